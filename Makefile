@@ -1,0 +1,97 @@
+PORT ?= 7377
+DATA ?= .demo
+N ?= 100000
+
+VENV := .venv
+BIN := $(VENV)/bin
+PY := $(BIN)/python
+UV := $(shell command -v uv 2>/dev/null)
+
+RECENT = import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
+	"$$name" -c '$(RECENT)' 2>/dev/null && { echo "$$name"; break; }; done)
+
+PINNED = --quiet --require-hashes --only-binary :all:
+ifdef UV
+CREATE = "$(UV)" venv --quiet --clear --no-project --python "$(PYTHON)" $(VENV)
+INSTALL = "$(UV)" pip install --python $(PY) --compile-bytecode $(PINNED)
+else
+CREATE = "$(PYTHON)" -m venv --clear $(VENV)
+INSTALL = $(PY) -m pip install --disable-pip-version-check --compile $(PINNED)
+endif
+
+COMPILE = uv pip compile --quiet --universal --upgrade --python-version 3.11 --only-binary :all: \
+	--generate-hashes --no-header --no-annotate
+
+.PHONY: help install run test bench lint format lock
+
+help:
+	@echo 'make run      start the server with demo data   PORT=$(PORT) DATA=$(DATA)'
+	@echo 'make test     check format, lint, types, imports, then run every test with coverage'
+	@echo 'make bench    measure the server                N=$(N)'
+	@echo 'make lint     check format, lint, types and imports'
+	@echo 'make format   rewrite the code to the house format'
+	@echo 'make install  build $(VENV) with everything development needs'
+	@echo 'make lock     pin the newest dependencies again (needs uv)'
+
+install: $(VENV)/dev.stamp
+
+run: $(VENV)/run.stamp
+	@$(PY) -m compileall -q src
+	@exec $(PY) -m pdpp serve --demo --port $(PORT) --data "$(DATA)"
+
+test: lint
+	$(PY) -m pytest -n 2 --dist loadgroup --cov --cov-report=term
+	@echo "All good: format, lint, types, imports, tests; $$($(PY) -m coverage report --format=total) % covered."
+
+bench: $(VENV)/dev.stamp
+	@$(PY) -m compileall -q src
+	@$(PY) -m bench --records $(N)
+
+lint: $(VENV)/dev.stamp
+	$(PY) -m ruff format --check --quiet .
+	$(PY) -m ruff check --quiet .
+	$(PY) -m mypy
+	$(PY) $(BIN)/lint-imports
+
+format: $(VENV)/dev.stamp
+	$(PY) -m ruff check --fix-only --quiet .
+	$(PY) -m ruff format --quiet .
+
+lock:
+	@command -v uv >/dev/null || { echo 'make lock needs uv on the PATH.' >&2; exit 1; }
+	$(COMPILE) --output-file requirements/run.txt pyproject.toml
+	$(COMPILE) --constraint requirements/run.txt --group dev \
+		--output-file requirements/dev.txt pyproject.toml
+
+# A venv whose interpreter has moved away cannot be mended, only made again.
+ifneq ($(shell test -x $(PY) && echo usable),usable)
+.PHONY: $(VENV)/pyvenv.cfg
+endif
+
+$(VENV)/pyvenv.cfg:
+	@test -n "$(PYTHON)" && "$(PYTHON)" -c '$(RECENT)' || { \
+		echo 'Python 3.11 or newer is needed: install it, or name it with PYTHON=/path/to/python.' >&2; \
+		exit 1; }
+	@echo 'Making $(VENV)'
+	@$(CREATE)
+
+$(VENV)/run.stamp: requirements/run.txt pyproject.toml $(VENV)/pyvenv.cfg
+	@echo 'Installing what the server needs'
+ifndef UV
+	@$(PY) -m pip --version >/dev/null 2>&1 || $(PY) -m ensurepip >/dev/null
+endif
+	@$(INSTALL) -r requirements/run.txt
+	@$(PY) -c 'import os, sysconfig; site = sysconfig.get_path("purelib"); \
+		open(os.path.join(site, "pdpp.pth"), "w").write(os.path.relpath("src", site) + "\n")'
+	@printf '%s\n' '#!/bin/sh' 'exec "$$(dirname "$$(readlink -f "$$0")")/python" -m pdpp "$$@"' > $(BIN)/pdpp
+	@chmod +x $(BIN)/pdpp
+	@$(PY) -m compileall -q src
+	@touch $@
+
+$(VENV)/dev.stamp: requirements/dev.txt $(VENV)/run.stamp
+	@echo 'Installing what development needs'
+	@$(INSTALL) -r requirements/dev.txt
+	@rm -rf $(VENV)/wheels
+	@$(PY) -m pip download --disable-pip-version-check $(PINNED) -r requirements/run.txt -d $(VENV)/wheels
+	@touch $@

@@ -1,0 +1,121 @@
+"""Selections: what an owner chose in words becomes the explicit allowances of a grant."""
+
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pdpp.authz.token import TokenKind, mint
+from pdpp.model.declaration import Declaration, Stream
+from pdpp.model.errors import InvalidRequest
+from pdpp.model.grant import AccessMode, Allowance, Grant, Interval
+from pdpp.store.catalogue import Catalogue, Feed
+from pdpp.store.port import Token
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What the owner wants a client to see; empty means all of it."""
+
+    connections: tuple[str, ...] = ()
+    streams: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    view: str | None = None
+    time: Interval | None = None
+    keys: tuple[str, ...] = ()
+
+
+def resolve(selection: Selection, catalogue: Catalogue) -> tuple[Allowance, ...]:
+    """Return one allowance for each stream of each connection that a selection opens."""
+    _require_known(selection.connections, catalogue.connections, "connection", "connection list")
+    feeds = [
+        feed
+        for (connection_id, _), feed in sorted(catalogue.feeds.items())
+        if not selection.connections or connection_id in selection.connections
+    ]
+    _require_known(selection.streams, {feed.stream.name for feed in feeds}, "stream", "source list")
+    chosen = [
+        feed for feed in feeds if not selection.streams or feed.stream.name in selection.streams
+    ]
+    _require_fields(selection, chosen)
+    allowances = [
+        allowance
+        for feed in chosen
+        if (allowance := _allow(selection, feed, catalogue)) is not None
+    ]
+    if not allowances:
+        raise InvalidRequest("The selection opens nothing; choose other connections or streams.")
+    return tuple(allowances)
+
+
+def _allow(selection: Selection, feed: Feed, catalogue: Catalogue) -> Allowance | None:
+    declaration: Declaration = catalogue.sources[feed.connection.connector_key]
+    stream = feed.stream
+    fields = _fields(selection, stream)
+    if fields is not None and not fields:
+        return None
+    if selection.time is not None and stream.consent_time_field is None:
+        return None
+    return Allowance(
+        connection_id=feed.connection.connection_id,
+        stream=stream.name,
+        revision=declaration.revision,
+        fields=tuple(stream.fields) if fields is None else fields,
+        whole=fields is None,
+        time=selection.time,
+        keys=frozenset(selection.keys) if selection.keys else None,
+    )
+
+
+def _fields(selection: Selection, stream: Stream) -> tuple[str, ...] | None:
+    """Return the chosen fields that a stream has; None where the choice is everything."""
+    if selection.view is not None:
+        view = stream.views.get(selection.view)
+        return () if view is None else view.fields
+    if not selection.fields:
+        return None
+    return tuple(name for name in stream.fields if name in selection.fields)
+
+
+def _require_known(wanted: Iterable[str], known: Iterable[str], what: str, command: str) -> None:
+    held = set(known)
+    for name in wanted:
+        if name not in held:
+            raise InvalidRequest(f"There is no {what} {name!r}; see pdpp {command}.", param=what)
+
+
+def _require_fields(selection: Selection, feeds: Sequence[Feed]) -> None:
+    if selection.fields and selection.view is not None:
+        raise InvalidRequest("Choose fields or a view, not both.", param="view")
+    declared = {name for feed in feeds for name in feed.stream.fields}
+    for name in selection.fields:
+        if name not in declared:
+            raise InvalidRequest(
+                f"None of the chosen streams has a field {name!r}.", param="fields"
+            )
+    views = {view for feed in feeds for view in feed.stream.views}
+    if selection.view is not None and selection.view not in views:
+        raise InvalidRequest(
+            f"None of the chosen streams has a view {selection.view!r}.", param="view"
+        )
+
+
+def make_grant(
+    allowances: tuple[Allowance, ...],
+    *,
+    client_id: str,
+    purpose: str,
+    now: int,
+    expires_at: int | None = None,
+) -> tuple[Grant, str, Token]:
+    """Return a new grant with its client token's text, to be shown once, and its kept form."""
+    grant = Grant(
+        id=f"grt_{secrets.token_hex(8)}",
+        client_id=client_id,
+        purpose=purpose,
+        access_mode=AccessMode.CONTINUOUS,
+        allowances=allowances,
+        created_at=now,
+        expires_at=expires_at,
+    )
+    secret, token = mint(TokenKind.CLIENT, client_id, now, grant_id=grant.id, expires_at=expires_at)
+    return grant, secret, token

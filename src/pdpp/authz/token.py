@@ -1,0 +1,37 @@
+"""Tokens: random text a caller bears; only its hash is kept."""
+
+import hashlib
+import secrets
+from enum import StrEnum
+
+from pdpp.store.port import Token
+
+
+class TokenKind(StrEnum):
+    OWNER = "owner"
+    CLIENT = "client"
+
+
+def hash_token(secret: str) -> str:
+    """Return the hash under which a token is kept."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def mint(
+    kind: TokenKind,
+    label: str,
+    now: int,
+    *,
+    grant_id: str | None = None,
+    expires_at: int | None = None,
+) -> tuple[str, Token]:
+    """Return a new token's text, to be shown once, and what is kept of it."""
+    secret = f"pdpp_{kind.value}_{secrets.token_urlsafe(32)}"
+    return secret, Token(
+        hash=hash_token(secret),
+        kind=kind.value,
+        label=label,
+        created_at=now,
+        grant_id=grant_id,
+        expires_at=expires_at,
+    )

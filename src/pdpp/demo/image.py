@@ -1,0 +1,36 @@
+"""Images: small valid PNG pictures, the same bytes on every machine."""
+
+import struct
+import zlib
+
+from pdpp.demo.prose import Voice
+
+WIDTH = 24
+HEIGHT = 16
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_HEADER = struct.pack(">IIBBBBB", WIDTH, HEIGHT, 8, 2, 0, 0, 0)
+
+
+def png(voice: Voice) -> bytes:
+    """Return a picture of a sky above the sea, in colours of its own."""
+    sky, sea = voice.octets(3), voice.octets(3)
+    horizon = voice.between(4, HEIGHT - 4)
+    rows = b"".join(b"\0" + _row(sky if y < horizon else sea, y) for y in range(HEIGHT))
+    parts = ((b"IHDR", _HEADER), (b"IDAT", _stored(rows)), (b"IEND", b""))
+    return _SIGNATURE + b"".join(_chunk(kind, content) for kind, content in parts)
+
+
+def _row(colour: bytes, y: int) -> bytes:
+    return b"".join(bytes((part + x + 3 * y) % 256 for part in colour) for x in range(WIDTH))
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    check = struct.pack(">I", zlib.crc32(kind + content))
+    return struct.pack(">I", len(content)) + kind + content + check
+
+
+def _stored(content: bytes) -> bytes:
+    """Wrap bytes in zlib framing uncompressed, since compressors differ between versions."""
+    size = struct.pack("<HH", len(content), len(content) ^ 0xFFFF)
+    return b"\x78\x01\x01" + size + content + struct.pack(">I", zlib.adler32(content))

@@ -1,0 +1,278 @@
+"""The analyser: how text becomes words, for the index, for queries and for finding matches alike.
+
+Text is folded one code point at a time, so that folding is a single ``str.translate``. What depends
+on neighbours is left in the folded text as two signs that no folded text holds otherwise: ``_STOP``
+after a character that no letter may join, and ``_JOIN`` before one that joins what stands before it
+even past a stop. ``か`` and its voicing mark are one word, ``か`` and ``tower`` are two.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import accumulate
+from typing import NamedTuple
+
+from pdpp.model.errors import InvalidRequest
+
+MAX_QUERY_CHARS = 512
+MAX_PHRASES = 16
+MAX_PHRASE_WORDS = 32
+
+_STOP = "\x00"
+_JOIN = "\x01"
+_BLOCK = 1024
+
+_UNSPACED = (
+    (0x0E00, 0x109F),
+    (0x1100, 0x11FF),
+    (0x1780, 0x17FF),
+    (0x3005, 0x3007),
+    (0x3021, 0x312F),
+    (0x31A0, 0x31FF),
+    (0x3400, 0x9FFF),
+    (0xA960, 0xA97F),
+    (0xA9E0, 0xA9FF),
+    (0xAA60, 0xAA7F),
+    (0xD7B0, 0xD7FF),
+    (0xF900, 0xFAFF),
+    (0x16FE0, 0x18CFF),
+    (0x1AFF0, 0x1B16F),
+    (0x20000, 0x3FFFF),
+)
+_CONJOINING = ((0x1161, 0x11FF), (0xD7B0, 0xD7FF))
+_INVISIBLE = (
+    (0x034F, 0x034F),
+    (0x115F, 0x1160),
+    (0x180B, 0x180F),
+    (0xFE00, 0xFE0F),
+    (0xE0100, 0xE01EF),
+)
+_DRAWING = ((0x2500, 0x259F), (0x2800, 0x28FF), (0xFFFC, 0xFFFD))
+
+_TOKEN = re.compile("\x01?[^ \x00\x01]+(?:\x00?\x01[^ \x00\x01]+)*")
+_QUOTES = '"“”„‟＂'
+_TERM = re.compile(rf"[{_QUOTES}]([^{_QUOTES}]*)(?:[{_QUOTES}](\**)|\Z)|([^\s{_QUOTES}]+)")
+
+
+class Token(NamedTuple):
+    """A folded word and where it stands in the original text, in code points."""
+
+    word: str
+    start: int
+    end: int
+
+
+class Phrase(NamedTuple):
+    """Words that must stand side by side; with ``prefix`` the last may go on."""
+
+    words: tuple[str, ...]
+    prefix: bool = False
+
+
+class Match(NamedTuple):
+    """Where a phrase, named by its index, stands in a text."""
+
+    start: int
+    end: int
+    phrase: int
+
+
+def _within(code: int, ranges: tuple[tuple[int, int], ...]) -> bool:
+    return any(first <= code <= last for first, last in ranges)
+
+
+def _is_accent(char: str) -> bool:
+    weight = unicodedata.combining(char)
+    return weight >= 200 or 10 <= weight <= 35
+
+
+def _decompose(char: str) -> str:
+    """Return the case-folded compatibility decomposition of a character, without its accents."""
+    bare = "".join(c for c in unicodedata.normalize("NFKD", char) if not _is_accent(c))
+    folded = unicodedata.normalize("NFKD", bare.casefold())
+    return "".join(c for c in folded if not _is_accent(c))
+
+
+def _emit(char: str) -> str:
+    """Return what one decomposed character adds to the folded text."""
+    code = ord(char)
+    category = unicodedata.category(char)
+    if category in ("Cf", "Me") or _within(code, _INVISIBLE):
+        return ""
+    stop = _STOP if _within(code, _UNSPACED) and category != "Nd" else ""
+    if category[0] == "M" or _within(code, _CONJOINING):
+        return _JOIN + char + stop
+    if category[0] in "LN":
+        return f" {char}{stop}" if stop else char
+    if category == "So" and not _within(code, _DRAWING):
+        return f" {char}{_STOP}"
+    return " "
+
+
+def _fold(char: str) -> str:
+    decomposed = _decompose(char)
+    folded = "".join(map(_emit, decomposed))
+    symbol = unicodedata.category(char) == "So" and decomposed != char
+    return f" {folded} " if symbol else folded
+
+
+class _Folds(dict[int, str]):
+    """The fold of each code point, worked out when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        if unicodedata.category(char) in ("Cn", "Co", "Cs"):
+            return " "
+        fold = self[code] = _fold(char)
+        return fold
+
+
+_FOLDS = _Folds()
+
+
+def indexed_text(text: str) -> str:
+    """Return the folded words of a text, joined by single spaces: what the index is fed."""
+    folded = text.translate(_FOLDS)
+    if not text.isascii():
+        folded = folded.replace("\x00\x01", "").replace(_STOP, " ").replace(_JOIN, "")
+    return " ".join(folded.split())
+
+
+class _Folded:
+    """Folded text and the way back to the original, worked out only for the blocks asked about."""
+
+    def __init__(self, text: str) -> None:
+        self._original = text
+        blocks = [text[i : i + _BLOCK].translate(_FOLDS) for i in range(0, len(text), _BLOCK)]
+        self.text = "".join(blocks)
+        self._block_starts = list(accumulate(map(len, blocks), initial=0))
+        self._char_starts: dict[int, list[int]] = {}
+
+    def _index(self, position: int) -> int:
+        """Return the index of the original character that a folded position comes from."""
+        block = bisect_right(self._block_starts, position) - 1
+        if block not in self._char_starts:
+            chars = self._original[block * _BLOCK : (block + 1) * _BLOCK]
+            lengths = (len(_FOLDS[ord(char)]) for char in chars[:-1])
+            starts = accumulate(lengths, initial=self._block_starts[block])
+            self._char_starts[block] = list(starts)
+        return block * _BLOCK + bisect_right(self._char_starts[block], position) - 1
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the original stretch of a folded one, with the accents that follow it."""
+        last = self._index(end - 1) + 1
+        text = self._original
+        while last < len(text) and _is_dropped_mark(text[last]):
+            last += 1
+        return self._index(start), last
+
+
+def _is_dropped_mark(char: str) -> bool:
+    return not char.isascii() and not _FOLDS[ord(char)] and unicodedata.category(char)[0] == "M"
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """Yield the words of ``indexed_text`` with their places in the original text."""
+    folded = _Folded(text)
+    for found in _TOKEN.finditer(folded.text):
+        word = found.group().replace(_STOP, "").replace(_JOIN, "")
+        yield Token(word, *folded.span(*found.span()))
+
+
+def _phrase(text: str, stars: str) -> Phrase | None:
+    bare = text.rstrip("*")
+    found = list(tokens(bare))
+    if not found:
+        return None
+    starred = bool(stars) or len(bare) < len(text)
+    return Phrase(tuple(t.word for t in found), starred and found[-1].end == len(bare))
+
+
+def _refuse(message: str) -> InvalidRequest:
+    return InvalidRequest(message, param="q")
+
+
+def parse_query(q: str) -> tuple[Phrase, ...]:
+    """Return the phrases of a person's query, all of which must match."""
+    if len(q) > MAX_QUERY_CHARS:
+        raise _refuse(
+            f"The query is {len(q)} characters long; send at most {MAX_QUERY_CHARS}, "
+            "the few words that matter most."
+        )
+    if "\x00" in q:
+        raise _refuse("The query holds a NUL character; remove it.")
+    parts = (_phrase(m[1] or m[3] or "", m[2] or "") for m in _TERM.finditer(q))
+    phrases = tuple(dict.fromkeys(part for part in parts if part))
+    if not phrases:
+        raise _refuse(
+            'The query holds no word to look for; send words, a "quoted phrase" or a prefix*.'
+        )
+    if len(phrases) > MAX_PHRASES:
+        raise _refuse(
+            f"The query has {len(phrases)} terms, which all must match; send at most {MAX_PHRASES}."
+        )
+    longest = max(len(phrase.words) for phrase in phrases)
+    if longest > MAX_PHRASE_WORDS:
+        raise _refuse(
+            f"A phrase of the query has {longest} words; send at most {MAX_PHRASE_WORDS} in one."
+        )
+    return phrases
+
+
+def match_expression(phrases: Sequence[Phrase]) -> str:
+    """Return the full-text index expression that finds texts with every phrase."""
+    return " AND ".join(
+        f'"{" ".join(phrase.words)}"{" *" if phrase.prefix else ""}' for phrase in phrases
+    )
+
+
+def _raw(word: str) -> str:
+    return "".join(map(_emit, word)).strip(" ").removesuffix(_STOP)
+
+
+def _pattern(phrase: Phrase) -> re.Pattern[str]:
+    """Return what finds a phrase in folded text.
+
+    The look behind comes after the first word, so that the search starts from a literal.
+    """
+    first, *rest = map(_raw, phrase.words)
+    before = "[^ ]" if first.startswith(_JOIN) else "[^ \x00]"
+    parts = [re.escape(first), f"(?<!{before}{re.escape(first)})"]
+    for word in rest:
+        gap = "[ \x00]+(?<= )" if word.startswith(_JOIN) else "[ \x00]+"
+        parts.append(gap + re.escape(word))
+    end = "(?:\x00?\x01|[^ \x00\x01])*" if phrase.prefix else "(?![^ \x00])(?!\x00\x01)"
+    return re.compile("".join(parts) + end)
+
+
+@lru_cache(maxsize=256)
+def _patterns(phrases: tuple[Phrase, ...]) -> tuple[tuple[int, re.Pattern[str]], ...]:
+    return tuple((index, _pattern(p)) for index, p in enumerate(phrases) if p.words)
+
+
+@lru_cache(maxsize=256)
+def _ascii_patterns(phrases: tuple[Phrase, ...]) -> tuple[tuple[int, re.Pattern[str]], ...]:
+    return tuple(
+        (index, pattern)
+        for index, pattern in _patterns(phrases)
+        if all(map(str.isascii, phrases[index].words))
+    )
+
+
+def find(text: str, phrases: Sequence[Phrase]) -> list[Match]:
+    """Return every place in a text where one of the phrases stands, in order of start."""
+    if text.isascii():
+        lower = text.translate(_FOLDS)
+        return sorted(
+            Match(*found.span(), index)
+            for index, pattern in _ascii_patterns(tuple(phrases))
+            for found in pattern.finditer(lower)
+        )
+    folded = _Folded(text)
+    return sorted(
+        Match(*folded.span(*found.span()), index)
+        for index, pattern in _patterns(tuple(phrases))
+        for found in pattern.finditer(folded.text)
+    )

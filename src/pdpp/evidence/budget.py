@@ -1,0 +1,67 @@
+"""Budgets: cutting text where a reader would not notice, and measuring what an answer costs."""
+
+import unicodedata
+from dataclasses import dataclass
+
+import orjson
+
+_JOINER = "\u200d"
+_LONGEST_CLUSTER = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Truncation:
+    """How much of a text was served."""
+
+    total_chars: int
+    served_chars: int
+
+    def as_json(self) -> dict[str, int]:
+        """Return the two counts of a truncation descriptor."""
+        return {"total_chars": self.total_chars, "served_chars": self.served_chars}
+
+
+def _extends(char: str) -> bool:
+    """Tell whether a character is drawn together with the one before it."""
+    if char < "\u0300":
+        return False
+    return (
+        char == _JOINER
+        or "\U0001f3fb" <= char <= "\U0001f3ff"
+        or "\U000e0020" <= char <= "\U000e007f"
+        or "\u1161" <= char <= "\u11ff"
+        or unicodedata.category(char)[0] == "M"
+    )
+
+
+def is_seam(text: str, index: int) -> bool:
+    """Tell whether text may be cut at an index without breaking a visible character."""
+    if index <= 0 or index >= len(text):
+        return True
+    before, after = text[index - 1], text[index]
+    return not (before == _JOINER or (before == "\r" and after == "\n") or _extends(after))
+
+
+def seam_before(text: str, index: int, floor: int = 0) -> int:
+    """Return the last seam from ``floor`` to ``index``, or ``index`` when none is near."""
+    lowest = max(floor, index - _LONGEST_CLUSTER)
+    return next((i for i in range(index, lowest - 1, -1) if is_seam(text, i)), index)
+
+
+def seam_after(text: str, index: int, ceiling: int) -> int:
+    """Return the first seam from ``index`` to ``ceiling``, or ``index`` when none is near."""
+    highest = min(ceiling, index + _LONGEST_CLUSTER)
+    return next((i for i in range(index, highest + 1) if is_seam(text, i)), index)
+
+
+def cut(text: str, limit: int) -> tuple[str, bool]:
+    """Return at most ``limit`` characters from the start of a text, and whether it was cut."""
+    if len(text) <= limit:
+        return text, False
+    end = seam_before(text, max(0, limit), floor=1)
+    return text[:end], True
+
+
+def json_length(value: object) -> int:
+    """Return how many characters a value takes as compact JSON."""
+    return len(orjson.dumps(value).decode())

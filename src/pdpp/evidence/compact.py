@@ -1,0 +1,152 @@
+"""The compact schema: what a caller may ask for, in as few characters as possible.
+
+One projection serves the resource server and any client of a server that has only the full form,
+so it takes what it finds in a body and never fails on what is missing or odd.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+LEGEND = (
+    "t=type; role=declared presentation role; eq=exact filter[field]; "
+    "r=range operators filter[field][op]; sort=sortable; lex=searched by words; "
+    "sem=searched by meaning; a=aggregations (sum, min, max, count_distinct: a metric of it; "
+    "group_by, group_by_time: groups of it). A flag that is absent is not offered."
+)
+
+Json = Mapping[str, Any]
+
+
+def _object(value: object) -> Json:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _objects(value: object) -> list[Json]:
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+
+
+def _texts(value: object) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _picked(source: Json, *names: str) -> dict[str, Any]:
+    return {name: source[name] for name in names if source.get(name) is not None}
+
+
+def field_flags(field: object) -> str:
+    """Return the flag string of one field of a full schema."""
+    if isinstance(field, str):
+        return field
+    facts = _object(field)
+    ranges, sums = _texts(facts.get("range")), _texts(facts.get("aggregations"))
+    flags = (
+        ("t=" + _text(facts.get("type")), _text(facts.get("type"))),
+        ("role=" + _text(facts.get("role")), _text(facts.get("role"))),
+        ("eq", facts.get("exact") is True),
+        ("r=" + "|".join(ranges), ranges),
+        ("sort", facts.get("sortable") is True),
+        ("lex", facts.get("lexical") is True),
+        ("sem", facts.get("semantic") is True),
+        ("a=" + "|".join(sums), sums),
+    )
+    return ",".join(flag for flag, offered in flags if offered)
+
+
+def _record_counts(row: Json, connector: Json) -> dict[str, Any]:
+    """Return how many records each connection has in a stream; None where that is not told."""
+    told = row.get("record_counts")
+    if isinstance(told, Mapping):
+        return dict(told)
+    count = row.get("record_count")
+    if own := _text(row.get("connection_id")):
+        return {own: count}
+    granted = [_text(c.get("connection_id")) for c in _connections(connector)]
+    ids = _texts(row.get("connection_ids")) or [name for name in granted if name]
+    return {name: count if len(ids) == 1 else None for name in ids}
+
+
+def _connections(connector: Json) -> list[Json]:
+    return _objects(connector.get("granted_connections"))
+
+
+def _stream_row(row: Json) -> dict[str, Any]:
+    """Return everything of a stream that a caller may use, without its connections."""
+    return {
+        **_picked(row, "name", "label", "primary_key", "default_sort"),
+        "fields": {name: field_flags(f) for name, f in _object(row.get("fields")).items()},
+        "views": _texts(row.get("views"))
+        + [_text(view.get("id")) for view in _objects(row.get("views"))],
+        "expand": [
+            _picked(expand, "name", "cardinality", "max_limit")
+            for expand in _objects(row.get("expand"))
+        ],
+        **_picked(row, "search", "count", "aggregate_count"),
+    }
+
+
+def _grouped(connector: Json, rows: list[Json], *, fields: bool) -> list[dict[str, Any]]:
+    """Return the rows of a connector, those that differ only by connection made one."""
+    groups: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        shown = _stream_row(row) if fields else {"name": row["name"]}
+        group = groups.setdefault(repr(shown), {**shown, "record_counts": {}})
+        for name, count in _record_counts(row, connector).items():
+            group["record_counts"].setdefault(name, count)
+    return list(groups.values())
+
+
+def _sources(body: Json) -> Iterator[tuple[Json, list[Json]]]:
+    """Yield the connectors of a body with their rows; rows at the top go by their own connector."""
+    for connector in _objects(body.get("connectors")):
+        yield connector, _objects(connector.get("streams"))
+    loose: dict[str, list[Json]] = {}
+    for row in _objects(body.get("streams")):
+        loose.setdefault(_text(row.get("connector_key")), []).append(row)
+    for key, rows in loose.items():
+        yield ({"connector_key": key} if key else {}), rows
+
+
+def _compact_connector(connector: Json, rows: list[Json], stream: str | None) -> dict[str, Any]:
+    grouped = _grouped(connector, rows, fields=stream is not None)
+    named = {name for row in grouped for name in row["record_counts"]}
+    return {
+        **_picked(connector, "connector_key", "display_name"),
+        **(_picked(connector, "source") if stream is not None else {}),
+        "granted_connections": [
+            _picked(connection, "connection_id", "display_name")
+            for connection in _connections(connector)
+            if stream is None or connection.get("connection_id") in named
+        ],
+        "streams": grouped,
+    }
+
+
+def _kept(rows: list[Json], stream: str | None) -> list[Json]:
+    named = (row for row in rows if _text(row.get("name")))
+    return [row for row in named if stream is None or row["name"] == stream]
+
+
+def compact_schema(body: Json, *, stream: str | None = None) -> dict[str, Any]:
+    """Return the index of a full schema, or with ``stream`` the flags of that stream's fields."""
+    sources = [(connector, _kept(rows, stream)) for connector, rows in _sources(body)]
+    connectors = [
+        _compact_connector(connector, rows, stream)
+        for connector, rows in sources
+        if rows or stream is None
+    ]
+    rows = [row for connector in connectors for row in connector["streams"]]
+    compact = {
+        "object": "schema",
+        "detail": "compact",
+        **_picked(body, "bearer"),
+        "connectors": connectors,
+        "connector_count": len(connectors),
+        "stream_count": sum(max(1, len(row["record_counts"])) for row in rows),
+    }
+    if stream is not None:
+        compact["field_capability_legend"] = LEGEND
+    return compact

@@ -1,0 +1,199 @@
+"""Excerpts: the bounded, marked stretch of a field that proves a search match."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from pdpp.evidence.analyse import Match
+from pdpp.evidence.budget import seam_after, seam_before
+from pdpp.evidence.window import DEFAULT_LIMIT
+
+PREVIEW_CHARS = 240
+OPEN, CLOSE = "<mark>", "</mark>"
+
+_MARK_CHARS = len(OPEN) + len(CLOSE)
+_OWN_MARK = re.compile("</?mark>")
+_CONSIDERED = 50
+_SNAP_CHARS = 20
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """``text[start:end]`` of a field, and the same with its matches marked."""
+
+    start: int
+    end: int
+    total: int
+    preview_text: str
+    matches: tuple[Span, ...]
+    truncated: bool
+
+
+def _core(matches: Sequence[Match], room: int) -> Span:
+    """Return the first stretch within ``room`` that holds the most different phrases."""
+    best, most = (matches[0].start, matches[0].end), 0
+    considered = matches[:_CONSIDERED]
+    for i, first in enumerate(considered):
+        end, seen, cost = first.end, {first.phrase}, _MARK_CHARS
+        chosen = end
+        for match in considered[i + 1 :]:
+            end, cost = max(end, match.end), cost + _MARK_CHARS
+            if end - first.start + cost > room:
+                break
+            if match.phrase not in seen:
+                seen.add(match.phrase)
+                chosen = end
+        if len(seen) > most:
+            best, most = (first.start, chosen), len(seen)
+    start, end = best
+    return start, min(end, start + room - _MARK_CHARS)
+
+
+def _bounds(text: str, core: Span, reach: int, *, clean: bool) -> tuple[Span, Span]:
+    """Return how far an excerpt may reach without holding a mark of the record's own text.
+
+    A clean bound leaves such a mark out; the other keeps all of it but one character.
+    """
+    start, end = core
+    low, high = max(0, start - reach), min(len(text), end + reach)
+    for own in _OWN_MARK.finditer(text, low, high):
+        first, last = own.span()
+        if last <= start:
+            low = last if clean else first + 1
+        elif first < start:
+            low = first + 1
+        else:
+            if last <= end:
+                end = high = first
+            elif first >= end:
+                high = first if clean else last - 1
+            else:
+                high = last - 1
+            break
+    return (start, end), (low, high)
+
+
+def _merged(matches: Sequence[Match], low: int, high: int) -> list[Span]:
+    spans: list[Span] = []
+    for match in matches:
+        if match.start >= high:
+            break
+        start, end = max(match.start, low), min(match.end, high)
+        if start >= end:
+            continue
+        if spans and start <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+        else:
+            spans.append((start, end))
+    return spans
+
+
+def _grown(core: Span, bounds: Span, spans: Sequence[Span], limit: int) -> Span:
+    """Return the widest even growth of a core whose marked text keeps within the limit."""
+    start, end = core
+    left, right = start - bounds[0], bounds[1] - end
+
+    def grow(chars: int) -> Span:
+        before = min(left, max(chars // 2, chars - right))
+        return start - before, end + min(right, chars - before)
+
+    def cost(chars: int) -> int:
+        low, high = grow(chars)
+        marked = sum(1 for s, e in spans if s < high and e > low)
+        return high - low + marked * _MARK_CHARS
+
+    steps = range(1, left + right + 1)
+    return grow(bisect_left(steps, True, key=lambda chars: cost(chars) > limit))
+
+
+def _in_word(text: str, index: int) -> bool:
+    return 0 < index < len(text) and text[index - 1].isalnum() and text[index].isalnum()
+
+
+def _word_start(text: str, index: int, ceiling: int) -> int:
+    if not _in_word(text, index):
+        return index
+    near = range(index, min(index + _SNAP_CHARS, ceiling - 1))
+    return next((i + 1 for i in near if text[i].isspace()), index)
+
+
+def _word_end(text: str, index: int, floor: int) -> int:
+    if not _in_word(text, index):
+        return index
+    near = range(index - 1, max(floor, index - _SNAP_CHARS), -1)
+    return next((i for i in near if text[i].isspace()), index)
+
+
+def _snapped(text: str, window: Span, core: Span) -> Span:
+    """Return a window drawn in to the edges of words and of visible characters."""
+    start = _word_start(text, window[0], core[0])
+    end = _word_end(text, window[1], core[1])
+    return seam_after(text, start, core[0]), seam_before(text, end, core[1])
+
+
+def _marked(text: str, start: int, end: int, spans: Sequence[Span]) -> str:
+    parts, at = [], start
+    for first, last in spans:
+        parts += [text[at:first], OPEN, text[first:last], CLOSE]
+        at = last
+    return "".join([*parts, text[at:end]])
+
+
+def excerpt(text: str, matches: Sequence[Match], limit: int = PREVIEW_CHARS) -> Excerpt:
+    """Return the excerpt around the best matches, at most ``limit`` characters with its marks.
+
+    ``matches`` are those that ``find`` gave for the text, at least one.
+    """
+    wanted = _core(matches, limit * 3 // 4)
+    core, bounds = _bounds(text, wanted, limit, clean=True)
+    if core == bounds:
+        core, bounds = _bounds(text, wanted, limit, clean=False)
+    window = _grown(core, bounds, _merged(matches, *bounds), limit)
+    start, end = _snapped(text, window, core)
+    spans = _merged(matches, start, end)
+    whole = start == 0 and end == len(text)
+    preview = _marked(text, start, end, spans)
+    return Excerpt(start, end, len(text), preview, tuple(spans), not whole)
+
+
+def descriptor(
+    part: Excerpt,
+    *,
+    connection_id: str,
+    stream: str,
+    record_id: str,
+    field: str,
+    digest: str,
+) -> dict[str, Any]:
+    """Return an excerpt as the evidence object of a search hit, with the read that goes on.
+
+    The read begins where the excerpt does, so that its text begins with the excerpt's own.
+    """
+    names = quote(stream, safe=""), quote(record_id, safe="")
+    return {
+        "object": "evidence_excerpt",
+        "field_path": field,
+        "preview_text": part.preview_text,
+        "start_chars": part.start,
+        "end_chars": part.end,
+        "total_chars": part.total,
+        "matches": [{"start_chars": start, "end_chars": end} for start, end in part.matches],
+        "truncated": part.truncated,
+        "digest": digest,
+        "provenance": "lexical_match",
+        "read": {
+            "method": "GET",
+            "route": "/v1/streams/{}/records/{}/field-window".format(*names),
+            "stream": stream,
+            "record_id": record_id,
+            "connection_id": connection_id,
+            "field": field,
+            "offset_chars": part.start,
+            "limit_chars": DEFAULT_LIMIT,
+        },
+    }

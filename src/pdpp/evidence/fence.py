@@ -1,0 +1,36 @@
+"""Fences: how the text of records stands in text that a model reads, so that it stays data."""
+
+import re
+
+_HIDDEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+_HIDDEN_IN_LINES = re.compile(_HIDDEN.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
+_LINE_BREAK = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+
+OPENING = "┌ record text"
+CLOSING = "└ end of record text"
+PREFIX = "│ "
+
+
+def _name(found: re.Match[str]) -> str:
+    return f"⟨U+{ord(found[0]):04X}⟩"
+
+
+def visible(text: str, *, lines: bool = True) -> str:
+    """Return a text with every hidden character spelled out; ``lines`` keeps breaks and tabs."""
+    return (_HIDDEN_IN_LINES if lines else _HIDDEN).sub(_name, text)
+
+
+def quote(text: str) -> str:
+    """Return a text as one quoted line that the text itself cannot end."""
+    line = _LINE_BREAK.sub("⏎", text).replace("\t", " ")
+    return '"' + visible(line.replace("\\", "\\\\").replace('"', '\\"'), lines=False) + '"'
+
+
+def fence(text: str) -> str:
+    """Return a text as a block whose every line shows that it is record text."""
+    body = (PREFIX + visible(line) for line in _LINE_BREAK.split(text))
+    return "\n".join((OPENING, *body, CLOSING))

@@ -1,0 +1,123 @@
+"""Field windows: bounded stretches of one field's text, counted in code points."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pdpp.evidence.analyse import Match, Phrase, find
+from pdpp.model.errors import InvalidWindow
+
+DEFAULT_LIMIT = 4096
+MAX_LIMIT = 16_384
+DEFAULT_AROUND = 512
+MAX_AROUND = 8192
+MAX_MATCHES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A stretch of a field's text and where to read on; match facts only where one was sought."""
+
+    text: str
+    start_chars: int
+    end_chars: int
+    total_chars: int
+    limit_chars: int
+    match_start_chars: int | None = None
+    match_end_chars: int | None = None
+    match_count: int | None = None
+    matches: tuple[tuple[int, int], ...] | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Tell whether the window holds the whole field."""
+        return self.start_chars == 0 and self.end_chars == self.total_chars
+
+    @property
+    def has_more(self) -> bool:
+        """Tell whether text follows the window."""
+        return self.end_chars < self.total_chars
+
+    @property
+    def next_offset_chars(self) -> int | None:
+        """Return where the text after the window begins."""
+        return self.end_chars if self.has_more else None
+
+    @property
+    def previous_offset_chars(self) -> int | None:
+        """Return where a read of the same limit ends at the window's start."""
+        return max(0, self.start_chars - self.limit_chars) if self.start_chars else None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the window object of the wire contract."""
+        body: dict[str, Any] = {
+            "text": self.text,
+            "start_chars": self.start_chars,
+            "end_chars": self.end_chars,
+            "total_chars": self.total_chars,
+            "limit_chars": self.limit_chars,
+            "complete": self.complete,
+            "has_more": self.has_more,
+            "next_offset_chars": self.next_offset_chars,
+            "previous_offset_chars": self.previous_offset_chars,
+        }
+        if self.matches is not None:
+            body["match_start_chars"] = self.match_start_chars
+            body["match_end_chars"] = self.match_end_chars
+            body["match_count"] = self.match_count
+            body["matches"] = [{"start_chars": s, "end_chars": e} for s, e in self.matches]
+        return body
+
+
+def _require(value: int, param: str, least: int, most: int | None) -> None:
+    if value < least or (most is not None and value > most):
+        bounds = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise InvalidWindow(f"{param} must be {bounds}; it is {value}.", param=param)
+
+
+def slice_window(text: str, offset: int = 0, limit: int = DEFAULT_LIMIT) -> Window:
+    """Return the window of at most ``limit`` characters that begins at ``offset``."""
+    _require(offset, "offset_chars", 0, None)
+    _require(limit, "limit_chars", 1, MAX_LIMIT)
+    total = len(text)
+    start = min(offset, total)
+    end = min(start + limit, total)
+    return Window(text[start:end], start, end, total, limit)
+
+
+def _around(match: Match, before: int, after: int, total: int) -> tuple[int, int]:
+    """Return the stretch around a match, the context shortened evenly to stay in bounds."""
+    room = max(0, MAX_LIMIT - (match.end - match.start))
+    left = min(before, match.start)
+    right = min(after, total - match.end)
+    left = min(left, max(room // 2, room - right))
+    right = min(right, room - left)
+    start = match.start - left
+    return start, min(match.end + right, start + MAX_LIMIT)
+
+
+def match_window(
+    text: str,
+    phrases: Sequence[Phrase],
+    before: int = DEFAULT_AROUND,
+    after: int = DEFAULT_AROUND,
+) -> Window | None:
+    """Return the window around the first match of a query, or None when the text has none."""
+    _require(before, "before_chars", 0, MAX_AROUND)
+    _require(after, "after_chars", 0, MAX_AROUND)
+    found = find(text, phrases)
+    if not found:
+        return None
+    first = found[0]
+    start, end = _around(first, before, after, len(text))
+    return Window(
+        text[start:end],
+        start,
+        end,
+        len(text),
+        min(MAX_LIMIT, before + (first.end - first.start) + after),
+        match_start_chars=first.start,
+        match_end_chars=first.end,
+        match_count=len(found),
+        matches=tuple((match.start, match.end) for match in found[:MAX_MATCHES]),
+    )

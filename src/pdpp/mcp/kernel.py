@@ -1,0 +1,225 @@
+"""The MCP kernel: one dispatch for both transports and both protocol eras."""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pdpp.mcp import protocol, rpc
+from pdpp.mcp.rpc import INVALID_PARAMS, JsonObject, Request, RequestId, RpcError
+
+FIXED_TTL_MS = 300_000
+
+logger = logging.getLogger("pdpp.mcp")
+
+
+class Cancellation:
+    """Tells work that runs outside the event loop when nobody waits for its answer any more."""
+
+    def __init__(self) -> None:
+        self.requested = False
+        self._callbacks: list[Callable[[], object]] = []
+
+    def on_request(self, callback: Callable[[], object]) -> None:
+        """Call back when the request is given up, or at once if it already is."""
+        if self.requested:
+            callback()
+        else:
+            self._callbacks.append(callback)
+
+    def request(self) -> None:
+        """Give the request up."""
+        self.requested = True
+        while self._callbacks:
+            self._callbacks.pop()()
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a handler may know about its request; ``principal`` is the transport's own value."""
+
+    request_id: RequestId
+    principal: Any
+    protocol_version: str
+    client_capabilities: Mapping[str, Any] = field(default_factory=dict)
+    cancellation: Cancellation = field(default_factory=Cancellation)
+
+    @property
+    def modern(self) -> bool:
+        """Whether the request belongs to the era without a handshake."""
+        return self.protocol_version in protocol.MODERN_VERSIONS
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """How the server names itself."""
+
+    name: str
+    version: str
+    title: str | None = None
+    icons: Sequence[JsonObject] = ()
+
+    def as_json(self) -> JsonObject:
+        """Return the ``Implementation`` object of the protocol."""
+        info: JsonObject = {"name": self.name, "version": self.version}
+        if self.title is not None:
+            info["title"] = self.title
+        if self.icons:
+            info["icons"] = list(self.icons)
+        return info
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool: its name, its definition without the name, and the coroutine that runs it."""
+
+    name: str
+    definition: JsonObject
+    call: Callable[[JsonObject, Context], Awaitable[JsonObject]]
+
+
+class UnknownResource(Exception):
+    """A resource address that names nothing the caller may read."""
+
+
+class ResourceProvider(Protocol):
+    """Where resources come from."""
+
+    async def list(self, context: Context, /) -> Sequence[JsonObject]: ...
+
+    def templates(self) -> Sequence[JsonObject]: ...
+
+    async def read(self, uri: str, context: Context, /) -> Sequence[JsonObject]: ...
+
+
+class Kernel:
+    """Answers MCP messages; holds no state between them."""
+
+    def __init__(
+        self,
+        server: ServerInfo,
+        tools: Sequence[Tool],
+        resources: ResourceProvider | None = None,
+        instructions: str = "",
+    ) -> None:
+        self._resources = resources
+        self._tools = {tool.name: tool for tool in tools}
+        self._about: JsonObject = {"capabilities": {"tools": {}, "prompts": {}}}
+        if instructions:
+            self._about["instructions"] = instructions
+        lists: dict[str, JsonObject] = {
+            "tools/list": {"tools": [{"name": tool.name, **tool.definition} for tool in tools]},
+            "prompts/list": {"prompts": []},
+        }
+        if resources is not None:
+            self._about["capabilities"]["resources"] = {}
+            lists["resources/templates/list"] = {"resourceTemplates": list(resources.templates())}
+        self._server = server.as_json()
+        self._legacy = lists | {"ping": {}}
+        self._modern = lists | {"server/discover": self._discovery()}
+
+    async def handle(
+        self,
+        message: object,
+        *,
+        headers: protocol.Headers | None = None,
+        principal: object = None,
+    ) -> JsonObject | None:
+        """Answer one message; a notification and a response get None.
+
+        ``headers`` are an HTTP request's, by lower-case name; a transport without any passes None.
+        """
+        try:
+            request = rpc.read(message)
+            if request is None:
+                protocol.check_version_header(headers or {})
+                return None
+        except RpcError as error:
+            return error.answer()
+        try:
+            return rpc.success(request.id, await self._result(request, headers, principal))
+        except RpcError as error:
+            return error.answer(request.id)
+        except Exception:
+            logger.exception("request %r failed in %s", request.id, request.method)
+            return rpc.internal(request.id)
+
+    async def _result(
+        self, request: Request, headers: protocol.Headers | None, principal: object
+    ) -> JsonObject:
+        if not protocol.is_modern(request.method, request.params, headers):
+            context = Context(request.id, principal, protocol.legacy_version(headers))
+            return await self._dispatch(self._legacy, request, context)
+        version, capabilities = protocol.check_envelope(request, headers)
+        context = Context(request.id, principal, version, capabilities)
+        result = await self._dispatch(self._modern, request, context)
+        return {"resultType": "complete", **_freshness(request.method), **result}
+
+    async def _dispatch(
+        self, fixed: Mapping[str, JsonObject], request: Request, context: Context
+    ) -> JsonObject:
+        if request.method.endswith("/list") and request.params.get("cursor") is not None:
+            raise RpcError(INVALID_PARAMS, "Unknown cursor: every list is one page")
+        if request.method in fixed:
+            return fixed[request.method]
+        try:
+            return await self._run(request, context)
+        except BaseException:
+            context.cancellation.request()
+            raise
+
+    async def _run(self, request: Request, context: Context) -> JsonObject:
+        match request.method:
+            case "tools/call":
+                return await self._call_tool(request.params, context)
+            case "resources/list" if self._resources:
+                return {"resources": list(await self._resources.list(context))}
+            case "resources/read" if self._resources:
+                return await _read_resource(self._resources, request.params, context)
+            case "initialize" if not context.modern:
+                return self._initialization(request.params)
+        raise RpcError(rpc.METHOD_NOT_FOUND, f"Method not found: {request.method[:80]}")
+
+    async def _call_tool(self, params: JsonObject, context: Context) -> JsonObject:
+        name = _text(params, "name")
+        arguments = params.get("arguments", {})
+        if not isinstance(arguments, dict):
+            raise RpcError(INVALID_PARAMS, "arguments is an object")
+        if name not in self._tools:
+            raise RpcError(INVALID_PARAMS, f"Unknown tool: {name[:80]}")
+        return await self._tools[name].call(arguments, context)
+
+    def _initialization(self, params: JsonObject) -> JsonObject:
+        version = protocol.negotiate(params.get("protocolVersion"))
+        return {"protocolVersion": version, "serverInfo": self._server, **self._about}
+
+    def _discovery(self) -> JsonObject:
+        versions = list(protocol.MODERN_VERSIONS)
+        meta = {protocol.META_SERVER: self._server}
+        return {"supportedVersions": versions, **self._about, "_meta": meta}
+
+
+async def _read_resource(
+    resources: ResourceProvider, params: JsonObject, context: Context
+) -> JsonObject:
+    uri = _text(params, "uri")
+    try:
+        return {"contents": list(await resources.read(uri, context))}
+    except UnknownResource:
+        code = INVALID_PARAMS if context.modern else protocol.LEGACY_RESOURCE_NOT_FOUND
+        raise RpcError(code, "Resource not found", {"uri": uri}) from None
+
+
+def _text(params: JsonObject, key: str) -> str:
+    value = params.get(key)
+    if not isinstance(value, str):
+        raise RpcError(INVALID_PARAMS, f"{key} is required, a string")
+    return value
+
+
+def _freshness(method: str) -> JsonObject:
+    if method in ("resources/list", "resources/read"):
+        return {"ttlMs": 0, "cacheScope": "private"}
+    if method.endswith("/list") or method == "server/discover":
+        return {"ttlMs": FIXED_TTL_MS, "cacheScope": "private"}
+    return {}

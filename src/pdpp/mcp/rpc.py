@@ -1,0 +1,125 @@
+"""JSON-RPC 2.0 messages: bytes to a checked request, and answers as plain dicts."""
+
+import json
+import logging
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+JsonObject = dict[str, Any]
+RequestId = str | int
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+
+logger = logging.getLogger("pdpp.mcp")
+
+
+class RpcError(Exception):
+    """A protocol error: a code, words, data, and the id of the message where it had one."""
+
+    def __init__(
+        self, code: int, message: str, data: JsonObject | None = None, id: RequestId | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+        self.id = id
+
+    def answer(self, id: RequestId | None = None) -> JsonObject:
+        """Return the error as the answer to a request."""
+        return failure(self.id if id is None else id, self.code, self.message, self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A checked request."""
+
+    id: RequestId
+    method: str
+    params: JsonObject
+
+
+def success(id: RequestId, result: JsonObject) -> JsonObject:
+    """Return the answer that carries a result."""
+    return {"jsonrpc": "2.0", "id": id, "result": result}
+
+
+def failure(
+    id: RequestId | None, code: int, message: str, data: JsonObject | None = None
+) -> JsonObject:
+    """Return the answer that carries an error."""
+    error: JsonObject = {"code": code, "message": message}
+    if data is not None:
+        error["data"] = data
+    return {"jsonrpc": "2.0", "id": id, "error": error}
+
+
+def parse(text: bytes) -> Any:
+    """Return the JSON value that UTF-8 text holds."""
+    try:
+        return _DECODER.decode(text.decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise RpcError(PARSE_ERROR, "Parse error: a message is one UTF-8 JSON object") from None
+
+
+def read(message: object) -> Request | None:
+    """Check a message; None stands for one that is owed no answer.
+
+    That is a notification, and a response, since this server never asks.
+    """
+    if isinstance(message, list):
+        raise RpcError(INVALID_REQUEST, "Batches are not served: send one message at a time")
+    if not isinstance(message, dict):
+        raise RpcError(INVALID_REQUEST, "A message is a JSON object")
+    id = _id(message)
+    if message.get("jsonrpc") != "2.0":
+        raise RpcError(INVALID_REQUEST, 'A message carries "jsonrpc": "2.0"', id=id)
+    if "method" not in message and ("result" in message or "error" in message):
+        return None
+    method = message.get("method")
+    if not isinstance(method, str):
+        raise RpcError(INVALID_REQUEST, "A request names its method with a string", id=id)
+    if id is None:
+        return None
+    params = message.get("params")
+    if params is not None and not isinstance(params, dict):
+        raise RpcError(INVALID_PARAMS, "params is an object", id=id)
+    return Request(id, method, params or {})
+
+
+def encode(answer: JsonObject) -> bytes:
+    """Return an answer as one line of UTF-8 JSON; one that is no JSON becomes an internal error."""
+    try:
+        return _ENCODER.encode(answer).encode("utf-8")
+    except UnicodeEncodeError:
+        return _ASCII_ENCODER.encode(answer).encode("ascii")
+    except (TypeError, ValueError, RecursionError):
+        logger.exception("the answer to request %r is no JSON", answer.get("id"))
+        return _ENCODER.encode(internal(answer.get("id"))).encode("utf-8")
+
+
+def internal(id: RequestId | None) -> JsonObject:
+    """Return the answer for a fault of ours; what went wrong is in the log under the request id."""
+    return failure(id, INTERNAL_ERROR, "Internal error: the server's log has the detail")
+
+
+def _id(message: JsonObject) -> RequestId | None:
+    if "id" not in message:
+        return None
+    id = message["id"]
+    if isinstance(id, bool) or not isinstance(id, str | int):
+        raise RpcError(INVALID_REQUEST, "A request id is a string or an integer")
+    return id
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_ASCII_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))

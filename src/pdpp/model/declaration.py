@@ -1,0 +1,132 @@
+"""Source declarations: what a source offers, as typed values derived once when it is registered."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Kind(StrEnum):
+    """How a field's value is read, compared and shown."""
+
+    TEXT = "text"
+    INTEGER = "integer"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    DATE_TIME = "date-time"
+    DATE = "date"
+    JSON = "json"
+    BINARY = "binary"
+    BLOB = "blob"
+
+
+class Role(StrEnum):
+    """How a field is presented; nothing is promoted without one."""
+
+    TITLE = "primary-title"
+    BODY = "body"
+    SECONDARY = "secondary"
+    EVENT_TIME = "event-time"
+    ACTOR = "actor"
+    AMOUNT = "amount"
+    LINK = "link"
+
+
+class Semantics(StrEnum):
+    APPEND_ONLY = "append_only"
+    MUTABLE_STATE = "mutable_state"
+
+
+class Cardinality(StrEnum):
+    """Where the foreign key is: on the related stream, or, for ``belongs_to``, on this one."""
+
+    HAS_MANY = "has_many"
+    HAS_ONE = "has_one"
+    BELONGS_TO = "belongs_to"
+
+
+SCALARS = frozenset({Kind.TEXT, Kind.INTEGER, Kind.NUMBER, Kind.BOOLEAN, Kind.DATE_TIME, Kind.DATE})
+TIMES = frozenset({Kind.DATE_TIME, Kind.DATE})
+RANGE_OPERATORS = ("gte", "gt", "lte", "lt")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One declared property and everything that may be done with it."""
+
+    name: str
+    kind: Kind
+    schema: Mapping[str, Any]
+    role: Role | None = None
+    description: str = ""
+    exact: bool = False
+    ranges: tuple[str, ...] = ()
+    lexical: bool = False
+    semantic: bool = False
+    aggregations: tuple[str, ...] = ()
+    indexed: bool = False
+
+    @property
+    def sortable(self) -> bool:
+        """Tell whether pages may be sorted by this field."""
+        return self.indexed
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    """A named way from a record to records of another stream of the same connection."""
+
+    name: str
+    stream: str
+    foreign_key: str
+    cardinality: Cardinality
+    default_limit: int
+    max_limit: int
+    expandable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A named choice of fields."""
+
+    id: str
+    label: str
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A named set of records of one shape."""
+
+    name: str
+    description: str
+    label: str
+    detail: str
+    semantics: Semantics
+    schema: Mapping[str, Any]
+    primary_key: tuple[str, ...]
+    cursor_field: str | None
+    consent_time_field: str | None
+    fields: Mapping[str, Field]
+    views: Mapping[str, View]
+    relationships: Mapping[str, Relationship]
+    countable: bool = True
+
+    def field_with(self, role: Role) -> Field | None:
+        """Return the first declared field that has a role."""
+        return next((field for field in self.fields.values() if field.role is role), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """A validated source declaration; ``revision`` names its exact content."""
+
+    revision: str
+    source_kind: str
+    source_id: str
+    connector_key: str
+    declaration_version: str
+    publisher_id: str
+    display_name: str
+    streams: Mapping[str, Stream]
+    document: Mapping[str, Any]

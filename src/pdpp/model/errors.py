@@ -1,0 +1,235 @@
+"""Every error the product answers with, in one tree.
+
+PdppError
+├── InvalidRequest            400 invalid_request
+│   ├── InvalidCursor         400 invalid_cursor
+│   ├── InvalidFilter         400 invalid_filter
+│   ├── InvalidExpand         400 invalid_expand
+│   ├── UnknownField          400 unknown_field
+│   ├── InvalidWindow         400 invalid_window
+│   ├── UnsupportedVersion    400 unsupported_version
+│   └── InvalidDeclaration    400 invalid_declaration
+├── AuthenticationError       401 authentication_error
+├── Forbidden                 403
+│   ├── StreamNotAllowed      403 grant_stream_not_allowed
+│   ├── FieldNotGranted       403 field_not_granted
+│   ├── InsufficientScope     403 insufficient_scope
+│   ├── TimeRangeExceeded     403 grant_time_range_exceeded
+│   ├── GrantExpired          403 grant_expired
+│   ├── GrantRevoked          403 grant_revoked
+│   ├── GrantInvalid          403 grant_invalid
+│   └── OwnerTokenRefused     403 owner_token_refused
+├── NotFound                  404 not_found
+│   └── BlobNotFound          404 blob_not_found
+├── MethodNotAllowed          405 method_not_allowed
+├── Conflict                  409 conflict
+│   └── AmbiguousConnection   409 ambiguous_connection
+│       └── AmbiguousSchemaDetail 409 ambiguous_schema_detail
+├── CursorExpired             410 cursor_expired
+├── PayloadTooLarge           413 payload_too_large
+├── RangeNotSatisfiable       416 range_not_satisfiable
+├── Unprocessable             422 unprocessable
+│   └── FieldNotText          422 field_not_text
+├── RateLimitExceeded         429 rate_limit_exceeded
+├── ApiError                  500 api_error
+├── Overloaded                503 overloaded
+└── StoreError                (a start that cannot go on: one line, a non-zero exit)
+    └── NewerDatabase
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class PdppError(Exception):
+    """An answer that is an error: a code, a status, and words that tell the caller what to do."""
+
+    type = "api_error"
+    code = "api_error"
+    status = 500
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        param: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        **detail: Any,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.param = param
+        self.headers = dict(headers or {})
+        self.detail = detail
+
+    def body(self, request_id: str) -> dict[str, Any]:
+        """Return the error envelope of the wire contract."""
+        error: dict[str, Any] = {"type": self.type, "code": self.code, "message": self.message}
+        if self.param is not None:
+            error["param"] = self.param
+        error["request_id"] = request_id
+        error.update(self.detail)
+        return {"error": error}
+
+
+class InvalidRequest(PdppError):
+    type = "invalid_request_error"
+    code = "invalid_request"
+    status = 400
+
+
+class InvalidCursor(InvalidRequest):
+    code = "invalid_cursor"
+
+
+class InvalidFilter(InvalidRequest):
+    code = "invalid_filter"
+
+
+class InvalidExpand(InvalidRequest):
+    code = "invalid_expand"
+
+
+class UnknownField(InvalidRequest):
+    code = "unknown_field"
+
+
+class InvalidWindow(InvalidRequest):
+    code = "invalid_window"
+
+
+class UnsupportedVersion(InvalidRequest):
+    code = "unsupported_version"
+
+
+class InvalidDeclaration(InvalidRequest):
+    """A declaration that cannot be registered; ``param`` is the JSON pointer of what is wrong."""
+
+    code = "invalid_declaration"
+
+
+class AuthenticationError(PdppError):
+    type = "authentication_error"
+    code = "authentication_error"
+    status = 401
+
+
+class Forbidden(PdppError):
+    type = "permission_error"
+    code = "forbidden"
+    status = 403
+
+
+class StreamNotAllowed(Forbidden):
+    code = "grant_stream_not_allowed"
+
+
+class FieldNotGranted(Forbidden):
+    code = "field_not_granted"
+
+
+class InsufficientScope(Forbidden):
+    code = "insufficient_scope"
+
+
+class TimeRangeExceeded(Forbidden):
+    code = "grant_time_range_exceeded"
+
+
+class GrantExpired(Forbidden):
+    code = "grant_expired"
+
+
+class GrantRevoked(Forbidden):
+    code = "grant_revoked"
+
+
+class GrantInvalid(Forbidden):
+    code = "grant_invalid"
+
+
+class OwnerTokenRefused(Forbidden):
+    code = "owner_token_refused"
+
+
+class NotFound(PdppError):
+    type = "not_found_error"
+    code = "not_found"
+    status = 404
+
+
+class BlobNotFound(NotFound):
+    code = "blob_not_found"
+
+
+class MethodNotAllowed(PdppError):
+    type = "invalid_request_error"
+    code = "method_not_allowed"
+    status = 405
+
+
+class Conflict(PdppError):
+    type = "conflict_error"
+    code = "conflict"
+    status = 409
+
+
+class AmbiguousConnection(Conflict):
+    code = "ambiguous_connection"
+
+
+class AmbiguousSchemaDetail(AmbiguousConnection):
+    code = "ambiguous_schema_detail"
+
+
+class CursorExpired(PdppError):
+    type = "invalid_request_error"
+    code = "cursor_expired"
+    status = 410
+
+
+class PayloadTooLarge(PdppError):
+    type = "invalid_request_error"
+    code = "payload_too_large"
+    status = 413
+
+
+class RangeNotSatisfiable(PdppError):
+    type = "invalid_request_error"
+    code = "range_not_satisfiable"
+    status = 416
+
+
+class Unprocessable(PdppError):
+    type = "invalid_request_error"
+    code = "unprocessable"
+    status = 422
+
+
+class FieldNotText(Unprocessable):
+    code = "field_not_text"
+
+
+class RateLimitExceeded(PdppError):
+    type = "rate_limit_error"
+    code = "rate_limit_exceeded"
+    status = 429
+
+
+class ApiError(PdppError):
+    """Something of ours failed; the detail is in the log, never in the answer."""
+
+
+class Overloaded(PdppError):
+    code = "overloaded"
+    status = 503
+
+
+class StoreError(PdppError):
+    """The store cannot be opened or used; the message is one line for a person."""
+
+    code = "store_error"
+
+
+class NewerDatabase(StoreError):
+    code = "newer_database"

@@ -1,0 +1,145 @@
+"""Aggregates: one number or one per group, under the grant and the filters."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pdpp.model.declaration import Kind
+from pdpp.model.errors import InvalidRequest
+from pdpp.resource.calendar import GRANULARITIES, bucketer, zone
+from pdpp.resource.call import Call
+from pdpp.resource.filters import apply_filters
+from pdpp.store.cell import CellValue, cell_json
+from pdpp.store.port import AggregateQuery, Tally
+from pdpp.store.scope import Reach
+
+METRICS = ("count", "sum", "min", "max", "count_distinct")
+
+
+def aggregate(call: Call) -> dict[str, Any]:
+    """Answer ``GET /v1/streams/{stream}/aggregate``."""
+    reaches = call.stream_reaches()
+    query = _query(call, reaches)
+    granularity, place = _calendar(call, query, reaches)
+    reaches, warnings = apply_filters(reaches, call.query.filters)
+    query = AggregateQuery(reaches, query.metric, query.field, query.group_by, query.bucket_by)
+    bucket = bucketer(granularity, zone(place)) if granularity is not None else None
+    tallies = call.store.aggregate(query, bucket)
+    answer: dict[str, Any] = {
+        "object": "aggregation",
+        "stream": call.stream,
+        "metric": query.metric,
+        "field": query.field,
+        "group_by": query.group_by,
+        "group_by_time": query.bucket_by,
+        "granularity": granularity,
+        "time_zone": place if granularity is not None else None,
+    }
+    if query.group_by is None and query.bucket_by is None:
+        answer["value"] = _value(query, reaches, _sole(tallies))
+    else:
+        answer |= _groups(call, query, reaches, tallies)
+    answer["filtered_record_count"] = sum(tally.count for tally in tallies.values())
+    answer["approximate"] = False
+    notes = [*call.query.warnings, *warnings]
+    if notes:
+        answer["meta"] = {"warnings": notes}
+    return answer
+
+
+def _query(call: Call, reaches: Sequence[Reach]) -> AggregateQuery:
+    metric = call.query.text("metric") or "count"
+    field = call.query.text("field")
+    group_by, bucket_by = call.query.text("group_by"), call.query.text("group_by_time")
+    if group_by is not None and bucket_by is not None:
+        raise InvalidRequest("Give group_by or group_by_time, not both.", param="group_by_time")
+    if metric == "count" and field is not None:
+        raise InvalidRequest("count takes no field; it counts records.", param="field")
+    if metric != "count" and field is None:
+        raise InvalidRequest(f"{metric} needs a field.", param="field")
+    for reach in reaches:
+        if not reach.stream.countable and metric == "count":
+            raise InvalidRequest(f"{reach.stream.name} cannot be counted.", param="metric")
+        _require(reach, field, metric, "field")
+        _require(reach, group_by, "group_by", "group_by")
+        _require(reach, bucket_by, "group_by_time", "group_by_time")
+    return AggregateQuery(tuple(reaches), metric, field, group_by, bucket_by)
+
+
+def _require(reach: Reach, name: str | None, aggregation: str, param: str) -> None:
+    if name is None:
+        return
+    declared = reach.field(name, param)
+    if aggregation not in declared.aggregations:
+        offered = ", ".join(
+            other
+            for other in reach.names()
+            if aggregation in reach.stream.fields[other].aggregations
+        )
+        raise InvalidRequest(
+            f"{reach.stream.name} offers {aggregation} for: {offered or 'no field'}.", param=param
+        )
+
+
+def _calendar(
+    call: Call, query: AggregateQuery, reaches: Sequence[Reach]
+) -> tuple[str | None, str]:
+    granularity, place = call.query.text("granularity"), call.query.text("time_zone")
+    if query.bucket_by is None:
+        for name in ("granularity", "time_zone"):
+            if call.query.text(name) is not None:
+                raise InvalidRequest(f"{name} goes with group_by_time.", param=name)
+        return None, "UTC"
+    if granularity is None:
+        raise InvalidRequest(
+            f"group_by_time needs granularity: {', '.join(GRANULARITIES)}.", param="granularity"
+        )
+    if place is not None:
+        zone(place)
+    if all(reach.stream.fields[query.bucket_by].kind is Kind.DATE for reach in reaches):
+        return granularity, "UTC"
+    return granularity, place or "UTC"
+
+
+def _sole(tallies: Mapping[CellValue, Tally]) -> Tally:
+    return tallies.get(None) or Tally()
+
+
+def _value(query: AggregateQuery, reaches: Sequence[Reach], tally: Tally) -> Any:
+    """Return a tally's number; a least or largest time is shown as the field shows it."""
+    if query.metric == "count":
+        return tally.count
+    if query.metric == "count_distinct":
+        return len(tally.distinct)
+    if query.metric == "sum":
+        return float(f"{tally.total:.15g}") if isinstance(tally.total, float) else tally.total
+    extreme = tally.least if query.metric == "min" else tally.most
+    return cell_json(_kind(reaches, query.field), extreme)
+
+
+def _kind(reaches: Sequence[Reach], name: str | None) -> Kind:
+    found = reaches[0].stream.fields.get(name) if name is not None and reaches else None
+    return found.kind if found is not None else Kind.TEXT
+
+
+def _groups(
+    call: Call, query: AggregateQuery, reaches: Sequence[Reach], tallies: Mapping[CellValue, Tally]
+) -> dict[str, Any]:
+    """Return the first groups, by size or in time, and how many records the others hold."""
+    limit = call.query.integer("limit") or 0
+    items = list(tallies.items())
+    if query.bucket_by is not None:
+        items.sort(key=lambda item: (item[0] is None, str(item[0])))
+    else:
+        items.sort(key=lambda item: (-item[1].count, item[0] is None, str(item[0])))
+    kind = Kind.TEXT if query.bucket_by is not None else _kind(reaches, query.group_by)
+    groups = []
+    for key, tally in items[:limit]:
+        group: dict[str, Any] = {"key": cell_json(kind, key), "count": tally.count}
+        if query.metric != "count":
+            group["value"] = _value(query, reaches, tally)
+        groups.append(group)
+    return {
+        "groups": groups,
+        "limit": limit,
+        "other_count": sum(tally.count for _, tally in items[limit:]),
+    }

@@ -1,0 +1,101 @@
+"""Blobs: bytes behind a record, in whole or by range, only through a record the caller sees."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from pdpp.model.errors import BlobNotFound, InvalidRequest, RangeNotSatisfiable, Unprocessable
+from pdpp.resource.call import Call
+from pdpp.store.blobs import chunks
+from pdpp.store.port import Blob
+
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})\Z", re.ASCII)
+_MEDIA_TYPE = re.compile(r"[\w.+-]+/[\w.+-]+(?:\s*;\s*[\w.+-]+=[\w.+\"-]+)*\Z", re.ASCII)
+_BLOB_ID = re.compile(r"[0-9a-f]{64}\Z", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The bytes of a blob to send: from ``start`` up to but not ``end``."""
+
+    blob: Blob
+    start: int
+    end: int
+
+    @property
+    def partial(self) -> bool:
+        """Tell whether it is less than the whole."""
+        return (self.start, self.end) != (0, self.blob.size_bytes)
+
+    def headers(self) -> dict[str, str]:
+        """Return the headers that describe the bytes; nothing may keep or run them."""
+        headers = {
+            "Content-Type": self.blob.media_type,
+            "Content-Length": str(self.end - self.start),
+            "Accept-Ranges": "bytes",
+            "ETag": f'"{self.blob.blob_id}"',
+            "Cache-Control": "private, no-store",
+            "X-Content-Type-Options": "nosniff",
+            "Content-Security-Policy": "sandbox; default-src 'none'",
+            "Content-Disposition": "attachment",
+        }
+        if self.partial:
+            headers["Content-Range"] = f"bytes {self.start}-{self.end - 1}/{self.blob.size_bytes}"
+        return headers
+
+
+def read_blob(call: Call) -> Piece:
+    """Answer ``GET`` and ``HEAD /v1/blobs/{blob_id}``."""
+    blob_id = call.path["blob_id"]
+    blob = call.store.blob(blob_id) if _BLOB_ID.match(blob_id) else None
+    shown = blob is not None and (
+        call.principal.is_owner or call.store.blob_shown(blob_id, call.principal.reaches)
+    )
+    if blob is None or not shown or not blob.path.is_file():
+        raise BlobNotFound("There is no such blob in a record this token shows.")
+    return Piece(blob, *_span(call.headers.get("range"), blob.size_bytes))
+
+
+def _span(header: str | None, size: int) -> tuple[int, int]:
+    """Return the stretch a ``Range`` header asks for; a form not served means the whole."""
+    match = _RANGE.match(header.strip()) if header is not None else None
+    if match is None or match.groups() == ("", ""):
+        return 0, size
+    first, last = match.groups()
+    if not first:
+        start, end = max(0, size - int(last)), size
+    else:
+        start, end = int(first), min(int(last) + 1, size) if last else size
+    if start >= end:
+        raise RangeNotSatisfiable(
+            f"The blob has {size} bytes.", headers={"Content-Range": f"bytes */{size}"}
+        )
+    return start, end
+
+
+def store_blob(call: Call) -> dict[str, Any]:
+    """Answer ``POST /v1/blobs``; the body is a file that can be read twice."""
+    source: BinaryIO = call.body
+    media_type = call.headers.get("content-type") or "application/octet-stream"
+    if len(media_type) > 200 or not _MEDIA_TYPE.match(media_type):
+        raise InvalidRequest(
+            "Content-Type is a media type such as image/png.", param="Content-Type"
+        )
+    expected = call.query.text("sha256")
+    if expected is not None:
+        digest = hashlib.sha256()
+        for chunk in chunks(source):
+            digest.update(chunk)
+        found = digest.hexdigest()
+        if found != expected.lower():
+            raise Unprocessable(f"The bytes hash to {found}, not to sha256.", param="sha256")
+        source.seek(0)
+    blob = call.store.keep_blob(source, media_type, call.settings.blob_bytes)
+    return {
+        "object": "blob",
+        "blob_id": blob.blob_id,
+        "mime_type": blob.media_type,
+        "size_bytes": blob.size_bytes,
+        "sha256": blob.blob_id,
+    }

@@ -1,0 +1,37 @@
+"""Buckets: how many requests each token may make."""
+
+import math
+from collections import OrderedDict
+from collections.abc import Callable
+
+from pdpp.model.errors import RateLimitExceeded
+
+_MOST = 10_000
+
+
+class Buckets:
+    """A bucket per token that fills at a steady rate and holds a burst."""
+
+    def __init__(self, rate: float, burst: int, clock: Callable[[], float]) -> None:
+        self._rate = rate
+        self._burst = burst
+        self._clock = clock
+        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, token: str) -> None:
+        """Take one request from a token's bucket, or refuse with the time until there is one."""
+        if self._rate <= 0:
+            return
+        now = self._clock()
+        level, at = self._levels.pop(token, (float(self._burst), now))
+        level = min(float(self._burst), level + (now - at) * self._rate)
+        allowed = level >= 1
+        self._levels[token] = (level - 1 if allowed else level, now)
+        if len(self._levels) > _MOST:
+            self._levels.popitem(last=False)
+        if not allowed:
+            wait = math.ceil((1 - level) / self._rate)
+            raise RateLimitExceeded(
+                f"Too many requests with this token; retry in {wait} s.",
+                headers={"Retry-After": str(wait)},
+            )

@@ -1,0 +1,165 @@
+"""A call: one request as the operations see it, and the ways they choose what it reaches."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+from pdpp.authz.principal import Principal
+from pdpp.model.errors import AmbiguousConnection, InvalidRequest, NotFound, StreamNotAllowed
+from pdpp.resource.cursor import Signer
+from pdpp.resource.parameter import Query
+from pdpp.resource.settings import Settings
+from pdpp.store.port import Store
+from pdpp.store.scope import Reach
+
+MOST_CANDIDATES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Everything an operation needs to answer one request."""
+
+    store: Store
+    principal: Principal
+    query: Query
+    path: Mapping[str, str]
+    url: str
+    now: int
+    signer: Signer
+    settings: Settings
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def stream(self) -> str:
+        """Return the stream the path names."""
+        return self.path["stream"]
+
+    def reaches(self, stream: str | None = None) -> tuple[Reach, ...]:
+        """Return what the caller reaches of a stream, or of all, in the connection asked for."""
+        return self.of_connection(
+            reach
+            for reach in self.principal.reaches
+            if stream is None or reach.stream.name == stream
+        )
+
+    def of_connection(self, reaches: Iterable[Reach]) -> tuple[Reach, ...]:
+        """Return the reaches inside the connection asked for."""
+        wanted = self.query.text("connection_id")
+        if wanted is None:
+            return tuple(reaches)
+        return tuple(reach for reach in reaches if reach.connection_id == wanted)
+
+    def stream_reaches(self) -> tuple[Reach, ...]:
+        """Return what the caller reaches of the stream in the path, which is something."""
+        found = self.reaches(self.stream)
+        if not found:
+            raise refused_stream(self.stream, self.query.text("connection_id"))
+        return found
+
+    def one_reach(self, why: str) -> Reach:
+        """Return the only reach of the stream in the path; refuse where there are several."""
+        found = self.stream_reaches()
+        if len(found) > 1:
+            raise ambiguous(self, found, why)
+        return found[0]
+
+    def reach_holding(self, key: str) -> Reach:
+        """Return the only reach of the stream that shows a record."""
+        found = self.stream_reaches()
+        if len(found) > 1:
+            found = tuple(reach for reach in found if self.store.record(reach, key) is not None)
+        if not found:
+            raise no_record(self.stream, key)
+        if len(found) > 1:
+            raise ambiguous(self, found, f"{key!r} is the key of a record")
+        return found[0]
+
+    def bound(self, kind: str) -> tuple[str, ...]:
+        """Return what a cursor of this call is bound to."""
+        return (self.principal.binding, kind, self.path.get("stream", ""), self.query.binding())
+
+
+def refused_stream(stream: str, connection_id: str | None) -> StreamNotAllowed:
+    """Return the refusal of a stream that is outside the grant or does not exist."""
+    place = f" of connection {connection_id!r}" if connection_id is not None else ""
+    return StreamNotAllowed(
+        f"This token opens no stream {stream!r}{place}; GET /v1/streams lists what it opens.",
+        param="stream" if connection_id is None else "connection_id",
+    )
+
+
+def no_record(stream: str, key: str) -> NotFound:
+    """Return the answer for a record that does not exist or is outside the grant."""
+    return NotFound(f"There is no record {key!r} in {stream!r} under this token.")
+
+
+def ambiguous(
+    call: Call,
+    reaches: Sequence[Reach],
+    why: str,
+    error: type[AmbiguousConnection] = AmbiguousConnection,
+) -> AmbiguousConnection:
+    """Return the refusal that offers the connections to choose from."""
+    grant = call.principal.grant
+    candidates = [
+        {
+            "connection_id": reach.connection_id,
+            "connector_key": reach.feed.connection.connector_key,
+            "display_name": reach.feed.connection.display_name,
+            "grant_id": grant.id if grant is not None else None,
+        }
+        for reach in reaches
+    ]
+    return error(
+        f"{why} in {len(reaches)} connections; nothing was read. "
+        "Retry with one connection_id from available_connections.",
+        param="connection_id",
+        retry_with="connection_id",
+        available_connections=candidates[:MOST_CANDIDATES],
+        total=len(candidates),
+        truncated=len(candidates) > MOST_CANDIDATES,
+    )
+
+
+def chosen_fields(call: Call, reaches: Sequence[Reach]) -> frozenset[str] | None:
+    """Return the fields asked for by ``fields`` or ``view``; None is all that is granted."""
+    names, view = call.query.items("fields"), call.query.text("view")
+    if names and view is not None:
+        raise InvalidRequest("Give fields or view, not both.", param="view")
+    if view is not None:
+        return _view_fields(reaches, view)
+    if not names:
+        return None
+    for name in names:
+        if not any(reach.shows(name) and name in reach.stream.fields for reach in reaches):
+            reaches[0].field(name, "fields")
+    return frozenset(names)
+
+
+def _view_fields(reaches: Sequence[Reach], view: str) -> frozenset[str]:
+    offered = {name for reach in reaches for name in visible_views(reach)}
+    if view not in offered:
+        listed = ", ".join(sorted(offered)) or "none"
+        raise InvalidRequest(
+            f"{reaches[0].stream.name} has no view {view[:80]!r}; its views: {listed}.",
+            param="view",
+        )
+    return frozenset(name for reach in reaches for name in visible_views(reach).get(view, ()))
+
+
+def visible_views(reach: Reach) -> dict[str, tuple[str, ...]]:
+    """Return the declared views with the fields of theirs that a reach shows."""
+    shown = {
+        name: tuple(field for field in view.fields if reach.shows(field))
+        for name, view in reach.stream.views.items()
+    }
+    return {name: fields for name, fields in shown.items() if fields}
+
+
+def record_path(reach: Reach, key: str) -> str:
+    """Return the address of a record under ``/v1``."""
+    stream, record = quote(reach.stream.name, safe=""), quote(key, safe="")
+    connection = quote(reach.connection_id, safe="")
+    return f"/v1/streams/{stream}/records/{record}?connection_id={connection}"

@@ -1,0 +1,253 @@
+"""Endpoints: HTTP requests come in, operations run, answers and errors go out."""
+
+import logging
+import secrets
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import Any, BinaryIO
+
+import orjson
+from starlette.types import Receive, Scope, Send
+
+from pdpp.authz.principal import Gate
+from pdpp.model.errors import (
+    ApiError,
+    AuthenticationError,
+    InsufficientScope,
+    MethodNotAllowed,
+    NotFound,
+    PayloadTooLarge,
+    PdppError,
+    UnsupportedVersion,
+)
+from pdpp.model.instant import Clock
+from pdpp.resource.blob import Piece
+from pdpp.resource.bucket import Buckets
+from pdpp.resource.call import Call
+from pdpp.resource.cursor import Signer
+from pdpp.resource.parameter import parse_parameters
+from pdpp.resource.routes import Route
+from pdpp.resource.runner import Runner
+from pdpp.resource.settings import Settings
+from pdpp.store.blobs import CHUNK
+from pdpp.store.port import Store
+
+VERSION = "2026-04-06"
+_SPOOL_BYTES = 1 << 20
+
+log = logging.getLogger("pdpp.resource")
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What every endpoint shares."""
+
+    store: Store
+    gate: Gate
+    runner: Runner
+    signer: Signer
+    buckets: Buckets
+    settings: Settings
+    clock: Clock
+    new_request_id: Callable[[], str] = lambda: f"req_{secrets.token_hex(8)}"
+
+
+class Endpoint:
+    """Serves the routes of one path."""
+
+    def __init__(self, service: Service, routes: Sequence[Route]) -> None:
+        self._service = service
+        self._routes = {route.method: route for route in routes}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; whatever goes wrong becomes a typed error."""
+        request_id = self._service.new_request_id()
+        try:
+            await self._serve(scope, receive, send, request_id)
+        except PdppError as error:
+            await send_error(send, error, request_id, self._service.settings)
+        except ClientGone:
+            return
+        except Exception:
+            log.exception("request %s failed", request_id)
+            failure = ApiError("Something failed here; the log of the server has the detail.")
+            await send_error(send, failure, request_id, self._service.settings)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
+        route = self._routes.get(scope["method"])
+        if route is None:
+            allowed = ", ".join(sorted(self._routes))
+            raise MethodNotAllowed(f"This path takes: {allowed}.", headers={"Allow": allowed})
+        headers = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+        }
+        _check_version(headers)
+        service = self._service
+        principal = service.gate.admit(headers.get("authorization"))
+        service.buckets.take(principal.token.hash)
+        if route.owner_only and not principal.is_owner:
+            raise InsufficientScope("Only the owner may do this; a grant reads.")
+        query = parse_parameters(scope["query_string"], route.parameters)
+        call = Call(
+            store=service.store,
+            principal=principal,
+            query=query,
+            path=scope["path_params"],
+            url=_url(scope),
+            now=service.clock(),
+            signer=service.signer,
+            settings=service.settings,
+            headers=headers,
+        )
+        await self._run(route, call, receive, send, request_id)
+
+    async def _run(
+        self, route: Route, call: Call, receive: Receive, send: Send, request_id: str
+    ) -> None:
+        service = self._service
+        if route.answer == "Blob":
+            with tempfile.SpooledTemporaryFile(_SPOOL_BYTES) as spool:
+                await _spool(receive, call.headers, service.settings.blob_bytes, spool)
+                spool.seek(0)
+                stored = replace(call, body=spool)
+                answer = await service.runner.write(lambda: route.operation(stored))
+        elif route.takes_body is not None:
+            body = await _read_body(receive, call.headers, service.settings.body_bytes)
+            filled = replace(call, body=body)
+            answer = await service.runner.write(lambda: route.operation(filled))
+        elif route.writes:
+            answer = await service.runner.write(lambda: route.operation(call))
+        else:
+            answer = await service.runner.read(lambda: _rendered(route.operation(call)))
+        if isinstance(answer, Piece):
+            await _send_piece(send, answer, request_id, head=route.method == "HEAD")
+        elif answer is None:
+            await send_answer(send, HTTPStatus.NO_CONTENT, b"", request_id)
+        else:
+            body = answer if isinstance(answer, bytes) else orjson.dumps(answer)
+            status = HTTPStatus.CREATED if route.answer == "Blob" else HTTPStatus.OK
+            await send_answer(send, status, body, request_id)
+
+
+class NoSuchRoute:
+    """Answers every path that is none of ours."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        """Answer 404 in the one form of errors."""
+        error = NotFound("There is nothing at this path; GET /v1/openapi.json lists the routes.")
+        request_id = self._service.new_request_id()
+        await send_error(send, error, request_id, self._service.settings)
+
+
+class ClientGone(Exception):
+    """The client went away before its request was complete."""
+
+
+def _rendered(answer: Any) -> Any:
+    """Turn an answer into bytes while the snapshot it was read under is still held."""
+    return answer if isinstance(answer, Piece) else orjson.dumps(answer)
+
+
+def _check_version(headers: Mapping[str, str]) -> None:
+    wanted = headers.get("pdpp-version")
+    if wanted is not None and wanted != VERSION:
+        raise UnsupportedVersion(
+            f"This server speaks PDPP-Version {VERSION}.", param="PDPP-Version", supported=[VERSION]
+        )
+
+
+def _url(scope: Scope) -> str:
+    path: bytes = scope.get("raw_path") or scope["path"].encode()
+    query: bytes = scope["query_string"]
+    return (path + (b"?" + query if query else b"")).decode("latin-1")
+
+
+async def _chunks(receive: Receive, headers: Mapping[str, str], limit: int) -> Any:
+    declared = headers.get("content-length", "0")
+    if declared.isdecimal() and int(declared) > limit:
+        raise PayloadTooLarge(f"A body has at most {limit} bytes; send it in parts.")
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        chunk: bytes = message.get("body", b"")
+        size += len(chunk)
+        if size > limit:
+            raise PayloadTooLarge(f"A body has at most {limit} bytes; send it in parts.")
+        yield chunk
+        if not message.get("more_body", False):
+            return
+
+
+async def _read_body(receive: Receive, headers: Mapping[str, str], limit: int) -> bytes:
+    return b"".join([chunk async for chunk in _chunks(receive, headers, limit)])
+
+
+async def _spool(
+    receive: Receive, headers: Mapping[str, str], limit: int, target: BinaryIO | Any
+) -> None:
+    async for chunk in _chunks(receive, headers, limit):
+        target.write(chunk)
+
+
+async def send_answer(
+    send: Send,
+    status: int,
+    body: bytes,
+    request_id: str,
+    headers: Mapping[str, str] | None = None,
+) -> None:
+    """Send one complete answer."""
+    head = {"Content-Type": "application/json", "Content-Length": str(len(body))} if body else {}
+    head |= {"Cache-Control": "private, no-store", **(headers or {})}
+    await _start(send, status, head, request_id)
+    await send({"type": "http.response.body", "body": body})
+
+
+async def _start(send: Send, status: int, headers: Mapping[str, str], request_id: str) -> None:
+    sent = {"Request-Id": request_id, "PDPP-Version": VERSION, **headers}
+    await send(
+        {
+            "type": "http.response.start",
+            "status": int(status),
+            "headers": [
+                (k.lower().encode("latin-1"), v.encode("latin-1")) for k, v in sent.items()
+            ],
+        }
+    )
+
+
+async def send_error(send: Send, error: PdppError, request_id: str, settings: Settings) -> None:
+    """Send an error in the one form of errors."""
+    headers = dict(error.headers)
+    if isinstance(error, AuthenticationError):
+        metadata = f"{settings.origin}/.well-known/oauth-protected-resource"
+        error.detail["resource_metadata"] = metadata
+        headers["WWW-Authenticate"] = f'Bearer resource_metadata="{metadata}"'
+    body = orjson.dumps(error.body(request_id))
+    await send_answer(send, error.status, body, request_id, headers)
+
+
+async def _send_piece(send: Send, piece: Piece, request_id: str, *, head: bool) -> None:
+    """Send the bytes of a blob piece by piece."""
+    status = HTTPStatus.PARTIAL_CONTENT if piece.partial else HTTPStatus.OK
+    await _start(send, status, piece.headers(), request_id)
+    if not head:
+        with piece.blob.path.open("rb") as source:
+            source.seek(piece.start)
+            left = piece.end - piece.start
+            while left:
+                chunk = source.read(min(CHUNK, left))
+                left -= len(chunk)
+                if not chunk:
+                    break
+                await send({"type": "http.response.body", "body": chunk, "more_body": left > 0})
+            if not left:
+                return
+    await send({"type": "http.response.body", "body": b""})

@@ -1,0 +1,95 @@
+"""Envelopes: the shapes of answers that the contract names."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import orjson
+
+from pdpp.model import instant
+from pdpp.resource.call import Call
+from pdpp.store.port import Record, Tombstone
+from pdpp.store.scope import Reach
+
+
+def source_of(reach: Reach) -> dict[str, Any]:
+    """Return who a record comes from."""
+    connection = reach.feed.connection
+    return {
+        "connection_id": connection.connection_id,
+        "connector_key": connection.connector_key,
+        "display_name": connection.display_name,
+    }
+
+
+def record_envelope(record: Record, expanded: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return a record as it is answered; its data is passed on as it is stored."""
+    envelope = {
+        "object": "record",
+        "id": record.key,
+        "stream": record.reach.stream.name,
+        **source_of(record.reach),
+        "data": orjson.Fragment(record.data),
+        "emitted_at": instant.to_text(record.emitted_at),
+        "version": record.version,
+    }
+    if expanded is not None:
+        envelope["expanded"] = expanded
+    return envelope
+
+
+def tombstone_envelope(tombstone: Tombstone) -> dict[str, Any]:
+    """Return what is left of a record that went away."""
+    return {
+        "object": "record",
+        "id": tombstone.key,
+        "stream": tombstone.reach.stream.name,
+        **source_of(tombstone.reach),
+        "emitted_at": instant.to_text(tombstone.emitted_at),
+        "version": tombstone.version,
+        "deleted": True,
+        "deleted_at": instant.to_text(tombstone.deleted_at),
+    }
+
+
+def list_envelope(
+    call: Call,
+    data: Sequence[Any],
+    *,
+    next_cursor: str | None = None,
+    next_changes_since: str | None = None,
+    count: int | None = None,
+    warnings: Sequence[Mapping[str, Any]] = (),
+    **meta: Any,
+) -> dict[str, Any]:
+    """Return a list as it is answered."""
+    envelope: dict[str, Any] = {
+        "object": "list",
+        "url": call.url,
+        "data": data,
+        "has_more": next_cursor is not None,
+    }
+    links = {"self": call.url}
+    if next_cursor is not None:
+        envelope["next_cursor"] = next_cursor
+        links["next"] = with_cursor(call.url, next_cursor)
+    if next_changes_since is not None:
+        envelope["next_changes_since"] = next_changes_since
+    counted: dict[str, Any] = (
+        {"kind": "none"} if count is None else {"kind": "exact", "value": count}
+    )
+    envelope["meta"] = {
+        "count": counted,
+        "warnings": [*call.query.warnings, *warnings],
+        **meta,
+    }
+    envelope["links"] = links
+    return envelope
+
+
+def with_cursor(url: str, cursor: str) -> str:
+    """Return an address that continues from a cursor."""
+    parts = urlsplit(url)
+    pairs = parse_qsl(parts.query, keep_blank_values=True)
+    kept = [(key, value) for key, value in pairs if key != "cursor"]
+    return f"{parts.path}?{urlencode([*kept, ('cursor', cursor)])}"

@@ -1,0 +1,65 @@
+"""Running operations: short reads at once, long ones in a thread, none without an end."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from pdpp.model.errors import Overloaded
+from pdpp.resource.settings import Settings
+from pdpp.store.deadline import DeadlinePassed, Timer
+from pdpp.store.port import Store
+
+T = TypeVar("T")
+
+_MOST_WAITING = 64
+
+
+class Runner:
+    """Runs operations on a store without letting one hold up the others."""
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self._store = store
+        self._settings = settings
+        self._readers = ThreadPoolExecutor(settings.concurrent_reads, "pdpp-read")
+        self._writer = ThreadPoolExecutor(1, "pdpp-write")
+        self._waiting = 0
+
+    async def read(self, operation: Callable[[], T]) -> T:
+        """Run a read under one snapshot: here if it is short, else in a thread."""
+        try:
+            with self._store.reading(Timer(self._settings.inline_seconds)):
+                return operation()
+        except DeadlinePassed:
+            return await self._in_thread(self._readers, lambda: self._long_read(operation))
+
+    def _long_read(self, operation: Callable[[], T]) -> T:
+        try:
+            with self._store.reading(Timer(self._settings.read_seconds)):
+                return operation()
+        except DeadlinePassed:
+            raise Overloaded(
+                f"The answer took longer than {self._settings.read_seconds:g} s; ask for less, "
+                "by connection, filter or a smaller page.",
+                headers={"Retry-After": "5"},
+            ) from None
+
+    async def write(self, operation: Callable[[], T]) -> T:
+        """Run a write in the one thread for them."""
+        return await self._in_thread(self._writer, operation)
+
+    async def _in_thread(self, pool: ThreadPoolExecutor, operation: Callable[[], T]) -> T:
+        if self._waiting >= _MOST_WAITING:
+            raise Overloaded(
+                "The server is busy with long requests; retry soon.", headers={"Retry-After": "2"}
+            )
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(pool, operation)
+        finally:
+            self._waiting -= 1
+
+    def close(self) -> None:
+        """Let what runs finish and end the threads."""
+        self._readers.shutdown()
+        self._writer.shutdown()

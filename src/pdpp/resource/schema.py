@@ -1,0 +1,185 @@
+"""Schema and streams: what a token opens and what may be asked of it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from pdpp.evidence.compact import LEGEND, compact_schema
+from pdpp.model import instant
+from pdpp.model.declaration import TIMES, Field
+from pdpp.model.errors import AmbiguousSchemaDetail, InvalidRequest
+from pdpp.resource.call import Call, ambiguous, refused_stream, visible_views
+from pdpp.resource.envelope import list_envelope, source_of
+from pdpp.resource.reader import expandable
+from pdpp.store.cell import cell_json
+from pdpp.store.scope import Reach
+
+COUNT_KINDS = ["none", "estimated", "exact"]
+
+
+def get_schema(call: Call) -> dict[str, Any]:
+    """Answer ``GET /v1/schema``: compact unless full detail is asked for."""
+    stream, connection_id = call.query.text("stream"), call.query.text("connection_id")
+    full = call.query.text("detail") == "full"
+    if full and stream is None:
+        raise InvalidRequest(
+            "detail=full needs a stream: find its name with view=compact, then ask with stream "
+            "and connection_id.",
+            param="stream",
+        )
+    if full and call.query.text("view") == "compact":
+        raise InvalidRequest("Give view=compact or detail=full, not both.", param="detail")
+    reaches = call.reaches(stream)
+    if not reaches and (stream is not None or connection_id is not None):
+        raise refused_stream(stream or "*", connection_id)
+    if full and len(reaches) > 1:
+        raise ambiguous(call, reaches, f"{stream!r} is", AmbiguousSchemaDetail)
+    body = _full_body(call, reaches, fields=stream is not None)
+    return body if full else compact_schema(body, stream=stream)
+
+
+def _full_body(call: Call, reaches: Sequence[Reach], *, fields: bool) -> dict[str, Any]:
+    counts = call.store.counts(reaches)
+    connectors = [
+        _connector(call, list(group), counts, fields=fields)
+        for _, group in groupby(reaches, key=lambda reach: reach.feed.connection.connector_key)
+    ]
+    return {
+        "object": "schema",
+        "detail": "full",
+        "bearer": _bearer(call),
+        "connectors": connectors,
+        "connector_count": len(connectors),
+        "stream_count": len(reaches),
+        "field_capability_legend": LEGEND,
+    }
+
+
+def _bearer(call: Call) -> dict[str, Any]:
+    grant = call.principal.grant
+    return {
+        "scope": "owner" if grant is None else "grant",
+        "token_kind": call.principal.token.kind,
+        "grant_id": None if grant is None else grant.id,
+        "client_id": None if grant is None else grant.client_id,
+    }
+
+
+def _connector(
+    call: Call, reaches: Sequence[Reach], counts: Mapping[int, int], *, fields: bool
+) -> dict[str, Any]:
+    first = reaches[0].feed.connection
+    declaration = call.store.catalogue().sources[first.connector_key]
+    connections = {
+        reach.connection_id: {
+            "connection_id": reach.connection_id,
+            "display_name": reach.feed.connection.display_name,
+        }
+        for reach in reaches
+    }
+    return {
+        "connector_key": first.connector_key,
+        "display_name": declaration.display_name,
+        "source": {"kind": declaration.source_kind, "id": declaration.source_id},
+        "granted_connections": list(connections.values()),
+        "streams": [_row(call, reach, counts[reach.feed.id], fields=fields) for reach in reaches],
+    }
+
+
+def _row(call: Call, reach: Reach, count: int, *, fields: bool) -> dict[str, Any]:
+    stream = reach.stream
+    row: dict[str, Any] = {
+        "name": stream.name,
+        "connection_id": reach.connection_id,
+        "record_count": count,
+    }
+    if not fields:
+        return row
+    row |= {
+        "label": stream.label,
+        "description": stream.description,
+        "detail": stream.detail,
+        "semantics": stream.semantics.value,
+        "primary_key": [name for name in stream.primary_key if reach.shows(name)],
+        "cursor_field": _shown(reach, stream.cursor_field),
+        "consent_time_field": _shown(reach, stream.consent_time_field),
+        "default_sort": reach.default_sort(),
+        "fields": {name: _field(reach, stream.fields[name]) for name in reach.names()},
+        "views": [
+            {"id": name, "label": stream.views[name].label, "fields": list(shown)}
+            for name, shown in visible_views(reach).items()
+        ],
+        "expand": [
+            {
+                "name": relation.name,
+                "stream": relation.stream,
+                "cardinality": relation.cardinality.value,
+                "default_limit": relation.default_limit,
+                "max_limit": relation.max_limit,
+            }
+            for relation in expandable(call, reach).values()
+        ],
+        "search": ["lexical"] if reach.lexical_places() else [],
+        "count": COUNT_KINDS,
+        "aggregate_count": stream.countable,
+    }
+    if reach.time is not None:
+        row["time_range"] = {
+            "since": None if reach.time.since is None else instant.to_text(reach.time.since),
+            "until": None if reach.time.until is None else instant.to_text(reach.time.until),
+        }
+    return row
+
+
+def _shown(reach: Reach, name: str | None) -> str | None:
+    return name if name is not None and reach.shows(name) else None
+
+
+def _field(reach: Reach, declared: Field) -> dict[str, Any]:
+    indexed = reach.cell(declared.name) is not None
+    facts: dict[str, Any] = {
+        "type": declared.kind.value,
+        "schema": declared.schema,
+        "exact": declared.exact,
+        "range": list(declared.ranges),
+        "sortable": indexed,
+        "lexical": declared.lexical,
+        "semantic": False,
+        "aggregations": list(declared.aggregations),
+    }
+    if declared.role is not None:
+        facts["role"] = declared.role.value
+    if declared.description:
+        facts["description"] = declared.description
+    return facts
+
+
+def list_streams(call: Call) -> dict[str, Any]:
+    """Answer ``GET /v1/streams`` and ``GET /v1/streams/{stream}``."""
+    reaches = call.stream_reaches() if "stream" in call.path else call.reaches()
+    if not reaches and call.query.text("connection_id") is not None:
+        raise refused_stream("*", call.query.text("connection_id"))
+    counts = call.store.counts(reaches)
+    return list_envelope(call, list(_stream_rows(call, reaches, counts)), count=len(reaches))
+
+
+def _stream_rows(
+    call: Call, reaches: Iterable[Reach], counts: Mapping[int, int]
+) -> Iterable[dict[str, Any]]:
+    for reach in reaches:
+        yield {
+            "object": "stream",
+            "name": reach.stream.name,
+            "label": reach.stream.label,
+            **source_of(reach),
+            "record_count": counts[reach.feed.id],
+            "freshness": {"newest_record_at": _newest(call, reach)},
+        }
+
+
+def _newest(call: Call, reach: Reach) -> Any:
+    """Return the latest time in the stream's own order, where that order is by time."""
+    name = reach.default_sort()
+    if name is None or reach.stream.fields[name].kind not in TIMES:
+        return None
+    return cell_json(reach.stream.fields[name].kind, call.store.newest(reach, name))

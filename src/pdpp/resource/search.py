@@ -1,0 +1,165 @@
+"""Search: hits with the words that matched, where they stand, and how to read on."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from pdpp.evidence.analyse import Phrase, find, parse_query
+from pdpp.evidence.card import make_card
+from pdpp.evidence.excerpt import descriptor, excerpt
+from pdpp.evidence.handle import Handle
+from pdpp.evidence.text import digest
+from pdpp.model import instant
+from pdpp.model.declaration import Role
+from pdpp.model.errors import InvalidRequest
+from pdpp.resource.call import Call, record_path, refused_stream
+from pdpp.resource.envelope import list_envelope, source_of
+from pdpp.resource.filters import apply_filters
+from pdpp.store.port import Hit, SearchPosition, SearchQuery
+from pdpp.store.scope import Reach, roles_of
+
+MOST_EXCERPTS = 3
+
+_IDENTITY = frozenset({Role.TITLE, Role.ACTOR, Role.LINK})
+"""Roles that say what a record is; a match in them finds it but is no passage to quote."""
+
+_NO_SEMANTIC = {
+    "code": "semantic_unavailable",
+    "message": "This server searches by words only; the hits are lexical.",
+    "param": "mode",
+}
+
+
+def search_lexical(call: Call) -> dict[str, Any]:
+    """Answer ``GET /v1/search``."""
+    return _search(call, [])
+
+
+def search_hybrid(call: Call) -> dict[str, Any]:
+    """Answer ``GET /v1/search/hybrid`` with what there is: lexical hits and a warning."""
+    return _search(call, [_NO_SEMANTIC])
+
+
+def search_semantic(call: Call) -> dict[str, Any]:
+    """Refuse ``GET /v1/search/semantic``: no stream offers it."""
+    parse_query(call.query.text("q") or "")
+    raise InvalidRequest(
+        "This server searches by words only; use GET /v1/search, or GET /v1/search/hybrid.",
+        param="q",
+    )
+
+
+def _search(call: Call, warnings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    phrases = parse_query(call.query.text("q") or "")
+    reaches = _searched(call)
+    reaches, left_out = apply_filters(reaches, call.query.filters)
+    page = call.store.search(
+        SearchQuery(
+            reaches=reaches,
+            phrases=phrases,
+            limit=call.query.integer("limit") or 0,
+            after=_position(call),
+        )
+    )
+    cursor = None
+    if page.has_more:
+        last = page.hits[-1].position
+        cursor = call.signer.seal(
+            "search", call.bound("search"), [last.score, last.time, *last.handle]
+        )
+    recall = {
+        "complete": page.complete,
+        "ranked": page.ranked,
+        "note": "all matches ranked"
+        if page.complete
+        else "the newest matches of each stream ranked; narrow by stream, connection or filter",
+    }
+    return list_envelope(
+        call,
+        [_hit(hit, phrases) for hit in page.hits],
+        next_cursor=cursor,
+        count=page.ranked if page.complete else None,
+        warnings=[*warnings, *left_out],
+        recall=recall,
+    )
+
+
+def _searched(call: Call) -> tuple[Reach, ...]:
+    """Return the reaches to search; a stream that the token does not open is refused."""
+    streams = call.query.items("streams")
+    for stream in streams:
+        if not call.reaches(stream):
+            raise refused_stream(stream, call.query.text("connection_id"))
+    reaches = call.reaches()
+    if not reaches and call.query.text("connection_id") is not None:
+        raise refused_stream("*", call.query.text("connection_id"))
+    return tuple(reach for reach in reaches if not streams or reach.stream.name in streams)
+
+
+def _position(call: Call) -> SearchPosition | None:
+    cursor = call.query.text("cursor")
+    if cursor is None:
+        return None
+    score, time, *handle = call.signer.open("search", call.bound("search"), cursor)
+    return SearchPosition(score, time, (handle[0], handle[1], handle[2]))
+
+
+def _hit(hit: Hit, phrases: Sequence[Phrase]) -> dict[str, Any]:
+    record, reach = hit.record, hit.record.reach
+    data = orjson.loads(record.data)
+    emitted_at = instant.to_text(record.emitted_at)
+    card = make_card(
+        data,
+        roles_of(reach),
+        label=reach.feed.connection.display_name,
+        stream=reach.stream.label,
+        emitted_at=emitted_at,
+    )
+    matched, excerpts = _evidence(reach, record.key, data, phrases)
+    return {
+        "object": "search_result",
+        "id": Handle(reach.connection_id, reach.stream.name, record.key).id,
+        "record_key": record.key,
+        "stream": reach.stream.name,
+        **source_of(reach),
+        "title": card.title,
+        "event_time": card.event_time,
+        "emitted_at": emitted_at,
+        "record_url": record_path(reach, record.key),
+        "matched_fields": matched,
+        "score": {
+            "kind": "lexical",
+            "value": hit.position.score / 1_000_000,
+            "order": "descending",
+        },
+        "evidence_excerpts": excerpts,
+    }
+
+
+def _evidence(
+    reach: Reach, key: str, data: Mapping[str, Any], phrases: Sequence[Phrase]
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """Return the fields that hold a match, and passages from those that are for quoting."""
+    matched: list[str] = []
+    passages: list[tuple[bool, dict[str, Any]]] = []
+    for name in reach.lexical_places().values():
+        text = data.get(name)
+        found = find(text, phrases) if isinstance(text, str) else []
+        if not isinstance(text, str) or not found:
+            continue
+        matched.append(name)
+        role = reach.stream.fields[name].role
+        if role in _IDENTITY:
+            continue
+        passage = descriptor(
+            excerpt(text, found),
+            connection_id=reach.connection_id,
+            stream=reach.stream.name,
+            record_id=key,
+            field=name,
+            digest=digest(text),
+        )
+        passages.append((role is not Role.BODY, passage))
+    passages.sort(key=lambda item: item[0])
+    return matched, [passage for _, passage in passages[:MOST_EXCERPTS]]

@@ -1,0 +1,22 @@
+"""Settings: every limit of the resource server in one value."""
+
+from dataclasses import dataclass
+
+from pdpp.model.instant import DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Limits and lifetimes; times are in seconds unless they say otherwise."""
+
+    origin: str = "http://127.0.0.1:7377"
+    body_bytes: int = 64 << 20
+    line_bytes: int = 8 << 20
+    blob_bytes: int = 4 << 30
+    text_blob_bytes: int = 16 << 20
+    requests_per_second: float = 200.0
+    request_burst: int = 600
+    inline_seconds: float = 0.005
+    read_seconds: float = 10.0
+    concurrent_reads: int = 4
+    bookmark_life: int = 90 * DAY

@@ -1,0 +1,119 @@
+"""Field windows: a bounded read of one field, by offset or around a match."""
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+
+from pdpp.evidence.analyse import parse_query
+from pdpp.evidence.binary import Binary, describe, is_text_media
+from pdpp.evidence.text import digest, field_text
+from pdpp.evidence.window import DEFAULT_AROUND, Window, match_window, slice_window
+from pdpp.model.declaration import Field
+from pdpp.model.errors import FieldNotText, InvalidWindow, NotFound
+from pdpp.resource.call import Call, no_record
+from pdpp.store.port import Blob
+
+
+def read_window(call: Call) -> dict[str, Any]:
+    """Answer ``GET …/records/{record_id}/field-window``."""
+    key = call.path["record_id"]
+    _check_mode(call)
+    reach = call.reach_holding(key)
+    declared = reach.field(call.query.text("field") or "", "field")
+    record = call.store.record(reach, key)
+    if record is None:
+        raise no_record(call.stream, key)
+    value = orjson.loads(record.data).get(declared.name)
+    if value is None:
+        raise NotFound(f"The record has no value in {declared.name!r}.", param="field")
+    text, media_type = _text(call, declared, value)
+    facts = {"path": declared.name, "type": declared.kind.value}
+    if media_type is not None:
+        facts["media_type"] = media_type
+    return {
+        "object": "field_window",
+        "stream": reach.stream.name,
+        "record_id": key,
+        "connection_id": reach.connection_id,
+        "field": facts,
+        "version": record.version,
+        "digest": digest(text),
+        "window": _window(call, text).as_json(),
+    }
+
+
+def _check_mode(call: Call) -> None:
+    values = call.query.values
+    if "q" in values and ("offset_chars" in values or "limit_chars" in values):
+        raise InvalidWindow(
+            "Read by offset_chars and limit_chars, or by q with before_chars and after_chars.",
+            param="q",
+        )
+    if "q" not in values and ("before_chars" in values or "after_chars" in values):
+        raise InvalidWindow("before_chars and after_chars need q.", param="q")
+
+
+def _window(call: Call, text: str) -> Window:
+    query, values = call.query.text("q"), call.query.values
+    if query is None:
+        limit = values.get("limit_chars")
+        if limit is None:
+            return slice_window(text, values.get("offset_chars", 0))
+        return slice_window(text, values.get("offset_chars", 0), limit)
+    window = match_window(
+        text,
+        parse_query(query),
+        values.get("before_chars", DEFAULT_AROUND),
+        values.get("after_chars", DEFAULT_AROUND),
+    )
+    if window is None:
+        raise NotFound(
+            f"{call.query.text('field')!r} of this record does not hold the words of q; "
+            "read it by offset_chars.",
+            param="q",
+        )
+    return window
+
+
+def _text(call: Call, declared: Field, value: Any) -> tuple[str, str | None]:
+    """Return the text of a value, and its media type where it is a text blob."""
+    binary = describe(value, declared.kind)
+    if binary is None:
+        return field_text(value), None
+    blob = call.store.blob(binary.blob_id) if binary.blob_id is not None else None
+    if blob is None or not is_text_media(blob.media_type):
+        raise not_text(declared.name, binary, blob)
+    if blob.size_bytes > call.settings.text_blob_bytes:
+        raise not_text(declared.name, binary, blob)
+    return _decoded(blob.path), blob.media_type
+
+
+def _decoded(path: Path) -> str:
+    return path.read_bytes().decode("utf-8-sig", "replace")
+
+
+def not_text(field: str, binary: Binary, blob: Blob | None) -> FieldNotText:
+    """Return the refusal that describes binary content and says where its bytes are."""
+    detail: dict[str, Any] = {
+        "media_type": binary.media_type,
+        "size_bytes": binary.size_bytes,
+        "sha256": binary.sha256,
+    }
+    where = "its bytes are in the record"
+    if blob is not None:
+        detail |= {
+            "media_type": blob.media_type,
+            "size_bytes": blob.size_bytes,
+            "sha256": blob.blob_id,
+            "blob_id": blob.blob_id,
+            "blob_route": f"/v1/blobs/{quote(blob.blob_id, safe='')}",
+        }
+        where = f"read its bytes with GET {detail['blob_route']}"
+    return FieldNotText(
+        f"{field!r} is {detail['media_type']}, {detail['size_bytes']} bytes, not text to read "
+        f"in windows; {where}.",
+        param="field",
+        **detail,
+    )

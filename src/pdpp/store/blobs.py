@@ -1,0 +1,68 @@
+"""Blobs: content-addressed files beside the database, written once, checked, never loaded whole."""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from pdpp.model.errors import PayloadTooLarge
+
+CHUNK = 1 << 18
+
+
+class BlobFolder:
+    """A folder of files named by the sha-256 of their bytes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def path(self, blob_id: str) -> Path:
+        """Return where a blob lies."""
+        return self._folder / blob_id[:2] / blob_id
+
+    def keep(self, source: BinaryIO, limit: int) -> tuple[str, int]:
+        """Store everything a stream holds; return the name it got and its size."""
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor, name = tempfile.mkstemp(dir=self._folder, prefix=".new-")
+        try:
+            with os.fdopen(descriptor, "wb") as target:
+                digest, size = hashlib.sha256(), 0
+                for chunk in chunks(source):
+                    size += len(chunk)
+                    if size > limit:
+                        raise PayloadTooLarge(f"A blob holds at most {limit} bytes.")
+                    digest.update(chunk)
+                    target.write(chunk)
+                target.flush()
+                os.fsync(target.fileno())
+            self._settle(Path(name), digest.hexdigest())
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+        return digest.hexdigest(), size
+
+    def _settle(self, written: Path, blob_id: str) -> None:
+        target = self.path(blob_id)
+        target.parent.mkdir(exist_ok=True, mode=0o700)
+        os.replace(written, target)
+
+    def problem(self, blob_id: str, size: int) -> str | None:
+        """Say what is wrong with a stored blob, or nothing."""
+        path = self.path(blob_id)
+        if not path.is_file():
+            return f"blob {blob_id} is missing"
+        digest = hashlib.sha256()
+        with path.open("rb") as source:
+            for chunk in chunks(source):
+                digest.update(chunk)
+        if path.stat().st_size != size or digest.hexdigest() != blob_id:
+            return f"blob {blob_id} has other content than its name says"
+        return None
+
+
+def chunks(source: BinaryIO) -> Iterator[bytes]:
+    """Yield a stream piece by piece."""
+    while chunk := source.read(CHUNK):
+        yield chunk

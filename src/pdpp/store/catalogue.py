@@ -1,0 +1,41 @@
+"""The catalogue: which sources, connections and streams a store holds, and how they are indexed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pdpp.model.declaration import Declaration, Kind, Stream
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """One configured account of a source."""
+
+    connection_id: str
+    connector_key: str
+    display_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """One stream of one connection: the unit that grants open and that is counted.
+
+    ``cells`` maps each indexed field to its place and the kind it is indexed as; ``lexical`` maps
+    each searchable field to its place. Places never change their meaning.
+    """
+
+    id: int
+    connection: Connection
+    stream: Stream
+    cells: Mapping[str, tuple[int, Kind]]
+    lexical: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """Everything declared, as one immutable value."""
+
+    version: int
+    sources: Mapping[str, Declaration]
+    revisions: Mapping[str, Declaration]
+    connections: Mapping[str, Connection]
+    feeds: Mapping[tuple[str, str], Feed]

@@ -1,0 +1,254 @@
+"""The protocol a store fulfils: what goes in and what comes out, without any engine's types."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from pdpp.evidence.analyse import Phrase
+from pdpp.model.declaration import Declaration
+from pdpp.model.grant import Grant
+from pdpp.store.catalogue import Catalogue, Feed
+from pdpp.store.cell import CellValue
+from pdpp.store.scope import Reach
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record as a reach shows it: ``data`` is the JSON of the visible fields only."""
+
+    reach: Reach
+    key: str
+    data: bytes
+    emitted_at: int
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """A record that a reach used to show and no longer does."""
+
+    reach: Reach
+    key: str
+    emitted_at: int
+    deleted_at: int
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a page ended: the sort value, the connection and the key of its last record."""
+
+    value: CellValue
+    connection_id: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageQuery:
+    """One page of records over several reaches, in one order."""
+
+    reaches: tuple[Reach, ...]
+    limit: int
+    sort: str | None = None
+    descending: bool = True
+    after: Position | None = None
+    select: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Records in order, and where to go on when there are more."""
+
+    records: tuple[Record, ...]
+    next: Position | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeQuery:
+    """What changed in one reach after a version, up to a horizon that a session of pages shares."""
+
+    reach: Reach
+    limit: int
+    after: tuple[int, str]
+    horizon: int
+    tombstones: bool
+    select: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePage:
+    """Changes in order of version, the place of the last one, and whether more follow."""
+
+    changes: tuple[Record | Tombstone, ...]
+    last: tuple[int, str]
+    has_more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPosition:
+    """Where a hit stands in the one order of hits; the score is in millionths."""
+
+    score: int
+    time: int
+    handle: tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """Records that hold every phrase in fields the reaches show."""
+
+    reaches: tuple[Reach, ...]
+    phrases: tuple[Phrase, ...]
+    limit: int
+    after: SearchPosition | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A matching record and where it stands."""
+
+    record: Record
+    position: SearchPosition
+
+
+@dataclass(frozen=True, slots=True)
+class HitPage:
+    """Hits in order; ``ranked`` candidates were compared, ``complete`` says they were all."""
+
+    hits: tuple[Hit, ...]
+    has_more: bool
+    ranked: int
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateQuery:
+    """One number, or one number per group, over several reaches."""
+
+    reaches: tuple[Reach, ...]
+    metric: str
+    field: str | None = None
+    group_by: str | None = None
+    bucket_by: str | None = None
+
+
+@dataclass(slots=True)
+class Tally:
+    """What is added up for one group; tallies of several reaches merge."""
+
+    count: int = 0
+    total: float | int = 0
+    least: CellValue = None
+    most: CellValue = None
+    distinct: set[CellValue] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One checked line of a batch: a record to keep, or a key to delete."""
+
+    index: int
+    key: str
+    emitted_at: int
+    data: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a batch did."""
+
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    deleted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """A stored file, named by the sha-256 of its bytes."""
+
+    blob_id: str
+    media_type: str
+    size_bytes: int
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A bearer token as it is kept: only its hash, what it opens, and until when."""
+
+    hash: str
+    kind: str
+    label: str
+    created_at: int
+    grant_id: str | None = None
+    expires_at: int | None = None
+    revoked_at: int | None = None
+
+
+class Deadline(Protocol):
+    """How long a read may take; the store asks it as it goes."""
+
+    def passed(self) -> bool: ...
+
+
+class Store(Protocol):
+    """One owner's records and grants. Reads are synchronous and safe from any thread."""
+
+    def close(self) -> None: ...
+
+    def reading(self, deadline: Deadline | None = None) -> AbstractContextManager[None]:
+        """Hold one snapshot for this thread's reads; raise ``DeadlinePassed`` when time is up."""
+        ...
+
+    def state(self) -> object:
+        """Return a value that differs, in one thread, after any write by any process."""
+        ...
+
+    def catalogue(self) -> Catalogue: ...
+    def secret(self) -> bytes: ...
+    def register(
+        self, declaration: Declaration, *, progress: Callable[[int], None] | None = None
+    ) -> None: ...
+    def connect(self, connection_id: str, connector_key: str, display_name: str) -> None: ...
+
+    def page(self, query: PageQuery) -> Page: ...
+    def record(
+        self, reach: Reach, key: str, select: frozenset[str] | None = None
+    ) -> Record | None: ...
+    def related(
+        self, reach: Reach, field: str, value: str | int, limit: int
+    ) -> tuple[Record, ...]: ...
+    def changes(self, query: ChangeQuery) -> ChangePage: ...
+    def latest_version(self, reach: Reach) -> int: ...
+    def search(self, query: SearchQuery) -> HitPage: ...
+    def count(self, reach: Reach) -> int: ...
+    def counts(self, reaches: Sequence[Reach]) -> Mapping[int, int]:
+        """Return how many records each reach shows, by the number of its feed."""
+        ...
+
+    def newest(self, reach: Reach, field: str) -> CellValue: ...
+    def aggregate(
+        self, query: AggregateQuery, bucket: Callable[[int], tuple[str, int]] | None = None
+    ) -> Mapping[CellValue, Tally]:
+        """Add up per group; ``bucket`` names the bucket of an instant and the instant it ends."""
+        ...
+
+    def write(self, feed: Feed, lines: Sequence[Line]) -> Written: ...
+    def prune(self, before: int) -> int: ...
+
+    def keep_blob(self, source: BinaryIO, media_type: str, limit: int) -> Blob: ...
+    def blob(self, blob_id: str) -> Blob | None: ...
+    def blob_shown(self, blob_id: str, reaches: Iterable[Reach]) -> bool: ...
+
+    def add_grant(self, grant: Grant, tokens: Sequence[Token]) -> None: ...
+    def grant(self, grant_id: str) -> Grant | None: ...
+    def grants(self) -> Iterator[Grant]: ...
+    def revoke_grant(self, grant_id: str) -> bool: ...
+    def add_token(self, token: Token) -> None: ...
+    def token(self, token_hash: str) -> Token | None: ...
+
+    def check(self) -> list[str]: ...
+    def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None: ...

@@ -1,0 +1,185 @@
+"""Scope: a grant and a request become one predicate that every read goes through.
+
+A *reach* is what a caller may see of one stream of one connection, narrowed by what the request
+asked for. The store takes nothing but reaches, so there is no way to read past a grant.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+
+from pdpp.model.declaration import Field, Kind, Role, Stream
+from pdpp.model.errors import FieldNotGranted, UnknownField
+from pdpp.model.grant import Allowance, Grant, Interval
+from pdpp.store.catalogue import Catalogue, Feed
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A comparison of one visible field with a value already parsed to the field's kind."""
+
+    field: str
+    kind: Kind
+    operator: str
+    value: str | int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a caller sees of one feed. ``fields`` None is the owner, who sees everything."""
+
+    feed: Feed
+    stream: Stream
+    fields: frozenset[str] | None
+    whole: bool
+    time: Interval | None = None
+    keys: frozenset[str] | None = None
+    conditions: tuple[Condition, ...] = ()
+
+    @property
+    def connection_id(self) -> str:
+        """Return the connection this reach is in."""
+        return self.feed.connection.connection_id
+
+    @property
+    def restricted(self) -> bool:
+        """Tell whether some records of the feed are outside."""
+        return self.time is not None or self.keys is not None
+
+    def shows(self, name: str) -> bool:
+        """Tell whether a field is visible."""
+        return self.fields is None or name in self.fields
+
+    def names(self) -> list[str]:
+        """Return the visible declared fields in declared order."""
+        return [name for name in self.stream.fields if self.shows(name)]
+
+    def field(self, name: str, param: str) -> Field:
+        """Return a visible field, or refuse the same way whether it is hidden or does not exist."""
+        found = self.stream.fields.get(name)
+        if found is not None and self.shows(name):
+            return found
+        offered = ", ".join(self.names()[:40])
+        if self.whole:
+            raise UnknownField(
+                f"{self.stream.name} has no field {name!r}. Its fields: {offered}.", param=param
+            )
+        raise FieldNotGranted(
+            f"{name!r} is not among the fields this grant shows of {self.stream.name}: {offered}.",
+            param=param,
+        )
+
+    def cell(self, name: str) -> int | None:
+        """Return the place where a visible field is indexed as the kind this reach knows."""
+        declared = self.stream.fields.get(name)
+        place = self.feed.cells.get(name)
+        if declared is None or place is None or place[1] is not declared.kind:
+            return None
+        return place[0] if self.shows(name) else None
+
+    def lexical_places(self) -> dict[int, str]:
+        """Return the searchable fields this reach shows, by their place in the index."""
+        return {
+            place: name
+            for name, place in self.feed.lexical.items()
+            if self.shows(name) and name in self.stream.fields and self.stream.fields[name].lexical
+        }
+
+    def default_sort(self) -> str | None:
+        """Return the field pages are ordered by when the caller names none: a visible one."""
+        for name in (self.stream.cursor_field, self.stream.consent_time_field):
+            if name is not None and self.cell(name) is not None:
+                return name
+        return None
+
+    def event_time_field(self) -> str | None:
+        """Return the visible field that says when a record happened."""
+        declared = self.stream.field_with(Role.EVENT_TIME)
+        for name in (declared.name if declared else None, self.stream.consent_time_field):
+            if name is not None and self.shows(name):
+                return name
+        return None
+
+    def narrowed(self, conditions: Iterable[Condition]) -> "Reach":
+        """Return this reach with further conditions on visible fields."""
+        return replace(self, conditions=(*self.conditions, *conditions))
+
+    def project(
+        self, data: bytes, shape: frozenset[str] | None, select: frozenset[str] | None
+    ) -> tuple[bytes, bytes]:
+        """Return the JSON of what the grant shows, and of what of that was asked for.
+
+        ``shape`` is the record's own set of fields where it is known: when all of them are visible
+        the stored JSON is passed on unparsed.
+        """
+        if self.fields is None or (shape is not None and shape <= self.fields):
+            granted = data
+        else:
+            granted = pick(data, self.fields)
+        if select is None or (shape is not None and shape <= select):
+            return granted, granted
+        return granted, pick(granted, select)
+
+
+def pick(data: bytes, names: frozenset[str]) -> bytes:
+    """Return the JSON object with only the named members."""
+    record: dict[str, Any] = orjson.loads(data)
+    return orjson.dumps({name: value for name, value in record.items() if name in names})
+
+
+def grant_reaches(grant: Grant, catalogue: Catalogue) -> tuple[Reach, ...]:
+    """Return what a grant opens of the streams that exist now, in a stable order."""
+    reaches = []
+    for allowance in grant.allowances:
+        feed = catalogue.feeds.get((allowance.connection_id, allowance.stream))
+        declaration = catalogue.revisions.get(allowance.revision)
+        stream = declaration.streams.get(allowance.stream) if declaration else None
+        if feed is None or stream is None or _time_moved(allowance, stream, feed):
+            continue
+        reaches.append(
+            Reach(
+                feed=feed,
+                stream=stream,
+                fields=frozenset(allowance.fields),
+                whole=allowance.whole,
+                time=allowance.time,
+                keys=allowance.keys,
+            )
+        )
+    return in_order(reaches)
+
+
+def _time_moved(allowance: Allowance, stream: Stream, feed: Feed) -> bool:
+    """Tell whether a time limit is by a field that no longer says when a record happened."""
+    limited = allowance.time is not None
+    return limited and stream.consent_time_field != feed.stream.consent_time_field
+
+
+def owner_reaches(catalogue: Catalogue) -> tuple[Reach, ...]:
+    """Return everything, for the owner."""
+    return in_order(Reach(feed, feed.stream, None, True) for feed in catalogue.feeds.values())
+
+
+def in_order(reaches: Iterable[Reach]) -> tuple[Reach, ...]:
+    """Return reaches in the order every answer lists them."""
+    return tuple(
+        sorted(
+            reaches,
+            key=lambda reach: (
+                reach.feed.connection.connector_key,
+                reach.connection_id,
+                reach.stream.name,
+            ),
+        )
+    )
+
+
+def roles_of(reach: Reach) -> Mapping[str, str]:
+    """Return the declared roles of the visible fields."""
+    return {
+        name: declared.role.value
+        for name, declared in reach.stream.fields.items()
+        if declared.role is not None and reach.shows(name)
+    }

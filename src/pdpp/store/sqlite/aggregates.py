@@ -1,0 +1,130 @@
+"""Adding up: one tally, or one per group, over what several reaches show."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import apsw
+
+from pdpp.store.cell import CellValue
+from pdpp.store.port import AggregateQuery, Tally
+from pdpp.store.scope import Reach
+from pdpp.store.sqlite.predicate import ABSENT, SUBJECT, Sql, source, value_of
+
+Bucket = Callable[[int], tuple[str, int]]
+_MINUTE = 60_000_000
+
+
+class Aggregator:
+    """Adds up through one connection, under a snapshot its caller holds."""
+
+    def __init__(self, db: apsw.Connection, count: Callable[[Reach], int]) -> None:
+        self._db = db
+        self._count = count
+
+    def aggregate(self, query: AggregateQuery, bucket: Bucket | None) -> Mapping[CellValue, Tally]:
+        """Return the tally of each group; the only group is None where nothing groups."""
+        groups: dict[CellValue, Tally] = {}
+        for reach in query.reaches:
+            rows = self._rows(reach, query)
+            for group, count, total, least, most, distinct in _bucketed(rows, query, bucket):
+                tally = groups.setdefault(group, Tally())
+                _add(tally, count, total, least, most)
+                if query.metric == "count_distinct" and distinct is not None:
+                    tally.distinct.add(distinct)
+        return groups
+
+    def _rows(self, reach: Reach, query: AggregateQuery) -> Iterator[tuple[Any, ...]]:
+        """Yield (group, count, total, least, most, distinct) rows of one reach."""
+        grouped = query.group_by or query.bucket_by
+        if query.field is None and grouped is None:
+            return iter([(None, self._count(reach), 0, None, None, None)])
+        single = query.field if grouped is None else grouped if query.field is None else None
+        place = reach.cell(single) if single is not None else None
+        if place is not None and not reach.restricted and not reach.conditions:
+            return self._from_cells(reach, place, query)
+        return self._from_records(reach, query)
+
+    def _from_cells(
+        self, reach: Reach, place: int, query: AggregateQuery
+    ) -> Iterator[tuple[Any, ...]]:
+        """Read one field's cells alone, in their own order."""
+        value = Sql("nullif(w.value, ?)", (ABSENT,))
+        where = Sql(
+            "FROM cell w WHERE w.subject = ? AND w.feed = ? AND w.field = ?",
+            (SUBJECT, reach.feed.id, place),
+        )
+        measured = value if query.field is not None else Sql("NULL")
+        group = Sql("NULL") if query.field is not None else _group(query, value)
+        if query.metric == "count_distinct":
+            return self._distinct(group, measured, where)
+        return self._totals(group, measured, where)
+
+    def _from_records(self, reach: Reach, query: AggregateQuery) -> Iterator[tuple[Any, ...]]:
+        grouped = query.group_by or query.bucket_by
+        group = _group(query, value_of(reach, grouped)) if grouped is not None else Sql("NULL")
+        measured = value_of(reach, query.field) if query.field is not None else Sql("NULL")
+        where = source(self._db, reach)
+        if query.metric == "count_distinct":
+            return self._distinct(group, measured, where)
+        return self._totals(group, measured, where)
+
+    def _totals(self, group: Sql, measured: Sql, where: Sql) -> Iterator[tuple[Any, ...]]:
+        sql = (
+            Sql("SELECT g, count(*), sum(m), min(m), max(m), NULL FROM (SELECT")
+            + group
+            + Sql("AS g,")
+            + measured
+            + Sql("AS m")
+            + where
+            + Sql(") GROUP BY g")
+        )
+        return self._db.execute(sql.text, sql.values)
+
+    def _distinct(self, group: Sql, measured: Sql, where: Sql) -> Iterator[tuple[Any, ...]]:
+        sql = (
+            Sql("SELECT g, count(*), 0, NULL, NULL, m FROM (SELECT")
+            + group
+            + Sql("AS g,")
+            + measured
+            + Sql("AS m")
+            + where
+            + Sql(") GROUP BY g, m")
+        )
+        return self._db.execute(sql.text, sql.values)
+
+
+def _group(query: AggregateQuery, value: Sql) -> Sql:
+    """Return the SQL of a group: the value itself, or the minute an instant falls in."""
+    if query.bucket_by is None:
+        return value
+    return Sql("CAST(floor((") + value + Sql(f") / {_MINUTE}.0) AS INTEGER) * {_MINUTE}")
+
+
+def _bucketed(
+    rows: Iterator[tuple[Any, ...]], query: AggregateQuery, bucket: Bucket | None
+) -> Iterator[tuple[Any, ...]]:
+    """Name the calendar bucket of each minute; minutes come in order."""
+    if query.bucket_by is None or bucket is None:
+        yield from rows
+        return
+    name, end = "", -(2**63)
+    for minute, *rest in rows:
+        if minute is None:
+            yield (None, *rest)
+            continue
+        if minute >= end:
+            name, end = bucket(minute)
+        yield (name, *rest)
+
+
+def _add(tally: Tally, count: int, total: Any, least: CellValue, most: CellValue) -> None:
+    tally.count += count
+    tally.total += total or 0
+    if least is not None and (tally.least is None or _key(least) < _key(tally.least)):
+        tally.least = least
+    if most is not None and (tally.most is None or _key(most) > _key(tally.most)):
+        tally.most = most
+
+
+def _key(value: CellValue) -> tuple[bool, Any]:
+    return isinstance(value, str), value

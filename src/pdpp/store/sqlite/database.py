@@ -1,0 +1,146 @@
+"""One database file: a writer that takes turns, a reader per thread, snapshots with a deadline."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from pdpp.model import instant
+from pdpp.model.errors import StoreError
+from pdpp.store.deadline import DeadlinePassed
+from pdpp.store.port import Deadline
+from pdpp.store.sqlite import schema
+
+Prepare = Callable[[apsw.Connection], None]
+
+_STEPS_BETWEEN_CHECKS = 2_000
+_BUSY_MILLISECONDS = 30_000
+
+
+class Database:
+    """Opens connections to one file and hands them out."""
+
+    def __init__(self, path: Path, prepare: Prepare) -> None:
+        self._path = path
+        self._prepare = prepare
+        self._local = threading.local()
+        self._lock = threading.RLock()
+        self._opened: list[apsw.Connection] = []
+        self._opened_lock = threading.Lock()
+        try:
+            _make_private_folder(path.parent)
+            self._writer = self._connect()
+            os.chmod(path, 0o600)
+            schema.migrate(self._writer)
+        except (OSError, apsw.Error) as problem:
+            raise StoreError(f"cannot open the database {path}: {problem}") from problem
+
+    def _connect(self) -> apsw.Connection:
+        db = apsw.Connection(str(self._path), statementcachesize=512)
+        db.set_busy_timeout(_BUSY_MILLISECONDS)
+        db.pragma("journal_mode", "wal")
+        db.pragma("synchronous", "full")
+        db.pragma("cache_size", -16_384)
+        db.pragma("temp_store", "memory")
+        db.pragma("mmap_size", 1 << 28)
+        db.create_scalar_function("pdpp_instant", _instant, 1, deterministic=True)
+        self._prepare(db)
+        with self._opened_lock:
+            self._opened.append(db)
+        return db
+
+    @property
+    def reader(self) -> apsw.Connection:
+        """Return this thread's own connection for reads."""
+        reader: apsw.Connection | None = getattr(self._local, "reader", None)
+        if reader is None:
+            reader = self._connect()
+            reader.pragma("query_only", True)
+            reader.set_progress_handler(self._out_of_time, _STEPS_BETWEEN_CHECKS)
+            self._local.reader = reader
+            self._local.deadline = None
+            self._local.depth = 0
+        return reader
+
+    def _out_of_time(self) -> bool:
+        deadline: Deadline | None = self._local.deadline
+        return deadline is not None and deadline.passed()
+
+    def check_deadline(self) -> None:
+        """Raise when this thread's read has used up its time."""
+        if self._out_of_time():
+            raise DeadlinePassed
+
+    @contextmanager
+    def reading(self, deadline: Deadline | None) -> Iterator[None]:
+        """Hold one snapshot; nested uses join the outer one."""
+        reader = self.reader
+        if self._local.depth:
+            yield
+            return
+        self._local.deadline = deadline
+        self._local.depth = 1
+        reader.execute("BEGIN")
+        try:
+            yield
+        except apsw.InterruptError as problem:
+            raise DeadlinePassed from problem
+        finally:
+            self._local.deadline = None
+            self._local.depth = 0
+            reader.execute("ROLLBACK")
+
+    @contextmanager
+    def writing(self) -> Iterator[apsw.Connection]:
+        """Hold the write lock, of this process and of the file, for one transaction."""
+        with self._lock:
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+            except BaseException:
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+                raise
+            self._writer.execute("COMMIT")
+
+    def state(self) -> tuple[int, int]:
+        """Return a value that differs after any commit by another connection."""
+        version: Any = self.reader.pragma("data_version")
+        return threading.get_ident(), version
+
+    def backup(self, target: Path, progress: Callable[[int, int], None] | None) -> None:
+        """Copy the database into a new file while others go on using it."""
+        copy = apsw.Connection(str(target))
+        os.chmod(target, 0o600)
+        try:
+            with copy.backup("main", self.reader, "main") as job:
+                while not job.done:
+                    job.step(1_000)
+                    if progress is not None:
+                        progress(job.page_count - job.remaining, job.page_count)
+            copy.pragma("journal_mode", "delete")
+        finally:
+            copy.close()
+
+    def close(self) -> None:
+        """Close every connection this object opened."""
+        with self._opened_lock:
+            for db in self._opened:
+                db.close()
+            self._opened.clear()
+
+
+def _instant(*values: Any) -> int | None:
+    """Return the instant a text names; an SQL function."""
+    return instant.parse(values[0]) if isinstance(values[0], str) else None
+
+
+def _make_private_folder(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    probe = folder / f".write-test-{os.getpid()}"
+    probe.touch(mode=0o600)
+    probe.unlink()

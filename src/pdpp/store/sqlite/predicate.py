@@ -1,0 +1,148 @@
+"""Predicates: a reach becomes SQL, written from places and kinds, never from a caller's text."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+import orjson
+
+from pdpp.model.declaration import TIMES
+from pdpp.store.scope import Condition, Reach
+
+SUBJECT = 1
+"""The one owner a store serves by default."""
+
+ABSENT = b""
+"""How an absent value stands in a cell: it sorts after every number and text."""
+
+_OPERATORS = {"eq": "=", "gte": ">=", "gt": ">", "lte": "<=", "lt": "<"}
+_SELECTIVE = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Sql:
+    """A piece of SQL with its values."""
+
+    text: str
+    values: tuple[Any, ...] = ()
+
+    def __add__(self, other: "Sql") -> "Sql":
+        return Sql(f"{self.text} {other.text}", self.values + other.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The cells of one field between two values: an indexed way into a reach."""
+
+    place: int
+    where: Sql
+
+    def rows(self, reach: Reach) -> Sql:
+        """Return the condition on cell rows, under the alias ``w``."""
+        return (
+            Sql(
+                "w.subject = ? AND w.feed = ? AND w.field = ?", (SUBJECT, reach.feed.id, self.place)
+            )
+            + self.where
+        )
+
+
+def records_where(reach: Reach, without: str | None = None) -> Sql:
+    """Return the whole condition on record rows ``r``: the feed, the grant and the request."""
+    return Sql("r.subject = ? AND r.feed = ?", (SUBJECT, reach.feed.id)) + limits_where(
+        reach, without
+    )
+
+
+def limits_where(reach: Reach, without: str | None = None) -> Sql:
+    """Return what limits the records of a feed, as further conditions on record rows ``r``.
+
+    ``without`` names a field whose conditions the caller has put elsewhere.
+    """
+    sql = Sql("")
+    if reach.time is not None and without != reach.stream.consent_time_field:
+        if reach.time.since is not None:
+            sql += Sql("AND r.time >= ?", (reach.time.since,))
+        if reach.time.until is not None:
+            sql += Sql("AND r.time < ?", (reach.time.until,))
+        sql += Sql("AND r.time IS NOT NULL")
+    if reach.keys is not None:
+        keys = orjson.dumps(sorted(reach.keys)).decode()
+        sql += Sql("AND r.key IN (SELECT value FROM json_each(?))", (keys,))
+    for condition in reach.conditions:
+        if condition.field != without:
+            sql += Sql("AND") + _condition(reach, condition)
+    return sql
+
+
+def value_of(reach: Reach, field: str) -> Sql:
+    """Return the SQL value of a visible field of record ``r``."""
+    place = reach.cell(field)
+    if place is not None:
+        return Sql(f"json_extract(r.cells, '$[{place:d}]')")
+    path = "$." + orjson.dumps(field).decode()
+    extract = Sql("json_extract(CAST(r.data AS TEXT), ?)", (path,))
+    if reach.stream.fields[field].kind in TIMES:
+        return Sql("pdpp_instant(") + extract + Sql(")")
+    return extract
+
+
+def _condition(reach: Reach, condition: Condition) -> Sql:
+    return value_of(reach, condition.field) + Sql(
+        f"{_OPERATORS[condition.operator]} ?", (condition.value,)
+    )
+
+
+def spans(reach: Reach) -> list[Span]:
+    """Return the indexed ways into a reach that its time range and its conditions offer."""
+    found: dict[int, Span] = {}
+    for condition in reach.conditions:
+        place = reach.cell(condition.field)
+        if place is not None and place not in found:
+            found[place] = Span(place, span_where(reach, condition.field))
+    consent = reach.stream.consent_time_field
+    indexed = reach.feed.cells.get(consent) if consent is not None else None
+    if reach.time is not None and consent is not None and indexed and indexed[0] not in found:
+        found[indexed[0]] = Span(indexed[0], span_where(reach, consent))
+    return list(found.values())
+
+
+def span_where(reach: Reach, field: str) -> Sql:
+    """Return what a reach says about one field, as further conditions on its cells ``w``."""
+    sql = Sql("")
+    for condition in reach.conditions:
+        if condition.field == field:
+            sql += Sql(f"AND w.value {_OPERATORS[condition.operator]} ?", (condition.value,))
+    if reach.time is not None and field == reach.stream.consent_time_field:
+        if reach.time.since is not None:
+            sql += Sql("AND w.value >= ?", (reach.time.since,))
+        if reach.time.until is not None:
+            sql += Sql("AND w.value < ?", (reach.time.until,))
+    return sql + Sql("AND w.value < ?", (ABSENT,))
+
+
+def selective_span(db: apsw.Connection, reach: Reach) -> Span | None:
+    """Return the narrowest indexed way into a reach, if what it finds can be sorted quickly."""
+    best: tuple[int, Span] | None = None
+    for span in spans(reach):
+        rows = span.rows(reach)
+        size = db.execute(
+            f"SELECT count(*) FROM (SELECT 1 FROM cell w WHERE {rows.text} LIMIT ?)",
+            (*rows.values, _SELECTIVE + 1),
+        ).get
+        if size <= _SELECTIVE and (best is None or size < best[0]):
+            best = (size, span)
+    return best[1] if best else None
+
+
+def source(db: apsw.Connection, reach: Reach) -> Sql:
+    """Return ``FROM … WHERE …`` over record rows ``r`` of a reach, by its best way in."""
+    ways = spans(reach)
+    span = ways[0] if len(ways) == 1 else selective_span(db, reach)
+    if span is None:
+        return Sql("FROM record r WHERE") + records_where(reach)
+    return (
+        Sql("FROM cell w CROSS JOIN record r ON r.id = w.record WHERE")
+        + span.rows(reach)
+        + limits_where(reach)
+    )

@@ -1,0 +1,272 @@
+"""The registry: declarations, connections and feeds as they are kept, and re-indexing."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import apsw
+import orjson
+
+from pdpp.model.declaration import Declaration, Kind, Stream
+from pdpp.model.errors import Conflict, InvalidDeclaration, NotFound
+from pdpp.model.validation import parse_declaration
+from pdpp.store.catalogue import Catalogue, Connection, Feed
+from pdpp.store.cell import cell_values
+from pdpp.store.sqlite.layout import MOST_FEEDS, MOST_PLACES, index_row
+from pdpp.store.sqlite.predicate import ABSENT, SUBJECT
+from pdpp.store.sqlite.writer import words_of
+
+Progress = Callable[[int], None]
+_Places = dict[str, list[Any]]
+_CHUNK = 1_000
+
+
+def load(db: apsw.Connection, known: Catalogue | None) -> Catalogue:
+    """Return the catalogue, reusing the declarations already parsed."""
+    version = catalogue_version(db)
+    if known is not None and known.version == version:
+        return known
+    parsed = dict(known.revisions) if known is not None else {}
+    revisions: dict[str, Declaration] = {}
+    for revision, document in db.execute(
+        "SELECT revision, document FROM declaration WHERE subject = ?", (SUBJECT,)
+    ):
+        revisions[revision] = parsed.get(revision) or parse_declaration(orjson.loads(document))
+    sources = {
+        connector_key: revisions[revision]
+        for connector_key, revision in db.execute(
+            "SELECT connector_key, revision FROM source WHERE subject = ?", (SUBJECT,)
+        )
+    }
+    connections = {
+        row[0]: Connection(*row)
+        for row in db.execute(
+            "SELECT connection_id, connector_key, display_name FROM connection WHERE subject = ?",
+            (SUBJECT,),
+        )
+    }
+    feeds = {
+        (connection_id, stream): _feed(number, connections[connection_id], sources, stream, places)
+        for number, connection_id, stream, places in db.execute(
+            "SELECT id, connection_id, stream, places FROM feed WHERE subject = ?", (SUBJECT,)
+        )
+        if stream in sources[connections[connection_id].connector_key].streams
+    }
+    return Catalogue(version, sources, revisions, connections, feeds)
+
+
+def catalogue_version(db: apsw.Connection) -> int:
+    """Return the number that each change of the catalogue raises."""
+    row = next(
+        db.execute(
+            "SELECT value FROM setting WHERE subject = ? AND name = 'catalogue'", (SUBJECT,)
+        ),
+        None,
+    )
+    return 0 if row is None else int(row[0])
+
+
+def _feed(
+    number: int,
+    connection: Connection,
+    sources: dict[str, Declaration],
+    stream: str,
+    places: str,
+) -> Feed:
+    kept = orjson.loads(places)
+    cells = {
+        name: (place, Kind(kind))
+        for place, (name, kind) in enumerate(kept["cells"])
+        if name is not None
+    }
+    lexical = {name: place for place, name in enumerate(kept["lexical"]) if name is not None}
+    declared = sources[connection.connector_key].streams[stream]
+    return Feed(number, connection, declared, cells, lexical)
+
+
+def register(
+    db: apsw.Connection, declaration: Declaration, now: int, progress: Progress | None
+) -> None:
+    """Make a declaration the current one of its source and index what it newly declares."""
+    key = declaration.connector_key
+    held = next(
+        db.execute(
+            "SELECT d.document FROM source s JOIN declaration d ON d.subject = s.subject"
+            " AND d.revision = s.revision WHERE s.subject = ? AND s.connector_key = ?",
+            (SUBJECT, key),
+        ),
+        None,
+    )
+    if held is not None and orjson.loads(held[0])["source"]["id"] != declaration.source_id:
+        raise Conflict(f"{key!r} already names another source; choose another connector_key.")
+    db.execute(
+        "INSERT OR IGNORE INTO declaration VALUES (?, ?, ?, ?, ?)",
+        (SUBJECT, declaration.revision, key, now, orjson.dumps(declaration.document).decode()),
+    )
+    db.execute(
+        "INSERT OR REPLACE INTO source VALUES (?, ?, ?)", (SUBJECT, key, declaration.revision)
+    )
+    _raise_version(db)
+    for connection in _connections_of(db, key):
+        _lay_feeds(db, connection, declaration, progress)
+
+
+def connect(db: apsw.Connection, connection: Connection) -> None:
+    """Add a connection with a feed for each stream of its source, or rename it."""
+    row = next(
+        db.execute(
+            "SELECT connector_key FROM connection WHERE subject = ? AND connection_id = ?",
+            (SUBJECT, connection.connection_id),
+        ),
+        None,
+    )
+    if row is not None and row[0] != connection.connector_key:
+        raise Conflict(f"{connection.connection_id!r} is already a connection of {row[0]!r}.")
+    document = next(
+        db.execute(
+            "SELECT d.document FROM source s JOIN declaration d ON d.subject = s.subject"
+            " AND d.revision = s.revision WHERE s.subject = ? AND s.connector_key = ?",
+            (SUBJECT, connection.connector_key),
+        ),
+        None,
+    )
+    if document is None:
+        raise NotFound(
+            f"There is no source {connection.connector_key!r}; register it with pdpp source add."
+        )
+    db.execute(
+        "INSERT OR REPLACE INTO connection VALUES (?, ?, ?, ?)",
+        (SUBJECT, connection.connection_id, connection.connector_key, connection.display_name),
+    )
+    _raise_version(db)
+    _lay_feeds(db, connection, parse_declaration(orjson.loads(document[0])), None)
+
+
+def _raise_version(db: apsw.Connection) -> None:
+    db.execute(
+        "INSERT OR REPLACE INTO setting VALUES (?, 'catalogue', ?)",
+        (SUBJECT, catalogue_version(db) + 1),
+    )
+
+
+def _connections_of(db: apsw.Connection, connector_key: str) -> list[Connection]:
+    return [
+        Connection(*row)
+        for row in db.execute(
+            "SELECT connection_id, connector_key, display_name FROM connection"
+            " WHERE subject = ? AND connector_key = ?",
+            (SUBJECT, connector_key),
+        )
+    ]
+
+
+def _lay_feeds(
+    db: apsw.Connection,
+    connection: Connection,
+    declaration: Declaration,
+    progress: Progress | None,
+) -> None:
+    """Give each stream of a connection its feed, and bring its places up to the declaration."""
+    for stream in declaration.streams.values():
+        row = next(
+            db.execute(
+                "SELECT id, places FROM feed"
+                " WHERE subject = ? AND connection_id = ? AND stream = ?",
+                (SUBJECT, connection.connection_id, stream.name),
+            ),
+            None,
+        )
+        before: _Places = orjson.loads(row[1]) if row else {"cells": [], "lexical": [], "time": []}
+        after = _lay_places(stream, before)
+        text = orjson.dumps(after).decode()
+        if row is None:
+            _add_feed(db, connection, stream, text)
+        elif after != before:
+            db.execute("UPDATE feed SET places = ? WHERE id = ?", (text, row[0]))
+            sources = {declaration.connector_key: declaration}
+            _reindex(db, _feed(row[0], connection, sources, stream.name, text), before, progress)
+
+
+def _add_feed(db: apsw.Connection, connection: Connection, stream: Stream, places: str) -> None:
+    db.execute(
+        "INSERT INTO feed (subject, connection_id, stream, places) VALUES (?, ?, ?, ?)",
+        (SUBJECT, connection.connection_id, stream.name, places),
+    )
+    if db.last_insert_rowid() >= MOST_FEEDS:
+        raise Conflict("This store holds as many streams as it can.")
+
+
+def _lay_places(stream: Stream, before: _Places) -> _Places:
+    """Return what each place means: kept where it still holds, emptied, or added at the end."""
+    wanted = {f.name: f.kind.value for f in stream.fields.values() if f.indexed}
+    cells = [
+        cell if cell[0] is not None and wanted.get(cell[0]) == cell[1] else [None, None]
+        for cell in before["cells"]
+    ]
+    held = {cell[0] for cell in cells}
+    cells += [[name, kind] for name, kind in wanted.items() if name not in held]
+    searched = {f.name for f in stream.fields.values() if f.lexical}
+    lexical = [name if name in searched else None for name in before["lexical"]]
+    for name in (f.name for f in stream.fields.values() if f.lexical and f.name not in lexical):
+        if None in lexical and len(lexical) >= MOST_PLACES:
+            lexical[lexical.index(None)] = name
+        else:
+            lexical.append(name)
+    if len(lexical) > MOST_PLACES:
+        raise InvalidDeclaration(
+            f"{stream.name} has too many searchable fields; at most {MOST_PLACES}."
+        )
+    return {"cells": cells, "lexical": lexical, "time": [stream.consent_time_field]}
+
+
+def _reindex(db: apsw.Connection, feed: Feed, before: _Places, progress: Progress | None) -> None:
+    """Rewrite the cells and words of a feed's records from their data."""
+    old_lexical = before["lexical"]
+    stale = [
+        place
+        for place, name in enumerate(old_lexical)
+        if name is not None and feed.lexical.get(name) != place
+    ]
+    fresh = {
+        place
+        for name, place in feed.lexical.items()
+        if place >= len(old_lexical) or old_lexical[place] != name
+    }
+    db.execute("DELETE FROM cell WHERE subject = ? AND feed = ?", (SUBJECT, feed.id))
+    done = 0
+    for rows in _chunks(db, feed.id):
+        records, cells, words, gone = [], [], [], []
+        for number, key, data in rows:
+            record = orjson.loads(data)
+            values = cell_values(feed.cells, record)
+            consent = feed.stream.consent_time_field
+            time = values[feed.cells[consent][0]] if consent is not None else None
+            records.append((orjson.dumps(values).decode(), time, number))
+            for place, _ in feed.cells.values():
+                held = ABSENT if values[place] is None else values[place]
+                cells.append((SUBJECT, feed.id, place, held, key, number))
+            gone += [(index_row(number, place),) for place in stale]
+            words += [
+                (index_row(number, place), text)
+                for place, text in words_of(feed, record).items()
+                if place in fresh
+            ]
+        db.executemany("UPDATE record SET cells = ?, time = ? WHERE id = ?", records)
+        db.executemany("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", cells)
+        db.executemany("DELETE FROM lex WHERE rowid = ?", gone)
+        db.executemany("INSERT INTO lex (rowid, words) VALUES (?, ?)", words)
+        done += len(rows)
+        if progress is not None:
+            progress(done)
+
+
+def _chunks(db: apsw.Connection, feed: int) -> Iterable[list[tuple[int, str, bytes]]]:
+    last = -1
+    while rows := list(
+        db.execute(
+            "SELECT id, key, data FROM record WHERE subject = ? AND feed = ? AND id > ?"
+            " ORDER BY id LIMIT ?",
+            (SUBJECT, feed, last, _CHUNK),
+        )
+    ):
+        yield rows
+        last = rows[-1][0]

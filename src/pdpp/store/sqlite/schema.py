@@ -1,0 +1,189 @@
+"""The tables, their version, and how an older database becomes a current one."""
+
+import apsw
+
+from pdpp.model.errors import NewerDatabase, StoreError
+
+APPLICATION_ID = 0x50445050
+
+MIGRATIONS: tuple[str, ...] = (
+    """
+    CREATE TABLE subject (
+      id INTEGER PRIMARY KEY,
+      name TEXT NOT NULL UNIQUE
+    );
+    INSERT INTO subject VALUES (1, 'owner');
+
+    CREATE TABLE setting (
+      subject INTEGER NOT NULL,
+      name TEXT NOT NULL,
+      value NOT NULL,
+      PRIMARY KEY (subject, name)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE declaration (
+      subject INTEGER NOT NULL,
+      revision TEXT NOT NULL,
+      connector_key TEXT NOT NULL,
+      registered_at INTEGER NOT NULL,
+      document TEXT NOT NULL,
+      PRIMARY KEY (subject, revision)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE source (
+      subject INTEGER NOT NULL,
+      connector_key TEXT NOT NULL,
+      revision TEXT NOT NULL,
+      PRIMARY KEY (subject, connector_key)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE connection (
+      subject INTEGER NOT NULL,
+      connection_id TEXT NOT NULL,
+      connector_key TEXT NOT NULL,
+      display_name TEXT NOT NULL,
+      PRIMARY KEY (subject, connection_id)
+    ) WITHOUT ROWID;
+
+    -- One stream of one connection. `places` names what each place of a record's cells and each
+    -- place of the full-text index means.
+    CREATE TABLE feed (
+      id INTEGER PRIMARY KEY,
+      subject INTEGER NOT NULL,
+      connection_id TEXT NOT NULL,
+      stream TEXT NOT NULL,
+      places TEXT NOT NULL,
+      record_count INTEGER NOT NULL DEFAULT 0,
+      version INTEGER NOT NULL DEFAULT 0,
+      next_sequence INTEGER NOT NULL DEFAULT 0,
+      UNIQUE (subject, connection_id, stream)
+    );
+
+    -- The sets of fields that records have, so that most need no parsing to be shown.
+    CREATE TABLE shape (
+      id INTEGER PRIMARY KEY,
+      subject INTEGER NOT NULL,
+      fields TEXT NOT NULL,
+      UNIQUE (subject, fields)
+    );
+
+    -- `id` is the feed and a sequence. `created` and `emitted` belong to the first write; `stamps`
+    -- holds, for each field that changed later, the version and emission that changed it.
+    CREATE TABLE record (
+      id INTEGER PRIMARY KEY,
+      subject INTEGER NOT NULL,
+      feed INTEGER NOT NULL,
+      key TEXT NOT NULL,
+      created INTEGER NOT NULL,
+      emitted INTEGER NOT NULL,
+      version INTEGER NOT NULL,
+      stamps TEXT,
+      time INTEGER,
+      shape INTEGER NOT NULL,
+      cells TEXT NOT NULL,
+      data BLOB NOT NULL
+    );
+    CREATE UNIQUE INDEX record_key ON record (subject, feed, key);
+    CREATE INDEX record_version ON record (subject, feed, version, key);
+
+    -- One typed value per record and indexed field; an absent value is the empty blob.
+    CREATE TABLE cell (
+      subject INTEGER NOT NULL,
+      feed INTEGER NOT NULL,
+      field INTEGER NOT NULL,
+      value NOT NULL,
+      key TEXT NOT NULL,
+      record INTEGER NOT NULL,
+      PRIMARY KEY (subject, feed, field, value, key)
+    ) WITHOUT ROWID;
+
+    -- One row per record and searchable field: the row id is the record's id and the place.
+    CREATE VIRTUAL TABLE lex USING fts5 (
+      words, content = '', contentless_delete = 1, tokenize = 'ascii'
+    );
+
+    -- A record left the time it was consented by, or was deleted: `time` is where it had been.
+    CREATE TABLE ghost (
+      subject INTEGER NOT NULL,
+      feed INTEGER NOT NULL,
+      version INTEGER NOT NULL,
+      key TEXT NOT NULL,
+      time INTEGER,
+      emitted INTEGER NOT NULL,
+      PRIMARY KEY (subject, feed, version, key)
+    ) WITHOUT ROWID;
+    CREATE INDEX ghost_key ON ghost (subject, feed, key, version);
+
+    CREATE TABLE blob (
+      subject INTEGER NOT NULL,
+      blob_id TEXT NOT NULL,
+      media_type TEXT NOT NULL,
+      size_bytes INTEGER NOT NULL,
+      PRIMARY KEY (subject, blob_id)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE blob_use (
+      subject INTEGER NOT NULL,
+      blob_id TEXT NOT NULL,
+      feed INTEGER NOT NULL,
+      field TEXT NOT NULL,
+      key TEXT NOT NULL,
+      PRIMARY KEY (subject, blob_id, feed, field, key)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE approval (
+      subject INTEGER NOT NULL,
+      grant_id TEXT NOT NULL,
+      client_id TEXT NOT NULL,
+      purpose TEXT NOT NULL,
+      access_mode TEXT NOT NULL,
+      allowances TEXT NOT NULL,
+      created_at INTEGER NOT NULL,
+      expires_at INTEGER,
+      revoked_at INTEGER,
+      PRIMARY KEY (subject, grant_id)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE token (
+      subject INTEGER NOT NULL,
+      hash TEXT NOT NULL,
+      kind TEXT NOT NULL,
+      label TEXT NOT NULL,
+      grant_id TEXT,
+      created_at INTEGER NOT NULL,
+      expires_at INTEGER,
+      revoked_at INTEGER,
+      PRIMARY KEY (subject, hash)
+    ) WITHOUT ROWID;
+    """,
+)
+
+VERSION = len(MIGRATIONS)
+
+
+def migrate(db: apsw.Connection) -> None:
+    """Bring a database to the current version, or refuse one this program does not know."""
+    if _version(db) == VERSION:
+        return
+    with db:
+        found = _version(db)
+        application = db.pragma("application_id")
+        if found == 0 and db.execute("SELECT count(*) FROM sqlite_schema").get:
+            raise StoreError("the database file holds something else; choose another data folder")
+        if found and application != APPLICATION_ID:
+            raise StoreError("the database file is not one of ours; choose another data folder")
+        if found > VERSION:
+            raise NewerDatabase(
+                f"the database is of version {found} and this program knows up to {VERSION}: "
+                "install a newer pdpp-server"
+            )
+        for step in MIGRATIONS[found:]:
+            db.execute(step)
+        db.pragma("application_id", APPLICATION_ID)
+        db.pragma("user_version", VERSION)
+
+
+def _version(db: apsw.Connection) -> int:
+    found = db.pragma("user_version")
+    assert isinstance(found, int)  # noqa: S101 - narrows what apsw types loosely
+    return found

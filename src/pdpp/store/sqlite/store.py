@@ -1,0 +1,285 @@
+"""The embedded store: one SQLite file and a folder of blobs."""
+
+import secrets
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import BinaryIO
+
+import apsw
+
+from pdpp.model import instant
+from pdpp.model.declaration import Declaration
+from pdpp.model.errors import StoreError
+from pdpp.model.grant import Grant
+from pdpp.store.blobs import BlobFolder
+from pdpp.store.catalogue import Catalogue, Connection, Feed
+from pdpp.store.cell import CellValue
+from pdpp.store.port import (
+    AggregateQuery,
+    Blob,
+    ChangePage,
+    ChangeQuery,
+    Deadline,
+    HitPage,
+    Line,
+    Page,
+    PageQuery,
+    Record,
+    SearchQuery,
+    Tally,
+    Token,
+    Written,
+)
+from pdpp.store.scope import Reach
+from pdpp.store.sqlite import registry, search, vault
+from pdpp.store.sqlite.aggregates import Aggregator, Bucket
+from pdpp.store.sqlite.changes import ChangeReader
+from pdpp.store.sqlite.database import Database
+from pdpp.store.sqlite.predicate import SUBJECT, records_where
+from pdpp.store.sqlite.records import RecordReader
+from pdpp.store.sqlite.shapes import Shapes
+from pdpp.store.sqlite.writer import BatchWriter, draft, last_of_each_key
+
+FILE_NAME = "pdpp.sqlite3"
+BLOB_FOLDER = "blobs"
+
+
+class SqliteStore:
+    """Fulfils the store's port on an embedded database."""
+
+    def __init__(self, folder: Path, clock: instant.Clock = instant.now) -> None:
+        self._clock = clock
+        self._db = Database(folder / FILE_NAME, search.register)
+        self._blobs = BlobFolder(folder / BLOB_FOLDER / str(SUBJECT))
+        self._shapes = Shapes()
+        self._catalogue: Catalogue | None = None
+
+    def close(self) -> None:
+        """Close the database."""
+        self._db.close()
+
+    def reading(self, deadline: Deadline | None = None) -> AbstractContextManager[None]:
+        """Hold one snapshot for this thread's reads."""
+        return self._db.reading(deadline)
+
+    def state(self) -> tuple[int, int]:
+        """Return a value that differs after any write."""
+        return self._db.state()
+
+    # What there is
+
+    def catalogue(self) -> Catalogue:
+        """Return everything declared."""
+        self._catalogue = registry.load(self._db.reader, self._catalogue)
+        return self._catalogue
+
+    def secret(self) -> bytes:
+        """Return the key that signs cursors, made once."""
+        find = "SELECT value FROM setting WHERE subject = ? AND name = 'secret'"
+        found = next(self._db.reader.execute(find, (SUBJECT,)), None)
+        if found is not None:
+            return bytes(found[0])
+        with self._db.writing() as db:
+            db.execute(
+                "INSERT OR IGNORE INTO setting VALUES (?, 'secret', ?)",
+                (SUBJECT, secrets.token_bytes(32)),
+            )
+            return bytes(db.execute(find, (SUBJECT,)).get)
+
+    def register(
+        self, declaration: Declaration, *, progress: Callable[[int], None] | None = None
+    ) -> None:
+        """Make a declaration the current one of its source."""
+        with self._db.writing() as db:
+            registry.register(db, declaration, self._clock(), progress)
+
+    def connect(self, connection_id: str, connector_key: str, display_name: str) -> None:
+        """Add or rename a connection."""
+        with self._db.writing() as db:
+            registry.connect(db, Connection(connection_id, connector_key, display_name))
+
+    # Reading
+
+    def _records(self) -> RecordReader:
+        return RecordReader(self._db.reader, self._shape)
+
+    def _shape(self, number: int) -> frozenset[str] | None:
+        return self._shapes.fields(number, self._db.reader)
+
+    def page(self, query: PageQuery) -> Page:
+        """Return one page of records."""
+        return self._records().page(query)
+
+    def record(self, reach: Reach, key: str, select: frozenset[str] | None = None) -> Record | None:
+        """Return one record by key."""
+        return self._records().record(reach, key, select)
+
+    def related(self, reach: Reach, field: str, value: str | int, limit: int) -> tuple[Record, ...]:
+        """Return the first records whose field has a value."""
+        return self._records().related(reach, field, value, limit)
+
+    def changes(self, query: ChangeQuery) -> ChangePage:
+        """Return one page of changes."""
+        return ChangeReader(self._db.reader, self._shape).changes(query)
+
+    def latest_version(self, reach: Reach) -> int:
+        """Return the version of the last write to a feed."""
+        return int(
+            self._db.reader.execute("SELECT version FROM feed WHERE id = ?", (reach.feed.id,)).get
+        )
+
+    def search(self, query: SearchQuery) -> HitPage:
+        """Return one page of hits."""
+        searcher = search.Searcher(self._db.reader, self._shape, self._db.check_deadline)
+        return searcher.search(query)
+
+    def count(self, reach: Reach) -> int:
+        """Return how many records a reach shows."""
+        return self._records().count(reach)
+
+    def counts(self, reaches: Sequence[Reach]) -> Mapping[int, int]:
+        """Return how many records each reach shows, by the number of its feed."""
+        return self._records().counts(reaches)
+
+    def newest(self, reach: Reach, field: str) -> CellValue:
+        """Return the largest value of an indexed field."""
+        return self._records().newest(reach, field)
+
+    def aggregate(
+        self, query: AggregateQuery, bucket: Bucket | None = None
+    ) -> Mapping[CellValue, Tally]:
+        """Add up per group."""
+        return Aggregator(self._db.reader, self.count).aggregate(query, bucket)
+
+    # Writing
+
+    def write(self, feed: Feed, lines: Sequence[Line]) -> Written:
+        """Write one batch, all of it or nothing."""
+        last = last_of_each_key(lines)
+        drafts = {
+            key: None if line.data is None else draft(feed, line) for key, line in last.items()
+        }
+        emitted = {key: line.emitted_at for key, line in last.items()}
+        with self._db.writing() as db:
+            return BatchWriter(db, feed, self._shapes, self._clock()).write(drafts, emitted)
+
+    def prune(self, before: int) -> int:
+        """Forget what went away before a moment; return how many traces that were."""
+        with self._db.writing() as db:
+            db.execute("DELETE FROM ghost WHERE subject = ? AND version < ?", (SUBJECT, before))
+            return db.changes()
+
+    # Blobs
+
+    def keep_blob(self, source: BinaryIO, media_type: str, limit: int) -> Blob:
+        """Store a file; the same bytes are kept once."""
+        blob_id, size = self._blobs.keep(source, limit)
+        with self._db.writing() as db:
+            db.execute(
+                "INSERT OR IGNORE INTO blob VALUES (?, ?, ?, ?)",
+                (SUBJECT, blob_id, media_type, size),
+            )
+        return Blob(blob_id, media_type, size, self._blobs.path(blob_id))
+
+    def blob(self, blob_id: str) -> Blob | None:
+        """Return a stored file."""
+        row = next(
+            self._db.reader.execute(
+                "SELECT media_type, size_bytes FROM blob WHERE subject = ? AND blob_id = ?",
+                (SUBJECT, blob_id),
+            ),
+            None,
+        )
+        return None if row is None else Blob(blob_id, row[0], row[1], self._blobs.path(blob_id))
+
+    def blob_shown(self, blob_id: str, reaches: Iterable[Reach]) -> bool:
+        """Tell whether a record that one of the reaches shows has the blob in a visible field."""
+        by_feed = {reach.feed.id: reach for reach in reaches}
+        uses = self._db.reader.execute(
+            "SELECT feed, field, key FROM blob_use WHERE subject = ? AND blob_id = ?",
+            (SUBJECT, blob_id),
+        )
+        for feed, field, key in uses:
+            reach = by_feed.get(feed)
+            if reach is not None and reach.shows(field) and self._has(reach, key):
+                return True
+        return False
+
+    def _has(self, reach: Reach, key: str) -> bool:
+        where = records_where(reach)
+        sql = f"SELECT 1 FROM record r WHERE {where.text} AND r.key = ?"
+        return next(self._db.reader.execute(sql, (*where.values, key)), None) is not None
+
+    # Grants and tokens
+
+    def add_grant(self, grant: Grant, tokens: Sequence[Token]) -> None:
+        """Keep a grant together with its tokens."""
+        with self._db.writing() as db:
+            vault.add_grant(db, grant)
+            for token in tokens:
+                vault.add_token(db, token)
+
+    def grant(self, grant_id: str) -> Grant | None:
+        """Return a grant."""
+        return next(vault.grants(self._db.reader, grant_id), None)
+
+    def grants(self) -> Iterator[Grant]:
+        """Yield all grants, oldest first."""
+        return vault.grants(self._db.reader)
+
+    def revoke_grant(self, grant_id: str) -> bool:
+        """Revoke a grant and its tokens."""
+        with self._db.writing() as db:
+            return vault.revoke_grant(db, grant_id, self._clock())
+
+    def add_token(self, token: Token) -> None:
+        """Keep a token's hash."""
+        with self._db.writing() as db:
+            vault.add_token(db, token)
+
+    def token(self, token_hash: str) -> Token | None:
+        """Return a token by its hash."""
+        return vault.token(self._db.reader, token_hash)
+
+    # Care
+
+    def check(self) -> list[str]:
+        """Return what is wrong with the store; nothing when all is well."""
+        db = self._db.reader
+        problems = [row[0] for row in db.execute("PRAGMA integrity_check") if row[0] != "ok"]
+        problems += self._check_counts()
+        for blob_id, size in db.execute(
+            "SELECT blob_id, size_bytes FROM blob WHERE subject = ?", (SUBJECT,)
+        ):
+            problem = self._blobs.problem(blob_id, size)
+            if problem is not None:
+                problems.append(problem)
+        return problems
+
+    def _check_counts(self) -> list[str]:
+        rows = self._db.reader.execute(
+            "SELECT connection_id, stream, record_count,"
+            " (SELECT count(*) FROM record WHERE subject = feed.subject AND feed = feed.id)"
+            " FROM feed WHERE subject = ?",
+            (SUBJECT,),
+        )
+        return [
+            f"{connection_id}/{stream} counts {kept} records and holds {held}"
+            for connection_id, stream, kept, held in rows
+            if kept != held
+        ]
+
+    def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
+        """Write a copy of everything into an empty folder while the store stays in use."""
+        try:
+            target.mkdir(parents=True, mode=0o700, exist_ok=True)
+            if any(target.iterdir()):
+                raise StoreError(f"{target} is not empty; choose a new folder for the backup")
+            self._db.backup(target / FILE_NAME, progress)
+            blobs = self._blobs.path("..").parent.parent
+            if blobs.is_dir():
+                shutil.copytree(blobs, target / BLOB_FOLDER / str(SUBJECT))
+        except (OSError, apsw.Error) as problem:
+            raise StoreError(f"cannot write the backup: {problem}") from problem

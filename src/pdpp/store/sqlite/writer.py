@@ -1,0 +1,279 @@
+"""Writing a batch: records, their cells, their words, and the traces that changes need."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import apsw
+import orjson
+
+from pdpp.evidence.analyse import indexed_text
+from pdpp.model.declaration import Kind
+from pdpp.store.catalogue import Feed
+from pdpp.store.cell import CellValue, cell_values
+from pdpp.store.port import Line, Written
+from pdpp.store.sqlite.layout import index_row, record_number
+from pdpp.store.sqlite.predicate import ABSENT, SUBJECT
+from pdpp.store.sqlite.shapes import Shapes
+
+CANONICAL = orjson.OPT_SORT_KEYS
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A record made ready outside the write lock."""
+
+    key: str
+    emitted: int
+    data: bytes
+    names: tuple[str, ...]
+    cells: list[CellValue]
+    cells_json: str
+    time: int | None
+    words: dict[int, str]
+    blobs: frozenset[tuple[str, str]]
+
+
+@dataclass(slots=True)
+class _Work:
+    """Rows to write, gathered so that each table is written in one go."""
+
+    records: list[tuple[Any, ...]] = field(default_factory=list)
+    cells: list[tuple[Any, ...]] = field(default_factory=list)
+    cells_gone: list[tuple[Any, ...]] = field(default_factory=list)
+    words: list[tuple[int, str]] = field(default_factory=list)
+    words_gone: list[tuple[int]] = field(default_factory=list)
+    ghosts: list[tuple[Any, ...]] = field(default_factory=list)
+    blobs: list[tuple[Any, ...]] = field(default_factory=list)
+    blobs_gone: list[tuple[Any, ...]] = field(default_factory=list)
+    records_gone: list[tuple[int]] = field(default_factory=list)
+
+    def carry_out(self, db: apsw.Connection) -> None:
+        """Write everything that was gathered."""
+        for sql, rows in (
+            ("DELETE FROM record WHERE id = ?", self.records_gone),
+            (
+                "DELETE FROM cell WHERE subject = ? AND feed = ? AND field = ? AND value = ?"
+                " AND key = ?",
+                self.cells_gone,
+            ),
+            ("DELETE FROM lex WHERE rowid = ?", self.words_gone),
+            (
+                "DELETE FROM blob_use WHERE subject = ? AND blob_id = ? AND feed = ? AND field = ?"
+                " AND key = ?",
+                self.blobs_gone,
+            ),
+            (
+                "INSERT OR REPLACE INTO record VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                self.records,
+            ),
+            ("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", self.cells),
+            ("INSERT INTO lex (rowid, words) VALUES (?, ?)", self.words),
+            ("INSERT OR REPLACE INTO ghost VALUES (?, ?, ?, ?, ?, ?)", self.ghosts),
+            ("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", self.blobs),
+        ):
+            if rows:
+                db.executemany(sql, rows)
+
+
+def draft(feed: Feed, line: Line) -> Draft:
+    """Make one record ready to be written."""
+    data = line.data or {}
+    cells = cell_values(feed.cells, data)
+    consent = feed.stream.consent_time_field
+    time = cells[feed.cells[consent][0]] if consent is not None else None
+    return Draft(
+        key=line.key,
+        emitted=line.emitted_at,
+        data=orjson.dumps(data, option=CANONICAL),
+        names=tuple(sorted(data)),
+        cells=cells,
+        cells_json=orjson.dumps(cells).decode(),
+        time=time if isinstance(time, int) else None,
+        words=words_of(feed, data),
+        blobs=frozenset(_blobs_of(feed, data)),
+    )
+
+
+def words_of(feed: Feed, data: Mapping[str, Any]) -> dict[int, str]:
+    """Return the words of each searchable field that has any, by place."""
+    words = {}
+    for name, place in feed.lexical.items():
+        value = data.get(name)
+        text = indexed_text(value) if isinstance(value, str) else ""
+        if text:
+            words[place] = text
+    return words
+
+
+def _blobs_of(feed: Feed, data: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    for name, declared in feed.stream.fields.items():
+        if declared.kind is Kind.BLOB:
+            value = data.get(name)
+            blob_id = value.get("blob_id") if isinstance(value, dict) else value
+            if isinstance(blob_id, str):
+                yield name, blob_id
+
+
+class BatchWriter:
+    """Applies one batch to one feed inside a write transaction."""
+
+    def __init__(self, db: apsw.Connection, feed: Feed, shapes: Shapes, now: int) -> None:
+        self._db = db
+        self._feed = feed
+        self._shapes = shapes
+        self._version, self._sequence = self._open(now)
+        self._work = _Work()
+        self._places = [place for place, _ in feed.cells.values()]
+        self._shape_numbers: dict[tuple[str, ...], int] = {}
+
+    def _open(self, now: int) -> tuple[int, int]:
+        last, sequence = next(
+            self._db.execute(
+                "SELECT version, next_sequence FROM feed WHERE id = ?", (self._feed.id,)
+            )
+        )
+        return max(last + 1, now), sequence
+
+    def write(self, drafts: Mapping[str, Draft | None], emitted: Mapping[str, int]) -> Written:
+        """Bring each key to its draft, or away where there is none."""
+        stored = self._stored(drafts)
+        new = changed = unchanged = deleted = 0
+        for key, wanted in drafts.items():
+            old = stored.get(key)
+            if wanted is None:
+                deleted += old is not None
+                unchanged += old is None
+                if old is not None:
+                    self._remove(key, old, emitted[key])
+            elif old is None:
+                new += 1
+                self._insert(wanted)
+            elif bytes(old[8]) == wanted.data:
+                unchanged += 1
+            else:
+                changed += 1
+                self._update(wanted, old)
+        if new or changed or deleted:
+            self._work.carry_out(self._db)
+            self._db.execute(
+                "UPDATE feed SET record_count = record_count + ?, version = ?, next_sequence = ?"
+                " WHERE id = ?",
+                (new - deleted, self._version, self._sequence, self._feed.id),
+            )
+        return Written(new, changed, unchanged, deleted)
+
+    def _stored(self, keys: Iterable[str]) -> dict[str, tuple[Any, ...]]:
+        rows = self._db.execute(
+            "SELECT key, id, created, emitted, version, stamps, time, cells, data FROM record"
+            " WHERE subject = ? AND feed = ? AND key IN (SELECT value FROM json_each(?))",
+            (SUBJECT, self._feed.id, orjson.dumps(list(keys)).decode()),
+        )
+        return {row[0]: row for row in rows}
+
+    def _insert(self, wanted: Draft) -> None:
+        number = record_number(self._feed.id, self._sequence)
+        self._sequence += 1
+        version = self._version
+        self._put(number, wanted, (version, wanted.emitted, version, None))
+        for place in self._places:
+            self._work.cells.append(self._cell(place, wanted.cells[place], wanted.key, number))
+        for place, words in wanted.words.items():
+            self._work.words.append((index_row(number, place), words))
+        self._use_blobs(wanted.key, wanted.blobs)
+
+    def _update(self, wanted: Draft, old: tuple[Any, ...]) -> None:
+        key, number, created, emitted, _, stamps, time, cells, data = old
+        before, after = orjson.loads(data), orjson.loads(wanted.data)
+        marks = orjson.loads(stamps) if stamps else {}
+        for name in _changed(before, after):
+            marks[name] = (self._version, wanted.emitted)
+        stamp = (created, emitted, self._version, orjson.dumps(marks).decode())
+        self._put(number, wanted, stamp)
+        self._swap_cells(key, number, orjson.loads(cells), wanted.cells)
+        self._swap_words(number, words_of(self._feed, before), wanted.words)
+        self._swap_blobs(key, frozenset(_blobs_of(self._feed, before)), wanted.blobs)
+        if time != wanted.time:
+            self._leave_ghost(key, time, wanted.emitted)
+
+    def _remove(self, key: str, old: tuple[Any, ...], emitted: int) -> None:
+        _, number, _, _, _, _, time, cells, data = old
+        before = orjson.loads(data)
+        self._work.records_gone.append((number,))
+        self._swap_cells(key, number, orjson.loads(cells), None)
+        self._swap_words(number, words_of(self._feed, before), {})
+        self._swap_blobs(key, frozenset(_blobs_of(self._feed, before)), frozenset())
+        self._leave_ghost(key, time, emitted)
+
+    def _put(self, number: int, wanted: Draft, stamp: tuple[Any, ...]) -> None:
+        self._work.records.append(
+            (
+                number,
+                SUBJECT,
+                self._feed.id,
+                wanted.key,
+                *stamp,
+                wanted.time,
+                self._shape(wanted.names),
+                wanted.cells_json,
+                wanted.data,
+            )
+        )
+
+    def _shape(self, names: tuple[str, ...]) -> int:
+        number = self._shape_numbers.get(names)
+        if number is None:
+            number = self._shape_numbers[names] = self._shapes.number(self._db, names)
+        return number
+
+    def _cell(self, place: int, value: CellValue, key: str, number: int) -> tuple[Any, ...]:
+        held = ABSENT if value is None else value
+        return SUBJECT, self._feed.id, place, held, key, number
+
+    def _swap_cells(
+        self, key: str, number: int, before: list[CellValue], after: list[CellValue] | None
+    ) -> None:
+        for place, value in enumerate(before):
+            if after is None or after[place] != value:
+                self._work.cells_gone.append(self._cell(place, value, key, number)[:5])
+                if after is not None:
+                    self._work.cells.append(self._cell(place, after[place], key, number))
+
+    def _swap_words(self, number: int, before: dict[int, str], after: dict[int, str]) -> None:
+        for place, words in before.items():
+            if after.get(place) != words:
+                self._work.words_gone.append((index_row(number, place),))
+        for place, words in after.items():
+            if before.get(place) != words:
+                self._work.words.append((index_row(number, place), words))
+
+    def _swap_blobs(
+        self, key: str, before: frozenset[tuple[str, str]], after: frozenset[tuple[str, str]]
+    ) -> None:
+        for name, blob_id in before - after:
+            self._work.blobs_gone.append((SUBJECT, blob_id, self._feed.id, name, key))
+        self._use_blobs(key, after - before)
+
+    def _use_blobs(self, key: str, blobs: frozenset[tuple[str, str]]) -> None:
+        for name, blob_id in blobs:
+            self._work.blobs.append((SUBJECT, blob_id, self._feed.id, name, key))
+
+    def _leave_ghost(self, key: str, time: int | None, emitted: int) -> None:
+        self._work.ghosts.append((SUBJECT, self._feed.id, self._version, key, time, emitted))
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterable[str]:
+    """Return the members that differ in value or in kind, or stand on one side only."""
+    for name in sorted(before.keys() | after.keys()):
+        on_both = name in before and name in after
+        if not on_both or _canonical(before[name]) != _canonical(after[name]):
+            yield name
+
+
+def _canonical(value: Any) -> bytes:
+    return orjson.dumps(value, option=CANONICAL)
+
+
+def last_of_each_key(lines: Sequence[Line]) -> dict[str, Line]:
+    """Return the line that decides each key: within one batch the last one wins."""
+    return {line.key: line for line in lines}

@@ -1,0 +1,163 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdpp.evidence.analyse import Phrase, find, parse_query
+from pdpp.evidence.excerpt import PREVIEW_CHARS, Excerpt, descriptor, excerpt
+from pdpp.evidence.text import digest
+from pdpp.evidence.window import slice_window
+
+from .texts import TEXT, WORDY
+
+SOUGHT = st.sampled_from(
+    [
+        "invoice",
+        "mark",
+        "café",
+        "東京",
+        "か*",
+        "👍",
+        "cafe invoice tower",
+        '"mark invoice"',
+        "i* m*",
+    ]
+)
+
+
+def _of(text: str, query: str, limit: int = PREVIEW_CHARS) -> Excerpt:
+    return excerpt(text, find(text, parse_query(query)), limit)
+
+
+@given(TEXT | WORDY, SOUGHT, st.sampled_from([60, 120, PREVIEW_CHARS]))
+def test_an_excerpt_without_its_marks_is_a_slice_of_the_field(
+    text: str, query: str, limit: int
+) -> None:
+    matches = find(text, parse_query(query))
+    if not matches:
+        return
+    part = excerpt(text, matches, limit)
+    bare = part.preview_text.replace("<mark>", "").replace("</mark>", "")
+    assert bare == text[part.start : part.end]
+    assert len(part.preview_text) <= limit
+    assert part.truncated == (bare != text)
+    assert part.total == len(text)
+    tags = re.findall("</?mark>", part.preview_text)
+    assert tags == ["<mark>", "</mark>"] * len(part.matches)
+    assert part.matches
+    marked = re.findall("<mark>(.*?)</mark>", part.preview_text, re.DOTALL)
+    assert marked == [text[start:end] for start, end in part.matches]
+    shown = [m for m in matches if m.start < part.end and m.end > part.start]
+    for match in shown:
+        start, end = max(match.start, part.start), min(match.end, part.end)
+        assert any(first <= start and end <= last for first, last in part.matches)
+
+
+@given(WORDY, SOUGHT)
+def test_an_excerpt_shows_more_than_the_matched_word(text: str, query: str) -> None:
+    padded = f"before {text} after"
+    matches = find(padded, parse_query(query))
+    if matches:
+        part = excerpt(padded, matches)
+        assert sum(end - start for start, end in part.matches) < part.end - part.start
+
+
+def test_a_short_field_is_shown_whole() -> None:
+    part = _of("Pay the rent today", "rent")
+    assert part == Excerpt(0, 18, 18, "Pay the <mark>rent</mark> today", ((8, 12),), False)
+
+
+@pytest.mark.scenario("S008")
+def test_an_excerpt_has_context_on_both_sides_cut_between_words() -> None:
+    text = "alpha beta gamma " * 100 + "needle " + "delta epsilon zeta " * 100
+    part = _of(text, "needle")
+    before, _, after = part.preview_text.partition("<mark>needle</mark>")
+    assert 80 < len(before) < 120
+    assert 80 < len(after) < 120
+    assert set(before.split()) <= {"alpha", "beta", "gamma"}
+    assert set(after.split()) <= {"delta", "epsilon", "zeta"}
+    assert part.truncated
+
+
+def test_context_that_one_side_lacks_goes_to_the_other() -> None:
+    words = "filler " * 100
+    assert len(_of("needle " + words, "needle").preview_text) > 220
+    assert len(_of(words + "needle", "needle").preview_text) > 220
+
+
+def test_the_excerpt_with_the_most_different_terms_is_shown() -> None:
+    text = "rent " + "filler " * 100 + "late rent due in march " + "filler " * 100
+    part = _of(text, "rent late march")
+    assert "<mark>late</mark> <mark>rent</mark> due in <mark>march</mark>" in part.preview_text
+
+
+def test_overlapping_matches_share_one_mark() -> None:
+    part = _of("so: late rent due", '"late rent" "rent due"')
+    assert part.preview_text == "so: <mark>late rent due</mark>"
+    assert part.matches == ((4, 17),)
+
+
+def test_a_match_longer_than_fits_is_cut_and_marked_as_far_as_shown() -> None:
+    text = "see " + "x" * 1000 + " end"
+    part = _of(text, "x*")
+    assert part.preview_text.startswith("see <mark>xxx")
+    assert len(part.preview_text) <= PREVIEW_CHARS
+    assert part.matches == ((4, part.end),)
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "preview"),
+    [
+        ("a <mark>b</mark> needle c", "needle", " <mark>needle</mark> c"),
+        ("x <mark> needle </mark> y", "needle", " <mark>needle</mark> "),
+        ("<mark>needle</mark>", "needle", "mark><mark>needle</mark></mark"),
+        ("<mark>hello</mark>", "mark", "<mark>mark</mark>>hello"),
+        ("foo <mark> bar", '"foo mark bar"', "<mark>foo </mark>"),
+        ("say foo </mark>", '"foo mark"', "say <mark>foo </mark</mark>"),
+    ],
+)
+def test_a_mark_of_the_records_own_is_never_inside(text: str, query: str, preview: str) -> None:
+    assert _of(text, query).preview_text == preview
+
+
+def test_an_excerpt_keeps_visible_characters_whole() -> None:
+    text = "e\u0301\u0302" * 200 + " needle " + "👩\u200d💻" * 200
+    part = _of(text, "needle")
+    assert text[part.start] == "e"
+    assert text[part.end] == "👩"
+    lines = "\r\n" * 300 + "needle" + "\r\n" * 300
+    part = _of(lines, "needle")
+    assert lines[part.start] == "\r"
+    assert lines[part.end] == "\r"
+
+
+def test_evidence_carries_a_read_that_begins_with_the_excerpt() -> None:
+    text = "filler " * 500 + "needle " + "filler " * 500
+    part = excerpt(text, find(text, [Phrase(("needle",))]))
+    evidence = descriptor(
+        part,
+        connection_id="work",
+        stream="mail box",
+        record_id="<a:b>?",
+        field="body",
+        digest=digest(text),
+    )
+    read = evidence["read"]
+    window = slice_window(text, read["offset_chars"], read["limit_chars"])
+    bare = part.preview_text.replace("<mark>", "").replace("</mark>", "")
+    assert window.text.startswith(bare)
+    assert read == {
+        "method": "GET",
+        "route": "/v1/streams/mail%20box/records/%3Ca%3Ab%3E%3F/field-window",
+        "stream": "mail box",
+        "record_id": "<a:b>?",
+        "connection_id": "work",
+        "field": "body",
+        "offset_chars": part.start,
+        "limit_chars": 4096,
+    }
+    assert evidence["matches"] == [{"start_chars": 3500, "end_chars": 3506}]
+    assert evidence["provenance"] == "lexical_match"
+    assert evidence["digest"] == digest(text)
+    assert (evidence["start_chars"], evidence["end_chars"]) == (part.start, part.end)

@@ -1,0 +1,17 @@
+import hashlib
+
+from pdpp.evidence.text import digest, field_text
+
+
+def test_a_string_is_its_own_text() -> None:
+    assert field_text("a\r\nb") == "a\r\nb"
+
+
+def test_any_other_value_is_its_compact_json_in_the_given_order() -> None:
+    assert field_text({"b": [1, 2.5, None], "a": "é"}) == '{"b":[1,2.5,null],"a":"é"}'
+    assert field_text(True) == "true"
+
+
+def test_a_digest_names_the_utf8_text() -> None:
+    assert digest("é") == hashlib.sha256("é".encode()).hexdigest()[:16]
+    assert digest("\ud800") != digest("\udc00")
