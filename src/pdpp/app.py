@@ -1,22 +1,25 @@
 """The application: a store, the resource server over it, as one ASGI app."""
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from itertools import groupby
+from typing import Any
 
 import orjson
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Router
 from starlette.routing import Route as Path
 
 from pdpp.authz.principal import Gate
+from pdpp.hosted import ICON_PATH, MCP_PATH, hosted_endpoint, metadata
 from pdpp.model import instant
+from pdpp.pages import ICON, PAGE_HEADERS, RECORD_DOOR
 from pdpp.resource.bucket import Buckets
 from pdpp.resource.cursor import Signer
-from pdpp.resource.endpoint import VERSION, Endpoint, NoSuchRoute, Service
+from pdpp.resource.endpoint import RECORD_PAGE, Endpoint, NoSuchRoute, Service
 from pdpp.resource.openapi import openapi_document
 from pdpp.resource.routes import BASE, ROUTES
 from pdpp.resource.runner import Runner
@@ -44,7 +47,18 @@ def make_app(
         yield
         service.runner.close()
 
-    app = Starlette(routes=[*_resource_paths(service), *_public_paths(chosen)], lifespan=lifespan)
+    resource = Router([*_resource_paths(service)], default=NoSuchRoute(service))
+    resource.redirect_slashes = False
+    mcp = hosted_endpoint(resource, service)
+    app = Starlette(
+        routes=[
+            *resource.routes,
+            Path(MCP_PATH, mcp),
+            *_documents(chosen.origin),
+            *_pages(),
+        ],
+        lifespan=lifespan,
+    )
     app.router.redirect_slashes = False
     app.router.default = NoSuchRoute(service)
     return app
@@ -56,24 +70,27 @@ def _resource_paths(service: Service) -> Iterable[BaseRoute]:
         yield Path(BASE + path, Endpoint(service, list(routes)))
 
 
-def _public_paths(settings: Settings) -> Iterable[BaseRoute]:
+def _documents(origin: str) -> Iterable[BaseRoute]:
     """Yield what anyone may read: how the server is used and where it guards what it holds."""
-    documents = {
-        f"{BASE}/openapi.json": openapi_document(settings.origin),
-        "/.well-known/oauth-protected-resource": {
-            "resource": settings.origin,
-            "bearer_methods_supported": ["header"],
-            "pdpp_core_query_base": f"{settings.origin}{BASE}",
-            "pdpp_version": VERSION,
-        },
+    documents: dict[str, Any] = {
+        f"{BASE}/openapi.json": openapi_document(origin),
         "/healthz": {"status": "ok"},
+        **metadata(origin),
     }
     for path, document in documents.items():
-        yield Path(path, _serving(orjson.dumps(document)), methods=["GET"])
+        yield _fixed(path, orjson.dumps(document), "application/json")
 
 
-def _serving(body: bytes) -> Callable[[Request], Awaitable[Response]]:
+def _pages() -> Iterable[BaseRoute]:
+    """Yield what a person may open in a browser."""
+    yield _fixed(ICON_PATH, ICON.encode(), "image/svg+xml")
+    yield _fixed(RECORD_PAGE, RECORD_DOOR.encode(), "text/html", status=401)
+
+
+def _fixed(path: str, body: bytes, media_type: str, status: int = 200) -> BaseRoute:
+    headers = PAGE_HEADERS if media_type == "text/html" else {"X-Content-Type-Options": "nosniff"}
+
     async def serve(_: Request) -> Response:
-        return Response(body, media_type="application/json")
+        return Response(body, status, headers, media_type)
 
-    return serve
+    return Path(path, serve, methods=["GET"])

@@ -1,18 +1,12 @@
-import asyncio
 import json
 import os
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from tests.mcp import fixture_server
-from tests.mcp.launch import DEADLINE, META, Server, command, environment
+from tests.mcp.launch import DEADLINE, META, Lines, Server, command, environment
 
 from pdpp.mcp import rpc, stdio
 
@@ -21,19 +15,6 @@ from pdpp.mcp import rpc, stdio
 def server() -> Iterator[Server]:
     with Server("stdio") as running:
         yield running
-
-
-def converse(sent: bytes, **options: Any) -> list[Any]:
-    """Return the answers of a connection whose client sends these bytes and leaves."""
-    reader, sink = os.pipe()
-    with tempfile.TemporaryFile() as source:
-        source.write(sent)
-        source.seek(0)
-        connection = stdio.Connection(fixture_server.kernel(), source.fileno(), sink, **options)
-        asyncio.run(connection.serve())
-    os.close(sink)
-    with os.fdopen(reader, "rb") as pipe:
-        return [json.loads(line) for line in pipe]
 
 
 def test_both_eras_are_served_by_one_process(server: Server) -> None:
@@ -78,6 +59,8 @@ def test_an_id_in_use_is_refused_and_free_again_afterwards(server: Server) -> No
 
 
 def test_a_line_that_is_no_json_is_answered_and_the_next_is_served(server: Server) -> None:
+    server.request(0, "ping")
+    assert server.receive()["id"] == 0
     for line in (b"hello", b'{"id":', b"\xff\xfe", b"[" * 100_000):
         server.write(line)
         answer = server.receive()
@@ -149,55 +132,86 @@ def test_the_process_ends_when_its_parent_dies() -> None:
     )
     assert parent.stdout
     assert parent.stdin
-    parent.stdout.readline()
+    lines = Lines(parent.stdout)
+    lines.next()
     parent.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
     parent.stdin.flush()
-    assert json.loads(parent.stdout.readline())["id"] == 1
+    assert json.loads(lines.next() or b"")["id"] == 1
     os.close(write_end)
     assert parent.wait(DEADLINE) == 0
-    assert parent.stdout.read() == b""
+    assert lines.next() is None
     parent.stdin.close()
     parent.stdout.close()
     os.close(read_end)
 
 
-def test_a_connection_ends_when_its_parent_changes() -> None:
-    parents = iter([10, 10, 1])
-    source, client = os.pipe()
-    connection = stdio.Connection(
-        fixture_server.kernel(), source, 1, parent=lambda: next(parents), watch_seconds=0.001
+def test_a_process_whose_parent_dies_before_a_word_was_said_ends_too() -> None:
+    script = (
+        "import os\n"
+        "from pdpp.mcp import stdio\n"
+        "from pdpp.mcp.kernel import Kernel, ServerInfo\n"
+        "parents = iter([10, 10, 1])\n"
+        "os.getppid = lambda: next(parents)\n"
+        "stdio.WATCH_SECONDS = 0.001\n"
+        "stdio.run(Kernel(ServerInfo('orphan', '1'), []))\n"
     )
-    asyncio.run(asyncio.wait_for(connection.serve(), DEADLINE))
+    silent, client = os.pipe()
+    done = subprocess.run(
+        [sys.executable, "-c", script], stdin=silent, env=environment(), timeout=DEADLINE
+    )
+    os.close(silent)
     os.close(client)
+    assert done.returncode == 0
 
 
-def test_a_line_over_the_limit_is_refused_and_the_next_is_served() -> None:
-    ping = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
-    for size in (len(ping) + 1, 65_536, 200_000):
-        answers = converse(b"x" * size + b"\n" + ping, max_bytes=len(ping))
-        assert [answer["id"] for answer in answers] == [None, 1]
-        assert answers[0]["error"]["code"] == rpc.INVALID_REQUEST
+@pytest.mark.parametrize(
+    "opening",
+    [
+        b"no json",
+        b"[]",
+        b"x" * (stdio.MAX_BYTES + 1),
+        b'{"jsonrpc":"2.0","method":"initialize"}',
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}',
+    ],
+    ids=lambda opening: opening[:60].decode(),
+)
+def test_a_conversation_may_open_with_anything(opening: bytes) -> None:
+    ping = b'{"jsonrpc":"2.0","id":2,"method":"ping"}\n'
+    done = subprocess.run(
+        command("stdio"),
+        input=opening + b"\n" + ping,
+        capture_output=True,
+        env=environment(),
+        timeout=DEADLINE,
+    )
+    assert {"jsonrpc": "2.0", "id": 2, "result": {}} in map(json.loads, done.stdout.splitlines())
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_an_input_that_ends_inside_a_line_over_the_limit_is_refused() -> None:
-    assert [a["error"]["code"] for a in converse(b"x" * 10, max_bytes=9)] == [rpc.INVALID_REQUEST]
+def test_a_conversation_may_be_empty() -> None:
+    done = subprocess.run(
+        command("stdio"), input=b"", capture_output=True, env=environment(), timeout=DEADLINE
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_an_input_that_cannot_be_read_is_an_input_that_ended() -> None:
-    read_end, sink = os.pipe()
-    asyncio.run(stdio.Connection(fixture_server.kernel(), sink, sink).serve())
-    os.close(read_end)
-    os.close(sink)
-
-
-@settings(max_examples=200)
-@given(st.lists(st.binary(max_size=12)), st.integers(min_value=0, max_value=8))
-def test_lines_are_split_exactly_at_the_newlines(parts: list[bytes], limit: int) -> None:
-    text = b"\n".join(parts)
-    source, client = os.pipe()
-    os.write(client, text)
-    os.close(client)
-    lines = list(stdio._lines(source, limit))
-    os.close(source)
-    expected = (None if len(line) > limit else line for line in text.split(b"\n"))
-    assert lines == [line for line in expected if line is None or line.strip()]
+def test_the_opening_is_answered_before_the_event_loop_is_imported() -> None:
+    script = (
+        "import sys\n"
+        "from pdpp.mcp import stdio\n"
+        "from pdpp.mcp.kernel import Kernel, ServerInfo\n"
+        "kernel = Kernel(ServerInfo('early', '1'), [])\n"
+        "answer = stdio._opening_answer(kernel, sys.stdin.buffer.readline())\n"
+        "print('result' in answer, 'asyncio' in sys.modules)\n"
+    )
+    opening = (
+        b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}'
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        input=opening,
+        capture_output=True,
+        env={**environment(), "COVERAGE_PROCESS_START": "", "COVERAGE_PROCESS_CONFIG": ""},
+        timeout=DEADLINE,
+    )
+    assert done.stdout == b"True False\n"

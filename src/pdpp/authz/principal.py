@@ -10,10 +10,10 @@ from pdpp.model.errors import (
     GrantRevoked,
     PdppError,
 )
-from pdpp.model.grant import Grant
+from pdpp.model.grant import Grant, Package
 from pdpp.model.instant import Clock
 from pdpp.store.port import Store, Token
-from pdpp.store.scope import Reach, grant_reaches, owner_reaches
+from pdpp.store.scope import Reach, grant_reaches, in_order, owner_reaches
 
 _LONGEST = 512
 _MOST_REMEMBERED = 4_096
@@ -21,21 +21,42 @@ _MOST_REMEMBERED = 4_096
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Principal:
-    """A caller: the owner, or a client under a grant."""
+    """A caller: the owner, a client under a grant, or a client under a package of grants."""
 
     token: Token
-    grant: Grant | None
     reaches: tuple[Reach, ...]
+    grant: Grant | None = None
+    package: Package | None = None
+    children: tuple["Principal", ...] = ()
 
     @property
     def is_owner(self) -> bool:
         """Tell whether the caller is the owner."""
-        return self.grant is None
+        return self.token.kind == TokenKind.OWNER
 
     @property
     def binding(self) -> str:
         """Return what cursors are bound to."""
-        return self.token.hash if self.grant is None else self.grant.id
+        if self.grant is not None:
+            return self.grant.id
+        return self.token.hash if self.package is None else self.package.id
+
+    def problem(self, now: int) -> PdppError | None:
+        """Say why the caller may not read now, or nothing."""
+        for approval in (self.package, self.grant):
+            if approval is not None and approval.revoked_at is not None:
+                return GrantRevoked("The owner has revoked this grant; ask for a new one.")
+            if approval is not None and _over(approval.expires_at, now):
+                return GrantExpired("This grant has expired; ask the owner for a new one.")
+        if self.token.revoked_at is not None:
+            return AuthenticationError("The bearer token has been revoked.")
+        if _over(self.token.expires_at, now):
+            return AuthenticationError("The bearer token has expired.")
+        return None
+
+
+def _over(moment: int | None, now: int) -> bool:
+    return moment is not None and moment <= now
 
 
 class Gate:
@@ -47,18 +68,31 @@ class Gate:
         self._state: object = None
         self._known: dict[str, Principal] = {}
 
-    def admit(self, authorization: str | None) -> Principal:
-        """Return the principal of an ``Authorization`` header, or refuse."""
-        secret = _bearer(authorization)
+    def admit(self, authorization: str | None, grant_id: str | None = None) -> Principal:
+        """Return the principal of an ``Authorization`` header, or refuse.
+
+        ``grant_id`` chooses one grant of a package; otherwise a package reads through all of
+        its grants that are good.
+        """
+        principal = self._find(_bearer(authorization))
+        now = self._clock()
+        problem = principal.problem(now)
+        if problem is not None:
+            raise problem
+        if grant_id is not None:
+            return _child(principal, grant_id, now)
+        if principal.package is None:
+            return principal
+        return _through_good_children(principal, now)
+
+    def _find(self, secret: str) -> Principal:
         state = self._store.state()
         if state != self._state or len(self._known) > _MOST_REMEMBERED:
             self._state = state
             self._known.clear()
         principal = self._known.get(secret)
         if principal is None:
-            principal = self._look_up(secret)
-            self._known[secret] = principal
-        self._check_times(principal)
+            principal = self._known[secret] = self._look_up(secret)
         return principal
 
     def _look_up(self, secret: str) -> Principal:
@@ -67,29 +101,44 @@ class Gate:
             raise AuthenticationError("The bearer token is not valid.")
         catalogue = self._store.catalogue()
         if token.kind == TokenKind.OWNER:
-            return Principal(token, None, owner_reaches(catalogue))
+            return Principal(token, owner_reaches(catalogue))
+        if token.kind == TokenKind.PACKAGE:
+            return self._look_up_package(token)
         grant = self._store.grant(token.grant_id) if token.grant_id is not None else None
         if grant is None:
             raise GrantInvalid("The token's grant does not exist.")
-        return Principal(token, grant, grant_reaches(grant, catalogue))
+        return Principal(token, grant_reaches(grant, catalogue), grant)
 
-    def _check_times(self, principal: Principal) -> None:
-        problem = _problem(principal, self._clock())
-        if problem is not None:
-            raise problem
+    def _look_up_package(self, token: Token) -> Principal:
+        package_id = token.package_id or ""
+        package = self._store.package(package_id)
+        if package is None:
+            raise GrantInvalid("The token's package does not exist.")
+        catalogue = self._store.catalogue()
+        children = tuple(
+            Principal(token, grant_reaches(grant, catalogue), grant, package)
+            for grant in self._store.package_grants(package_id)
+        )
+        return Principal(token, (), None, package, children)
 
 
-def _problem(principal: Principal, now: int) -> PdppError | None:
-    grant, token = principal.grant, principal.token
-    if grant is not None and grant.revoked_at is not None:
-        return GrantRevoked("The owner has revoked this grant; ask for a new one.")
-    if token.revoked_at is not None:
-        return AuthenticationError("The bearer token has been revoked.")
-    if grant is not None and grant.expires_at is not None and grant.expires_at <= now:
-        return GrantExpired("This grant has expired; ask the owner for a new one.")
-    if token.expires_at is not None and token.expires_at <= now:
-        return AuthenticationError("The bearer token has expired.")
-    return None
+def _child(principal: Principal, grant_id: str, now: int) -> Principal:
+    """Return the grant of a package that a caller chose; a single grant may name itself."""
+    if principal.grant is not None and principal.grant.id == grant_id:
+        return principal
+    for child in principal.children:
+        if child.grant is not None and child.grant.id == grant_id:
+            problem = child.problem(now)
+            if problem is not None:
+                raise problem
+            return child
+    raise GrantInvalid("This token opens no such grant.")
+
+
+def _through_good_children(principal: Principal, now: int) -> Principal:
+    good = tuple(child for child in principal.children if child.problem(now) is None)
+    reaches = in_order(reach for child in good for reach in child.reaches)
+    return Principal(principal.token, reaches, None, principal.package, principal.children)
 
 
 def _bearer(authorization: str | None) -> str:

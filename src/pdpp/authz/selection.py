@@ -2,12 +2,13 @@
 
 import secrets
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 from pdpp.authz.token import TokenKind, mint
 from pdpp.model.declaration import Declaration, Stream
 from pdpp.model.errors import InvalidRequest
-from pdpp.model.grant import AccessMode, Allowance, Grant, Interval
+from pdpp.model.grant import AccessMode, Allowance, Grant, Interval, Package
 from pdpp.store.catalogue import Catalogue, Feed
 from pdpp.store.port import Token
 
@@ -119,3 +120,26 @@ def make_grant(
     )
     secret, token = mint(TokenKind.CLIENT, client_id, now, grant_id=grant.id, expires_at=expires_at)
     return grant, secret, token
+
+
+def make_package(
+    allowances: tuple[Allowance, ...],
+    *,
+    client_id: str,
+    purpose: str,
+    now: int,
+    expires_at: int | None = None,
+) -> tuple[Package, tuple[Grant, ...], str, Token]:
+    """Return a package with one grant per connection, its token's text, and its kept form."""
+    package = Package(f"pkg_{secrets.token_hex(8)}", client_id, now, expires_at)
+    by_connection = groupby(allowances, key=lambda allowance: allowance.connection_id)
+    grants = []
+    for _, own in by_connection:
+        grant, _, _ = make_grant(
+            tuple(own), client_id=client_id, purpose=purpose, now=now, expires_at=expires_at
+        )
+        grants.append(replace(grant, package_id=package.id))
+    secret, token = mint(
+        TokenKind.PACKAGE, client_id, now, package_id=package.id, expires_at=expires_at
+    )
+    return package, tuple(grants), secret, token

@@ -10,6 +10,7 @@ from pdpp.store.port import Token
 class TokenKind(StrEnum):
     OWNER = "owner"
     CLIENT = "client"
+    PACKAGE = "mcp_package"
 
 
 def hash_token(secret: str) -> str:
@@ -23,10 +24,11 @@ def mint(
     now: int,
     *,
     grant_id: str | None = None,
+    package_id: str | None = None,
     expires_at: int | None = None,
 ) -> tuple[str, Token]:
     """Return a new token's text, to be shown once, and what is kept of it."""
-    secret = f"pdpp_{kind.value}_{secrets.token_urlsafe(32)}"
+    secret = f"pdpp_{kind.value.removeprefix('mcp_')}_{secrets.token_urlsafe(32)}"
     return secret, Token(
         hash=hash_token(secret),
         kind=kind.value,
@@ -34,4 +36,5 @@ def mint(
         created_at=now,
         grant_id=grant_id,
         expires_at=expires_at,
+        package_id=package_id,
     )

@@ -3,7 +3,7 @@
 import unicodedata
 from dataclasses import dataclass
 
-import orjson
+from pdpp.evidence.text import json_text
 
 _JOINER = "\u200d"
 _LONGEST_CLUSTER = 32
@@ -64,4 +64,4 @@ def cut(text: str, limit: int) -> tuple[str, bool]:
 
 def json_length(value: object) -> int:
     """Return how many characters a value takes as compact JSON."""
-    return len(orjson.dumps(value).decode())
+    return len(json_text(value))

@@ -6,14 +6,14 @@ connection is not known. Resource URIs wrap it, percent-encoded or as base64url 
 
 import base64
 import binascii
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote
 
-import orjson
-
+from pdpp.evidence.text import json_text
 from pdpp.model.errors import InvalidRequest
 
 MAX_KEY_CHARS = 512
@@ -147,8 +147,8 @@ def _unquoted(text: str, example: str) -> str:
 def _json_object(text: str, example: str) -> Mapping[str, Any]:
     bare = text.rstrip("=")
     try:
-        data = orjson.loads(base64.urlsafe_b64decode(bare + "=" * (-len(bare) % 4)))
-    except (binascii.Error, ValueError):
+        data = json.loads(base64.urlsafe_b64decode(bare + "=" * (-len(bare) % 4)))
+    except (binascii.Error, ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
         raise _refuse("The base64url part of this URI is not a JSON object", example)
@@ -248,7 +248,7 @@ def window_uri(window: WindowHandle) -> str:
         "q": window.query,
     }
     given = {name: value for name, value in data.items() if value is not None}
-    return WINDOW_URI + base64.urlsafe_b64encode(orjson.dumps(given)).decode().rstrip("=")
+    return WINDOW_URI + base64.urlsafe_b64encode(json_text(given).encode()).decode().rstrip("=")
 
 
 def _parse_name(text: str, prefix: str, example: str) -> str:

@@ -1,13 +1,17 @@
 """Field text: the text that a field's value is read, searched and measured as."""
 
 import hashlib
+import json
 
-import orjson
+
+def json_text(value: object) -> str:
+    """Return a value as compact JSON."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def field_text(value: object) -> str:
     """Return a string itself, and any other value as its compact JSON."""
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
+    return value if isinstance(value, str) else json_text(value)
 
 
 def digest(text: str) -> str:

@@ -2,8 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from pdpp.mcp import protocol, rpc
 from pdpp.mcp.rpc import INVALID_PARAMS, JsonObject, Request, RequestId, RpcError
@@ -34,15 +33,14 @@ class Cancellation:
             self._callbacks.pop()()
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """What a handler may know about its request; ``principal`` is the transport's own value."""
 
     request_id: RequestId
     principal: Any
     protocol_version: str
-    client_capabilities: Mapping[str, Any] = field(default_factory=dict)
-    cancellation: Cancellation = field(default_factory=Cancellation)
+    client_capabilities: Mapping[str, Any]
+    cancellation: Cancellation
 
     @property
     def modern(self) -> bool:
@@ -50,8 +48,7 @@ class Context:
         return self.protocol_version in protocol.MODERN_VERSIONS
 
 
-@dataclass(frozen=True, slots=True)
-class ServerInfo:
+class ServerInfo(NamedTuple):
     """How the server names itself."""
 
     name: str
@@ -69,8 +66,7 @@ class ServerInfo:
         return info
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(NamedTuple):
     """A tool: its name, its definition without the name, and the coroutine that runs it."""
 
     name: str
@@ -147,19 +143,21 @@ class Kernel:
     async def _result(
         self, request: Request, headers: protocol.Headers | None, principal: object
     ) -> JsonObject:
-        if not protocol.is_modern(request.method, request.params, headers):
-            context = Context(request.id, principal, protocol.legacy_version(headers))
-            return await self._dispatch(self._legacy, request, context)
-        version, capabilities = protocol.check_envelope(request, headers)
-        context = Context(request.id, principal, version, capabilities)
-        result = await self._dispatch(self._modern, request, context)
+        modern = protocol.is_modern(request.method, request.params, headers)
+        if modern:
+            version, capabilities = protocol.check_envelope(request, headers)
+        else:
+            version, capabilities = protocol.legacy_version(headers), {}
+        context = Context(request.id, principal, version, capabilities, Cancellation())
+        result = await self._dispatch(request, context)
+        if not modern:
+            return result
         return {"resultType": "complete", **_freshness(request.method), **result}
 
-    async def _dispatch(
-        self, fixed: Mapping[str, JsonObject], request: Request, context: Context
-    ) -> JsonObject:
+    async def _dispatch(self, request: Request, context: Context) -> JsonObject:
         if request.method.endswith("/list") and request.params.get("cursor") is not None:
             raise RpcError(INVALID_PARAMS, "Unknown cursor: every list is one page")
+        fixed = self._modern if context.modern else self._legacy
         if request.method in fixed:
             return fixed[request.method]
         try:
@@ -172,9 +170,9 @@ class Kernel:
         match request.method:
             case "tools/call":
                 return await self._call_tool(request.params, context)
-            case "resources/list" if self._resources:
+            case "resources/list" if self._resources is not None:
                 return {"resources": list(await self._resources.list(context))}
-            case "resources/read" if self._resources:
+            case "resources/read" if self._resources is not None:
                 return await _read_resource(self._resources, request.params, context)
             case "initialize" if not context.modern:
                 return self._initialization(request.params)

@@ -4,7 +4,6 @@ The legacy era opens with an ``initialize`` handshake; the modern era has none, 
 carries its revision and the client's capabilities in ``params._meta``.
 """
 
-import base64
 import binascii
 from collections.abc import Mapping
 
@@ -130,6 +129,6 @@ def _decoded(header: str | None) -> str | None:
     if header is None or not (header.startswith("=?base64?") and header.endswith("?=")):
         return header
     try:
-        return base64.b64decode(header[9:-2], validate=True).decode("utf-8")
-    except (binascii.Error, UnicodeDecodeError):
+        return binascii.a2b_base64(header[9:-2], strict_mode=True).decode("utf-8")
+    except ValueError:
         return None

@@ -2,8 +2,7 @@
 
 import json
 import logging
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 JsonObject = dict[str, Any]
 RequestId = str | int
@@ -34,8 +33,7 @@ class RpcError(Exception):
         return failure(self.id if id is None else id, self.code, self.message, self.data)
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """A checked request."""
 
     id: RequestId

@@ -88,7 +88,19 @@ class Grant:
     created_at: int
     expires_at: int | None = None
     revoked_at: int | None = None
+    package_id: str | None = None
 
     def revisions(self) -> Iterable[str]:
         """Return the declaration revisions this grant refers to."""
         return sorted({allowance.revision for allowance in self.allowances})
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """Several grants approved at once for one client; its token reads only through them."""
+
+    id: str
+    client_id: str
+    created_at: int
+    expires_at: int | None = None
+    revoked_at: int | None = None

@@ -56,13 +56,21 @@ class Call:
         found = self.reaches(self.stream)
         if not found:
             raise refused_stream(self.stream, self.query.text("connection_id"))
+        self.refuse_open_package(found)
         return found
+
+    def refuse_open_package(self, found: Sequence[Reach]) -> None:
+        """Under a package of several sources a read names its source."""
+        if self.principal.package is None or self.principal.grant is not None:
+            return
+        if self.query.text("connection_id") is None and len(self.principal.children) > 1:
+            raise ambiguous(found, "This package has several sources; the stream is")
 
     def one_reach(self, why: str) -> Reach:
         """Return the only reach of the stream in the path; refuse where there are several."""
         found = self.stream_reaches()
         if len(found) > 1:
-            raise ambiguous(self, found, why)
+            raise ambiguous(found, why)
         return found[0]
 
     def reach_holding(self, key: str) -> Reach:
@@ -73,7 +81,7 @@ class Call:
         if not found:
             raise no_record(self.stream, key)
         if len(found) > 1:
-            raise ambiguous(self, found, f"{key!r} is the key of a record")
+            raise ambiguous(found, f"{key!r} is the key of a record")
         return found[0]
 
     def bound(self, kind: str) -> tuple[str, ...]:
@@ -96,19 +104,17 @@ def no_record(stream: str, key: str) -> NotFound:
 
 
 def ambiguous(
-    call: Call,
     reaches: Sequence[Reach],
     why: str,
     error: type[AmbiguousConnection] = AmbiguousConnection,
 ) -> AmbiguousConnection:
     """Return the refusal that offers the connections to choose from."""
-    grant = call.principal.grant
     candidates = [
         {
             "connection_id": reach.connection_id,
             "connector_key": reach.feed.connection.connector_key,
             "display_name": reach.feed.connection.display_name,
-            "grant_id": grant.id if grant is not None else None,
+            "grant_id": reach.grant_id,
         }
         for reach in reaches
     ]

@@ -20,6 +20,7 @@ from pdpp.model.errors import (
     NotFound,
     PayloadTooLarge,
     PdppError,
+    Unprocessable,
     UnsupportedVersion,
 )
 from pdpp.model.instant import Clock
@@ -35,6 +36,7 @@ from pdpp.store.blobs import CHUNK
 from pdpp.store.port import Store
 
 VERSION = "2026-04-06"
+RECORD_PAGE = "/r/{connection_id}/{stream}/{record_id}"
 _SPOOL_BYTES = 1 << 20
 
 log = logging.getLogger("pdpp.resource")
@@ -76,16 +78,16 @@ class Endpoint:
             await send_error(send, failure, request_id, self._service.settings)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
+        if b"%2f" in (scope.get("raw_path") or b"").lower():
+            raise _nothing_here()
         route = self._routes.get(scope["method"])
         if route is None:
             allowed = ", ".join(sorted(self._routes))
             raise MethodNotAllowed(f"This path takes: {allowed}.", headers={"Allow": allowed})
-        headers = {
-            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
-        }
+        headers = _headers(scope)
         _check_version(headers)
         service = self._service
-        principal = service.gate.admit(headers.get("authorization"))
+        principal = service.gate.admit(headers.get("authorization"), headers.get("pdpp-grant"))
         service.buckets.take(principal.token.hash)
         if route.owner_only and not principal.is_owner:
             raise InsufficientScope("Only the owner may do this; a grant reads.")
@@ -139,9 +141,8 @@ class NoSuchRoute:
 
     async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
         """Answer 404 in the one form of errors."""
-        error = NotFound("There is nothing at this path; GET /v1/openapi.json lists the routes.")
         request_id = self._service.new_request_id()
-        await send_error(send, error, request_id, self._service.settings)
+        await send_error(send, _nothing_here(), request_id, self._service.settings)
 
 
 class ClientGone(Exception):
@@ -151,6 +152,19 @@ class ClientGone(Exception):
 def _rendered(answer: Any) -> Any:
     """Turn an answer into bytes while the snapshot it was read under is still held."""
     return answer if isinstance(answer, Piece) else orjson.dumps(answer)
+
+
+def _nothing_here() -> NotFound:
+    return NotFound("There is nothing at this path; GET /v1/openapi.json lists the routes.")
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    """Return the headers by name; one that is repeated is the list of its values."""
+    headers: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        key, text = name.decode("latin-1"), value.decode("latin-1")
+        headers[key] = f"{headers[key]}, {text}" if key in headers else text
+    return headers
 
 
 def _check_version(headers: Mapping[str, str]) -> None:
@@ -168,6 +182,8 @@ def _url(scope: Scope) -> str:
 
 
 async def _chunks(receive: Receive, headers: Mapping[str, str], limit: int) -> Any:
+    if headers.get("content-encoding", "identity").lower() != "identity":
+        raise Unprocessable("Send the body as it is, not compressed.", param="Content-Encoding")
     declared = headers.get("content-length", "0")
     if declared.isdecimal() and int(declared) > limit:
         raise PayloadTooLarge(f"A body has at most {limit} bytes; send it in parts.")
@@ -211,7 +227,12 @@ async def send_answer(
 
 
 async def _start(send: Send, status: int, headers: Mapping[str, str], request_id: str) -> None:
-    sent = {"Request-Id": request_id, "PDPP-Version": VERSION, **headers}
+    sent = {
+        "Request-Id": request_id,
+        "PDPP-Version": VERSION,
+        "PDPP-Record-Page": RECORD_PAGE,
+        **headers,
+    }
     await send(
         {
             "type": "http.response.start",

@@ -69,7 +69,7 @@ def list_envelope(
         "data": data,
         "has_more": next_cursor is not None,
     }
-    links = {"self": call.url}
+    links: dict[str, str] = {}
     if next_cursor is not None:
         envelope["next_cursor"] = next_cursor
         links["next"] = with_cursor(call.url, next_cursor)

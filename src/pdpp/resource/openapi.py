@@ -1,187 +1,77 @@
 """The OpenAPI document, written from the table that serves the routes."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from pdpp import __version__
+from pdpp.resource.answer import SCHEMAS, Json, error_codes, ref
+from pdpp.resource.endpoint import VERSION
 from pdpp.resource.parameter import Parameter, Shape
 from pdpp.resource.routes import BASE, ROUTES, Route
 
-_ERRORS = {
-    "400": "The request is malformed or asks for what is not offered.",
-    "401": "No valid bearer token.",
-    "403": "The token does not allow this.",
-    "404": "Not there, or not visible to this token.",
-    "409": "Several connections fit; name one.",
-    "410": "The bookmark is too old.",
-    "413": "The body is too large.",
-    "416": "The range is outside the blob.",
-    "422": "Understood, but not possible.",
-    "429": "Too many requests with this token.",
-    "500": "Something failed in the server.",
-    "503": "Too long or too busy; retry later.",
+ERRORS: Mapping[int, str] = {
+    400: "The request is malformed or asks for what is not offered.",
+    401: "No valid bearer token.",
+    403: "The token does not allow this.",
+    404: "Not there, or not visible to this token.",
+    409: "Several connections fit; name one.",
+    410: "The bookmark is too old.",
+    413: "The body is too large.",
+    416: "The range is outside the blob.",
+    422: "Understood, but not possible.",
+    429: "Too many requests with this token.",
+    500: "Something failed in the server.",
+    503: "Too long or too busy; retry later.",
 }
 
-_WARNING = {
-    "type": "object",
-    "required": ["code", "message"],
-    "properties": {"code": {"type": "string"}, "message": {"type": "string"}},
+_ALWAYS = (400, 401, 403, 429, 500, 503)
+_SOMETIMES: Mapping[str, tuple[int, ...]] = {
+    "getSchema": (409,),
+    "listRecords": (409, 410),
+    "getRecord": (409,),
+    "readFieldWindow": (409, 422),
+    "deleteRecord": (409,),
+    "readBlob": (416,),
+    "headBlob": (416,),
+    "ingest": (409, 413, 422),
+    "storeBlob": (413, 422),
+}
+_LISTS: Mapping[str, str] = {
+    "listStreams": "StreamList",
+    "getStream": "StreamList",
+    "listRecords": "RecordList",
+    "search": "SearchResultList",
+    "searchSemantic": "SearchResultList",
+    "searchHybrid": "SearchResultList",
+}
+_BLOB_ID = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
+_BODIES: Mapping[str, Json] = {
+    "ingest": {"schema": {"type": "string", "description": "One IngestLine a line."}},
+    "storeBlob": {},
 }
 
-SCHEMAS: dict[str, Any] = {
-    "Error": {
-        "type": "object",
-        "required": ["error"],
-        "properties": {
-            "error": {
-                "type": "object",
-                "required": ["type", "code", "message", "request_id"],
-                "properties": {
-                    "type": {"type": "string"},
-                    "code": {"type": "string"},
-                    "message": {"type": "string"},
-                    "param": {"type": "string"},
-                    "request_id": {"type": "string"},
-                },
-            }
-        },
-    },
-    "List": {
-        "type": "object",
-        "required": ["object", "url", "data", "has_more", "meta", "links"],
-        "properties": {
-            "object": {"const": "list"},
-            "url": {"type": "string"},
-            "data": {"type": "array", "items": {"type": "object"}},
-            "has_more": {"type": "boolean"},
-            "next_cursor": {"type": "string"},
-            "next_changes_since": {"type": "string"},
-            "meta": {
-                "type": "object",
-                "required": ["count", "warnings"],
-                "properties": {
-                    "count": {
-                        "type": "object",
-                        "required": ["kind"],
-                        "properties": {
-                            "kind": {"enum": ["none", "estimated", "exact"]},
-                            "value": {"type": "integer"},
-                        },
-                    },
-                    "warnings": {"type": "array", "items": _WARNING},
-                    "recall": {
-                        "type": "object",
-                        "required": ["complete", "ranked", "note"],
-                        "properties": {
-                            "complete": {"type": "boolean"},
-                            "ranked": {"type": "integer"},
-                            "note": {"type": "string"},
-                        },
-                    },
-                },
-            },
-            "links": {
-                "type": "object",
-                "required": ["self"],
-                "properties": {"self": {"type": "string"}, "next": {"type": "string"}},
-            },
-        },
-    },
-    "Record": {
-        "type": "object",
-        "required": [
-            "object",
-            "id",
-            "stream",
-            "connection_id",
-            "connector_key",
-            "display_name",
-            "data",
-            "emitted_at",
-            "version",
-        ],
-        "properties": {
-            "object": {"const": "record"},
-            "id": {"type": "string"},
-            "stream": {"type": "string"},
-            "connection_id": {"type": "string"},
-            "connector_key": {"type": "string"},
-            "display_name": {"type": "string"},
-            "data": {"type": "object"},
-            "emitted_at": {"type": "string", "format": "date-time"},
-            "version": {"type": "string"},
-            "expanded": {"type": "object"},
-        },
-    },
-    "Schema": {
-        "type": "object",
-        "required": ["object", "detail", "bearer", "connectors", "connector_count", "stream_count"],
-        "properties": {
-            "object": {"const": "schema"},
-            "detail": {"enum": ["compact", "full"]},
-            "bearer": {"type": "object"},
-            "connectors": {"type": "array", "items": {"type": "object"}},
-            "connector_count": {"type": "integer"},
-            "stream_count": {"type": "integer"},
-            "field_capability_legend": {"type": "string"},
-        },
-    },
-    "FieldWindow": {
-        "type": "object",
-        "required": [
-            "object",
-            "stream",
-            "record_id",
-            "connection_id",
-            "field",
-            "version",
-            "digest",
-            "window",
-        ],
-        "properties": {
-            "object": {"const": "field_window"},
-            "digest": {"type": "string", "pattern": "^[0-9a-f]{16}$"},
-            "window": {
-                "type": "object",
-                "required": ["text", "start_chars", "end_chars", "total_chars", "complete"],
-            },
-        },
-    },
-    "Aggregation": {
-        "type": "object",
-        "required": ["object", "stream", "metric", "filtered_record_count", "approximate"],
-        "properties": {
-            "object": {"const": "aggregation"},
-            "groups": {
-                "type": "array",
-                "items": {"type": "object", "required": ["key", "count"]},
-            },
-            "other_count": {"type": "integer"},
-            "filtered_record_count": {"type": "integer"},
-            "approximate": {"type": "boolean"},
-        },
-    },
-    "IngestResult": {
-        "type": "object",
-        "required": ["records_attempted", "records_accepted", "records_rejected", "rejections"],
-        "properties": {
-            "rejections": {
-                "type": "array",
-                "items": {"type": "object", "required": ["input_index", "code", "message"]},
-            }
-        },
-    },
-    "Blob": {
-        "type": "object",
-        "required": ["blob_id", "mime_type", "size_bytes", "sha256"],
-        "properties": {"blob_id": {"type": "string"}, "size_bytes": {"type": "integer"}},
-    },
+_HEADERS: Mapping[str, Json] = {
+    "Request-Id": {"description": "The name of this request in the log of the server."},
+    "PDPP-Version": {"description": "The version of the protocol that was spoken."},
+    "WWW-Authenticate": {"description": "Where the server says how to get in."},
+    "Retry-After": {"description": "How many seconds to wait."},
+    "Content-Range": {"description": "Which bytes these are, and of how many."},
+    "Accept-Ranges": {"description": "Always bytes."},
+    "ETag": {"description": "The blob_id; the bytes behind it never change."},
+}
+_ON_EVERY = ("Request-Id", "PDPP-Version")
+_ON_STATUS: Mapping[int, tuple[str, ...]] = {
+    401: ("WWW-Authenticate",),
+    416: ("Content-Range",),
+    429: ("Retry-After",),
+    503: ("Retry-After",),
 }
 
 
-def openapi_document(origin: str) -> dict[str, Any]:
+def openapi_document(origin: str) -> Json:
     """Return the OpenAPI 3.1 document of the resource server."""
-    paths: dict[str, Any] = {}
+    paths: Json = {}
     for route in ROUTES:
         paths.setdefault(BASE + route.path, {})[route.method.lower()] = _operation(route)
     return {
@@ -197,38 +87,64 @@ def openapi_document(origin: str) -> dict[str, Any]:
         "paths": paths,
         "components": {
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
+            "parameters": {"PDPP-Version": _version_parameter()},
+            "headers": {
+                name: {**facts, "required": True, "schema": {"type": "string"}}
+                for name, facts in _HEADERS.items()
+            },
+            "responses": {f"Error{status}": _error(status) for status in ERRORS},
             "schemas": SCHEMAS,
         },
     }
 
 
-def _operation(route: Route) -> dict[str, Any]:
-    operation: dict[str, Any] = {
+def _operation(route: Route) -> Json:
+    operation: Json = {
         "operationId": route.name,
         "summary": route.summary,
         "parameters": [
             *(_path_parameter(name) for name in re.findall(r"\{(\w+)\}", route.path)),
             *(_query_parameter(parameter) for parameter in route.parameters.values()),
+            *([_range_parameter()] if route.answer == "Bytes" else []),
+            {"$ref": "#/components/parameters/PDPP-Version"},
         ],
-        "responses": _responses(route),
+        "responses": {**_success(route), **_failures(route)},
     }
     if route.takes_body is not None:
-        operation["requestBody"] = {"required": True, "content": {route.takes_body: _body(route)}}
+        content = {route.takes_body: _BODIES[route.name]}
+        operation["requestBody"] = {"required": True, "content": content}
     if route.owner_only:
         operation["description"] = "For the owner only."
     return operation
 
 
-def _body(route: Route) -> dict[str, Any]:
-    return {"schema": {"type": "string"}} if route.answer != "Blob" else {}
+def _path_parameter(name: str) -> Json:
+    schema = _BLOB_ID if name == "blob_id" else {"type": "string", "pattern": "^[^/]+$"}
+    return {"name": name, "in": "path", "required": True, "schema": schema}
 
 
-def _path_parameter(name: str) -> dict[str, Any]:
-    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+def _version_parameter() -> Json:
+    return {
+        "name": "PDPP-Version",
+        "in": "header",
+        "description": "Refuse to be answered in another version of the protocol.",
+        "required": False,
+        "schema": {"type": "string", "enum": [VERSION]},
+    }
 
 
-def _query_parameter(parameter: Parameter) -> dict[str, Any]:
-    described: dict[str, Any] = {
+def _range_parameter() -> Json:
+    return {
+        "name": "Range",
+        "in": "header",
+        "description": "One stretch: bytes=first-last, bytes=first- or bytes=-length.",
+        "required": False,
+        "schema": {"type": "string", "pattern": r"^bytes=([0-9]+-[0-9]*|-[0-9]+)$"},
+    }
+
+
+def _query_parameter(parameter: Parameter) -> Json:
+    described: Json = {
         "name": parameter.name,
         "in": "query",
         "description": parameter.description,
@@ -242,43 +158,73 @@ def _query_parameter(parameter: Parameter) -> dict[str, Any]:
     return described
 
 
-def _schema(parameter: Parameter) -> dict[str, Any]:
+def _schema(parameter: Parameter) -> Json:
+    default = {} if parameter.default is None else {"default": parameter.default}
     if parameter.shape is Shape.INTEGER:
-        facts = {"minimum": parameter.minimum, "default": parameter.default}
-        if not parameter.clamp:
-            facts["maximum"] = parameter.maximum
-        return {"type": "integer", **{k: v for k, v in facts.items() if v is not None}}
+        return {"type": "integer", **_bounds(parameter), **default}
     if parameter.shape is Shape.CHOICE:
-        return {"type": "string", "enum": list(parameter.choices)}
+        return {"type": "string", "enum": list(parameter.choices), **default}
     if parameter.shape is Shape.LIST:
-        return {"type": "array", "items": {"type": "string"}}
+        return {"type": "array", "items": {"type": "string", "minLength": 1}}
     if parameter.shape is Shape.FILTER:
-        return {"type": "object", "additionalProperties": {"type": ["string", "object"]}}
+        return {"type": "object", "additionalProperties": {"anyOf": [{"type": "string"}, _RANGES]}}
     if parameter.shape is Shape.LIMITS:
         return {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}}
     return {"type": "string", "minLength": 1, "maxLength": parameter.longest}
 
 
-def _responses(route: Route) -> dict[str, Any]:
-    responses = {
-        status: {
-            "description": text,
-            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
-        }
-        for status, text in _ERRORS.items()
-    }
+_RANGES: Json = {
+    "type": "object",
+    "properties": {operator: {"type": "string"} for operator in ("gte", "gt", "lte", "lt")},
+    "additionalProperties": False,
+}
+
+
+def _bounds(parameter: Parameter) -> dict[str, int]:
+    """Return the limits of a number; one that is clamped has no largest value."""
+    most = None if parameter.clamp else parameter.maximum
+    bounds = {"minimum": parameter.minimum, "maximum": most}
+    return {name: bound for name, bound in bounds.items() if bound is not None}
+
+
+def _success(route: Route) -> Json:
     if route.answer == "Nothing":
-        return {"204": {"description": "Done."}, **responses}
+        return {"204": {"description": "Done.", "headers": _headers()}}
     if route.answer == "Bytes":
-        content: dict[str, Any] = {"*/*": {}}
-        return {
-            "200": {"description": "The bytes.", "content": content},
-            "206": {"description": "The bytes asked for.", "content": content},
-            **responses,
-        }
-    status = "201" if route.answer == "Blob" else "200"
-    schema = {"$ref": f"#/components/schemas/{route.answer}"}
-    return {
-        status: {"description": "The answer.", "content": {"application/json": {"schema": schema}}},
-        **responses,
+        return {"200": _bytes("All of the bytes."), "206": _bytes("The bytes asked for.", 206)}
+    shape = _LISTS.get(route.name, route.answer)
+    answer = {
+        "description": "The answer.",
+        "headers": _headers(),
+        "content": {"application/json": {"schema": ref(shape)}},
     }
+    return {"201" if route.answer == "Blob" else "200": answer}
+
+
+def _bytes(description: str, status: int = 200) -> Json:
+    extra = ("Content-Range",) if status == 206 else ()
+    return {
+        "description": description,
+        "headers": _headers("Accept-Ranges", "ETag", *extra),
+        "content": {"*/*": {}},
+    }
+
+
+def _failures(route: Route) -> Json:
+    absent = (404,) if "{" in route.path else ()
+    statuses = sorted({*_ALWAYS, *absent, *_SOMETIMES.get(route.name, ())})
+    return {str(status): {"$ref": f"#/components/responses/Error{status}"} for status in statuses}
+
+
+def _error(status: int) -> Json:
+    codes = ", ".join(error_codes()[status])
+    return {
+        "description": f"{ERRORS[status]} Codes: {codes}.",
+        "headers": _headers(*_ON_STATUS.get(status, ())),
+        "content": {"application/json": {"schema": ref("Error")}},
+    }
+
+
+def _headers(*extra: str) -> dict[str, Any]:
+    names = (*_ON_EVERY, *extra)
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from pdpp.authz.principal import Principal
 from pdpp.evidence.compact import LEGEND, compact_schema
 from pdpp.model import instant
 from pdpp.model.declaration import TIMES, Field
@@ -32,8 +33,10 @@ def get_schema(call: Call) -> dict[str, Any]:
     reaches = call.reaches(stream)
     if not reaches and (stream is not None or connection_id is not None):
         raise refused_stream(stream or "*", connection_id)
+    if full:
+        call.refuse_open_package(reaches)
     if full and len(reaches) > 1:
-        raise ambiguous(call, reaches, f"{stream!r} is", AmbiguousSchemaDetail)
+        raise ambiguous(reaches, f"{stream!r} is", AmbiguousSchemaDetail)
     body = _full_body(call, reaches, fields=stream is not None)
     return body if full else compact_schema(body, stream=stream)
 
@@ -57,12 +60,19 @@ def _full_body(call: Call, reaches: Sequence[Reach], *, fields: bool) -> dict[st
 
 def _bearer(call: Call) -> dict[str, Any]:
     grant = call.principal.grant
+    approval = grant or call.principal.package
     return {
-        "scope": "owner" if grant is None else "grant",
+        "scope": _scope(call.principal),
         "token_kind": call.principal.token.kind,
         "grant_id": None if grant is None else grant.id,
-        "client_id": None if grant is None else grant.client_id,
+        "client_id": None if approval is None else approval.client_id,
     }
+
+
+def _scope(principal: Principal) -> str:
+    if principal.is_owner:
+        return "owner"
+    return "package" if principal.grant is None else "grant"
 
 
 def _connector(

@@ -19,7 +19,8 @@ from pdpp.resource.filters import apply_filters
 from pdpp.store.port import Hit, SearchPosition, SearchQuery
 from pdpp.store.scope import Reach, roles_of
 
-MOST_EXCERPTS = 3
+PREVIEW_CHARS = 160
+MOST_EXCERPTS = 1
 
 _IDENTITY = frozenset({Role.TITLE, Role.ACTOR, Role.LINK})
 """Roles that say what a record is; a match in them finds it but is no passage to quote."""
@@ -130,8 +131,8 @@ def _hit(hit: Hit, phrases: Sequence[Phrase]) -> dict[str, Any]:
         "matched_fields": matched,
         "score": {
             "kind": "lexical",
-            "value": hit.position.score / 1_000_000,
-            "order": "descending",
+            "value": round(hit.position.score / 1_000_000, 3),
+            "order": "desc",
         },
         "evidence_excerpts": excerpts,
     }
@@ -140,7 +141,7 @@ def _hit(hit: Hit, phrases: Sequence[Phrase]) -> dict[str, Any]:
 def _evidence(
     reach: Reach, key: str, data: Mapping[str, Any], phrases: Sequence[Phrase]
 ) -> tuple[list[str], list[dict[str, Any]]]:
-    """Return the fields that hold a match, and passages from those that are for quoting."""
+    """Return the fields that hold a match, and the best passage from those for quoting."""
     matched: list[str] = []
     passages: list[tuple[bool, dict[str, Any]]] = []
     for name in reach.lexical_places().values():
@@ -153,7 +154,7 @@ def _evidence(
         if role in _IDENTITY:
             continue
         passage = descriptor(
-            excerpt(text, found),
+            excerpt(text, found, PREVIEW_CHARS),
             connection_id=reach.connection_id,
             stream=reach.stream.name,
             record_id=key,

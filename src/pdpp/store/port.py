@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, Protocol
 
 from pdpp.evidence.analyse import Phrase
 from pdpp.model.declaration import Declaration
-from pdpp.model.grant import Grant
+from pdpp.model.grant import Grant, Package
 from pdpp.store.catalogue import Catalogue, Feed
 from pdpp.store.cell import CellValue
 from pdpp.store.scope import Reach
@@ -186,6 +186,7 @@ class Token:
     grant_id: str | None = None
     expires_at: int | None = None
     revoked_at: int | None = None
+    package_id: str | None = None
 
 
 class Deadline(Protocol):
@@ -247,6 +248,12 @@ class Store(Protocol):
     def grant(self, grant_id: str) -> Grant | None: ...
     def grants(self) -> Iterator[Grant]: ...
     def revoke_grant(self, grant_id: str) -> bool: ...
+    def add_package(
+        self, package: Package, grants: Sequence[Grant], tokens: Sequence[Token]
+    ) -> None: ...
+    def package(self, package_id: str) -> Package | None: ...
+    def package_grants(self, package_id: str) -> Iterator[Grant]: ...
+    def revoke_package(self, package_id: str) -> bool: ...
     def add_token(self, token: Token) -> None: ...
     def token(self, token_hash: str) -> Token | None: ...
 

@@ -37,6 +37,7 @@ class Reach:
     time: Interval | None = None
     keys: frozenset[str] | None = None
     conditions: tuple[Condition, ...] = ()
+    grant_id: str | None = None
 
     @property
     def connection_id(self) -> str:
@@ -146,6 +147,7 @@ def grant_reaches(grant: Grant, catalogue: Catalogue) -> tuple[Reach, ...]:
                 whole=allowance.whole,
                 time=allowance.time,
                 keys=allowance.keys,
+                grant_id=grant.id,
             )
         )
     return in_order(reaches)

@@ -1,5 +1,5 @@
 // Walks through a server with the official TypeScript client and prints what it saw as JSON.
-// Usage: client.mjs legacy|auto|<version> <url>, or client.mjs legacy|auto|<version> <command...>
+// Usage: client.mjs legacy|auto|<version> <url or command...>
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
@@ -29,7 +29,8 @@ const seen = {
 };
 const abort = new AbortController();
 const waiting = code(client.callTool({ name: "wait", arguments: {} }, { signal: abort.signal }));
-setTimeout(() => abort.abort("enough"), 50);
+await client.callTool({ name: "echo", arguments: { text: "meanwhile" } });
+abort.abort("enough");
 await waiting;
 seen.afterCancel = await client.callTool({ name: "echo", arguments: { text: "still here" } });
 await client.close();

@@ -141,7 +141,19 @@ MIGRATIONS: tuple[str, ...] = (
       created_at INTEGER NOT NULL,
       expires_at INTEGER,
       revoked_at INTEGER,
+      package_id TEXT,
       PRIMARY KEY (subject, grant_id)
+    ) WITHOUT ROWID;
+    CREATE INDEX approval_package ON approval (subject, package_id);
+
+    CREATE TABLE package (
+      subject INTEGER NOT NULL,
+      package_id TEXT NOT NULL,
+      client_id TEXT NOT NULL,
+      created_at INTEGER NOT NULL,
+      expires_at INTEGER,
+      revoked_at INTEGER,
+      PRIMARY KEY (subject, package_id)
     ) WITHOUT ROWID;
 
     CREATE TABLE token (
@@ -153,6 +165,7 @@ MIGRATIONS: tuple[str, ...] = (
       created_at INTEGER NOT NULL,
       expires_at INTEGER,
       revoked_at INTEGER,
+      package_id TEXT,
       PRIMARY KEY (subject, hash)
     ) WITHOUT ROWID;
     """,

@@ -12,7 +12,7 @@ import apsw
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import StoreError
-from pdpp.model.grant import Grant
+from pdpp.model.grant import Grant, Package
 from pdpp.store.blobs import BlobFolder
 from pdpp.store.catalogue import Catalogue, Connection, Feed
 from pdpp.store.cell import CellValue
@@ -233,6 +233,30 @@ class SqliteStore:
         """Revoke a grant and its tokens."""
         with self._db.writing() as db:
             return vault.revoke_grant(db, grant_id, self._clock())
+
+    def add_package(
+        self, package: Package, grants: Sequence[Grant], tokens: Sequence[Token]
+    ) -> None:
+        """Keep a package together with its grants and tokens."""
+        with self._db.writing() as db:
+            vault.add_package(db, package)
+            for grant in grants:
+                vault.add_grant(db, grant)
+            for token in tokens:
+                vault.add_token(db, token)
+
+    def package(self, package_id: str) -> Package | None:
+        """Return a package."""
+        return vault.package(self._db.reader, package_id)
+
+    def package_grants(self, package_id: str) -> Iterator[Grant]:
+        """Yield the grants of a package."""
+        return vault.package_grants(self._db.reader, package_id)
+
+    def revoke_package(self, package_id: str) -> bool:
+        """Revoke a package with its grants and tokens."""
+        with self._db.writing() as db:
+            return vault.revoke_package(db, package_id, self._clock())
 
     def add_token(self, token: Token) -> None:
         """Keep a token's hash."""

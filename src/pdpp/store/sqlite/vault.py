@@ -6,21 +6,22 @@ from typing import Any
 import apsw
 import orjson
 
-from pdpp.model.grant import AccessMode, Allowance, Grant
+from pdpp.model.grant import AccessMode, Allowance, Grant, Package
 from pdpp.store.port import Token
 from pdpp.store.sqlite.predicate import SUBJECT
 
 _GRANT_COLUMNS = (
-    "grant_id, client_id, purpose, access_mode, allowances, created_at, expires_at, revoked_at"
+    "grant_id, client_id, purpose, access_mode, allowances, created_at, expires_at, revoked_at, "
+    "package_id"
 )
-_TOKEN_COLUMNS = "hash, kind, label, created_at, grant_id, expires_at, revoked_at"  # noqa: S105
+_TOKEN_COLUMNS = "hash, kind, label, created_at, grant_id, expires_at, revoked_at, package_id"  # noqa: S105
 
 
 def add_grant(db: apsw.Connection, grant: Grant) -> None:
     """Keep a grant."""
     allowances = orjson.dumps([allowance.as_json() for allowance in grant.allowances]).decode()
     db.execute(
-        f"INSERT INTO approval (subject, {_GRANT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO approval (subject, {_GRANT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             SUBJECT,
             grant.id,
@@ -31,6 +32,7 @@ def add_grant(db: apsw.Connection, grant: Grant) -> None:
             grant.created_at,
             grant.expires_at,
             grant.revoked_at,
+            grant.package_id,
         ),
     )
 
@@ -46,7 +48,8 @@ def grants(db: apsw.Connection, grant_id: str | None = None) -> Iterator[Grant]:
 
 
 def _grant(row: tuple[Any, ...]) -> Grant:
-    number, client_id, purpose, mode, allowances, created_at, expires_at, revoked_at = row
+    number, client_id, purpose, mode, allowances, *times, package_id = row
+    created_at, expires_at, revoked_at = times
     return Grant(
         id=number,
         client_id=client_id,
@@ -56,7 +59,63 @@ def _grant(row: tuple[Any, ...]) -> Grant:
         created_at=created_at,
         expires_at=expires_at,
         revoked_at=revoked_at,
+        package_id=package_id,
     )
+
+
+def add_package(db: apsw.Connection, package: Package) -> None:
+    """Keep a package."""
+    db.execute(
+        "INSERT INTO package VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            SUBJECT,
+            package.id,
+            package.client_id,
+            package.created_at,
+            package.expires_at,
+            package.revoked_at,
+        ),
+    )
+
+
+def package(db: apsw.Connection, package_id: str) -> Package | None:
+    """Return a package."""
+    row = next(
+        db.execute(
+            "SELECT package_id, client_id, created_at, expires_at, revoked_at FROM package"
+            " WHERE subject = ? AND package_id = ?",
+            (SUBJECT, package_id),
+        ),
+        None,
+    )
+    return None if row is None else Package(*row)
+
+
+def package_grants(db: apsw.Connection, package_id: str) -> Iterator[Grant]:
+    """Yield the grants of a package in the order they were made."""
+    for row in db.execute(
+        f"SELECT {_GRANT_COLUMNS} FROM approval WHERE subject = ? AND package_id = ?"
+        " ORDER BY created_at, grant_id",
+        (SUBJECT, package_id),
+    ):
+        yield _grant(row)
+
+
+def revoke_package(db: apsw.Connection, package_id: str, now: int) -> bool:
+    """Revoke a package with its grants and tokens; tell whether there was one to revoke."""
+    db.execute(
+        "UPDATE package SET revoked_at = ? WHERE subject = ? AND package_id = ?"
+        " AND revoked_at IS NULL",
+        (now, SUBJECT, package_id),
+    )
+    changed = db.changes() > 0
+    for table in ("approval", "token"):
+        db.execute(
+            f"UPDATE {table} SET revoked_at = ? WHERE subject = ? AND package_id = ?"
+            " AND revoked_at IS NULL",
+            (now, SUBJECT, package_id),
+        )
+    return changed
 
 
 def revoke_grant(db: apsw.Connection, grant_id: str, now: int) -> bool:
@@ -77,7 +136,7 @@ def revoke_grant(db: apsw.Connection, grant_id: str, now: int) -> bool:
 def add_token(db: apsw.Connection, token: Token) -> None:
     """Keep a token's hash."""
     db.execute(
-        f"INSERT INTO token (subject, {_TOKEN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO token (subject, {_TOKEN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             SUBJECT,
             token.hash,
@@ -87,6 +146,7 @@ def add_token(db: apsw.Connection, token: Token) -> None:
             token.grant_id,
             token.expires_at,
             token.revoked_at,
+            token.package_id,
         ),
     )
 

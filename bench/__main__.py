@@ -1,0 +1,84 @@
+"""The command: fill stores, measure, print a table, write JSON."""
+
+import argparse
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import orjson
+
+from bench.measures import Bench, against_floor, growth, in_milliseconds, ingest_rows, memory_rows
+from bench.process import serving
+from bench.report import Row, table
+from bench.stock import Say, Stock, open_stock
+from bench.world import LEAST_RECORDS
+
+_SMALL = 10_000
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--records", type=int, default=100_000, help="how many records")
+    parser.add_argument("--json", type=Path, help="where the result goes; else into the folder")
+    parser.add_argument("--folder", type=Path, default=Path(".bench"), help="where stores are kept")
+    parser.add_argument("--fresh", action="store_true", help="fill the stores anew")
+    parser.add_argument("--rounds", type=int, default=9, help="how often each measure is taken")
+    chosen = parser.parse_args()
+    if platform.system() != "Linux":
+        parser.error("processor time and memory are read the Linux way; run this on Linux")
+    if chosen.records < LEAST_RECORDS:
+        parser.error(f"--records is at least {LEAST_RECORDS}")
+    return chosen
+
+
+def _measure(stock: Stock, small: Stock, rounds: int, say: Say) -> Iterator[Row]:
+    yield from ingest_rows(stock)
+    say("Measuring memory")
+    yield from memory_rows(stock, rounds / 2)
+    say("Measuring requests")
+    with (
+        serving("product", stock.folder) as product,
+        serving("floor", stock.folder) as floor,
+        serving("product", small.folder) as other,
+    ):
+        bench = Bench(product, floor, other, stock, small, rounds)
+        yield from against_floor(bench)
+        yield from growth(bench)
+        yield from in_milliseconds(bench)
+
+
+def _conditions(records: int) -> dict[str, str | float]:
+    return {
+        "records": records,
+        "python": platform.python_version(),
+        "sqlite": apsw.sqlite_lib_version(),
+        "cores": os.cpu_count() or 0,
+        "load": round(os.getloadavg()[0], 2),
+    }
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    """Run the whole benchmark."""
+    chosen = _arguments()
+    records: int = chosen.records
+    folder: Path = chosen.folder
+    small = open_stock(folder, min(_SMALL, records // 3), fresh=chosen.fresh, say=_say)
+    stock = open_stock(folder, records, fresh=chosen.fresh, say=_say)
+    conditions = _conditions(records)
+    rows = list(_measure(stock, small, chosen.rounds, _say))
+    result = {"conditions": conditions, "rows": [row.as_json() for row in rows]}
+    target: Path = chosen.json or folder / f"result-{records}.json"
+    target.write_bytes(orjson.dumps(result, option=orjson.OPT_INDENT_2) + b"\n")
+    print(", ".join(f"{name} {value}" for name, value in conditions.items()))
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""The floor: the smallest server that returns the same rows, without tokens, grants or evidence."""
+
+from pathlib import Path
+from typing import Any
+
+import apsw
+import orjson
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from pdpp.store.sqlite.layout import PLACE_BITS
+from pdpp.store.sqlite.store import FILE_NAME
+
+CANDIDATES = 2_000
+PAGE = 25
+
+_PAGE = """
+    SELECT r.data FROM cell w CROSS JOIN record r ON r.id = w.record
+    WHERE w.subject = 1 AND w.feed = ? AND w.field = ?
+    ORDER BY w.value DESC LIMIT ?
+"""
+_RECORD = "SELECT data FROM record WHERE subject = 1 AND feed = ? AND key = ?"
+_WINDOW = """
+    SELECT substr(json_extract(CAST(data AS TEXT), '$.body'), 1, 4096)
+    FROM record WHERE subject = 1 AND feed = ? AND key = ?
+"""
+_MATCHES = """
+    SELECT rowid, floor_score(lex) FROM lex WHERE lex MATCH ? ORDER BY rowid DESC LIMIT ?
+"""
+_BY_ID = "SELECT data FROM record WHERE id = ?"
+
+
+class Floor:
+    """Answers from one connection to the database that the measured server reads too."""
+
+    def __init__(self, folder: Path) -> None:
+        self._db = apsw.Connection(str(folder / FILE_NAME), statementcachesize=512)
+        self._db.pragma("mmap_size", 1 << 28)
+        self._db.pragma("query_only", True)
+        self._db.register_fts5_function("floor_score", score)
+        self._feeds = {
+            (connection_id, stream): (number, _time_place(places))
+            for number, connection_id, stream, places in self._db.execute(
+                "SELECT id, connection_id, stream, places FROM feed"
+            )
+        }
+
+    async def page(self, request: Request) -> Response:
+        """Answer the newest records of a feed."""
+        rows = self._db.execute(_PAGE, (*self._feed(request), PAGE))
+        return _many(data for (data,) in rows)
+
+    async def record(self, request: Request) -> Response:
+        """Answer one record."""
+        feed, _ = self._feed(request)
+        return _json(self._db.execute(_RECORD, (feed, request.path_params["key"])).get)
+
+    async def window(self, request: Request) -> Response:
+        """Answer the first characters of a body."""
+        feed, _ = self._feed(request)
+        text = self._db.execute(_WINDOW, (feed, request.path_params["key"])).get
+        return _json(orjson.dumps({"text": text}))
+
+    async def search(self, request: Request) -> Response:
+        """Answer the best of the newest records that hold a word."""
+        word = request.path_params["word"]
+        matches: list[Any] = self._db.execute(_MATCHES, (word, CANDIDATES)).fetchall()
+        matches.sort(key=lambda match: -match[1])
+        rows = (self._db.execute(_BY_ID, (row >> PLACE_BITS,)).get for row, _ in matches[:PAGE])
+        return _many(rows)
+
+    def _feed(self, request: Request) -> tuple[int, int]:
+        return self._feeds[request.path_params["connection"], request.path_params["stream"]]
+
+
+def score(api: Any, *_: Any) -> int:
+    """Score one row of the index by its share of matching words; an FTS5 function."""
+    return int(1_000_000 * api.inst_count // api.column_size(0))
+
+
+def _time_place(places: str) -> int:
+    return [name for name, _ in orjson.loads(places)["cells"]].index("sent_at")
+
+
+def _many(rows: Any) -> Response:
+    return _json(b'{"data":[%b]}' % b",".join(rows))
+
+
+def _json(body: bytes) -> Response:
+    return Response(body, media_type="application/json")
+
+
+def make_floor(folder: Path) -> Starlette:
+    """Put the floor together over the database in a folder."""
+    floor = Floor(folder)
+    return Starlette(
+        routes=[
+            Route("/page/{connection}/{stream}", floor.page),
+            Route("/record/{connection}/{stream}/{key}", floor.record),
+            Route("/window/{connection}/{stream}/{key}", floor.window),
+            Route("/search/{word}", floor.search),
+        ]
+    )

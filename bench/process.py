@@ -1,0 +1,63 @@
+"""A measured process: started, asked how much time and memory it takes, and ended."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+_ROOT = Path(__file__).parents[1]
+_SCHEDULED = 2
+"""The kind of clock that counts a process's own time on a processor, to the nanosecond."""
+
+
+class DidNotStart(Exception):
+    """A process ended before it could be measured; what it printed says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Megabytes: all that is resident, its fair share of what is shared, and what is its own."""
+
+    resident: float
+    proportional: float
+    own: float
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A running server."""
+
+    pid: int
+    port: int
+
+    def cpu_seconds(self) -> float:
+        """Return the processor time used by all its threads."""
+        return time.clock_gettime(~self.pid << 3 | _SCHEDULED)
+
+    def memory(self) -> Memory:
+        """Return what it occupies now."""
+        lines = Path(f"/proc/{self.pid}/smaps_rollup").read_text().splitlines()[1:]
+        sizes = {name: int(rest[0]) / 1024 for name, *rest in map(str.split, lines)}
+        return Memory(sizes["Rss:"], sizes["Pss:"], sizes["Anonymous:"])
+
+
+@contextmanager
+def serving(kind: str, folder: Path) -> Iterator[Process]:
+    """Run the product or the floor over a store, in a process of its own."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "bench.serve", kind, str(folder.resolve())],
+        cwd=_ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        try:
+            port = process.stdout.readline()
+            if not port:
+                raise DidNotStart(f"the {kind} ended before it served")
+            yield Process(process.pid, int(port))
+        finally:
+            process.terminate()

@@ -1,0 +1,55 @@
+"""The report: rows with a goal and a verdict, as a table for people and JSON for programs."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+_HEADINGS = ("measure", "result", "goal", "verdict", "how it came about")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One measure; a goal is the most it may be, or with ``at_least`` the least."""
+
+    name: str
+    value: float
+    unit: str
+    goal: float | None
+    note: str
+    at_least: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """Return whether the goal is met."""
+        if self.goal is None:
+            return "–"
+        met = self.value >= self.goal if self.at_least else self.value <= self.goal
+        return "met" if met else "MISSED"
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the row as it is shown."""
+        sign = "≥" if self.at_least else "≤"
+        goal = "–" if self.goal is None else f"{sign} {self.goal:,g} {self.unit}"
+        return self.name, f"{_number(self.value)} {self.unit}", goal, self.verdict, self.note
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the row for programs."""
+        return {**asdict(self), "verdict": self.verdict}
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Return rows as a Markdown table whose columns line up."""
+    cells = [_HEADINGS, *(row.cells() for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        "| "
+        + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        + " |"
+        for line in cells
+    ]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(lines)

@@ -1,0 +1,37 @@
+"""The program of a measured process: one worker, on a port it prints."""
+
+import socket
+import sys
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+
+
+def _product(folder: Path) -> Starlette:
+    from pdpp.app import make_app
+    from pdpp.resource.settings import Settings
+    from pdpp.store.sqlite.store import SqliteStore
+
+    return make_app(SqliteStore(folder), Settings(requests_per_second=0))
+
+
+def _floor(folder: Path) -> Starlette:
+    from bench.floor import make_floor
+
+    return make_floor(folder)
+
+
+def main(kind: str, folder: str) -> None:
+    """Serve the product or the floor over the store in a folder."""
+    app = {"product": _product, "floor": _floor}[kind](Path(folder))
+    listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+    print(listener.getsockname()[1], flush=True)
+    config = uvicorn.Config(
+        app, loop="uvloop", http="httptools", access_log=False, log_level="warning"
+    )
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,168 @@
+"""A stock: a world held in a store, filled over HTTP as an owner does, kept for the next run."""
+
+import hashlib
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import orjson
+
+from bench import world
+from bench.client import Client, post
+from bench.process import serving
+from pdpp.authz.selection import Selection, make_grant, resolve
+from pdpp.authz.token import TokenKind, mint
+from pdpp.evidence import analyse
+from pdpp.model import instant
+from pdpp.model.grant import Interval
+from pdpp.model.validation import parse_declaration
+from pdpp.store import cell
+from pdpp.store.sqlite import layout, registry, schema, writer
+from pdpp.store.sqlite.store import SqliteStore
+
+Say = Callable[[str], None]
+
+_FACTS = "stock.json"
+_GRANTED = tuple(map(world.connection_id, range(0, world.CONNECTIONS, 3)))
+_SHAPING = (world, schema, layout, registry, writer, cell, analyse)
+
+
+@dataclass(frozen=True, slots=True)
+class Ingest:
+    """Records a second, and processor time a record: over all, and over either end."""
+
+    overall: float
+    first: float
+    last: float
+    cpu_microseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The secrets of callers: the owner, a third of the streams, all of them, parts of a third."""
+
+    owner: str
+    third: str
+    everything: str
+    narrow: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stock:
+    """A filled store and what filling it took."""
+
+    folder: Path
+    world: world.World
+    tokens: Tokens
+    ingest: Ingest
+    built: str
+
+
+def open_stock(shelf: Path, records: int, *, fresh: bool, say: Say) -> Stock:
+    """Return the stock of a size; an older one of the same code is taken as it is."""
+    folder = shelf / f"{records}-{_fingerprint()}"
+    if fresh or not (folder / _FACTS).exists():
+        for old in shelf.glob(f"{records}-*"):
+            shutil.rmtree(old)
+        _fill(folder, world.make_world(records), say)
+    facts = orjson.loads((folder / _FACTS).read_bytes())
+    return Stock(
+        folder,
+        world.make_world(records),
+        Tokens(**facts["tokens"]),
+        Ingest(**facts["ingest"]),
+        facts["built"],
+    )
+
+
+def _fingerprint() -> str:
+    """Name the code that decides what a filled store holds."""
+    sources = b"".join(Path(str(module.__file__)).read_bytes() for module in _SHAPING)
+    return hashlib.sha256(sources).hexdigest()[:12]
+
+
+def _fill(folder: Path, made: world.World, say: Say) -> None:
+    say(f"Filling a store with {made.records:,} records")
+    tokens = _prepare(folder)
+    ingest = _send(folder, made, tokens.owner, say)
+    facts = {
+        "tokens": asdict(tokens),
+        "ingest": asdict(ingest),
+        "built": instant.to_text(instant.now()),
+    }
+    (folder / _FACTS).write_bytes(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
+
+
+def _prepare(folder: Path) -> Tokens:
+    """Make a store with every source, connection and caller, and no record."""
+    store = SqliteStore(folder)
+    for document in world.declarations():
+        store.register(parse_declaration(document))
+    for number in range(world.CONNECTIONS):
+        name = world.connection_id(number)
+        store.connect(name, world.connector_key(number), name.capitalize())
+    owner, token = mint(TokenKind.OWNER, "bench", instant.now())
+    store.add_token(token)
+    tokens = Tokens(
+        owner=owner,
+        third=_grant(store, Selection(connections=_GRANTED)),
+        everything=_grant(store, Selection()),
+        narrow=_grant(
+            store,
+            Selection(
+                connections=_GRANTED,
+                fields=("title", "body", "sent_at"),
+                time=Interval(since=instant.parse("2020-01-01T00:00:00Z")),
+            ),
+        ),
+    )
+    store.close()
+    return tokens
+
+
+def _grant(store: SqliteStore, selection: Selection) -> str:
+    allowances = resolve(selection, store.catalogue())
+    grant, secret, token = make_grant(
+        allowances, client_id="bench", purpose="measuring", now=instant.now()
+    )
+    store.add_grant(grant, [token])
+    return secret
+
+
+def _send(folder: Path, made: world.World, owner: str, say: Say) -> Ingest:
+    """Send every batch; only the time between a request and its answer counts."""
+    sent: list[tuple[int, float]] = []
+    done = 0
+    with serving("product", folder) as server, Client(server.port) as client:
+        started = server.cpu_seconds()
+        for batch in made.batches():
+            feed = batch.feed
+            path = f"/v1/ingest/{feed.stream}?connection_id={feed.connection_id}"
+            request = post(path, owner, made.lines(batch))
+            before = time.perf_counter()
+            answer = client.ask(request)
+            sent.append((batch.size, time.perf_counter() - before))
+            assert orjson.loads(answer)["records_new"] == batch.size, answer
+            done += batch.size
+            if done // 100_000 > (done - batch.size) // 100_000:
+                say(f"  {done:,} records")
+        used = server.cpu_seconds() - started
+    part = min(100_000, made.records // 10)
+    return Ingest(
+        overall=_rate(sent, made.records),
+        first=_rate(sent, part),
+        last=_rate(sent[::-1], part),
+        cpu_microseconds=1e6 * used / made.records,
+    )
+
+
+def _rate(sent: Sequence[tuple[int, float]], records: int) -> float:
+    """Return records a second over the first so many records."""
+    count, seconds = 0, 0.0
+    for size, took in sent:
+        count, seconds = count + size, seconds + took
+        if count >= records:
+            break
+    return count / seconds

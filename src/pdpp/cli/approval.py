@@ -1,0 +1,73 @@
+"""Approvals: a grant as JSON and in words."""
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from pdpp.evidence.fence import quote, visible
+from pdpp.model import instant
+from pdpp.model.grant import Allowance, Grant
+from pdpp.store.catalogue import Connection
+
+_MOST_KEYS = 10
+
+
+def status(grant: Grant, now: int) -> str:
+    """Return whether a grant still opens anything."""
+    if grant.revoked_at is not None:
+        return "revoked"
+    ended = grant.expires_at is not None and grant.expires_at <= now
+    return "expired" if ended else "active"
+
+
+def document(grant: Grant, now: int) -> dict[str, Any]:
+    """Return a grant as JSON data, with times as text."""
+    return {
+        "grant_id": grant.id,
+        "client_id": grant.client_id,
+        "purpose": grant.purpose,
+        "status": status(grant, now),
+        "created_at": instant.to_text(grant.created_at),
+        "expires_at": _text(grant.expires_at),
+        "revoked_at": _text(grant.revoked_at),
+        "allowances": [_allowance(allowance) for allowance in grant.allowances],
+    }
+
+
+def _text(moment: int | None) -> str | None:
+    return None if moment is None else instant.to_text(moment)
+
+
+def _allowance(allowance: Allowance) -> dict[str, Any]:
+    time = allowance.time
+    bounds = (None, None) if time is None else (_text(time.since), _text(time.until))
+    return allowance.as_json() | {"since": bounds[0], "until": bounds[1]}
+
+
+def in_words(grant: Grant, connections: Mapping[str, Connection], now: int) -> Iterator[str]:
+    """Yield the lines that tell a person what a grant lets its client see."""
+    until = "" if grant.expires_at is None else f" until {instant.to_text(grant.expires_at)}"
+    ended = "" if grant.revoked_at is None else f" since {instant.to_text(grant.revoked_at)}"
+    client = visible(grant.client_id, lines=False)
+    yield f"Grant {grant.id}, {status(grant, now)}{ended}: {client} may read{until}"
+    yield f"  purpose: {quote(grant.purpose)}"
+    for connection_id, allowances in groupby(grant.allowances, lambda held: held.connection_id):
+        held = connections.get(connection_id)
+        name = connection_id if held is None else f"{held.display_name} ({connection_id})"
+        yield f"  {visible(name, lines=False)}"
+        for allowance in allowances:
+            yield "    " + visible(_stream(allowance), lines=False)
+
+
+def _stream(allowance: Allowance) -> str:
+    fields = "every field" if allowance.whole else f"only {', '.join(allowance.fields)}"
+    parts = [f"{allowance.stream}: {fields}"]
+    if allowance.time is not None and allowance.time.since is not None:
+        parts.append(f"from {instant.to_text(allowance.time.since)}")
+    if allowance.time is not None and allowance.time.until is not None:
+        parts.append(f"before {instant.to_text(allowance.time.until)}")
+    if allowance.keys is not None:
+        keys = sorted(allowance.keys)
+        more = f" and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""
+        parts.append(f"only the records {', '.join(keys[:_MOST_KEYS])}{more}")
+    return ", ".join(parts)

@@ -1,0 +1,64 @@
+"""Blobs: files that records point to."""
+
+import mimetypes
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pdpp.cli.folder import opened
+from pdpp.cli.options import common, examples
+from pdpp.cli.output import show
+from pdpp.resource.settings import Settings
+from pdpp.store.port import Store
+
+_MEDIA_TYPE = re.compile(r"[\w.+-]{1,90}/[\w.+-]{1,90}\Z", re.ASCII)
+_UNKNOWN = "application/octet-stream"
+
+
+@click.group()
+def blob() -> None:
+    """Bring in files that records point to."""
+
+
+def media_type(text: str) -> str:
+    """Return a media type as HTTP can say it."""
+    if not _MEDIA_TYPE.match(text):
+        raise click.BadParameter(f"{text!r} is not a media type such as image/png.")
+    return text
+
+
+@blob.command(
+    epilog=examples("pdpp blob add photo.jpg scan.pdf", "pdpp blob add notes --type text/plain")
+)
+@click.argument(
+    "files",
+    metavar="FILE...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)
+@click.option(
+    "--type", "chosen", type=media_type, metavar="MIME", help="Unless given, by the file's name."
+)
+@common
+def add(files: tuple[Path, ...], chosen: str | None, data: Path, as_json: bool) -> None:
+    """Keep files by the sha-256 of their bytes, and print the ids that records name them by."""
+    with opened(data) as store:
+        kept = [_keep(store, path, chosen) for path in files]
+    lines = [f"{ref['blob_id']}  {click.format_filename(ref['file'])}" for ref in kept]
+    show({"blobs": kept}, lines, as_json=as_json)
+
+
+def _keep(store: Store, path: Path, chosen: str | None) -> dict[str, Any]:
+    guessed = chosen or mimetypes.guess_type(path.name)[0] or _UNKNOWN
+    with path.open("rb") as content:
+        held = store.keep_blob(content, guessed, Settings().blob_bytes)
+    return {
+        "file": str(path),
+        "blob_id": held.blob_id,
+        "mime_type": held.media_type,
+        "size_bytes": held.size_bytes,
+        "sha256": held.blob_id,
+    }

@@ -1,0 +1,63 @@
+"""Output: results on stdout, for a person or for a program, and errors as one line on stderr."""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+
+from pdpp.model.errors import PdppError
+
+
+def show(document: Any, lines: Iterable[str], *, as_json: bool) -> None:
+    """Print a result: the document as JSON, or the lines."""
+    if as_json:
+        click.echo(json.dumps(document))
+    else:
+        for line in lines:
+            click.echo(line)
+
+
+def note(text: str) -> None:
+    """Print a remark for the person, out of the way of the result."""
+    click.echo(text, err=True)
+
+
+def complain(problem: Exception, as_json: bool) -> None:
+    """Print what went wrong on stderr, as one line or as JSON."""
+    error = describe(problem)
+    if as_json:
+        text = json.dumps({"error": error})
+    else:
+        where = f"{error['param']}: " if error.get("param") else ""
+        text = " ".join(f"error: {where}{error['message']}".split())
+    sys.stderr.write(text + "\n")
+
+
+def describe(problem: Exception) -> Mapping[str, Any]:
+    """Return an error as the members that tell it."""
+    if isinstance(problem, PdppError):
+        told = {"code": problem.code, "message": problem.message}
+        return told if problem.param is None else told | {"param": problem.param}
+    if isinstance(problem, click.UsageError):
+        path = problem.ctx.command_path if problem.ctx is not None else "pdpp"
+        message = f"{problem.format_message().rstrip('.')}. See {path} --help."
+        return {"code": "usage", "message": message}
+    if isinstance(problem, click.ClickException):
+        return {"code": "failed", "message": problem.format_message()}
+    if isinstance(problem, OSError) and problem.filename is not None:
+        name = click.format_filename(problem.filename)
+        return {"code": "failed", "message": f"{name}: {problem.strerror}"}
+    return {"code": "failed", "message": str(problem)}
+
+
+def table(rows: Sequence[Sequence[str]], *, indent: str = "") -> list[str]:
+    """Return rows as lines with aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        (
+            indent + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,40 @@
+"""Progress: one line on stderr that says how far a long command is, only for a person to see."""
+
+import sys
+import time
+from types import TracebackType
+
+_SECONDS_BETWEEN = 0.1
+
+
+class Progress:
+    """A line that is written over as work goes on, and wiped away at the end."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._shown = 0.0
+        self._visible = sys.stderr.isatty()
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._visible and self._shown:
+            self._write("")
+
+    def tell(self, done: int, total: int | None = None) -> None:
+        """Say how much is done, of how much."""
+        now = time.monotonic()
+        if not self._visible or now - self._shown < _SECONDS_BETWEEN:
+            return
+        self._shown = now
+        self._write(f"{self._what} {done:,}" + (f" of {total:,}" if total else ""))
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()

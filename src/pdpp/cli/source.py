@@ -1,0 +1,98 @@
+"""Sources: the kinds of data that a store knows."""
+
+import shlex
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import click
+import orjson
+
+from pdpp.cli.folder import opened
+from pdpp.cli.options import common, examples
+from pdpp.cli.output import show, table
+from pdpp.cli.progress import Progress
+from pdpp.evidence.fence import visible
+from pdpp.model.declaration import Declaration
+from pdpp.model.errors import InvalidDeclaration
+from pdpp.model.validation import parse_declaration
+
+_MOST_BYTES = 16 << 20
+
+
+@click.group()
+def source() -> None:
+    """Register kinds of data and list them."""
+
+
+@source.command(epilog=examples("pdpp source add mail.json", "pdpp source add - < mail.json"))
+@click.argument("file", type=click.File("rb"))
+@common
+def add(file: BinaryIO, data: Path, as_json: bool) -> None:
+    """Register the source declaration in FILE, or a new revision of it."""
+    declaration = _read(file)
+    key = declaration.connector_key
+    with opened(data, create=True) as store:
+        held = store.catalogue().sources.get(key)
+        if held is None or held.revision != declaration.revision:
+            with Progress("Indexing records again:") as progress:
+                store.register(declaration, progress=progress.tell)
+    document = {"status": _status(held, declaration), **_document(declaration)}
+    lines = [
+        f"{document['status'].capitalize()}: {key}, revision {declaration.revision}",
+        f"Streams: {', '.join(declaration.streams)}",
+    ]
+    if held is None:
+        lines.append(
+            f"Next: pdpp connection add {key} --name {shlex.quote(declaration.display_name)}"
+        )
+    show(document, map(visible, lines), as_json=as_json)
+
+
+def _read(file: BinaryIO) -> Declaration:
+    name = getattr(file, "name", "-")
+    try:
+        text = file.read(_MOST_BYTES + 1)
+        if len(text) > _MOST_BYTES:
+            raise click.ClickException(f"{name} is longer than {_MOST_BYTES} bytes")
+        return parse_declaration(orjson.loads(text))
+    except orjson.JSONDecodeError as problem:
+        raise click.ClickException(f"{name} is not JSON: {problem}") from None
+    except InvalidDeclaration as problem:
+        place = problem.param or "the top"
+        raise InvalidDeclaration(f"{name}, at {place}: {problem.message}") from None
+
+
+def _status(held: Declaration | None, declaration: Declaration) -> str:
+    if held is None:
+        return "registered"
+    return "unchanged" if held.revision == declaration.revision else "updated"
+
+
+def _document(declaration: Declaration) -> dict[str, Any]:
+    return {
+        "connector_key": declaration.connector_key,
+        "display_name": declaration.display_name,
+        "declaration_version": declaration.declaration_version,
+        "revision": declaration.revision,
+        "streams": list(declaration.streams),
+    }
+
+
+@source.command("list", epilog=examples("pdpp source list", "pdpp source list --json"))
+@common
+def list_sources(data: Path, as_json: bool) -> None:
+    """List the sources with their streams."""
+    with opened(data) as store:
+        sources = [held for _, held in sorted(store.catalogue().sources.items())]
+    rows = [[visible(text, lines=False) for text in _row(declaration)] for declaration in sources]
+    lines = table([("KEY", "NAME", "REVISION", "STREAMS"), *rows]) if rows else ["No sources yet."]
+    show({"sources": [_document(held) for held in sources]}, lines, as_json=as_json)
+
+
+def _row(declaration: Declaration) -> tuple[str, str, str, str]:
+    return (
+        declaration.connector_key,
+        declaration.display_name,
+        declaration.revision,
+        ", ".join(declaration.streams),
+    )

@@ -1,0 +1,144 @@
+"""The hosted MCP endpoint: bearers are admitted here, then the adapter reads ``/v1`` in process."""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from pdpp.authz.principal import Gate, Principal
+from pdpp.mcp.client import ResourceClient
+from pdpp.mcp.http import Endpoint, Refusal, Scope
+from pdpp.mcp.kernel import Context
+from pdpp.mcp.presentation import Facts
+from pdpp.mcp.reading import Child, Reading
+from pdpp.mcp.server import make_kernel
+from pdpp.mcp.transport import App, InProcess
+from pdpp.model.errors import AuthenticationError, OwnerTokenRefused, PdppError
+from pdpp.model.instant import Clock
+from pdpp.resource.endpoint import Service
+
+MCP_PATH = "/mcp"
+ICON_PATH = "/icon.svg"
+METADATA_PATH = "/.well-known/oauth-protected-resource"
+SCOPE = "pdpp:read"
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_MOST_REMEMBERED = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """An admitted caller with the bearer that reads on its behalf."""
+
+    bearer: str
+    principal: Principal
+
+
+class Memory(OrderedDict[tuple[str, str, str], Facts]):
+    """Remembers what declarations say, as many as there is room for."""
+
+    def __setitem__(self, key: tuple[str, str, str], value: Facts) -> None:
+        super().__setitem__(key, value)
+        if len(self) > _MOST_REMEMBERED:
+            self.popitem(last=False)
+
+
+def hosted_endpoint(app: App, service: Service) -> Endpoint:
+    """Return the endpoint that serves the six tools over an application's own ``/v1``."""
+    origin = service.settings.origin
+    transport = InProcess(app, origin)
+    memory = Memory()
+
+    def reading_of(context: Context) -> Reading:
+        return make_reading(transport, memory, context.principal, service.clock)
+
+    icons = [{"src": origin + ICON_PATH, "mimeType": "image/svg+xml", "sizes": ["any"]}]
+    door = Door(service.gate, origin)
+    return Endpoint(
+        make_kernel(reading_of, icons),
+        allowed_hosts={*(f"{name}:*" for name in _LOOPBACK), *_LOOPBACK, urlsplit(origin).netloc},
+        allowed_origins={origin, *(f"http://{name}:*" for name in _LOOPBACK)},
+        authenticate=door.admit,
+    )
+
+
+class Door:
+    """Admits bearers of grants and packages; sends the others to where they can get one."""
+
+    def __init__(self, gate: Gate, origin: str) -> None:
+        self._gate = gate
+        self._origin = origin
+
+    async def admit(self, scope: Scope) -> Visitor:
+        """Return the visitor of a request, or refuse it."""
+        headers = dict(scope["headers"])
+        given = headers.get(b"authorization", b"").decode("latin-1")
+        try:
+            principal = self._gate.admit(given or None)
+            if principal.is_owner:
+                raise OwnerTokenRefused(
+                    "Owner tokens are not for agents; connect with a grant of your own."
+                )
+        except PdppError as error:
+            raise self._refusal(error) from None
+        return Visitor(given.partition(" ")[2].strip(), principal)
+
+    def _refusal(self, error: PdppError) -> Refusal:
+        headers: dict[str, str] = {}
+        if isinstance(error, AuthenticationError):
+            metadata = f"{self._origin}{METADATA_PATH}{MCP_PATH}"
+            error.detail["resource_metadata"] = metadata
+            headers = {
+                "www-authenticate": f'Bearer resource_metadata="{metadata}", scope="{SCOPE}"',
+                "link": f'<{self._origin}{ICON_PATH}>; rel="icon"; type="image/svg+xml"',
+            }
+        return Refusal(error.status, error.body("mcp"), headers)
+
+
+def make_reading(transport: InProcess, memory: Memory, visitor: Visitor, clock: Clock) -> Reading:
+    """Return a visitor's way to the records: one grant, or the grants of a package."""
+    principal = visitor.principal
+    reading = Reading(ResourceClient(transport, visitor.bearer), memory, principal.binding)
+    if principal.package is not None:
+        now = clock()
+        children = [
+            child for found in principal.children if (child := _child(found, now)) is not None
+        ]
+        reading.children = sorted(children, key=lambda c: (c.connector_key, c.connection_id))
+        reading.client_of = lambda child: ResourceClient(transport, visitor.bearer, child.grant_id)
+    return reading
+
+
+def _child(principal: Principal, now: int) -> Child | None:
+    if principal.grant is None or not principal.reaches:
+        return None
+    connection = principal.reaches[0].feed.connection
+    problem = principal.problem(now)
+    return Child(
+        principal.grant.id,
+        connection.connection_id,
+        connection.connector_key,
+        connection.display_name,
+        frozenset(reach.stream.name for reach in principal.reaches),
+        None if problem is None else problem.code,
+    )
+
+
+def metadata(origin: str) -> Mapping[str, dict[str, Any]]:
+    """Return the protected-resource documents by path."""
+    shared = {"bearer_methods_supported": ["header"], "scopes_supported": [SCOPE]}
+    return {
+        METADATA_PATH: {
+            "resource": origin,
+            **shared,
+            "pdpp_core_query_base": f"{origin}/v1",
+            "pdpp_mcp_endpoint": origin + MCP_PATH,
+        },
+        METADATA_PATH + MCP_PATH: {
+            "resource": origin + MCP_PATH,
+            **shared,
+            "pdpp_core_query_base": f"{origin}/v1",
+            "pdpp_mcp_endpoint": origin + MCP_PATH,
+            "pdpp_token_kinds_supported": ["client", "mcp_package"],
+        },
+    }

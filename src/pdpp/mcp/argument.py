@@ -1,0 +1,207 @@
+"""Arguments: what each tool takes, declared once; schemas and strict checks come from there."""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from pdpp.evidence.text import json_text
+from pdpp.model.errors import InvalidExpand, InvalidFilter, InvalidRequest
+
+RANGES = ("gte", "gt", "lte", "lt")
+_LONGEST = 4_096
+_MOST_ITEMS = 100
+
+
+class Form(StrEnum):
+    """How an argument is written."""
+
+    TEXT = "string"
+    INTEGER = "integer"
+    LIST = "array"
+    FILTER = "filter"
+    LIMITS = "limits"
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of a tool."""
+
+    name: str
+    form: Form = Form.TEXT
+    about: str = ""
+    choices: tuple[str, ...] = ()
+    least: int = 0
+    most: int | None = None
+    required: bool = False
+
+    def schema(self) -> dict[str, Any]:
+        """Return the flat JSON Schema of the argument."""
+        schema: dict[str, Any] = {"type": "object" if self.form in _OBJECTS else self.form.value}
+        if self.form is Form.LIST:
+            schema["items"] = {"type": "string"}
+        elif self.form is Form.FILTER:
+            schema["minProperties"] = 1
+            schema["additionalProperties"] = {
+                "type": ["string", "number", "boolean", "object"],
+                "properties": {operator: {"type": ["string", "number"]} for operator in RANGES},
+            }
+        elif self.form is Form.LIMITS:
+            schema["minProperties"] = 1
+            schema["additionalProperties"] = {"type": "integer"}
+        elif self.form is Form.INTEGER:
+            schema["minimum"] = self.least
+            if self.most is not None:
+                schema["maximum"] = self.most
+        if self.choices:
+            schema["enum"] = list(self.choices)
+        if self.about:
+            schema["description"] = self.about
+        return schema
+
+
+_OBJECTS = (Form.FILTER, Form.LIMITS)
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The arguments of one tool, with a call that shows how it is used."""
+
+    tool: str
+    arguments: Mapping[str, Argument]
+    example: Mapping[str, Any]
+
+    def schema(self) -> dict[str, Any]:
+        """Return the tool's input schema."""
+        schema: dict[str, Any] = {
+            "type": "object",
+            "properties": {name: arg.schema() for name, arg in self.arguments.items()},
+            "additionalProperties": False,
+        }
+        required = [name for name, arg in self.arguments.items() if arg.required]
+        if required:
+            schema["required"] = required
+        return schema
+
+    def check(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments as they may be used, or refuse with a call that would do."""
+        for name in given:
+            if name not in self.arguments:
+                raise self._unknown(name)
+        checked: dict[str, Any] = {}
+        for name, argument in self.arguments.items():
+            value = given.get(name)
+            if value is None:
+                if argument.required:
+                    raise self._refuse(InvalidRequest, f"{name} is required", name)
+                continue
+            checked[name] = self._value(argument, value)
+        return checked
+
+    def _value(self, argument: Argument, value: Any) -> Any:
+        check = {
+            Form.TEXT: self._text,
+            Form.INTEGER: self._integer,
+            Form.LIST: self._list,
+            Form.FILTER: self._filter,
+            Form.LIMITS: self._limits,
+        }[argument.form]
+        return check(argument, value)
+
+    def _text(self, argument: Argument, value: Any) -> str:
+        if not isinstance(value, str) or not value:
+            raise self._refuse(InvalidRequest, f"{argument.name} is a string", argument.name)
+        if len(value) > _LONGEST or "\x00" in value:
+            raise self._refuse(InvalidRequest, f"{argument.name} is too long", argument.name)
+        if argument.choices and value not in argument.choices:
+            offered = ", ".join(argument.choices)
+            raise self._refuse(
+                InvalidRequest, f"{argument.name} is one of: {offered}", argument.name
+            )
+        return value
+
+    def _integer(self, argument: Argument, value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise self._refuse(InvalidRequest, f"{argument.name} is a whole number", argument.name)
+        if value < argument.least or (argument.most is not None and value > argument.most):
+            limits = f"from {argument.least}" + (f" to {argument.most}" if argument.most else "")
+            raise self._refuse(InvalidRequest, f"{argument.name} is {limits}", argument.name)
+        return value
+
+    def _list(self, argument: Argument, value: Any) -> list[str]:
+        name = argument.name
+        well = isinstance(value, list) and value and all(isinstance(v, str) and v for v in value)
+        if not well or len(value) > _MOST_ITEMS or any("," in item for item in value):
+            raise self._refuse(InvalidRequest, f"{name} is a list of names", name)
+        return list(value)
+
+    def _filter(self, argument: Argument, value: Any) -> dict[str, Any]:
+        name = argument.name
+        if not isinstance(value, dict) or not value:
+            raise self._refuse(
+                InvalidFilter,
+                "filter is an object of field: value, or field: {gte|gt|lte|lt: value}; "
+                "never a string, never empty",
+                name,
+            )
+        for field, wanted in value.items():
+            if not field or "[" in field or "]" in field:
+                raise self._refuse(
+                    InvalidFilter, f"write the plain field name, not {field[:60]!r}", name
+                )
+            if isinstance(wanted, dict):
+                if not wanted or not wanted.keys() <= set(RANGES):
+                    raise self._refuse(
+                        InvalidFilter, f"the range of {field} takes only gte, gt, lte, lt", name
+                    )
+                if not all(_scalar(limit) for limit in wanted.values()):
+                    raise self._refuse(InvalidFilter, f"{field}: a limit is a scalar", name)
+            elif not _scalar(wanted):
+                raise self._refuse(InvalidFilter, f"{field} takes one scalar or a range", name)
+        return value
+
+    def _limits(self, argument: Argument, value: Any) -> dict[str, int]:
+        name = argument.name
+        if not isinstance(value, dict) or not value:
+            raise self._refuse(
+                InvalidExpand, f"{name} is an object of relation: number, never empty", name
+            )
+        for relation, limit in value.items():
+            if not relation or "[" in relation or "]" in relation:
+                raise self._refuse(
+                    InvalidExpand, f"write the plain relation name, not {relation[:60]!r}", name
+                )
+            if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+                raise self._refuse(InvalidExpand, f"{relation} takes a whole number from 1", name)
+        return value
+
+    def _unknown(self, name: str) -> InvalidRequest:
+        near = difflib.get_close_matches(name, self.arguments, n=1, cutoff=0.4)
+        hint = f"did you mean {near[0]}? " if near else ""
+        offered = ", ".join(self.arguments)
+        return self._refuse(
+            InvalidRequest, f"unknown argument {name[:60]!r}; {hint}it takes: {offered}", name[:60]
+        )
+
+    def _refuse(self, error: type[InvalidRequest], what: str, param: str) -> InvalidRequest:
+        return error(
+            f"{self.tool}: {what}. Nothing was read. "
+            f"A correct call: {call_text(self.tool, self.example)}",
+            param=param,
+            example={"tool": self.tool, "arguments": dict(self.example)},
+        )
+
+
+def _scalar(value: Any) -> bool:
+    return isinstance(value, str | int | float)
+
+
+def call_text(tool: str, arguments: Mapping[str, Any]) -> str:
+    """Return a call as a model can copy it."""
+    return f"{tool} {json_text(arguments)}"
+
+
+def signature(tool: str, example: Mapping[str, Any], arguments: Sequence[Argument]) -> Signature:
+    """Put a tool's signature together."""
+    return Signature(tool, {argument.name: argument for argument in arguments}, example)

@@ -1,0 +1,177 @@
+"""The fetch tool: one record, or the facts about a blob, as a document of five members."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pdpp.evidence.binary import is_text_media
+from pdpp.evidence.budget import cut, json_length
+from pdpp.evidence.card import make_card
+from pdpp.evidence.fence import HIDDEN
+from pdpp.evidence.handle import BLOB_URI, Handle, blob_uri, parse_blob_uri
+from pdpp.evidence.text import json_text
+from pdpp.mcp.locator import locate
+from pdpp.mcp.presentation import (
+    DOCUMENT_CHARS,
+    DocumentText,
+    Facts,
+    document_text,
+    record_view,
+    source_of,
+    title_of,
+)
+from pdpp.mcp.reading import Reading
+from pdpp.mcp.result import MOST_CHARS
+from pdpp.mcp.structured import record_structured
+from pdpp.mcp.view import Source
+
+TOOL = "fetch"
+_BLOB_BYTES = 32_768
+_BLOB_CHARS = 4_096
+
+
+async def fetch(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Run the fetch tool."""
+    if arguments["id"].startswith(BLOB_URI):
+        return document_result(await _blob(reading, arguments["id"]))
+    handle = locate(TOOL, arguments)
+    reading.require_one_source(handle.connection_id, handle.stream)
+    params = {k: v for k, v in arguments.items() if k in ("fields", "expand", "expand_limit")}
+    if handle.connection_id is not None:
+        params["connection_id"] = handle.connection_id
+    path = ["streams", handle.stream, "records", handle.record_id]
+    answer = await reading.get(path, params, handle.connection_id)
+    source = source_of(answer.body, handle.stream, handle.record_id)
+    if source.connection_id is None:
+        source = Source(handle.connection_id, None, None, handle.stream, handle.record_id)
+    facts = await reading.facts(source.connection_id, source.stream)
+    return document_result(_fitting(reading, answer.body, source, facts))
+
+
+def document_result(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document in both halves: the object, and the same as JSON text.
+
+    Characters a reader cannot see are escaped in the text, which leaves the object the same.
+    """
+    mirror = HIDDEN.sub(_escape, json_text(document))
+    if max(len(mirror), json_length(document)) > MOST_CHARS:
+        raise AssertionError("a document is larger than its bound")
+    return {
+        "content": [{"type": "text", "text": mirror}],
+        "structuredContent": document,
+        "isError": False,
+    }
+
+
+def _escape(found: Any) -> str:
+    return json.dumps(found[0])[1:-1]
+
+
+def _fitting(
+    reading: Reading, body: Mapping[str, Any], source: Source, facts: Facts
+) -> dict[str, Any]:
+    """Return the document with as much text as its bound allows once it is escaped."""
+    most, related = DOCUMENT_CHARS, 400
+    while True:
+        document = _document(reading, body, source, facts, most, related)
+        size = len(HIDDEN.sub(_escape, json_text(document)))
+        if size <= MOST_CHARS:
+            return document
+        most = most * 3 // 4
+        related = max(20, related // 2)
+
+
+def _document(
+    reading: Reading,
+    body: Mapping[str, Any],
+    source: Source,
+    facts: Facts,
+    most: int,
+    related: int,
+) -> dict[str, Any]:
+    handle = Handle(source.connection_id, source.stream, source.record_id)
+    found = body.get("data")
+    data = found if isinstance(found, Mapping) else {}
+    card = make_card(
+        data,
+        facts.roles,
+        label=source.display_name or source.connector_key or "record",
+        stream=source.stream,
+        emitted_at=str(body.get("emitted_at", "")),
+    )
+    shown = document_text(handle.id, data, facts, most)
+    metadata: dict[str, Any] = source.as_json()
+    for name in ("emitted_at", "version"):
+        if body.get(name) is not None:
+            metadata[name] = body[name]
+    if card.event_time is not None:
+        metadata["event_time"] = card.event_time
+    if card.link is not None:
+        metadata["link"] = card.link
+    metadata |= _truncation(shown)
+    metadata |= _expansion(body, related)
+    return {
+        "id": handle.id,
+        "title": title_of(body, source, facts),
+        "text": shown.text,
+        "url": reading.url(handle, card.link),
+        "metadata": metadata,
+    }
+
+
+def _truncation(shown: DocumentText) -> dict[str, Any]:
+    facts: dict[str, Any] = {}
+    if shown.cuts:
+        facts["truncation"] = {name: part.as_json() for name, part in shown.cuts.items()}
+    if shown.binaries:
+        facts["binary_fields"] = {
+            name: {
+                "media_type": field.binary.media_type,
+                "size_bytes": field.binary.size_bytes,
+                "sha256": field.binary.sha256,
+                **({field.read.tool: dict(field.read.arguments)} if field.read else {}),
+            }
+            for name, field in shown.binaries.items()
+            if field.binary is not None
+        }
+    return facts
+
+
+def _expansion(body: Mapping[str, Any], most: int) -> dict[str, Any]:
+    if not isinstance(body.get("expanded"), Mapping):
+        return {}
+    view = record_view(body, str(body.get("stream", "")), Facts({}, {}), most, 40)
+    return {"expanded": record_structured(view).get("expanded", {})}
+
+
+async def _blob(reading: Reading, uri: str) -> dict[str, Any]:
+    """Return the facts about a blob, with the first of its text where it is text."""
+    blob_id = parse_blob_uri(uri)
+    reply = await reading.blob(blob_id, _BLOB_BYTES)
+    media_type = reply.headers.get("content-type", "application/octet-stream")
+    total = reply.headers.get("content-range", "").rpartition("/")[2]
+    size = int(total) if total.isdecimal() else len(reply.body)
+    route = f"/v1/blobs/{blob_id}"
+    metadata: dict[str, Any] = {
+        "media_type": media_type,
+        "size_bytes": size,
+        "sha256": blob_id,
+        "export": {"method": "GET", "route": route},
+    }
+    shown = ""
+    if is_text_media(media_type):
+        text = reply.body.decode("utf-8", "replace")
+        shown, was_cut = cut(text, _BLOB_CHARS)
+        if was_cut or size > len(reply.body):
+            metadata["truncation"] = {
+                "served_chars": len(shown),
+                "total_bytes": size,
+                "note": "read the rest with read_record_field on the record's blob field",
+            }
+    return {
+        "id": blob_uri(blob_id),
+        "title": f"{media_type}, {size} bytes",
+        "text": shown or f"[{media_type}, {size} bytes, sha256 {blob_id}, not shown]",
+        "url": reading.client.origin + route,
+        "metadata": metadata,
+    }

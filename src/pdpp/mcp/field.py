@@ -1,0 +1,139 @@
+"""The read_record_field tool: a bounded piece of one field."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pdpp.evidence.handle import Handle, WindowHandle, blob_uri, window_uri
+from pdpp.evidence.window import DEFAULT_LIMIT, MAX_LIMIT
+from pdpp.mcp import structured, text
+from pdpp.mcp.client import ServerError
+from pdpp.mcp.locator import locate_window, refuse
+from pdpp.mcp.presentation import source_of, text_of
+from pdpp.mcp.reading import Reading
+from pdpp.mcp.result import MOST_CHARS, fits, result
+from pdpp.mcp.view import NextCall, Source, WindowView
+
+TOOL = "read_record_field"
+_AROUND = ("before_chars", "after_chars")
+
+
+async def read_record_field(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Run the read_record_field tool."""
+    handle, chosen = locate_window(TOOL, arguments)
+    reading.require_one_source(handle.connection_id, handle.stream)
+    params = _params(chosen)
+    while True:
+        view = await window_view(reading, handle, params)
+        spoken, shaped = text.window_text(view), structured.window_structured(view)
+        if fits(spoken, shaped, MOST_CHARS, MOST_CHARS):
+            meta = {"pdpp/resource_uri": view.uri} if view.uri is not None else None
+            return result(spoken, shaped, meta=meta)
+        params = _narrower(params, view)
+
+
+def _narrower(params: Mapping[str, Any], view: WindowView) -> dict[str, Any]:
+    """Ask for half: text that doubles when it is escaped fills a half twice as fast."""
+    window = view.window or {}
+    if "q" in params:
+        around = {name: params.get(name, 512) // 2 for name in _AROUND}
+        return {**params, **around}
+    return {**params, "limit_chars": max(1, window.get("limit_chars", DEFAULT_LIMIT) // 2)}
+
+
+def _params(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the server's parameters for a field selection, or refuse one that is two."""
+    field = chosen.get("field_path")
+    if field is None:
+        raise refuse(TOOL, "field_path is required")
+    params: dict[str, Any] = {"field": field}
+    query, cursor, offset = (chosen.get(name) for name in ("query", "cursor", "offset_chars"))
+    if sum(value is not None for value in (query, cursor, offset)) > 1:
+        raise refuse(TOOL, "give one of offset_chars, cursor and query")
+    if query is not None:
+        if "limit_chars" in chosen:
+            raise refuse(TOOL, "query goes with before_chars and after_chars, not limit_chars")
+        return {**params, "q": query, **{k: chosen[k] for k in _AROUND if k in chosen}}
+    if any(name in chosen for name in _AROUND):
+        raise refuse(TOOL, "before_chars and after_chars go with query")
+    if cursor is not None:
+        if not cursor.isdecimal() or len(cursor) > 12:
+            raise refuse(TOOL, "cursor is the next offset, as shown")
+        offset = int(cursor)
+    if offset is not None:
+        params["offset_chars"] = offset
+    if "limit_chars" in chosen:
+        params["limit_chars"] = chosen["limit_chars"]
+    return params
+
+
+async def window_view(reading: Reading, handle: Handle, params: Mapping[str, Any]) -> WindowView:
+    """Read one window, or the facts about a field that is not text."""
+    path = ["streams", handle.stream, "records", handle.record_id, "field-window"]
+    named = {} if handle.connection_id is None else {"connection_id": handle.connection_id}
+    field = params["field"]
+    try:
+        answer = await reading.get(path, {**params, **named}, handle.connection_id)
+    except ServerError as error:
+        if error.code != "field_not_text":
+            raise
+        return _binary_view(handle, field, error)
+    body = answer.body
+    source = source_of(body, handle.stream, handle.record_id)
+    if source.connection_id is None and handle.connection_id is not None:
+        source = Source(handle.connection_id, None, None, source.stream, source.record_id)
+    found = Handle(source.connection_id, source.stream, source.record_id)
+    window = body.get("window")
+    window = window if isinstance(window, Mapping) else {}
+    uri = window_uri(
+        WindowHandle(found, field, window.get("start_chars"), window.get("limit_chars"), None)
+    )
+    digest = text_of(body.get("digest"))
+    return WindowView(
+        found.id, source, field, digest, _known(window), None, _calls(found.id, field, window), uri
+    )
+
+
+def _known(window: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a window of which a foreign server told less than ours does."""
+    served = str(window.get("text", ""))
+    start = window.get("start_chars", 0)
+    end = window.get("end_chars", start + len(served))
+    total = window.get("total_chars", end)
+    known = {
+        "text": served,
+        "start_chars": start,
+        "end_chars": end,
+        "total_chars": total,
+        "complete": window.get("complete", start == 0 and end >= total),
+        "has_more": window.get("has_more", end < total),
+    }
+    return {**window, **known}
+
+
+def _calls(id: str, field: str, window: Mapping[str, Any]) -> list[NextCall]:
+    """Offer the piece after this one and the piece before it."""
+    calls = []
+    known = _known(window)
+    limit = min(MAX_LIMIT, max(DEFAULT_LIMIT, int(window.get("limit_chars") or 0)))
+    base = {"id": id, "field_path": field}
+    if known["has_more"]:
+        following = {**base, "offset_chars": known["end_chars"], "limit_chars": limit}
+        calls.append(NextCall("read on", TOOL, following))
+    start = known["start_chars"]
+    if start > 0:
+        begin = max(0, start - limit)
+        earlier = {**base, "offset_chars": begin, "limit_chars": start - begin}
+        calls.append(NextCall("before", TOOL, earlier))
+    return calls
+
+
+def _binary_view(handle: Handle, field: str, error: ServerError) -> WindowView:
+    names = ("media_type", "size_bytes", "sha256", "blob_id", "blob_route")
+    facts = {name: error.detail[name] for name in names if error.detail.get(name) is not None}
+    calls = []
+    if isinstance(facts.get("blob_id"), str):
+        calls.append(NextCall("about it", "fetch", {"id": blob_uri(facts["blob_id"])}))
+    else:
+        calls.append(NextCall("its record", "fetch", {"id": handle.id}))
+    source = Source(handle.connection_id, None, None, handle.stream, handle.record_id)
+    return WindowView(handle.id, source, field, None, None, facts, calls)

@@ -1,0 +1,46 @@
+"""Lines on file descriptors: read with a limit, written whole."""
+
+import os
+from collections.abc import Iterator
+
+Line = bytes | None
+"""A line without its end; None stands for one over the limit."""
+
+
+def read_lines(source: int, limit: int) -> Iterator[Line]:
+    """Yield the lines that are not blank; one over the limit is never held whole."""
+    held = bytearray()
+    over = False
+    while chunk := _chunk(source):
+        *ended, rest = chunk.split(b"\n")
+        for part in ended:
+            held += part
+            yield from _line(held, over or len(held) > limit)
+            held.clear()
+            over = False
+        held += rest
+        if len(held) > limit:
+            held.clear()
+            over = True
+    yield from _line(held, over)
+
+
+def write_line(sink: int, line: bytes) -> None:
+    """Write one whole line."""
+    rest = memoryview(line + b"\n")
+    while rest:
+        rest = rest[os.write(sink, rest) :]
+
+
+def _line(held: bytearray, over: bool) -> Iterator[Line]:
+    if over:
+        yield None
+    elif held.strip():
+        yield bytes(held)
+
+
+def _chunk(source: int) -> bytes:
+    try:
+        return os.read(source, 65536)
+    except OSError:
+        return b""

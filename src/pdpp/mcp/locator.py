@@ -1,0 +1,87 @@
+"""Locators: every form in which a caller may name a record, turned into one, strictly."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pdpp.evidence.handle import WINDOW_URI, Handle, WindowHandle, parse_handle, parse_window_uri
+from pdpp.mcp.argument import call_text
+from pdpp.mcp.definition import SIGNATURES
+from pdpp.model.errors import InvalidRequest
+
+
+def locate(tool: str, arguments: Mapping[str, Any]) -> Handle:
+    """Return the record a call names by id, with the connection given beside it taken in."""
+    id = arguments.get("id")
+    if id is None:
+        return _from_parts(tool, arguments)
+    for name in ("stream", "record_id"):
+        if name in arguments:
+            raise refuse(tool, f"give id, or connection_id with stream and record_id, not {name}")
+    handle = parse_handle(id)
+    beside = arguments.get("connection_id")
+    if beside is None or beside == handle.connection_id:
+        return handle
+    if handle.connection_id is not None:
+        raise refuse(
+            tool,
+            f"id names connection {handle.connection_id!r} and connection_id {beside!r}; "
+            "give one, or the same",
+        )
+    return parse_handle(f"{beside}/{id}") if "/" not in id else handle
+
+
+def _from_parts(tool: str, arguments: Mapping[str, Any]) -> Handle:
+    stream, record_id = arguments.get("stream"), arguments.get("record_id")
+    if stream is None or record_id is None:
+        raise refuse(tool, "name the record by id, or by connection_id, stream and record_id")
+    for name in ("stream", "record_id", "connection_id"):
+        if "/" in arguments.get(name, ""):
+            raise refuse(tool, f"{name} holds a '/'")
+    connection_id = arguments.get("connection_id")
+    prefix = f"{connection_id}/" if connection_id is not None else ""
+    handle = parse_handle(f"{prefix}{stream}:{record_id}")
+    if handle != Handle(connection_id, stream, record_id):
+        raise refuse(tool, "stream holds a ':'")
+    return handle
+
+
+def locate_window(tool: str, arguments: Mapping[str, Any]) -> tuple[Handle, dict[str, Any]]:
+    """Return the record and the field selection of a call; a window URI brings its own."""
+    id = arguments.get("id")
+    chosen = {k: v for k, v in arguments.items() if k in _SELECTORS}
+    if not isinstance(id, str) or not id.startswith(WINDOW_URI):
+        return locate(tool, arguments), chosen
+    window: WindowHandle = parse_window_uri(id)
+    brought = {
+        "field_path": window.field,
+        "offset_chars": window.offset_chars,
+        "limit_chars": window.limit_chars,
+        "query": window.query,
+    }
+    told = {k: v for k, v in brought.items() if v is not None}
+    for name, value in chosen.items():
+        if name in told and told[name] != value:
+            raise refuse(tool, f"{name} differs from the one in the URI")
+    named = {k: v for k, v in arguments.items() if k == "connection_id"}
+    return locate(tool, {**named, "id": window.handle.id}), {**told, **chosen}
+
+
+_SELECTORS = (
+    "field_path",
+    "offset_chars",
+    "cursor",
+    "query",
+    "limit_chars",
+    "before_chars",
+    "after_chars",
+)
+
+
+def refuse(tool: str, what: str) -> InvalidRequest:
+    """Return a refusal that shows a correct call."""
+    example = SIGNATURES[tool].example
+    return InvalidRequest(
+        f"{tool}: {what}. Nothing was read. A correct call: {call_text(tool, example)}",
+        param="id",
+        example={"tool": tool, "arguments": dict(example)},
+    )

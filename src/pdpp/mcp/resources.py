@@ -1,0 +1,81 @@
+"""Resources: the same reads for hosts that follow addresses; never the only way to anything."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pdpp.evidence.handle import (
+    BLOB_URI,
+    RECORD_URI,
+    STREAM_URI,
+    WINDOW_URI,
+    parse_blob_uri,
+    parse_handle,
+    parse_stream_uri,
+    parse_window_uri,
+    stream_uri,
+)
+from pdpp.mcp.adapter import OPERATIONS
+from pdpp.mcp.kernel import Context, UnknownResource
+from pdpp.mcp.reading import Reading
+from pdpp.model.errors import PdppError
+
+_TEMPLATES = (
+    (f"{STREAM_URI}{{name}}", "stream", "What may be asked of a stream", "text/plain"),
+    (f"{RECORD_URI}{{handle}}", "record", "One record as a document", "application/json"),
+    (f"{WINDOW_URI}{{handle}}", "field window", "A piece of one field", "text/plain"),
+    (f"{BLOB_URI}{{blob_id}}", "blob", "The facts about a blob", "application/json"),
+)
+
+
+class Resources:
+    """Serves ``pdpp://`` addresses through the tools' own operations."""
+
+    def __init__(self, reading_of: Callable[[Context], Reading]) -> None:
+        self._reading_of = reading_of
+
+    async def list(self, context: Context, /) -> Sequence[dict[str, Any]]:
+        """Return one resource for each stream the caller may read."""
+        try:
+            found = await OPERATIONS["schema"](self._reading_of(context), {})
+        except PdppError:
+            return []
+        body = found["structuredContent"].get("data", {})
+        names = {
+            row["name"] if isinstance(row, dict) else row
+            for connector in body.get("connectors", [])
+            for row in connector.get("streams", [])
+        }
+        return [
+            {"uri": stream_uri(name), "name": name, "mimeType": "text/plain"}
+            for name in sorted(names)
+        ]
+
+    def templates(self) -> Sequence[dict[str, Any]]:
+        """Return the forms of addresses there are."""
+        return [
+            {"uriTemplate": uri, "name": name, "description": about, "mimeType": kind}
+            for uri, name, about, kind in _TEMPLATES
+        ]
+
+    async def read(self, uri: str, context: Context, /) -> Sequence[dict[str, Any]]:
+        """Read one address as the tool that it stands for reads it."""
+        try:
+            tool, arguments, kind = _operation(uri)
+            found = await OPERATIONS[tool](self._reading_of(context), arguments)
+        except PdppError:
+            raise UnknownResource(uri) from None
+        return [{"uri": uri, "mimeType": kind, "text": found["content"][0]["text"]}]
+
+
+def _operation(uri: str) -> tuple[str, dict[str, Any], str]:
+    if uri.startswith(STREAM_URI):
+        return "schema", {"stream": parse_stream_uri(uri)}, "text/plain"
+    if uri.startswith(RECORD_URI):
+        return "fetch", {"id": parse_handle(uri).id}, "application/json"
+    if uri.startswith(WINDOW_URI):
+        parse_window_uri(uri)
+        return "read_record_field", {"id": uri}, "text/plain"
+    if uri.startswith(BLOB_URI):
+        parse_blob_uri(uri)
+        return "fetch", {"id": uri}, "application/json"
+    raise UnknownResource(uri)

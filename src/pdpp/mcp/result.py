@@ -1,0 +1,36 @@
+"""Results: two halves, each complete, each within its bound."""
+
+from typing import Any
+
+from pdpp.evidence.budget import json_length
+
+MOST_CHARS = 30_000
+MOST_ERROR_CHARS = 4_000
+MOST_SEARCH_TEXT = 8_000
+MOST_SEARCH_STRUCTURED = 12_000
+
+
+def fits(text: str, structured: dict[str, Any], most_text: int, most_structured: int) -> bool:
+    """Tell whether both halves keep within their bounds."""
+    return len(text) <= most_text and json_length(structured) <= most_structured
+
+
+def result(
+    text: str,
+    structured: dict[str, Any],
+    *,
+    most: int = MOST_CHARS,
+    error: bool = False,
+    meta: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return a tool result of two halves that fit."""
+    if len(text) > most or json_length(structured) > most:
+        raise AssertionError("a result is larger than its bound")
+    answer: dict[str, Any] = {
+        "content": [{"type": "text", "text": text}],
+        "structuredContent": structured,
+        "isError": error,
+    }
+    if meta:
+        answer["_meta"] = meta
+    return answer

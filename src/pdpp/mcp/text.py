@@ -1,0 +1,379 @@
+"""The text half: for a model to read, one line a thing, the evidence first, the next call ready."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pdpp.evidence.budget import cut
+from pdpp.evidence.fence import fence, quote, visible
+from pdpp.evidence.text import field_text
+from pdpp.mcp.argument import call_text
+from pdpp.mcp.view import (
+    AggregateView,
+    Hit,
+    NextCall,
+    PageView,
+    ProblemView,
+    RecordView,
+    SchemaView,
+    SearchView,
+    Shown,
+    Source,
+    WindowView,
+)
+
+MOST_BUCKETS = 60
+_FLAG_HELP = (
+    "flags: eq exact filter · r range filter · sort sortable · lex words searched · "
+    "a what can be aggregated · role how it is shown"
+)
+
+
+def plain(text: str) -> str:
+    """Return a label from the server on one line, with nothing hidden in it."""
+    return visible(" ".join(text.split()), lines=False)
+
+
+def _call(call: NextCall) -> str:
+    return f"{call.what}: {call_text(call.tool, call.arguments)}"
+
+
+def _calls(calls: Iterable[NextCall]) -> list[str]:
+    return [_call(call) for call in calls]
+
+
+def _source(source: Source) -> list[str]:
+    known = (source.connector_key, source.display_name, source.stream)
+    return [plain(part) for part in known if part]
+
+
+# search
+
+
+def search_text(view: SearchView) -> str:
+    """Return the hits, evidence first, then what there is in all and how to go on."""
+    lines = [line for number, hit in enumerate(view.hits, 1) for line in _hit(number, hit)]
+    if not view.hits:
+        lines.append("no hits.")
+    lines.append(_total(view))
+    if len({hit.source.connection_id for hit in view.hits}) > 1:
+        lines.append(_mix(view.hits))
+    lines += [
+        f"unavailable: {plain(str(child.get('connection_id')))} ({child.get('code')})"
+        for child in view.unavailable
+    ]
+    lines += [f"note: {plain(note)}" for note in view.notes]
+    if view.hits:
+        lines.append('whole record: fetch {"id":"…"} with an id as shown')
+    if view.next is not None:
+        lines.append(_call(view.next))
+    return "\n".join(lines)
+
+
+def _hit(number: int, hit: Hit) -> list[str]:
+    labels = [plain(hit.title), *_source(hit.source)]
+    if hit.event_time and hit.event_time not in hit.title:
+        labels.append(plain(hit.event_time))
+    if hit.evidence is None:
+        matched = ", ".join(plain(name) for name in hit.matched_fields)
+        where = f" · matched in {matched} only, no body evidence" if matched else " · no evidence"
+        head = [f"{number}. {plain(hit.id)}{where}"]
+    else:
+        part = hit.evidence
+        span = f" {part.start}–{part.end} of {part.total}" if part.start is not None else ""
+        head = [
+            f"{number}. {plain(part.field_path)}{span} in {plain(hit.id)}",
+            f"   {quote(part.preview)}",
+        ]
+    return [*head, f"   {_call(hit.read)}", "   " + " · ".join(labels)]
+
+
+def _total(view: SearchView) -> str:
+    shown = len(view.hits)
+    if view.count is not None:
+        total = f"{shown} of {view.count} hits" if view.count != shown else f"{shown} hits"
+        return f"{total}, all matches ranked."
+    if view.complete is False:
+        return f"{shown} hits; more match than were ranked: the newest of each stream were."
+    return f"{shown} hits."
+
+
+def _mix(hits: Sequence[Hit]) -> str:
+    counts = Counter(
+        f"{plain(hit.source.display_name or '?')} ({plain(hit.source.connection_id or '?')})"
+        for hit in hits
+    )
+    return "sources: " + ", ".join(f"{name} {count}" for name, count in counts.items()) + "."
+
+
+# records
+
+
+def page_text(view: PageView) -> str:
+    """Return the records of a page, then counts, bookmark and cursor."""
+    lines: list[str] = []
+    for number, record in enumerate(view.records, 1):
+        lines += record_lines(record, f"{number}. ")
+    if not view.records:
+        lines.append("no records.")
+    lines.append(f"{len(view.records)} records of {plain(view.stream)}{_counted(view.envelope)}.")
+    lines += [f"note: {plain(note)}" for note in view.notes]
+    if view.next is not None:
+        lines.append(_call(view.next))
+    elif view.envelope.get("has_more") is not True:
+        lines.append("end of list.")
+    if view.resume is not None:
+        lines.append(_call(view.resume))
+    return "\n".join(lines)
+
+
+def _counted(envelope: Mapping[str, Any]) -> str:
+    meta = envelope.get("meta")
+    count = meta.get("count") if isinstance(meta, Mapping) else None
+    if isinstance(count, Mapping) and isinstance(count.get("value"), int):
+        return f" of {count['value']} ({count.get('kind')} count)"
+    return ""
+
+
+def record_lines(record: RecordView, mark: str = "", indent: str = "") -> list[str]:
+    """Return one record: its id and title, then a line a field."""
+    labels = [plain(record.id)]
+    if record.title:
+        labels.append(plain(record.title))
+    labels += [plain(part) for part in (record.source.display_name,) if part]
+    if record.deleted_at is not None:
+        labels.append(f"deleted at {record.deleted_at}")
+    lines = [f"{indent}{mark}{' · '.join(labels)}"]
+    lines += [f"{indent}   {_field(name, shown)}" for name, shown in record.fields.items()]
+    if record.omitted:
+        names = ", ".join(plain(name) for name in record.omitted)
+        lines.append(f"{indent}   not shown, ask with fields: {names}")
+    for name, related in record.expanded.items():
+        lines += _related(name, related, indent + "   ")
+    return lines
+
+
+def _related(name: str, related: Mapping[str, Any], indent: str) -> list[str]:
+    more = ", more exist: raise expand_limit" if related.get("has_more") else ""
+    lines = [f"{indent}{plain(name)} ({len(related['records'])} shown{more}):"]
+    for record in related["records"]:
+        lines += record_lines(record, "- ", indent)
+    return lines
+
+
+def _field(name: str, shown: Shown) -> str:
+    if shown.binary is not None:
+        return f"{plain(name)}: {binary_text(shown.binary.media_type, shown.binary.size_bytes)}" + (
+            f"; {_call(shown.read)}" if shown.read else ""
+        )
+    value = shown.value
+    text = quote(value) if isinstance(value, str) else plain(field_text(value))
+    if shown.cut is None:
+        return f"{plain(name)}: {text}"
+    part = shown.cut
+    return (
+        f"{plain(name)}: {text} ({part.served_chars} of {part.total_chars} chars; "
+        f"{_call(part.read)})"
+    )
+
+
+def binary_text(media_type: str, size: int | None) -> str:
+    """Return the facts about binary content in words."""
+    return f"[{plain(media_type)}, {size if size is not None else 'unknown'} bytes, not shown]"
+
+
+# one field
+
+
+def window_text(view: WindowView) -> str:
+    """Return a piece of a field between fences, with where it is and how to read on."""
+    head = f"{plain(view.id)} · {plain(view.field_path)}"
+    if view.window is None:
+        return "\n".join([head, *_binary_lines(view.binary or {}), *_calls(view.calls)])
+    window = view.window
+    ended = "whole field" if window.get("complete") else "end reached"
+    state = "more follows" if window.get("has_more") else ended
+    line = (
+        f"{head} · chars {window['start_chars']}–{window['end_chars']} of "
+        f"{window['total_chars']}, {state} · digest {view.digest}"
+    )
+    lines = [line]
+    if window.get("match_count") is not None:
+        lines.append(
+            f"match 1 of {window['match_count']} at {window['match_start_chars']}–"
+            f"{window['match_end_chars']}{_other_matches(window)}"
+        )
+    return "\n".join([*lines, *_calls(view.calls), fence(str(window.get("text", "")))])
+
+
+def _other_matches(window: Mapping[str, Any]) -> str:
+    others = [f"{m['start_chars']}–{m['end_chars']}" for m in window.get("matches", [])[1:]]
+    if not others:
+        return ""
+    cut_off = window["match_count"] - len(others) - 1
+    return "; others at " + ", ".join(others) + (f" and {cut_off} more" if cut_off else "")
+
+
+def _binary_lines(facts: Mapping[str, Any]) -> list[str]:
+    lines = [
+        binary_text(str(facts.get("media_type")), facts.get("size_bytes")),
+        f"sha256 {facts.get('sha256')}",
+    ]
+    if facts.get("blob_route"):
+        lines.append(f"bytes, for a program and not for reading: GET {facts['blob_route']}")
+    return lines
+
+
+# schema
+
+
+def schema_text(view: SchemaView) -> str:
+    """Return the index of what may be read, or the fields of one stream."""
+    connectors = [c for c in view.body.get("connectors", []) if isinstance(c, Mapping)]
+    lines = _index(view, connectors) if view.stream is None else _scoped(connectors)
+    lines += [
+        f"unavailable: {plain(str(child.get('connection_id')))} ({child.get('code')})"
+        for child in view.unavailable
+    ]
+    return "\n".join([*lines, *_calls(view.calls)])
+
+
+def _index(view: SchemaView, connectors: Sequence[Mapping[str, Any]]) -> list[str]:
+    connections = sum(len(c.get("granted_connections", [])) for c in connectors)
+    lines = [
+        f"{len(connectors)} connectors, {connections} connections, "
+        f"{view.body.get('stream_count', 0)} streams."
+    ]
+    for connector in connectors:
+        granted = ", ".join(_connection(c) for c in connector.get("granted_connections", []))
+        lines.append(f"{plain(str(connector.get('connector_key', '?')))}: {granted}")
+        several = len(connector.get("granted_connections", [])) > 1
+        rows = [_stream(row, several) for row in connector.get("streams", [])]
+        lines.append("  " + " · ".join(rows))
+    return lines
+
+
+def _connection(connection: Mapping[str, Any]) -> str:
+    identity = plain(str(connection.get("connection_id", "?")))
+    name = connection.get("display_name")
+    return f"{plain(str(name))} ({identity})" if name else identity
+
+
+def _stream(row: Mapping[str, Any], several: bool) -> str:
+    counts = row.get("record_counts", {})
+    name = plain(str(row.get("name", "?")))
+    if not several or not counts:
+        total = next(iter(counts.values()), None)
+        return name if total is None else f"{name} {total:,}"
+    parts = [f"{plain(c)} {n:,}" if n is not None else plain(c) for c, n in counts.items()]
+    return f"{name} ({', '.join(parts)})"
+
+
+def _scoped(connectors: Sequence[Mapping[str, Any]]) -> list[str]:
+    lines: list[str] = []
+    for connector in connectors:
+        names = {
+            c.get("connection_id"): c.get("display_name")
+            for c in connector.get("granted_connections", [])
+        }
+        for row in connector.get("streams", []):
+            lines += _stream_lines(connector, names, row)
+    return [*lines, _FLAG_HELP]
+
+
+def _stream_lines(
+    connector: Mapping[str, Any], names: Mapping[Any, Any], row: Mapping[str, Any]
+) -> list[str]:
+    counts = row.get("record_counts") or {row.get("connection_id"): row.get("record_count")}
+    places = ", ".join(
+        f"{plain(str(names.get(c) or c))} ({plain(str(c))}, {n} records)" for c, n in counts.items()
+    )
+    head = [plain(str(row.get("name"))), plain(str(connector.get("connector_key"))), places]
+    if row.get("label"):
+        head.append(f"label {quote(str(row['label']))}")
+    head.append(f"key {', '.join(plain(k) for k in row.get('primary_key', []))}")
+    if row.get("default_sort"):
+        head.append(f"sorted by {plain(str(row['default_sort']))}")
+    head.append(f"count {'|'.join(row.get('count', [])) or 'none'}")
+    lines = [" · ".join(head)]
+    for name, facts in row.get("fields", {}).items():
+        lines.append(f"  {plain(name)}  {_flags(facts)}")
+    return [*lines, "  " + " · ".join(_offers(row))]
+
+
+def _flags(facts: Any) -> str:
+    if isinstance(facts, str):
+        return " ".join(plain(facts).removeprefix("t=").split(","))
+    return plain(field_text(facts))
+
+
+def _offers(row: Mapping[str, Any]) -> list[str]:
+    expand = [
+        f"{plain(str(e.get('name')))} ({e.get('cardinality')}, up to {e.get('max_limit')})"
+        for e in row.get("expand", [])
+    ]
+    views = [plain(str(v.get("id") if isinstance(v, Mapping) else v)) for v in row.get("views", [])]
+    return [
+        "fields projection: any of these",
+        f"expand: {', '.join(expand) or 'none'}",
+        f"views: {', '.join(views) or 'none'}",
+        f"search: {', '.join(row.get('search', [])) or 'none'}",
+        f"aggregate count: {'yes' if row.get('aggregate_count', True) else 'no'}",
+    ]
+
+
+# aggregate
+
+
+def aggregate_text(view: AggregateView) -> str:
+    """Return the number, or the groups with their numbers, on one line."""
+    body = view.body
+    of = f" of {plain(str(body['field']))}" if body.get("field") else ""
+    head = f"{body.get('metric')}{of} of {plain(str(body.get('stream')))}"
+    groups = body.get("groups")
+    records = f"{body.get('filtered_record_count')} records"
+    if not isinstance(groups, list):
+        line = f"{head}: {_number(body.get('value'))} · {records}"
+        return "\n".join([line, *_calls(view.calls)])
+    shown = [_group(group) for group in groups[:MOST_BUCKETS]]
+    more = (
+        [f"({len(groups) - MOST_BUCKETS} more groups in data)"] if len(groups) > len(shown) else []
+    )
+    line = " · ".join([*shown, *more, f"other_count {body.get('other_count', 0)}", records])
+    return "\n".join([f"{head} by {_grouping(body)}: {line}", *_calls(view.calls)])
+
+
+def _grouping(body: Mapping[str, Any]) -> str:
+    if body.get("group_by_time"):
+        zone = body.get("time_zone") or "UTC"
+        return f"{body.get('granularity')} of {plain(str(body['group_by_time']))} ({zone})"
+    return plain(str(body.get("group_by")))
+
+
+def _group(group: Mapping[str, Any]) -> str:
+    key = group.get("key")
+    name = "(none)" if key is None else plain(str(key))
+    short, was_cut = cut(name, 80)
+    value = f" = {_number(group['value'])}" if "value" in group else ""
+    return f"{short}{'…' if was_cut else ''} {group.get('count')}{value}"
+
+
+def _number(value: Any) -> str:
+    return plain(field_text(value))
+
+
+# problems
+
+
+def problem_text(view: ProblemView) -> str:
+    """Return what went wrong in a line, then the calls that would do."""
+    error = view.error
+    lines = [f"{error.get('code')}: {plain(str(error.get('message')))}"]
+    hidden = {"type", "code", "message", "param", "request_id", "available_connections", "example"}
+    told = [f"{name}: {plain(field_text(error[name]))}" for name in error if name not in hidden]
+    if told:
+        lines.append(cut(" · ".join(told), 800)[0])
+    lines += ["  " + call for call in _calls(view.calls)]
+    if error.get("request_id"):
+        lines.append(f"request {error['request_id']}")
+    return "\n".join(lines)

@@ -1,0 +1,144 @@
+"""Transports: how a request reaches a resource server, over the network or in this process."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import unquote, urlsplit
+
+if TYPE_CHECKING:
+    from http.client import HTTPConnection
+
+MOST_BYTES = 32 << 20
+_POOL = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a resource server answered; header names are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Unreachable(Exception):
+    """No answer came; the message says from where and why, without any secret."""
+
+
+class Transport(Protocol):
+    """Sends one GET or HEAD; the only methods there are."""
+
+    origin: str
+
+    async def send(self, method: str, target: str, headers: Mapping[str, str]) -> Reply: ...
+
+
+class Network:
+    """Speaks HTTP to a server elsewhere; one retry where a kept connection dropped."""
+
+    def __init__(self, origin: str, *, timeout: float = 30.0) -> None:
+        self.origin = origin.rstrip("/")
+        parts = urlsplit(self.origin)
+        self._secure = parts.scheme == "https"
+        self._host, self._port = parts.hostname or "", parts.port
+        self._base = parts.path.rstrip("/")
+        self._timeout = timeout
+        self._idle: list[HTTPConnection] = []
+        self._threads = ThreadPoolExecutor(_POOL, "pdpp-http")
+
+    async def send(self, method: str, target: str, headers: Mapping[str, str]) -> Reply:
+        """Send one request from a thread of the pool."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, self._exchange, method, target, headers)
+
+    def _exchange(self, method: str, target: str, headers: Mapping[str, str]) -> Reply:
+        from http.client import HTTPException
+
+        for attempt in (1, 2):
+            connection = self._idle.pop() if self._idle else self._connect()
+            try:
+                connection.request(method, self._base + target, headers=dict(headers))
+                reply = _read(connection)
+            except TimeoutError:
+                connection.close()
+                raise Unreachable(
+                    f"{self.origin} did not answer within {self._timeout:g} s"
+                ) from None
+            except (OSError, HTTPException) as problem:
+                connection.close()
+                if attempt == 2 or isinstance(problem, ConnectionRefusedError):
+                    raise Unreachable(
+                        f"{self.origin} cannot be reached ({type(problem).__name__}); check that "
+                        "the server runs, the address, and any proxy between"
+                    ) from None
+                continue
+            self._idle.append(connection)
+            return reply
+        raise AssertionError
+
+    def _connect(self) -> "HTTPConnection":
+        from http.client import HTTPConnection, HTTPSConnection
+
+        kind = HTTPSConnection if self._secure else HTTPConnection
+        return kind(self._host, self._port, timeout=self._timeout)
+
+
+def _read(connection: "HTTPConnection") -> Reply:
+    response = connection.getresponse()
+    body = response.read(MOST_BYTES + 1)
+    if len(body) > MOST_BYTES:
+        connection.close()
+        raise OSError("the answer is too large")
+    headers = {name.lower(): value for name, value in response.getheaders()}
+    return Reply(response.status, headers, body)
+
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+App = Callable[
+    [Scope, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]],
+    Awaitable[None],
+]
+
+
+class InProcess:
+    """Calls an ASGI application in this process."""
+
+    def __init__(self, app: App, origin: str) -> None:
+        self.origin = origin.rstrip("/")
+        self._app = app
+
+    async def send(self, method: str, target: str, headers: Mapping[str, str]) -> Reply:
+        """Run one request through the application."""
+        path, _, query = target.partition("?")
+        scope: Scope = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": method,
+            "scheme": "http",
+            "path": unquote(path),
+            "raw_path": path.encode("ascii"),
+            "query_string": query.encode("ascii"),
+            "root_path": "",
+            "headers": [(k.lower().encode(), v.encode("latin-1")) for k, v in headers.items()],
+            "client": None,
+            "server": None,
+        }
+        status, sent, body = 500, {}, bytearray()
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def take(message: Message) -> None:
+            nonlocal status, sent
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                sent = {k.decode("latin-1"): v.decode("latin-1") for k, v in message["headers"]}
+            else:
+                body.extend(message.get("body", b""))
+
+        await self._app(scope, receive, take)
+        return Reply(status, sent, bytes(body))

@@ -1,0 +1,173 @@
+"""Views: what a tool found, as one value from which both halves of its result are made."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pdpp.evidence.binary import Binary
+
+
+@dataclass(frozen=True, slots=True)
+class NextCall:
+    """A call that goes on from here, with words for what it does."""
+
+    what: str
+    tool: str
+    arguments: Mapping[str, Any]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the call as the structured half carries it."""
+        return {"tool": self.tool, "arguments": dict(self.arguments)}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a record comes from."""
+
+    connection_id: str | None
+    connector_key: str | None
+    display_name: str | None
+    stream: str
+    record_id: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the source handles that are known."""
+        known = {
+            "connection_id": self.connection_id,
+            "connector_key": self.connector_key,
+            "display_name": self.display_name,
+            "stream": self.stream,
+            "record_id": self.record_id,
+        }
+        return {name: value for name, value in known.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A passage that was proven to hold the match."""
+
+    field_path: str
+    preview: str
+    start: int | None
+    end: int | None
+    total: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One search hit."""
+
+    id: str
+    source: Source
+    title: str
+    url: str
+    event_time: str | None
+    matched_fields: Sequence[str]
+    evidence: Evidence | None
+    read: NextCall
+
+
+@dataclass(frozen=True, slots=True)
+class SearchView:
+    """One page of hits."""
+
+    envelope: Mapping[str, Any]
+    hits: Sequence[Hit]
+    count: int | None
+    complete: bool | None
+    next: NextCall | None
+    notes: Sequence[str] = ()
+    unavailable: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A field shown in part: how much of it, and the call that reads on."""
+
+    total_chars: int
+    served_chars: int
+    read: NextCall
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the truncation descriptor."""
+        return {
+            "total_chars": self.total_chars,
+            "served_chars": self.served_chars,
+            self.read.tool: dict(self.read.arguments),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A field as it is shown: a value, a piece of text, or the facts about binary content."""
+
+    value: Any
+    cut: Cut | None = None
+    binary: Binary | None = None
+    read: NextCall | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordView:
+    """One record of a page."""
+
+    id: str
+    source: Source
+    title: str | None
+    envelope: Mapping[str, Any]
+    fields: Mapping[str, Shown]
+    omitted: Sequence[str] = ()
+    expanded: Mapping[str, Any] = field(default_factory=dict)
+    deleted_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageView:
+    """One page of records or changes."""
+
+    stream: str
+    envelope: Mapping[str, Any]
+    records: Sequence[RecordView]
+    next: NextCall | None
+    resume: NextCall | None
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WindowView:
+    """A piece of one field, or the facts about it where it is binary."""
+
+    id: str
+    source: Source
+    field_path: str
+    digest: str | None
+    window: Mapping[str, Any] | None
+    binary: Mapping[str, Any] | None
+    calls: Sequence[NextCall]
+    uri: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaView:
+    """What may be read."""
+
+    body: Mapping[str, Any]
+    stream: str | None
+    calls: Sequence[NextCall]
+    unavailable: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateView:
+    """A number, or numbers by group."""
+
+    body: Mapping[str, Any]
+    calls: Sequence[NextCall] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemView:
+    """Why a call gave nothing, and what to do next."""
+
+    error: Mapping[str, Any]
+    calls: Sequence[NextCall]

@@ -1,0 +1,203 @@
+"""The real program, as a person or a script starts it."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import httpx
+
+from pdpp.cli.program import run
+
+DEADLINE_SECONDS = 60
+
+DECLARATION: dict[str, Any] = {
+    "protocol_version": "0.1.0",
+    "source": {"kind": "connector", "id": "https://sources.example/diary"},
+    "connector_key": "diary",
+    "declaration_version": "1",
+    "publisher": {"id": "https://sources.example"},
+    "display": {"name": "Diary"},
+    "streams": [
+        {
+            "name": "entries",
+            "description": "What happened on a day",
+            "display": {"label": "Entries", "detail": "Text of the day"},
+            "semantics": "mutable_state",
+            "schema": {
+                "type": "object",
+                "properties": {
+                    "id": {"type": "string"},
+                    "title": {"type": "string", "x_pdpp_role": "primary-title"},
+                    "text": {"type": ["string", "null"], "x_pdpp_role": "body"},
+                    "day": {"type": "string", "format": "date-time"},
+                },
+                "required": ["id"],
+            },
+            "primary_key": ["id"],
+            "cursor_field": "day",
+            "consent_time_field": "day",
+            "selection": {"fields": True, "resources": True},
+            "views": [{"id": "titles", "label": "Titles", "fields": ["id", "title"]}],
+            "query": {"search": {"lexical_fields": ["title", "text"]}},
+        },
+        {
+            "name": "moods",
+            "description": "How it felt",
+            "semantics": "append_only",
+            "schema": {
+                "type": "object",
+                "properties": {"id": {"type": "string"}, "mood": {"type": "string"}},
+            },
+            "primary_key": ["id"],
+        },
+    ],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a run of the program ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Return the JSON on stdout, the only thing there."""
+        assert self.err == "", self.err
+        answer: dict[str, Any] = json.loads(self.out)
+        return answer
+
+    def failed(self, *, code: int = 1) -> str:
+        """Return the one line on stderr of a run that failed quietly otherwise."""
+        assert self.code == code, (self.code, self.out, self.err)
+        assert self.out == ""
+        line, _, rest = self.err.partition("\n")
+        assert rest == "", self.err
+        assert line.startswith("error: "), line
+        return line.removeprefix("error: ")
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return this process's environment without what steers the program."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PDPP_")}
+    return kept | dict(extra or {})
+
+
+def command(*arguments: str | Path) -> list[str]:
+    return [sys.executable, "-m", "pdpp", *map(str, arguments)]
+
+
+def pdpp(
+    *arguments: str | Path,
+    data: Path | None = None,
+    stdin: bytes = b"",
+    env: Mapping[str, str] | None = None,
+) -> Ended:
+    """Run the program to its end."""
+    done = subprocess.run(
+        command(*_placed(arguments, data)),
+        input=stdin,
+        capture_output=True,
+        env=environment(env),
+        timeout=DEADLINE_SECONDS,
+        check=False,
+    )
+    out, err = done.stdout.decode(), done.stderr.decode()
+    assert "Traceback" not in err, err
+    return Ended(done.returncode, out, err)
+
+
+def _placed(arguments: tuple[str | Path, ...], data: Path | None) -> tuple[str | Path, ...]:
+    return arguments if data is None else (*arguments, "--data", data)
+
+
+def pdpp_here(*arguments: str | Path, data: Path | None = None) -> Ended:
+    """Run the program in this process, where a test needs many quick runs."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = run([str(argument) for argument in _placed(arguments, data)])
+    return Ended(code, out.getvalue(), err.getvalue())
+
+
+@contextmanager
+def started(
+    *arguments: str | Path, **streams: int | IO[bytes]
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start the program with Ctrl-C as a terminal gives it, and end it with the block."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = subprocess.Popen(command(*arguments), env=environment(), **streams)  # type: ignore[call-overload]
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def wait_for(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
+    """Wait until something holds while a process runs."""
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        with suppress(subprocess.TimeoutExpired):
+            raise AssertionError(f"the program ended with {process.wait(timeout=0.02)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A running server and where it writes."""
+
+    process: subprocess.Popen[bytes]
+    data: Path
+    ready: dict[str, str]
+    out: Path
+    err: Path
+
+    @property
+    def url(self) -> str:
+        return self.ready["url"]
+
+    def get(self, path: str, token: str | None = None) -> httpx.Response:
+        """Make one request on a connection of its own."""
+        headers = {"Authorization": f"Bearer {token or self.ready['client_token']}"}
+        return httpx.get(self.url + path, headers=headers, trust_env=False, timeout=30)
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Send a signal and return the exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(timeout=DEADLINE_SECONDS)
+
+
+@contextmanager
+def serving(data: Path, notes: Path, *arguments: str | Path) -> Iterator[Served]:
+    """Serve a folder on a free port; ``notes`` is a folder for what the server writes."""
+    notes.mkdir(exist_ok=True)
+    out, err, ready = notes / "out", notes / "err", notes / "ready.json"
+    options = ["--port", "0", "--data", data, "--ready-file", ready, *arguments]
+    with (
+        out.open("wb") as stdout,
+        err.open("wb") as stderr,
+        started("serve", *options, stdout=stdout, stderr=stderr) as process,
+    ):
+        wait_for(ready.exists, process)
+        yield Served(process, data, json.loads(ready.read_bytes()), out, err)
+
+
+def entry(key: str, **fields: Any) -> bytes:
+    """Return one line of NDJSON for the diary."""
+    data = {"id": key, "title": f"Day {key}", "day": "2026-01-31T08:00:00Z", **fields}
+    line = {"key": key, "data": data, "emitted_at": "2026-02-01T00:00:00Z"}
+    return json.dumps(line).encode() + b"\n"

@@ -1,0 +1,76 @@
+import json
+from pathlib import Path
+
+import apsw
+from tests.cli.shell import Served, entry, pdpp
+
+FILE = "pdpp.sqlite3"
+
+
+def test_a_sound_store_is_told_to_be_well(diary: Path) -> None:
+    assert pdpp("check", data=diary).out == f"All is well in {diary}.\n"
+    assert pdpp("check", "--json", data=diary).document == {"ok": True, "problems": []}
+
+
+def test_what_is_wrong_is_listed_and_the_check_fails(diary: Path, tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    note.write_text("hello")
+    blob_id = pdpp("blob", "add", note, "--json", data=diary).document["blobs"][0]["blob_id"]
+    (kept,) = [path for path in (diary / "blobs").rglob("*") if path.is_file()]
+    kept.write_text("other")
+    ended = pdpp("check", data=diary)
+    assert (ended.code, ended.err) == (1, "")
+    assert ended.out == f"blob {blob_id} has other content than its name says\n"
+    assert pdpp("check", "--json", data=diary).document["ok"] is False
+
+
+def test_a_broken_database_is_told_in_one_line(diary: Path) -> None:
+    where = ("--connection", "cin_diary", "--stream", "entries")
+    pdpp("ingest", "-", *where, data=diary, stdin=b"".join(entry(f"e{n}") for n in range(900)))
+    path = diary / FILE
+    content = bytearray(path.read_bytes())
+    page = 4_096
+    content[2 * page :] = b"\x07" * (len(content) - 2 * page)
+    path.write_bytes(content)
+    assert "malformed" in pdpp("check", data=diary).failed()
+
+
+def test_a_backup_of_a_served_store_is_a_store_of_its_own(
+    demo_server: Served, tmp_path: Path
+) -> None:
+    target = tmp_path / "new" / "my backup"
+    ended = pdpp("backup", target, "--json", data=demo_server.data)
+    assert ended.document == {"backup": str(target)}
+    assert {path.name for path in target.parent.iterdir()} == {"my backup"}
+    assert pdpp("check", data=target).code == 0
+    listed = [pdpp("connection", "list", data=data).out for data in (demo_server.data, target)]
+    assert listed[0] == listed[1]
+
+
+def test_a_backup_goes_into_an_empty_folder_and_never_over_anything(
+    diary: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "empty"
+    target.mkdir()
+    assert "is copied to" in pdpp("backup", target, data=diary).out
+    assert "is not an empty folder" in pdpp("backup", target, data=diary).failed()
+    assert "is not an empty folder" in pdpp("backup", target / FILE, data=diary).failed()
+
+
+def test_a_backup_that_fails_leaves_nothing_behind(diary: Path, tmp_path: Path) -> None:
+    (diary / "blobs" / "1" / "ab").mkdir(parents=True)
+    (diary / "blobs" / "1" / "ab" / "lost").symlink_to(tmp_path / "nowhere")
+    told = pdpp("backup", tmp_path / "copy" / "here", data=diary).failed()
+    assert told.startswith("cannot write the backup: ")
+    assert list((tmp_path / "copy").iterdir()) == []
+
+
+def test_a_database_of_a_newer_version_is_told_and_left_alone(diary: Path) -> None:
+    db = apsw.Connection(str(diary / FILE))
+    db.pragma("user_version", 99)
+    db.close()
+    for command in (("serve", "--port", "0"), ("check",), ("owner", "token")):
+        told = pdpp(*command, data=diary).failed()
+        assert told.startswith("the database is of version 99"), told
+    error = json.loads(pdpp("check", "--json", data=diary).err)["error"]
+    assert error["code"] == "newer_database"

@@ -1,0 +1,199 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.shell import (
+    DEADLINE_SECONDS,
+    command,
+    entry,
+    environment,
+    pdpp,
+    pdpp_here,
+    started,
+    wait_for,
+)
+
+import pdpp as package
+from pdpp.cli.program import COMMANDS
+
+LEAVES = [
+    "serve",
+    "source add",
+    "source list",
+    "connection add",
+    "connection list",
+    "ingest",
+    "blob add",
+    "grant create",
+    "grant list",
+    "grant show",
+    "grant revoke",
+    "owner token",
+    "check",
+    "backup",
+]
+
+
+def test_help_lists_every_command_and_imports_none_of_them() -> None:
+    script = (
+        "import sys\n"
+        "from pdpp.cli.program import run\n"
+        "run(['--help'])\n"
+        "heavy = {'apsw', 'orjson', 'starlette', 'uvicorn', 'asyncio', 'pdpp.store', 'pdpp.demo'}\n"
+        "print('imported', sorted(heavy & sys.modules.keys()))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=True,
+    )
+    assert "imported []" in done.stdout
+    for name, (_, summary) in COMMANDS.items():
+        assert f"  {name} " in done.stdout
+        assert summary in done.stdout
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert pdpp("--version").out == f"pdpp {package.__version__}\n"
+
+
+@pytest.mark.parametrize("leaf", LEAVES)
+def test_the_help_of_each_command_teaches_by_example(leaf: str) -> None:
+    ended = pdpp_here(*leaf.split(), "--help")
+    assert ended.code == 0
+    assert f"Usage: pdpp {leaf}" in ended.out
+    assert f"    pdpp {leaf}" in ended.out.partition("Examples:")[2]
+    assert "--data" in ended.out
+    assert "--json" in ended.out
+
+
+def test_the_table_of_commands_says_what_each_says_of_itself() -> None:
+    for name, (_, summary) in COMMANDS.items():
+        if name in ("source", "connection", "grant", "owner", "blob", "serve"):
+            assert summary in pdpp_here(name, "--help").out
+
+
+@pytest.mark.parametrize("arguments", [(), ("grant",)])
+def test_a_group_alone_shows_its_help_and_counts_as_wrong_usage(arguments: tuple[str, ...]) -> None:
+    ended = pdpp(*arguments)
+    assert ended.code == 64
+    assert ended.out == ""
+    assert ended.err.startswith("Usage: pdpp")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("grent",), "No such command 'grent'. See pdpp --help."),
+        (("check", "more"), "Got unexpected extra argument (more). See pdpp check --help."),
+        (("grant", "list", "--nope"), "No such option"),
+        (("grant", "show"), "Missing argument 'ID'. See pdpp grant show --help."),
+        (("ingest", "/nowhere/x", "--connection", "c", "--stream", "s"), "No such file"),
+    ],
+)
+def test_wrong_usage_is_one_line_that_names_the_help(arguments: tuple[str, ...], told: str) -> None:
+    assert told in pdpp_here(*arguments).failed(code=64)
+
+
+def test_wrong_usage_is_json_where_json_was_asked_for() -> None:
+    ended = pdpp("check", "more", "--json")
+    assert (ended.code, ended.out) == (64, "")
+    assert json.loads(ended.err)["error"]["code"] == "usage"
+
+
+def test_a_failure_is_json_where_json_was_asked_for(tmp_path: Path) -> None:
+    ended = pdpp("check", "--json", data=tmp_path / "none")
+    assert (ended.code, ended.out) == (1, "")
+    error = json.loads(ended.err)["error"]
+    assert error["code"] == "store_error"
+    assert "there is no store" in error["message"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("source", "list"),
+        ("connection", "list"),
+        ("grant", "list"),
+        ("grant", "show", "grt_1"),
+        ("grant", "revoke", "grt_1"),
+        ("grant", "create", "--client", "a", "--purpose", "b"),
+        ("ingest", "-", "--connection", "c", "--stream", "s"),
+        ("blob", "add", __file__),
+        ("check",),
+        ("backup", "elsewhere"),
+    ],
+)
+def test_a_missing_store_is_told_and_not_made(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    told = pdpp_here(*arguments, data=tmp_path / "none").failed()
+    assert told.startswith(f"there is no store in {tmp_path / 'none'}")
+    assert not (tmp_path / "none").exists()
+
+
+def test_the_data_folder_can_come_from_the_environment(tmp_path: Path) -> None:
+    assert pdpp("owner", "token", env={"PDPP_DATA": str(tmp_path / "here")}).code == 0
+    assert (tmp_path / "here" / "pdpp.sqlite3").is_file()
+
+
+def test_without_a_choice_the_data_folder_is_the_users_own(tmp_path: Path) -> None:
+    places = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "share")}
+    assert pdpp("owner", "token", env=places).code == 0
+    assert (tmp_path / "share" / "pdpp" / "pdpp.sqlite3").is_file()
+
+
+def test_a_folder_whose_name_is_not_text_is_told() -> None:
+    told = pdpp("owner", "token", "--data", os.fsdecode(b"/tmp/\xff")).failed()
+    assert "is not UTF-8" in told
+
+
+def test_a_reader_that_goes_away_ends_the_program_quietly(diary: Path) -> None:
+    source, sink = os.pipe()
+    os.close(source)
+    done = subprocess.run(
+        command("source", "list", "--data", diary),
+        stdout=sink,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        timeout=DEADLINE_SECONDS,
+        check=False,
+    )
+    os.close(sink)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_a_narrow_character_set_is_no_reason_to_fail(diary: Path) -> None:
+    name = ("--name", "Días 🌞", "--id", "cin_diary")
+    pdpp("connection", "add", "diary", *name, data=diary)
+    ended = pdpp("connection", "list", data=diary, env={"PYTHONIOENCODING": "ascii"})
+    assert ended.code == 0
+    assert "D\\xedas" in ended.out
+    listed = pdpp("connection", "list", "--json", data=diary, env={"PYTHONIOENCODING": "ascii"})
+    assert listed.document["connections"][0]["display_name"] == "Días 🌞"
+
+
+def test_ctrl_c_ends_an_ingest_with_130_and_keeps_the_whole_batches(diary: Path) -> None:
+    options = ("--connection", "cin_diary", "--stream", "entries", "--data", diary)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with started("ingest", "-", *options, **pipes) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        process.stdin.write(b"".join(entry(f"e{number}") for number in range(1_500)))
+        process.stdin.flush()
+        wait_for(lambda: count(diary) == 1_000, process)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=DEADLINE_SECONDS) == 130
+        assert process.stderr.read().strip() == b""
+    assert count(diary) == 1_000
+    assert pdpp("check", data=diary).code == 0
+
+
+def count(data: Path) -> int:
+    listed = pdpp("connection", "list", "--json", data=data).document
+    found: int = listed["connections"][0]["streams"][0]["record_count"]
+    return found

@@ -1,0 +1,77 @@
+"""Ingests numbered batches into a store and acknowledges each; made to be killed.
+
+Run as ``python -m tests.promises.ingester FOLDER FIRST LAST``. Every batch adds records, edits some
+of the batch before and deletes some of the one before that.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from pdpp.model import instant
+from pdpp.resource.ingest import write_lines
+from pdpp.store.sqlite.store import SqliteStore
+
+SIZE = 24
+EDITED = range(6)
+DELETED = range(SIZE - 6, SIZE)
+CONNECTION, STREAM = "work", "messages"
+
+
+def key_of(batch: int, number: int) -> str:
+    """Return the key of a record."""
+    return f"b{batch:04d}-{number:02d}"
+
+
+def _data(batch: int, number: int, word: str) -> dict[str, Any]:
+    return {
+        "id": key_of(batch, number),
+        "subject": f"{word}{batch}x{number}",
+        "body": "common words " * 20,
+        "size": batch,
+        "sent_at": "2026-03-01T00:00:00Z",
+    }
+
+
+def lines_of(batch: int) -> list[dict[str, Any]]:
+    """Return the lines of a batch."""
+    lines = [{"key": key_of(batch, i), "data": _data(batch, i, "first")} for i in range(SIZE)]
+    if batch >= 1:
+        lines += [
+            {"key": key_of(batch - 1, i), "data": _data(batch - 1, i, "second")} for i in EDITED
+        ]
+    if batch >= 2:
+        lines += [{"key": key_of(batch - 2, i), "op": "delete"} for i in DELETED]
+    return lines
+
+
+def apply(records: dict[str, Any], batch: int) -> None:
+    """Bring a plain dictionary to what a store is after a batch."""
+    for line in lines_of(batch):
+        if line.get("op") == "delete":
+            records.pop(line["key"], None)
+        else:
+            records[line["key"]] = line["data"]
+
+
+def ingest(store: SqliteStore, batch: int) -> dict[str, Any]:
+    """Write one batch and return the answer."""
+    feed = store.catalogue().feeds[(CONNECTION, STREAM)]
+    encoded = [orjson.dumps(line) for line in lines_of(batch)]
+    return write_lines(store, feed, encoded, now=instant.now(), line_bytes=1 << 20)
+
+
+def main(folder: str, first: str, last: str) -> None:
+    """Write batches and say so after each."""
+    store = SqliteStore(Path(folder))
+    for batch in range(int(first), int(last)):
+        ingest(store, batch)
+        sys.stdout.write(f"{batch}\n")
+        sys.stdout.flush()
+    store.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

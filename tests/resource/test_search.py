@@ -1,0 +1,343 @@
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from tests.resource.library import HOME_BOOKS, LIBRARY, book
+from tests.serving import World, all_rows, living, planted_store, refused
+
+from pdpp import demo as demo_world
+from pdpp.demo import INVOICE_STORY
+from pdpp.evidence.text import digest
+from pdpp.model import instant
+
+MARK = re.compile("</?mark>")
+
+TEXTS = {
+    "cjk": "昨日は京都の錦市場で漬物を買いました。",
+    "korean": "오늘은 부산에 갔다. 바다가 좋았다.",
+    "accents": "Olá, o pão está no balcão da Inês.",
+    "apart": "Ola\u0301, nai\u0308ve reader.",
+    "emoji": "Bring the 🎉 and the 👩‍👩‍👧 to the quay.",
+    "quotes": 'She said "never again" and meant it; e-mail: rui@almeida.example (C++/C#).',
+    "prefix": "Lanterns, lanternlight and a lamp.",
+    "both": "The word harbour stands here",
+    "order": "lights of the harbour, harbour lights",
+    "marks": "A text with <mark>its own</mark> marks about kelp.",
+}
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A client of a store with one book for each kind of text."""
+    rows = [book(key, 1, title=f"Book {key}", text=text) for key, text in TEXTS.items()]
+    rows.append(book("across", 2, title="Quay of reeds", text="A story about a heron."))
+    folder = tmp_path_factory.mktemp("words")
+    records = {("only", "books"): rows}
+    with living(planted_store(folder, LIBRARY, {"only": "Only"}, records)) as world:
+        yield world.client()
+
+
+def keys(client: httpx.Client, q: str, **params: Any) -> set[str]:
+    return {hit["record_key"] for hit in all_rows(client, "/v1/search", q=q, **params)}
+
+
+@pytest.mark.parametrize(
+    ("q", "expected"),
+    [
+        ("錦市場", {"cjk"}),
+        ("京都", {"cjk"}),
+        ("都京", set()),
+        ("바다", {"korean"}),
+        ("ola", {"accents", "apart"}),
+        ("OLÁ", {"accents", "apart"}),
+        ("pao", {"accents"}),
+        ("naive", {"apart"}),
+        ("🎉", {"emoji"}),
+        ("👩‍👩‍👧", {"emoji"}),
+        ('"never again"', {"quotes"}),
+        ('"again never"', set()),
+        ("again never", {"quotes"}),
+        ("“never again”", {"quotes"}),
+        ("e-mail", {"quotes"}),
+        ("rui@almeida.example", {"quotes"}),
+        ("C++", {"quotes"}),
+        ("lantern", set()),
+        ("lantern*", {"prefix"}),
+        ('"a lam"*', {"prefix"}),
+        ('"harbour lights"', {"order"}),
+        ("heron reeds", {"across"}),
+        ("heron harbour", set()),
+        ("kelp", {"marks"}),
+        ('never "again', {"quotes"}),
+        ("never AND again", {"quotes"}),
+        ("x'); DROP TABLE record; --", set()),
+        ("NEAR(never again)", set()),
+    ],
+)
+def test_a_query_means_what_a_person_expects(
+    words: httpx.Client, q: str, expected: set[str]
+) -> None:
+    assert keys(words, q) == expected
+
+
+@pytest.mark.parametrize("q", ['"', "*", "...", "-", '""', "()", "\u200b", "AND\x00"])
+def test_a_query_without_a_word_is_refused_with_advice(words: httpx.Client, q: str) -> None:
+    error = refused(words.get("/v1/search", params={"q": q}), 400, "invalid_request")
+    assert error["param"] == "q"
+
+
+@pytest.mark.parametrize(
+    "query", ["", "q=", f"q={'a' * 513}", "q=" + "+".join("abcdefghijklmnopq")]
+)
+def test_a_query_has_bounds(words: httpx.Client, query: str) -> None:
+    assert refused(words.get(f"/v1/search?{query}"), 400, "invalid_request")["param"] == "q"
+
+
+def test_a_hit_says_what_and_where_it_is(library: World, reader: httpx.Client) -> None:
+    params = {"q": "gift", "streams": "books"}
+    (hit,) = reader.get("/v1/search", params=params).json()["data"]
+    excerpts = hit.pop("evidence_excerpts")
+    score = hit.pop("score")
+    emitted_at = hit.pop("emitted_at")
+    assert hit == {
+        "object": "search_result",
+        "id": "home/books:b1",
+        "record_key": "b1",
+        "stream": "books",
+        "connection_id": "home",
+        "connector_key": "library",
+        "display_name": "Home shelf",
+        "title": "Harbour lights",
+        "event_time": "2026-01-01T10:00:00Z",
+        "record_url": "/v1/streams/books/records/b1?connection_id=home",
+        "matched_fields": ["remark"],
+    }
+    assert score.keys() == {"kind", "value", "order"}
+    assert (score["kind"], score["order"]) == ("lexical", "descending")
+    assert reader.get(hit["record_url"]).json()["emitted_at"] == emitted_at
+    assert [excerpt["field_path"] for excerpt in excerpts] == ["remark"]
+
+
+@pytest.mark.scenario("S015")
+def test_evidence_is_a_descriptor_with_a_read_that_goes_on(reader: httpx.Client) -> None:
+    params = {"q": "lantern", "connection_id": "home", "filter[pages]": "300"}
+    (hit,) = reader.get("/v1/search", params=params).json()["data"]
+    (excerpt,) = hit["evidence_excerpts"]
+    text = str(HOME_BOOKS[0]["text"])
+    assert excerpt.keys() == {
+        "object",
+        "field_path",
+        "preview_text",
+        "start_chars",
+        "end_chars",
+        "total_chars",
+        "matches",
+        "truncated",
+        "digest",
+        "provenance",
+        "read",
+    }
+    assert excerpt["object"] == "evidence_excerpt"
+    assert excerpt["field_path"] == "text"
+    assert excerpt["total_chars"] == len(text)
+    assert excerpt["truncated"] is True
+    assert excerpt["provenance"] == "lexical_match"
+    assert excerpt["digest"] == digest(text)
+    read = excerpt["read"]
+    names = ("connection_id", "field", "offset_chars", "limit_chars")
+    window = reader.request(
+        read["method"], read["route"], params={name: read[name] for name in names}
+    ).json()
+    assert window["digest"] == excerpt["digest"]
+    assert window["window"]["text"].startswith(MARK.sub("", excerpt["preview_text"]))
+
+
+@pytest.mark.scenario("S008")
+def test_evidence_has_text_around_the_match(reader: httpx.Client) -> None:
+    params = {"q": "lantern", "streams": "books", "connection_id": "home"}
+    for hit in reader.get("/v1/search", params=params).json()["data"]:
+        for excerpt in hit["evidence_excerpts"]:
+            shown = MARK.sub("", excerpt["preview_text"])
+            marked = sum(m["end_chars"] - m["start_chars"] for m in excerpt["matches"])
+            assert len(shown) > marked
+            assert len(excerpt["preview_text"]) <= 240
+
+
+def test_evidence_is_true_to_the_stored_field(demo: World, everything: httpx.Client) -> None:
+    """Every excerpt without its marks is the slice it claims, and its matches are in it."""
+    for q in ("invoice", "lantern", "coração", "京都", "harbour pilots", "mark", "kitchen tile*"):
+        hits = everything.get("/v1/search", params={"q": q, "limit": 100}).json()["data"]
+        assert hits
+        for hit in hits:
+            data = everything.get(hit["record_url"]).json()["data"]
+            for excerpt in hit["evidence_excerpts"]:
+                _check_excerpt(excerpt, data[excerpt["field_path"]])
+
+
+def _check_excerpt(excerpt: dict[str, Any], text: str) -> None:
+    start, end = excerpt["start_chars"], excerpt["end_chars"]
+    assert MARK.sub("", excerpt["preview_text"]) == text[start:end]
+    assert len(excerpt["preview_text"]) <= 240
+    assert excerpt["total_chars"] == len(text)
+    assert excerpt["digest"] == digest(text)
+    assert excerpt["truncated"] is (end - start < len(text))
+    opened = excerpt["preview_text"].count("<mark>")
+    assert opened == excerpt["preview_text"].count("</mark>") == len(excerpt["matches"]) > 0
+    for match in excerpt["matches"]:
+        assert start <= match["start_chars"] < match["end_chars"] <= end
+
+
+@pytest.mark.scenario("S009")
+def test_a_match_in_a_title_alone_has_no_evidence_but_a_way_to_read(
+    reader: httpx.Client,
+) -> None:
+    params = {"q": "ledger", "connection_id": "work"}
+    (hit,) = reader.get("/v1/search", params=params).json()["data"]
+    assert hit["matched_fields"] == ["title"]
+    assert hit["evidence_excerpts"] == []
+    assert reader.get(hit["record_url"]).json()["data"]["title"] == "Ledger"
+
+
+@pytest.mark.scenario("S009")
+@pytest.mark.scenario("S005")
+def test_a_match_in_a_hidden_body_is_no_match(library: World) -> None:
+    client = library.client(fields=("id", "title", "name", "room"))
+    hits = client.get("/v1/search", params={"q": "lantern"}).json()["data"]
+    assert {hit["id"] for hit in hits} == {"work/books:w2", "home/shelves:7"}
+
+
+@pytest.mark.scenario("S005")
+def test_a_field_is_a_title_by_its_role_and_not_by_its_name(reader: httpx.Client) -> None:
+    (hit,) = reader.get("/v1/search", params={"q": "stormy opinion 2"}).json()["data"]
+    record = reader.get(hit["record_url"]).json()
+    assert record["data"]["title"] == "Stormy opinion 2"
+    assert hit["title"] == f"Home shelf / The reviews / {record['emitted_at']}"
+    assert hit["event_time"] is None
+    assert [item["field_path"] for item in hit["evidence_excerpts"]] == ["title"]
+
+
+def test_a_missing_title_falls_back_on_label_stream_and_event_time(reader: httpx.Client) -> None:
+    params = {"q": '"only a lantern"'}
+    (hit,) = reader.get("/v1/search", params=params).json()["data"]
+    assert hit["title"] == "Home shelf / The books / 2026-01-04T10:00:00Z"
+
+
+def test_a_title_without_any_event_time_falls_back_on_its_emission(reader: httpx.Client) -> None:
+    (hit,) = reader.get("/v1/search", params={"q": "attic"}).json()["data"]
+    assert hit["title"] == f"Home shelf / The shelves / {hit['emitted_at']}"
+
+
+def test_a_hidden_title_and_time_give_nothing_away(library: World) -> None:
+    client = library.client(streams=("books",), fields=("id", "text"))
+    (hit,) = client.get("/v1/search", params={"q": "quay"}).json()["data"]
+    assert hit["title"] == f"Home shelf / The books / {hit['emitted_at']}"
+    assert hit["event_time"] is None
+
+
+def test_a_search_over_all_sources_has_one_limit(everything: httpx.Client) -> None:
+    body = everything.get("/v1/search", params={"q": "invoice 4471", "limit": 3}).json()
+    assert len(body["data"]) == 3
+    assert body["has_more"] is True
+    found = {hit["id"] for hit in all_rows(everything, "/v1/search", q="invoice 4471", limit=3)}
+    for connection_id, stream, key in INVOICE_STORY.values():
+        assert f"{connection_id}/{stream}:{key}" in found
+
+
+@pytest.mark.parametrize("limit", [1, 7, 100])
+def test_every_hit_comes_once_however_it_is_paged(everything: httpx.Client, limit: int) -> None:
+    hits = all_rows(everything, "/v1/search", q="harbour", limit=limit, connection_id="cin_work")
+    whole = [hit["id"] for hit in hits]
+    assert len(whole) == len(set(whole)) > 20
+    scores = [hit["score"]["value"] for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_search_tells_whether_all_matches_were_ranked(everything: httpx.Client) -> None:
+    body = everything.get("/v1/search", params={"q": "invoice 4471", "limit": 1}).json()
+    recall = body["meta"]["recall"]
+    assert recall["complete"] is True
+    assert recall["ranked"] == body["meta"]["count"]["value"] > 1
+
+
+def test_a_search_of_too_many_matches_ranks_a_bounded_window_and_says_so(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    rows = [book(f"n{number}", 1, text="common") for number in range(2_100)]
+    folder, records = tmp_path_factory.mktemp("many"), {("only", "books"): rows}
+    with living(planted_store(folder, LIBRARY, {"only": "Only"}, records)) as world:
+        body = world.client().get("/v1/search", params={"q": "common", "limit": 1}).json()
+    assert body["meta"]["recall"]["complete"] is False
+    assert body["meta"]["recall"]["ranked"] == 2_000
+    assert "narrow" in body["meta"]["recall"]["note"]
+    assert body["meta"]["count"] == {"kind": "none"}
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["streams[]=books&streams[]=shelves", "streams=books,shelves", "streams=books&streams=shelves"],
+)
+def test_a_search_is_narrowed_to_streams(reader: httpx.Client, written: str) -> None:
+    hits = reader.get(f"/v1/search?q=lantern&{written}").json()["data"]
+    assert {hit["stream"] for hit in hits} == {"books", "shelves"}
+    assert {
+        hit["stream"] for hit in reader.get("/v1/search?q=lantern&streams[]=shelves").json()["data"]
+    } == {"shelves"}
+
+
+def test_a_search_is_narrowed_to_a_connection(reader: httpx.Client) -> None:
+    hits = reader.get("/v1/search", params={"q": "lantern", "connection_id": "work"}).json()
+    assert {hit["id"] for hit in hits["data"]} == {"work/books:w2", "work/books:w3"}
+
+
+def test_a_search_in_what_the_token_does_not_open_is_refused(reader: httpx.Client) -> None:
+    for query in ("streams[]=films", "connection_id=elsewhere"):
+        refused(reader.get(f"/v1/search?q=lantern&{query}"), 403, "grant_stream_not_allowed")
+
+
+def test_a_search_finds_nothing_outside_the_granted_time_and_keys(library: World) -> None:
+    time = library.client(streams=("books",), time=_until("2026-01-03"))
+    chosen = library.client(streams=("books",), keys=("w2",))
+    assert keys(time, "lantern") == {"b1"}
+    assert keys(chosen, "lantern") == {"w2"}
+
+
+def _until(day: str) -> Any:
+    from pdpp.model.grant import Interval
+
+    return Interval(None, instant.parse(day))
+
+
+def test_a_hit_quotes_at_most_three_fields_the_body_first(tmp_path_factory: Any) -> None:
+    row = book("b", 1, title="kelp", remark="kelp soup", text="all about kelp")
+    folder, records = tmp_path_factory.mktemp("quotes"), {("only", "books"): [row]}
+    with living(planted_store(folder, LIBRARY, {"only": "Only"}, records)) as world:
+        (hit,) = world.client().get("/v1/search", params={"q": "kelp"}).json()["data"]
+    assert hit["matched_fields"] == ["title", "text", "remark"]
+    assert [item["field_path"] for item in hit["evidence_excerpts"]] == ["text", "remark"]
+
+
+def test_search_by_meaning_is_refused_with_what_to_use(reader: httpx.Client) -> None:
+    error = refused(reader.get("/v1/search/semantic?q=light"), 400, "invalid_request")
+    assert "/v1/search" in error["message"]
+    assert refused(reader.get("/v1/search/semantic?q=."), 400, "invalid_request")["param"] == "q"
+
+
+def test_hybrid_search_gives_lexical_hits_and_says_so(reader: httpx.Client) -> None:
+    hybrid = reader.get("/v1/search/hybrid?q=lantern").json()
+    plain = reader.get("/v1/search?q=lantern").json()
+    assert hybrid["data"] == plain["data"]
+    assert [item["code"] for item in hybrid["meta"]["warnings"]] == ["semantic_unavailable"]
+
+
+def test_any_awkward_text_of_the_demo_world_can_be_searched_for(
+    everything: httpx.Client,
+) -> None:
+    for batch in demo_world.batches():
+        if batch.connection_id not in ("cin_team", "cin_notes"):
+            continue
+        for line in batch.lines[-20:]:
+            text = str(line["data"].get("text") or line["data"].get("title") or "")[:200]
+            answer = everything.get("/v1/search", params={"q": text or "x"})
+            assert answer.status_code in (200, 400), answer.text

@@ -1,0 +1,306 @@
+"""What tests of a running server share: stores with something in them, servers, tokens, clients.
+
+``seeded_store(folder)`` opens a store that holds the demo world; ``plant`` fills one with a source
+and records of a test's own. ``running(app)`` serves any ASGI application on a loopback port.
+``World`` ties a store and its server together:
+
+    with living(planted_store(folder, declaration, {"c1": "One"}, {("c1", "notes"): [...]})) as w:
+        answer = w.client(fields=("id", "title")).get("/v1/streams/notes/records")
+"""
+
+import atexit
+import io
+import shutil
+import socket
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+import uvicorn
+from starlette.types import ASGIApp
+
+from pdpp import demo
+from pdpp.app import make_app
+from pdpp.authz.selection import Selection, make_grant, resolve
+from pdpp.authz.token import TokenKind, mint
+from pdpp.model import instant
+from pdpp.model.grant import Allowance
+from pdpp.model.validation import parse_declaration
+from pdpp.resource.ingest import write_lines
+from pdpp.resource.settings import Settings
+from pdpp.store.sqlite.store import SqliteStore
+
+DEADLINE = 20.0
+UNLIMITED = Settings(requests_per_second=0, inline_seconds=1.0, read_seconds=30.0)
+"""Settings under which no test is refused for asking often, and slow machines still answer."""
+
+Record = Mapping[str, Any]
+
+
+class SetClock:
+    """A clock that stands still until a test moves it."""
+
+    def __init__(self, start: str = "2026-10-01T00:00:00Z") -> None:
+        at = instant.parse(start)
+        assert at is not None
+        self.now = at
+
+    def __call__(self) -> int:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        """Move forward."""
+        self.now += round(seconds * instant.SECOND)
+
+
+# Stores
+
+
+def seeded_store(folder: Path, clock: instant.Clock = instant.now) -> SqliteStore:
+    """Open a store that holds the demo world; a process seeds it once and copies it after that."""
+    shutil.copytree(_template(), folder, dirs_exist_ok=True)
+    return SqliteStore(folder, clock)
+
+
+@cache
+def _template() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="pdpp-demo-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    store = SqliteStore(folder)
+    for source in demo.sources():
+        plant(store, source.declaration, dict(source.connections))
+    for blob in demo.blobs():
+        keep(store, blob.content, blob.media_type)
+    for batch in demo.batches():
+        write(store, batch.connection_id, batch.stream, batch.lines)
+    store.close()
+    return folder
+
+
+def planted_store(
+    folder: Path,
+    declaration: Mapping[str, Any],
+    connections: Mapping[str, str],
+    records: Mapping[tuple[str, str], Sequence[Record]] | None = None,
+    clock: instant.Clock = instant.now,
+) -> SqliteStore:
+    """Open a new store that holds one source with records of a test's own."""
+    store = SqliteStore(folder, clock)
+    plant(store, declaration, connections, records)
+    return store
+
+
+def plant(
+    store: SqliteStore,
+    declaration: Mapping[str, Any],
+    connections: Mapping[str, str],
+    records: Mapping[tuple[str, str], Sequence[Record]] | None = None,
+) -> None:
+    """Register a source, its connections by id and name, and records by connection and stream."""
+    store.register(parse_declaration(declaration))
+    for connection_id, display_name in connections.items():
+        store.connect(connection_id, str(declaration["connector_key"]), display_name)
+    for (connection_id, stream), rows in (records or {}).items():
+        put(store, connection_id, stream, *rows)
+
+
+def put(store: SqliteStore, connection_id: str, stream: str, *records: Record) -> None:
+    """Write records, each under its ``id``."""
+    lines = [{"key": str(record["id"]), "data": record} for record in records]
+    write(store, connection_id, stream, lines)
+
+
+def write(
+    store: SqliteStore, connection_id: str, stream: str, lines: Iterable[Mapping[str, Any]]
+) -> None:
+    """Write lines of ingest, every one of which must be taken."""
+    feed = store.catalogue().feeds[(connection_id, stream)]
+    encoded = [orjson.dumps(line) for line in lines]
+    answer = write_lines(store, feed, encoded, now=instant.now(), line_bytes=1 << 24)
+    assert answer["rejections"] == []
+
+
+def keep(store: SqliteStore, content: bytes, media_type: str) -> dict[str, Any]:
+    """Store a blob and return the reference a record holds."""
+    blob = store.keep_blob(io.BytesIO(content), media_type, 1 << 30)
+    return {
+        "blob_id": blob.blob_id,
+        "mime_type": media_type,
+        "size_bytes": blob.size_bytes,
+        "sha256": blob.blob_id,
+    }
+
+
+# Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A grant that was made, and its client token."""
+
+    grant_id: str
+    token: str
+
+
+def approve(
+    store: SqliteStore,
+    *selections: Selection,
+    expires_at: int | None = None,
+    now: int | None = None,
+) -> Approval:
+    """Make one grant of one or several selections; none means everything."""
+    catalogue = store.catalogue()
+    allowances: list[Allowance] = []
+    for selection in selections or (Selection(),):
+        allowances += resolve(selection, catalogue)
+    approval, secret, token = make_grant(
+        tuple(allowances),
+        client_id="test-client",
+        purpose="a test",
+        now=instant.now() if now is None else now,
+        expires_at=expires_at,
+    )
+    store.add_grant(approval, [token])
+    return Approval(approval.id, secret)
+
+
+def grant(store: SqliteStore, **selection: Any) -> str:
+    """Return a client token for a selection: connections, streams, fields, view, time, keys."""
+    return approve(store, Selection(**selection)).token
+
+
+def owner(store: SqliteStore) -> str:
+    """Return an owner token."""
+    secret, token = mint(TokenKind.OWNER, "test-owner", instant.now())
+    store.add_token(token)
+    return secret
+
+
+# Servers
+
+
+class _Server(uvicorn.Server):
+    """A server that tells when it has started."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = threading.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A server that answers; its clients are closed with it."""
+
+    url: str
+    _clients: list[httpx.Client] = field(default_factory=list)
+
+    def client(self, token: str | None = None, **headers: str) -> httpx.Client:
+        """Return an HTTP client, with a bearer token where one is given."""
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        made = httpx.Client(base_url=self.url, headers=headers, timeout=DEADLINE, trust_env=False)
+        self._clients.append(made)
+        return made
+
+    def close(self) -> None:
+        """Close every client."""
+        for client in self._clients:
+            client.close()
+
+
+@contextmanager
+def running(app: ASGIApp) -> Iterator[Running]:
+    """Serve an application on a loopback port of its own until the block ends."""
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, ws="none", timeout_graceful_shutdown=5
+    )
+    server = _Server(config)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+        thread.start()
+        served = Running(f"http://127.0.0.1:{listener.getsockname()[1]}")
+        try:
+            if not server.ready.wait(DEADLINE):
+                raise TimeoutError("the server did not start")
+            yield served
+        finally:
+            served.close()
+            server.should_exit = True
+            thread.join(DEADLINE)
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A store and the server over it."""
+
+    store: SqliteStore
+    server: Running
+
+    def client(self, **selection: Any) -> httpx.Client:
+        """Return a client under a new grant for a selection; nothing selected is everything."""
+        return self.server.client(grant(self.store, **selection))
+
+    def granted(self, *selections: Selection) -> httpx.Client:
+        """Return a client under one new grant of several selections."""
+        return self.server.client(approve(self.store, *selections).token)
+
+    def owner(self) -> httpx.Client:
+        """Return a client with a new owner token."""
+        return self.server.client(owner(self.store))
+
+    def put(self, connection_id: str, stream: str, *records: Record) -> None:
+        """Write records, each under its ``id``."""
+        put(self.store, connection_id, stream, *records)
+
+
+@contextmanager
+def living(
+    store: SqliteStore, settings: Settings = UNLIMITED, clock: instant.Clock = instant.now
+) -> Iterator[World]:
+    """Serve a store until the block ends, then close it."""
+    try:
+        with running(make_app(store, settings, clock)) as server:
+            yield World(store, server)
+    finally:
+        store.close()
+
+
+def pages(client: httpx.Client, path: str, **params: Any) -> Iterator[dict[str, Any]]:
+    """Yield the pages of a list from the first to the last, following the cursor."""
+    while True:
+        answer = client.get(path, params=params)
+        assert answer.status_code == 200, answer.text
+        page: dict[str, Any] = answer.json()
+        yield page
+        if not page["has_more"]:
+            return
+        params["cursor"] = page["next_cursor"]
+
+
+def all_rows(client: httpx.Client, path: str, **params: Any) -> list[dict[str, Any]]:
+    """Return the rows of every page of a list."""
+    return [row for page in pages(client, path, **params) for row in page["data"]]
+
+
+def refused(answer: httpx.Response, status: int, code: str) -> dict[str, Any]:
+    """Return the error of an answer after checking its status, its code and its envelope."""
+    assert answer.status_code == status, answer.text
+    body = answer.json()
+    assert body.keys() == {"error"}
+    error: dict[str, Any] = body["error"]
+    assert error["code"] == code, error
+    assert error["type"]
+    assert error["message"]
+    assert error["request_id"] == answer.headers["request-id"]
+    return error

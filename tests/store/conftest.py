@@ -1,0 +1,48 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.store.world import ENGINES, Clock, Engine, World
+
+from pdpp.store.port import Store
+from pdpp.store.sqlite import predicate, search
+
+PLANS = {
+    "sqlite": {},
+    "sqlite-walking": {(predicate, "_SELECTIVE"): 2, (search, "_PROBE"): 1, (search, "_FAR"): 1},
+}
+
+
+@pytest.fixture(scope="session", params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> Engine:
+    """Each engine that fulfils the port."""
+    return ENGINES[request.param]
+
+
+@pytest.fixture(scope="module", params=PLANS)
+def planner(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    """Each engine with each of its ways to find records, which small stores would not take."""
+    with pytest.MonkeyPatch.context() as patch:
+        for (module, name), value in PLANS[request.param].items():
+            patch.setattr(module, name, value)
+        yield ENGINES[request.param.partition("-")[0]]
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """The clock the store reads."""
+    return Clock()
+
+
+@pytest.fixture
+def store(engine: Engine, tmp_path: Path, clock: Clock) -> Iterator[Store]:
+    """An empty store."""
+    opened = engine(tmp_path / "data", clock)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def world(store: Store, clock: Clock) -> World:
+    """A store with one connection ``c1`` of a source that declares ``messages``."""
+    return World(store, clock).settle()

@@ -1,0 +1,225 @@
+"""What keeps a store usable: its secret, its state, snapshots, checks and backups."""
+
+import io
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from tests.store.world import Clock, Engine, World, declare
+
+from pdpp.evidence.analyse import parse_query
+from pdpp.model.errors import StoreError
+from pdpp.model.grant import AccessMode, Grant
+from pdpp.store.deadline import DeadlinePassed, Timer
+from pdpp.store.port import AggregateQuery, PageQuery, SearchQuery, Store, Token
+
+
+class Countdown:
+    """A deadline that passes after it was asked some number of times."""
+
+    def __init__(self, times: int) -> None:
+        self._left = times
+
+    def passed(self) -> bool:
+        self._left -= 1
+        return self._left < 0
+
+
+def test_the_secret_stays_the_same(engine: Engine, tmp_path: Path, clock: Clock) -> None:
+    store, other = engine(tmp_path, clock), engine(tmp_path, clock)
+    secret = store.secret()
+    assert len(secret) == 32
+    assert store.secret() == other.secret() == secret
+    store.close()
+    other.close()
+    again = engine(tmp_path, clock)
+    assert again.secret() == secret
+    again.close()
+
+
+def test_two_stores_have_two_secrets(engine: Engine, tmp_path: Path, clock: Clock) -> None:
+    first, second = engine(tmp_path / "a", clock), engine(tmp_path / "b", clock)
+    assert first.secret() != second.secret()
+    first.close()
+    second.close()
+
+
+def test_the_state_differs_after_every_write(world: World) -> None:
+    token = Token("h", "owner", "x", 0)
+    grant = Grant("g", "c", "p", AccessMode.CONTINUOUS, (), 0)
+    states = [world.store.state()]
+    assert world.store.state() == states[0]
+    for write in (
+        lambda: world.put({"a": {}}),
+        lambda: world.store.add_token(token),
+        lambda: world.store.add_grant(grant, []),
+        lambda: world.store.revoke_grant("g"),
+        lambda: world.store.connect("c2", "mail", "Two"),
+        lambda: world.store.register(declare(version="2")),
+    ):
+        write()
+        states.append(world.store.state())
+        assert world.store.state() == states[-1]
+    assert len(set(states)) == len(states)
+
+
+def test_the_state_differs_after_a_write_by_another_store(
+    engine: Engine, tmp_path: Path, clock: Clock
+) -> None:
+    one, two = engine(tmp_path, clock), engine(tmp_path, clock)
+    before = one.state()
+    two.register(declare())
+    assert one.state() != before
+    assert "mail" in one.catalogue().sources
+    one.close()
+    two.close()
+
+
+def test_stores_on_one_folder_see_and_heed_each_other(
+    engine: Engine, tmp_path: Path, clock: Clock
+) -> None:
+    one = World(engine(tmp_path, clock), clock).settle()
+    two = World(engine(tmp_path, clock), clock)
+    one.put({"a": {"note": "x", "size": 1}})
+    two.put({"b": {"subject": "y"}, "a": {"note": "z"}})
+    assert one.keys() == two.keys() == ["a", "b"]
+    hidden = one.store.record(one.reach(fields=["note"]), "b")
+    assert hidden is not None
+    assert hidden.data == b"{}"
+    one.store.close()
+    two.store.close()
+
+
+def test_writers_in_several_threads_take_turns(world: World) -> None:
+    def put(number: int) -> None:
+        world.put({f"k{number}-{n}": {"size": n} for n in range(20)})
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(put, range(8)))
+    assert world.store.count(world.reach()) == 160
+    assert world.store.check() == []
+
+
+def test_a_reading_holds_one_snapshot(world: World) -> None:
+    world.put({"a": {}})
+    reach = world.reach()
+    with world.store.reading():
+        assert world.store.count(reach) == 1
+        writer = threading.Thread(target=lambda: world.put({"b": {}}))
+        writer.start()
+        writer.join()
+        with world.store.reading():
+            assert world.store.count(reach) == 1
+        assert world.store.count(reach) == 1
+    assert world.store.count(reach) == 2
+
+
+def test_a_snapshot_ends_when_its_reading_fails(world: World) -> None:
+    with pytest.raises(ZeroDivisionError), world.store.reading():
+        world.store.count(world.reach())
+        _ = 1 // 0
+    world.put({"a": {}})
+    with world.store.reading():
+        assert world.store.count(world.reach()) == 1
+
+
+def test_a_read_ends_when_its_time_is_up_and_the_next_one_works(world: World) -> None:
+    world.put({str(n): {"subject": "apple pear", "size": n, "weight": n} for n in range(3_000)})
+    reach = world.reach()
+    sums = AggregateQuery((reach,), "sum", "size", group_by="subject")
+    find = SearchQuery((reach,), parse_query("apple pear"), 5)
+    for read in (
+        lambda: world.store.aggregate(sums),
+        lambda: world.store.search(find),
+        lambda: world.store.page(PageQuery((reach,), 5_000)),
+    ):
+        for asked in (0, 1, 3):
+            with pytest.raises(DeadlinePassed), world.store.reading(Countdown(asked)):
+                read()
+        with world.store.reading(Timer(60)):
+            read()
+    assert world.store.search(find).ranked == 2_000
+
+
+def test_a_timer_passes_after_its_seconds() -> None:
+    assert not Timer(60).passed()
+    assert Timer(-1).passed()
+
+
+def test_a_sound_store_has_no_problems(world: World) -> None:
+    world.put({"a": {"subject": "apple"}})
+    world.store.keep_blob(io.BytesIO(b"x"), "text/plain", 9)
+    assert world.store.check() == []
+
+
+def test_a_check_finds_a_damaged_and_a_missing_blob(store: Store) -> None:
+    damaged = store.keep_blob(io.BytesIO(b"one"), "text/plain", 9)
+    missing = store.keep_blob(io.BytesIO(b"two"), "text/plain", 9)
+    damaged.path.write_bytes(b"eno")
+    missing.path.unlink()
+    problems = store.check()
+    assert len(problems) == 2
+    assert any(damaged.blob_id in problem and "other" in problem for problem in problems)
+    assert any(missing.blob_id in problem and "missing" in problem for problem in problems)
+
+
+def test_a_backup_opens_as_a_store_that_equals_the_original(
+    engine: Engine, world: World, tmp_path: Path, clock: Clock
+) -> None:
+    world.put({str(n): {"subject": f"apple {n}", "size": n} for n in range(500)})
+    blob = world.store.keep_blob(io.BytesIO(b"bytes"), "text/plain", 9)
+    token = Token("h", "owner", "x", 0)
+    world.store.add_token(token)
+    told: list[tuple[int, int]] = []
+    world.store.backup(tmp_path / "backup", lambda done, total: told.append((done, total)))
+    assert told[-1][0] == told[-1][1] > 0
+    copy = World(engine(tmp_path / "backup", clock), clock)
+    assert copy.store.check() == []
+    assert copy.store.secret() == world.store.secret()
+    assert copy.store.token("h") == token
+    assert copy.store.catalogue() == world.store.catalogue()
+    everything = PageQuery((world.reach(),), 999)
+    assert copy.store.page(everything) == world.store.page(everything)
+    find = SearchQuery((world.reach(),), parse_query("apple 77"), 5)
+    assert copy.store.search(find) == world.store.search(find)
+    kept = copy.store.blob(blob.blob_id)
+    assert kept is not None
+    assert kept.path.read_bytes() == b"bytes"
+    assert kept.path != blob.path
+    copy.put({"new": {}})
+    assert world.store.record(world.reach(), "new") is None
+    copy.store.close()
+
+
+def test_a_backup_without_blobs_or_listeners_is_whole_too(
+    engine: Engine, world: World, tmp_path: Path, clock: Clock
+) -> None:
+    world.put({"a": {}})
+    world.store.backup(tmp_path / "deep" / "backup")
+    copy = World(engine(tmp_path / "deep" / "backup", clock), clock)
+    assert copy.keys() == ["a"]
+    copy.store.close()
+
+
+def test_a_backup_goes_only_into_an_empty_folder(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter").write_text("mine")
+    with pytest.raises(StoreError, match="not empty"):
+        store.backup(tmp_path / "full")
+    assert [path.name for path in (tmp_path / "full").iterdir()] == ["letter"]
+    with pytest.raises(StoreError, match="cannot write the backup"):
+        store.backup(tmp_path / "full" / "letter")
+
+
+def test_a_store_keeps_everything_when_it_is_opened_again(
+    engine: Engine, tmp_path: Path, clock: Clock
+) -> None:
+    first = World(engine(tmp_path, clock), clock).settle()
+    first.put({"a": {"subject": "apple", "note": "x"}})
+    first.store.close()
+    second = World(engine(tmp_path, clock), clock)
+    assert second.keys() == ["a"]
+    (record,) = second.store.page(PageQuery((second.reach(fields=["note"]),), 9)).records
+    assert record.data == b'{"note":"x"}'
+    second.store.close()

@@ -1,0 +1,115 @@
+import hashlib
+import io
+from pathlib import Path
+
+import pytest
+from tests.store.world import World, condition
+
+from pdpp.model.errors import PayloadTooLarge
+from pdpp.model.grant import Interval
+from pdpp.store.blobs import CHUNK, BlobFolder
+from pdpp.store.port import Blob, Store
+
+PNG = b"\x89PNG and so on"
+
+
+def keep(store: Store, content: bytes = PNG, media_type: str = "image/png") -> Blob:
+    return store.keep_blob(io.BytesIO(content), media_type, 1 << 24)
+
+
+def test_a_blob_is_named_by_its_content(store: Store) -> None:
+    kept = keep(store)
+    assert kept.blob_id == hashlib.sha256(PNG).hexdigest()
+    assert (kept.media_type, kept.size_bytes) == ("image/png", len(PNG))
+    assert kept.path.read_bytes() == PNG
+    assert store.blob(kept.blob_id) == kept
+    assert store.blob("0" * 64) is None
+
+
+@pytest.mark.parametrize("size", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK])
+def test_a_blob_of_any_size_is_kept_whole(store: Store, size: int) -> None:
+    content = bytes(range(256)) * (size // 256 + 1)
+    kept = keep(store, content[:size])
+    assert kept.path.read_bytes() == content[:size]
+    assert store.check() == []
+
+
+def test_the_same_bytes_are_kept_once_under_their_first_media_type(store: Store) -> None:
+    first = keep(store)
+    again = keep(store, media_type="application/octet-stream")
+    assert again == first
+    assert store.blob(first.blob_id) == first
+    assert len(list(first.path.parent.iterdir())) == 1
+
+
+def test_a_blob_over_the_limit_is_refused_and_leaves_nothing(store: Store, tmp_path: Path) -> None:
+    exact = store.keep_blob(io.BytesIO(b"12345"), "text/plain", 5)
+    with pytest.raises(PayloadTooLarge, match="at most 4 bytes"):
+        store.keep_blob(io.BytesIO(b"12345"), "text/plain", 4)
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and "blobs" in path.parts]
+    assert files == [exact.path]
+
+
+def test_a_source_that_breaks_leaves_nothing(tmp_path: Path) -> None:
+    class Broken(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            raise ConnectionError("gone")
+
+    folder = BlobFolder(tmp_path / "blobs")
+    with pytest.raises(ConnectionError):
+        folder.keep(Broken(), 9)
+    assert list((tmp_path / "blobs").iterdir()) == []
+
+
+def test_a_folder_tells_what_is_wrong_with_a_blob(tmp_path: Path) -> None:
+    folder = BlobFolder(tmp_path)
+    blob_id, size = folder.keep(io.BytesIO(PNG), 99)
+    assert folder.problem(blob_id, size) is None
+    assert folder.problem(blob_id, size + 1) is not None
+    folder.path(blob_id).write_bytes(b"other bytes!!")
+    assert "other content" in (folder.problem(blob_id, size) or "")
+    folder.path(blob_id).unlink()
+    assert "missing" in (folder.problem(blob_id, size) or "")
+
+
+def test_a_blob_is_shown_only_through_a_record_the_reach_shows_with_its_field(world: World) -> None:
+    blob_id = keep(world.store).blob_id
+    assert not world.store.blob_shown(blob_id, [world.reach()])
+    world.put({"a": {"file": {"blob_id": blob_id}, "at": "2026-01-02", "size": 1}})
+    shown = world.store.blob_shown
+    assert shown(blob_id, [world.reach()])
+    assert shown(blob_id, [world.reach(fields=["file"])])
+    assert not shown(blob_id, [])
+    assert not shown(blob_id, [world.reach(fields=["subject"])])
+    assert not shown(blob_id, [world.reach(keys=["b"])])
+    assert not shown(blob_id, [world.reach(time=Interval(None, 0))])
+    reach = world.reach()
+    assert not shown(blob_id, [reach.narrowed([condition(reach, "size", "gt", 1)])])
+    assert not shown("0" * 64, [world.reach()])
+
+
+def test_a_blob_goes_out_of_sight_with_the_last_record_that_has_it(world: World) -> None:
+    blob_id, other = keep(world.store).blob_id, keep(world.store, b"other").blob_id
+    world.put({"a": {"file": {"blob_id": blob_id}}, "b": {"file": blob_id}})
+    world.put({"a": {"file": {"blob_id": other}}})
+    assert world.store.blob_shown(other, [world.reach()])
+    assert world.store.blob_shown(blob_id, [world.reach()])
+    world.put({"b": None})
+    assert not world.store.blob_shown(blob_id, [world.reach()])
+    world.put({"a": {"file": None}})
+    assert not world.store.blob_shown(other, [world.reach()])
+
+
+def test_a_field_that_names_no_blob_shows_none(world: World) -> None:
+    world.put({"a": {"file": {"blob_id": 7}}, "b": {"file": {}}, "c": {"note": "0" * 64}})
+    assert not world.store.blob_shown("0" * 64, [world.reach()])
+
+
+def test_a_field_declared_as_a_blob_later_shows_the_blobs_of_old_records(world: World) -> None:
+    from tests.store.world import MESSAGE, TEXT, declare, stream
+
+    blob_id = keep(world.store).blob_id
+    world.settle(declare(stream(properties={**MESSAGE, "file": TEXT}), version="0"))
+    world.put({"a": {"file": blob_id}})
+    world.settle(declare(version="2"))
+    assert world.store.blob_shown(blob_id, [world.reach()])

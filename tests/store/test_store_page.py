@@ -1,0 +1,217 @@
+"""Pages against a model: every sequence of pages is the sorted list, cut into pieces."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.store.records import BATCHES, FEWER, limits, narrow
+from tests.store.world import (
+    Data,
+    Engine,
+    World,
+    cell,
+    condition,
+    declare,
+    fresh,
+    projected,
+    shown,
+    stream,
+)
+
+from pdpp.model.grant import Interval
+from pdpp.store.port import PageQuery, Position, Record, Store
+from pdpp.store.scope import Reach
+
+SORTS = st.sampled_from([None, "at", "size", "weight", "subject", "read", "thread", "note"])
+Rows = list[tuple[str, str]]
+
+
+def read_pages(store: Store, reaches: Sequence[Reach], limit: int, **query: Any) -> Iterator[Record]:
+    """Yield the records of every page in turn."""
+    after: Position | None = None
+    while True:
+        page = store.page(PageQuery(tuple(reaches), limit, after=after, **query))
+        assert len(page.records) <= limit
+        yield from page.records
+        if page.next is None:
+            return
+        assert len(page.records) == limit
+        after = page.next
+
+
+def handles(records: Iterator[Record] | Sequence[Record]) -> Rows:
+    return [(record.reach.connection_id, record.key) for record in records]
+
+
+def expected(
+    reaches: Sequence[Reach],
+    kept: Mapping[str, Mapping[str, Data]],
+    sort: str | None,
+    descending: bool,
+) -> Rows:
+    present: list[tuple[Any, str, str]] = []
+    absent: Rows = []
+    for reach in reaches:
+        by = sort or reach.default_sort()
+        by = by if by is not None and reach.cell(by) is not None else None
+        for key, data in shown(reach, kept[reach.connection_id]).items():
+            value = cell(reach, by, data)
+            if value is None:
+                absent.append((reach.connection_id, key))
+            else:
+                present.append((value, reach.connection_id, key))
+    present.sort(reverse=descending)
+    absent.sort(reverse=descending)
+    return [(connection_id, key) for _, connection_id, key in present] + absent
+
+
+@given(
+    first=BATCHES,
+    second=BATCHES,
+    drawn=limits(),
+    sort=SORTS,
+    descending=st.booleans(),
+    limit=st.integers(1, 5),
+)
+def test_a_sequence_of_pages_is_the_sorted_list_of_what_the_reaches_show(
+    planner: Engine,
+    first: dict[str, Data],
+    second: dict[str, Data],
+    drawn: Data,
+    sort: str | None,
+    descending: bool,
+    limit: int,
+) -> None:
+    kept = {"c1": first, "c2": second}
+    with fresh(planner) as world:
+        world.settle(None, *kept)
+        for connection_id, batch in kept.items():
+            world.put(batch, connection_id)
+        reaches = [narrow(world, "c1", drawn), narrow(world, "c2", drawn)]
+        wanted = expected(reaches, kept, sort, descending)
+        found = read_pages(world.store, reaches, limit, sort=sort, descending=descending)
+        assert handles(found) == wanted
+        single = read_pages(world.store, reaches[:1], limit, sort=sort, descending=descending)
+        assert handles(single) == [row for row in wanted if row[0] == "c1"]
+
+
+@FEWER
+@given(BATCHES, limits(), st.none() | st.sets(st.sampled_from(["id", "subject", "size", "x"])))
+def test_a_record_shows_the_granted_fields_and_of_those_the_ones_asked_for(
+    planner: Engine, batch: dict[str, Data], drawn: Data, select: set[str] | None
+) -> None:
+    with fresh(planner) as world:
+        world.settle().put(batch)
+        reach = narrow(world, "c1", drawn)
+        asked = None if select is None else frozenset(select)
+        for record in world.store.page(PageQuery((reach,), 100, select=asked)).records:
+            data = batch[record.key]
+            assert orjson.loads(record.data) == projected(reach, data, select)
+            granted = orjson.dumps(projected(reach, data), option=orjson.OPT_SORT_KEYS)
+            assert record.version == hashlib.sha256(granted).hexdigest()[:16]
+            assert world.store.record(reach, record.key, asked) == record
+
+
+def test_pages_are_newest_first_by_the_cursor_field_of_the_stream(world: World) -> None:
+    world.settle(declare(stream(cursor_field="size"), version="2"))
+    world.put({"a": {"size": 1, "at": "2026-01-03"}, "b": {"size": 2, "at": "2026-01-01"}})
+    assert handles(read_pages(world.store, [world.reach()], 9)) == [("c1", "b"), ("c1", "a")]
+
+
+def test_pages_fall_back_to_the_consent_time_and_then_to_the_key(world: World) -> None:
+    world.settle(declare(stream(cursor_field="size"), version="2"))
+    world.put({"a": {"size": 1, "at": "2026-01-03"}, "b": {"size": 2, "at": "2026-01-01"}})
+    timed = world.reach(fields=["at"])
+    assert handles(read_pages(world.store, [timed], 9)) == [("c1", "a"), ("c1", "b")]
+    bare = world.reach(fields=["note"])
+    assert handles(read_pages(world.store, [bare], 9)) == [("c1", "b"), ("c1", "a")]
+
+
+def test_a_page_goes_on_after_its_last_record_whatever_was_written_between(world: World) -> None:
+    world.put({key: {"size": size} for key, size in [("a", 1), ("b", 2), ("c", 3), ("d", 4)]})
+    query = PageQuery((world.reach(),), 2, sort="size")
+    page = world.store.page(query)
+    assert [record.key for record in page.records] == ["d", "c"]
+    world.put({"c": None, "new": {"size": 9}, "between": {"size": 2}})
+    later = world.store.page(PageQuery((world.reach(),), 9, sort="size", after=page.next))
+    assert [record.key for record in later.records] == ["between", "b", "a"]
+
+
+def test_streams_without_a_common_order_follow_each_other(world: World) -> None:
+    undated = stream(consent_time_field=None, query={})
+    world.settle(declare(undated, key="notes"), "c0")
+    world.put({"n1": {}, "n2": {}}, "c0")
+    world.put({"m1": {"at": "2026-01-01"}, "m2": {}})
+    reaches = [world.reach("c0"), world.reach("c1")]
+    rows = [("c1", "m1"), ("c1", "m2"), ("c0", "n2"), ("c0", "n1")]
+    for limit in (1, 2, 3, 9):
+        assert handles(read_pages(world.store, reaches, limit)) == rows
+
+
+def test_no_reach_is_an_empty_page(store: Store) -> None:
+    assert store.page(PageQuery((), 5)).records == ()
+
+
+@pytest.mark.parametrize("name", ['say "hi"', "a.b", "a\\b", "naïve", "$", "a b", "0", "it's"])
+@pytest.mark.parametrize("indexed", [True, False])
+def test_a_field_of_any_name_can_be_compared(world: World, name: str, indexed: bool) -> None:
+    query = {"range_filters": {name: ["gt"]}} if indexed else {}
+    properties = {"id": {"type": "string"}, name: {"type": "string"}}
+    plain = stream(properties=properties, query=query, consent_time_field=None)
+    world.settle(declare(plain, key="odd"), "c9")
+    world.put({"a": {name: "x"}, "b": {name: "y"}, "c": {}}, "c9")
+    reach = world.reach("c9")
+    assert world.keys(reach.narrowed([condition(reach, name, "eq", "x")])) == ["a"]
+
+
+def test_a_grant_compares_a_retyped_field_as_it_was_declared_to_it(world: World) -> None:
+    before = world.reach()
+    retyped = {**stream()["schema"]["properties"], "size": {"type": ["string", "integer", "null"]}}
+    query = {"range_filters": {"at": ["gte"]}}
+    world.settle(declare(stream(properties=retyped, query=query), version="2"))
+    world.put({"a": {"size": 7}, "b": {"size": "many"}, "c": {"size": 1}})
+    reach = Reach(world.feed(), before.stream, None, True)
+    asked = condition(reach, "size", "gt", 5)
+    assert world.keys(reach.narrowed([asked])) == ["a"]
+    assert world.store.count(reach.narrowed([asked])) == 1
+
+
+@FEWER
+@given(BATCHES, st.data())
+def test_one_record_is_found_by_key_only_where_the_reach_shows_it(
+    planner: Engine, batch: dict[str, Data], data: st.DataObject
+) -> None:
+    with fresh(planner) as world:
+        world.settle().put(batch)
+        reach = narrow(world, "c1", data.draw(limits()))
+        visible = shown(reach, batch)
+        found = {key for key in batch if world.store.record(reach, key) is not None}
+        assert found == visible.keys()
+        assert world.store.record(reach, "nowhere") is None
+
+
+def test_related_records_come_by_time_then_key_up_to_a_limit(world: World) -> None:
+    at = {"a": "2026-01-03", "b": "2026-01-01", "c": "2026-01-02", "d": "2026-01-01"}
+    world.put({key: {"thread": "t1", "at": moment} for key, moment in at.items()})
+    world.put({"e": {"thread": "t2", "at": "2026-01-01"}, "f": {"at": "2026-01-01"}})
+    related = world.store.related
+    assert [r.key for r in related(world.reach(), "thread", "t1", 9)] == ["b", "d", "c", "a"]
+    assert [r.key for r in related(world.reach(), "thread", "t1", 2)] == ["b", "d"]
+    undated = world.reach(fields=["thread"])
+    assert [r.key for r in related(undated, "thread", "t1", 9)] == ["a", "b", "c", "d"]
+
+
+def test_related_records_stay_inside_the_reach(world: World) -> None:
+    at = {"a": "2026-01-03", "b": "2026-01-01"}
+    world.put({key: {"thread": "t1", "at": moment} for key, moment in at.items()})
+    until = world.store.record(world.reach(), "a")
+    assert until is not None
+    early = world.reach(time=Interval(None, 1_767_312_000_000_000))
+    assert [r.key for r in world.store.related(early, "thread", "t1", 9)] == ["b"]
+    assert world.store.related(world.reach(fields=["at"]), "thread", "t1", 9) == ()
+    assert world.store.related(world.reach(), "note", "t1", 9) == ()
+    assert world.store.related(world.reach(), "size", "t1", 9) == ()

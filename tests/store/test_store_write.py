@@ -1,0 +1,149 @@
+"""Writing: what a batch does, told apart from what it says."""
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.store.records import FEWER, KEYS, MESSAGES
+from tests.store.world import Clock, Data, Engine, World, declare, fresh
+
+from pdpp.store.port import AggregateQuery, Line, PageQuery, Written
+from pdpp.store.scope import owner_reaches
+
+
+def data_of(world: World, key: str) -> Data:
+    record = world.store.record(world.reach(), key)
+    assert record is not None
+    found = orjson.loads(record.data)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_a_batch_tells_what_it_did(world: World) -> None:
+    assert world.put({"a": {"size": 1}, "b": {"size": 2}, "c": {}}) == Written(new=3)
+    assert world.put({"a": {"size": 1}, "b": {"size": 3}, "c": None, "d": {}}) == Written(
+        new=1, changed=1, unchanged=1, deleted=1
+    )
+
+
+def test_the_same_batch_twice_changes_nothing(world: World) -> None:
+    batch: dict[str, Data | None] = {"a": {"size": 1}, "b": None}
+    world.put(batch)
+    assert world.put(batch) == Written(unchanged=2)
+
+
+def test_an_empty_batch_does_nothing(world: World) -> None:
+    assert world.store.write(world.feed(), []) == Written()
+
+
+def test_the_last_line_of_a_key_wins(world: World) -> None:
+    lines = [
+        Line(0, "a", 1, {"size": 1}),
+        Line(1, "b", 1, {"size": 1}),
+        Line(2, "a", 2, {"size": 2}),
+        Line(3, "b", 2, None),
+    ]
+    assert world.store.write(world.feed(), lines) == Written(new=1, unchanged=1)
+    assert data_of(world, "a") == {"size": 2}
+    assert world.keys() == ["a"]
+
+
+def test_a_record_is_kept_as_canonical_json(world: World) -> None:
+    world.put({"a": {"subject": "é", "file": {"z": 1, "a": [1, {"y": 1, "x": 2}]}, "at": None}})
+    record = world.store.record(world.reach(), "a")
+    assert record is not None
+    assert record.data == (
+        '{"at":null,"file":{"a":[1,{"x":2,"y":1}],"z":1},"subject":"é"}'.encode()
+    )
+
+
+def test_the_order_of_members_is_no_change(world: World) -> None:
+    world.put({"a": {"subject": "x", "file": {"p": 1, "q": 2}}})
+    assert world.put({"a": {"file": {"q": 2, "p": 1}, "subject": "x"}}) == Written(unchanged=1)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"weight": 1}, {"weight": 1.0}),
+        ({"read": None}, {}),
+        ({"read": True}, {"read": 1}),
+        ({"subject": ""}, {"subject": None}),
+    ],
+)
+def test_values_of_another_kind_are_a_change(world: World, before: Data, after: Data) -> None:
+    world.put({"a": before})
+    assert world.put({"a": after}) == Written(changed=1)
+    assert data_of(world, "a") == after
+
+
+@pytest.mark.parametrize("size", [2**63 - 1, 2**63, 2**64 - 1, -(2**63), 0])
+def test_large_whole_numbers_are_kept_exactly_and_compared(world: World, size: int) -> None:
+    world.put({"a": {"size": size}, "b": {"size": 1}})
+    assert data_of(world, "a") == {"size": size}
+    assert world.store.newest(world.reach(keys=["a"]), "size") == size
+    world.put({"a": None})
+    page = world.store.page(PageQuery((world.reach(),), 9, sort="size"))
+    assert [record.key for record in page.records] == ["b"]
+
+
+def test_a_batch_is_written_whole_or_not_at_all(world: World) -> None:
+    world.put({"a": {"size": 1}})
+    lines = [Line(0, "a", 1, {"size": 2}), Line(1, "b", 1, {"size": 2**70})]
+    with pytest.raises(TypeError):
+        world.store.write(world.feed(), lines)
+    assert data_of(world, "a") == {"size": 1}
+    assert world.keys() == ["a"]
+    assert world.store.count(world.reach()) == 1
+
+
+def test_a_value_of_another_kind_is_absent_where_records_are_compared(world: World) -> None:
+    world.put({"a": {"size": True}, "b": {"size": "7"}, "c": {"size": 1}})
+    values = world.store.aggregate(AggregateQuery((world.reach(),), "count_distinct", "size"))
+    assert values[None].distinct == {1}
+    assert values[None].count == 3
+
+
+def test_emission_alone_is_no_change(world: World, clock: Clock) -> None:
+    first = clock.now
+    world.put({"a": {"size": 1}})
+    clock.pass_by()
+    assert world.put({"a": {"size": 1}}) == Written(unchanged=1)
+    record = world.store.record(world.reach(), "a")
+    assert record is not None
+    assert record.emitted_at == first
+
+
+@FEWER
+@given(st.lists(st.dictionaries(KEYS, st.none() | MESSAGES, max_size=4), max_size=5))
+def test_a_history_of_batches_leaves_what_the_last_line_of_each_key_says(
+    engine: Engine, batches: list[dict[str, Data | None]]
+) -> None:
+    with fresh(engine) as world:
+        world.settle()
+        kept: dict[str, Data] = {}
+        for batch in batches:
+            written = world.put(batch)
+            before, kept = kept, _after(kept, batch)
+            assert written.new == len(kept.keys() - before.keys())
+            assert written.deleted == len(before.keys() - kept.keys())
+            assert written.new + written.changed + written.unchanged + written.deleted == len(batch)
+        page = world.store.page(PageQuery((world.reach(),), 99))
+        assert {record.key: orjson.loads(record.data) for record in page.records} == kept
+        for name in ("subject", "size", "weight", "at"):
+            order = world.store.page(PageQuery((world.reach(),), 99, sort=name))
+            assert {record.key for record in order.records} == kept.keys()
+        assert world.store.check() == []
+
+
+def _after(kept: dict[str, Data], batch: dict[str, Data | None]) -> dict[str, Data]:
+    return {key: data for key, data in {**kept, **batch}.items() if data is not None}
+
+
+def test_connections_with_the_same_keys_do_not_meet(world: World) -> None:
+    world.settle(declare(), "c2")
+    world.put({"a": {"subject": "one"}}, "c1")
+    world.put({"a": {"subject": "two"}}, "c2")
+    world.put({"a": None}, "c1")
+    left = owner_reaches(world.store.catalogue())
+    assert [len(world.keys(reach)) for reach in left] == [0, 1]
