@@ -221,9 +221,17 @@ class Running:
 
 @contextmanager
 def running(app: ASGIApp) -> Iterator[Running]:
-    """Serve an application on a loopback port of its own until the block ends."""
+    """Serve an application on a loopback port of its own until the block ends.
+
+    What the server logs goes to the root logger, where ``caplog`` sees it.
+    """
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, ws="none", timeout_graceful_shutdown=5
+        app,
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        ws="none",
+        timeout_graceful_shutdown=5,
     )
     server = _Server(config)
     with socket.create_server(("127.0.0.1", 0)) as listener:

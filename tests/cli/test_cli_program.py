@@ -168,13 +168,27 @@ def test_a_reader_that_goes_away_ends_the_program_quietly(diary: Path) -> None:
 
 
 def test_a_narrow_character_set_is_no_reason_to_fail(diary: Path) -> None:
-    name = ("--name", "Días 🌞", "--id", "cin_diary")
+    name = ("--name", "Days 🌞", "--id", "cin_diary")
     pdpp("connection", "add", "diary", *name, data=diary)
-    ended = pdpp("connection", "list", data=diary, env={"PYTHONIOENCODING": "ascii"})
-    assert ended.code == 0
-    assert "D\\xedas" in ended.out
-    listed = pdpp("connection", "list", "--json", data=diary, env={"PYTHONIOENCODING": "ascii"})
-    assert listed.document["connections"][0]["display_name"] == "Días 🌞"
+    narrow = {"PYTHONIOENCODING": "latin-1"}
+    ended = pdpp("connection", "list", data=diary, env=narrow)
+    assert ended.out.startswith("Days \\U0001f31e (cin_diary")
+    listed = pdpp("connection", "list", "--json", data=diary, env=narrow).document
+    assert listed["connections"][0]["display_name"] == "Days 🌞"
+
+
+def test_programs_that_begin_one_store_at_the_same_time_all_succeed(tmp_path: Path) -> None:
+    runs = [
+        subprocess.Popen(
+            command("owner", "token", "--data", tmp_path / "data"),
+            env=environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(4)
+    ]
+    ended = [(process.communicate()[1], process.returncode) for process in runs]
+    assert [code for _, code in ended] == [0] * 4, ended
 
 
 def test_ctrl_c_ends_an_ingest_with_130_and_keeps_the_whole_batches(diary: Path) -> None:

@@ -43,7 +43,7 @@ def test_every_line_the_greeting_offers_works(demo_server: Served) -> None:
     ]
     assert streams["data"]
     assert len(search["data"]) >= 3
-    assert window["window"]["match_count"] == 1
+    assert window["window"]["match_count"] >= 1
     assert demo_server.url in greeting
     assert str(demo_server.data) in greeting
 

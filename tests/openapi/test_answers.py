@@ -14,6 +14,7 @@ import pytest
 from tests.serving import SetClock, World, living, seeded_store
 
 from pdpp import demo
+from pdpp.authz.selection import Selection, make_package, resolve
 from pdpp.model import instant
 from pdpp.model.grant import Interval
 from pdpp.resource.settings import Settings
@@ -43,7 +44,7 @@ READS = [
     f"{NOTES}/{quote('Às terças 🎶 – coro')}",
     f"{DIARY}?field=body",
     f"{DIARY}?field=words",
-    f"{NOTES}/logo-draft/field-window?field=tags&offset_chars=2&limit_chars=3",
+    f"{NOTES}/note-130/field-window?field=tags&offset_chars=2&limit_chars=3",
     f"{DIARY}?field=body&q=kitchen",
     "/v1/streams/messages/aggregate",
     "/v1/streams/messages/aggregate?group_by=from&limit=5000&connection_id=cin_work",
@@ -152,6 +153,38 @@ def test_a_grant_limited_in_time_and_fields_answers_as_documented(
     early = client.get(MAIL, params={"filter[sent_at][lt]": "2025-01-01"})
     assert early.json()["error"]["code"] == "grant_time_range_exceeded"
     assert problems(document, early) == []
+
+
+def package_token(world: World) -> tuple[str, str]:
+    """Return the token of a package of everything, and one of its grants."""
+    allowances = resolve(Selection(), world.store.catalogue())
+    package, grants, secret, token = make_package(
+        allowances, client_id="test-client", purpose="a test", now=instant.now()
+    )
+    world.store.add_package(package, grants, [token])
+    return secret, next(g.id for g in grants if g.allowances[0].connection_id == "cin_notes")
+
+
+def test_a_package_answers_as_documented(document: Json, demo_world: World) -> None:
+    secret, grant_id = package_token(demo_world)
+    client = demo_world.server.client(secret)
+    for url in ("/v1/schema", "/v1/streams", "/v1/search?q=invoice"):
+        answer = client.get(url)
+        assert answer.status_code == 200
+        assert problems(document, answer) == []
+    for url in (NOTES, "/v1/streams/documents", "/v1/streams/documents/aggregate"):
+        unclear = client.get(url)
+        assert (unclear.status_code, unclear.json()["error"]["code"]) == (
+            409,
+            "ambiguous_connection",
+        )
+        chosen = client.get(url, headers={"PDPP-Grant": grant_id})
+        named = client.get(url, params={"connection_id": "cin_notes"})
+        assert (chosen.status_code, named.status_code) == (200, 200)
+        assert problems(document, unclear) == problems(document, chosen) == []
+    other = client.get("/v1/streams", headers={"PDPP-Grant": "nothing"})
+    assert (other.status_code, other.json()["error"]["code"]) == (403, "grant_invalid")
+    assert problems(document, other) == []
 
 
 @pytest.mark.parametrize(("url", "refusal"), REFUSALS.items(), ids=list(REFUSALS))

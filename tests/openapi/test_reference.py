@@ -5,14 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from pdpp.evidence.excerpt import PREVIEW_CHARS
 from pdpp.evidence.window import DEFAULT_AROUND, DEFAULT_LIMIT, MAX_MATCHES
 from pdpp.model import errors, instant
 from pdpp.resource.answer import SCHEMAS, error_codes
 from pdpp.resource.endpoint import VERSION
 from pdpp.resource.parameter import Parameter, Shape
 from pdpp.resource.routes import BASE, ROUTES, Route
-from pdpp.resource.search import MOST_EXCERPTS
+from pdpp.resource.search import MOST_EXCERPTS, PREVIEW_CHARS
 from pdpp.resource.settings import Settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "rest.md").read_text()
@@ -87,7 +86,7 @@ def test_the_page_knows_the_limits_of_the_server() -> None:
         f"{DEFAULT_LIMIT:,} unless given",
         f"{DEFAULT_AROUND} unless given",
         f"the first {MAX_MATCHES}",
-        f"up to {MOST_EXCERPTS} `evidence_excerpts`",
+        f"at most {MOST_EXCERPTS} passage",
         f"{settings.body_bytes >> 20} MiB",
         f"{settings.line_bytes >> 20} MiB",
         f"{settings.blob_bytes >> 30} GiB",

@@ -84,7 +84,7 @@ def test_every_answer_is_of_one_moment(store: SqliteStore, beside: SqliteStore) 
         rows = [{"id": f"g{i}", "size": number, "subject": "alpha"} for i in range(many)]
         feed = beside.catalogue().feeds[("home", "messages")]
         gone = [Line(i, f"g{i}", 0, None) for i in range(many, GENERATION + 3)]
-        beside.write(feed, [*(Line(0, r["id"], 0, r) for r in rows), *gone])
+        beside.write(feed, [*(Line(0, str(r["id"]), 0, r) for r in rows), *gone])
 
     def rewrite_until_ended() -> None:
         number = 1
@@ -140,7 +140,7 @@ def _source(name: str) -> dict[str, str]:
     return {"kind": "connector", "id": f"https://{name}.example/connector"}
 
 
-OLD = [
+OLD: list[dict[str, Any]] = [
     {"id": f"r{i}", "subject": "pear", "aside": "quince" if i % 2 else "plum", "rank": i % 4}
     for i in range(12)
 ]
@@ -237,6 +237,20 @@ def test_a_field_newly_declared_as_a_blob_opens_the_bytes_of_older_records(
     store.register(parse_declaration(declaration()))
     client = caller.under(grant(store, fields=("id", "attachment")))
     assert client.send(f"/v1/blobs/{blob.blob_id}").content == b"bytes"
+
+
+def test_a_field_newly_declared_as_a_blob_opens_no_bytes_to_an_earlier_grant(
+    store: SqliteStore, caller: Caller
+) -> None:
+    plain = copy.deepcopy(declaration())
+    plain["declaration_version"] = "0"
+    plain["streams"][0]["schema"]["properties"]["attachment"] = {"type": ["object", "null"]}
+    store.register(parse_declaration(plain))
+    client = caller.under(grant(store, fields=("id", "attachment")))
+    store.register(parse_declaration(declaration()))
+    blob = store.keep_blob(io.BytesIO(b"bytes"), "text/plain", 1 << 20)
+    put(store, {"id": "r", "attachment": {"blob_id": blob.blob_id}})
+    assert client.send(f"/v1/blobs/{blob.blob_id}").status_code == 404
 
 
 def test_an_answer_that_took_longer_is_the_same_answer(store: SqliteStore) -> None:

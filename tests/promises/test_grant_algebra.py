@@ -136,7 +136,7 @@ def _text(value: Any) -> str:
 
 
 @given(wide=SELECTIONS, by=SELECTIONS)
-@settings(max_examples=max(5, settings.default.max_examples // 2))
+@settings(max_examples=max(5, settings().max_examples // 2))
 def test_narrowing_a_grant_never_adds_anything(
     store: SqliteStore, caller: Caller, wide: Selection, by: Selection
 ) -> None:

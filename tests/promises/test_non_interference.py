@@ -4,10 +4,11 @@ import hashlib
 import io
 import re
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import apsw.fts5aux
 import httpx
@@ -22,6 +23,7 @@ from tests.promises.twins import (
     OUTSIDE,
     SIGHTS,
     VISIBLE_KEYS,
+    Data,
     Sight,
     Template,
     Twin,
@@ -38,7 +40,7 @@ from pdpp.store.sqlite import changes, predicate, records, search
 from pdpp.store.sqlite.records import RecordReader
 from pdpp.store.sqlite.store import SqliteStore
 
-EXAMPLES = max(5, settings.default.max_examples // 4)
+EXAMPLES = max(5, settings().max_examples // 4)
 _REQUEST_ID = re.compile(rb"req_[0-9a-f]{16}")
 _MOST_PAGES = 5
 
@@ -81,7 +83,7 @@ class Observer:
         return body
 
     def _send(self, twin: Twin, probe: Probe, params: list[tuple[str, str]]) -> httpx.Response:
-        query = httpx.QueryParams(params)
+        query = httpx.QueryParams(urlencode(params))
         return twin.caller.send(probe.path, query, method=probe.method, headers=probe.headers)
 
     def follow(self, probe: Probe) -> None:
@@ -234,6 +236,36 @@ def test_a_hidden_upload_of_the_same_bytes_does_not_change_their_type(
         observer.follow(Probe(f"/v1/blobs/{blob.blob_id}"))
         window = "/v1/streams/messages/records/v1/field-window"
         observer.follow(Probe(window, [("field", "attachment")]))
+
+
+@pytest.fixture
+def crowded(template: Template, tmp_path: Path) -> Iterator[Observer]:
+    """Twins of which one has so many hidden records that the other way into the data is shorter."""
+    amounts = ((1e308, INSIDE[0]), (1e308, INSIDE[3]), (-1e308, INSIDE[1]), (1, INSIDE[2]))
+    lines: list[tuple[str, Data | None, int]] = [
+        (key, {"id": key, "label": "a", "amount": amount, "sent_at": moment}, 0)
+        for key, (amount, moment) in zip(VISIBLE_KEYS, amounts, strict=True)
+    ]
+    lines.append(("a1", {"id": "a1", "label": "a", "amount": 1.0, "sent_at": INSIDE[3]}, 0))
+    with twins(template, tmp_path, SIGHTS[1], 0) as pair:
+        pair.right.write("home", "messages", lines)
+        lines += [(f"h{i}", {"id": f"h{i}", "label": "a"}, 0) for i in range(6)]
+        pair.left.write("home", "messages", lines)
+        yield Observer(pair)
+
+
+@pytest.mark.parametrize("metric", ["sum", "min", "max", "count_distinct"])
+def test_hidden_records_cannot_change_the_order_in_which_numbers_are_taken(
+    crowded: Observer, metric: str
+) -> None:
+    asked = [("metric", metric), ("field", "amount"), ("filter[label]", "a")]
+    crowded.follow(Probe("/v1/streams/messages/aggregate", asked))
+    crowded.follow(Probe("/v1/streams/messages/aggregate", [*asked, ("group_by", "label")]))
+
+
+def test_hidden_records_cannot_change_how_a_group_is_named(crowded: Observer) -> None:
+    asked = [("group_by", "amount"), ("filter[label]", "a")]
+    crowded.follow(Probe("/v1/streams/messages/aggregate", asked))
 
 
 # The attack must notice a store that looks where it should not.

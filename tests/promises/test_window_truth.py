@@ -18,7 +18,7 @@ from pdpp.model.validation import parse_declaration
 from pdpp.store.port import Line
 from pdpp.store.sqlite.store import SqliteStore
 
-EXAMPLES = max(5, settings.default.max_examples)
+EXAMPLES = max(5, settings().max_examples)
 WINDOW = "/v1/streams/messages/records/r/field-window"
 MOST_WALKED = 400
 

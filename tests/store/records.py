@@ -11,7 +11,7 @@ from pdpp.model.grant import Interval
 from pdpp.store.scope import Reach
 
 DAY = instant.DAY
-FEWER = settings(max_examples=(settings.default or settings()).max_examples // 3)
+FEWER = settings(max_examples=(settings.default or settings()).max_examples // 2)
 KEYS = st.sampled_from(["a", "b", "B", "k1", "k10", "k2", "ä", "鍵", "z-9", "~"])
 WORDS = st.sampled_from(["", "apple", "Apple", "b", "été", "犬", "z", "10", "a\x00b", "𝒳"])
 TIMES = st.sampled_from(

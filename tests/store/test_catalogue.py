@@ -1,12 +1,12 @@
-"""Sources, connections and streams: what is declared, and re-indexing when a declaration changes."""
+"""Sources, connections, streams, and re-indexing when a declaration changes."""
 
 import pytest
-from tests.store.world import MESSAGE, QUERY, Clock, Data, World, condition, declare, stream
+from tests.store.world import MESSAGE, QUERY, Data, World, allow, condition, declare, stream
 
 from pdpp.evidence.analyse import parse_query
 from pdpp.model.declaration import Kind
 from pdpp.model.errors import Conflict, NotFound
-from pdpp.model.grant import Interval
+from pdpp.model.grant import AccessMode, Grant, Interval
 from pdpp.store.port import AggregateQuery, ChangeQuery, PageQuery, SearchQuery, Store
 from pdpp.store.scope import Reach, grant_reaches
 
@@ -130,7 +130,8 @@ def test_a_retyped_field_is_compared_as_its_new_kind(world: World) -> None:
     texts = stream(properties={**MESSAGE, "size": {"type": ["string", "integer"]}}, query={})
     world.settle(declare(texts, version="0"))
     world.put({"a": {"size": 3}, "b": {"size": "10"}, "c": {"size": "9"}})
-    as_text = stream(properties={**MESSAGE, "size": {"type": "string"}}, query={"range_filters": {"size": ["gt"]}})  # fmt: skip
+    text = {**MESSAGE, "size": {"type": "string"}}
+    as_text = stream(properties=text, query={"range_filters": {"size": ["gt"]}})
     world.settle(declare(as_text, version="2"))
     assert sorted_by(world, "size") == ["b", "c", "a"]
     world.settle(declare(version="3"))
@@ -202,7 +203,7 @@ def test_a_stream_may_lose_its_consent_time(world: World) -> None:
 
 
 def test_a_record_deleted_before_the_consent_time_changed_is_no_news_to_a_new_grant(
-    world: World, clock: Clock
+    world: World,
 ) -> None:
     world.put({"a": {"at": "2026-02-01", "day": "2020-01-01"}})
     world.put({"a": None})
@@ -223,11 +224,23 @@ def test_a_write_with_an_older_catalogue_is_indexed_as_declared_now(world: World
     assert sums[None].total == 1
 
 
+def test_a_write_to_a_stream_that_is_gone_is_refused(world: World) -> None:
+    stale = world.feed()
+    world.settle(declare(stream("threads"), version="2"))
+    with pytest.raises(NotFound, match="no longer a stream"):
+        world.write({"a": {}}, stale)
+
+
+def test_a_stale_catalogue_keeps_reading_what_it_knew(world: World) -> None:
+    world.put({"a": {"size": 1, "weight": 2, "subject": "apple"}})
+    stale = world.reach()
+    world.settle(declare(with_query(search={"lexical_fields": ["note"]}), version="2"))
+    world.put({"b": {"size": 2, "weight": 1, "note": "apple"}})
+    page = world.store.page(PageQuery((stale,), 9, sort="weight"))
+    assert [record.key for record in page.records] == ["a", "b"]
+
+
 def test_an_older_grant_never_sees_a_field_declared_later(world: World) -> None:
-    from tests.store.world import allow
-
-    from pdpp.model.grant import AccessMode, Grant
-
     grant = Grant("g", "c", "p", AccessMode.CONTINUOUS, (allow(world),), 0)
     wider = {**MESSAGE, "secret": {"type": "string"}}
     search = {**QUERY, "search": {"lexical_fields": ["subject", "secret"]}}

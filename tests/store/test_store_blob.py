@@ -1,9 +1,10 @@
 import hashlib
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.store.world import World, condition
+from tests.store.world import MESSAGE, TEXT, World, condition, declare, stream
 
 from pdpp.model.errors import PayloadTooLarge
 from pdpp.model.grant import Interval
@@ -51,13 +52,11 @@ def test_a_blob_over_the_limit_is_refused_and_leaves_nothing(store: Store, tmp_p
 
 
 def test_a_source_that_breaks_leaves_nothing(tmp_path: Path) -> None:
-    class Broken(io.BytesIO):
-        def read(self, size: int | None = -1) -> bytes:
-            raise ConnectionError("gone")
-
+    source = io.BytesIO(b"x")
+    source.close()
     folder = BlobFolder(tmp_path / "blobs")
-    with pytest.raises(ConnectionError):
-        folder.keep(Broken(), 9)
+    with pytest.raises(ValueError, match="closed"):
+        folder.keep(source, 9)
     assert list((tmp_path / "blobs").iterdir()) == []
 
 
@@ -105,9 +104,18 @@ def test_a_field_that_names_no_blob_shows_none(world: World) -> None:
     assert not world.store.blob_shown("0" * 64, [world.reach()])
 
 
-def test_a_field_declared_as_a_blob_later_shows_the_blobs_of_old_records(world: World) -> None:
-    from tests.store.world import MESSAGE, TEXT, declare, stream
+def test_a_field_that_was_no_blob_when_it_was_granted_opens_none(world: World) -> None:
+    world.settle(declare(stream(properties={**MESSAGE, "file": TEXT}), version="0"))
+    before = world.reach()
+    world.settle(declare(version="2"))
+    blob_id = keep(world.store).blob_id
+    world.put({"a": {"file": blob_id}})
+    older = replace(world.reach(), stream=before.stream)
+    assert not world.store.blob_shown(blob_id, [older])
+    assert world.store.blob_shown(blob_id, [world.reach()])
 
+
+def test_a_field_declared_as_a_blob_later_shows_the_blobs_of_old_records(world: World) -> None:
     blob_id = keep(world.store).blob_id
     world.settle(declare(stream(properties={**MESSAGE, "file": TEXT}), version="0"))
     world.put({"a": {"file": blob_id}})

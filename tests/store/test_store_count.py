@@ -1,11 +1,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.store.records import BATCHES, limits, narrow
+from tests.store.records import BATCHES, FEWER, limits, narrow
 from tests.store.world import Data, Engine, World, cell, declare, fresh, shown
 
 from pdpp.store.cell import CellValue
 
 
+@FEWER
 @given(BATCHES, BATCHES, limits(), st.sampled_from(["at", "size", "weight", "subject", "note"]))
 def test_counts_and_the_newest_value_are_those_of_what_a_reach_shows(
     planner: Engine, first: dict[str, Data], second: dict[str, Data], drawn: Data, field: str

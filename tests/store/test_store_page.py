@@ -30,7 +30,9 @@ SORTS = st.sampled_from([None, "at", "size", "weight", "subject", "read", "threa
 Rows = list[tuple[str, str]]
 
 
-def read_pages(store: Store, reaches: Sequence[Reach], limit: int, **query: Any) -> Iterator[Record]:
+def read_pages(
+    store: Store, reaches: Sequence[Reach], limit: int, **query: Any
+) -> Iterator[Record]:
     """Yield the records of every page in turn."""
     after: Position | None = None
     while True:

@@ -14,7 +14,21 @@ from pdpp.store.port import Hit, SearchPosition, SearchQuery, Store
 from pdpp.store.scope import Reach
 
 WORDS = st.sampled_from(
-    ["apple", "Apples", "apply", "pear", "PEAR", "犬", "猫犬", "東京", "café", "cafe", "10", "x-y", "…"]
+    [
+        "apple",
+        "Apples",
+        "apply",
+        "pear",
+        "PEAR",
+        "犬",
+        "猫犬",
+        "東京",
+        "café",
+        "cafe",
+        "10",
+        "x-y",
+        "…",
+    ]
 )
 TEXTS = st.none() | st.lists(WORDS, max_size=6).map(" ".join)
 RECORDS = st.dictionaries(

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.store.world import NOW, Clock, World, allow
 
-from pdpp.model.grant import AccessMode, Grant, Interval
+from pdpp.model.grant import AccessMode, Grant, Interval, Package
 from pdpp.store.port import Store, Token
 
 TOKEN = Token("h1", "client", "app", NOW, grant_id="g1")
@@ -70,3 +70,50 @@ def test_a_token_may_end_by_itself(store: Store) -> None:
     token = Token("h9", "owner", "console", NOW, expires_at=NOW + 1)
     store.add_token(token)
     assert store.token("h9") == token
+
+
+PACKAGE = Package("p1", "app", NOW, NOW + 9)
+
+
+def pack(world: World) -> list[Grant]:
+    grants = [replace(grant_of(world, name), package_id="p1") for name in ("g1", "g2")]
+    token = Token("h1", "mcp_package", "app", NOW, package_id="p1")
+    world.store.add_package(PACKAGE, grants, [token])
+    world.store.add_grant(grant_of(world, "g3"), [replace(TOKEN, hash="h3", grant_id="g3")])
+    return grants
+
+
+def test_a_package_comes_back_with_its_grants(world: World) -> None:
+    grants = pack(world)
+    assert world.store.package("p1") == PACKAGE
+    assert world.store.package("nowhere") is None
+    assert list(world.store.package_grants("p1")) == grants
+    assert list(world.store.package_grants("nowhere")) == []
+
+
+def test_revoking_a_package_revokes_its_grants_and_tokens_and_no_others(
+    world: World, clock: Clock
+) -> None:
+    pack(world)
+    clock.pass_by()
+    assert world.store.revoke_package("p1")
+    assert world.store.package("p1") == replace(PACKAGE, revoked_at=clock.now)
+    assert {grant.id: grant.revoked_at for grant in world.store.grants()} == {
+        "g1": clock.now,
+        "g2": clock.now,
+        "g3": None,
+    }
+    times = [getattr(world.store.token(name), "revoked_at", 0) for name in ("h1", "h3")]
+    assert times == [clock.now, None]
+    assert not world.store.revoke_package("p1")
+    assert not world.store.revoke_package("nowhere")
+
+
+def test_revoking_one_grant_of_a_package_leaves_the_others(world: World) -> None:
+    pack(world)
+    assert world.store.revoke_grant("g1")
+    left = [grant.id for grant in world.store.package_grants("p1") if grant.revoked_at is None]
+    assert left == ["g2"]
+    token = world.store.token("h1")
+    assert token is not None
+    assert token.revoked_at is None

@@ -14,7 +14,7 @@ from pdpp.model.grant import Allowance, Interval
 from pdpp.model.validation import parse_declaration
 from pdpp.store.catalogue import Feed
 from pdpp.store.cell import CellValue, cell_value
-from pdpp.store.port import Line, Store, Written
+from pdpp.store.port import Line, PageQuery, Record, Store, Written
 from pdpp.store.scope import Condition, Reach
 from pdpp.store.sqlite.store import SqliteStore
 
@@ -43,7 +43,7 @@ MESSAGE: Data = {
 }
 RANGES = ["gte", "gt", "lte", "lt"]
 QUERY: Data = {
-    "range_filters": {name: RANGES for name in ("subject", "at", "day", "size", "weight")},
+    "range_filters": dict.fromkeys(("subject", "at", "day", "size", "weight"), RANGES),
     "search": {"lexical_fields": ["subject", "body"]},
     "aggregations": {
         "count": True,
@@ -178,9 +178,7 @@ def fresh(engine: Engine) -> Iterator[World]:
             store.close()
 
 
-def all_records(store: Store, reach: Reach) -> Iterable[Any]:
-    from pdpp.store.port import PageQuery
-
+def all_records(store: Store, reach: Reach) -> tuple[Record, ...]:
     return store.page(PageQuery((reach,), 10_000)).records
 
 

@@ -25,6 +25,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "ingest": ("pdpp.cli.ingest:ingest", "Bring in records from NDJSON."),
         "blob": ("pdpp.cli.blob:blob", "Bring in files that records point to."),
         "grant": ("pdpp.cli.grant:grant", "Let a client read, see what is granted, take it back."),
+        "connect": ("pdpp.cli.connect:connect", "Keep a grant's token for a provider."),
+        "mcp": ("pdpp.cli.mcp:mcp", "Serve an agent, or print how to connect one."),
         "owner": ("pdpp.cli.owner:owner", "Make tokens for yourself."),
         "check": ("pdpp.cli.care:check", "Check that everything stored is sound."),
         "backup": ("pdpp.cli.care:backup", "Copy everything into a new folder."),

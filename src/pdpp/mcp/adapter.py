@@ -1,62 +1,53 @@
 """The six tools: arguments are checked, the resource server is read, both halves are made."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from pdpp.mcp import text
 from pdpp.mcp.definition import SIGNATURES, definition
-from pdpp.mcp.fetching import fetch
-from pdpp.mcp.field import read_record_field
 from pdpp.mcp.kernel import Context, Tool
-from pdpp.mcp.paging import query_records
-from pdpp.mcp.problem import problem_view
-from pdpp.mcp.reading import Reading
-from pdpp.mcp.result import MOST_ERROR_CHARS, result
-from pdpp.mcp.schema import schema
-from pdpp.mcp.searching import search
-from pdpp.mcp.structured import problem_structured
-from pdpp.mcp.summary import aggregate
 from pdpp.model.errors import PdppError
 
-Operation = Callable[[Reading, dict[str, Any]], Awaitable[dict[str, Any]]]
+if TYPE_CHECKING:
+    from pdpp.mcp.reading import Reading
 
-OPERATIONS: dict[str, Operation] = {
-    "schema": schema,
-    "query_records": query_records,
-    "aggregate": aggregate,
-    "search": search,
-    "fetch": fetch,
-    "read_record_field": read_record_field,
+Operation = Callable[["Reading", dict[str, Any]], Awaitable[dict[str, Any]]]
+ReadingOf = Callable[[Context], "Reading"]
+
+_OPERATIONS = {
+    "schema": "schema",
+    "query_records": "paging",
+    "aggregate": "summary",
+    "search": "searching",
+    "fetch": "fetching",
+    "read_record_field": "field",
 }
+"""The module of each tool; one is imported when it is first used."""
 
 
-def make_tools(reading_of: Callable[[Context], Reading]) -> list[Tool]:
+def operation(tool: str) -> Operation:
+    """Return what runs a tool."""
+    found: Operation = getattr(import_module(f"pdpp.mcp.{_OPERATIONS[tool]}"), tool)
+    return found
+
+
+def make_tools(reading_of: ReadingOf) -> list[Tool]:
     """Return the six tools; ``reading_of`` gives each request its way to the server."""
-    return [
-        Tool(name, definition(name), _Runner(name, operation, reading_of))
-        for name, operation in OPERATIONS.items()
-    ]
+    return [Tool(name, definition(name), _Runner(name, reading_of)) for name in _OPERATIONS]
 
 
-@dataclass(frozen=True, slots=True)
 class _Runner:
     """Runs one tool; every refusal becomes a typed result."""
 
-    name: str
-    operation: Operation
-    reading_of: Callable[[Context], Reading]
+    def __init__(self, name: str, reading_of: ReadingOf) -> None:
+        self._name = name
+        self._reading_of = reading_of
 
     async def __call__(self, arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
-        reading = self.reading_of(context)
         try:
-            checked = SIGNATURES[self.name].check(arguments)
-            return await self.operation(reading, checked)
+            checked = SIGNATURES[self._name].check(arguments)
+            return await operation(self._name)(self._reading_of(context), checked)
         except PdppError as error:
-            view = problem_view(self.name, arguments, error)
-            return result(
-                text.problem_text(view),
-                problem_structured(view),
-                most=MOST_ERROR_CHARS,
-                error=True,
-            )
+            from pdpp.mcp.problem import problem_result
+
+            return problem_result(self._name, arguments, error)

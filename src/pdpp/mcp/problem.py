@@ -3,8 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pdpp.evidence.budget import cut
+from pdpp.evidence.budget import cut, json_length
 from pdpp.mcp.definition import SIGNATURES
+from pdpp.mcp.result import MOST_ERROR_CHARS, fits, result
+from pdpp.mcp.structured import problem_structured
+from pdpp.mcp.text import problem_text
 from pdpp.mcp.view import NextCall, ProblemView
 from pdpp.model.errors import PdppError
 
@@ -19,6 +22,29 @@ def problem_view(tool: str, arguments: Mapping[str, Any], error: PdppError) -> P
     told["message"] = cut(str(told["message"]), _MOST_MESSAGE)[0]
     bounded = {name: _bounded(value) for name, value in told.items()}
     return ProblemView(bounded, _calls(tool, arguments, error))
+
+
+def problem_result(tool: str, arguments: Mapping[str, Any], error: PdppError) -> dict[str, Any]:
+    """Return an error as a tool result of two halves."""
+    view = problem_view(tool, arguments, error)
+    spoken, shaped = problem_text(view), problem_structured(view)
+    if not fits(spoken, shaped, MOST_ERROR_CHARS, MOST_ERROR_CHARS):
+        brief = {k: _brief(v) for k, v in view.error.items()}
+        view = ProblemView(brief, view.calls[:3] if _short(view.calls) else ())
+        spoken, shaped = problem_text(view), problem_structured(view)
+    return result(spoken, shaped, most=MOST_ERROR_CHARS, error=True)
+
+
+def _brief(value: Any) -> Any:
+    if isinstance(value, str):
+        return cut(value, 400)[0]
+    if isinstance(value, list):
+        return value[:3]
+    return value if not isinstance(value, Mapping) else {}
+
+
+def _short(calls: Sequence[NextCall]) -> bool:
+    return sum(json_length(call.as_json()) for call in calls[:3]) < 600
 
 
 def _bounded(value: Any) -> Any:

@@ -1,6 +1,6 @@
 """Resources: the same reads for hosts that follow addresses; never the only way to anything."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pdpp.evidence.handle import (
@@ -14,9 +14,8 @@ from pdpp.evidence.handle import (
     parse_window_uri,
     stream_uri,
 )
-from pdpp.mcp.adapter import OPERATIONS
+from pdpp.mcp.adapter import ReadingOf, operation
 from pdpp.mcp.kernel import Context, UnknownResource
-from pdpp.mcp.reading import Reading
 from pdpp.model.errors import PdppError
 
 _TEMPLATES = (
@@ -30,13 +29,13 @@ _TEMPLATES = (
 class Resources:
     """Serves ``pdpp://`` addresses through the tools' own operations."""
 
-    def __init__(self, reading_of: Callable[[Context], Reading]) -> None:
+    def __init__(self, reading_of: ReadingOf) -> None:
         self._reading_of = reading_of
 
     async def list(self, context: Context, /) -> Sequence[dict[str, Any]]:
         """Return one resource for each stream the caller may read."""
         try:
-            found = await OPERATIONS["schema"](self._reading_of(context), {})
+            found = await operation("schema")(self._reading_of(context), {})
         except PdppError:
             return []
         body = found["structuredContent"].get("data", {})
@@ -61,7 +60,7 @@ class Resources:
         """Read one address as the tool that it stands for reads it."""
         try:
             tool, arguments, kind = _operation(uri)
-            found = await OPERATIONS[tool](self._reading_of(context), arguments)
+            found = await operation(tool)(self._reading_of(context), arguments)
         except PdppError:
             raise UnknownResource(uri) from None
         return [{"uri": uri, "mimeType": kind, "text": found["content"][0]["text"]}]

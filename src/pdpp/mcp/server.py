@@ -1,12 +1,11 @@
 """The MCP server as clients meet it: its name, its six tools, its resources."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pdpp import __version__
-from pdpp.mcp.adapter import make_tools
-from pdpp.mcp.kernel import Context, Kernel, ServerInfo
-from pdpp.mcp.reading import Reading
+from pdpp.mcp.adapter import ReadingOf, make_tools
+from pdpp.mcp.kernel import Kernel, ServerInfo
 from pdpp.mcp.resources import Resources
 
 INSTRUCTIONS = (
@@ -17,9 +16,7 @@ INSTRUCTIONS = (
 )
 
 
-def make_kernel(
-    reading_of: Callable[[Context], Reading], icons: Sequence[dict[str, Any]] = ()
-) -> Kernel:
+def make_kernel(reading_of: ReadingOf, icons: Sequence[dict[str, Any]] = ()) -> Kernel:
     """Put the server together over a way to read."""
     info = ServerInfo("pdpp", __version__, "Personal data", icons)
     return Kernel(info, make_tools(reading_of), Resources(reading_of), INSTRUCTIONS)

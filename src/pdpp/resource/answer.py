@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pdpp.evidence.excerpt import PREVIEW_CHARS
 from pdpp.evidence.window import MAX_LIMIT, MAX_MATCHES
 from pdpp.model import errors
 from pdpp.model.declaration import Cardinality, Kind, Role, Semantics
 from pdpp.resource.aggregate import METRICS
 from pdpp.resource.calendar import GRANULARITIES
 from pdpp.resource.schema import COUNT_KINDS
-from pdpp.resource.search import MOST_EXCERPTS
+from pdpp.resource.search import MOST_EXCERPTS, PREVIEW_CHARS
 
 Json = dict[str, Any]
 
@@ -112,7 +111,7 @@ def _list(items: Json, meta: Mapping[str, Any] | None = None) -> Json:
             "data": _array(items),
             "has_more": FLAG,
             "meta": _object({**_META, **(meta or {})}),
-            "links": _object({"self": TEXT}, {"next": TEXT}),
+            "links": _object({}, {"next": TEXT}),
         },
         {
             "next_cursor": {**TEXT, "description": "Give it as cursor; absent on the last page."},
@@ -251,7 +250,7 @@ SCHEMAS: Json = {
             "record_url": TEXT,
             "matched_fields": _array(TEXT),
             "score": _object(
-                {"kind": {"const": "lexical"}, "value": NUMBER, "order": {"const": "descending"}}
+                {"kind": {"const": "lexical"}, "value": NUMBER, "order": {"const": "desc"}}
             ),
             "evidence_excerpts": _array(ref("EvidenceExcerpt"), MOST_EXCERPTS),
         }
@@ -282,7 +281,7 @@ SCHEMAS: Json = {
             "detail": {"enum": ["compact", "full"]},
             "bearer": _object(
                 {
-                    "scope": {"enum": ["owner", "grant"]},
+                    "scope": {"enum": ["owner", "grant", "package"]},
                     "token_kind": TEXT,
                     "grant_id": _nullable(TEXT),
                     "client_id": _nullable(TEXT),

@@ -28,13 +28,11 @@ ERRORS: Mapping[int, str] = {
 _ALWAYS = (400, 401, 403, 429, 500, 503)
 _SOMETIMES: Mapping[str, tuple[int, ...]] = {
     "getSchema": (409,),
-    "listRecords": (409, 410),
-    "getRecord": (409,),
-    "readFieldWindow": (409, 422),
-    "deleteRecord": (409,),
+    "listRecords": (410,),
+    "readFieldWindow": (422,),
     "readBlob": (416,),
     "headBlob": (416,),
-    "ingest": (409, 413, 422),
+    "ingest": (413, 422),
     "storeBlob": (413, 422),
 }
 _LISTS: Mapping[str, str] = {
@@ -87,7 +85,10 @@ def openapi_document(origin: str) -> Json:
         "paths": paths,
         "components": {
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
-            "parameters": {"PDPP-Version": _version_parameter()},
+            "parameters": {
+                "PDPP-Version": _version_parameter(),
+                "PDPP-Grant": _grant_parameter(),
+            },
             "headers": {
                 name: {**facts, "required": True, "schema": {"type": "string"}}
                 for name, facts in _HEADERS.items()
@@ -107,6 +108,7 @@ def _operation(route: Route) -> Json:
             *(_query_parameter(parameter) for parameter in route.parameters.values()),
             *([_range_parameter()] if route.answer == "Bytes" else []),
             {"$ref": "#/components/parameters/PDPP-Version"},
+            {"$ref": "#/components/parameters/PDPP-Grant"},
         ],
         "responses": {**_success(route), **_failures(route)},
     }
@@ -130,6 +132,16 @@ def _version_parameter() -> Json:
         "description": "Refuse to be answered in another version of the protocol.",
         "required": False,
         "schema": {"type": "string", "enum": [VERSION]},
+    }
+
+
+def _grant_parameter() -> Json:
+    return {
+        "name": "PDPP-Grant",
+        "in": "header",
+        "description": "Read through this grant of a package alone.",
+        "required": False,
+        "schema": {"type": "string"},
     }
 
 
@@ -212,7 +224,8 @@ def _bytes(description: str, status: int = 200) -> Json:
 
 def _failures(route: Route) -> Json:
     absent = (404,) if "{" in route.path else ()
-    statuses = sorted({*_ALWAYS, *absent, *_SOMETIMES.get(route.name, ())})
+    unclear = (409,) if "{stream}" in route.path else ()
+    statuses = sorted({*_ALWAYS, *absent, *unclear, *_SOMETIMES.get(route.name, ())})
     return {str(status): {"$ref": f"#/components/responses/Error{status}"} for status in statuses}
 
 

@@ -131,15 +131,22 @@ def _relations(call: Call, reaches: Sequence[Reach]) -> dict[str, int]:
         most = min(relation.max_limit for relation in offered)
         wanted = limits.get(name, offered[0].default_limit)
         if wanted > most:
-            call.query.warnings.append(
+            _warn_once(
+                call,
                 {
                     "code": "limit_clamped",
                     "message": f"expand_limit[{name}] is at most {most}; {most} was used.",
                     "param": f"expand_limit[{name}]",
-                }
+                },
             )
         chosen[name] = min(wanted, most)
     return chosen
+
+
+def _warn_once(call: Call, warning: dict[str, Any]) -> None:
+    """Add a warning, also when a read that took too long is run again."""
+    if warning not in call.query.warnings:
+        call.query.warnings.append(warning)
 
 
 def expandable(call: Call, reach: Reach) -> dict[str, Relationship]:

@@ -29,6 +29,11 @@ class Feed:
     cells: Mapping[str, tuple[int, Kind]]
     lexical: Mapping[str, int]
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """Return the connection and the stream, by which a catalogue finds this feed."""
+        return self.connection.connection_id, self.stream.name
+
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:

@@ -72,6 +72,21 @@ class Reach:
             param=param,
         )
 
+    def opens_blob(self, name: str) -> bool:
+        """Tell whether a field is visible and was declared to be a blob when this was granted."""
+        declared = self.stream.fields.get(name)
+        return declared is not None and declared.kind is Kind.BLOB and self.shows(name)
+
+    @property
+    def shows_time(self) -> bool:
+        """Tell whether the time that records are kept by now is a field this reach shows."""
+        consent = self.feed.stream.consent_time_field
+        return (
+            consent == self.stream.consent_time_field
+            and consent is not None
+            and self.shows(consent)
+        )
+
     def cell(self, name: str) -> int | None:
         """Return the place where a visible field is indexed as the kind this reach knows."""
         declared = self.stream.fields.get(name)

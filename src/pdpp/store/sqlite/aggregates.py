@@ -1,6 +1,9 @@
 """Adding up: one tally, or one per group, over what several reaches show."""
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from math import fsum
 from typing import Any
 
 import apsw
@@ -12,6 +15,9 @@ from pdpp.store.sqlite.predicate import ABSENT, SUBJECT, Sql, source, value_of
 
 Bucket = Callable[[int], tuple[str, int]]
 _MINUTE = 60_000_000
+_EXACT = 2**53
+_LARGEST = 2**63 - 1
+_FLOAT_END = Fraction(sys.float_info.max)
 
 
 class Aggregator:
@@ -27,8 +33,8 @@ class Aggregator:
         for reach in query.reaches:
             rows = self._rows(reach, query)
             for group, count, total, least, most, distinct in _bucketed(rows, query, bucket):
-                tally = groups.setdefault(group, Tally())
-                _add(tally, count, total, least, most)
+                tally = groups.setdefault(_plain(group), Tally())
+                _add(tally, count, total, _plain(least), _plain(most))
                 if query.metric == "count_distinct" and distinct is not None:
                     tally.distinct.add(distinct)
         return groups
@@ -55,22 +61,23 @@ class Aggregator:
         )
         measured = value if query.field is not None else Sql("NULL")
         group = Sql("NULL") if query.field is not None else _group(query, value)
-        if query.metric == "count_distinct":
-            return self._distinct(group, measured, where)
-        return self._totals(group, measured, where)
+        return self._grouped(query.metric, group, measured, where)
 
     def _from_records(self, reach: Reach, query: AggregateQuery) -> Iterator[tuple[Any, ...]]:
         grouped = query.group_by or query.bucket_by
         group = _group(query, value_of(reach, grouped)) if grouped is not None else Sql("NULL")
         measured = value_of(reach, query.field) if query.field is not None else Sql("NULL")
         where = source(self._db, reach)
-        if query.metric == "count_distinct":
-            return self._distinct(group, measured, where)
-        return self._totals(group, measured, where)
+        return self._grouped(query.metric, group, measured, where)
 
-    def _totals(self, group: Sql, measured: Sql, where: Sql) -> Iterator[tuple[Any, ...]]:
+    def _grouped(
+        self, metric: str, group: Sql, measured: Sql, where: Sql
+    ) -> Iterator[tuple[Any, ...]]:
+        if metric == "count_distinct":
+            return self._distinct(group, measured, where)
+        total = "pdpp_sum(m)" if metric == "sum" else "NULL"
         sql = (
-            Sql("SELECT g, count(*), sum(m), min(m), max(m), NULL FROM (SELECT")
+            Sql(f"SELECT g, count(*), {total}, min(m), max(m), NULL FROM (SELECT")
             + group
             + Sql("AS g,")
             + measured
@@ -115,6 +122,38 @@ def _bucketed(
         if minute >= end:
             name, end = bucket(minute)
         yield (name, *rest)
+
+
+def _plain(value: CellValue) -> CellValue:
+    """Return a whole number in one form, so that it does not matter which of its equals was met."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+        return int(value)
+    return value
+
+
+class ExactSum:
+    """Adds up numbers to the same in any order; an SQL aggregate."""
+
+    def __init__(self) -> None:
+        self._whole = 0
+        self._parts: list[float] = []
+
+    def step(self, *values: Any) -> None:
+        """Take one value."""
+        if isinstance(values[0], int):
+            self._whole += values[0]
+        elif isinstance(values[0], float):
+            self._parts.append(values[0])
+
+    def final(self) -> int | float:
+        """Return the sum: a whole number of whole ones where it fits, the largest past the end."""
+        if not self._parts and abs(self._whole) <= _LARGEST:
+            return self._whole
+        try:
+            return fsum((self._whole, *self._parts))
+        except OverflowError:
+            exact = sum(map(Fraction, self._parts), Fraction(self._whole))
+            return float(max(-_FLOAT_END, min(_FLOAT_END, exact)))
 
 
 def _add(tally: Tally, count: int, total: Any, least: CellValue, most: CellValue) -> None:

@@ -152,8 +152,7 @@ class RecordReader:
         place = reach.cell(field)
         if place is None:
             return ()
-        consent = reach.stream.consent_time_field
-        order = "r.time, r.key" if consent is not None and reach.shows(consent) else "r.key"
+        order = "r.time, r.key" if reach.shows_time else "r.key"
         sql = (
             Sql(f"SELECT {COLUMNS} FROM cell w CROSS JOIN record r ON r.id = w.record WHERE")
             + Sql("w.subject = ? AND w.feed = ? AND w.field = ?", (SUBJECT, reach.feed.id, place))

@@ -178,22 +178,31 @@ def migrate(db: apsw.Connection) -> None:
     """Bring a database to the current version, or refuse one this program does not know."""
     if _version(db) == VERSION:
         return
-    with db:
-        found = _version(db)
-        application = db.pragma("application_id")
-        if found == 0 and db.execute("SELECT count(*) FROM sqlite_schema").get:
-            raise StoreError("the database file holds something else; choose another data folder")
-        if found and application != APPLICATION_ID:
-            raise StoreError("the database file is not one of ours; choose another data folder")
-        if found > VERSION:
-            raise NewerDatabase(
-                f"the database is of version {found} and this program knows up to {VERSION}: "
-                "install a newer pdpp-server"
-            )
-        for step in MIGRATIONS[found:]:
-            db.execute(step)
-        db.pragma("application_id", APPLICATION_ID)
-        db.pragma("user_version", VERSION)
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        _upgrade(db)
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
+def _upgrade(db: apsw.Connection) -> None:
+    found = _version(db)
+    application = db.pragma("application_id")
+    if found == 0 and db.execute("SELECT count(*) FROM sqlite_schema").get:
+        raise StoreError("the database file holds something else; choose another data folder")
+    if found and application != APPLICATION_ID:
+        raise StoreError("the database file is not one of ours; choose another data folder")
+    if found > VERSION:
+        raise NewerDatabase(
+            f"the database is of version {found} and this program knows up to {VERSION}: "
+            "install a newer pdpp-server"
+        )
+    for step in MIGRATIONS[found:]:
+        db.execute(step)
+    db.pragma("application_id", APPLICATION_ID)
+    db.pragma("user_version", VERSION)
 
 
 def _version(db: apsw.Connection) -> int:

@@ -190,10 +190,9 @@ class Searcher:
 
     def _position(self, score: int, record: int, reach: Reach) -> SearchPosition:
         time, key = next(self._db.execute("SELECT time, key FROM record WHERE id = ?", (record,)))
-        consent = reach.stream.consent_time_field
-        shown = consent is not None and reach.shows(consent)
         handle = (reach.connection_id, reach.stream.name, key)
-        return SearchPosition(score, time if shown and time is not None else 0, handle)
+        shown = time if reach.shows_time and time is not None else 0
+        return SearchPosition(score, shown, handle)
 
     def _record(self, record: int, reach: Reach) -> Record:
         row = next(self._db.execute(f"SELECT {COLUMNS} FROM record r WHERE r.id = ?", (record,)))

@@ -11,7 +11,7 @@ import apsw
 
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
-from pdpp.model.errors import StoreError
+from pdpp.model.errors import NotFound, StoreError
 from pdpp.model.grant import Grant, Package
 from pdpp.store.blobs import BlobFolder
 from pdpp.store.catalogue import Catalogue, Connection, Feed
@@ -34,16 +34,21 @@ from pdpp.store.port import (
 )
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite import registry, search, vault
-from pdpp.store.sqlite.aggregates import Aggregator, Bucket
+from pdpp.store.sqlite.aggregates import Aggregator, Bucket, ExactSum
 from pdpp.store.sqlite.changes import ChangeReader
 from pdpp.store.sqlite.database import Database
 from pdpp.store.sqlite.predicate import SUBJECT, records_where
 from pdpp.store.sqlite.records import RecordReader
 from pdpp.store.sqlite.shapes import Shapes
-from pdpp.store.sqlite.writer import BatchWriter, draft, last_of_each_key
+from pdpp.store.sqlite.writer import BatchWriter, drafts_of, last_of_each_key
 
 FILE_NAME = "pdpp.sqlite3"
 BLOB_FOLDER = "blobs"
+
+
+def _give_functions(db: apsw.Connection) -> None:
+    search.register(db)
+    db.create_aggregate_function("pdpp_sum", ExactSum, 1)
 
 
 class SqliteStore:
@@ -51,7 +56,7 @@ class SqliteStore:
 
     def __init__(self, folder: Path, clock: instant.Clock = instant.now) -> None:
         self._clock = clock
-        self._db = Database(folder / FILE_NAME, search.register)
+        self._db = Database(folder / FILE_NAME, _give_functions)
         self._blobs = BlobFolder(folder / BLOB_FOLDER / str(SUBJECT))
         self._shapes = Shapes()
         self._catalogue: Catalogue | None = None
@@ -158,12 +163,15 @@ class SqliteStore:
     def write(self, feed: Feed, lines: Sequence[Line]) -> Written:
         """Write one batch, all of it or nothing."""
         last = last_of_each_key(lines)
-        drafts = {
-            key: None if line.data is None else draft(feed, line) for key, line in last.items()
-        }
+        drafts = drafts_of(feed, last)
         emitted = {key: line.emitted_at for key, line in last.items()}
         with self._db.writing() as db:
-            return BatchWriter(db, feed, self._shapes, self._clock()).write(drafts, emitted)
+            current = registry.load(db, self._catalogue).feeds.get(feed.place)
+            if current is None:
+                raise NotFound(f"{feed.stream.name!r} is no longer a stream of its connection.")
+            if current != feed:
+                drafts = drafts_of(current, last)
+            return BatchWriter(db, current, self._shapes, self._clock()).write(drafts, emitted)
 
     def prune(self, before: int) -> int:
         """Forget what went away before a moment; return how many traces that were."""
@@ -203,7 +211,7 @@ class SqliteStore:
         )
         for feed, field, key in uses:
             reach = by_feed.get(feed)
-            if reach is not None and reach.shows(field) and self._has(reach, key):
+            if reach is not None and reach.opens_blob(field) and self._has(reach, key):
                 return True
         return False
 

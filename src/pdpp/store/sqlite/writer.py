@@ -95,6 +95,11 @@ def draft(feed: Feed, line: Line) -> Draft:
     )
 
 
+def drafts_of(feed: Feed, lines: Mapping[str, Line]) -> dict[str, Draft | None]:
+    """Make records ready by key; a key to delete has none."""
+    return {key: None if line.data is None else draft(feed, line) for key, line in lines.items()}
+
+
 def words_of(feed: Feed, data: Mapping[str, Any]) -> dict[int, str]:
     """Return the words of each searchable field that has any, by place."""
     words = {}

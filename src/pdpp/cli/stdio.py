@@ -1,0 +1,90 @@
+"""``pdpp mcp``: the adapter on standard input and output, started as fast as it can be."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pdpp.credentials import (
+    Cache,
+    Credential,
+    CredentialError,
+    cache_folder,
+    provider_origin,
+    refuse_owner_environment,
+)
+
+if TYPE_CHECKING:
+    from pdpp.mcp.reading import Reading
+
+USAGE = 64
+_OPTIONS = ("--provider-url", "--cache-root")
+_HINT = "pdpp mcp --provider-url URL [--cache-root DIR]; PDPP_PROVIDER_URL says the address too"
+
+
+def serve_stdio(arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> int:
+    """Serve one client on the standard streams; return the exit code."""
+    variables = os.environ if environment is None else environment
+    try:
+        refuse_owner_environment(variables)
+        given = _parse(arguments)
+        provider = provider_origin(given.get("--provider-url") or variables["PDPP_PROVIDER_URL"])
+        cache = Cache(cache_folder(given.get("--cache-root"), variables, provider))
+        credential = cache.load(provider)
+        _check_end(credential)
+    except KeyError:
+        return _leave("no provider address", USAGE)
+    except ValueError as problem:
+        return _leave(str(problem), USAGE)
+    except CredentialError as problem:
+        return _leave(str(problem), problem.exit_code)
+    _serve(cache, credential)
+    return 0
+
+
+def _parse(arguments: Sequence[str]) -> dict[str, str]:
+    given: dict[str, str] = {}
+    rest = list(arguments)
+    while rest:
+        name, joined, value = rest.pop(0).partition("=")
+        if name not in _OPTIONS:
+            raise ValueError(f"unknown option {name!r}")
+        if not joined:
+            if not rest:
+                raise ValueError(f"{name} needs a value")
+            value = rest.pop(0)
+        given[name] = value
+    return given
+
+
+def _check_end(credential: Credential) -> None:
+    import time
+
+    if credential.expired(time.time()) and credential.refresh_token is None:
+        raise CredentialError(
+            f"the token for {credential.provider_url} has expired; "
+            f"run: pdpp connect {credential.provider_url}"
+        )
+
+
+def _leave(problem: str, code: int) -> int:
+    hint = f"; use: {_HINT}" if code == USAGE else ""
+    sys.stderr.write(f"error: {problem}{hint}\n")
+    return code
+
+
+def _serve(cache: Cache, credential: Credential) -> None:
+    from pdpp.mcp.kernel import Context
+    from pdpp.mcp.server import make_kernel
+    from pdpp.mcp.stdio import run
+
+    way: list[Reading] = []
+
+    def reading_of(_: Context) -> "Reading":
+        if not way:
+            from pdpp.mcp.network import network_reading
+
+            way.append(network_reading(cache, credential))
+        return way[0]
+
+    run(make_kernel(reading_of))

@@ -1,0 +1,191 @@
+"""The credential cache: what a program on this machine may read elsewhere, kept privately."""
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+OWNER_VARIABLES = ("PDPP_OWNER_TOKEN", "PDPP_OWNER_SECRET", "PDPP_CONTROL_TOKEN")
+_OWNER_PREFIX = "pdpp_owner_"
+_SOON_SECONDS = 60
+
+
+class CredentialError(Exception):
+    """A credential that cannot be used; the message is one line with the command that fixes it."""
+
+    exit_code = 78
+
+
+class OwnerCredentialError(CredentialError):
+    """An owner's credential where a grant's belongs."""
+
+    exit_code = 77
+
+
+class Credential(NamedTuple):
+    """A token for one provider, and how it is renewed."""
+
+    provider_url: str
+    token: str
+    token_kind: str
+    grant_id: str | None = None
+    package_id: str | None = None
+    refresh_token: str | None = None
+    expires_at: float | None = None
+    client_id: str | None = None
+    token_endpoint: str | None = None
+
+    def expired(self, now: float) -> bool:
+        """Tell whether the token has ended or is about to."""
+        return self.expires_at is not None and self.expires_at - _SOON_SECONDS <= now
+
+
+def provider_origin(text: str) -> str:
+    """Return a provider's address in the one form it is kept under."""
+    parts = urlsplit(text.strip())
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
+        raise ValueError(f"{text!r} is not an address such as https://data.example.org")
+    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
+
+
+class Cache:
+    """A folder of credentials, one file a provider."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def path(self, provider_url: str) -> Path:
+        """Return the file of a provider."""
+        parts = urlsplit(provider_origin(provider_url))
+        host = (parts.hostname or "").replace(":", "-")
+        name = f"{host}_{parts.port}" if parts.port is not None else host
+        return self._folder / f"{name}.json"
+
+    def providers(self) -> list[Credential]:
+        """Return every credential that can be read."""
+        found = []
+        for path in sorted(self._folder.glob("*.json")):
+            try:
+                found.append(_read(path))
+            except (OSError, ValueError, TypeError):
+                continue
+        return found
+
+    def load(self, provider_url: str) -> Credential:
+        """Return the credential for a provider, or say which command makes one."""
+        connect = f"run: pdpp connect {provider_origin(provider_url)}"
+        path = self.path(provider_url)
+        try:
+            credential = _read(path)
+        except FileNotFoundError:
+            raise CredentialError(f"not connected to {provider_url}; {connect}") from None
+        except (OSError, ValueError, TypeError):
+            raise CredentialError(f"the credential in {path} cannot be read; {connect}") from None
+        refuse_owner(credential.token, credential.token_kind)
+        if credential.provider_url != provider_origin(provider_url):
+            raise CredentialError(f"the credential in {path} is for another provider; {connect}")
+        return credential
+
+    def store(self, credential: Credential) -> Path:
+        """Write a credential, whole or not at all, for this user's eyes only."""
+        refuse_owner(credential.token, credential.token_kind)
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.chmod(self._folder, 0o700)
+        path = self.path(credential.provider_url)
+        known = {k: v for k, v in credential._asdict().items() if v is not None}
+        descriptor, name = tempfile.mkstemp(dir=self._folder, prefix=".new-")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as target:
+                json.dump(known, target)
+            os.replace(name, path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+        return path
+
+    def forget(self, provider_url: str) -> bool:
+        """Remove the credential for a provider; tell whether there was one."""
+        path = self.path(provider_url)
+        there = path.exists()
+        path.unlink(missing_ok=True)
+        return there
+
+    @contextmanager
+    def locked(self, provider_url: str) -> Iterator[None]:
+        """Hold the one lock under which a provider's credential is renewed."""
+        path = self.path(provider_url).with_suffix(".lock")
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            _lock(descriptor)
+            yield
+        finally:
+            os.close(descriptor)
+
+
+def _lock(descriptor: int) -> None:
+    if os.name == "nt":
+        import msvcrt
+
+        while True:
+            try:
+                msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
+            except OSError:
+                time.sleep(0.05)
+            else:
+                return
+    import fcntl
+
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+def _read(path: Path) -> Credential:
+    document = json.loads(path.read_text(encoding="utf-8"))
+    credential = Credential(**{k: v for k, v in document.items() if k in Credential._fields})
+    texts = (credential.provider_url, credential.token, credential.token_kind)
+    if not all(isinstance(text, str) and text for text in texts):
+        raise ValueError("a credential needs provider_url, token and token_kind")
+    if credential.expires_at is not None and not isinstance(credential.expires_at, int | float):
+        raise ValueError("expires_at is a number")
+    return credential
+
+
+def refuse_owner(token: str, kind: str) -> None:
+    """Refuse an owner's token: agents read under a grant."""
+    if kind == "owner" or token.startswith(_OWNER_PREFIX):
+        raise OwnerCredentialError(
+            "owner credentials are not for agents; remove this one and run: pdpp connect URL"
+        )
+
+
+def refuse_owner_environment(environment: Mapping[str, str]) -> None:
+    """Refuse to start where the environment carries an owner's credential."""
+    for name, value in environment.items():
+        owners = name in OWNER_VARIABLES and value
+        if owners or (name.startswith("PDPP_") and value.startswith(_OWNER_PREFIX)):
+            raise OwnerCredentialError(
+                f"{name} holds an owner credential, which is not for agents; unset it and run: "
+                "pdpp connect URL"
+            )
+
+
+def cache_folder(root: str | None, environment: Mapping[str, str], provider: str | None) -> Path:
+    """Return the folder of the cache: the one told, the working directory's, else the user's."""
+    told = root or environment.get("PDPP_CACHE_ROOT")
+    if told:
+        return Path(told).expanduser() / "clients"
+    here = Path.cwd() / ".pdpp" / "clients"
+    mine = Path.home() / ".pdpp" / "clients"
+    if provider is not None and Cache(here).path(provider).exists():
+        return here
+    return here if provider is None and here.is_dir() else mine
+
+
+def document_of(credential: Credential) -> dict[str, Any]:
+    """Return what may be shown of a credential: everything but its secrets."""
+    shown = credential._asdict()
+    return {k: v for k, v in shown.items() if v is not None and k not in ("token", "refresh_token")}

@@ -1,0 +1,128 @@
+"""Where the embedded engine stops: candidates of a search, shapes, feeds."""
+
+from pathlib import Path
+
+import pytest
+from tests.store.world import Clock, World, declare, stream
+
+from pdpp.evidence.analyse import parse_query
+from pdpp.model.errors import Conflict
+from pdpp.store.port import HitPage, PageQuery, SearchQuery
+from pdpp.store.scope import Reach
+from pdpp.store.sqlite import layout, registry, search, shapes
+from pdpp.store.sqlite.store import SqliteStore
+
+
+@pytest.fixture
+def bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "CANDIDATES", 6)
+    monkeypatch.setattr(search, "_PROBE", 2)
+
+
+def look(world: World, *reaches: Reach, q: str = "apple", limit: int = 99) -> HitPage:
+    return world.store.search(SearchQuery(reaches, parse_query(q), limit))
+
+
+def fill(world: World, counts: dict[str, int]) -> list[Reach]:
+    for connection_id, count in counts.items():
+        world.store.connect(connection_id, "mail", connection_id)
+        world.put(
+            {f"{n:02}": {"subject": "apple", "body": "pear"} for n in range(count)},
+            connection_id,
+        )
+    return [world.reach(connection_id) for connection_id in counts]
+
+
+@pytest.mark.usefixtures("bounded")
+def test_a_search_ranks_the_newest_candidates_up_to_a_bound(world: World) -> None:
+    (reach,) = fill(world, {"c1": 9})
+    page = look(world, reach)
+    assert sorted(hit.record.key for hit in page.hits) == ["03", "04", "05", "06", "07", "08"]
+    assert (page.ranked, page.complete, page.has_more) == (6, False, False)
+    assert look(world, reach, limit=2).has_more
+
+
+@pytest.mark.usefixtures("bounded")
+@pytest.mark.parametrize("count", [5, 6])
+def test_a_search_that_ranks_all_its_matches_says_so(world: World, count: int) -> None:
+    (reach,) = fill(world, {"c1": count})
+    page = look(world, reach)
+    assert (page.ranked, page.complete) == (count, True)
+
+
+@pytest.mark.usefixtures("bounded")
+def test_what_is_outside_the_reach_takes_no_place_among_the_candidates(world: World) -> None:
+    (reach,) = fill(world, {"c1": 9})
+    some = world.reach(keys=["00", "01"])
+    page = look(world, some)
+    assert {hit.record.key for hit in page.hits} == {"00", "01"}
+    assert page.complete
+    assert not look(world, reach).complete
+
+
+@pytest.mark.usefixtures("bounded")
+@pytest.mark.parametrize(
+    ("counts", "shares"),
+    [
+        ({"c1": 9, "c2": 9}, {"c1": 3, "c2": 3}),
+        ({"c1": 1, "c2": 9}, {"c1": 1, "c2": 5}),
+        ({"c1": 9, "c2": 0, "c3": 2}, {"c1": 4, "c3": 2}),
+        ({"c1": 9, "c2": 9, "c3": 9, "c4": 9}, {"c1": 2, "c2": 2, "c3": 1, "c4": 1}),
+    ],
+)
+def test_the_reaches_share_the_candidates_fairly(
+    world: World, counts: dict[str, int], shares: dict[str, int]
+) -> None:
+    page = look(world, *fill(world, counts))
+    found: dict[str, int] = {}
+    for hit in page.hits:
+        found[hit.position.handle[0]] = found.get(hit.position.handle[0], 0) + 1
+    assert sum(found.values()) == 6
+    assert not page.complete
+    if len(counts) < 4:
+        assert found == shares
+    else:
+        assert max(found.values()) - min(found.values()) <= 1
+
+
+@pytest.mark.usefixtures("bounded")
+def test_a_rare_phrase_is_found_among_many_common_ones(world: World) -> None:
+    (reach,) = fill(world, {"c1": 9})
+    world.put({"00": {"subject": "apple", "body": "plum pear"}})
+    page = look(world, reach, q="apple plum")
+    assert [hit.record.key for hit in page.hits] == ["00"]
+    assert page.complete
+    assert look(world, reach, q="plum fig").hits == ()
+
+
+def test_more_sets_of_fields_than_are_numbered_are_still_shown_right(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shapes, "_MOST", 1)
+    world.put({"a": {"note": "n"}, "b": {"note": "n", "size": 1}, "c": {"note": "n"}})
+    page = world.store.page(PageQuery((world.reach(fields=["note"]),), 9))
+    assert {record.data for record in page.records} == {b'{"note":"n"}'}
+    assert len(page.records) == 3
+
+
+def test_a_store_holds_so_many_streams_and_no_more(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "MOST_FEEDS", 2)
+    store = SqliteStore(tmp_path, clock)
+    store.register(declare(stream("a"), stream("b")))
+    with pytest.raises(Conflict, match="as many streams"):
+        store.connect("c1", "mail", "Work")
+    assert not store.catalogue().connections
+    store.close()
+
+
+@pytest.mark.parametrize("feed", [1, layout.MOST_FEEDS - 1])
+@pytest.mark.parametrize("sequence", [0, (1 << layout.FEED_SHIFT) - 1])
+def test_a_row_of_the_index_fits_the_engine_and_leads_back(feed: int, sequence: int) -> None:
+    record = layout.record_number(feed, sequence)
+    assert layout.feed_of(record) == feed
+    row = layout.index_row(record, layout.MOST_PLACES - 1)
+    assert row < 2**63
+    assert row >> layout.PLACE_BITS == record
+    assert row & layout.PLACE_MASK == layout.MOST_PLACES - 1

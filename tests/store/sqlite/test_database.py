@@ -1,0 +1,106 @@
+"""What only the embedded engine promises: its file, its modes, its threads."""
+
+import io
+import stat
+import threading
+from pathlib import Path
+
+import apsw
+import pytest
+from tests.store.world import Clock, World
+
+from pdpp.model.errors import StoreError
+from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def query(folder: Path, sql: str) -> list[tuple[object, ...]]:
+    db = apsw.Connection(str(folder / FILE_NAME))
+    try:
+        return list(db.execute(sql))
+    finally:
+        db.close()
+
+
+def test_everything_a_store_writes_is_for_its_owner_alone(tmp_path: Path, clock: Clock) -> None:
+    folder = tmp_path / "data"
+    store = SqliteStore(folder, clock)
+    World(store, clock).settle().put({"a": {}})
+    store.keep_blob(io.BytesIO(b"x"), "text/plain", 9)
+    store.backup(tmp_path / "backup")
+    assert (folder / f"{FILE_NAME}-wal").is_file()
+    for root in (folder, tmp_path / "backup"):
+        for path in [root, *root.rglob("*")]:
+            assert mode(path) == (0o700 if path.is_dir() else 0o600), path.relative_to(tmp_path)
+    store.close()
+
+
+def test_writes_go_to_a_log_that_readers_need_not_wait_for(tmp_path: Path, clock: Clock) -> None:
+    store = SqliteStore(tmp_path, clock)
+    assert query(tmp_path, "PRAGMA journal_mode") == [("wal",)]
+    store.close()
+    assert not (tmp_path / f"{FILE_NAME}-wal").exists()
+
+
+def test_a_backup_is_one_file_without_a_log(tmp_path: Path, clock: Clock) -> None:
+    store = SqliteStore(tmp_path / "data", clock)
+    store.backup(tmp_path / "backup")
+    assert [path.name for path in (tmp_path / "backup").iterdir()] == [FILE_NAME]
+    assert query(tmp_path / "backup", "PRAGMA journal_mode") == [("delete",)]
+    store.close()
+
+
+def test_each_thread_reads_through_a_connection_of_its_own(tmp_path: Path, clock: Clock) -> None:
+    world = World(SqliteStore(tmp_path, clock), clock).settle()
+    world.put({"a": {}})
+    counts: list[int] = []
+    with world.store.reading():
+        reach = world.reach()
+        threads = [
+            threading.Thread(target=lambda: counts.append(world.store.count(reach)))
+            for _ in range(3)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert counts == [1, 1, 1]
+    assert world.store.state() == world.store.state()
+    world.store.close()
+
+
+def test_a_folder_that_cannot_be_made_is_told_in_one_line(tmp_path: Path, clock: Clock) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(StoreError, match="cannot open the database") as refused:
+        SqliteStore(tmp_path / "file" / "data", clock)
+    assert "\n" not in refused.value.message
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path, clock: Clock) -> None:
+    letter = b"Dear diary, this is not a database at all. " * 40
+    (tmp_path / FILE_NAME).write_bytes(letter)
+    with pytest.raises(StoreError, match="cannot open the database"):
+        SqliteStore(tmp_path, clock)
+    assert (tmp_path / FILE_NAME).read_bytes() == letter
+
+
+def test_readers_cannot_write(tmp_path: Path, clock: Clock) -> None:
+    store = SqliteStore(tmp_path, clock)
+    with pytest.raises(apsw.ReadOnlyError):
+        store._db.reader.execute("DELETE FROM setting")
+    store.close()
+
+
+def test_a_failed_write_leaves_no_transaction_open(tmp_path: Path, clock: Clock) -> None:
+    store = SqliteStore(tmp_path, clock)
+    insert = "INSERT INTO setting VALUES (1, 'x', 1)"
+    with pytest.raises(apsw.ConstraintError), store._db.writing() as db:
+        db.execute(f"{insert}; {insert}")
+    with pytest.raises(apsw.SQLError), store._db.writing() as db:
+        db.execute("ROLLBACK; SELECT * FROM nowhere")
+    assert query(tmp_path, "SELECT * FROM setting WHERE name = 'x'") == []
+    World(store, clock).settle().put({"a": {}})
+    store.close()
