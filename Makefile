@@ -23,7 +23,9 @@ endif
 COMPILE = uv pip compile --quiet --universal --upgrade --python-version 3.11 --only-binary :all: \
 	--generate-hashes --no-header --no-annotate
 
-.PHONY: help install run test bench lint format lock
+JUDGES := tests/mcp/judges
+
+.PHONY: help install run test bench lint format lock judges
 
 help:
 	@echo 'make run      start the server with demo data   PORT=$(PORT) DATA=$(DATA)'
@@ -40,9 +42,20 @@ run: $(VENV)/run.stamp
 	@$(PY) -m compileall -q src
 	@exec $(PY) -m pdpp serve --demo --port $(PORT) --data "$(DATA)"
 
-test: lint
+test: lint judges
 	$(PY) -m pytest -n 2 --dist loadgroup --cov --cov-report=term
 	@echo "All good: format, lint, types, imports, tests; $$($(PY) -m coverage report --format=total) % covered."
+
+judges: $(JUDGES)/node_modules/.stamp
+
+# The official clients and suites of the protocol are npm packages; without npm their tests skip.
+$(JUDGES)/node_modules/.stamp: $(JUDGES)/package-lock.json
+	@if command -v npm >/dev/null; then \
+		echo 'Installing the judges of the protocol'; \
+		cd $(JUDGES) && npm ci --silent --no-audit --no-fund && touch node_modules/.stamp; \
+	else \
+		echo 'npm is not here: the tests that need the official judges will be skipped.'; \
+	fi
 
 bench: $(VENV)/dev.stamp
 	@$(PY) -m compileall -q src

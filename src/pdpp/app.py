@@ -1,8 +1,11 @@
 """The application: a store, the resource server over it, as one ASGI app."""
 
+import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -26,6 +29,10 @@ from pdpp.resource.runner import Runner
 from pdpp.resource.settings import Settings
 from pdpp.store.port import Store
 
+_DAY_SECONDS = 86_400
+
+log = logging.getLogger("pdpp.app")
+
 
 def make_app(
     store: Store, settings: Settings | None = None, clock: instant.Clock = instant.now
@@ -44,7 +51,9 @@ def make_app(
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        care = asyncio.create_task(_forget_what_is_over(service))
         yield
+        care.cancel()
         service.runner.close()
 
     resource = Router([*_resource_paths(service)], default=NoSuchRoute(service))
@@ -62,6 +71,17 @@ def make_app(
     app.router.redirect_slashes = False
     app.router.default = NoSuchRoute(service)
     return app
+
+
+async def _forget_what_is_over(service: Service) -> None:
+    """Drop, once a day, the traces of what went away that no bookmark can ask for any more."""
+    while True:
+        before = service.clock() - service.settings.bookmark_life
+        try:
+            await service.runner.write(partial(service.store.prune, before))
+        except Exception:
+            log.exception("old traces could not be dropped; trying again tomorrow")
+        await asyncio.sleep(_DAY_SECONDS)
 
 
 def _resource_paths(service: Service) -> Iterable[BaseRoute]:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.serving import DEADLINE, World, grant, living, owner, seeded_store
 
 from pdpp import demo
-from pdpp.resource.calendar import GRANULARITIES
+from pdpp.model import instant
+from pdpp.resource.calendar import GRANULARITIES, bucketer, zone
 from pdpp.resource.parameter import Parameter, Shape
 from pdpp.resource.routes import BASE, ROUTES, Route
 
@@ -219,6 +220,17 @@ def test_times_at_the_edges_of_the_calendar_are_grouped(
     assert answer.status_code == 200, answer.text
     years = {group["key"][:4] for group in answer.json()["groups"]}
     assert {"0001", "9999"} <= years
+
+
+@pytest.mark.parametrize("granularity", GRANULARITIES)
+def test_every_day_of_a_year_falls_into_a_bucket(granularity: str) -> None:
+    bucket = bucketer(granularity, zone("Europe/Lisbon"))
+    first = instant.parse("2028-01-01T12:00:00Z")
+    assert first is not None
+    for moment in range(first, first + 366 * instant.DAY, instant.DAY):
+        name, end = bucket(moment)
+        assert name.startswith(("2028", "2027-12"))
+        assert end > moment
 
 
 @pytest.fixture(scope="module")

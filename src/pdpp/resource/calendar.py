@@ -77,7 +77,7 @@ def _day_bucket(granularity: str, day: date, place: tzinfo) -> tuple[str, int]:
     elif granularity == "quarter":
         quarter = (day.month - 1) // 3
         name = f"{day:%Y}-Q{quarter + 1}"
-        after = _month_after(day.replace(month=quarter * 3 + 1), 3)
+        after = _month_after(day.replace(month=quarter * 3 + 1, day=1), 3)
     else:
         name, after = f"{day:%Y}", date(day.year + 1, 1, 1)
     midnight = datetime(after.year, after.month, after.day, tzinfo=place)

@@ -1,0 +1,154 @@
+import asyncio
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.resource.library import LIBRARY, book, library_store
+from tests.serving import DEADLINE, UNLIMITED, SetClock, living, planted_store, refused
+
+from pdpp.model import instant
+from pdpp.model.errors import Overloaded, RateLimitExceeded
+from pdpp.resource.bucket import Buckets
+from pdpp.resource.runner import Runner
+from pdpp.resource.settings import Settings
+
+BOOKS = "/v1/streams/books/records"
+
+
+def test_a_token_that_asks_too_often_is_told_when_to_retry(tmp_path: Path) -> None:
+    settings = replace(UNLIMITED, requests_per_second=0.01, request_burst=3)
+    with living(library_store(tmp_path), settings) as world:
+        client, other = world.client(), world.client()
+        for _ in range(3):
+            assert client.get(BOOKS).status_code == 200
+        answer = client.get(BOOKS)
+        refused(answer, 429, "rate_limit_exceeded")
+        assert 1 <= int(answer.headers["retry-after"]) <= 100
+        assert other.get(BOOKS).status_code == 200
+
+
+def test_a_read_that_takes_too_long_is_stopped_and_may_be_retried(tmp_path: Path) -> None:
+    settings = replace(UNLIMITED, inline_seconds=0, read_seconds=1e-9)
+    rows = [book(f"b{number}", 1, text="common words " * 20) for number in range(3_000)]
+    records = {("only", "books"): rows}
+    with living(planted_store(tmp_path, LIBRARY, {"only": "Only"}, records), settings) as world:
+        answer = world.client().get("/v1/search", params={"q": "common"})
+        refused(answer, 503, "overloaded")
+        assert int(answer.headers["retry-after"]) > 0
+        grouped = world.client().get(
+            "/v1/streams/books/aggregate", params={"metric": "count", "filter[title]": "x"}
+        )
+        assert grouped.status_code in (200, 503)
+
+
+def test_a_read_too_long_for_the_loop_is_answered_from_a_thread(tmp_path: Path) -> None:
+    settings = replace(UNLIMITED, inline_seconds=0)
+    rows = [book(f"b{number}", 1, text="common words") for number in range(2_000)]
+    records = {("only", "books"): rows}
+    with living(planted_store(tmp_path, LIBRARY, {"only": "Only"}, records), settings) as world:
+        body = world.client().get("/v1/search", params={"q": "common", "limit": 3}).json()
+    assert len(body["data"]) == 3
+
+
+def waiting(runner: Runner, count: int, check: Callable[[], None]) -> None:
+    """Fill a runner's queue with operations that wait, check, and let them go."""
+    go = threading.Event()
+
+    async def scene() -> None:
+        tasks = [asyncio.create_task(runner.write(lambda: go.wait(DEADLINE))) for _ in range(count)]
+        await asyncio.sleep(0)
+        try:
+            with pytest.raises(Overloaded) as caught:
+                await runner.write(check)
+            assert caught.value.headers["Retry-After"]
+        finally:
+            go.set()
+            assert all(await asyncio.gather(*tasks))
+        await runner.write(check)
+
+    asyncio.run(scene())
+
+
+def test_a_queue_that_is_full_takes_no_more_until_it_is_not(tmp_path: Path) -> None:
+    store = library_store(tmp_path)
+    runner, ran = Runner(store, Settings()), []
+    try:
+        waiting(runner, 64, lambda: ran.append(True))
+    finally:
+        runner.close()
+        store.close()
+    assert ran == [True]
+
+
+def test_a_long_read_is_given_up_at_its_end(tmp_path: Path) -> None:
+    store = library_store(tmp_path)
+    runner = Runner(store, Settings(inline_seconds=-1, read_seconds=-1))
+    try:
+        with pytest.raises(Overloaded, match="ask for less"):
+            asyncio.run(runner.read(store._db.check_deadline))
+    finally:
+        runner.close()
+        store.close()
+
+
+class Seconds:
+    """A clock in seconds that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def taken(buckets: Buckets, token: str, tries: int) -> int:
+    """Return how many requests a bucket lets through."""
+    through = 0
+    for _ in range(tries):
+        try:
+            buckets.take(token)
+        except RateLimitExceeded:
+            continue
+        through += 1
+    return through
+
+
+def test_a_bucket_holds_a_burst_and_fills_at_its_rate() -> None:
+    clock = Seconds()
+    buckets = Buckets(2, 5, clock)
+    assert taken(buckets, "a", 20) == 5
+    clock.now += 1
+    assert taken(buckets, "a", 20) == 2
+    clock.now += 3_600
+    assert taken(buckets, "a", 20) == 5
+
+
+def test_a_bucket_says_how_long_until_the_next_request() -> None:
+    clock = Seconds()
+    buckets = Buckets(0.1, 1, clock)
+    buckets.take("a")
+    with pytest.raises(RateLimitExceeded) as caught:
+        buckets.take("a")
+    assert caught.value.headers == {"Retry-After": "10"}
+    clock.now += 10
+    buckets.take("a")
+
+
+def test_no_rate_is_no_limit() -> None:
+    assert taken(Buckets(0, 1, Seconds()), "a", 100) == 100
+
+
+def test_buckets_are_forgotten_when_there_are_too_many() -> None:
+    buckets = Buckets(0.001, 1, Seconds())
+    assert taken(buckets, "first", 2) == 1
+    for number in range(10_001):
+        buckets.take(str(number))
+    assert taken(buckets, "first", 2) == 1
+
+
+def test_a_clock_can_be_set() -> None:
+    clock = SetClock("2026-01-01")
+    clock.advance(1)
+    assert instant.to_text(clock()) == "2026-01-01T00:00:01Z"
