@@ -6,13 +6,10 @@ import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from functools import partial
-from itertools import groupby
 from typing import Any
 
 import orjson
 from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import BaseRoute, Router
 from starlette.routing import Route as Path
 
@@ -22,9 +19,9 @@ from pdpp.model import instant
 from pdpp.pages import ICON, PAGE_HEADERS, RECORD_DOOR
 from pdpp.resource.bucket import Buckets
 from pdpp.resource.cursor import Signer
-from pdpp.resource.endpoint import RECORD_PAGE, Endpoint, NoSuchRoute, Service
+from pdpp.resource.endpoint import RECORD_PAGE, Document, Endpoint, NoSuchRoute, Service
 from pdpp.resource.openapi import openapi_document
-from pdpp.resource.routes import BASE, ROUTES
+from pdpp.resource.routes import BASE, ROUTES, Route
 from pdpp.resource.runner import Runner
 from pdpp.resource.settings import Settings
 from pdpp.store.port import Store
@@ -63,8 +60,8 @@ def make_app(
         routes=[
             *resource.routes,
             Path(MCP_PATH, mcp),
-            *_documents(chosen.origin),
-            *_pages(),
+            *_documents(service),
+            *_pages(service),
         ],
         lifespan=lifespan,
     )
@@ -85,32 +82,33 @@ async def _forget_what_is_over(service: Service) -> None:
 
 
 def _resource_paths(service: Service) -> Iterable[BaseRoute]:
-    ordered = sorted(ROUTES, key=lambda route: route.path)
-    for path, routes in groupby(ordered, key=lambda route: route.path):
-        yield Path(BASE + path, Endpoint(service, list(routes)))
+    by_path: dict[str, list[Route]] = {}
+    for route in ROUTES:
+        by_path.setdefault(route.path, []).append(route)
+    for path, routes in by_path.items():
+        yield Path(BASE + path, Endpoint(service, routes))
 
 
-def _documents(origin: str) -> Iterable[BaseRoute]:
+def _documents(service: Service) -> Iterable[BaseRoute]:
     """Yield what anyone may read: how the server is used and where it guards what it holds."""
+    origin = service.settings.origin
     documents: dict[str, Any] = {
         f"{BASE}/openapi.json": openapi_document(origin),
         "/healthz": {"status": "ok"},
         **metadata(origin),
     }
     for path, document in documents.items():
-        yield _fixed(path, orjson.dumps(document), "application/json")
+        yield _fixed(service, path, orjson.dumps(document), "application/json")
 
 
-def _pages() -> Iterable[BaseRoute]:
+def _pages(service: Service) -> Iterable[BaseRoute]:
     """Yield what a person may open in a browser."""
-    yield _fixed(ICON_PATH, ICON.encode(), "image/svg+xml")
-    yield _fixed(RECORD_PAGE, RECORD_DOOR.encode(), "text/html", status=401)
+    yield _fixed(service, ICON_PATH, ICON.encode(), "image/svg+xml")
+    yield _fixed(service, RECORD_PAGE, RECORD_DOOR.encode(), "text/html", status=401)
 
 
-def _fixed(path: str, body: bytes, media_type: str, status: int = 200) -> BaseRoute:
+def _fixed(
+    service: Service, path: str, body: bytes, media_type: str, status: int = 200
+) -> BaseRoute:
     headers = PAGE_HEADERS if media_type == "text/html" else {"X-Content-Type-Options": "nosniff"}
-
-    async def serve(_: Request) -> Response:
-        return Response(body, status, headers, media_type)
-
-    return Path(path, serve, methods=["GET"])
+    return Path(path, Document(service, body, status, {"Content-Type": media_type, **headers}))

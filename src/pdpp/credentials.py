@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 OWNER_VARIABLES = ("PDPP_OWNER_TOKEN", "PDPP_OWNER_SECRET", "PDPP_CONTROL_TOKEN")
 _OWNER_PREFIX = "pdpp_owner_"
@@ -48,9 +48,18 @@ class Credential(NamedTuple):
 def provider_origin(text: str) -> str:
     """Return a provider's address in the one form it is kept under."""
     parts = urlsplit(text.strip())
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
+    if parts.scheme not in ("http", "https") or not parts.hostname or not _is_plain(parts):
         raise ValueError(f"{text!r} is not an address such as https://data.example.org")
     return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
+
+
+def _is_plain(parts: SplitResult) -> bool:
+    """Tell whether an address is only that: nobody's name, no question, a port that exists."""
+    try:
+        parts.port  # noqa: B018 - reading it is the check
+    except ValueError:
+        return False
+    return not (parts.username or parts.password or parts.query or parts.fragment)
 
 
 class Cache:
@@ -145,13 +154,22 @@ def _lock(descriptor: int) -> None:
 
 def _read(path: Path) -> Credential:
     document = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(document, dict):
+        raise ValueError("a credential is an object")
     credential = Credential(**{k: v for k, v in document.items() if k in Credential._fields})
     texts = (credential.provider_url, credential.token, credential.token_kind)
     if not all(isinstance(text, str) and text for text in texts):
         raise ValueError("a credential needs provider_url, token and token_kind")
+    if not is_token(credential.token):
+        raise ValueError("a token is one printable word")
     if credential.expires_at is not None and not isinstance(credential.expires_at, int | float):
         raise ValueError("expires_at is a number")
     return credential
+
+
+def is_token(text: str) -> bool:
+    """Tell whether a text can stand in a header as a bearer token."""
+    return bool(text) and text.isascii() and text.isprintable() and " " not in text
 
 
 def refuse_owner(token: str, kind: str) -> None:

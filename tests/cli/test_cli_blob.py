@@ -1,7 +1,7 @@
 from hashlib import sha256
 from pathlib import Path
 
-from tests.cli.shell import pdpp
+from tests.cli.shell import pdpp, pdpp_here
 
 
 def test_files_are_kept_by_the_hash_of_their_bytes(diary: Path, tmp_path: Path) -> None:
@@ -23,11 +23,11 @@ def test_files_are_kept_by_the_hash_of_their_bytes(diary: Path, tmp_path: Path) 
 def test_a_person_sees_the_id_beside_the_name(diary: Path, tmp_path: Path) -> None:
     note = tmp_path / "note"
     note.write_text("hello")
-    ended = pdpp("blob", "add", note, "--type", "text/plain", data=diary)
+    ended = pdpp_here("blob", "add", note, "--type", "text/plain", data=diary)
     assert ended.out == f"{sha256(b'hello').hexdigest()}  {note}\n"
 
 
 def test_a_missing_file_and_a_strange_type_are_wrong_usage(diary: Path) -> None:
-    assert "does not exist" in pdpp("blob", "add", "/nowhere", data=diary).failed(code=64)
-    told = pdpp("blob", "add", __file__, "--type", "photo", data=diary).failed(code=64)
+    assert "does not exist" in pdpp_here("blob", "add", "/nowhere", data=diary).failed(code=64)
+    told = pdpp_here("blob", "add", __file__, "--type", "photo", data=diary).failed(code=64)
     assert "'photo' is not a media type such as image/png" in told

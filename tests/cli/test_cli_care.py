@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 
 import apsw
-from tests.cli.shell import Served, entry, pdpp
+from tests.cli.shell import Served, entry, pdpp, pdpp_here
 
 FILE = "pdpp.sqlite3"
 
@@ -15,13 +15,13 @@ def test_a_sound_store_is_told_to_be_well(diary: Path) -> None:
 def test_what_is_wrong_is_listed_and_the_check_fails(diary: Path, tmp_path: Path) -> None:
     note = tmp_path / "note"
     note.write_text("hello")
-    blob_id = pdpp("blob", "add", note, "--json", data=diary).document["blobs"][0]["blob_id"]
+    blob_id = pdpp_here("blob", "add", note, "--json", data=diary).document["blobs"][0]["blob_id"]
     (kept,) = [path for path in (diary / "blobs").rglob("*") if path.is_file()]
     kept.write_text("other")
-    ended = pdpp("check", data=diary)
+    ended = pdpp_here("check", data=diary)
     assert (ended.code, ended.err) == (1, "")
     assert ended.out == f"blob {blob_id} has other content than its name says\n"
-    assert pdpp("check", "--json", data=diary).document["ok"] is False
+    assert pdpp_here("check", "--json", data=diary).document["ok"] is False
 
 
 def test_a_broken_database_is_told_in_one_line(diary: Path) -> None:
@@ -32,7 +32,7 @@ def test_a_broken_database_is_told_in_one_line(diary: Path) -> None:
     page = 4_096
     content[2 * page :] = b"\x07" * (len(content) - 2 * page)
     path.write_bytes(content)
-    assert "malformed" in pdpp("check", data=diary).failed()
+    assert "malformed" in pdpp_here("check", data=diary).failed()
 
 
 def test_a_backup_of_a_served_store_is_a_store_of_its_own(
@@ -52,15 +52,15 @@ def test_a_backup_goes_into_an_empty_folder_and_never_over_anything(
 ) -> None:
     target = tmp_path / "empty"
     target.mkdir()
-    assert "is copied to" in pdpp("backup", target, data=diary).out
-    assert "is not an empty folder" in pdpp("backup", target, data=diary).failed()
-    assert "is not an empty folder" in pdpp("backup", target / FILE, data=diary).failed()
+    assert "is copied to" in pdpp_here("backup", target, data=diary).out
+    assert "is not an empty folder" in pdpp_here("backup", target, data=diary).failed()
+    assert "is not an empty folder" in pdpp_here("backup", target / FILE, data=diary).failed()
 
 
 def test_a_backup_that_fails_leaves_nothing_behind(diary: Path, tmp_path: Path) -> None:
     (diary / "blobs" / "1" / "ab").mkdir(parents=True)
     (diary / "blobs" / "1" / "ab" / "lost").symlink_to(tmp_path / "nowhere")
-    told = pdpp("backup", tmp_path / "copy" / "here", data=diary).failed()
+    told = pdpp_here("backup", tmp_path / "copy" / "here", data=diary).failed()
     assert told.startswith("cannot write the backup: ")
     assert list((tmp_path / "copy").iterdir()) == []
 
@@ -69,7 +69,7 @@ def test_a_database_of_a_newer_version_is_told_and_left_alone(diary: Path) -> No
     db = apsw.Connection(str(diary / FILE))
     db.pragma("user_version", 99)
     db.close()
-    for command in (("serve", "--port", "0"), ("check",), ("owner", "token")):
+    for command in (("serve", "--port", "0"), ("owner", "token")):
         told = pdpp(*command, data=diary).failed()
         assert told.startswith("the database is of version 99"), told
     error = json.loads(pdpp("check", "--json", data=diary).err)["error"]

@@ -12,20 +12,20 @@ def test_a_connection_gets_an_id_of_its_own_unless_one_is_chosen(diary: Path) ->
 
 
 def test_a_person_is_told_how_to_bring_in_records(diary: Path) -> None:
-    ended = pdpp("connection", "add", "diary", "--name", "Two", "--id", "my two", data=diary)
+    ended = pdpp_here("connection", "add", "diary", "--name", "Two", "--id", "my two", data=diary)
     assert "Added: Two (my two)" in ended.out
     assert "pdpp ingest RECORDS.ndjson --connection 'my two' --stream entries" in ended.out
 
 
 def test_the_same_id_again_renames_the_connection(diary: Path) -> None:
     renamed = ("diary", "--name", "New name", "--id", "cin_diary")
-    assert pdpp("connection", "add", *renamed, data=diary).out.startswith("Renamed: New name")
-    listed = pdpp("connection", "list", "--json", data=diary).document["connections"]
+    assert pdpp_here("connection", "add", *renamed, data=diary).out.startswith("Renamed: New name")
+    listed = pdpp_here("connection", "list", "--json", data=diary).document["connections"]
     assert [held["display_name"] for held in listed] == ["New name"]
 
 
 def test_a_source_that_is_not_there_is_told(diary: Path) -> None:
-    told = pdpp("connection", "add", "mail", "--name", "Mail", data=diary).failed()
+    told = pdpp_here("connection", "add", "mail", "--name", "Mail", data=diary).failed()
     assert told == "There is no source 'mail'; register it with pdpp source add."
 
 
@@ -55,5 +55,5 @@ def test_the_list_shows_every_stream_with_its_count(diary: Path) -> None:
 
 
 def test_a_hidden_character_in_a_name_is_made_visible(diary: Path) -> None:
-    pdpp("connection", "add", "diary", "--name", "a\u202eb", "--id", "cin_diary", data=diary)
-    assert "a⟨U+202E⟩b" in pdpp("connection", "list", data=diary).out
+    pdpp_here("connection", "add", "diary", "--name", "a\u202eb", "--id", "cin_diary", data=diary)
+    assert "a⟨U+202E⟩b" in pdpp_here("connection", "list", data=diary).out

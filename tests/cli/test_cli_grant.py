@@ -30,7 +30,7 @@ def test_a_grant_is_told_in_words_and_its_token_once(diary: Path) -> None:
 
 
 def test_the_json_of_a_grant_has_its_id_its_token_and_what_it_opens(diary: Path) -> None:
-    made = pdpp(*ASK, "--field", "title", "--expires", "30d", "--json", data=diary).document
+    made = pdpp_here(*ASK, "--field", "title", "--expires", "30d", "--json", data=diary).document
     assert made["grant_id"].startswith("grt_")
     assert made["client_token"].startswith("pdpp_client_")
     assert made["status"] == "active"
@@ -38,14 +38,14 @@ def test_the_json_of_a_grant_has_its_id_its_token_and_what_it_opens(diary: Path)
     assert [(held["stream"], held["fields"]) for held in made["allowances"]] == [
         ("entries", ["title"])
     ]
-    shown = pdpp("grant", "show", made["grant_id"], "--json", data=diary).document
+    shown = pdpp_here("grant", "show", made["grant_id"], "--json", data=diary).document
     assert shown == {name: value for name, value in made.items() if name != "client_token"}
 
 
 def test_a_grant_shows_its_client_what_it_says_and_no_more(diary: Path, tmp_path: Path) -> None:
     where = ("--connection", "cin_diary", "--stream", "entries")
     pdpp("ingest", "-", *where, data=diary, stdin=entry("e1", text="secret") + entry("e2"))
-    made = pdpp(*ASK, "--field", "title", "--record", "e1", "--json", data=diary).document
+    made = pdpp_here(*ASK, "--field", "title", "--record", "e1", "--json", data=diary).document
     with serving(diary, tmp_path / "notes") as served:
         answer = served.get("/v1/streams/entries/records", made["client_token"])
     assert [row["data"] for row in answer.json()["data"]] == [{"title": "Day e1"}]
@@ -84,13 +84,13 @@ def test_a_choice_that_makes_no_sense_is_wrong_usage(
 
 
 def test_the_list_shows_what_is_active_and_on_request_what_was(diary: Path) -> None:
-    first = pdpp(*ASK, "--json", data=diary).document["grant_id"]
-    second = pdpp(*ASK, "--expires", "2099-01-01", "--json", data=diary).document["grant_id"]
-    assert pdpp("grant", "revoke", first, data=diary).out == f"Revoked: {first}\n"
-    heading, row = pdpp("grant", "list", data=diary).out.splitlines()
+    first = pdpp_here(*ASK, "--json", data=diary).document["grant_id"]
+    second = pdpp_here(*ASK, "--expires", "2099-01-01", "--json", data=diary).document["grant_id"]
+    assert pdpp_here("grant", "revoke", first, data=diary).out == f"Revoked: {first}\n"
+    heading, row = pdpp_here("grant", "list", data=diary).out.splitlines()
     assert heading.split() == ["ID", "CLIENT", "STATUS", "EXPIRES", "STREAMS", "PURPOSE"]
     assert row == f"{second}  my-agent  active  2099-01-01  2        Answer my questions"
-    listed = pdpp("grant", "list", "--all", "--json", data=diary).document["grants"]
+    listed = pdpp_here("grant", "list", "--all", "--json", data=diary).document["grants"]
     assert {held["grant_id"]: held["status"] for held in listed} == {
         first: "revoked",
         second: "active",
@@ -98,17 +98,19 @@ def test_the_list_shows_what_is_active_and_on_request_what_was(diary: Path) -> N
 
 
 def test_a_grant_can_be_revoked_twice_and_says_since_when(diary: Path) -> None:
-    number = pdpp(*ASK, "--json", data=diary).document["grant_id"]
-    revoked = pdpp("grant", "revoke", number, "--json", data=diary).document
+    number = pdpp_here(*ASK, "--json", data=diary).document["grant_id"]
+    revoked = pdpp_here("grant", "revoke", number, "--json", data=diary).document
     assert revoked["status"] == "revoked"
-    assert pdpp("grant", "revoke", number, data=diary).out == f"{number} was already revoked.\n"
-    words = pdpp("grant", "show", number, data=diary).out
+    assert (
+        pdpp_here("grant", "revoke", number, data=diary).out == f"{number} was already revoked.\n"
+    )
+    words = pdpp_here("grant", "show", number, data=diary).out
     assert f"revoked since {revoked['revoked_at']}" in words
 
 
 @pytest.mark.parametrize("verb", ["show", "revoke"])
 def test_a_grant_that_is_not_there_is_told(verb: str, diary: Path) -> None:
-    assert "there is no grant 'grt_x'" in pdpp("grant", verb, "grt_x", data=diary).failed()
+    assert "there is no grant 'grt_x'" in pdpp_here("grant", verb, "grt_x", data=diary).failed()
 
 
 def test_a_running_server_refuses_the_very_next_request_after_a_revocation(
@@ -139,7 +141,7 @@ def test_an_owner_token_is_printed_alone_so_that_a_script_can_take_it(diary: Pat
 
 
 def test_an_owner_token_opens_everything(demo_server: Served) -> None:
-    document = pdpp("owner", "token", "--json", data=demo_server.data).document
+    document = pdpp_here("owner", "token", "--json", data=demo_server.data).document
     assert document["label"] == "owner"
     assert document["expires_at"] is None
     answer = demo_server.get("/v1/schema?view=compact", document["owner_token"])

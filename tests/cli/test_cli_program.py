@@ -59,6 +59,11 @@ def test_help_lists_every_command_and_imports_none_of_them() -> None:
         assert summary in done.stdout
 
 
+def test_a_shell_can_complete_the_names_of_commands() -> None:
+    asked = {"_PDPP_COMPLETE": "bash_complete", "COMP_WORDS": "pdpp gr", "COMP_CWORD": "1"}
+    assert pdpp(env=asked).out == "plain,grant\n"
+
+
 def test_the_version_is_that_of_the_package() -> None:
     assert pdpp("--version").out == f"pdpp {package.__version__}\n"
 

@@ -3,7 +3,7 @@ from copy import deepcopy
 from pathlib import Path
 
 import pytest
-from tests.cli.shell import DECLARATION, entry, pdpp
+from tests.cli.shell import DECLARATION, entry, pdpp, pdpp_here
 
 
 def test_a_declaration_is_registered_with_its_revision_and_streams(
@@ -27,7 +27,7 @@ def test_a_person_is_told_what_comes_next_in_a_form_the_shell_takes_as_it_is(
 
 
 def test_the_same_declaration_twice_changes_nothing(declaration: Path, diary: Path) -> None:
-    ended = pdpp("source", "add", declaration, data=diary)
+    ended = pdpp_here("source", "add", declaration, data=diary)
     assert ended.out.startswith("Unchanged: diary")
 
 
@@ -39,9 +39,9 @@ def test_a_new_revision_indexes_the_records_there_are(diary: Path, tmp_path: Pat
     newer["streams"][0]["query"]["aggregations"] = {"group_by": ["title"]}
     ended = pdpp("source", "add", "-", "--json", data=diary, stdin=json.dumps(newer).encode())
     assert ended.document["status"] == "updated"
-    listed = pdpp("source", "list", "--json", data=diary).document["sources"]
+    listed = pdpp_here("source", "list", "--json", data=diary).document["sources"]
     assert [held["declaration_version"] for held in listed] == ["2"]
-    assert pdpp("check", data=diary).code == 0
+    assert pdpp_here("check", data=diary).code == 0
 
 
 def test_a_bad_declaration_is_told_with_the_place_of_what_is_wrong(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_a_bad_declaration_is_told_with_the_place_of_what_is_wrong(tmp_path: Pat
     bad["streams"][1]["semantics"] = "append"
     path = tmp_path / "bad.json"
     path.write_text(json.dumps(bad))
-    told = pdpp("source", "add", path, data=tmp_path / "data").failed()
+    told = pdpp_here("source", "add", path, data=tmp_path / "data").failed()
     assert told.startswith(f"{path}, at /streams/1/semantics: ")
 
 
@@ -80,7 +80,7 @@ def test_the_list_shows_every_source(diary: Path) -> None:
 
 
 def test_an_empty_store_lists_no_sources_and_no_connections(tmp_path: Path) -> None:
-    assert pdpp("owner", "token", data=tmp_path).code == 0
-    assert pdpp("source", "list", data=tmp_path).out == "No sources yet.\n"
-    assert pdpp("connection", "list", data=tmp_path).out == "No connections yet.\n"
-    assert pdpp("grant", "list", data=tmp_path).out == "No grants.\n"
+    assert pdpp_here("owner", "token", data=tmp_path).code == 0
+    assert pdpp_here("source", "list", data=tmp_path).out == "No sources yet.\n"
+    assert pdpp_here("connection", "list", data=tmp_path).out == "No connections yet.\n"
+    assert pdpp_here("grant", "list", data=tmp_path).out == "No grants.\n"

@@ -3,7 +3,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.mcp.client import KINDS, Client, Estate, estate
+from tests.mcp.closure import Closure
 from tests.mcp.launch import Server
+from tests.mcp.post import post_store
+from tests.mcp.sight import SIGHTS, Agent
+from tests.serving import grant, seeded_store
 
 
 @pytest.fixture(scope="session")
@@ -25,3 +30,66 @@ def judges() -> Path:
             pytest.fail(reason)
         pytest.skip(reason)
     return folder
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
+    """The demo world, only to be read."""
+    folder = tmp_path_factory.mktemp("demo-estate")
+    with estate(seeded_store(folder / "store"), folder) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def demo_token(demo: Estate) -> str:
+    """A token that opens the whole demo world."""
+    return grant(demo.store)
+
+
+@pytest.fixture(scope="session")
+def demo_package(demo: Estate) -> str:
+    """A package token that opens the whole demo world, a grant for each connection."""
+    return demo.package()[0]
+
+
+@pytest.fixture(scope="session")
+def demo_closure(demo: Estate) -> Closure:
+    """What checks that everything shown of the demo world leads somewhere."""
+    return Closure(demo)
+
+
+@pytest.fixture(params=KINDS)
+def client(
+    request: pytest.FixtureRequest, demo: Estate, demo_token: str, demo_closure: Closure
+) -> Iterator[Client]:
+    """A client of the whole demo world; whatever it was shown must be callable."""
+    made = demo.client(request.param, demo_token)
+    made.seen.clear()
+    yield made
+    demo_closure.check(made)
+
+
+@pytest.fixture(params=SIGHTS)
+def agent(request: pytest.FixtureRequest, client: Client) -> Agent:
+    """A model behind a blind host."""
+    return Agent(client, request.param)
+
+
+@pytest.fixture(scope="session")
+def post(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
+    """The post and the diary; tests may add to it under keys of their own."""
+    folder = tmp_path_factory.mktemp("post-estate")
+    with estate(post_store(folder / "store"), folder) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def post_token(post: Estate) -> str:
+    """A token that opens all of the post and the diary."""
+    return grant(post.store)
+
+
+@pytest.fixture(params=KINDS)
+def postman(request: pytest.FixtureRequest, post: Estate, post_token: str) -> Client:
+    """A client of all the post and the diary."""
+    return post.client(request.param, post_token)

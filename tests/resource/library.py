@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+from tests.serving import keep, planted_store, put
+
 from pdpp.model import instant
 from pdpp.store.sqlite.store import SqliteStore
-from tests.serving import keep, planted_store, put
 
 RANGES = ["gte", "gt", "lte", "lt"]
 COVER = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4

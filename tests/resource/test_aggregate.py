@@ -177,7 +177,7 @@ MOMENTS = {
 @pytest.fixture(scope="module")
 def moments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """A client of a store with books added around the changes of the clock in two connections."""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"id": f"{season}-{number}", "added_at": text, "title": season}
         for season, texts in MOMENTS.items()
         for number, text in enumerate(texts)
@@ -285,7 +285,7 @@ def test_buckets_carry_the_value_of_the_metric_and_the_rest_is_counted(
 )
 @pytest.mark.parametrize("place", ["UTC", "Asia/Tokyo", "America/New_York", "Pacific/Kiritimati"])
 def test_the_first_and_the_last_moments_there_are_have_their_bucket(
-    tmp_path_factory: pytest.TempPathFactory, granularity: str, place: str, ends: httpx.Client
+    ends: httpx.Client, granularity: str, place: str
 ) -> None:
     params = {"group_by_time": "added_at", "granularity": granularity, "time_zone": place}
     body = aggregate(ends, **params)

@@ -30,22 +30,20 @@ def at(text: str) -> int:
 
 
 MODERN = st.integers(at("1975-01-01"), at("2040-01-01")).map(lambda moment: moment // 10**6 * 10**6)
-CHANGES = st.sampled_from(
-    [
-        at("2026-03-29T01:00:00Z"),
-        at("2026-10-25T01:00:00Z"),
-        at("2026-03-08T07:00:00Z"),
-        at("2026-11-01T06:00:00Z"),
-        at("2018-02-18T02:00:00Z"),
-        at("2018-11-04T03:00:00Z"),
-        at("2026-04-04T15:00:00Z"),
-        at("2026-10-03T15:30:00Z"),
-        at("2011-12-30T10:00:00Z"),
-    ]
+CHANGE_MOMENTS = (
+    at("2026-03-29T01:00:00Z"),
+    at("2026-10-25T01:00:00Z"),
+    at("2026-03-08T07:00:00Z"),
+    at("2026-11-01T06:00:00Z"),
+    at("2018-02-18T02:00:00Z"),
+    at("2018-11-04T03:00:00Z"),
+    at("2026-04-04T15:00:00Z"),
+    at("2026-10-03T15:30:00Z"),
+    at("2011-12-30T10:00:00Z"),
 )
 NEAR_A_CHANGE = st.builds(
     lambda change, minutes: change + minutes * 60 * instant.SECOND,
-    CHANGES,
+    st.sampled_from(CHANGE_MOMENTS),
     st.integers(-180, 180),
 )
 
@@ -62,13 +60,52 @@ def test_a_bucket_reaches_from_the_moment_to_its_end_and_no_further(
     assert bucket(end)[0] != name
 
 
+@pytest.mark.parametrize("place", ZONES)
+@pytest.mark.parametrize("granularity", ["hour", "day"])
+def test_buckets_around_every_change_of_the_clock_follow_each_other(
+    granularity: str, place: str
+) -> None:
+    bucket = bucketer(granularity, zone(place))
+    for change in CHANGE_MOMENTS:
+        for minutes in range(-120, 121, 15):
+            moment = change + minutes * 60 * instant.SECOND
+            name, end = bucket(moment)
+            assert moment < end
+            assert bucket(end - 1)[0] == name
+            assert bucket(end)[0] != name
+
+
 @pytest.mark.parametrize(
     ("granularity", "place", "text", "name", "end"),
     [
-        ("hour", "Europe/Lisbon", "2026-10-25T00:30:00Z", "2026-10-25T01:00+01:00", "2026-10-25T01:00:00Z"),
-        ("hour", "Europe/Lisbon", "2026-10-25T01:30:00Z", "2026-10-25T01:00Z", "2026-10-25T02:00:00Z"),
-        ("hour", "Europe/Lisbon", "2026-03-29T00:30:00Z", "2026-03-29T00:00Z", "2026-03-29T01:00:00Z"),
-        ("minute", "Asia/Kolkata", "2026-01-01T00:00:30Z", "2026-01-01T05:30+05:30", "2026-01-01T00:01:00Z"),
+        (
+            "hour",
+            "Europe/Lisbon",
+            "2026-10-25T00:30:00Z",
+            "2026-10-25T01:00+01:00",
+            "2026-10-25T01:00:00Z",
+        ),
+        (
+            "hour",
+            "Europe/Lisbon",
+            "2026-10-25T01:30:00Z",
+            "2026-10-25T01:00Z",
+            "2026-10-25T02:00:00Z",
+        ),
+        (
+            "hour",
+            "Europe/Lisbon",
+            "2026-03-29T00:30:00Z",
+            "2026-03-29T00:00Z",
+            "2026-03-29T01:00:00Z",
+        ),
+        (
+            "minute",
+            "Asia/Kolkata",
+            "2026-01-01T00:00:30Z",
+            "2026-01-01T05:30+05:30",
+            "2026-01-01T00:01:00Z",
+        ),
         ("day", "Europe/Lisbon", "2026-10-24T23:30:00Z", "2026-10-25", "2026-10-26T00:00:00Z"),
         ("day", "Europe/Lisbon", "2026-03-29T00:00:00Z", "2026-03-29", "2026-03-29T23:00:00Z"),
         ("day", "America/Sao_Paulo", "2018-11-04T02:59:00Z", "2018-11-03", "2018-11-04T03:00:00Z"),
@@ -78,7 +115,7 @@ def test_a_bucket_reaches_from_the_moment_to_its_end_and_no_further(
         ("quarter", "UTC", "2026-02-28T12:00:00Z", "2026-Q1", "2026-04-01T00:00:00Z"),
         ("year", "Europe/Berlin", "2026-12-31T23:30:00Z", "2027", "2027-12-31T23:00:00Z"),
     ],
-)  # fmt: skip
+)
 def test_a_bucket_has_the_name_and_the_end_of_its_calendar(
     granularity: str, place: str, text: str, name: str, end: str
 ) -> None:

@@ -127,7 +127,7 @@ def test_a_deleted_record_leaves_a_tombstone_without_data(shelf: World) -> None:
 
 def test_the_beginning_tells_of_no_record_that_is_gone(shelf: World) -> None:
     assert shelf.owner().delete(f"{BOOKS}/b2").status_code == 204
-    found, bookmark = changes(shelf.client(connections=HOME), "beginning", limit=2)
+    found, _ = changes(shelf.client(connections=HOME), "beginning", limit=2)
     assert [row["id"] for row in found] == ["b1", "b3", "b4", "b5"]
 
 

@@ -1,3 +1,4 @@
+from contextlib import suppress
 from typing import Any
 
 import httpx
@@ -195,12 +196,8 @@ def test_a_number_is_read_as_itself(number: float) -> None:
 
 @given(st.text(), st.sampled_from([kind for kind in Kind if kind is not Kind.TEXT]))
 def test_any_text_is_a_value_or_refused(text: str, kind: Kind) -> None:
-    try:
-        value = parse_value(declared(kind), text, "f")
-    except InvalidFilter as error:
-        assert error.param == "f"
-    else:
-        assert isinstance(value, int | float)
+    with suppress(InvalidFilter):
+        assert isinstance(parse_value(declared(kind), text, "f"), int | float)
 
 
 def test_an_open_stretch_of_time_is_said_by_its_one_end() -> None:

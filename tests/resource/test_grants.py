@@ -314,9 +314,9 @@ def test_a_single_grant_may_name_itself_and_no_other(library: World) -> None:
 
 
 def test_a_cursor_of_a_package_is_its_own(package: Packed) -> None:
-    world, secret, grants = package
+    world, secret, _ = package
     client = world.server.client(secret)
-    params = {"limit": 1, "connection_id": "home"}
+    params = {"limit": "1", "connection_id": "home"}
     cursor = client.get(BOOKS, params=params).json()["next_cursor"]
     assert client.get(BOOKS, params={**params, "cursor": cursor}).status_code == 200
     other, _ = _packed(world)

@@ -1,3 +1,4 @@
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -70,10 +71,8 @@ def test_any_text_comes_through_its_encoding(text: str) -> None:
 
 @given(st.binary(max_size=60))
 def test_any_bytes_are_parsed_or_refused(query: bytes) -> None:
-    try:
-        parse_parameters(query, KNOWN)
-    except PdppError as error:
-        assert error.status == 400
+    with suppress(InvalidRequest):
+        assert parse_parameters(query, KNOWN).integer("size") in range(1, 10)
 
 
 def test_a_number_above_the_most_is_clamped_and_told() -> None:
@@ -89,7 +88,7 @@ def test_a_number_above_the_most_is_clamped_and_told() -> None:
         ("exact=0", InvalidRequest, "exact"),
         ("size=0", InvalidRequest, "size"),
         ("open=1e3", InvalidRequest, "open"),
-        ("open=1234567890", InvalidRequest, "open"),
+        ("open=1234567890123456789", InvalidRequest, "open"),
         ("kind=c", InvalidRequest, "kind"),
         ("name=", InvalidRequest, "name"),
         ("name=12345678901", InvalidRequest, "name"),

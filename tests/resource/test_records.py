@@ -6,6 +6,7 @@ from tests.resource.library import HOME_BOOKS, WORK_BOOKS
 from tests.serving import World, all_rows, pages, refused
 
 from pdpp.authz.selection import Selection
+from pdpp.demo import AWKWARD
 
 BOOKS = "/v1/streams/books/records"
 HELD = [("home", dict(row)) for row in HOME_BOOKS] + [("work", dict(row)) for row in WORK_BOOKS]
@@ -36,7 +37,7 @@ def test_a_page_is_a_list_of_records_with_their_source(reader: httpx.Client) -> 
     assert body["url"] == f"{BOOKS}?connection_id=home&limit=1"
     assert body["has_more"] is True
     assert body["meta"] == {"count": {"kind": "none"}, "warnings": []}
-    assert body["links"]["self"] == body["url"]
+    assert body["links"].keys() == {"next"}
     record = body["data"][0]
     assert record.keys() == {
         "object",
@@ -57,7 +58,7 @@ def test_the_last_page_has_no_cursor(reader: httpx.Client) -> None:
     body = reader.get(BOOKS).json()
     assert body["has_more"] is False
     assert "next_cursor" not in body
-    assert "next" not in body["links"]
+    assert body["links"] == {}
 
 
 def test_the_link_to_the_next_page_leads_there(reader: httpx.Client) -> None:
@@ -151,14 +152,14 @@ def test_pages_and_counts_are_told(reader: httpx.Client) -> None:
 
 @pytest.mark.parametrize("kind", ["exact", "estimated"])
 def test_a_count_is_of_what_matches_the_filter(reader: httpx.Client, kind: str) -> None:
-    params = {"count": kind, "filter[pages][gt]": "120", "limit": 1}
+    params = {"count": kind, "filter[pages][gt]": "120", "limit": "1"}
     count = reader.get(BOOKS, params=params).json()["meta"]["count"]
     assert count["value"] == 3
     assert count["kind"] in (kind, "exact")
 
 
 def test_a_limit_above_the_most_is_clamped_and_told(everything: httpx.Client) -> None:
-    params = {"limit": 1000, "connection_id": "cin_home"}
+    params = {"limit": "1000", "connection_id": "cin_home"}
     body = everything.get("/v1/streams/messages/records", params=params).json()
     assert len(body["data"]) == 100
     assert [warning["code"] for warning in body["meta"]["warnings"]] == ["limit_clamped"]
@@ -292,8 +293,6 @@ def test_an_owner_is_offered_connections_without_a_grant(library: World) -> None
 def test_awkward_keys_are_read_by_the_address_a_search_gives(
     demo: World, everything: httpx.Client, name: str
 ) -> None:
-    from pdpp.demo import AWKWARD
-
     connection_id, stream, key = AWKWARD[name]
     path = f"/v1/streams/{stream}/records/{key}"
     assert everything.get(path, params={"connection_id": connection_id}).json()["id"] == key

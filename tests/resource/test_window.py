@@ -1,3 +1,5 @@
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -72,7 +74,8 @@ def test_a_long_field_is_read_in_bounded_windows_to_its_end(
     assert first["window"]["limit_chars"] == 4_096
     assert (first["window"]["complete"], first["window"]["has_more"]) == (False, True)
     assert first["window"]["total_chars"] > 200_000
-    parts, offset = [], 0
+    parts: list[str] = []
+    offset: int | None = 0
     while offset is not None:
         body = window(everything, record, **params, offset_chars=offset, limit_chars=16_384)
         assert body["digest"] == first["digest"]
@@ -230,9 +233,7 @@ def test_a_blob_that_was_never_stored_is_told_about_as_the_record_does(shelf: Wo
     assert (error["media_type"], error["size_bytes"]) == ("text/plain", 5)
 
 
-def test_a_text_blob_above_the_limit_is_told_about(tmp_path: Any) -> None:
-    from dataclasses import replace
-
+def test_a_text_blob_above_the_limit_is_told_about(tmp_path: Path) -> None:
     with living(library_store(tmp_path), replace(UNLIMITED, text_blob_bytes=8)) as world:
         path = "/v1/streams/books/records/b2"
         error = refusal(world.client(), 422, "field_not_text", path, field="cover")

@@ -142,6 +142,8 @@ def test_a_read_ends_when_its_time_is_up_and_the_next_one_works(world: World) ->
                 read()
         with world.store.reading(Timer(60)):
             read()
+    with pytest.raises(DeadlinePassed), world.store.reading(Countdown(200)):
+        world.store.search(find)
     assert world.store.search(find).ranked == 2_000
 
 

@@ -6,7 +6,15 @@ from tests.store.world import MESSAGE, World, allow, condition, declare, stream
 
 from pdpp.model.errors import FieldNotGranted, UnknownField
 from pdpp.model.grant import AccessMode, Allowance, Grant, Interval
-from pdpp.store.scope import Reach, grant_reaches, in_order, owner_reaches, pick, roles_of
+from pdpp.store.scope import (
+    Reach,
+    digest_of,
+    grant_reaches,
+    in_order,
+    owner_reaches,
+    pick,
+    roles_of,
+)
 
 
 def grant(*allowances: Allowance) -> Grant:
@@ -37,7 +45,7 @@ def test_a_grant_reaches_what_it_allows_of_what_there_is(world: World) -> None:
     assert reach.names() == ["id", "at"]
     assert reach.restricted
     assert not reach.whole
-    assert reach.keys == {"a"}
+    assert reach.keys == frozenset({"a"})
 
 
 def test_a_grant_reaches_nothing_of_what_is_gone(world: World) -> None:
@@ -118,7 +126,7 @@ def test_narrowing_adds_conditions_and_keeps_the_rest(world: World) -> None:
     reach = world.reach(keys=["a"])
     first, second = condition(reach, "size", "gt", 1), condition(reach, "size", "lt", 9)
     assert reach.narrowed([first]).narrowed([second]).conditions == (first, second)
-    assert reach.narrowed([first]).keys == {"a"}
+    assert reach.narrowed([first]).keys == frozenset({"a"})
 
 
 @given(
@@ -133,8 +141,35 @@ def test_picking_keeps_exactly_the_named_members(data: dict[str, object], names:
 def test_what_is_wholly_visible_is_passed_on_unparsed(world: World) -> None:
     odd = b'{ "id" : 1 }'
     some = world.reach(fields=["id"])
-    assert world.reach().project(odd, None, None) == (odd, odd)
-    assert some.project(odd, frozenset({"id"}), None) == (odd, odd)
-    assert some.project(odd, None, None)[0] == b'{"id":1}'
-    assert some.project(odd, frozenset({"id"}), frozenset({"id"})) == (odd, odd)
-    assert some.project(odd, frozenset({"id"}), frozenset({"at"})) == (odd, b"{}")
+    assert world.reach().project(odd, "d", None, None) == (odd, "d")
+    assert some.project(odd, "d", frozenset({"id"}), None) == (odd, "d")
+    assert some.project(odd, "d", None, None) == (b'{"id":1}', digest_of(b'{"id":1}'))
+    assert some.project(odd, "d", frozenset({"id"}), frozenset({"id"})) == (odd, "d")
+    assert some.project(odd, "d", frozenset({"id"}), frozenset({"at"})) == (b"{}", "d")
+
+
+def test_the_version_of_a_record_is_that_of_what_is_shown_not_of_what_is_asked_for(
+    world: World,
+) -> None:
+    data, hidden = b'{"at":1,"id":1}', world.reach(fields=["id"])
+    shape = frozenset({"at", "id"})
+    version = hidden.project(data, "d", shape, None)[1]
+    assert version == digest_of(b'{"id":1}')
+    assert hidden.project(data, "d", shape, frozenset({"at"})) == (b"{}", version)
+
+
+def test_the_time_is_shown_where_it_is_the_one_records_are_kept_by(world: World) -> None:
+    assert world.reach().shows_time
+    assert not world.reach(fields=["subject"]).shows_time
+    before = world.reach().stream
+    world.settle(declare(stream(consent_time_field="day"), version="2"))
+    assert not Reach(world.feed(), before, None, True).shows_time
+    world.settle(declare(stream(consent_time_field=None), version="3"))
+    assert not world.reach().shows_time
+
+
+def test_only_a_visible_field_declared_as_a_blob_opens_one(world: World) -> None:
+    assert world.reach().opens_blob("file")
+    assert not world.reach(fields=["id"]).opens_blob("file")
+    assert not world.reach().opens_blob("note")
+    assert not world.reach().opens_blob("nope")

@@ -1,5 +1,6 @@
 """Aggregates against sums, groups and buckets made in Python."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from fractions import Fraction
@@ -21,6 +22,8 @@ METRICS = st.sampled_from(
         ("count", None),
         ("sum", "weight"),
         ("min", "size"),
+        ("min", "weight"),
+        ("max", "weight"),
         ("max", "size"),
         ("min", "at"),
         ("max", "day"),
@@ -137,6 +140,14 @@ def test_a_sum_over_connections_may_pass_the_largest_number_too(world: World) ->
     world.put({"a": {"size": 2**63 - 1}}, "c1")
     world.put({"a": {"size": 2**63 - 1}}, "c2")
     assert total(world, "size", world.reach("c1"), world.reach("c2")) == 2**64 - 2
+
+
+@pytest.mark.parametrize(("weights", "wanted"), [([1e308] * 3, 1), ([-1e308] * 3, -1)])
+def test_a_sum_past_the_largest_number_is_the_largest(
+    world: World, weights: list[float], wanted: int
+) -> None:
+    world.put({str(place): {"weight": weight} for place, weight in enumerate(weights)})
+    assert total(world, "weight") == wanted * sys.float_info.max
 
 
 def test_the_last_moment_of_the_calendar_is_in_its_own_bucket(world: World) -> None:

@@ -150,7 +150,7 @@ def test_changes_come_in_the_order_they_were_made(world: World) -> None:
 
 
 def test_a_version_never_goes_back_even_when_the_clock_does(world: World, clock: Clock) -> None:
-    versions = []
+    versions: list[int] = []
     for step in (0, 0, -3600, 5):
         clock.pass_by(step)
         world.put({"a": {"size": len(versions)}})

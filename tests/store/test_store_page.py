@@ -8,8 +8,9 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.store.records import BATCHES, FEWER, limits, narrow
+from tests.store.records import BATCHES, DAY, FEWER, KEYS, limits, narrow
 from tests.store.world import (
+    NOW,
     Data,
     Engine,
     World,
@@ -116,6 +117,59 @@ def test_a_record_shows_the_granted_fields_and_of_those_the_ones_asked_for(
             granted = orjson.dumps(projected(reach, data), option=orjson.OPT_SORT_KEYS)
             assert record.version == hashlib.sha256(granted).hexdigest()[:16]
             assert world.store.record(reach, record.key, asked) == record
+
+
+@given(
+    batch=st.dictionaries(
+        KEYS,
+        st.fixed_dictionaries(
+            {
+                "thread": st.sampled_from(["t1", "t1", "t2", None]),
+                "size": st.none() | st.integers(-2, 2),
+                "weight": st.none() | st.sampled_from([0, 0.1, 0.5]),
+                "at": st.sampled_from(["2026-02-28", "2026-02-28", "2026-03-01", None]),
+            }
+        ),
+        min_size=4,
+    ),
+    by=st.sampled_from(["thread", "time", "both", "note"]),
+    sort=st.sampled_from(["size", "weight", "at", "thread"]),
+    descending=st.booleans(),
+    limit=st.integers(1, 3),
+)
+def test_pages_of_what_a_filter_leaves_go_on_where_the_last_one_ended(
+    planner: Engine,
+    batch: dict[str, Data],
+    by: str,
+    sort: str,
+    descending: bool,
+    limit: int,
+) -> None:
+    with fresh(planner) as world:
+        world.settle(None, "c1", "c2")
+        reaches = []
+        for connection_id in ("c1", "c2"):
+            world.put({key: {**data, "note": "n"} for key, data in batch.items()}, connection_id)
+            time = Interval(NOW - 2 * DAY, NOW) if by in ("time", "both") else None
+            reach = world.reach(connection_id, time=time)
+            if by in ("thread", "both"):
+                reach = reach.narrowed([condition(reach, "thread", "eq", "t1")])
+            if by == "note":
+                reach = reach.narrowed([condition(reach, "note", "eq", "n")])
+            reaches.append(reach)
+        kept = {name: {k: {**d, "note": "n"} for k, d in batch.items()} for name in ("c1", "c2")}
+        wanted = expected(reaches, kept, sort, descending)
+        found = read_pages(world.store, reaches, limit, sort=sort, descending=descending)
+        assert handles(found) == wanted
+
+
+def test_an_unindexed_time_is_compared_as_a_moment(world: World) -> None:
+    world.settle(declare(stream(query={}), version="2"))
+    world.put({"a": {"day": "2026-01-01"}, "b": {"day": "2026-01-02"}, "c": {"day": None}})
+    reach = world.reach()
+    assert reach.cell("day") is None
+    asked = condition(reach, "day", "eq", 1_767_225_600_000_000)
+    assert world.keys(reach.narrowed([asked])) == ["a"]
 
 
 def test_pages_are_newest_first_by_the_cursor_field_of_the_stream(world: World) -> None:

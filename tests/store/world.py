@@ -1,6 +1,7 @@
 """What the store's tests share: a clock to set, declarations, and a naive model of every read."""
 
 import operator
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from pdpp.store.port import Line, PageQuery, Record, Store, Written
 from pdpp.store.scope import Condition, Reach
 from pdpp.store.sqlite.store import SqliteStore
 
+MEMORY = Path("/dev/shm")  # noqa: S108 - a private folder is made inside
 NOW = 1_772_366_400 * instant.SECOND
 Data = dict[str, Any]
 OPERATORS = {
@@ -168,9 +170,10 @@ class World:
 
 @contextmanager
 def fresh(engine: Engine) -> Iterator[World]:
-    """Open an empty store that is gone afterwards, for one example of a property."""
+    """Open an empty store that is gone afterwards, in memory where the system offers that."""
     clock = Clock()
-    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+    memory = MEMORY if os.access(MEMORY, os.W_OK) else None
+    with TemporaryDirectory(dir=memory, ignore_cleanup_errors=True) as folder:
         store = engine(Path(folder), clock)
         try:
             yield World(store, clock)

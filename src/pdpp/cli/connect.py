@@ -16,6 +16,7 @@ from pdpp.credentials import (
     CredentialError,
     cache_folder,
     document_of,
+    is_token,
     provider_origin,
 )
 from pdpp.mcp.client import ResourceClient
@@ -85,15 +86,18 @@ def _token(source: Any, provider_url: str) -> str:
             f"on the machine that serves {provider_url} with: pdpp grant create"
         )
     token: str = source.read(_LONGEST + 1).strip()
-    if not token or len(token) > _LONGEST or not token.isascii() or " " in token:
+    if len(token) > _LONGEST or not is_token(token):
         raise click.ClickException("the file holds no token")
     return token
 
 
 def _try(provider_url: str, token: str) -> tuple[Credential, dict[str, Any]]:
     """Ask the provider what the token opens."""
-    client = ResourceClient(Network(provider_url), token)
-    answer = asyncio.run(client.get(["schema"], {"view": "compact"}))
+    network = Network(provider_url)
+    try:
+        answer = asyncio.run(ResourceClient(network, token).get(["schema"], {"view": "compact"}))
+    finally:
+        network.close()
     bearer = answer.body.get("bearer")
     facts = bearer if isinstance(bearer, dict) else {}
     credential = Credential(

@@ -1,6 +1,7 @@
 """Output: results on stdout, for a person or for a program, and errors as one line on stderr."""
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -22,6 +23,13 @@ def show(document: Any, lines: Iterable[str], *, as_json: bool) -> None:
 def note(text: str) -> None:
     """Print a remark for the person, out of the way of the result."""
     click.echo(text, err=True)
+
+
+def stop_writing() -> None:
+    """Send results nowhere from now on, where their reader is gone and the work goes on."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def complain(problem: Exception, as_json: bool) -> None:

@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -71,15 +70,11 @@ def run(arguments: Sequence[str]) -> int:
     as_json = "--json" in arguments
     try:
         result: Any = program.main(list(arguments), prog_name="pdpp", standalone_mode=False)
-        sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as problem:
         problem.show()
         return USAGE
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except BrokenPipeError:
-        _stop_writing()
-        return FAILED
     except (click.ClickException, PdppError, OSError) as problem:
         with contextlib.suppress(BrokenPipeError):
             complain(problem, as_json)
@@ -91,10 +86,3 @@ def _let_every_character_print() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-
-
-def _stop_writing() -> None:
-    """Send what is still buffered nowhere, so that the end of the process is quiet."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)

@@ -22,7 +22,7 @@ import uvicorn
 from pdpp.app import make_app
 from pdpp.cli.folder import opened
 from pdpp.cli.options import common, examples
-from pdpp.cli.output import show
+from pdpp.cli.output import show, stop_writing
 from pdpp.cli.seeding import seed
 from pdpp.demo.story import INVOICE, INVOICE_STORY
 from pdpp.resource.settings import Settings
@@ -177,8 +177,10 @@ def serve(
         def announce() -> None:
             if ready_file is not None:
                 write_private(ready_file, json.dumps(ready.document()) + "\n")
-            with contextlib.suppress(BrokenPipeError):
+            try:
                 show(ready.document(), ready.greeting(), as_json=as_json)
+            except BrokenPipeError:
+                stop_writing()
 
         AnnouncedServer(configure(make_app(store, settings)), announce).run([listener])
         if ready_file is not None:

@@ -1,17 +1,26 @@
 """Arguments: what each tool takes, declared once; schemas and strict checks come from there."""
 
 import difflib
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from pdpp.evidence.budget import json_length
 from pdpp.evidence.text import json_text
 from pdpp.model.errors import InvalidExpand, InvalidFilter, InvalidRequest
 
 RANGES = ("gte", "gt", "lte", "lt")
-_LONGEST = 4_096
+LONGEST = 1_024
+LONGEST_CURSOR = 4_096
+_LARGEST = 2**53
 _MOST_ITEMS = 100
+_MOST_CHARS = 3_000
+"""How long the arguments may be together: results repeat them in the call that goes on."""
+
+_UNSOUND = re.compile("[\x00\ud800-\udfff]")
 
 
 class Form(StrEnum):
@@ -35,6 +44,7 @@ class Argument:
     least: int = 0
     most: int | None = None
     required: bool = False
+    longest: int = LONGEST
 
     def schema(self) -> dict[str, Any]:
         """Return the flat JSON Schema of the argument."""
@@ -97,7 +107,18 @@ class Signature:
                     raise self._refuse(InvalidRequest, f"{name} is required", name)
                 continue
             checked[name] = self._value(argument, value)
+        self._check_length(checked)
         return checked
+
+    def _check_length(self, checked: Mapping[str, Any]) -> None:
+        repeated = {k: v for k, v in checked.items() if self.arguments[k].longest == LONGEST}
+        if json_length(repeated) > _MOST_CHARS:
+            longest = max(repeated, key=lambda name: json_length(repeated[name]))
+            raise self._refuse(
+                InvalidRequest,
+                f"the arguments are longer than {_MOST_CHARS} characters together",
+                longest,
+            )
 
     def _value(self, argument: Argument, value: Any) -> Any:
         check = {
@@ -112,8 +133,12 @@ class Signature:
     def _text(self, argument: Argument, value: Any) -> str:
         if not isinstance(value, str) or not value:
             raise self._refuse(InvalidRequest, f"{argument.name} is a string", argument.name)
-        if len(value) > _LONGEST or "\x00" in value:
-            raise self._refuse(InvalidRequest, f"{argument.name} is too long", argument.name)
+        if len(value) > argument.longest:
+            problem = f"{argument.name} is longer than {argument.longest} characters"
+            raise self._refuse(InvalidRequest, problem, argument.name)
+        if _UNSOUND.search(value):
+            problem = f"{argument.name} holds a character that is no text"
+            raise self._refuse(InvalidRequest, problem, argument.name)
         if argument.choices and value not in argument.choices:
             offered = ", ".join(argument.choices)
             raise self._refuse(
@@ -124,16 +149,18 @@ class Signature:
     def _integer(self, argument: Argument, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
             raise self._refuse(InvalidRequest, f"{argument.name} is a whole number", argument.name)
-        if value < argument.least or (argument.most is not None and value > argument.most):
+        if not argument.least <= value <= (_LARGEST if argument.most is None else argument.most):
             limits = f"from {argument.least}" + (f" to {argument.most}" if argument.most else "")
             raise self._refuse(InvalidRequest, f"{argument.name} is {limits}", argument.name)
         return value
 
     def _list(self, argument: Argument, value: Any) -> list[str]:
         name = argument.name
-        well = isinstance(value, list) and value and all(isinstance(v, str) and v for v in value)
-        if not well or len(value) > _MOST_ITEMS or any("," in item for item in value):
-            raise self._refuse(InvalidRequest, f"{name} is a list of names", name)
+        well = isinstance(value, list) and 0 < len(value) <= _MOST_ITEMS
+        if not well or not all(_is_name(item) and "," not in item for item in value):
+            raise self._refuse(
+                InvalidRequest, f"{name} is a list of at most {_MOST_ITEMS} names", name
+            )
         return list(value)
 
     def _filter(self, argument: Argument, value: Any) -> dict[str, Any]:
@@ -146,19 +173,23 @@ class Signature:
                 name,
             )
         for field, wanted in value.items():
-            if not field or "[" in field or "]" in field:
+            if not _is_name(field):
                 raise self._refuse(
-                    InvalidFilter, f"write the plain field name, not {field[:60]!r}", name
+                    InvalidFilter, f"write the plain field name, not {_shown(field)}", name
                 )
             if isinstance(wanted, dict):
                 if not wanted or not wanted.keys() <= set(RANGES):
                     raise self._refuse(
-                        InvalidFilter, f"the range of {field} takes only gte, gt, lte, lt", name
+                        InvalidFilter,
+                        f"the range of {_shown(field)} takes only gte, gt, lte, lt",
+                        name,
                     )
                 if not all(_scalar(limit) for limit in wanted.values()):
-                    raise self._refuse(InvalidFilter, f"{field}: a limit is a scalar", name)
+                    raise self._refuse(InvalidFilter, f"{_shown(field)}: a limit is a scalar", name)
             elif not _scalar(wanted):
-                raise self._refuse(InvalidFilter, f"{field} takes one scalar or a range", name)
+                raise self._refuse(
+                    InvalidFilter, f"{_shown(field)} takes one scalar or a range", name
+                )
         return value
 
     def _limits(self, argument: Argument, value: Any) -> dict[str, int]:
@@ -168,12 +199,14 @@ class Signature:
                 InvalidExpand, f"{name} is an object of relation: number, never empty", name
             )
         for relation, limit in value.items():
-            if not relation or "[" in relation or "]" in relation:
+            if not _is_name(relation):
                 raise self._refuse(
-                    InvalidExpand, f"write the plain relation name, not {relation[:60]!r}", name
+                    InvalidExpand, f"write the plain relation name, not {_shown(relation)}", name
                 )
             if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-                raise self._refuse(InvalidExpand, f"{relation} takes a whole number from 1", name)
+                raise self._refuse(
+                    InvalidExpand, f"{_shown(relation)} takes a whole number from 1", name
+                )
         return value
 
     def _unknown(self, name: str) -> InvalidRequest:
@@ -181,7 +214,9 @@ class Signature:
         hint = f"did you mean {near[0]}? " if near else ""
         offered = ", ".join(self.arguments)
         return self._refuse(
-            InvalidRequest, f"unknown argument {name[:60]!r}; {hint}it takes: {offered}", name[:60]
+            InvalidRequest,
+            f"unknown argument {_shown(name)}; {hint}it takes: {offered}",
+            name[:60],
         )
 
     def _refuse(self, error: type[InvalidRequest], what: str, param: str) -> InvalidRequest:
@@ -194,7 +229,23 @@ class Signature:
 
 
 def _scalar(value: Any) -> bool:
-    return isinstance(value, str | int | float)
+    if isinstance(value, str):
+        return len(value) <= LONGEST and not _UNSOUND.search(value)
+    return isinstance(value, int | float) and math.isfinite(value) and abs(value) <= _FARTHEST
+
+
+_FARTHEST = 1e300
+
+
+def _is_name(value: Any) -> bool:
+    """Tell whether a value may name a field, stream or relation; brackets are ours to write."""
+    sound = isinstance(value, str) and 0 < len(value) <= LONGEST and not _UNSOUND.search(value)
+    return sound and "[" not in value and "]" not in value
+
+
+def _shown(name: str) -> str:
+    """Return a name that a caller sent, short and quoted."""
+    return json_text(name[:60])
 
 
 def call_text(tool: str, arguments: Mapping[str, Any]) -> str:

@@ -19,10 +19,14 @@ class ServerError(PdppError):
 
     def __init__(self, status: int, error: Mapping[str, Any], request_id: str | None) -> None:
         told = {k: v for k, v in error.items() if k not in ("type", "code", "message", "param")}
-        super().__init__(str(error.get("message", "")), param=error.get("param"))
+        param = error.get("param")
+        super().__init__(
+            str(error.get("message") or f"The server answered {status} and said no more."),
+            param=param if isinstance(param, str) else None,
+        )
         self.status = status
-        self.type = str(error.get("type", "api_error"))
-        self.code = str(error.get("code", "api_error"))
+        self.type = str(error.get("type") or "api_error")
+        self.code = str(error.get("code") or "api_error")
         if request_id is not None:
             told["request_id"] = request_id
         self.detail = told

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from pdpp.evidence.handle import MAX_URI_CHARS
 from pdpp.evidence.window import MAX_AROUND, MAX_LIMIT
-from pdpp.mcp.argument import Argument, Form, Signature, signature
+from pdpp.mcp.argument import LONGEST_CURSOR, Argument, Form, Signature, signature
 
 _CONNECTION = Argument("connection_id", about="source to read, from schema")
 _FILTER = Argument("filter", Form.FILTER, "field: exact value, or field: {gte,gt,lte,lt}")
-_CURSOR = Argument("cursor")
+_CURSOR = Argument("cursor", longest=LONGEST_CURSOR)
 _ID = "id as shown by search, or pdpp:// URI"
 _EXPAND = Argument("expand", Form.LIST, "relations")
 _EXPAND_LIMIT = Argument("expand_limit", Form.LIMITS, "relation: most")
@@ -38,7 +39,7 @@ SIGNATURES: dict[str, Signature] = {
                 Argument("limit", Form.INTEGER, least=1, most=100),
                 _CURSOR,
                 Argument("count", choices=("none", "estimated", "exact")),
-                Argument("changes_since", about="beginning, or a bookmark"),
+                Argument("changes_since", about="beginning, or a bookmark", longest=LONGEST_CURSOR),
                 _EXPAND,
                 _EXPAND_LIMIT,
             ],
@@ -83,7 +84,7 @@ SIGNATURES: dict[str, Signature] = {
             "fetch",
             {"id": "cin_work/messages:18c2f"},
             [
-                Argument("id", about=_ID, required=True),
+                Argument("id", about=_ID, required=True, longest=MAX_URI_CHARS),
                 _CONNECTION,
                 Argument("fields", Form.LIST),
                 _EXPAND,
@@ -94,7 +95,7 @@ SIGNATURES: dict[str, Signature] = {
             "read_record_field",
             {"id": "cin_work/messages:18c2f", "field_path": "body", "offset_chars": 0},
             [
-                Argument("id", about=_ID),
+                Argument("id", about=_ID, longest=MAX_URI_CHARS),
                 _CONNECTION,
                 Argument("stream"),
                 Argument("record_id"),

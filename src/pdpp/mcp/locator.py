@@ -27,7 +27,7 @@ def locate(tool: str, arguments: Mapping[str, Any]) -> Handle:
             f"id names connection {handle.connection_id!r} and connection_id {beside!r}; "
             "give one, or the same",
         )
-    return parse_handle(f"{beside}/{id}") if "/" not in id else handle
+    return parse_handle(f"{beside}/{handle.id}")
 
 
 def _from_parts(tool: str, arguments: Mapping[str, Any]) -> Handle:

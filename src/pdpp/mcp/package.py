@@ -1,11 +1,11 @@
 """Packages: several grants under one token, asked at once and merged in one fair order."""
 
 import asyncio
-import base64
-import json
+import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import quote, unquote
 
 from pdpp.evidence.text import json_text
 from pdpp.mcp.client import Answer, Params, ResourceClient, hits_of
@@ -13,7 +13,21 @@ from pdpp.mcp.reading import Child, Reading
 from pdpp.model.errors import AuthenticationError, InvalidCursor, PdppError
 
 CHILD_SECONDS = 5.0
+MOST_CURSOR_CHARS = 2_000
+_MOST_HITS = 100
 T = TypeVar("T")
+
+
+class Place(NamedTuple):
+    """How far a child was read: the hits before a page, those shown of it, and its cursor.
+
+    Where many children are deep in their lists not every cursor has room; one that is left out
+    is found again by counting.
+    """
+
+    before: int = 0
+    shown: int = 0
+    cursor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,28 +41,44 @@ class Merged:
 async def search_children(reading: Reading, route: Sequence[str], params: Params) -> Merged:
     """Search every child that opens a requested stream; merge with one limit and one cursor."""
     wanted, limit = params.get("streams"), int(params["limit"])
-    places = _places(params.get("cursor"))
+    children = reading.children or ()
+    seal = Seal(children, route, params)
+    places = seal.open(params.get("cursor"))
     asked = [
         child
-        for child in reading.children or ()
-        if (wanted is None or child.streams & set(wanted))
-        and (places is None or child.grant_id in places)
+        for child in children
+        if (wanted is None or child.streams & set(wanted)) and child.grant_id in places
     ]
 
     async def ask(child: Child) -> Answer:
         own = {k: v for k, v in params.items() if k not in ("cursor", "streams")}
         if wanted is not None:
             own["streams"] = [stream for stream in wanted if stream in child.streams]
-        place = (places or {}).get(child.grant_id)
-        if place is not None and place[0]:
-            own["cursor"] = place[0]
-        own["limit"] = min(100, limit + (place[1] if place is not None else 0))
-        return await _client(reading, child).get(route, own)
+        return await _from_place(_client(reading, child), route, own, places[child.grant_id])
 
     answers, unavailable = await _ask_all(asked, ask)
     for _, answer in answers:
         reading.record_page = answer.record_page or reading.record_page
-    return Merged(_merge(answers, places or {}, limit), unavailable)
+    return Merged(_merge(answers, places, limit, seal), unavailable)
+
+
+async def _from_place(
+    client: ResourceClient, route: Sequence[str], params: Params, place: Place
+) -> Answer:
+    """Ask for the page on which a place stands, with enough hits after it to fill a page."""
+    cursor, left = place.cursor, place.before if not place.cursor else 0
+    while left > 0:
+        passed = await client.get(route, _from(params, cursor, min(_MOST_HITS, left)))
+        left -= len(hits_of(passed.body))
+        cursor = passed.body.get("next_cursor") or ""
+        if not cursor:
+            return Answer({"data": []}, passed.request_id, passed.record_page)
+    return await client.get(route, _from(params, cursor, int(params["limit"]) + place.shown))
+
+
+def _from(params: Params, cursor: str, limit: int) -> Params:
+    begun = {"cursor": cursor} if cursor else {}
+    return {**params, **begun, "limit": min(_MOST_HITS, limit)}
 
 
 def _client(reading: Reading, child: Child) -> ResourceClient:
@@ -97,14 +127,16 @@ def _all_refused(
 
 
 def _merge(
-    answers: Sequence[tuple[Child, Answer]], places: Mapping[str, tuple[str, int]], limit: int
+    answers: Sequence[tuple[Child, Answer]],
+    places: Mapping[str, Place],
+    limit: int,
+    seal: "Seal",
 ) -> dict[str, Any]:
     """Take the children's hits in turn, best first within each, until the limit."""
     queues = []
     for child, answer in answers:
         hits = hits_of(answer.body)
-        skipped = places.get(child.grant_id, ("", 0))[1]
-        queues.append((child, answer.body, hits, skipped))
+        queues.append((child, answer.body, hits, places[child.grant_id].shown))
     ranked = sorted(
         (
             (-_score(hit), place, order, child.grant_id, hit)
@@ -124,7 +156,7 @@ def _merge(
         "has_more": bool(ahead),
     }
     if ahead:
-        envelope["next_cursor"] = _seal(ahead)
+        envelope["next_cursor"] = seal.close(ahead)
     envelope["meta"] = _meta(queues)
     return envelope
 
@@ -138,17 +170,17 @@ def _score(hit: Mapping[str, Any]) -> float:
 def _ahead(
     queues: Sequence[tuple[Child, Mapping[str, Any], list[Any], int]],
     used: Mapping[str, int],
-    places: Mapping[str, tuple[str, int]],
-) -> dict[str, tuple[str, int]]:
-    """Return where each child goes on: its own cursor, and how many of that page were shown."""
-    ahead: dict[str, tuple[str, int]] = {}
+    places: Mapping[str, Place],
+) -> dict[str, Place]:
+    """Return where each child goes on: on the page it is on, or on its next one."""
+    ahead: dict[str, Place] = {}
     for child, body, hits, skipped in queues:
         shown = skipped + used[child.grant_id]
-        own = places.get(child.grant_id, ("", 0))[0]
+        place = places[child.grant_id]
         if shown < len(hits):
-            ahead[child.grant_id] = (own, shown)
+            ahead[child.grant_id] = place._replace(shown=shown)
         elif isinstance(body.get("next_cursor"), str):
-            ahead[child.grant_id] = (body["next_cursor"], 0)
+            ahead[child.grant_id] = Place(place.before + len(hits), 0, body["next_cursor"])
     return ahead
 
 
@@ -172,22 +204,51 @@ def _meta(queues: Sequence[tuple[Child, Mapping[str, Any], list[Any], int]]) -> 
     return meta
 
 
-def _seal(ahead: Mapping[str, tuple[str, int]]) -> str:
-    text = json_text({name: list(place) for name, place in ahead.items()})
-    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+class Seal:
+    """Makes and opens the cursors of one search of one package."""
 
+    def __init__(self, children: Sequence[Child], route: Sequence[str], params: Params) -> None:
+        self._names = [child.grant_id for child in children]
+        asked = {k: v for k, v in params.items() if k not in ("cursor", "limit")}
+        bound = json_text([self._names, list(route), asked])
+        self._mark = hashlib.sha256(bound.encode()).hexdigest()[:12]
 
-def _places(cursor: str | None) -> dict[str, tuple[str, int]] | None:
-    """Open a merged cursor; the children's own cursors inside it are signed by the server."""
-    if cursor is None:
-        return None
-    try:
-        found = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        return {str(name): (str(own), int(shown)) for name, (own, shown) in found.items()}
-    except (ValueError, TypeError, AttributeError, RecursionError):
-        raise InvalidCursor(
-            "This cursor was not made by search; start again without it.", param="cursor"
-        ) from None
+    def close(self, places: Mapping[str, Place]) -> str:
+        """Return the cursor of some places; the longest of their own cursors give way to others."""
+        parts = {name: self._part(name, place) for name, place in places.items()}
+        for name in sorted(places, key=lambda name: -len(places[name].cursor)):
+            if sum(len(part) + 1 for part in parts.values()) <= MOST_CURSOR_CHARS:
+                break
+            parts[name] = self._part(name, places[name]._replace(cursor=""))
+        return "~".join([self._mark, *parts.values()])
+
+    def _part(self, name: str, place: Place) -> str:
+        own = quote(place.cursor, safe="")
+        return f"{self._names.index(name)}.{place.before}.{place.shown}.{own}"
+
+    def open(self, cursor: str | None) -> dict[str, Place]:
+        """Return the places of a cursor; none is the start of every child.
+
+        The children's own cursors inside it are signed by the server.
+        """
+        if cursor is None:
+            return {name: Place() for name in self._names}
+        mark, *parts = cursor.split("~")
+        try:
+            places = dict(self._place(part) for part in parts)
+        except (ValueError, IndexError):
+            places = {}
+        if mark != self._mark or not places:
+            raise InvalidCursor(
+                "This cursor was not made for this search; start again without it.", param="cursor"
+            )
+        return places
+
+    def _place(self, part: str) -> tuple[str, Place]:
+        index, before, shown, own = part.split(".", 3)
+        if not all(number.isdecimal() for number in (index, before, shown)):
+            raise ValueError(part)
+        return self._names[int(index)], Place(int(before), int(shown), unquote(own))
 
 
 async def schema_children(

@@ -107,28 +107,21 @@ class Reading:
                 raise
             answer = await self.get(["schema"], params, connection_id)
         body = answer.body.get("data", answer.body)
-        if isinstance(body, Mapping) and body.get("detail") == "compact":
-            return body
         return compact_schema(body if isinstance(body, Mapping) else {}, stream=stream)
 
     async def facts(self, connection_id: str | None, stream: str) -> Facts:
         """Return the roles and kinds that a stream's declaration gives its fields."""
         known = (self.key, connection_id or "", stream)
-        if known not in self.memory:
-            self.memory[known] = await self._ask_facts(connection_id, stream)
-        return self.memory[known]
-
-    async def _ask_facts(self, connection_id: str | None, stream: str) -> Facts:
+        if known in self.memory:
+            return self.memory[known]
         try:
             body = await self.compact(stream, connection_id)
         except PdppError:
             return NO_FACTS
-        for connector in body.get("connectors", []):
-            for row in connector.get("streams", []) if isinstance(connector, Mapping) else []:
-                if isinstance(row, Mapping) and row.get("name") == stream:
-                    flags = row.get("fields")
-                    return facts_of(flags) if isinstance(flags, Mapping) else NO_FACTS
-        return NO_FACTS
+        rows = (row for connector in body["connectors"] for row in connector["streams"])
+        facts = next((facts_of(row["fields"]) for row in rows), NO_FACTS)
+        self.memory[known] = facts
+        return facts
 
     def url(self, handle: Handle, link: str | None = None) -> str:
         """Return the address at which a person can open a record."""
@@ -138,11 +131,13 @@ class Reading:
             "record_id": handle.record_id,
         }
         origin = self.client.origin
-        if self.record_page is not None and handle.connection_id is not None:
-            page = self.record_page
+        page = self.record_page or ""
+        if page.startswith("/"):
+            page = origin + page
+        if page.startswith(("https://", "http://")) and handle.connection_id is not None:
             for name, value in parts.items():
                 page = page.replace("{" + name + "}", quote(value, safe=""))
-            return page if "://" in page else origin + page
+            return page
         if link is not None:
             return link
         path = f"/v1/streams/{quote(handle.stream, safe='')}/records/"

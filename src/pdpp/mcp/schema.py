@@ -35,9 +35,10 @@ async def schema(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
 async def _full(reading: Reading, stream: str | None, connection_id: str | None) -> dict[str, Any]:
     if stream is None:
         raise InvalidRequest(
-            "schema: detail full needs a stream. Nothing was read. First schema {}, then for "
-            'example schema {"stream":"messages","connection_id":"…","detail":"full"}',
+            "schema: detail full needs a stream. Nothing was read. First find one with schema {}, "
+            "then call schema with stream, connection_id and detail full.",
             param="stream",
+            example={"tool": "schema", "arguments": {}},
         )
     reading.require_one_source(connection_id, stream)
     params = {"stream": stream, "detail": "full"}

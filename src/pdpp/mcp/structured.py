@@ -5,7 +5,6 @@ from typing import Any
 
 from pdpp.mcp.view import (
     AggregateView,
-    Evidence,
     Hit,
     NextCall,
     PageView,
@@ -46,8 +45,8 @@ def _result(hit: Hit) -> dict[str, Any]:
 def _rung(hit: Hit) -> dict[str, Any]:
     rung: dict[str, Any] = {"id": hit.id}
     if hit.evidence is not None:
-        rung |= _passage(hit.evidence)
-    rung[hit.read.tool] = {k: v for k, v in hit.read.arguments.items() if k != "id"}
+        rung["evidence"] = glimpse(hit.evidence.preview)
+    rung[hit.read.tool] = dict(hit.read.arguments)
     return rung
 
 
@@ -64,10 +63,6 @@ def _unmarked(text: str) -> str:
     return text.replace("<mark>", "").replace("</mark>", "")
 
 
-def _passage(evidence: Evidence) -> dict[str, Any]:
-    return {"field_path": evidence.field_path, "evidence": glimpse(evidence.preview)}
-
-
 def page_structured(view: PageView) -> dict[str, Any]:
     """Return the server's envelope with long fields cut, and how to go on."""
     envelope = {**view.envelope, "data": [record_structured(record) for record in view.records]}
@@ -78,6 +73,7 @@ def record_structured(record: RecordView) -> dict[str, Any]:
     """Return one record as the server enveloped it, its long and binary fields described."""
     shown = {k: v for k, v in record.envelope.items() if k not in ("data", "expanded")}
     if record.deleted_at is None:
+        shown["fetch"] = {"id": record.id}
         shown["data"] = {name: _value(field) for name, field in record.fields.items()}
     cuts = {
         name: field.cut.as_json() for name, field in record.fields.items() if field.cut is not None

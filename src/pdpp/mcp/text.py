@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pdpp.evidence.budget import cut
 from pdpp.evidence.fence import fence, quote, visible
 from pdpp.evidence.text import field_text
-from pdpp.mcp.argument import call_text
+from pdpp.mcp.spelling import call_line, escaped, plain, word
 from pdpp.mcp.view import (
     AggregateView,
     Hit,
@@ -22,24 +21,25 @@ from pdpp.mcp.view import (
     WindowView,
 )
 
-MOST_BUCKETS = 60
 _FLAG_HELP = (
     "flags: eq exact filter · r range filter · sort sortable · lex words searched · "
     "a what can be aggregated · role how it is shown"
 )
 
+_FETCH_HELP = (
+    "whole record: fetch with an id as it is shown; connection_id only where it is shown apart"
+)
 
-def plain(text: str) -> str:
-    """Return a label from the server on one line, with nothing hidden in it."""
-    return visible(" ".join(text.split()), lines=False)
 
-
-def _call(call: NextCall) -> str:
-    return f"{call.what}: {call_text(call.tool, call.arguments)}"
+def _unavailable(children: Iterable[Mapping[str, Any]]) -> list[str]:
+    return [
+        f"unavailable: {word(str(child.get('connection_id')))} ({plain(str(child.get('code')))})"
+        for child in children
+    ]
 
 
 def _calls(calls: Iterable[NextCall]) -> list[str]:
-    return [_call(call) for call in calls]
+    return [call_line(call) for call in calls]
 
 
 def _source(source: Source) -> list[str]:
@@ -58,34 +58,31 @@ def search_text(view: SearchView) -> str:
     lines.append(_total(view))
     if len({hit.source.connection_id for hit in view.hits}) > 1:
         lines.append(_mix(view.hits))
-    lines += [
-        f"unavailable: {plain(str(child.get('connection_id')))} ({child.get('code')})"
-        for child in view.unavailable
-    ]
+    lines += _unavailable(view.unavailable)
     lines += [f"note: {plain(note)}" for note in view.notes]
     if view.hits:
-        lines.append('whole record: fetch {"id":"…"} with an id as shown')
+        lines.append(_FETCH_HELP)
     if view.next is not None:
-        lines.append(_call(view.next))
+        lines.append(call_line(view.next))
     return "\n".join(lines)
 
 
 def _hit(number: int, hit: Hit) -> list[str]:
-    labels = [plain(hit.title), *_source(hit.source)]
+    labels = [quote(hit.title), *_source(hit.source)]
     if hit.event_time and hit.event_time not in hit.title:
         labels.append(plain(hit.event_time))
     if hit.evidence is None:
         matched = ", ".join(plain(name) for name in hit.matched_fields)
         where = f" · matched in {matched} only, no body evidence" if matched else " · no evidence"
-        head = [f"{number}. {plain(hit.id)}{where}"]
+        head = [f"{number}. {word(hit.id)}{where}"]
     else:
         part = hit.evidence
         span = f" {part.start}–{part.end} of {part.total}" if part.start is not None else ""
         head = [
-            f"{number}. {plain(part.field_path)}{span} in {plain(hit.id)}",
+            f"{number}. {plain(part.field_path)}{span} in {word(hit.id)}",
             f"   {quote(part.preview)}",
         ]
-    return [*head, f"   {_call(hit.read)}", "   " + " · ".join(labels)]
+    return [*head, f"   {call_line(hit.read)}", "   " + " · ".join(labels)]
 
 
 def _total(view: SearchView) -> str:
@@ -100,7 +97,7 @@ def _total(view: SearchView) -> str:
 
 def _mix(hits: Sequence[Hit]) -> str:
     counts = Counter(
-        f"{plain(hit.source.display_name or '?')} ({plain(hit.source.connection_id or '?')})"
+        f"{plain(hit.source.display_name or '?')} ({word(hit.source.connection_id or '?')})"
         for hit in hits
     )
     return "sources: " + ", ".join(f"{name} {count}" for name, count in counts.items()) + "."
@@ -119,11 +116,11 @@ def page_text(view: PageView) -> str:
     lines.append(f"{len(view.records)} records of {plain(view.stream)}{_counted(view.envelope)}.")
     lines += [f"note: {plain(note)}" for note in view.notes]
     if view.next is not None:
-        lines.append(_call(view.next))
+        lines.append(call_line(view.next))
     elif view.envelope.get("has_more") is not True:
         lines.append("end of list.")
     if view.resume is not None:
-        lines.append(_call(view.resume))
+        lines.append(call_line(view.resume))
     return "\n".join(lines)
 
 
@@ -137,17 +134,18 @@ def _counted(envelope: Mapping[str, Any]) -> str:
 
 def record_lines(record: RecordView, mark: str = "", indent: str = "") -> list[str]:
     """Return one record: its id and title, then a line a field."""
-    labels = [plain(record.id)]
+    labels = [word(record.id)]
     if record.title:
-        labels.append(plain(record.title))
+        labels.append(quote(record.title))
     labels += [plain(part) for part in (record.source.display_name,) if part]
     if record.deleted_at is not None:
-        labels.append(f"deleted at {record.deleted_at}")
+        labels.append(f"deleted at {plain(record.deleted_at)}")
     lines = [f"{indent}{mark}{' · '.join(labels)}"]
     lines += [f"{indent}   {_field(name, shown)}" for name, shown in record.fields.items()]
     if record.omitted:
-        names = ", ".join(plain(name) for name in record.omitted)
-        lines.append(f"{indent}   not shown, ask with fields: {names}")
+        names = ", ".join(word(name) for name in record.omitted)
+        more = f" and {record.unnamed} more, which schema lists" if record.unnamed else ""
+        lines.append(f"{indent}   not shown, ask with fields: {names}{more}")
     for name, related in record.expanded.items():
         lines += _related(name, related, indent + "   ")
     return lines
@@ -155,6 +153,8 @@ def record_lines(record: RecordView, mark: str = "", indent: str = "") -> list[s
 
 def _related(name: str, related: Mapping[str, Any], indent: str) -> list[str]:
     more = ", more exist: raise expand_limit" if related.get("has_more") else ""
+    if related.get("left_out"):
+        more += f", {related['left_out']} left out to fit: expand one record at a time"
     lines = [f"{indent}{plain(name)} ({len(related['records'])} shown{more}):"]
     for record in related["records"]:
         lines += record_lines(record, "- ", indent)
@@ -164,16 +164,16 @@ def _related(name: str, related: Mapping[str, Any], indent: str) -> list[str]:
 def _field(name: str, shown: Shown) -> str:
     if shown.binary is not None:
         return f"{plain(name)}: {binary_text(shown.binary.media_type, shown.binary.size_bytes)}" + (
-            f"; {_call(shown.read)}" if shown.read else ""
+            f"; {call_line(shown.read)}" if shown.read else ""
         )
     value = shown.value
-    text = quote(value) if isinstance(value, str) else plain(field_text(value))
+    text = quote(value) if isinstance(value, str) else escaped(value)
     if shown.cut is None:
         return f"{plain(name)}: {text}"
     part = shown.cut
     return (
         f"{plain(name)}: {text} ({part.served_chars} of {part.total_chars} chars; "
-        f"{_call(part.read)})"
+        f"{call_line(part.read)})"
     )
 
 
@@ -187,7 +187,7 @@ def binary_text(media_type: str, size: int | None) -> str:
 
 def window_text(view: WindowView) -> str:
     """Return a piece of a field between fences, with where it is and how to read on."""
-    head = f"{plain(view.id)} · {plain(view.field_path)}"
+    head = f"{word(view.id)} · {plain(view.field_path)}"
     if view.window is None:
         return "\n".join([head, *_binary_lines(view.binary or {}), *_calls(view.calls)])
     window = view.window
@@ -195,9 +195,9 @@ def window_text(view: WindowView) -> str:
     state = "more follows" if window.get("has_more") else ended
     line = (
         f"{head} · chars {window['start_chars']}–{window['end_chars']} of "
-        f"{window['total_chars']}, {state} · digest {view.digest}"
+        f"{window['total_chars']}, {state}"
     )
-    lines = [line]
+    lines = [line if view.digest is None else f"{line} · digest {plain(view.digest)}"]
     if window.get("match_count") is not None:
         lines.append(
             f"match 1 of {window['match_count']} at {window['match_start_chars']}–"
@@ -217,10 +217,12 @@ def _other_matches(window: Mapping[str, Any]) -> str:
 def _binary_lines(facts: Mapping[str, Any]) -> list[str]:
     lines = [
         binary_text(str(facts.get("media_type")), facts.get("size_bytes")),
-        f"sha256 {facts.get('sha256')}",
+        f"sha256 {plain(str(facts.get('sha256')))}",
     ]
     if facts.get("blob_route"):
-        lines.append(f"bytes, for a program and not for reading: GET {facts['blob_route']}")
+        lines.append(
+            f"bytes, for a program and not for reading: GET {plain(str(facts['blob_route']))}"
+        )
     return lines
 
 
@@ -231,10 +233,7 @@ def schema_text(view: SchemaView) -> str:
     """Return the index of what may be read, or the fields of one stream."""
     connectors = [c for c in view.body.get("connectors", []) if isinstance(c, Mapping)]
     lines = _index(view, connectors) if view.stream is None else _scoped(connectors)
-    lines += [
-        f"unavailable: {plain(str(child.get('connection_id')))} ({child.get('code')})"
-        for child in view.unavailable
-    ]
+    lines += _unavailable(view.unavailable)
     return "\n".join([*lines, *_calls(view.calls)])
 
 
@@ -244,6 +243,8 @@ def _index(view: SchemaView, connectors: Sequence[Mapping[str, Any]]) -> list[st
         f"{len(connectors)} connectors, {connections} connections, "
         f"{view.body.get('stream_count', 0)} streams."
     ]
+    if view.body.get("note"):
+        lines.append(f"note: {view.body['note']}")
     for connector in connectors:
         granted = ", ".join(_connection(c) for c in connector.get("granted_connections", []))
         lines.append(f"{plain(str(connector.get('connector_key', '?')))}: {granted}")
@@ -254,7 +255,7 @@ def _index(view: SchemaView, connectors: Sequence[Mapping[str, Any]]) -> list[st
 
 
 def _connection(connection: Mapping[str, Any]) -> str:
-    identity = plain(str(connection.get("connection_id", "?")))
+    identity = word(str(connection.get("connection_id", "?")))
     name = connection.get("display_name")
     return f"{plain(str(name))} ({identity})" if name else identity
 
@@ -265,7 +266,7 @@ def _stream(row: Mapping[str, Any], several: bool) -> str:
     if not several or not counts:
         total = next(iter(counts.values()), None)
         return name if total is None else f"{name} {total:,}"
-    parts = [f"{plain(c)} {n:,}" if n is not None else plain(c) for c, n in counts.items()]
+    parts = [f"{word(c)} {n:,}" if n is not None else word(c) for c, n in counts.items()]
     return f"{name} ({', '.join(parts)})"
 
 
@@ -286,7 +287,7 @@ def _stream_lines(
 ) -> list[str]:
     counts = row.get("record_counts") or {row.get("connection_id"): row.get("record_count")}
     places = ", ".join(
-        f"{plain(str(names.get(c) or c))} ({plain(str(c))}, {n} records)" for c, n in counts.items()
+        f"{plain(str(names.get(c) or c))} ({word(str(c))}, {n} records)" for c, n in counts.items()
     )
     head = [plain(str(row.get("name"))), plain(str(connector.get("connector_key"))), places]
     if row.get("label"):
@@ -297,14 +298,14 @@ def _stream_lines(
     head.append(f"count {'|'.join(row.get('count', [])) or 'none'}")
     lines = [" · ".join(head)]
     for name, facts in row.get("fields", {}).items():
-        lines.append(f"  {plain(name)}  {_flags(facts)}")
+        lines.append(f"  {plain(name)}{_flags(facts)}")
     return [*lines, "  " + " · ".join(_offers(row))]
 
 
 def _flags(facts: Any) -> str:
     if isinstance(facts, str):
-        return " ".join(plain(facts).removeprefix("t=").split(","))
-    return plain(field_text(facts))
+        return "  " + " ".join(plain(facts).removeprefix("t=").split(","))
+    return f": {escaped(facts)}"
 
 
 def _offers(row: Mapping[str, Any]) -> list[str]:
@@ -329,37 +330,37 @@ def aggregate_text(view: AggregateView) -> str:
     """Return the number, or the groups with their numbers, on one line."""
     body = view.body
     of = f" of {plain(str(body['field']))}" if body.get("field") else ""
-    head = f"{body.get('metric')}{of} of {plain(str(body.get('stream')))}"
+    head = f"{plain(str(body.get('metric')))}{of} of {plain(str(body.get('stream')))}"
     groups = body.get("groups")
     records = f"{body.get('filtered_record_count')} records"
     if not isinstance(groups, list):
         line = f"{head}: {_number(body.get('value'))} · {records}"
         return "\n".join([line, *_calls(view.calls)])
-    shown = [_group(group) for group in groups[:MOST_BUCKETS]]
-    more = (
-        [f"({len(groups) - MOST_BUCKETS} more groups in data)"] if len(groups) > len(shown) else []
-    )
-    line = " · ".join([*shown, *more, f"other_count {body.get('other_count', 0)}", records])
-    return "\n".join([f"{head} by {_grouping(body)}: {line}", *_calls(view.calls)])
+    shown = [_group(group) for group in groups if isinstance(group, Mapping)]
+    line = " · ".join([*shown, f"other_count {body.get('other_count', 0)}", records])
+    notes = [f"note: {note}" for note in view.notes]
+    return "\n".join([f"{head} by {_grouping(body)}: {line}", *notes, *_calls(view.calls)])
 
 
 def _grouping(body: Mapping[str, Any]) -> str:
     if body.get("group_by_time"):
         zone = body.get("time_zone") or "UTC"
-        return f"{body.get('granularity')} of {plain(str(body['group_by_time']))} ({zone})"
+        return (
+            f"{plain(str(body.get('granularity')))} of {plain(str(body['group_by_time']))} "
+            f"({plain(str(zone))})"
+        )
     return plain(str(body.get("group_by")))
 
 
 def _group(group: Mapping[str, Any]) -> str:
     key = group.get("key")
-    name = "(none)" if key is None else plain(str(key))
-    short, was_cut = cut(name, 80)
+    name = "(none)" if key is None else word(field_text(key))
     value = f" = {_number(group['value'])}" if "value" in group else ""
-    return f"{short}{'…' if was_cut else ''} {group.get('count')}{value}"
+    return f"{name} {group.get('count')}{value}"
 
 
 def _number(value: Any) -> str:
-    return plain(field_text(value))
+    return word(field_text(value))
 
 
 # problems
@@ -368,12 +369,28 @@ def _number(value: Any) -> str:
 def problem_text(view: ProblemView) -> str:
     """Return what went wrong in a line, then the calls that would do."""
     error = view.error
-    lines = [f"{error.get('code')}: {plain(str(error.get('message')))}"]
-    hidden = {"type", "code", "message", "param", "request_id", "available_connections", "example"}
-    told = [f"{name}: {plain(field_text(error[name]))}" for name in error if name not in hidden]
+    message = " ".join(str(error.get("message")).split())
+    said = visible(message, lines=False) if "example" in error else plain(message)
+    lines = [f"{plain(str(error.get('code')))}: {said}"]
+    told = [f"{plain(name)}: {word(field_text(error[name]))}" for name in error if _tells(name)]
     if told:
-        lines.append(cut(" · ".join(told), 800)[0])
+        lines.append(" · ".join(told))
+    lines += _unavailable(c for c in error.get("unavailable_connections", []) if _is_object(c))
     lines += ["  " + call for call in _calls(view.calls)]
     if error.get("request_id"):
-        lines.append(f"request {error['request_id']}")
+        lines.append(f"request {word(str(error['request_id']))}")
     return "\n".join(lines)
+
+
+_TOLD_OTHERWISE = frozenset(
+    {"type", "code", "message", "param", "request_id", "example"}
+    | {"available_connections", "unavailable_connections"}
+)
+
+
+def _tells(name: str) -> bool:
+    return name not in _TOLD_OTHERWISE
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, Mapping)

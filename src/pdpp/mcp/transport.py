@@ -1,6 +1,7 @@
 """Transports: how a request reaches a resource server, over the network or in this process."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from http.client import HTTPConnection
 
 MOST_BYTES = 32 << 20
+_CHUNK = 1 << 16
 _POOL = 8
 
 
@@ -60,12 +62,15 @@ class Network:
             connection = self._idle.pop() if self._idle else self._connect()
             try:
                 connection.request(method, self._base + target, headers=dict(headers))
-                reply = _read(connection)
+                reply = self._read(connection)
             except TimeoutError:
                 connection.close()
                 raise Unreachable(
                     f"{self.origin} did not answer within {self._timeout:g} s"
                 ) from None
+            except Unreachable:
+                connection.close()
+                raise
             except (OSError, HTTPException) as problem:
                 connection.close()
                 if attempt == 2 or isinstance(problem, ConnectionRefusedError):
@@ -84,15 +89,33 @@ class Network:
         kind = HTTPSConnection if self._secure else HTTPConnection
         return kind(self._host, self._port, timeout=self._timeout)
 
+    def _read(self, connection: "HTTPConnection") -> Reply:
+        """Read an answer to its end, in the time and within the size there is for it."""
+        from http.client import IncompleteRead
 
-def _read(connection: "HTTPConnection") -> Reply:
-    response = connection.getresponse()
-    body = response.read(MOST_BYTES + 1)
-    if len(body) > MOST_BYTES:
-        connection.close()
-        raise OSError("the answer is too large")
-    headers = {name.lower(): value for name, value in response.getheaders()}
-    return Reply(response.status, headers, body)
+        deadline = time.monotonic() + self._timeout
+        response = connection.getresponse()
+        total, body = response.length, bytearray()
+        while total is None or len(body) < total:
+            chunk = response.read1(_CHUNK if total is None else min(_CHUNK, total - len(body)))
+            body += chunk
+            if len(body) > MOST_BYTES:
+                raise Unreachable(f"{self.origin} answered with more than {MOST_BYTES} bytes")
+            if time.monotonic() > deadline:
+                raise TimeoutError
+            if not chunk:
+                break
+        if total is not None and len(body) < total:
+            raise IncompleteRead(bytes(body), total - len(body))
+        response.close()
+        headers = {name.lower(): value for name, value in response.getheaders()}
+        return Reply(response.status, headers, bytes(body))
+
+    def close(self) -> None:
+        """Let every connection go; none is opened after this."""
+        self._threads.shutdown()
+        while self._idle:
+            self._idle.pop().close()
 
 
 Scope = MutableMapping[str, Any]

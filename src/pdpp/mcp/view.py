@@ -117,6 +117,7 @@ class RecordView:
     envelope: Mapping[str, Any]
     fields: Mapping[str, Shown]
     omitted: Sequence[str] = ()
+    unnamed: int = 0
     expanded: Mapping[str, Any] = field(default_factory=dict)
     deleted_at: str | None = None
 
@@ -163,6 +164,7 @@ class AggregateView:
 
     body: Mapping[str, Any]
     calls: Sequence[NextCall] = ()
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

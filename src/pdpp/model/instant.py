@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 
 Clock = Callable[[], int]
 """Returns now, as microseconds since 1970 UTC."""
@@ -58,7 +59,17 @@ def to_datetime(instant: int) -> datetime:
 
 def to_text(instant: int) -> str:
     """Return an instant as RFC 3339 text in UTC, with a fraction only where there is one."""
-    return to_datetime(instant).isoformat().replace("+00:00", "Z")
+    seconds, fraction = divmod(instant, SECOND)
+    day, second = divmod(seconds, 86_400)
+    minute, second = divmod(second, 60)
+    hour, minute = divmod(minute, 60)
+    tail = f".{fraction:06d}Z" if fraction else "Z"
+    return f"{_day_text(day)}T{hour:02d}:{minute:02d}:{second:02d}{tail}"
+
+
+@lru_cache(maxsize=4_096)
+def _day_text(day: int) -> str:
+    return (EPOCH.date() + timedelta(days=day)).isoformat()
 
 
 def to_date_text(instant: int) -> str:

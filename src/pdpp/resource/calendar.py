@@ -8,7 +8,6 @@ from pdpp.model import instant
 from pdpp.model.errors import InvalidRequest
 
 GRANULARITIES = ("minute", "hour", "day", "week", "month", "quarter", "year")
-_FAR = 2**62
 
 
 def zone(name: str) -> tzinfo:
@@ -27,38 +26,53 @@ def bucketer(granularity: str, place: tzinfo) -> Callable[[int], tuple[str, int]
     """Return what names the bucket of an instant and tells the instant at which it ends."""
 
     def bucket(moment: int) -> tuple[str, int]:
-        local = instant.to_datetime(moment).astimezone(place)
+        local = _local(moment, place)
+        by_clock = granularity in ("minute", "hour")
+        name = _clock_name(granularity, local) if by_clock else _day_name(granularity, local)
         try:
-            if granularity in ("minute", "hour"):
-                return _clock_bucket(granularity, local)
-            return _day_bucket(granularity, local.date(), place)
-        except OverflowError:
-            return local.date().isoformat(), _FAR
+            end = _clock_end(granularity, local) if by_clock else _day_end(granularity, local)
+        except (OverflowError, ValueError):
+            return name, moment + 1
+        return name, instant.of_datetime(end)
 
     return bucket
 
 
-def _clock_bucket(granularity: str, local: datetime) -> tuple[str, int]:
-    """Hours and minutes are counted on the local clock and told apart by their offset."""
+def _local(moment: int, place: tzinfo) -> datetime:
+    """Return a moment on the clock of a place; at the edges of the calendar there is only UTC."""
+    at = instant.to_datetime(moment)
+    try:
+        return at.astimezone(place)
+    except OverflowError:
+        return at
+
+
+def _clock_start(granularity: str, local: datetime) -> datetime:
     start = local.replace(second=0, microsecond=0)
-    if granularity == "hour":
-        start = start.replace(minute=0)
-    length = timedelta(hours=1) if granularity == "hour" else timedelta(minutes=1)
+    return start.replace(minute=0) if granularity == "hour" else start
+
+
+def _clock_name(granularity: str, local: datetime) -> str:
+    """Hours and minutes are counted on the local clock and told apart by their offset."""
+    start = _clock_start(granularity, local)
+    return start.isoformat(timespec="minutes").replace("+00:00", "Z")
+
+
+def _clock_end(granularity: str, local: datetime) -> datetime:
+    start = _clock_start(granularity, local)
     begin = start.astimezone(UTC)
-    end = begin + length
-    turned = end.astimezone(local.tzinfo)
-    if turned.utcoffset() != start.utcoffset():
-        end = _turn(begin, end, local)
-    name = start.isoformat(timespec="minutes").replace("+00:00", "Z")
-    return name, instant.of_datetime(end)
+    end = begin + (timedelta(hours=1) if granularity == "hour" else timedelta(minutes=1))
+    if end.astimezone(local.tzinfo).utcoffset() != start.utcoffset():
+        return _turn(begin, end, local)
+    return end
 
 
 def _turn(begin: datetime, end: datetime, local: datetime) -> datetime:
-    """Return where the clock changes between two moments, to the minute."""
+    """Return where the clock changes between two moments, to the second."""
     offset = begin.astimezone(local.tzinfo).utcoffset()
-    while end - begin > timedelta(minutes=1):
+    while end - begin > timedelta(seconds=1):
         middle = begin + (end - begin) / 2
-        middle = middle.replace(second=0, microsecond=0)
+        middle = middle.replace(microsecond=0)
         if middle.astimezone(local.tzinfo).utcoffset() == offset:
             begin = middle
         else:
@@ -66,22 +80,36 @@ def _turn(begin: datetime, end: datetime, local: datetime) -> datetime:
     return end
 
 
-def _day_bucket(granularity: str, day: date, place: tzinfo) -> tuple[str, int]:
+def _day_end(granularity: str, local: datetime) -> datetime:
+    after = _day_after(granularity, local.date())
+    midnight = datetime(after.year, after.month, after.day, tzinfo=local.tzinfo)
+    return midnight.astimezone(UTC)
+
+
+def _day_name(granularity: str, local: datetime) -> str:
+    day = local.date()
     if granularity == "day":
-        name, after = day.isoformat(), day + timedelta(days=1)
-    elif granularity == "week":
-        monday = day - timedelta(days=day.weekday())
-        name, after = monday.isoformat(), monday + timedelta(days=7)
-    elif granularity == "month":
-        name, after = f"{day:%Y-%m}", _month_after(day, 1)
-    elif granularity == "quarter":
-        quarter = (day.month - 1) // 3
-        name = f"{day:%Y}-Q{quarter + 1}"
-        after = _month_after(day.replace(month=quarter * 3 + 1, day=1), 3)
-    else:
-        name, after = f"{day:%Y}", date(day.year + 1, 1, 1)
-    midnight = datetime(after.year, after.month, after.day, tzinfo=place)
-    return name, instant.of_datetime(midnight.astimezone(UTC))
+        return day.isoformat()
+    if granularity == "week":
+        return (day - timedelta(days=day.weekday())).isoformat()
+    if granularity == "month":
+        return day.isoformat()[:7]
+    if granularity == "quarter":
+        return f"{day.year:04}-Q{(day.month + 2) // 3}"
+    return f"{day.year:04}"
+
+
+def _day_after(granularity: str, day: date) -> date:
+    """Return the first day after the bucket of a day."""
+    if granularity == "day":
+        return day + timedelta(days=1)
+    if granularity == "week":
+        return day - timedelta(days=day.weekday()) + timedelta(days=7)
+    if granularity == "month":
+        return _month_after(day, 1)
+    if granularity == "quarter":
+        return _month_after(day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1), 3)
+    return date(day.year + 1, 1, 1)
 
 
 def _month_after(day: date, months: int) -> date:

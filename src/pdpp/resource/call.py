@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
@@ -38,11 +39,9 @@ class Call:
 
     def reaches(self, stream: str | None = None) -> tuple[Reach, ...]:
         """Return what the caller reaches of a stream, or of all, in the connection asked for."""
-        return self.of_connection(
-            reach
-            for reach in self.principal.reaches
-            if stream is None or reach.stream.name == stream
-        )
+        if stream is None:
+            return self.of_connection(self.principal.reaches)
+        return self.of_connection(reaches_by_stream(self.principal).get(stream, ()))
 
     def of_connection(self, reaches: Iterable[Reach]) -> tuple[Reach, ...]:
         """Return the reaches inside the connection asked for."""
@@ -87,6 +86,15 @@ class Call:
     def bound(self, kind: str) -> tuple[str, ...]:
         """Return what a cursor of this call is bound to."""
         return (self.principal.binding, kind, self.path.get("stream", ""), self.query.binding())
+
+
+@lru_cache(maxsize=256)
+def reaches_by_stream(principal: Principal) -> Mapping[str, tuple[Reach, ...]]:
+    """Return what a caller reaches, by the name of the stream."""
+    found: dict[str, tuple[Reach, ...]] = {}
+    for reach in principal.reaches:
+        found[reach.stream.name] = (*found.get(reach.stream.name, ()), reach)
+    return found
 
 
 def refused_stream(stream: str, connection_id: str | None) -> StreamNotAllowed:

@@ -3,7 +3,7 @@
 import logging
 import secrets
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any, BinaryIO
@@ -82,8 +82,7 @@ class Endpoint:
             raise _nothing_here()
         route = self._routes.get(scope["method"])
         if route is None:
-            allowed = ", ".join(sorted(self._routes))
-            raise MethodNotAllowed(f"This path takes: {allowed}.", headers={"Allow": allowed})
+            raise _wrong_method(self._routes)
         headers = _headers(scope)
         _check_version(headers)
         service = self._service
@@ -145,6 +144,27 @@ class NoSuchRoute:
         await send_error(send, _nothing_here(), request_id, self._service.settings)
 
 
+class Document:
+    """Serves one fixed body to anyone."""
+
+    def __init__(
+        self, service: Service, body: bytes, status: int, headers: Mapping[str, str]
+    ) -> None:
+        self._service = service
+        self._body = body
+        self._status = status
+        self._headers = headers
+
+    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
+        """Answer with the body."""
+        request_id = self._service.new_request_id()
+        if scope["method"] in ("GET", "HEAD"):
+            await send_answer(send, self._status, self._body, request_id, self._headers)
+        else:
+            refusal = _wrong_method(("GET", "HEAD"))
+            await send_error(send, refusal, request_id, self._service.settings)
+
+
 class ClientGone(Exception):
     """The client went away before its request was complete."""
 
@@ -156,6 +176,11 @@ def _rendered(answer: Any) -> Any:
 
 def _nothing_here() -> NotFound:
     return NotFound("There is nothing at this path; GET /v1/openapi.json lists the routes.")
+
+
+def _wrong_method(methods: Iterable[str]) -> MethodNotAllowed:
+    allowed = ", ".join(sorted(methods))
+    return MethodNotAllowed(f"This path takes: {allowed}.", headers={"Allow": allowed})
 
 
 def _headers(scope: Scope) -> dict[str, str]:
@@ -269,6 +294,6 @@ async def _send_piece(send: Send, piece: Piece, request_id: str, *, head: bool) 
                 if not chunk:
                     break
                 await send({"type": "http.response.body", "body": chunk, "more_body": left > 0})
-            if not left:
+            if not left and piece.start < piece.end:
                 return
     await send({"type": "http.response.body", "body": b""})

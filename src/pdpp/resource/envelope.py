@@ -1,6 +1,7 @@
 """Envelopes: the shapes of answers that the contract names."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -22,20 +23,26 @@ def source_of(reach: Reach) -> dict[str, Any]:
     }
 
 
-def record_envelope(record: Record, expanded: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def record_envelope(record: Record, expanded: Mapping[str, Any] | None = None) -> orjson.Fragment:
     """Return a record as it is answered; its data is passed on as it is stored."""
-    envelope = {
-        "object": "record",
-        "id": record.key,
-        "stream": record.reach.stream.name,
-        **source_of(record.reach),
-        "data": orjson.Fragment(record.data),
-        "emitted_at": instant.to_text(record.emitted_at),
-        "version": record.version,
-    }
+    parts = [
+        b'{"object":"record","id":',
+        orjson.dumps(record.key),
+        _source_json(record.reach),
+        record.data,
+        f',"emitted_at":"{instant.to_text(record.emitted_at)}"'.encode(),
+        f',"version":"{record.version}"'.encode(),
+    ]
     if expanded is not None:
-        envelope["expanded"] = expanded
-    return envelope
+        parts += [b',"expanded":', orjson.dumps(expanded)]
+    return orjson.Fragment(b"".join([*parts, b"}"]))
+
+
+@lru_cache(maxsize=4_096)
+def _source_json(reach: Reach) -> bytes:
+    """Return the members between a record's id and its data."""
+    source = orjson.dumps({"stream": reach.stream.name, **source_of(reach)})
+    return b"," + source[1:-1] + b',"data":'
 
 
 def tombstone_envelope(tombstone: Tombstone) -> dict[str, Any]:

@@ -14,7 +14,7 @@ _MOST_PAIRS = 200
 _LONGEST_QUERY = 16_384
 _MOST_FILTERS = 32
 _BRACKETS = re.compile(r"([^\[\]]+)((?:\[[^\[\]]*\])*)\Z")
-_INTEGER = re.compile(r"-?\d{1,9}\Z", re.ASCII)
+_INTEGER = re.compile(r"-?\d{1,18}\Z", re.ASCII)
 
 
 class Shape(StrEnum):

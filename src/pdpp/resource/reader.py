@@ -80,7 +80,7 @@ def _order(call: Call, reaches: Sequence[Reach]) -> tuple[str | None, bool]:
     return field, asked.startswith("-") or order == "desc"
 
 
-def get_record(call: Call) -> dict[str, Any]:
+def get_record(call: Call) -> orjson.Fragment:
     """Answer ``GET /v1/streams/{stream}/records/{record_id}``."""
     key = call.path["record_id"]
     reach = call.reach_holding(key)
@@ -97,13 +97,12 @@ def _answer(
     record: Record,
     select: frozenset[str] | None,
     relations: Mapping[str, int],
-) -> dict[str, Any]:
+) -> orjson.Fragment:
     if not relations:
         return record_envelope(record)
     expanded = _expand(call, record, relations)
     data = record.data if select is None else pick(record.data, select)
-    narrowed = Record(record.reach, record.key, data, record.emitted_at, record.version)
-    return record_envelope(narrowed, expanded)
+    return record_envelope(record._replace(data=data), expanded)
 
 
 # What is related
@@ -183,7 +182,7 @@ def _expand(call: Call, record: Record, relations: Mapping[str, int]) -> dict[st
 
 def _belonging(
     call: Call, record: Record, relation: Relationship, other: Reach
-) -> dict[str, Any] | None:
+) -> orjson.Fragment | None:
     value = orjson.loads(record.data).get(relation.foreign_key)
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
@@ -193,7 +192,7 @@ def _belonging(
 
 def _having(
     call: Call, record: Record, relation: Relationship, other: Reach, limit: int
-) -> dict[str, Any] | None:
+) -> dict[str, Any] | orjson.Fragment | None:
     value: str | int = record.key
     if other.stream.fields[relation.foreign_key].kind is Kind.INTEGER:
         if not record.key.removeprefix("-").isdecimal():

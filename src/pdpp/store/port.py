@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from pdpp.evidence.analyse import Phrase
 from pdpp.model.declaration import Declaration
@@ -14,8 +14,7 @@ from pdpp.store.cell import CellValue
 from pdpp.store.scope import Reach
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """A record as a reach shows it: ``data`` is the JSON of the visible fields only."""
 
     reach: Reach
@@ -36,8 +35,7 @@ class Tombstone:
     version: str
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """Where a page ended: the sort value, the connection and the key of its last record."""
 
     value: CellValue
@@ -86,8 +84,7 @@ class ChangePage:
     has_more: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SearchPosition:
+class SearchPosition(NamedTuple):
     """Where a hit stands in the one order of hits; the score is in millionths."""
 
     score: int

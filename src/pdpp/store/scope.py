@@ -4,8 +4,10 @@ A *reach* is what a caller may see of one stream of one connection, narrowed by 
 asked for. The store takes nothing but reaches, so there is no way to read past a grant.
 """
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -26,7 +28,7 @@ class Condition:
     value: str | int | float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Reach:
     """What a caller sees of one feed. ``fields`` None is the owner, who sees everything."""
 
@@ -123,20 +125,24 @@ class Reach:
         return replace(self, conditions=(*self.conditions, *conditions))
 
     def project(
-        self, data: bytes, shape: frozenset[str] | None, select: frozenset[str] | None
-    ) -> tuple[bytes, bytes]:
-        """Return the JSON of what the grant shows, and of what of that was asked for.
+        self, data: bytes, digest: str, shape: frozenset[str] | None, select: frozenset[str] | None
+    ) -> tuple[bytes, str]:
+        """Return the JSON of what was asked for of what the grant shows, and its version.
 
         ``shape`` is the record's own set of fields where it is known: when all of them are visible
-        the stored JSON is passed on unparsed.
+        the stored JSON is passed on unparsed, with the digest that was stored beside it.
         """
-        if self.fields is None or (shape is not None and shape <= self.fields):
-            granted = data
-        else:
-            granted = pick(data, self.fields)
-        if select is None or (shape is not None and shape <= select):
-            return granted, granted
-        return granted, pick(granted, select)
+        if self.fields is not None and (shape is None or not shape <= self.fields):
+            data = pick(data, self.fields)
+            digest = digest_of(data)
+        if select is not None and (shape is None or not shape <= select):
+            data = pick(data, select)
+        return data, digest
+
+
+def digest_of(data: bytes) -> str:
+    """Return the version of a record whose visible part is this JSON."""
+    return hashlib.sha256(data).hexdigest()[:16]
 
 
 def pick(data: bytes, names: frozenset[str]) -> bytes:
@@ -193,6 +199,7 @@ def in_order(reaches: Iterable[Reach]) -> tuple[Reach, ...]:
     )
 
 
+@lru_cache(maxsize=4_096)
 def roles_of(reach: Reach) -> Mapping[str, str]:
     """Return the declared roles of the visible fields."""
     return {

@@ -124,5 +124,7 @@ def test_a_row_of_the_index_fits_the_engine_and_leads_back(feed: int, sequence: 
     assert layout.feed_of(record) == feed
     row = layout.index_row(record, layout.MOST_PLACES - 1)
     assert row < 2**63
-    assert row >> layout.PLACE_BITS == record
+    assert layout.turned(row >> layout.PLACE_BITS) == record
+    first, last = layout.index_span(feed)
+    assert first <= row <= last
     assert row & layout.PLACE_MASK == layout.MOST_PLACES - 1

@@ -74,7 +74,7 @@ def test_a_step_that_fails_leaves_the_database_as_it_was(
 def test_a_newer_database_is_refused_with_what_to_do(tmp_path: Path, clock: Clock) -> None:
     SqliteStore(tmp_path, clock).close()
     change(tmp_path, "PRAGMA user_version = 99")
-    with pytest.raises(NewerDatabase, match="version 99 .* install a newer"):
+    with pytest.raises(NewerDatabase, match=r"version 99 .* install a newer"):
         SqliteStore(tmp_path, clock)
 
 

@@ -15,6 +15,8 @@ from pdpp.store.sqlite.predicate import ABSENT, SUBJECT, Sql, source, value_of
 
 Bucket = Callable[[int], tuple[str, int]]
 _MINUTE = 60_000_000
+_EARLIEST = -(2**63)
+_MOST_RANGES = 1_000
 _EXACT = 2**53
 _LARGEST = 2**63 - 1
 _FLOAT_END = Fraction(sys.float_info.max)
@@ -31,7 +33,7 @@ class Aggregator:
         """Return the tally of each group; the only group is None where nothing groups."""
         groups: dict[CellValue, Tally] = {}
         for reach in query.reaches:
-            rows = self._rows(reach, query)
+            rows = self._rows(reach, query, bucket)
             for group, count, total, least, most, distinct in _bucketed(rows, query, bucket):
                 tally = groups.setdefault(_plain(group), Tally())
                 _add(tally, count, total, _plain(least), _plain(most))
@@ -39,7 +41,9 @@ class Aggregator:
                     tally.distinct.add(distinct)
         return groups
 
-    def _rows(self, reach: Reach, query: AggregateQuery) -> Iterator[tuple[Any, ...]]:
+    def _rows(
+        self, reach: Reach, query: AggregateQuery, bucket: Bucket | None
+    ) -> Iterator[tuple[Any, ...]]:
         """Yield (group, count, total, least, most, distinct) rows of one reach."""
         grouped = query.group_by or query.bucket_by
         if query.field is None and grouped is None:
@@ -47,8 +51,32 @@ class Aggregator:
         single = query.field if grouped is None else grouped if query.field is None else None
         place = reach.cell(single) if single is not None else None
         if place is not None and not reach.restricted and not reach.conditions:
+            if bucket is not None and query.bucket_by is not None:
+                found = self._from_ranges(reach, place, bucket)
+                if found is not None:
+                    return iter(found)
             return self._from_cells(reach, place, query)
         return self._from_records(reach, query)
+
+    def _from_ranges(
+        self, reach: Reach, place: int, bucket: Bucket
+    ) -> list[tuple[Any, ...]] | None:
+        """Count the cells between the ends of buckets; None where there are too many buckets."""
+        cells = "FROM cell w WHERE w.subject = ? AND w.feed = ? AND w.field = ?"
+        feed = (SUBJECT, reach.feed.id, place)
+        absent = self._db.execute(f"SELECT count(*) {cells} AND w.value = ?", (*feed, ABSENT)).get
+        found: list[tuple[Any, ...]] = [(None, absent, 0, None, None, None)] if absent else []
+        first = f"SELECT min(w.value) {cells} AND w.value >= ? AND w.value < ?"
+        within = f"SELECT count(*) {cells} AND w.value >= ? AND w.value < ?"
+        start = self._db.execute(first, (*feed, _EARLIEST, ABSENT)).get
+        while start is not None:
+            if len(found) > _MOST_RANGES:
+                return None
+            _, end = bucket(start)
+            count = self._db.execute(within, (*feed, start, end)).get
+            found.append((start, count, 0, None, None, None))
+            start = self._db.execute(first, (*feed, end, ABSENT)).get
+        return found
 
     def _from_cells(
         self, reach: Reach, place: int, query: AggregateQuery
@@ -114,7 +142,7 @@ def _bucketed(
     if query.bucket_by is None or bucket is None:
         yield from rows
         return
-    name, end = "", -(2**63)
+    name, end = "", _EARLIEST
     for minute, *rest in rows:
         if minute is None:
             yield (None, *rest)

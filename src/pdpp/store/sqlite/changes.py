@@ -64,7 +64,7 @@ class ChangeReader:
         )
         placed: list[tuple[_Place, tuple[Any, ...]]] = []
         for row in self._db.execute(sql.text, sql.values):
-            key, _, _, created, emitted, stamps = row
+            key, _, _, _, created, emitted, stamps = row
             version, _ = visible_stamp(query.reach, created, emitted, stamps)
             version = max(version, self._entered(query.reach, key))
             if query.after < (version, key) and version <= query.horizon:

@@ -1,6 +1,7 @@
 """Predicates: a reach becomes SQL, written from places and kinds, never from a caller's text."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import apsw
@@ -47,6 +48,7 @@ class Span:
         )
 
 
+@lru_cache(maxsize=4_096)
 def records_where(reach: Reach, without: str | None = None) -> Sql:
     """Return the whole condition on record rows ``r``: the feed, the grant and the request."""
     return Sql("r.subject = ? AND r.feed = ?", (SUBJECT, reach.feed.id)) + limits_where(
@@ -54,6 +56,7 @@ def records_where(reach: Reach, without: str | None = None) -> Sql:
     )
 
 
+@lru_cache(maxsize=4_096)
 def limits_where(reach: Reach, without: str | None = None) -> Sql:
     """Return what limits the records of a feed, as further conditions on record rows ``r``.
 

@@ -1,8 +1,8 @@
 """Reading records: one, a page over several reaches, the related ones, and how many."""
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from heapq import merge
+from itertools import islice
 from typing import Any
 
 import apsw
@@ -24,15 +24,13 @@ from pdpp.store.sqlite.predicate import (
     value_of,
 )
 
-COLUMNS = "r.key, r.data, r.shape, r.created, r.emitted, r.stamps"
+COLUMNS = "r.key, r.data, r.digest, r.shape, r.created, r.emitted, r.stamps"
 
 Shapes = Callable[[int], frozenset[str] | None]
 
 
-def visible_stamp(reach: Reach, created: int, emitted: int, stamps: str | None) -> tuple[int, int]:
+def visible_stamp(reach: Reach, created: int, emitted: int, stamps: str) -> tuple[int, int]:
     """Return the version and emission of the last write that changed what a reach shows."""
-    if stamps is None:
-        return created, emitted
     latest = (created, emitted)
     for name, (version, at) in orjson.loads(stamps).items():
         if reach.shows(name) and version > latest[0]:
@@ -44,10 +42,11 @@ def make_record(
     reach: Reach, row: tuple[Any, ...], shapes: Shapes, select: frozenset[str] | None
 ) -> Record:
     """Build what a reach shows of a row of ``COLUMNS``."""
-    key, data, shape, created, emitted, stamps = row
-    granted, asked = reach.project(data, shapes(shape), select)
-    _, visible_emitted = visible_stamp(reach, created, emitted, stamps)
-    return Record(reach, key, asked, visible_emitted, hashlib.sha256(granted).hexdigest()[:16])
+    key, data, digest, shape, created, emitted, stamps = row
+    data, version = reach.project(data, digest, shapes(shape), select)
+    if stamps is not None:
+        _, emitted = visible_stamp(reach, created, emitted, stamps)
+    return Record(reach, key, data, emitted, version)
 
 
 class RecordReader:
@@ -72,15 +71,16 @@ class RecordReader:
     def page(self, query: PageQuery) -> Page:
         """Return one page in one order over every reach."""
         ways = [self._walk(reach, query) for reach in query.reaches]
-        rows = ways[0] if len(ways) == 1 else merge(*ways, key=_rank(query.descending))
-        records: list[Record] = []
-        last: Position | None = None
-        for _, position, reach, row in rows:
-            if len(records) == query.limit:
-                return Page(tuple(records), last)
-            records.append(make_record(reach, row, self._shapes, query.select))
-            last = position
-        return Page(tuple(records), None)
+        merged = ways[0] if len(ways) == 1 else merge(*ways, key=_rank(query.descending))
+        rows = list(islice(merged, query.limit + 1))
+        shown = rows[: query.limit]
+        records = tuple(
+            make_record(reach, row, self._shapes, query.select) for reach, _, row in shown
+        )
+        if len(rows) <= query.limit:
+            return Page(records, None)
+        reach, value, row = shown[-1]
+        return Page(records, Position(value, reach.connection_id, row[0]))
 
     def _walk(self, reach: Reach, query: PageQuery) -> "Iterator[_Row]":
         """Yield the rows of one reach that follow the position, in the order of the query."""
@@ -125,7 +125,7 @@ class RecordReader:
                 sql += Sql("AND (value IS NULL OR (TRUE")
                 sql += _keyset(query, reach, "value", "r.key") + Sql("))")
         sql += Sql(f"ORDER BY value IS NULL, value {order}, r.key {order}")
-        return self._positioned(reach, sql)
+        return self._run(reach, query, sql)
 
     def _by_key(self, reach: Reach, query: PageQuery) -> "Iterator[_Row]":
         where = records_where(reach)
@@ -139,13 +139,12 @@ class RecordReader:
     ) -> "Iterator[_Row]":
         direction = order.format("DESC" if query.descending else "ASC")
         sql = Sql("SELECT") + value + Sql(f"AS value, {COLUMNS} FROM") + way
-        return self._positioned(reach, sql + Sql(f"ORDER BY {direction}"))
+        return self._run(reach, query, sql + Sql(f"ORDER BY {direction}"))
 
-    def _positioned(self, reach: Reach, sql: Sql) -> "Iterator[_Row]":
-        connection_id = reach.connection_id
-        for value, *row in self._db.execute(sql.text, sql.values):
-            position = Position(value, connection_id, row[0])
-            yield (value is None, position, reach, tuple(row))
+    def _run(self, reach: Reach, query: PageQuery, sql: Sql) -> "Iterator[_Row]":
+        """Yield as many rows as a page can need: the reach, the sort value, the columns."""
+        found = self._db.execute(f"{sql.text} LIMIT ?", (*sql.values, query.limit + 1))
+        return ((reach, row[0], row[1:]) for row in found)
 
     def related(self, reach: Reach, field: str, value: str | int, limit: int) -> tuple[Record, ...]:
         """Return the first records whose field has a value, by time where that is visible."""
@@ -193,10 +192,10 @@ class RecordReader:
     def newest(self, reach: Reach, field: str) -> CellValue:
         """Return the largest value of an indexed field among the records a reach shows."""
         page = next(self._walk(reach, PageQuery((reach,), 1, sort=field)), None)
-        return None if page is None else page[1].value
+        return None if page is None else page[1]
 
 
-_Row = tuple[bool, Position, Reach, tuple[Any, ...]]
+_Row = tuple[Reach, CellValue, tuple[Any, ...]]
 
 
 def _only(reach: Reach) -> bool:
@@ -243,10 +242,10 @@ def _rank(descending: bool) -> Callable[["_Row"], Any]:
     """Return the key that orders rows of several reaches as each is ordered in itself."""
 
     def rank(row: _Row) -> tuple[Any, ...]:
-        absent, position, _, _ = row
-        value = position.value
+        reach, value, columns = row
         parts = (isinstance(value, str), value if value is not None else 0)
-        return absent, _Ordered((*parts, position.connection_id, position.key), descending)
+        place = (*parts, reach.connection_id, columns[0])
+        return value is None, _Ordered(place, descending)
 
     return rank
 

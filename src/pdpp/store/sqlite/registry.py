@@ -182,6 +182,8 @@ def _lay_feeds(
             _add_feed(db, connection, stream, text)
         elif after != before:
             db.execute("UPDATE feed SET places = ? WHERE id = ?", (text, row[0]))
+            if after["time"] != before["time"]:
+                db.execute("UPDATE ghost SET time = NULL WHERE feed = ?", (row[0],))
             sources = {declaration.connector_key: declaration}
             _reindex(db, _feed(row[0], connection, sources, stream.name, text), before, progress)
 

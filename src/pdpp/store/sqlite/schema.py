@@ -80,6 +80,7 @@ MIGRATIONS: tuple[str, ...] = (
       stamps TEXT,
       time INTEGER,
       shape INTEGER NOT NULL,
+      digest TEXT NOT NULL,
       cells TEXT NOT NULL,
       data BLOB NOT NULL
     );

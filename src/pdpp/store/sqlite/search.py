@@ -6,9 +6,10 @@ reach shows, and how long these fields are. No statistic of the corpus enters, s
 outside the grant can move a hit.
 """
 
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import groupby, islice
+from operator import itemgetter
 from typing import Any
 
 import apsw
@@ -16,7 +17,14 @@ import apsw
 from pdpp.evidence.analyse import Phrase, match_expression
 from pdpp.store.port import Hit, HitPage, Record, SearchPosition, SearchQuery
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite.layout import FEED_SHIFT, PLACE_BITS, PLACE_MASK, feed_of
+from pdpp.store.sqlite.layout import (
+    PLACE_BITS,
+    PLACE_MASK,
+    feed_of,
+    index_row,
+    index_span,
+    turned,
+)
 from pdpp.store.sqlite.predicate import limits_where
 from pdpp.store.sqlite.records import COLUMNS, Shapes, make_record
 
@@ -27,22 +35,32 @@ _FAR = 256
 _SATURATION = 1.2
 _LENGTH_WEIGHT = 0.5
 _USUAL_LENGTH = 100
+_LENGTH_BITS = 40
+_LENGTH_MASK = (1 << _LENGTH_BITS) - 1
+
+_ROWS = "SELECT rowid, pdpp_tally(lex) FROM lex WHERE lex MATCH ? AND rowid BETWEEN ? AND ?"
 
 _Scored = tuple[int, int, Reach]
 _Posting = tuple[int, int, int]
 
 
 def tally(api: Any, *_: Any) -> int:
-    """Score one row of the index from its own words; an FTS5 function."""
-    hits = sum(len(column) for column in api.phrase_locations(0))
-    return term_score(hits, api.column_size(0))
+    """Return how often the query stands in a row of the index and how long it is; an FTS5 function.
+
+    Both in one number, because a function of the engine returns one.
+    """
+    hits: int = api.inst_count
+    length: int = api.column_size(0)
+    return hits << _LENGTH_BITS | length
 
 
-def term_score(hits: int, length: int) -> int:
-    """Return how strongly a phrase that stands ``hits`` times marks a text of ``length`` words.
+@lru_cache(maxsize=65_536)
+def score(told: int) -> int:
+    """Return how strongly a phrase marks a text, from what ``tally`` told.
 
     In millionths, because whole numbers add up to the same in any order.
     """
+    hits, length = told >> _LENGTH_BITS, told & _LENGTH_MASK
     damping = 1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * length / _USUAL_LENGTH
     return round(1_000_000 * hits * (_SATURATION + 1) / (hits + _SATURATION * damping))
 
@@ -83,12 +101,15 @@ class Searcher:
 
     def _probe(self, phrase: Phrase) -> list[_Posting] | None:
         """Return every row that holds a phrase, or None where there are many."""
-        rows = self._db.execute(
-            "SELECT rowid, pdpp_tally(lex) FROM lex WHERE lex MATCH ? ORDER BY rowid DESC LIMIT ?",
-            (match_expression((phrase,)), _PROBE + 1),
+        rows = list(
+            self._db.execute(
+                "SELECT rowid, pdpp_tally(lex) FROM lex WHERE lex MATCH ? LIMIT ?",
+                (match_expression((phrase,)), _PROBE + 1),
+            )
         )
-        found = [(row >> PLACE_BITS, row & PLACE_MASK, score) for row, score in rows]
-        return None if len(found) > _PROBE else found
+        if len(rows) > _PROBE:
+            return None
+        return [(turned(row >> PLACE_BITS), row & PLACE_MASK, score(told)) for row, told in rows]
 
     def _from_rare(
         self,
@@ -100,57 +121,56 @@ class Searcher:
         by_feed = {reach.feed.id: (reach, reach.lexical_places()) for reach in reaches}
         others = [phrase for index, phrase in enumerate(phrases) if index != rare]
         scored: list[_Scored] = []
-        for record, postings in groupby(rows, key=lambda row: row[0]):
+        for record, postings in groupby(rows, key=itemgetter(0)):
             reach, places = by_feed.get(feed_of(record), (None, {}))
-            score = sum(score for _, place, score in postings if place in places)
-            if reach is None or not score or not self._shown(reach, record):
+            total = sum(points for _, place, points in postings if place in places)
+            if reach is None or not total or not self._shown(reach, record):
                 continue
             for phrase in others:
                 more = self._score_in(phrase, record, places)
                 if not more:
                     break
-                score += more
+                total += more
             else:
-                scored.append((score, record, reach))
+                scored.append((total, record, reach))
         return scored
 
-    def _score_in(self, phrase: Phrase, record: int, places: dict[int, str]) -> int:
-        rows = self._db.execute(
-            "SELECT rowid, pdpp_tally(lex) FROM lex WHERE lex MATCH ? AND rowid BETWEEN ? AND ?",
-            (match_expression((phrase,)), record << PLACE_BITS, record << PLACE_BITS | PLACE_MASK),
-        )
-        return sum(score for row, score in rows if row & PLACE_MASK in places)
+    def _score_in(self, phrase: Phrase, record: int, places: Mapping[int, str]) -> int:
+        first = index_row(record, 0)
+        rows = self._db.execute(_ROWS, (match_expression((phrase,)), first, first | PLACE_MASK))
+        return sum(score(told) for row, told in rows if row & PLACE_MASK in places)
 
     def _from_walks(
         self, reaches: Sequence[Reach], phrases: tuple[Phrase, ...]
     ) -> tuple[list[_Scored], bool]:
         """Take turns among the reaches until the candidates are full or nothing is left."""
         scored: list[_Scored] = []
-        open_walks = deque((reach, self._walk(reach, phrases)) for reach in reaches)
-        while open_walks and len(scored) < CANDIDATES:
-            share = max(1, (CANDIDATES - len(scored)) // len(open_walks))
-            for _ in range(len(open_walks)):
-                reach, walk = open_walks.popleft()
-                if self._take(reach, walk, min(share, CANDIDATES - len(scored)), scored):
-                    open_walks.append((reach, walk))
-        complete = all(next(walk, None) is None for _, walk in open_walks)
-        return scored, complete
-
-    def _take(
-        self, reach: Reach, walk: Iterator[tuple[int, int]], share: int, into: list[_Scored]
-    ) -> bool:
-        """Move up to a share of a walk's records over; tell whether it may have more."""
-        for _ in range(share):
-            item = next(walk, None)
-            if item is None:
-                return False
-            into.append((item[1], item[0], reach))
-        return True
+        walks = [(reach, self._walk(reach, phrases)) for reach in reaches]
+        while walks and len(scored) < CANDIDATES:
+            share = max(1, (CANDIDATES - len(scored)) // len(walks))
+            going = []
+            for reach, walk in walks:
+                self._check()
+                taken = list(islice(walk, min(share, CANDIDATES - len(scored))))
+                scored += [(total, record, reach) for record, total in taken]
+                if len(taken) == share or len(scored) == CANDIDATES:
+                    going.append((reach, walk))
+            walks = going
+        return scored, all(next(walk, None) is None for _, walk in walks)
 
     def _walk(self, reach: Reach, phrases: tuple[Phrase, ...]) -> Iterator[tuple[int, int]]:
         """Yield the records of one reach that hold every phrase, newest first, scored."""
-        streams = [_Postings(self._db, reach, phrase) for phrase in phrases]
-        bound = (reach.feed.id + 1 << FEED_SHIFT) - 1
+        if len(phrases) == 1:
+            found = _Postings(self._db, reach, phrases[0]).records()
+        else:
+            found = self._join([_Postings(self._db, reach, phrase) for phrase in phrases])
+        if not reach.restricted and not reach.conditions:
+            return found
+        return (item for item in found if self._shown(reach, item[0]))
+
+    def _join(self, streams: "Sequence[_Postings]") -> Iterator[tuple[int, int]]:
+        """Yield the records that every stream has, each skipping ahead to what the others hold."""
+        bound: int | None = None
         while True:
             self._check()
             total = 0
@@ -158,14 +178,10 @@ class Searcher:
                 found = stream.at_or_before(bound)
                 if found is None:
                     return
-                if found[0] < bound:
-                    bound, total = found[0], 0
-                    if stream is not streams[0]:
-                        break
+                bound = found[0]
                 total += found[1]
-            else:
-                if self._shown(reach, bound):
-                    yield bound, total
+            if bound is not None and all(stream.at == bound for stream in streams):
+                yield bound, total
                 bound -= 1
 
     def _shown(self, reach: Reach, record: int) -> bool:
@@ -206,44 +222,47 @@ class _Postings:
         self._db = db
         self._match = match_expression((phrase,))
         self._places = frozenset(reach.lexical_places())
-        self._low = reach.feed.id << FEED_SHIFT << PLACE_BITS
-        self._rows: Iterator[tuple[int, int]] | None = None
+        self._first, self._last = index_span(reach.feed.id)
+        self._records = self.records()
         self._head: tuple[int, int] | None = None
-        self._rest: tuple[int, int, int] | None = None
+        self._begun = False
 
-    def at_or_before(self, record: int) -> tuple[int, int] | None:
+    @property
+    def at(self) -> int | None:
+        """Return the record reached so far."""
+        return None if self._head is None else self._head[0]
+
+    def at_or_before(self, record: int | None) -> tuple[int, int] | None:
         """Return the newest record not newer than the given one, with its score."""
-        if self._rows is None or (self._head is not None and self._head[0] - record > _FAR):
-            self._seek(record)
-        while self._head is not None and self._head[0] > record:
-            self._head = self._next()
+        if record is not None and self._is_far(record):
+            self._records = self.records(index_row(record, 0))
+            self._begun = False
+        if not self._begun:
+            self._begun = True
+            self._head = next(self._records, None)
+        while record is not None and self._head is not None and self._head[0] > record:
+            self._head = next(self._records, None)
         return self._head
 
-    def _seek(self, record: int) -> None:
-        high = record << PLACE_BITS | PLACE_MASK
-        self._rows = self._db.execute(
-            "SELECT rowid, pdpp_tally(lex) FROM lex WHERE lex MATCH ? AND rowid BETWEEN ? AND ?"
-            " ORDER BY rowid DESC",
-            (self._match, self._low, high),
-        )
-        self._rest = None
-        self._head = self._next()
+    def _is_far(self, record: int) -> bool:
+        return not self._begun or (self._head is not None and self._head[0] - record > _FAR)
 
-    def _next(self) -> tuple[int, int] | None:
-        """Return the next record with the scores of its visible fields added up."""
-        assert self._rows is not None  # noqa: S101 - set by _seek
-        record, total = (self._rest[0], self._rest[2]) if self._rest else (None, 0)
-        self._rest = None
-        for row, score in self._rows:
-            if row & PLACE_MASK not in self._places:
+    def records(self, first: int | None = None) -> Iterator[tuple[int, int]]:
+        """Yield records from a row on, each with the scores of its visible fields added up."""
+        places = self._places
+        rows = self._db.execute(_ROWS, (self._match, first or self._first, self._last))
+        current, total = -1, 0
+        for row, told in rows:
+            if row & PLACE_MASK not in places:
                 continue
-            if record is None:
-                record = row >> PLACE_BITS
-            elif row >> PLACE_BITS != record:
-                self._rest = (row >> PLACE_BITS, row & PLACE_MASK, score)
-                break
-            total += score
-        return None if record is None else (record, total)
+            if row >> PLACE_BITS == current:
+                total += score(told)
+                continue
+            if current >= 0:
+                yield turned(current), total
+            current, total = row >> PLACE_BITS, score(told)
+        if current >= 0:
+            yield turned(current), total
 
 
 def _order(position: SearchPosition) -> tuple[Any, ...]:

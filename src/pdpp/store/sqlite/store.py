@@ -77,7 +77,8 @@ class SqliteStore:
 
     def catalogue(self) -> Catalogue:
         """Return everything declared."""
-        self._catalogue = registry.load(self._db.reader, self._catalogue)
+        with self._db.reading(None):
+            self._catalogue = registry.load(self._db.reader, self._catalogue)
         return self._catalogue
 
     def secret(self) -> bytes:

@@ -12,6 +12,7 @@ from pdpp.model.declaration import Kind
 from pdpp.store.catalogue import Feed
 from pdpp.store.cell import CellValue, cell_values
 from pdpp.store.port import Line, Written
+from pdpp.store.scope import digest_of
 from pdpp.store.sqlite.layout import index_row, record_number
 from pdpp.store.sqlite.predicate import ABSENT, SUBJECT
 from pdpp.store.sqlite.shapes import Shapes
@@ -64,7 +65,7 @@ class _Work:
                 self.blobs_gone,
             ),
             (
-                "INSERT OR REPLACE INTO record VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO record VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 self.records,
             ),
             ("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", self.cells),
@@ -220,6 +221,7 @@ class BatchWriter:
                 *stamp,
                 wanted.time,
                 self._shape(wanted.names),
+                digest_of(wanted.data),
                 wanted.cells_json,
                 wanted.data,
             )

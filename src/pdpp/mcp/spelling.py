@@ -1,0 +1,41 @@
+"""Spelling: how labels, ids and calls stand in a line, so that no text of a record passes for one."""
+
+import json
+import re
+
+from pdpp.evidence.fence import HIDDEN, quote, visible
+from pdpp.evidence.text import json_text
+from pdpp.mcp.argument import call_text
+from pdpp.mcp.view import NextCall
+
+_WORD = re.compile(r"[\w.@:+/-]+\Z")
+
+
+def plain(text: str) -> str:
+    """Return a label from the server on one line, quoted where it could be taken for a call."""
+    line = " ".join(text.split())
+    return quote(line) if "{" in line or '"' in line else visible(line, lines=False)
+
+
+def word(text: str) -> str:
+    """Return an id or a key exactly as it is, quoted where it is more than one plain word."""
+    return text if _WORD.match(text) and not HIDDEN.search(text) else escaped(text)
+
+
+def escaped(value: object) -> str:
+    """Return a value as JSON in which every character can be seen."""
+    return spelled(json_text(value))
+
+
+def spelled(text: str) -> str:
+    """Return JSON text with the characters that cannot be seen escaped; it means the same."""
+    return HIDDEN.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return json.dumps(found[0])[1:-1]
+
+
+def call_line(call: NextCall) -> str:
+    """Return a call as a model can copy it, after the words for what it does."""
+    return f"{call.what}: {spelled(call_text(call.tool, call.arguments))}"
