@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pdpp.store.sqlite.layout import PLACE_BITS
+from pdpp.store.sqlite.layout import PLACE_BITS, turned
 from pdpp.store.sqlite.store import FILE_NAME
 
 CANDIDATES = 2_000
@@ -27,7 +27,7 @@ _WINDOW = """
     FROM record WHERE subject = 1 AND feed = ? AND key = ?
 """
 _MATCHES = """
-    SELECT rowid, floor_score(lex) FROM lex WHERE lex MATCH ? ORDER BY rowid DESC LIMIT ?
+    SELECT rowid, floor_score(lex) FROM lex WHERE lex MATCH ? LIMIT ?
 """
 _BY_ID = "SELECT data FROM record WHERE id = ?"
 
@@ -68,7 +68,7 @@ class Floor:
         word = request.path_params["word"]
         matches: list[Any] = self._db.execute(_MATCHES, (word, CANDIDATES)).fetchall()
         matches.sort(key=lambda match: -match[1])
-        rows = (self._db.execute(_BY_ID, (row >> PLACE_BITS,)).get for row, _ in matches[:PAGE])
+        rows = (self._db.execute(_BY_ID, (turned(row >> PLACE_BITS),)).get for row, _ in matches[:PAGE])
         return _many(rows)
 
     def _feed(self, request: Request) -> tuple[int, int]:

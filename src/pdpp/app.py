@@ -1,11 +1,9 @@
 """The application: a store, the resource server over it, as one ASGI app."""
 
 import asyncio
-import logging
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any
 
 import orjson
@@ -20,15 +18,12 @@ from pdpp.pages import ICON, PAGE_HEADERS, RECORD_DOOR
 from pdpp.resource.bucket import Buckets
 from pdpp.resource.cursor import Signer
 from pdpp.resource.endpoint import RECORD_PAGE, Document, Endpoint, NoSuchRoute, Service
+from pdpp.resource.housekeeping import Housekeeper
 from pdpp.resource.openapi import openapi_document
 from pdpp.resource.routes import BASE, ROUTES, Route
 from pdpp.resource.runner import Runner
 from pdpp.resource.settings import Settings
 from pdpp.store.port import Store
-
-_DAY_SECONDS = 86_400
-
-log = logging.getLogger("pdpp.app")
 
 
 def make_app(
@@ -46,9 +41,11 @@ def make_app(
         clock=clock,
     )
 
+    keeper = Housekeeper(store, service.runner, chosen, clock)
+
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        care = asyncio.create_task(_forget_what_is_over(service))
+        care = asyncio.create_task(keeper.keep())
         yield
         care.cancel()
         service.runner.close()
@@ -68,17 +65,6 @@ def make_app(
     app.router.redirect_slashes = False
     app.router.default = NoSuchRoute(service)
     return app
-
-
-async def _forget_what_is_over(service: Service) -> None:
-    """Drop, once a day, the traces of what went away that no bookmark can ask for any more."""
-    while True:
-        before = service.clock() - service.settings.bookmark_life
-        try:
-            await service.runner.write(partial(service.store.prune, before))
-        except Exception:
-            log.exception("old traces could not be dropped; trying again tomorrow")
-        await asyncio.sleep(_DAY_SECONDS)
 
 
 def _resource_paths(service: Service) -> Iterable[BaseRoute]:

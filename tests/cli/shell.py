@@ -195,6 +195,8 @@ def serving(data: Path, notes: Path, *arguments: str | Path) -> Iterator[Served]
     ):
         wait_for(ready.exists, process)
         yield Served(process, data, json.loads(ready.read_bytes()), out, err)
+        process.terminate()
+        process.wait(timeout=DEADLINE_SECONDS)
 
 
 def entry(key: str, **fields: Any) -> bytes:

@@ -35,6 +35,14 @@ def test_a_broken_database_is_told_in_one_line(diary: Path) -> None:
     assert "malformed" in pdpp_here("check", data=diary).failed()
 
 
+def test_a_database_that_lost_a_table_is_told_in_one_line(diary: Path) -> None:
+    db = apsw.Connection(str(diary / FILE))
+    db.execute("DROP TABLE blob")
+    db.close()
+    told = pdpp_here("check", data=diary).failed()
+    assert told == f"the database in {diary} failed: no such table: blob"
+
+
 def test_a_backup_of_a_served_store_is_a_store_of_its_own(
     demo_server: Served, tmp_path: Path
 ) -> None:

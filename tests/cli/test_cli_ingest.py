@@ -86,10 +86,7 @@ def test_a_place_that_is_not_there_is_told(where: tuple[str, str], told: str, di
 def test_records_come_in_beside_a_running_server(demo_server: Served, tmp_path: Path) -> None:
     data = demo_server.data
     before = demo_server.get("/v1/streams/notebooks").json()
-    record = json.loads(
-        json.dumps(demo_server.get("/v1/streams/notebooks/records?limit=1").json()["data"][0])
-    )
-    line = {"key": record["id"].rpartition(":")[2], "data": record["data"]}
+    record = demo_server.get("/v1/streams/notebooks/records?limit=1").json()["data"][0]
     line = {"key": "nb-new", "data": record["data"] | {"id": "nb-new"}}
     where = ("--connection", "cin_notes", "--stream", "notebooks")
     ended = pdpp("ingest", "-", *where, data=data, stdin=json.dumps(line).encode())

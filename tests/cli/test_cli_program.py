@@ -18,6 +18,7 @@ from tests.cli.shell import (
 )
 
 import pdpp as package
+from pdpp.cli import main
 from pdpp.cli.program import COMMANDS
 
 LEAVES = [
@@ -216,3 +217,13 @@ def count(data: Path) -> int:
     listed = pdpp("connection", "list", "--json", data=data).document
     found: int = listed["connections"][0]["streams"][0]["record_count"]
     return found
+
+
+def test_ctrl_c_before_a_command_has_begun_is_130_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(arguments: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pdpp.cli.program.run", interrupt)
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 130

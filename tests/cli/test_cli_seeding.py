@@ -2,9 +2,7 @@ import json
 from copy import deepcopy
 from pathlib import Path
 
-import httpx
-import pytest
-from tests.cli.shell import DECLARATION, pdpp, serving, started, wait_for
+from tests.cli.shell import DECLARATION, Served, pdpp, pdpp_here, serving, started, wait_for
 
 from pdpp import demo
 from pdpp.cli.seeding import seed
@@ -36,28 +34,23 @@ def versions(data: Path) -> dict[tuple[str, str], int]:
         store.close()
 
 
-def test_a_second_start_changes_nothing_but_the_token(tmp_path: Path) -> None:
-    data, notes = tmp_path / "data", tmp_path / "notes"
-    with serving(data, notes, "--demo") as served:
-        first = served.ready["client_token"]
-        owner = pdpp("owner", "token", "--json", data=data).document["owner_token"]
-        path = f"{served.url}/v1/streams/albums/records?limit=1"
-        headers = {"Authorization": f"Bearer {owner}"}
-        row = httpx.get(path, headers=headers, trust_env=False).json()["data"][0]
-        record = f"{served.url}/v1/streams/albums/records/{row['id'].rpartition(':')[2]}"
-        gone = httpx.delete(record, headers=headers, trust_env=False)
-        assert gone.status_code == 204, gone.text
-        assert served.stop() == 0
+def test_a_second_start_changes_nothing_but_the_token(demo_server: Served, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    assert pdpp_here("backup", data, data=demo_server.data).code == 0
+    key = next(b.lines[0]["key"] for b in demo.batches() if b.stream == "albums")
+    gone = json.dumps({"key": key, "op": "delete"}).encode()
+    where = ("--connection", "cin_photos", "--stream", "albums")
+    removed = pdpp("ingest", "-", *where, data=data, stdin=gone)
+    assert removed.out.endswith("1 deleted\n")
+    renamed = ("photos", "--name", "My photos", "--id", "cin_photos")
+    assert pdpp_here("connection", "add", *renamed, data=data).code == 0
     before = versions(data)
-    pdpp("connection", "add", "photos", "--name", "My photos", "--id", "cin_photos", data=data)
-    with serving(data, notes, "--demo") as served:
-        assert served.ready["client_token"] != first
+    with serving(data, tmp_path / "notes", "--demo") as served:
         assert served.get("/v1/streams").status_code == 200
-        refused = served.get("/v1/streams", first)
+        refused = served.get("/v1/streams", demo_server.ready["client_token"])
         assert refused.json()["error"]["code"] == "grant_revoked"
     assert versions(data) == before
-    listed = pdpp("connection", "list", data=data).out
-    assert "My photos (cin_photos, photos)" in listed
+    assert "My photos (cin_photos, photos)" in pdpp_here("connection", "list", data=data).out
 
 
 def test_a_seeding_that_was_killed_is_completed_by_the_next_start(tmp_path: Path) -> None:
@@ -86,15 +79,6 @@ def test_a_stop_during_the_seeding_is_quiet(tmp_path: Path) -> None:
     assert pdpp("check", data=data).code == 0
 
 
-def test_the_demo_stands_beside_the_owners_own_data_and_its_grant_does_not_reach_it(
-    diary: Path, tmp_path: Path
-) -> None:
-    with serving(diary, tmp_path / "notes", "--demo") as served:
-        rows = served.get("/v1/streams").json()["data"]
-    assert "cin_diary" not in {row["connection_id"] for row in rows}
-    assert "My days" in pdpp("connection", "list", data=diary).out
-
-
 def test_a_source_of_the_owners_that_has_a_demo_name_is_left_alone(tmp_path: Path) -> None:
     mine = deepcopy(DECLARATION)
     mine["connector_key"] = "mail"
@@ -104,22 +88,22 @@ def test_a_source_of_the_owners_that_has_a_demo_name_is_left_alone(tmp_path: Pat
     assert "'mail' already names another source" in told
 
 
-@pytest.mark.parametrize("seeded", [False, True])
-def test_an_older_demo_is_brought_up_to_date(seeded: bool, tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path)
+def test_the_demo_stands_beside_the_owners_data_and_brings_an_older_demo_up_to_date(
+    diary: Path,
+) -> None:
+    source = demo.sources()[-1]
+    older = deepcopy(source.declaration)
+    older["declaration_version"] = "0"
+    store = SqliteStore(diary)
     try:
-        if seeded:
-            seed(store, Settings())
-        source = demo.sources()[-1]
-        older = deepcopy(source.declaration)
-        older["declaration_version"] = "0"
         store.register(parse_declaration(older))
-        for grant in store.grants() if not seeded else ():
-            store.revoke_grant(grant.id)
-        token = seed(store, Settings())
-        held = store.catalogue().sources[older["connector_key"]]
-        assert token.startswith("pdpp_client_")
-        expected = older if seeded else source.declaration
-        assert held.declaration_version == expected["declaration_version"]
+        assert seed(store, Settings()).startswith("pdpp_client_")
+        catalogue = store.catalogue()
+        (grant,) = store.grants()
     finally:
         store.close()
+    held = catalogue.sources[older["connector_key"]]
+    assert held.declaration_version == source.declaration["declaration_version"]
+    assert "cin_diary" in catalogue.connections
+    opened = {allowance.connection_id for allowance in grant.allowances}
+    assert opened == catalogue.connections.keys() - {"cin_diary"}

@@ -70,10 +70,16 @@ def test_a_signal_stops_the_server_cleanly(number: int, diary: Path, tmp_path: P
     assert pdpp("check", data=diary).code == 0
 
 
-def test_with_json_the_greeting_is_the_ready_document(diary: Path, tmp_path: Path) -> None:
-    with serving(diary, tmp_path / "notes", "--json") as served:
-        wait_for(lambda: served.out.read_text().endswith("\n"), served.process)
-        assert json.loads(served.out.read_text()) == served.ready
+def test_with_json_the_greeting_is_the_ready_document(diary: Path) -> None:
+    options = ("--port", "0", "--data", diary, "--json")
+    with started("serve", *options, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        ready = json.loads(process.stdout.readline())
+        assert ready.keys() == {"url"}
+        assert httpx.get(f"{ready['url']}/healthz", trust_env=False).status_code == 200
+        process.terminate()
+        assert process.wait(timeout=DEADLINE_SECONDS) == 0
+        assert process.stdout.read() == b""
 
 
 def test_a_greeting_that_nobody_reads_does_not_keep_the_server_from_serving(

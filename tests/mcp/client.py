@@ -181,13 +181,18 @@ class HttpWire:
         """Leave the connection to the server's own end."""
 
 
+def mcp_command(provider_url: str, cache_root: Path) -> list[str]:
+    """Return the command that serves an agent from a cache."""
+    address, root = ["--provider-url", provider_url], ["--cache-root", str(cache_root)]
+    return [sys.executable, "-m", "pdpp", "mcp", *address, *root]
+
+
 class StdioWire:
     """Speaks to a real ``pdpp mcp`` process."""
 
     def __init__(self, provider_url: str, cache_root: Path, version: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "pdpp", "mcp", "--provider-url", provider_url]
-            + ["--cache-root", str(cache_root)],
+            mcp_command(provider_url, cache_root),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

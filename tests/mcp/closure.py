@@ -4,6 +4,7 @@ import json
 import re
 from typing import Any
 
+import pytest
 from tests.mcp.client import Client, Estate, Failure, Result
 from tests.mcp.sight import SIGHTS, Call, see
 from tests.serving import grant
@@ -68,13 +69,9 @@ class Closure:
             return
         self._known.add((token, uri))
         assert self._estate.client("http-modern", token).read(uri)
-        stranger = self._stranger(uri)
-        try:
-            found = stranger.read(uri)
-        except Failure as failure:
-            assert failure.data == {"uri": uri}
-            return
-        raise AssertionError(f"{uri} is shown to a stranger: {found[:80]}")
+        with pytest.raises(Failure) as refusal:
+            self._stranger(uri).read(uri)
+        assert refusal.value.data is None or refusal.value.data == {"uri": uri}
 
     def _stranger(self, about: str) -> Client:
         """Return a client under a grant that opens nothing of what a call is about."""

@@ -18,8 +18,9 @@ TOOLS = ("schema", "query_records", "aggregate", "search", "fetch", "read_record
 SIGHTS = ("content", "structured")
 
 _CALL = re.compile(rf"(?:^|[ ;])(?P<what>[^:;]+): (?P<tool>{'|'.join(TOOLS)}) (?=\{{)")
-_HIT = re.compile(r"\d+\. (?:[^ ]+ (?:\d+–\d+ of \d+ )?in )?(?P<id>[^ /]+/[^ /:]+:.*?)(?: · .*)?\Z")
-_ROW = re.compile(r" *(?:\d+\.|-) (?P<id>[^ /]+/[^ /:]+:.*?)(?: · .*)?\Z")
+_ID = r'(?P<id>[^ "/]+/[^ "/:]+:[^ ]+|"(?:[^"\\]|\\.)+")(?: · .*)?\Z'
+_HIT = re.compile(rf"\d+\. (?:[^ ]+ (?:\d+–\d+ of \d+ )?in )?{_ID}")
+_ROW = re.compile(rf" *(?:\d+\.|-) {_ID}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +154,12 @@ def see(result: Result, sight: str) -> Seen:
     if text.startswith("{"):
         return _see_object(result, json.loads(text))
     pattern = _HIT if result.tool == "search" else _ROW
-    ids = [found["id"] for line in text.split("\n") if (found := pattern.match(line))]
+    ids = [_bare(found["id"]) for line in text.split("\n") if (found := pattern.match(line))]
     return Seen(result.tool, result.arguments, text, tuple(text_calls(text)), tuple(ids))
+
+
+def _bare(id: str) -> str:
+    return str(json.loads(id)) if id.startswith('"') else id
 
 
 def _see_object(result: Result, body: Mapping[str, Any]) -> Seen:

@@ -230,9 +230,7 @@ def test_a_long_field_of_a_page_is_read_on(agent: Agent, demo: Estate) -> None:
 
 def test_an_exact_count_is_seen(agent: Agent, demo: Estate, demo_token: str) -> None:
     asked = {"stream": "messages", "connection_id": "cin_home", "count": "exact", "limit": 1}
-    expected = len(
-        rows(demo, demo_token, "/v1/streams/messages/records", connection_id="cin_home")
-    )
+    expected = len(rows(demo, demo_token, "/v1/streams/messages/records", connection_id="cin_home"))
     assert str(expected) in agent.call("query_records", asked).visible
 
 
@@ -467,9 +465,7 @@ def _edited(cursor: str) -> str:
         ("search", {"query": "kitchen", "limit": 2}),
     ],
 )
-def test_an_edited_cursor_is_recovered_from(
-    agent: Agent, tool: str, asked: dict[str, Any]
-) -> None:
+def test_an_edited_cursor_is_recovered_from(agent: Agent, tool: str, asked: dict[str, Any]) -> None:
     first = agent.call(tool, asked)
     following = first.passing("cursor")
     assert following is not None

@@ -13,6 +13,7 @@ from pdpp.model.errors import Overloaded, RateLimitExceeded
 from pdpp.resource.bucket import Buckets
 from pdpp.resource.runner import Runner
 from pdpp.resource.settings import Settings
+from pdpp.store.deadline import DeadlinePassed
 
 BOOKS = "/v1/streams/books/records"
 
@@ -87,7 +88,47 @@ def test_a_long_read_is_given_up_at_its_end(tmp_path: Path) -> None:
     runner = Runner(store, Settings(inline_seconds=-1, read_seconds=-1))
     try:
         with pytest.raises(Overloaded, match="ask for less"):
-            asyncio.run(runner.read(store._db.check_deadline))
+            asyncio.run(runner.read("kind", store._db.check_deadline))
+    finally:
+        runner.close()
+        store.close()
+
+
+def test_a_kind_of_read_that_was_long_runs_in_a_thread_until_one_is_short(
+    tmp_path: Path,
+) -> None:
+    store, here = library_store(tmp_path), threading.get_ident()
+    runner = Runner(store, Settings(inline_seconds=DEADLINE))
+
+    def long() -> int:
+        if threading.get_ident() == here:
+            raise DeadlinePassed
+        return threading.get_ident()
+
+    async def scene() -> list[bool]:
+        return [await runner.read("kind", read) == here for read in (long, threading.get_ident)]
+
+    try:
+        assert asyncio.run(scene()) == [False, True]
+    finally:
+        runner.close()
+        store.close()
+
+
+def test_a_kind_of_read_that_stays_long_stays_in_its_thread(tmp_path: Path) -> None:
+    store, here = library_store(tmp_path), threading.get_ident()
+    runner = Runner(store, Settings(inline_seconds=-1, read_seconds=DEADLINE))
+
+    def long() -> int:
+        store._db.check_deadline()
+        return threading.get_ident()
+
+    async def scene() -> list[bool]:
+        kinds = ["kind", "kind", *map(str, range(2_000))]
+        return [await runner.read(kind, long) == here for kind in kinds]
+
+    try:
+        assert not any(asyncio.run(scene()))
     finally:
         runner.close()
         store.close()

@@ -5,11 +5,16 @@ import pytest
 from tests.store.world import ENGINES, Clock, Engine, World
 
 from pdpp.store.port import Store
-from pdpp.store.sqlite import predicate, search
+from pdpp.store.sqlite import aggregates, predicate, search
 
 PLANS = {
     "sqlite": {},
-    "sqlite-walking": {(predicate, "_SELECTIVE"): 2, (search, "_PROBE"): 1, (search, "_FAR"): 1},
+    "sqlite-walking": {
+        (predicate, "_SELECTIVE"): 2,
+        (search, "_PROBE"): 1,
+        (search, "_FAR"): 1,
+        (aggregates, "_MOST_RANGES"): 1,
+    },
 }
 
 

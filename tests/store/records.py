@@ -83,6 +83,9 @@ CONDITIONS = st.one_of(
 )
 
 
+OPEN: Data = {"fields": None, "time": None, "keys": None, "asked": []}
+
+
 @st.composite
 def limits(draw: st.DrawFn) -> Data:
     """Draw what narrows a reach: hidden fields, a time range, keys and conditions."""

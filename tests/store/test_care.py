@@ -152,6 +152,20 @@ def test_a_timer_passes_after_its_seconds() -> None:
     assert Timer(-1).passed()
 
 
+def test_tending_comes_to_an_end_and_changes_no_answer(world: World) -> None:
+    for number in range(40):
+        world.put({f"{number}-{n}": {"subject": f"apple {n} pear"} for n in range(5)})
+        world.put({f"{number}-0": None})
+    find = SearchQuery((world.reach(),), parse_query("apple pear"), 200)
+    before = world.store.search(find)
+    begin, rounds = True, 0
+    while world.store.tend(begin=begin):
+        begin, rounds = False, rounds + 1
+        assert rounds < 1_000
+    assert world.store.search(find) == before
+    assert world.store.check() == []
+
+
 def test_a_sound_store_has_no_problems(world: World) -> None:
     world.put({"a": {"subject": "apple"}})
     world.store.keep_blob(io.BytesIO(b"x"), "text/plain", 9)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.store.records import BATCHES, limits, narrow
+from tests.store.records import BATCHES, OPEN, limits, narrow
 from tests.store.world import NOW, Data, Engine, World, cell, declare, fresh, shown, stream
 
 from pdpp.model import instant
@@ -83,7 +83,7 @@ def check(tally: Tally, values: list[CellValue], metric: str) -> None:
         assert tally.distinct == set(present)
 
 
-@given(BATCHES, BATCHES, limits(), METRICS, GROUPS)
+@given(BATCHES, BATCHES, st.just(OPEN) | limits(), METRICS, GROUPS)
 def test_an_aggregate_adds_up_what_the_reaches_show_group_by_group(
     planner: Engine,
     first: dict[str, Data],
@@ -150,9 +150,12 @@ def test_a_sum_past_the_largest_number_is_the_largest(
     assert total(world, "weight") == wanted * sys.float_info.max
 
 
-def test_the_last_moment_of_the_calendar_is_in_its_own_bucket(world: World) -> None:
+@pytest.mark.parametrize("keys", [None, ("a", "b")])
+def test_the_last_moment_of_the_calendar_is_in_its_own_bucket(
+    world: World, keys: tuple[str, ...] | None
+) -> None:
     world.put({"a": {"at": "9999-12-31T23:59:59.999999Z"}, "b": {"at": "0001-01-01T00:00:00Z"}})
-    query = AggregateQuery((world.reach(),), "count", bucket_by="at")
+    query = AggregateQuery((world.reach(keys=keys),), "count", bucket_by="at")
     tallies = world.store.aggregate(query, day)
     assert {name: tally.count for name, tally in tallies.items()} == {
         "9999-12-31": 1,
@@ -160,7 +163,7 @@ def test_the_last_moment_of_the_calendar_is_in_its_own_bucket(world: World) -> N
     }
 
 
-def test_the_bucket_of_each_minute_is_asked_for_once_a_bucket(world: World) -> None:
+def test_the_calendar_is_asked_about_buckets_not_about_records(world: World) -> None:
     world.put({str(n): {"at": instant.to_text(NOW + n * 3600 * instant.SECOND)} for n in range(48)})
     asked: list[int] = []
 
@@ -174,7 +177,7 @@ def test_the_bucket_of_each_minute_is_asked_for_once_a_bucket(world: World) -> N
         "2026-03-02": 24,
         "2026-03-03": 12,
     }
-    assert len(asked) == 3
+    assert len(asked) <= 6
 
 
 def test_buckets_without_a_name_are_the_minutes(world: World) -> None:

@@ -119,6 +119,7 @@ def test_a_record_shows_the_granted_fields_and_of_those_the_ones_asked_for(
             assert world.store.record(reach, record.key, asked) == record
 
 
+@FEWER
 @given(
     batch=st.dictionaries(
         KEYS,

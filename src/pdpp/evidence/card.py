@@ -10,6 +10,8 @@ from pdpp.model.declaration import Role
 
 TITLE_CHARS = 200
 
+_NOTHING: tuple[None, None] = (None, None)
+
 _WEB_LINK = re.compile(r"https?://[^\s\x00-\x1f\x7f-\x9f]+\Z", re.IGNORECASE)
 
 
@@ -32,17 +34,16 @@ def _line(text: str) -> str:
     return cut(line, TITLE_CHARS - 1)[0] + "…"
 
 
-def _shown(data: Mapping[str, object], roles: Mapping[str, str], role: Role) -> list[str]:
-    """Return the fields of a role that hold something, in declared order."""
-    return [
-        field
-        for field, declared in roles.items()
-        if declared == role and data.get(field) is not None and field_text(data[field]).strip()
-    ]
-
-
-def _first(data: Mapping[str, object], roles: Mapping[str, str], role: Role) -> str | None:
-    return next((field_text(data[field]) for field in _shown(data, roles, role)), None)
+def _by_role(data: Mapping[str, object], roles: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Return, for each role, the first declared field that holds something, and its text."""
+    found: dict[str, tuple[str, str]] = {}
+    for field, role in roles.items():
+        value = data.get(field)
+        if value is not None and role not in found:
+            text = field_text(value)
+            if text and not text.isspace():
+                found[role] = (field, text)
+    return found
 
 
 def make_card(
@@ -54,14 +55,15 @@ def make_card(
     emitted_at: str,
 ) -> Card:
     """Return the card of a record; ``roles`` gives the declared role of a field by its name."""
-    title = _first(data, roles, Role.TITLE)
-    event_time = _first(data, roles, Role.EVENT_TIME)
-    actor = _first(data, roles, Role.ACTOR)
-    link = _first(data, roles, Role.LINK)
+    found = _by_role(data, roles)
+    _, title = found.get(Role.TITLE, _NOTHING)
+    _, event_time = found.get(Role.EVENT_TIME, _NOTHING)
+    _, actor = found.get(Role.ACTOR, _NOTHING)
+    _, link = found.get(Role.LINK, _NOTHING)
     return Card(
         title=_line(title or f"{label} / {stream} / {event_time or emitted_at}"),
         event_time=event_time,
         actor=None if actor is None else _line(actor),
-        body_field=next(iter(_shown(data, roles, Role.BODY)), None),
+        body_field=found.get(Role.BODY, _NOTHING)[0],
         link=link if link and _WEB_LINK.match(link) else None,
     )

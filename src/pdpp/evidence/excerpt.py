@@ -107,6 +107,10 @@ def _grown(core: Span, bounds: Span, spans: Sequence[Span], limit: int) -> Span:
         marked = sum(1 for s, e in spans if s < high and e > low)
         return high - low + marked * _MARK_CHARS
 
+    marks = sum(1 for s, e in spans if s < end and e > start)
+    room = max(0, limit - (end - start) - marks * _MARK_CHARS)
+    if cost(room) <= limit:
+        return grow(room)
     steps = range(1, left + right + 1)
     return grow(bisect_left(steps, True, key=lambda chars: cost(chars) > limit))
 

@@ -1,33 +1,43 @@
 """The fetch tool: one record, or the facts about a blob, as a document of five members."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
-from pdpp.evidence.binary import is_text_media
-from pdpp.evidence.budget import cut, json_length
+from pdpp.evidence.binary import OCTETS, is_text_media
+from pdpp.evidence.budget import cut
 from pdpp.evidence.card import make_card
-from pdpp.evidence.fence import HIDDEN
 from pdpp.evidence.handle import BLOB_URI, Handle, blob_uri, parse_blob_uri
 from pdpp.evidence.text import json_text
+from pdpp.mcp.client import target
 from pdpp.mcp.locator import locate
 from pdpp.mcp.presentation import (
     DOCUMENT_CHARS,
+    NO_FACTS,
     DocumentText,
     Facts,
+    Room,
     document_text,
+    names_within,
     record_view,
     source_of,
     title_of,
 )
 from pdpp.mcp.reading import Reading
 from pdpp.mcp.result import MOST_CHARS
+from pdpp.mcp.spelling import spelled
 from pdpp.mcp.structured import record_structured
 from pdpp.mcp.view import Source
+from pdpp.model.errors import PayloadTooLarge
 
 TOOL = "fetch"
 _BLOB_BYTES = 32_768
 _BLOB_CHARS = 4_096
+_MOST_ASKED = 20
+_ROOMS = tuple(
+    Room(DOCUMENT_CHARS * 3**step // 4**step, 300 // 2**step, 40 // 2**step, 100 // 2**step)
+    for step in range(16)
+)
+"""How much of a document may be shown, from generous to scant."""
 
 
 async def fetch(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -53,8 +63,8 @@ def document_result(document: dict[str, Any]) -> dict[str, Any]:
 
     Characters a reader cannot see are escaped in the text, which leaves the object the same.
     """
-    mirror = HIDDEN.sub(_escape, json_text(document))
-    if max(len(mirror), json_length(document)) > MOST_CHARS:
+    mirror = spelled(json_text(document))
+    if len(mirror) > MOST_CHARS:
         raise AssertionError("a document is larger than its bound")
     return {
         "content": [{"type": "text", "text": mirror}],
@@ -63,22 +73,17 @@ def document_result(document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _escape(found: Any) -> str:
-    return json.dumps(found[0])[1:-1]
-
-
 def _fitting(
     reading: Reading, body: Mapping[str, Any], source: Source, facts: Facts
 ) -> dict[str, Any]:
     """Return the document with as much text as its bound allows once it is escaped."""
-    most, related = DOCUMENT_CHARS, 400
-    while True:
-        document = _document(reading, body, source, facts, most, related)
-        size = len(HIDDEN.sub(_escape, json_text(document)))
-        if size <= MOST_CHARS:
+    for room in _ROOMS:
+        document = _document(reading, body, source, facts, room)
+        if len(spelled(json_text(document))) <= MOST_CHARS:
             return document
-        most = most * 3 // 4
-        related = max(20, related // 2)
+    raise PayloadTooLarge(
+        "Even the names in this record do not fit an answer; ask with fields, or read one field."
+    )
 
 
 def _document(
@@ -86,8 +91,7 @@ def _document(
     body: Mapping[str, Any],
     source: Source,
     facts: Facts,
-    most: int,
-    related: int,
+    room: Room,
 ) -> dict[str, Any]:
     handle = Handle(source.connection_id, source.stream, source.record_id)
     found = body.get("data")
@@ -99,7 +103,7 @@ def _document(
         stream=source.stream,
         emitted_at=str(body.get("emitted_at", "")),
     )
-    shown = document_text(handle.id, data, facts, most)
+    shown = document_text(handle.id, data, facts, room)
     metadata: dict[str, Any] = source.as_json()
     for name in ("emitted_at", "version"):
         if body.get(name) is not None:
@@ -108,8 +112,8 @@ def _document(
         metadata["event_time"] = card.event_time
     if card.link is not None:
         metadata["link"] = card.link
-    metadata |= _truncation(shown)
-    metadata |= _expansion(body, related)
+    metadata |= _truncation(handle.id, shown)
+    metadata |= _expansion(body, room)
     return {
         "id": handle.id,
         "title": title_of(body, source, facts),
@@ -119,10 +123,16 @@ def _document(
     }
 
 
-def _truncation(shown: DocumentText) -> dict[str, Any]:
+def _truncation(id: str, shown: DocumentText) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     if shown.cuts:
         facts["truncation"] = {name: part.as_json() for name, part in shown.cuts.items()}
+    if shown.omitted:
+        facts["omitted_fields"] = names_within(shown.omitted)
+        facts["omitted_count"] = len(shown.omitted)
+        asked = names_within(shown.omitted)[:_MOST_ASKED]
+        if asked:
+            facts["fetch"] = {"id": id, "fields": asked}
     if shown.binaries:
         facts["binary_fields"] = {
             name: {
@@ -137,10 +147,11 @@ def _truncation(shown: DocumentText) -> dict[str, Any]:
     return facts
 
 
-def _expansion(body: Mapping[str, Any], most: int) -> dict[str, Any]:
+def _expansion(body: Mapping[str, Any], room: Room) -> dict[str, Any]:
     if not isinstance(body.get("expanded"), Mapping):
         return {}
-    view = record_view(body, str(body.get("stream", "")), Facts({}, {}), most, 40)
+    own = room._replace(chars=min(400, room.chars), fields=0)
+    view = record_view(body, str(body.get("stream", "")), NO_FACTS, own)
     return {"expanded": record_structured(view).get("expanded", {})}
 
 
@@ -148,10 +159,10 @@ async def _blob(reading: Reading, uri: str) -> dict[str, Any]:
     """Return the facts about a blob, with the first of its text where it is text."""
     blob_id = parse_blob_uri(uri)
     reply = await reading.blob(blob_id, _BLOB_BYTES)
-    media_type = reply.headers.get("content-type", "application/octet-stream")
+    media_type = reply.headers.get("content-type", OCTETS) if reply.status < 400 else OCTETS
     total = reply.headers.get("content-range", "").rpartition("/")[2]
     size = int(total) if total.isdecimal() else len(reply.body)
-    route = f"/v1/blobs/{blob_id}"
+    route = target(["blobs", blob_id], {})
     metadata: dict[str, Any] = {
         "media_type": media_type,
         "size_bytes": size,
@@ -160,7 +171,7 @@ async def _blob(reading: Reading, uri: str) -> dict[str, Any]:
     }
     shown = ""
     if is_text_media(media_type):
-        text = reply.body.decode("utf-8", "replace")
+        text = reply.body[:_BLOB_BYTES].decode("utf-8", "replace")
         shown, was_cut = cut(text, _BLOB_CHARS)
         if was_cut or size > len(reply.body):
             metadata["truncation"] = {

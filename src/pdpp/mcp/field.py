@@ -3,18 +3,22 @@
 from collections.abc import Mapping
 from typing import Any
 
+from pdpp.evidence.budget import cut
 from pdpp.evidence.handle import Handle, WindowHandle, blob_uri, window_uri
-from pdpp.evidence.window import DEFAULT_LIMIT, MAX_LIMIT
+from pdpp.evidence.window import DEFAULT_AROUND, DEFAULT_LIMIT, MAX_LIMIT
 from pdpp.mcp import structured, text
 from pdpp.mcp.client import ServerError
 from pdpp.mcp.locator import locate_window, refuse
 from pdpp.mcp.presentation import source_of, text_of
 from pdpp.mcp.reading import Reading
-from pdpp.mcp.result import MOST_CHARS, fits, result
+from pdpp.mcp.result import MOST_CHARS, MOST_WINDOW_TEXT, fits, result
 from pdpp.mcp.view import NextCall, Source, WindowView
+from pdpp.model.errors import PayloadTooLarge
 
 TOOL = "read_record_field"
 _AROUND = ("before_chars", "after_chars")
+_MOST_MATCH = 1_024
+"""How long a match itself is taken to be at most."""
 
 
 async def read_record_field(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -22,22 +26,34 @@ async def read_record_field(reading: Reading, arguments: dict[str, Any]) -> dict
     handle, chosen = locate_window(TOOL, arguments)
     reading.require_one_source(handle.connection_id, handle.stream)
     params = _params(chosen)
+    most_text = MOST_WINDOW_TEXT if _asked(params) <= DEFAULT_LIMIT else MOST_CHARS
     while True:
         view = await window_view(reading, handle, params)
         spoken, shaped = text.window_text(view), structured.window_structured(view)
-        if fits(spoken, shaped, MOST_CHARS, MOST_CHARS):
+        if fits(spoken, shaped, most_text, MOST_CHARS):
             meta = {"pdpp/resource_uri": view.uri} if view.uri is not None else None
             return result(spoken, shaped, meta=meta)
-        params = _narrower(params, view)
+        if _asked(params) <= 1 or view.window is None:
+            raise PayloadTooLarge("What names this field does not fit an answer.", param="id")
+        params = _narrower(params, view.window)
 
 
-def _narrower(params: Mapping[str, Any], view: WindowView) -> dict[str, Any]:
-    """Ask for half: text that doubles when it is escaped fills a half twice as fast."""
-    window = view.window or {}
+def _asked(params: Mapping[str, Any]) -> int:
+    """Return how many characters a call asks for."""
     if "q" in params:
-        around = {name: params.get(name, 512) // 2 for name in _AROUND}
+        return sum(int(params.get(name, DEFAULT_AROUND)) for name in _AROUND) + _MOST_MATCH
+    return int(params.get("limit_chars", DEFAULT_LIMIT))
+
+
+def _narrower(params: Mapping[str, Any], window: Mapping[str, Any]) -> dict[str, Any]:
+    """Ask for half: text that doubles when it is escaped fills a half twice as fast."""
+    around = {name: int(params.get(name, DEFAULT_AROUND)) // 2 for name in _AROUND}
+    if "q" not in params:
+        return {**params, "limit_chars": _asked(params) // 2}
+    if any(around.values()):
         return {**params, **around}
-    return {**params, "limit_chars": max(1, window.get("limit_chars", DEFAULT_LIMIT) // 2)}
+    start = window["start_chars"]
+    return {"field": params["field"], "offset_chars": start, "limit_chars": _MOST_MATCH // 2}
 
 
 def _params(chosen: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,39 +98,59 @@ async def window_view(reading: Reading, handle: Handle, params: Mapping[str, Any
     if source.connection_id is None and handle.connection_id is not None:
         source = Source(handle.connection_id, None, None, source.stream, source.record_id)
     found = Handle(source.connection_id, source.stream, source.record_id)
-    window = body.get("window")
-    window = window if isinstance(window, Mapping) else {}
+    told = body.get("window")
+    window = _known(told if isinstance(told, Mapping) else {}, params)
+    limit = window.get("limit_chars")
     uri = window_uri(
-        WindowHandle(found, field, window.get("start_chars"), window.get("limit_chars"), None)
+        WindowHandle(
+            found, field, window["start_chars"], limit if isinstance(limit, int) else None, None
+        )
     )
     digest = text_of(body.get("digest"))
     return WindowView(
-        found.id, source, field, digest, _known(window), None, _calls(found.id, field, window), uri
+        found.id, source, field, digest, window, None, _calls(found.id, field, window), uri
     )
 
 
-def _known(window: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a window of which a foreign server told less than ours does."""
-    served = str(window.get("text", ""))
-    start = window.get("start_chars", 0)
-    end = window.get("end_chars", start + len(served))
-    total = window.get("total_chars", end)
-    known = {
+def _known(window: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a window of which a foreign server told less than ours does, or sent more."""
+    whole = str(window.get("text", ""))
+    served, was_cut = cut(whole, _asked(params))
+    start = _count(window, "start_chars", int(params.get("offset_chars", 0)))
+    end = start + len(served)
+    total = max(_count(window, "total_chars", 0), start + len(whole))
+    known: dict[str, Any] = {
         "text": served,
         "start_chars": start,
         "end_chars": end,
         "total_chars": total,
-        "complete": window.get("complete", start == 0 and end >= total),
-        "has_more": window.get("has_more", end < total),
+        "complete": start == 0 and end >= total,
+        "has_more": end < total,
     }
-    return {**window, **known}
+    kept = {k: v for k, v in window.items() if k in _TOLD and not was_cut}
+    return {**kept, **known}
 
 
-def _calls(id: str, field: str, window: Mapping[str, Any]) -> list[NextCall]:
+_TOLD = (
+    "limit_chars",
+    "next_offset_chars",
+    "previous_offset_chars",
+    "match_start_chars",
+    "match_end_chars",
+    "match_count",
+    "matches",
+)
+
+
+def _count(window: Mapping[str, Any], name: str, otherwise: int) -> int:
+    value = window.get(name)
+    return value if isinstance(value, int) and value >= 0 else otherwise
+
+
+def _calls(id: str, field: str, known: Mapping[str, Any]) -> list[NextCall]:
     """Offer the piece after this one and the piece before it."""
     calls = []
-    known = _known(window)
-    limit = min(MAX_LIMIT, max(DEFAULT_LIMIT, int(window.get("limit_chars") or 0)))
+    limit = min(MAX_LIMIT, max(DEFAULT_LIMIT, _count(known, "limit_chars", 0)))
     base = {"id": id, "field_path": field}
     if known["has_more"]:
         following = {**base, "offset_chars": known["end_chars"], "limit_chars": limit}

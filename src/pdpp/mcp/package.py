@@ -1,46 +1,24 @@
 """Packages: several grants under one token, asked at once and merged in one fair order."""
 
 import asyncio
-import hashlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
-from urllib.parse import quote, unquote
+from typing import Any, Generic, TypeVar
 
-from pdpp.evidence.text import json_text
-from pdpp.mcp.client import Answer, Params, ResourceClient, hits_of
+from pdpp.mcp.client import Answer, Params, ResourceClient, ServerUnreachable, hits_of
+from pdpp.mcp.place import Place, Seal
 from pdpp.mcp.reading import Child, Reading
-from pdpp.model.errors import AuthenticationError, InvalidCursor, PdppError
+from pdpp.model.errors import PdppError, StreamNotAllowed
 
 CHILD_SECONDS = 5.0
-MOST_CURSOR_CHARS = 2_000
 _MOST_HITS = 100
 T = TypeVar("T")
 
 
-class Place(NamedTuple):
-    """How far a child was read: the hits before a page, those shown of it, and its cursor.
-
-    Where many children are deep in their lists not every cursor has room; one that is left out
-    is found again by counting.
-    """
-
-    before: int = 0
-    shown: int = 0
-    cursor: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Merged:
-    """The answers of several children as one list, and the children that gave none."""
-
-    envelope: dict[str, Any]
-    unavailable: Sequence[Mapping[str, Any]]
-
-
-async def search_children(reading: Reading, route: Sequence[str], params: Params) -> Merged:
-    """Search every child that opens a requested stream; merge with one limit and one cursor."""
-    wanted, limit = params.get("streams"), int(params["limit"])
+async def search_children(reading: Reading, route: Sequence[str], params: Params) -> "Merge":
+    """Search every child that opens a requested stream, to be merged into pages."""
+    wanted = params.get("streams")
     children = reading.children or ()
     seal = Seal(children, route, params)
     places = seal.open(params.get("cursor"))
@@ -56,10 +34,19 @@ async def search_children(reading: Reading, route: Sequence[str], params: Params
             own["streams"] = [stream for stream in wanted if stream in child.streams]
         return await _from_place(_client(reading, child), route, own, places[child.grant_id])
 
-    answers, unavailable = await _ask_all(asked, ask)
-    for _, answer in answers:
+    found = await _ask_all(asked, ask)
+    for _, answer in found.answers:
         reading.record_page = answer.record_page or reading.record_page
-    return Merged(_merge(answers, places, limit, seal), unavailable)
+    return Merge(found, places, seal)
+
+
+def _unfit_warning(children: Sequence[Child]) -> dict[str, str]:
+    sources = ", ".join(child.connection_id for child in children)
+    return {
+        "code": "source_cannot_filter",
+        "message": f"These have no such filter and were left out: {sources}.",
+        "param": "filter",
+    }
 
 
 async def _from_place(
@@ -86,9 +73,19 @@ def _client(reading: Reading, child: Child) -> ResourceClient:
     return reading.client_of(child)
 
 
-async def _ask_all(
-    children: Sequence[Child], ask: Callable[[Child], Awaitable[T]]
-) -> tuple[list[tuple[Child, T]], list[dict[str, Any]]]:
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[T]):
+    """What several children answered, who gave nothing, and who cannot be asked this way."""
+
+    answers: list[tuple[Child, T]]
+    unavailable: list[dict[str, Any]]
+    unfit: list[Child]
+
+
+_UNFIT = ("unknown_field", "invalid_filter", "field_not_granted")
+
+
+async def _ask_all(children: Sequence[Child], ask: Callable[[Child], Awaitable[T]]) -> Outcome[T]:
     """Ask all children at once; one that refuses or is late is named and the others answer."""
 
     async def bounded(child: Child) -> T | PdppError | TimeoutError:
@@ -99,66 +96,84 @@ async def _ask_all(
             return problem
 
     outcomes = await asyncio.gather(*(bounded(child) for child in children))
-    answers: list[tuple[Child, T]] = []
-    unavailable: list[dict[str, Any]] = []
+    found: Outcome[T] = Outcome([], [], [])
     refusals: list[PdppError] = []
     for child, outcome in zip(children, outcomes, strict=True):
         if isinstance(outcome, TimeoutError):
-            unavailable.append(child.unavailable("timed_out"))
+            found.unavailable.append(child.unavailable("timed_out"))
         elif isinstance(outcome, PdppError):
-            if outcome.status < 500 and outcome.status not in (401, 403, 429):
+            if outcome.code in _UNFIT:
+                found.unfit.append(child)
+            elif outcome.status >= 500 or outcome.status in (401, 403, 429):
+                found.unavailable.append(child.unavailable(outcome.code))
+            else:
                 raise outcome
             refusals.append(outcome)
-            unavailable.append(child.unavailable(outcome.code))
         else:
-            answers.append((child, outcome))
-    if children and not answers:
-        raise _all_refused(refusals, unavailable)
-    return answers, unavailable
+            found.answers.append((child, outcome))
+    if children and not found.answers:
+        raise _all_refused(refusals, found.unavailable)
+    return found
 
 
 def _all_refused(
     refusals: Sequence[PdppError], unavailable: Sequence[Mapping[str, Any]]
 ) -> PdppError:
-    error = refusals[0] if refusals else AuthenticationError("No grant of this package answered.")
+    asked_wrongly = [refusal for refusal in refusals if refusal.code in _UNFIT]
+    if asked_wrongly:
+        return asked_wrongly[0]
+    error = refusals[0] if refusals else ServerUnreachable("No connection answered in time.")
     error.detail["unavailable_connections"] = list(unavailable)[:12]
     error.detail.setdefault("retry", "ask the owner to approve again, or choose another connection")
     return error
 
 
-def _merge(
-    answers: Sequence[tuple[Child, Answer]],
-    places: Mapping[str, Place],
-    limit: int,
-    seal: "Seal",
-) -> dict[str, Any]:
-    """Take the children's hits in turn, best first within each, until the limit."""
-    queues = []
-    for child, answer in answers:
-        hits = hits_of(answer.body)
-        queues.append((child, answer.body, hits, places[child.grant_id].shown))
-    ranked = sorted(
-        (
-            (-_score(hit), place, order, child.grant_id, hit)
-            for order, (child, _, hits, skipped) in enumerate(queues)
-            for place, hit in enumerate(hits[skipped:])
-        ),
-        key=lambda item: item[:3],
-    )
-    taken = ranked[:limit]
-    used = {child.grant_id: 0 for child, *_ in queues}
-    for _, _, _, grant_id, _ in taken:
-        used[grant_id] += 1
-    ahead = _ahead(queues, used, places)
-    envelope: dict[str, Any] = {
-        "object": "list",
-        "data": [hit for *_, hit in taken],
-        "has_more": bool(ahead),
-    }
-    if ahead:
-        envelope["next_cursor"] = seal.close(ahead)
-    envelope["meta"] = _meta(queues)
-    return envelope
+class Merge:
+    """What several children answered as one list: best first, in turn where they are equal."""
+
+    def __init__(self, found: Outcome[Answer], places: Mapping[str, Place], seal: Seal) -> None:
+        self.unavailable = found.unavailable
+        self._unfit = found.unfit
+        self._places = places
+        self._seal = seal
+        self._queues = [
+            (child, answer.body, hits_of(answer.body)) for child, answer in found.answers
+        ]
+        self._ranked = sorted(self._hits(), key=lambda item: item[:3])
+
+    def _hits(self) -> Iterator[tuple[float, int, int, str, Mapping[str, Any]]]:
+        for order, (child, _, hits) in enumerate(self._queues):
+            place = self._places[child.grant_id]
+            for index, hit in enumerate(hits[place.shown :], place.before + place.shown):
+                yield -_score(hit), index, order, child.grant_id, hit
+
+    def page(self, limit: int) -> dict[str, Any]:
+        """Return the first hits, and the cursor of those that follow."""
+        taken = self._ranked[:limit]
+        ahead = self._ahead(Counter(grant_id for *_, grant_id, _ in taken))
+        envelope: dict[str, Any] = {
+            "object": "list",
+            "data": [hit for *_, hit in taken],
+            "has_more": bool(ahead),
+        }
+        if ahead:
+            envelope["next_cursor"] = self._seal.close(ahead)
+        envelope["meta"] = _meta([body for _, body, _ in self._queues])
+        if self._unfit:
+            envelope["meta"]["warnings"].append(_unfit_warning(self._unfit))
+        return envelope
+
+    def _ahead(self, used: Mapping[str, int]) -> dict[str, Place]:
+        """Return where each child goes on: on the page it is on, or on its next one."""
+        ahead: dict[str, Place] = {}
+        for child, body, hits in self._queues:
+            place = self._places[child.grant_id]
+            shown = place.shown + used.get(child.grant_id, 0)
+            if shown < len(hits):
+                ahead[child.grant_id] = place._replace(shown=shown)
+            elif isinstance(body.get("next_cursor"), str):
+                ahead[child.grant_id] = Place(place.before + len(hits), 0, body["next_cursor"])
+        return ahead
 
 
 def _score(hit: Mapping[str, Any]) -> float:
@@ -167,29 +182,12 @@ def _score(hit: Mapping[str, Any]) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def _ahead(
-    queues: Sequence[tuple[Child, Mapping[str, Any], list[Any], int]],
-    used: Mapping[str, int],
-    places: Mapping[str, Place],
-) -> dict[str, Place]:
-    """Return where each child goes on: on the page it is on, or on its next one."""
-    ahead: dict[str, Place] = {}
-    for child, body, hits, skipped in queues:
-        shown = skipped + used[child.grant_id]
-        place = places[child.grant_id]
-        if shown < len(hits):
-            ahead[child.grant_id] = place._replace(shown=shown)
-        elif isinstance(body.get("next_cursor"), str):
-            ahead[child.grant_id] = Place(place.before + len(hits), 0, body["next_cursor"])
-    return ahead
-
-
-def _meta(queues: Sequence[tuple[Child, Mapping[str, Any], list[Any], int]]) -> dict[str, Any]:
-    metas = [body.get("meta") for _, body, _, _ in queues]
+def _meta(bodies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    metas = [body.get("meta") for body in bodies]
     told = [meta for meta in metas if isinstance(meta, Mapping)]
     recalls = [meta["recall"] for meta in told if isinstance(meta.get("recall"), Mapping)]
     counts = [meta["count"] for meta in told if isinstance(meta.get("count"), Mapping)]
-    exact = len(counts) == len(queues) and all(c.get("kind") == "exact" for c in counts)
+    exact = len(counts) == len(bodies) and all(c.get("kind") == "exact" for c in counts)
     meta: dict[str, Any] = {
         "count": {"kind": "exact", "value": sum(c.get("value", 0) for c in counts)}
         if exact
@@ -204,53 +202,6 @@ def _meta(queues: Sequence[tuple[Child, Mapping[str, Any], list[Any], int]]) -> 
     return meta
 
 
-class Seal:
-    """Makes and opens the cursors of one search of one package."""
-
-    def __init__(self, children: Sequence[Child], route: Sequence[str], params: Params) -> None:
-        self._names = [child.grant_id for child in children]
-        asked = {k: v for k, v in params.items() if k not in ("cursor", "limit")}
-        bound = json_text([self._names, list(route), asked])
-        self._mark = hashlib.sha256(bound.encode()).hexdigest()[:12]
-
-    def close(self, places: Mapping[str, Place]) -> str:
-        """Return the cursor of some places; the longest of their own cursors give way to others."""
-        parts = {name: self._part(name, place) for name, place in places.items()}
-        for name in sorted(places, key=lambda name: -len(places[name].cursor)):
-            if sum(len(part) + 1 for part in parts.values()) <= MOST_CURSOR_CHARS:
-                break
-            parts[name] = self._part(name, places[name]._replace(cursor=""))
-        return "~".join([self._mark, *parts.values()])
-
-    def _part(self, name: str, place: Place) -> str:
-        own = quote(place.cursor, safe="")
-        return f"{self._names.index(name)}.{place.before}.{place.shown}.{own}"
-
-    def open(self, cursor: str | None) -> dict[str, Place]:
-        """Return the places of a cursor; none is the start of every child.
-
-        The children's own cursors inside it are signed by the server.
-        """
-        if cursor is None:
-            return {name: Place() for name in self._names}
-        mark, *parts = cursor.split("~")
-        try:
-            places = dict(self._place(part) for part in parts)
-        except (ValueError, IndexError):
-            places = {}
-        if mark != self._mark or not places:
-            raise InvalidCursor(
-                "This cursor was not made for this search; start again without it.", param="cursor"
-            )
-        return places
-
-    def _place(self, part: str) -> tuple[str, Place]:
-        index, before, shown, own = part.split(".", 3)
-        if not all(number.isdecimal() for number in (index, before, shown)):
-            raise ValueError(part)
-        return self._names[int(index)], Place(int(before), int(shown), unquote(own))
-
-
 async def schema_children(
     reading: Reading, stream: str | None
 ) -> tuple[dict[str, Any], list[Mapping[str, Any]]]:
@@ -260,10 +211,15 @@ async def schema_children(
     async def ask(child: Child) -> Mapping[str, Any]:
         return await reading.compact(stream, child.connection_id)
 
-    answers, unavailable = await _ask_all(asked, ask)
+    if stream is not None and not asked:
+        raise StreamNotAllowed(
+            f"No connection of this package opens a stream {stream!r}; schema lists them.",
+            param="stream",
+        )
+    found = await _ask_all(asked, ask)
     connectors: dict[str, dict[str, Any]] = {}
     legend: dict[str, Any] = {}
-    for _, body in answers:
+    for _, body in found.answers:
         if "field_capability_legend" in body:
             legend = {"field_capability_legend": body["field_capability_legend"]}
         for connector in body.get("connectors", []):
@@ -274,10 +230,10 @@ async def schema_children(
         "bearer": {"scope": "package", "token_kind": "mcp_package"},
         "connectors": list(connectors.values()),
         "connector_count": len(connectors),
-        "stream_count": sum(int(body.get("stream_count", 0)) for _, body in answers),
+        "stream_count": sum(int(body.get("stream_count", 0)) for _, body in found.answers),
         **legend,
     }
-    return merged, list(unavailable)
+    return merged, list(found.unavailable)
 
 
 def _take_in(into: dict[str, Any], connector: Mapping[str, Any]) -> None:

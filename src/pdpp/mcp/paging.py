@@ -1,21 +1,36 @@
 """The query_records tool: a page of records whose long fields are cut and whose rows fit."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from pdpp.evidence.budget import cut
 from pdpp.evidence.handle import part_problem
 from pdpp.mcp import structured, text
-from pdpp.mcp.presentation import Facts, record_view, text_of
+from pdpp.mcp.presentation import Facts, Room, record_view, text_of
 from pdpp.mcp.reading import Reading
 from pdpp.mcp.result import MOST_CHARS, fits, result
 from pdpp.mcp.view import NextCall, PageView
-from pdpp.model.errors import InvalidRequest
+from pdpp.model.errors import InvalidRequest, PayloadTooLarge
 
 DEFAULT_LIMIT = 25
-_LENGTHS = ((1_000, 300), (400, 300), (160, 300), (60, 300), (60, 80), (60, 30), (40, 10))
-"""How long fields may be shown, and how many of them, from generous to scant."""
+_ROOMS = (
+    Room(1_000),
+    Room(400),
+    Room(160),
+    Room(60),
+    Room(60, 80, 20),
+    Room(60, 30, 5),
+    Room(40, 10, 0),
+    Room(40, 10, 0, 20),
+    Room(20, 3, 0, 3),
+    Room(0, 0, 0, 0),
+)
+"""How much of each record may be shown, from generous to scant."""
 
+_ENOUGH_ROOMS = 3
 _FEW_ROWS = 5
+_ENVELOPE = ("object", "has_more", "next_cursor", "next_changes_since", "meta")
 
 
 async def query_records(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -30,14 +45,33 @@ async def query_records(reading: Reading, arguments: dict[str, Any]) -> dict[str
             ["streams", stream, "records"], {**params, "limit": limit}, connection_id
         )
         rows = _rows(answer.body)
+        shown_rows = rows[:limit]
         facts = {
             source: await reading.facts(source, stream)
-            for source in {text_of(row.get("connection_id")) for row in rows}
+            for source in {text_of(row.get("connection_id")) for row in shown_rows}
         }
-        shown = _fitting(arguments, answer.body, rows, facts, scant=len(rows) <= _FEW_ROWS)
+        page = Page(arguments, answer.body, shown_rows, facts, len(rows) - len(shown_rows))
+        shown = _fitting(page)
         if shown is not None:
             return shown
+        if limit == 1:
+            raise PayloadTooLarge(
+                "Even one record of this page does not fit an answer; ask with fields, and "
+                "without expand.",
+                param="fields",
+            )
         limit = max(1, min(limit, len(rows)) // 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as the server answered it; ``beyond`` are rows it sent although not asked for."""
+
+    arguments: Mapping[str, Any]
+    body: Mapping[str, Any]
+    rows: list[Mapping[str, Any]]
+    facts: Mapping[str | None, Facts]
+    beyond: int = 0
 
 
 def check_part(name: str, value: str) -> None:
@@ -52,32 +86,19 @@ def _rows(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [row for row in found if isinstance(row, Mapping)] if isinstance(found, list) else []
 
 
-def _fitting(
-    arguments: Mapping[str, Any],
-    body: Mapping[str, Any],
-    rows: list[Mapping[str, Any]],
-    facts: Mapping[str | None, Facts],
-    *,
-    scant: bool,
-) -> dict[str, Any] | None:
+def _fitting(page: Page) -> dict[str, Any] | None:
     """Return the page with fields as long as fit, or None where fewer rows are needed."""
-    for most, most_fields in _LENGTHS if scant else _LENGTHS[:3]:
-        view = page_view(arguments, body, rows, facts, most, most_fields)
+    for room in _ROOMS if len(page.rows) <= _FEW_ROWS else _ROOMS[:_ENOUGH_ROOMS]:
+        view = page_view(page, room)
         spoken, shaped = text.page_text(view), structured.page_structured(view)
         if fits(spoken, shaped, MOST_CHARS, MOST_CHARS):
             return result(spoken, shaped)
     return None
 
 
-def page_view(
-    arguments: Mapping[str, Any],
-    body: Mapping[str, Any],
-    rows: list[Mapping[str, Any]],
-    facts: Mapping[str | None, Facts],
-    most: int,
-    most_fields: int,
-) -> PageView:
+def page_view(page: Page, room: Room) -> PageView:
     """Return the view of a page of records."""
+    arguments, body = page.arguments, page.body
     stream = arguments["stream"]
     cursor, bookmark = text_of(body.get("next_cursor")), text_of(body.get("next_changes_since"))
     again = {k: v for k, v in arguments.items() if k != "cursor"}
@@ -86,16 +107,28 @@ def page_view(
         following = NextCall("next", "query_records", {**again, "cursor": cursor})
     if bookmark is not None:
         resume = NextCall("later changes", "query_records", {**again, "changes_since": bookmark})
-    meta = body.get("meta")
-    warnings = meta.get("warnings", []) if isinstance(meta, Mapping) else []
     return PageView(
         stream=stream,
-        envelope={k: v for k, v in body.items() if k not in ("links", "url")},
+        envelope={k: body[k] for k in _ENVELOPE if k in body},
         records=[
-            record_view(row, stream, facts[text_of(row.get("connection_id"))], most, most_fields)
-            for row in rows
+            record_view(row, stream, page.facts[text_of(row.get("connection_id"))], room)
+            for row in page.rows
         ],
         next=following,
         resume=resume,
-        notes=[str(w.get("message")) for w in warnings if isinstance(w, Mapping)],
+        notes=[*notes_of(body.get("meta")), *beyond(page.beyond, "records")],
     )
+
+
+def notes_of(meta: Any) -> list[str]:
+    """Return what a server warns of, in its words."""
+    warnings = meta.get("warnings") if isinstance(meta, Mapping) else None
+    told = warnings if isinstance(warnings, list) else []
+    return [cut(str(w.get("message")), 400)[0] for w in told[:12] if isinstance(w, Mapping)]
+
+
+def beyond(count: int, what: str) -> list[str]:
+    """Say what a server sent although it was not asked for, which has no place here."""
+    if not count:
+        return []
+    return [f"the server sent {count} more {what} than asked; narrow with a filter to see them"]

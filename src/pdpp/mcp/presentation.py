@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pdpp.evidence.binary import Binary, describe
 from pdpp.evidence.budget import cut
@@ -14,6 +14,28 @@ from pdpp.model.declaration import Kind
 
 DOCUMENT_CHARS = 20_000
 ASIDE_CHARS = 1_000
+LABEL_CHARS = 240
+MOST_NAME_CHARS = 2_000
+_ENVELOPE = (
+    "object",
+    "stream",
+    "connection_id",
+    "connector_key",
+    "display_name",
+    "emitted_at",
+    "version",
+    "deleted",
+    "deleted_at",
+)
+
+
+class Room(NamedTuple):
+    """How much of a record may be shown: characters a field, fields, and related records."""
+
+    chars: int = 1_000
+    fields: int = 300
+    related_fields: int = 300
+    related: int = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +69,18 @@ def text_of(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+def label_of(value: Any) -> str | None:
+    """Return a text short enough for a label, or nothing where the value is none."""
+    text = text_of(value)
+    return None if text is None else cut(text, LABEL_CHARS)[0]
+
+
 def source_of(envelope: Mapping[str, Any], stream: str, record_id: str) -> Source:
     """Return where a record comes from, by its envelope."""
     return Source(
         text_of(envelope.get("connection_id")),
-        text_of(envelope.get("connector_key")),
-        text_of(envelope.get("display_name")),
+        label_of(envelope.get("connector_key")),
+        label_of(envelope.get("display_name")),
         text_of(envelope.get("stream")) or stream,
         record_id,
     )
@@ -88,46 +116,57 @@ def show(id: str, name: str, value: Any, kind: Kind | None, most: int) -> Shown:
     return Shown(served, Cut(len(text), len(served), read_call(id, name, len(served))))
 
 
-def record_view(
-    envelope: Mapping[str, Any], stream: str, facts: Facts, most: int, most_fields: int
-) -> RecordView:
-    """Return a record of a page with its fields cut to a length and a number."""
+def names_within(names: Sequence[str], most: int = MOST_NAME_CHARS) -> list[str]:
+    """Return the first of some names, as many as have room."""
+    kept: list[str] = []
+    for name in names:
+        most -= len(name) + 4
+        if most < 0:
+            break
+        kept.append(name)
+    return kept
+
+
+def record_view(envelope: Mapping[str, Any], stream: str, facts: Facts, room: Room) -> RecordView:
+    """Return a record of a page with no more of it than there is room for."""
     record_id = str(envelope.get("id", envelope.get("record_id", "")))
     source = source_of(envelope, stream, record_id)
     id = handle_of(source)
     data = envelope.get("data")
     fields = data if isinstance(data, Mapping) else {}
     names = list(fields)
+    left_out = names[room.fields :]
+    omitted = names_within(left_out)
     return RecordView(
         id=id,
         source=source,
         title=title_of(envelope, source, facts) if fields else None,
-        envelope={**envelope, "id": record_id},
+        envelope={"id": record_id, **{k: envelope[k] for k in _ENVELOPE if k in envelope}},
         fields={
-            name: show(id, name, fields[name], facts.kinds.get(name), most)
-            for name in names[:most_fields]
+            name: show(id, name, fields[name], facts.kinds.get(name), room.chars)
+            for name in names[: room.fields]
         },
-        omitted=names[most_fields:],
-        expanded=_expanded(envelope, most, most_fields),
+        omitted=omitted,
+        unnamed=len(left_out) - len(omitted),
+        expanded=_expanded(envelope, room),
         deleted_at=str(envelope.get("deleted_at")) if envelope.get("deleted") else None,
     )
 
 
-def _expanded(envelope: Mapping[str, Any], most: int, most_fields: int) -> dict[str, Any]:
+def _expanded(envelope: Mapping[str, Any], room: Room) -> dict[str, Any]:
     related = envelope.get("expanded")
     if not isinstance(related, Mapping):
         return {}
     found: dict[str, Any] = {}
+    own = Room(room.chars, room.related_fields, 0, 0)
     for name, value in related.items():
         several = isinstance(value, Mapping) and isinstance(value.get("data"), list)
-        items: Sequence[Any] = value["data"] if several else [value] if value else []
+        items: Sequence[Any] = value["data"] if several else [value]
+        records = [item for item in items if isinstance(item, Mapping)]
         found[name] = {
-            "records": [
-                record_view(item, name, NO_FACTS, most, most_fields)
-                for item in items
-                if isinstance(item, Mapping)
-            ],
+            "records": [record_view(item, name, NO_FACTS, own) for item in records[: room.related]],
             "has_more": bool(value.get("has_more")) if several else False,
+            "left_out": max(0, len(records) - room.related),
         }
     return found
 
@@ -148,42 +187,48 @@ class DocumentText:
     """A record as one text: the fields beside the body, then the body as far as it fits."""
 
     text: str
-    cuts: Mapping[str, Cut]
-    binaries: Mapping[str, Shown]
+    shown: Mapping[str, Shown]
+    omitted: Sequence[str]
+
+    @property
+    def cuts(self) -> dict[str, Cut]:
+        """Return the fields shown in part."""
+        return {name: field.cut for name, field in self.shown.items() if field.cut is not None}
+
+    @property
+    def binaries(self) -> dict[str, Shown]:
+        """Return the fields whose content is not shown."""
+        return {name: field for name, field in self.shown.items() if field.binary is not None}
 
 
-def document_text(id: str, data: Mapping[str, Any], facts: Facts, most: int) -> DocumentText:
+def document_text(id: str, data: Mapping[str, Any], facts: Facts, room: Room) -> DocumentText:
     """Return the text of a record in at most so many characters; the body comes last."""
     body = next(
-        (name for name, role in facts.roles.items() if role == "body" and name in data), None
+        (name for name, role in facts.roles.items() if role == "body" and data.get(name)), None
     )
+    told = [name for name in data if name != body and data[name] is not None]
+    left = room.chars if body is None else room.chars // 2
+    shown: dict[str, Shown] = {}
     lines: list[str] = []
-    cuts: dict[str, Cut] = {}
-    binaries: dict[str, Shown] = {}
-    for name in (name for name in data if name != body):
-        shown = show(id, name, data[name], facts.kinds.get(name), min(ASIDE_CHARS, most))
-        lines.append(_line(name, shown, cuts, binaries))
-    text, aside_cut = cut("\n".join(line for line in lines if line), most)
-    if aside_cut:
-        text += "\n…"
-    if body is None or data[body] is None:
-        return DocumentText(text, cuts, binaries)
-    shown = show(id, body, data[body], facts.kinds.get(body), max(0, most - len(text) - 2))
-    if shown.binary is not None:
-        line = _line(body, shown, cuts, binaries)
-        return DocumentText(f"{text}\n{line}" if text else line, cuts, binaries)
-    if shown.cut is not None:
-        cuts[body] = shown.cut
-    passage = field_text(shown.value)
-    return DocumentText(f"{text}\n\n{passage}" if text else passage, cuts, binaries)
+    for name in told[: room.fields]:
+        field = show(id, name, data[name], facts.kinds.get(name), min(ASIDE_CHARS, room.chars))
+        line = _line(name, field)
+        left -= len(line) + 1
+        if left < 0 and shown:
+            break
+        shown[name] = field
+        lines.append(line)
+    omitted = told[len(shown) :]
+    text = "\n".join(lines)
+    if body is None:
+        return DocumentText(text, shown, omitted)
+    most = max(0, room.chars - len(text) - 2)
+    field = shown[body] = show(id, body, data[body], facts.kinds.get(body), most)
+    passage = field_text(field.value) if field.binary is None else _line(body, field)
+    return DocumentText(f"{text}\n\n{passage}" if text else passage, shown, omitted)
 
 
-def _line(name: str, shown: Shown, cuts: dict[str, Cut], binaries: dict[str, Shown]) -> str:
+def _line(name: str, shown: Shown) -> str:
     if shown.binary is not None:
-        binaries[name] = shown
         return f"{name}: [{shown.binary.media_type}, {shown.binary.size_bytes} bytes, not shown]"
-    if shown.value is None:
-        return ""
-    if shown.cut is not None:
-        cuts[name] = shown.cut
     return f"{name}: {field_text(shown.value)}"

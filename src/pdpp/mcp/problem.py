@@ -6,53 +6,58 @@ from typing import Any
 from pdpp.evidence.budget import cut, json_length
 from pdpp.mcp.definition import SIGNATURES
 from pdpp.mcp.result import MOST_ERROR_CHARS, fits, result
+from pdpp.mcp.spelling import plain
 from pdpp.mcp.structured import problem_structured
 from pdpp.mcp.text import problem_text
 from pdpp.mcp.view import NextCall, ProblemView
 from pdpp.model.errors import PdppError
 
-_MOST_MESSAGE = 1_200
+_LENGTHS = ((1_200, 12), (600, 8), (400, 5), (300, 3), (120, 2), (60, 1), (20, 0))
+"""How long texts and lists of an error may be, from generous to scant."""
 
-
-def problem_view(tool: str, arguments: Mapping[str, Any], error: PdppError) -> ProblemView:
-    """Return an error as a tool answers it."""
-    told = dict(error.body("")["error"])
-    if not told.get("request_id"):
-        told.pop("request_id", None)
-    told["message"] = cut(str(told["message"]), _MOST_MESSAGE)[0]
-    bounded = {name: _bounded(value) for name, value in told.items()}
-    return ProblemView(bounded, _calls(tool, arguments, error))
+_ALWAYS = ("type", "code", "message", "param", "request_id", "retry_with", "total", "truncated")
+_DEEPEST = 4
 
 
 def problem_result(tool: str, arguments: Mapping[str, Any], error: PdppError) -> dict[str, Any]:
-    """Return an error as a tool result of two halves."""
-    view = problem_view(tool, arguments, error)
-    spoken, shaped = problem_text(view), problem_structured(view)
-    if not fits(spoken, shaped, MOST_ERROR_CHARS, MOST_ERROR_CHARS):
-        brief = {k: _brief(v) for k, v in view.error.items()}
-        view = ProblemView(brief, view.calls[:3] if _short(view.calls) else ())
+    """Return an error as a tool result of two halves, with as much of it as has room."""
+    told = dict(error.body("")["error"])
+    if not told["request_id"]:
+        del told["request_id"]
+    calls = _calls(tool, arguments, error)
+    for chars, items in _LENGTHS:
+        view = ProblemView(_bounded_error(told, chars, items), _short(calls, chars, items))
         spoken, shaped = problem_text(view), problem_structured(view)
+        if fits(spoken, shaped, MOST_ERROR_CHARS, MOST_ERROR_CHARS):
+            break
     return result(spoken, shaped, most=MOST_ERROR_CHARS, error=True)
 
 
-def _brief(value: Any) -> Any:
+def _bounded_error(told: Mapping[str, Any], chars: int, items: int) -> dict[str, Any]:
+    first = list(told)[: len(_ALWAYS) + items]
+    kept = {name: told[name] for name in told if name in first or name in _ALWAYS}
+    shown = {cut(name, 60)[0]: _bounded(kept[name], chars, items) for name in kept}
+    offered = told.get("available_connections")
+    if isinstance(offered, list) and len(offered) > items:
+        shown["truncated"] = True
+    return shown
+
+
+def _bounded(value: Any, chars: int, items: int, depth: int = 0) -> Any:
+    """Return a value no longer, wider or deeper than there is room for."""
     if isinstance(value, str):
-        return cut(value, 400)[0]
+        return cut(value, chars)[0]
+    if depth == _DEEPEST or not isinstance(value, list | Mapping):
+        return value if isinstance(value, bool | int | float) else None
     if isinstance(value, list):
-        return value[:3]
-    return value if not isinstance(value, Mapping) else {}
+        return [_bounded(item, chars, items, depth + 1) for item in value[:items]]
+    members = list(value.items())[: items + 8]
+    return {cut(str(k), 60)[0]: _bounded(v, chars, items, depth + 1) for k, v in members}
 
 
-def _short(calls: Sequence[NextCall]) -> bool:
-    return sum(json_length(call.as_json()) for call in calls[:3]) < 600
-
-
-def _bounded(value: Any) -> Any:
-    if isinstance(value, str):
-        return cut(value, _MOST_MESSAGE)[0]
-    if isinstance(value, list):
-        return value[:12]
-    return value
+def _short(calls: Sequence[NextCall], chars: int, items: int) -> Sequence[NextCall]:
+    """Return the calls that can be shown whole; a call is never cut."""
+    return [call for call in calls if json_length(call.as_json()) <= chars][: items + 1]
 
 
 def _calls(tool: str, arguments: Mapping[str, Any], error: PdppError) -> Sequence[NextCall]:
@@ -61,7 +66,9 @@ def _calls(tool: str, arguments: Mapping[str, Any], error: PdppError) -> Sequenc
     if isinstance(example, Mapping):
         return [NextCall("for example", str(example["tool"]), example["arguments"])]
     if error.code in ("ambiguous_connection", "ambiguous_schema_detail"):
-        return _choices(tool, arguments, error.detail.get("available_connections"))
+        choices = _choices(tool, arguments, error.detail.get("available_connections"))
+        listed = NextCall("all of them", "schema", {})
+        return [listed, *choices] if error.detail.get("truncated") else choices
     known = {k: v for k, v in arguments.items() if k in SIGNATURES[tool].arguments}
     if error.code == "cursor_expired":
         return [NextCall("start again", tool, {**known, "changes_since": "beginning"})]
@@ -73,6 +80,9 @@ def _calls(tool: str, arguments: Mapping[str, Any], error: PdppError) -> Sequenc
     if error.code in ("unknown_field", "field_not_granted", "invalid_filter", "invalid_expand"):
         scope = {k: known[k] for k in ("stream", "connection_id") if isinstance(known.get(k), str)}
         return [NextCall("what may be asked", "schema", scope)]
+    if error.code == "payload_too_large" and tool == "schema":
+        scope = {k: known[k] for k in ("stream", "connection_id") if k in known}
+        return [NextCall("shorter", "schema", scope if "detail" in known else {})]
     if error.code in ("grant_stream_not_allowed", "not_found"):
         return [NextCall("what may be read", "schema", {})]
     return []
@@ -81,7 +91,9 @@ def _calls(tool: str, arguments: Mapping[str, Any], error: PdppError) -> Sequenc
 def _choices(tool: str, arguments: Mapping[str, Any], offered: Any) -> list[NextCall]:
     calls = []
     for choice in offered if isinstance(offered, list) else []:
+        if not isinstance(choice, Mapping):
+            continue
         label = f"{choice.get('display_name')} ({choice.get('connector_key')})"
         with_it = {**arguments, "connection_id": choice.get("connection_id")}
-        calls.append(NextCall(cut(label, 60)[0], tool, with_it))
+        calls.append(NextCall(plain(cut(label, 60)[0]), tool, with_it))
     return calls[:12]

@@ -6,6 +6,7 @@ from pdpp.evidence.budget import json_length
 
 MOST_CHARS = 30_000
 MOST_ERROR_CHARS = 4_000
+MOST_WINDOW_TEXT = 6_000
 MOST_SEARCH_TEXT = 8_000
 MOST_SEARCH_STRUCTURED = 12_000
 

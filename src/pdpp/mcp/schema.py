@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pdpp.evidence.budget import json_length
 from pdpp.mcp import structured, text
 from pdpp.mcp.package import schema_children
 from pdpp.mcp.paging import check_part
@@ -58,17 +57,47 @@ def _answer(view: SchemaView, most: int) -> dict[str, Any]:
     spoken, shaped = text.schema_text(view), structured.schema_structured(view)
     if fits(spoken, shaped, most, most):
         return result(spoken, shaped)
-    if view.stream is not None:
-        raise PayloadTooLarge(
-            f"The schema of {view.stream!r} is larger than {most} characters; ask for one "
-            "connection_id, without detail full."
-        )
-    bare = SchemaView(_names_only(view.body), None, view.calls, view.unavailable)
-    return result(text.schema_text(bare), structured.schema_structured(bare))
+    for shorten in (_without_flags,) if view.stream is not None else _SHORTER:
+        bare = SchemaView(shorten(view.body), view.stream, view.calls, view.unavailable)
+        spoken, shaped = text.schema_text(bare), structured.schema_structured(bare)
+        if fits(spoken, shaped, most, most):
+            return result(spoken, shaped)
+    raise PayloadTooLarge(
+        f"This schema is larger than {most} characters; ask for one stream of one connection_id, "
+        "without detail full.",
+        param="connection_id",
+    )
+
+
+def _without_flags(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a stream by name alone."""
+    connectors = [
+        {
+            **connector,
+            "streams": [
+                {**row, "fields": dict.fromkeys(row.get("fields", {}), "")}
+                for row in connector.get("streams", [])
+            ],
+        }
+        for connector in body.get("connectors", [])
+    ]
+    note = "what each field offers is left out to fit; ask schema with a connection_id"
+    return {**body, "connectors": connectors, "note": note}
+
+
+def _connections(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an index of connections alone, with how many streams each connector has."""
+    named = _names_only(body)
+    connectors = [
+        {**connector, "streams": [], "stream_names_left_out": len(connector["streams"])}
+        for connector in named["connectors"]
+    ]
+    note = "stream names are left out to fit; ask schema with a connection_id"
+    return {**named, "connectors": connectors, "note": note}
 
 
 def _names_only(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an index without counts and, where need be, without labels; every name stays."""
+    """Return an index without counts and labels; every name stays."""
     connectors = [
         {
             "connector_key": connector.get("connector_key"),
@@ -76,18 +105,31 @@ def _names_only(body: Mapping[str, Any]) -> dict[str, Any]:
                 {"connection_id": c.get("connection_id")}
                 for c in connector.get("granted_connections", [])
             ],
-            "streams": sorted({row.get("name") for row in connector.get("streams", [])}),
+            "streams": [
+                {"name": name} for name in sorted({row["name"] for row in connector["streams"]})
+            ],
         }
         for connector in body.get("connectors", [])
     ]
-    named = {
-        **{k: v for k, v in body.items() if k != "connectors"},
-        "connectors": [
-            {**c, "streams": [{"name": name} for name in c["streams"]]} for c in connectors
-        ],
-        "note": "counts and labels left out to fit; ask schema with a stream or connection_id",
-    }
-    return named if json_length(named) <= MOST_INDEX_CHARS else {**named, "connectors": connectors}
+    note = "counts and labels left out to fit; ask schema with a stream or connection_id"
+    return {**body, "connectors": connectors, "note": note}
+
+
+def _bare_names(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an index in which a stream is its name and a connection its id."""
+    named = _names_only(body)
+    connectors = [
+        {
+            "connector_key": connector["connector_key"],
+            "granted_connections": [c["connection_id"] for c in connector["granted_connections"]],
+            "streams": [row["name"] for row in connector["streams"]],
+        }
+        for connector in named["connectors"]
+    ]
+    return {**named, "connectors": connectors}
+
+
+_SHORTER = (_names_only, _bare_names, _connections)
 
 
 def _calls(body: Mapping[str, Any], stream: str | None) -> list[NextCall]:

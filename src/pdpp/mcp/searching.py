@@ -1,14 +1,17 @@
 """The search tool: hits with evidence, in one page that fits."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from pdpp.evidence.budget import json_length
+from pdpp.evidence.budget import cut, json_length
 from pdpp.evidence.handle import Handle, parse_handle
 from pdpp.mcp import structured, text
 from pdpp.mcp.client import Params, hits_of
 from pdpp.mcp.package import search_children
-from pdpp.mcp.presentation import text_of
+from pdpp.mcp.paging import beyond, notes_of
+from pdpp.mcp.presentation import label_of, text_of
 from pdpp.mcp.reading import Reading
 from pdpp.mcp.result import (
     MOST_CHARS,
@@ -18,9 +21,13 @@ from pdpp.mcp.result import (
     result,
 )
 from pdpp.mcp.view import Evidence, Hit, NextCall, SearchView, Source
-from pdpp.model.errors import InvalidRequest
+from pdpp.model.errors import InvalidRequest, PayloadTooLarge
 
 DEFAULT_LIMIT = 10
+_BRIEF = 120
+_LONGEST_LINK = 1_000
+_PREVIEW_CHARS = 400
+_WEB_LINK = re.compile(r"https?://[^\s\x00-\x1f\x7f-\x9f]+\Z", re.IGNORECASE)
 _ROUTES = {
     "lexical": ["search"],
     "semantic": ["search", "semantic"],
@@ -34,13 +41,14 @@ async def search(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
     small = limit <= DEFAULT_LIMIT
     most_text = MOST_SEARCH_TEXT if small else MOST_CHARS
     most_structured = MOST_SEARCH_STRUCTURED if small else MOST_CHARS
+    page = await _pages(reading, arguments, limit)
     while True:
-        view = await _page(reading, arguments, limit)
+        view = await page(limit)
         spoken, shaped = text.search_text(view), structured.search_structured(view)
         if fits(spoken, shaped, most_text, most_structured):
             return result(spoken, shaped)
         if limit == 1:
-            return _barest(view)
+            return _barest(view, most_text, most_structured)
         limit = _smaller(limit, len(view.hits), spoken, shaped, most_text, most_structured)
 
 
@@ -57,29 +65,53 @@ def _smaller(
     return max(1, min(limit - 1, int(shown * share * 0.98)))
 
 
-def _barest(view: SearchView) -> dict[str, Any]:
+def _barest(view: SearchView, most_text: int, most_structured: int) -> dict[str, Any]:
     """Return one hit whose envelope alone is too large without what the results repeat."""
-    bare = SearchView(
-        {"object": "list", "data": [], "has_more": view.next is not None},
-        view.hits,
-        view.count,
-        view.complete,
-        view.next,
-        [*view.notes, "the server's envelope was too large and is left out of data"],
-        view.unavailable,
+    note = "the server's envelope was too large and is left out of data"
+    for most in (400, 120, 40, 0):
+        bare = replace(
+            view,
+            envelope={"object": "list", "data": [], "has_more": view.next is not None},
+            hits=[_shortened(hit, most) for hit in view.hits],
+            notes=[note] if most < _BRIEF else [*view.notes, note],
+        )
+        spoken, shaped = text.search_text(bare), structured.search_structured(bare)
+        if fits(spoken, shaped, most_text, most_structured):
+            return result(spoken, shaped)
+    raise PayloadTooLarge(
+        "What names the first hit does not fit an answer; search one connection or stream.",
+        param="query",
     )
-    return result(text.search_text(bare), structured.search_structured(bare))
 
 
-async def _page(reading: Reading, arguments: Mapping[str, Any], limit: int) -> SearchView:
+def _shortened(hit: Hit, most: int) -> Hit:
+    evidence = hit.evidence
+    if evidence is not None and most:
+        evidence = replace(evidence, preview=cut(evidence.preview, most)[0])
+    title = cut(hit.title, most)[0] or hit.source.stream
+    matched = hit.matched_fields if most else ()
+    return replace(hit, title=title, matched_fields=matched, evidence=evidence if most else None)
+
+
+async def _pages(
+    reading: Reading, arguments: Mapping[str, Any], most: int
+) -> Callable[[int], Awaitable[SearchView]]:
+    """Return what gives a page of so many hits; a package asks its grants only once."""
     route = _ROUTES[arguments.get("mode", "lexical")]
-    params = _params(arguments, limit)
     connection_id = arguments.get("connection_id")
     if reading.children is not None and connection_id is None and len(reading.children) > 1:
-        merged = await search_children(reading, route, params)
-        return search_view(reading, merged.envelope, arguments, merged.unavailable)
-    answer = await reading.get(route, params, connection_id)
-    return search_view(reading, answer.body, arguments, ())
+        merge = await search_children(reading, route, _params(arguments, most))
+
+        async def merged(limit: int) -> SearchView:
+            return search_view(reading, merge.page(limit), arguments, limit, merge.unavailable)
+
+        return merged
+
+    async def asked(limit: int) -> SearchView:
+        answer = await reading.get(route, _params(arguments, limit), connection_id)
+        return search_view(reading, answer.body, arguments, limit)
+
+    return asked
 
 
 def _params(arguments: Mapping[str, Any], limit: int) -> Params:
@@ -94,11 +126,13 @@ def search_view(
     reading: Reading,
     body: Mapping[str, Any],
     arguments: Mapping[str, Any],
-    unavailable: Sequence[Mapping[str, Any]],
+    limit: int,
+    unavailable: Sequence[Mapping[str, Any]] = (),
 ) -> SearchView:
     """Return the view of a search answer."""
     meta = body.get("meta")
     meta = meta if isinstance(meta, Mapping) else {}
+    hits = hits_of(body)
     count, recall = meta.get("count"), meta.get("recall")
     exact = isinstance(count, Mapping) and count.get("kind") == "exact"
     cursor = text_of(body.get("next_cursor"))
@@ -106,16 +140,12 @@ def search_view(
     if cursor is not None:
         following = NextCall("next", "search", {**arguments, "cursor": cursor})
     return SearchView(
-        envelope=body,
-        hits=[hit_view(reading, hit) for hit in hits_of(body)],
+        envelope=body if len(hits) <= limit else {"object": "list", "data": hits[:limit]},
+        hits=[hit_view(reading, hit) for hit in hits[:limit]],
         count=count.get("value") if exact and isinstance(count, Mapping) else None,
         complete=recall.get("complete") if isinstance(recall, Mapping) else None,
         next=following,
-        notes=[
-            str(warning.get("message"))
-            for warning in meta.get("warnings", [])
-            if isinstance(warning, Mapping)
-        ],
+        notes=[*notes_of(meta), *beyond(max(0, len(hits) - limit), "hits")],
         unavailable=unavailable,
     )
 
@@ -125,23 +155,23 @@ def hit_view(reading: Reading, hit: Mapping[str, Any]) -> Hit:
     handle = _handle(hit)
     source = Source(
         handle.connection_id,
-        text_of(hit.get("connector_key")),
-        text_of(hit.get("display_name")),
+        label_of(hit.get("connector_key")),
+        label_of(hit.get("display_name")),
         handle.stream,
         handle.record_id,
     )
-    event_time = text_of(hit.get("event_time"))
-    when = event_time or text_of(hit.get("emitted_at")) or ""
+    event_time = label_of(hit.get("event_time"))
+    when = event_time or label_of(hit.get("emitted_at")) or ""
     label = source.display_name or source.connector_key or source.connection_id or "record"
     evidence = _evidence(hit)
     matched = hit.get("matched_fields")
     return Hit(
         id=handle.id,
         source=source,
-        title=text_of(hit.get("title")) or f"{label} / {handle.stream} / {when}".rstrip(" /"),
+        title=label_of(hit.get("title")) or f"{label} / {handle.stream} / {when}".rstrip(" /"),
         url=reading.url(handle, _link(hit)),
         event_time=event_time,
-        matched_fields=[str(name) for name in matched] if isinstance(matched, list) else [],
+        matched_fields=[str(n)[:80] for n in matched[:12]] if isinstance(matched, list) else [],
         evidence=evidence,
         read=_read(handle.id, evidence),
     )
@@ -166,7 +196,7 @@ def _handle(hit: Mapping[str, Any]) -> Handle:
 def _link(hit: Mapping[str, Any]) -> str | None:
     for name in ("url", "record_url"):
         found = text_of(hit.get(name))
-        if found is not None and found.startswith(("https://", "http://")):
+        if found is not None and len(found) <= _LONGEST_LINK and _WEB_LINK.match(found):
             return found
     return None
 
@@ -182,7 +212,7 @@ def _evidence(hit: Mapping[str, Any]) -> Evidence | None:
             whole = [value if isinstance(value, int) else None for value in span]
             if None in whole:
                 whole = [None, None, None]
-            return Evidence(field, preview[:400], *whole)
+            return Evidence(field, cut(preview, _PREVIEW_CHARS)[0], *whole)
     return None
 
 

@@ -1,4 +1,4 @@
-"""Spelling: how labels, ids and calls stand in a line, so that no text of a record passes for one."""
+"""Spelling: how labels, ids and calls stand in a line, so that no record's text passes for one."""
 
 import json
 import re

@@ -1,6 +1,6 @@
 """The structured half: compact JSON with the exact text, made from the same view as the text."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pdpp.mcp.view import (
@@ -26,13 +26,25 @@ def search_structured(view: SearchView) -> dict[str, Any]:
     """Return the server's envelope, the flat results, and the rungs that lead on."""
     ladder: dict[str, Any] = {"records": [_rung(hit) for hit in view.hits]}
     if view.unavailable:
-        ladder["unavailable_connections"] = list(view.unavailable)
+        ladder["unavailable_connections"] = _unavailable(view.unavailable)
+    if view.notes:
+        ladder["notes"] = list(view.notes)
     return {
         "data": view.envelope,
         "results": [_result(hit) for hit in view.hits],
         "content_ladder": ladder,
         **_calls([view.next]),
     }
+
+
+def _unavailable(children: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the children that gave nothing; of many only their names and codes."""
+    if len(children) <= _FEW:
+        return list(children)
+    return [{"connection_id": c["connection_id"], "code": c["code"]} for c in children]
+
+
+_FEW = 12
 
 
 def _result(hit: Hit) -> dict[str, Any]:
@@ -80,13 +92,15 @@ def record_structured(record: RecordView) -> dict[str, Any]:
     }
     if cuts:
         shown["truncation"] = cuts
-    if record.omitted:
+    if record.omitted or record.unnamed:
         shown["omitted_fields"] = list(record.omitted)
+        shown["omitted_count"] = len(record.omitted) + record.unnamed
     if record.expanded:
         shown["expanded"] = {
             name: {
                 "data": [record_structured(child) for child in related["records"]],
                 "has_more": related["has_more"],
+                **({"left_out": related["left_out"]} if related["left_out"] else {}),
             }
             for name, related in record.expanded.items()
         }
@@ -128,13 +142,14 @@ def schema_structured(view: SchemaView) -> dict[str, Any]:
     """Return the server's schema document."""
     body: Mapping[str, Any] = view.body
     if view.unavailable:
-        body = {**body, "unavailable_connections": list(view.unavailable)}
+        body = {**body, "unavailable_connections": _unavailable(view.unavailable)}
     return {"data": body, **_calls(view.calls)}
 
 
 def aggregate_structured(view: AggregateView) -> dict[str, Any]:
     """Return the server's aggregation."""
-    return {"data": view.body, **_calls(view.calls)}
+    notes = {"notes": list(view.notes)} if view.notes else {}
+    return {"data": {**view.body, **notes}, **_calls(view.calls)}
 
 
 def problem_structured(view: ProblemView) -> dict[str, Any]:

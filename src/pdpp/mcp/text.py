@@ -198,16 +198,18 @@ def window_text(view: WindowView) -> str:
         f"{window['total_chars']}, {state}"
     )
     lines = [line if view.digest is None else f"{line} · digest {plain(view.digest)}"]
-    if window.get("match_count") is not None:
+    if isinstance(window.get("match_count"), int):
         lines.append(
-            f"match 1 of {window['match_count']} at {window['match_start_chars']}–"
-            f"{window['match_end_chars']}{_other_matches(window)}"
+            f"match 1 of {window['match_count']} at {window.get('match_start_chars')}–"
+            f"{window.get('match_end_chars')}{_other_matches(window)}"
         )
     return "\n".join([*lines, *_calls(view.calls), fence(str(window.get("text", "")))])
 
 
 def _other_matches(window: Mapping[str, Any]) -> str:
-    others = [f"{m['start_chars']}–{m['end_chars']}" for m in window.get("matches", [])[1:]]
+    matches = window.get("matches")
+    listed = [m for m in matches if isinstance(m, Mapping)] if isinstance(matches, list) else []
+    others = [f"{m.get('start_chars')}–{m.get('end_chars')}" for m in listed[1:]]
     if not others:
         return ""
     cut_off = window["match_count"] - len(others) - 1
@@ -234,6 +236,8 @@ def schema_text(view: SchemaView) -> str:
     connectors = [c for c in view.body.get("connectors", []) if isinstance(c, Mapping)]
     lines = _index(view, connectors) if view.stream is None else _scoped(connectors)
     lines += _unavailable(view.unavailable)
+    if view.body.get("note"):
+        lines.append(f"note: {view.body['note']}")
     return "\n".join([*lines, *_calls(view.calls)])
 
 
@@ -243,24 +247,30 @@ def _index(view: SchemaView, connectors: Sequence[Mapping[str, Any]]) -> list[st
         f"{len(connectors)} connectors, {connections} connections, "
         f"{view.body.get('stream_count', 0)} streams."
     ]
-    if view.body.get("note"):
-        lines.append(f"note: {view.body['note']}")
     for connector in connectors:
         granted = ", ".join(_connection(c) for c in connector.get("granted_connections", []))
         lines.append(f"{plain(str(connector.get('connector_key', '?')))}: {granted}")
         several = len(connector.get("granted_connections", [])) > 1
         rows = [_stream(row, several) for row in connector.get("streams", [])]
-        lines.append("  " + " · ".join(rows))
+        lines.append("  " + (" · ".join(rows) or f"{_left_out(connector)} streams"))
     return lines
 
 
-def _connection(connection: Mapping[str, Any]) -> str:
+def _left_out(connector: Mapping[str, Any]) -> int:
+    return int(connector.get("stream_names_left_out", 0))
+
+
+def _connection(connection: Mapping[str, Any] | str) -> str:
+    if isinstance(connection, str):
+        return word(connection)
     identity = word(str(connection.get("connection_id", "?")))
     name = connection.get("display_name")
     return f"{plain(str(name))} ({identity})" if name else identity
 
 
-def _stream(row: Mapping[str, Any], several: bool) -> str:
+def _stream(row: Mapping[str, Any] | str, several: bool) -> str:
+    if isinstance(row, str):
+        return word(row)
     counts = row.get("record_counts", {})
     name = plain(str(row.get("name", "?")))
     if not several or not counts:

@@ -5,7 +5,7 @@ from typing import Any
 
 from pdpp.model.declaration import Kind
 from pdpp.model.errors import InvalidRequest
-from pdpp.resource.calendar import GRANULARITIES, bucketer, zone
+from pdpp.resource.calendar import GRANULARITIES, bucketer, order_of, zone
 from pdpp.resource.call import Call
 from pdpp.resource.filters import apply_filters
 from pdpp.store.cell import CellValue, cell_json
@@ -128,7 +128,7 @@ def _groups(
     limit = call.query.integer("limit") or 0
     items = list(tallies.items())
     if query.bucket_by is not None:
-        items.sort(key=lambda item: (item[0] is None, str(item[0])))
+        items.sort(key=lambda item: (item[0] is None, item[0] and order_of(str(item[0]))))
     else:
         items.sort(key=lambda item: (-item[1].count, item[0] is None, str(item[0])))
     kind = Kind.TEXT if query.bucket_by is not None else _kind(reaches, query.group_by)

@@ -1,7 +1,7 @@
 """Calendar buckets: which minute, hour, day … year an instant falls in, in a time zone."""
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pdpp.model import instant
@@ -38,6 +38,11 @@ def bucketer(granularity: str, place: tzinfo) -> Callable[[int], tuple[str, int]
     return bucket
 
 
+def order_of(name: str) -> datetime | str:
+    """Return what puts the buckets of one granularity in the order of time."""
+    return datetime.fromisoformat(name) if "T" in name else name
+
+
 def _local(moment: int, place: tzinfo) -> datetime:
     """Return a moment on the clock of a place; at the edges of the calendar there is only UTC."""
     at = instant.to_datetime(moment)
@@ -48,7 +53,9 @@ def _local(moment: int, place: tzinfo) -> datetime:
 
 
 def _clock_start(granularity: str, local: datetime) -> datetime:
-    start = local.replace(second=0, microsecond=0)
+    """Return where the hour or minute began on a clock that was never changed."""
+    unchanged = timezone(local.utcoffset() or timedelta())
+    start = local.replace(second=0, microsecond=0, tzinfo=unchanged)
     return start.replace(minute=0) if granularity == "hour" else start
 
 
@@ -59,11 +66,10 @@ def _clock_name(granularity: str, local: datetime) -> str:
 
 
 def _clock_end(granularity: str, local: datetime) -> datetime:
-    start = _clock_start(granularity, local)
-    begin = start.astimezone(UTC)
-    end = begin + (timedelta(hours=1) if granularity == "hour" else timedelta(minutes=1))
-    if end.astimezone(local.tzinfo).utcoffset() != start.utcoffset():
-        return _turn(begin, end, local)
+    start = _clock_start(granularity, local).astimezone(UTC)
+    end = start + (timedelta(hours=1) if granularity == "hour" else timedelta(minutes=1))
+    if end.astimezone(local.tzinfo).utcoffset() != local.utcoffset():
+        return _turn(local.astimezone(UTC).replace(microsecond=0), end, local)
     return end
 
 

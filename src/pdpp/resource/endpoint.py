@@ -121,7 +121,9 @@ class Endpoint:
         elif route.writes:
             answer = await service.runner.write(lambda: route.operation(call))
         else:
-            answer = await service.runner.read(lambda: _rendered(route.operation(call)))
+            answer = await service.runner.read(
+                _kind(route, call), lambda: _rendered(route.operation(call))
+            )
         if isinstance(answer, Piece):
             await _send_piece(send, answer, request_id, head=route.method == "HEAD")
         elif answer is None:
@@ -167,6 +169,11 @@ class Document:
 
 class ClientGone(Exception):
     """The client went away before its request was complete."""
+
+
+def _kind(route: Route, call: Call) -> str:
+    """Return what reads are alike in how long they take: those of one caller on one route."""
+    return f"{route.name} {call.principal.binding}"
 
 
 def _rendered(answer: Any) -> Any:

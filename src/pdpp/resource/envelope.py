@@ -30,8 +30,8 @@ def record_envelope(record: Record, expanded: Mapping[str, Any] | None = None) -
         orjson.dumps(record.key),
         _source_json(record.reach),
         record.data,
-        f',"emitted_at":"{instant.to_text(record.emitted_at)}"'.encode(),
-        f',"version":"{record.version}"'.encode(),
+        b',"emitted_at":"%b","version":"%b"'
+        % (instant.to_text(record.emitted_at).encode(), record.version.encode()),
     ]
     if expanded is not None:
         parts += [b',"expanded":', orjson.dumps(expanded)]

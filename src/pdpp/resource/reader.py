@@ -1,7 +1,7 @@
 """Reading records: pages, one record, what is related, and what changed."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -12,6 +12,9 @@ from pdpp.resource.envelope import list_envelope, record_envelope, tombstone_env
 from pdpp.resource.filters import apply_filters
 from pdpp.store.port import ChangeQuery, PageQuery, Position, Record, Tombstone
 from pdpp.store.scope import Reach, pick
+
+_LAST_KEY = "\U0010ffff"
+"""Sorts after every key."""
 
 
 def list_records(call: Call) -> dict[str, Any]:
@@ -34,7 +37,10 @@ def list_records(call: Call) -> dict[str, Any]:
             select=None if relations else select,
         )
     )
-    data = [_answer(call, record, select, relations) for record in page.records]
+    if relations:
+        data = [_answer(call, record, select, relations) for record in page.records]
+    else:
+        data = [record_envelope(record) for record in page.records]
     next_cursor = None
     if page.next is not None:
         place = page.next
@@ -220,14 +226,14 @@ def list_changes(call: Call) -> dict[str, Any]:
             raise InvalidRequest(f"{name} cannot be combined with changes_since.", param=name)
     reach = call.one_reach(f"{call.stream!r} is")
     select = chosen_fields(call, [reach])
-    after, horizon, fresh = _since(call, reach)
+    session = _session(call, reach)
     page = call.store.changes(
         ChangeQuery(
             reach=reach,
             limit=call.query.integer("limit") or 0,
-            after=after,
-            horizon=horizon,
-            tombstones=not fresh,
+            after=session.after,
+            horizon=session.horizon,
+            tombstones=session.gone_before is None,
             select=select,
         )
     )
@@ -235,33 +241,50 @@ def list_changes(call: Call) -> dict[str, Any]:
         tombstone_envelope(change) if isinstance(change, Tombstone) else record_envelope(change)
         for change in page.changes
     ]
-    bound = _change_bound(call, reach)
     if page.has_more:
-        cursor = call.signer.seal("changes", bound, [*page.last, horizon, fresh])
+        place = [*page.last, session.horizon, session.gone_before]
+        cursor = call.signer.seal("changes", _page_bound(call, reach), place)
         return list_envelope(call, data, next_cursor=cursor)
-    version, key = page.last
-    bookmark = call.signer.seal("bookmark", bound, [version, key, call.now])
+    version, key = max(page.last, (session.gone_before or 0, _LAST_KEY))
+    bookmark = call.signer.seal("bookmark", _stream_bound(call, reach), [version, key, call.now])
     return list_envelope(call, data, next_changes_since=bookmark)
 
 
-def _change_bound(call: Call, reach: Reach) -> tuple[str, ...]:
+class _Session(NamedTuple):
+    """Pages of changes that belong together.
+
+    ``horizon`` is where they end; ``gone_before`` is, for a first reading, the version up to which
+    what went away was never seen.
+    """
+
+    after: tuple[int, str]
+    horizon: int
+    gone_before: int | None
+
+
+def _stream_bound(call: Call, reach: Reach) -> tuple[str, ...]:
     return call.principal.binding, reach.connection_id, reach.stream.name
 
 
-def _since(call: Call, reach: Reach) -> tuple[tuple[int, str], int, bool]:
-    """Return where to go on, the horizon of this session, and whether it is a first one."""
-    bound = _change_bound(call, reach)
+def _page_bound(call: Call, reach: Reach) -> tuple[str, ...]:
+    return (*_stream_bound(call, reach), call.query.binding())
+
+
+def _session(call: Call, reach: Reach) -> _Session:
+    """Return where to go on."""
     cursor, since = call.query.text("cursor"), call.query.text("changes_since")
     if cursor is not None:
-        version, key, horizon, fresh = call.signer.open("changes", bound, cursor)
-        return (version, key), horizon, fresh
+        place = call.signer.open("changes", _page_bound(call, reach), cursor)
+        version, key, horizon, gone_before = place
+        return _Session((version, key), horizon, gone_before)
     horizon = max(call.now, call.store.latest_version(reach))
-    if since is None or since == "beginning":
-        return (0, ""), horizon, True
-    version, key, issued = call.signer.open("bookmark", bound, since, "changes_since")
+    if since == "beginning":
+        return _Session((0, ""), horizon, call.store.latest_trace(reach))
+    bound = _stream_bound(call, reach)
+    version, key, issued = call.signer.open("bookmark", bound, since or "", "changes_since")
     if issued < call.now - call.settings.bookmark_life:
         raise CursorExpired(
             "This bookmark is too old; read again with changes_since=beginning.",
             param="changes_since",
         )
-    return (version, key), horizon, False
+    return _Session((version, key), horizon, None)

@@ -13,6 +13,7 @@ from pdpp.store.port import Store
 T = TypeVar("T")
 
 _MOST_WAITING = 64
+_MOST_REMEMBERED = 1_024
 
 
 class Runner:
@@ -24,19 +25,34 @@ class Runner:
         self._readers = ThreadPoolExecutor(settings.concurrent_reads, "pdpp-read")
         self._writer = ThreadPoolExecutor(1, "pdpp-write")
         self._waiting = 0
+        self._long: set[str] = set()
 
-    async def read(self, operation: Callable[[], T]) -> T:
-        """Run a read under one snapshot: here if it is short, else in a thread."""
-        try:
-            with self._store.reading(Timer(self._settings.inline_seconds)):
-                return operation()
-        except DeadlinePassed:
-            return await self._in_thread(self._readers, lambda: self._long_read(operation))
+    async def read(self, kind: str, operation: Callable[[], T]) -> T:
+        """Run a read under one snapshot: here if it is short, else in a thread.
 
-    def _long_read(self, operation: Callable[[], T]) -> T:
+        A kind of read whose last one was long goes to a thread at once, until one is short again.
+        """
+        if kind not in self._long:
+            try:
+                with self._store.reading(Timer(self._settings.inline_seconds)):
+                    return operation()
+            except DeadlinePassed:
+                self._remember(kind)
+        return await self._in_thread(self._readers, lambda: self._long_read(kind, operation))
+
+    def _remember(self, kind: str) -> None:
+        if len(self._long) >= _MOST_REMEMBERED:
+            self._long.clear()
+        self._long.add(kind)
+
+    def _long_read(self, kind: str, operation: Callable[[], T]) -> T:
+        short = Timer(self._settings.inline_seconds)
         try:
             with self._store.reading(Timer(self._settings.read_seconds)):
-                return operation()
+                answer = operation()
+            if not short.passed():
+                self._long.discard(kind)
+            return answer
         except DeadlinePassed:
             raise Overloaded(
                 f"The answer took longer than {self._settings.read_seconds:g} s; ask for less, "

@@ -10,7 +10,7 @@ from pdpp.evidence.analyse import parse_query
 from pdpp.evidence.binary import Binary, describe, is_text_media
 from pdpp.evidence.text import digest, field_text
 from pdpp.evidence.window import DEFAULT_AROUND, Window, match_window, slice_window
-from pdpp.model.declaration import Field
+from pdpp.model.declaration import Field, Kind
 from pdpp.model.errors import FieldNotText, InvalidWindow, NotFound
 from pdpp.resource.call import Call, no_record
 from pdpp.store.port import Blob
@@ -82,7 +82,8 @@ def _text(call: Call, declared: Field, value: Any) -> tuple[str, str | None]:
     binary = describe(value, declared.kind)
     if binary is None:
         return field_text(value), None
-    blob = call.store.blob(binary.blob_id) if binary.blob_id is not None else None
+    named = binary.blob_id if declared.kind is Kind.BLOB else None
+    blob = call.store.blob(named) if named is not None else None
     if blob is None or not is_text_media(blob.media_type):
         raise not_text(declared.name, binary, blob)
     if blob.size_bytes > call.settings.text_blob_bytes:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +25,8 @@ class BlobFolder:
 
     def keep(self, source: BinaryIO, limit: int) -> tuple[str, int]:
         """Store everything a stream holds; return the name it got and its size."""
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for folder in (self._folder.parent, self._folder):
+            folder.mkdir(exist_ok=True, mode=0o700)
         descriptor, name = tempfile.mkstemp(dir=self._folder, prefix=".new-")
         try:
             with os.fdopen(descriptor, "wb") as target:
@@ -47,6 +49,17 @@ class BlobFolder:
         target = self.path(blob_id)
         target.parent.mkdir(exist_ok=True, mode=0o700)
         os.replace(written, target)
+
+    def copy(self, target: Path) -> None:
+        """Copy every blob that is complete into another folder."""
+        if not self._folder.is_dir():
+            return
+        for folder in (target.parent, target):
+            folder.mkdir(exist_ok=True, mode=0o700)
+        for path in sorted(self._folder.glob("??/*")):
+            place = target / path.parent.name
+            place.mkdir(exist_ok=True, mode=0o700)
+            shutil.copy2(path, place / path.name)
 
     def problem(self, blob_id: str, size: int) -> str | None:
         """Say what is wrong with a stored blob, or nothing."""

@@ -97,13 +97,9 @@ class Reach:
             return None
         return place[0] if self.shows(name) else None
 
-    def lexical_places(self) -> dict[int, str]:
+    def lexical_places(self) -> Mapping[int, str]:
         """Return the searchable fields this reach shows, by their place in the index."""
-        return {
-            place: name
-            for name, place in self.feed.lexical.items()
-            if self.shows(name) and name in self.stream.fields and self.stream.fields[name].lexical
-        }
+        return _lexical_places(self)
 
     def default_sort(self) -> str | None:
         """Return the field pages are ordered by when the caller names none: a visible one."""
@@ -197,6 +193,16 @@ def in_order(reaches: Iterable[Reach]) -> tuple[Reach, ...]:
             ),
         )
     )
+
+
+@lru_cache(maxsize=8_192)
+def _lexical_places(reach: Reach) -> Mapping[int, str]:
+    declared = reach.stream.fields
+    return {
+        place: name
+        for name, place in reach.feed.lexical.items()
+        if reach.shows(name) and name in declared and declared[name].lexical
+    }
 
 
 @lru_cache(maxsize=4_096)

@@ -132,7 +132,8 @@ def _group(query: AggregateQuery, value: Sql) -> Sql:
     """Return the SQL of a group: the value itself, or the minute an instant falls in."""
     if query.bucket_by is None:
         return value
-    return Sql("CAST(floor((") + value + Sql(f") / {_MINUTE}.0) AS INTEGER) * {_MINUTE}")
+    rest = Sql("(((") + value + Sql(f") % {_MINUTE}) + {_MINUTE}) % {_MINUTE}")
+    return Sql("(") + value + Sql(") -") + rest
 
 
 def _bucketed(

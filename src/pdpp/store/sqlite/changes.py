@@ -10,12 +10,13 @@ from heapq import merge
 from typing import Any
 
 import apsw
+import orjson
 
 from pdpp.model.grant import Interval
 from pdpp.store.port import ChangePage, ChangeQuery, Record, Tombstone
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.predicate import SUBJECT, Sql, records_where
-from pdpp.store.sqlite.records import COLUMNS, Shapes, make_record, visible_stamp
+from pdpp.store.sqlite.records import COLUMNS, Lens, Shapes, visible_stamp
 
 _Place = tuple[int, str]
 _Change = tuple[_Place, Record | Tombstone]
@@ -102,13 +103,25 @@ class ChangeReader:
                 token = f"{version:016x}"
                 yield (version, key), Tombstone(reach, key, emitted, version, token)
 
+    def latest_trace(self, reach: Reach) -> int:
+        """Return the version of the last record that went away from what a reach shows, else 0."""
+        sql = Sql(
+            "SELECT max(version) FROM ghost WHERE subject = ? AND feed = ?",
+            (SUBJECT, reach.feed.id),
+        )
+        sql += _within(reach.time)
+        if reach.keys is not None:
+            keys = orjson.dumps(sorted(reach.keys)).decode()
+            sql += Sql("AND key IN (SELECT value FROM json_each(?))", (keys,))
+        return self._db.execute(sql.text, sql.values).get or 0
+
     def _shown(self, reach: Reach, key: str) -> bool:
         where = records_where(reach)
         sql = f"SELECT 1 FROM record r WHERE {where.text} AND r.key = ?"
         return next(self._db.execute(sql, (*where.values, key)), None) is not None
 
     def _record(self, query: ChangeQuery, row: tuple[Any, ...]) -> Record:
-        return make_record(query.reach, row, self._shapes, query.select)
+        return Lens(query.reach, self._shapes, query.select).record(row)
 
 
 def _within(interval: Interval | None) -> Sql:

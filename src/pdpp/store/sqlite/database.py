@@ -33,6 +33,7 @@ class Database:
         self._opened_lock = threading.Lock()
         try:
             _make_private_folder(path.parent)
+            _recognise(path)
             self._writer = self._connect()
             os.chmod(path, 0o600)
             schema.migrate(self._writer)
@@ -46,7 +47,6 @@ class Database:
         db.pragma("synchronous", "full")
         db.pragma("cache_size", -16_384)
         db.pragma("temp_store", "memory")
-        db.pragma("mmap_size", 1 << 28)
         db.create_scalar_function("pdpp_instant", _instant, 1, deterministic=True)
         self._prepare(db)
         with self._opened_lock:
@@ -82,9 +82,9 @@ class Database:
         if self._local.depth:
             yield
             return
+        reader.execute("BEGIN")
         self._local.deadline = deadline
         self._local.depth = 1
-        reader.execute("BEGIN")
         try:
             yield
         except apsw.InterruptError as problem:
@@ -132,6 +132,17 @@ class Database:
             for db in self._opened:
                 db.close()
             self._opened.clear()
+
+
+def _recognise(path: Path) -> None:
+    """Look at a file, where there is one, before anything is changed about it."""
+    if path.exists():
+        db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            db.set_busy_timeout(_BUSY_MILLISECONDS)
+            schema.recognise(db)
+        finally:
+            db.close()
 
 
 def _instant(*values: Any) -> int | None:

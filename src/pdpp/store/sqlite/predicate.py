@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 import orjson
 
-from pdpp.model.declaration import TIMES
+from pdpp.model.declaration import TIMES, Kind
 from pdpp.store.scope import Condition, Reach
 
 SUBJECT = 1
@@ -18,6 +18,14 @@ ABSENT = b""
 
 _OPERATORS = {"eq": "=", "gte": ">=", "gt": ">", "lte": "<=", "lt": "<"}
 _SELECTIVE = 2_000
+_JSON_TYPES = {
+    Kind.TEXT: "'text'",
+    Kind.DATE_TIME: "'text'",
+    Kind.DATE: "'text'",
+    Kind.BOOLEAN: "'true', 'false'",
+    Kind.INTEGER: "'integer', 'real'",
+    Kind.NUMBER: "'integer', 'real'",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +92,13 @@ def value_of(reach: Reach, field: str) -> Sql:
     if place is not None:
         return Sql(f"json_extract(r.cells, '$[{place:d}]')")
     path = "$." + orjson.dumps(field).decode()
-    extract = Sql("json_extract(CAST(r.data AS TEXT), ?)", (path,))
-    if reach.stream.fields[field].kind in TIMES:
-        return Sql("pdpp_instant(") + extract + Sql(")")
-    return extract
+    kind = reach.stream.fields[field].kind
+    found = Sql(
+        f"CASE WHEN json_type(CAST(r.data AS TEXT), ?) IN ({_JSON_TYPES[kind]})"
+        " THEN json_extract(CAST(r.data AS TEXT), ?) END",
+        (path, path),
+    )
+    return Sql("pdpp_instant(") + found + Sql(")") if kind in TIMES else found
 
 
 def _condition(reach: Reach, condition: Condition) -> Sql:

@@ -38,15 +38,32 @@ def visible_stamp(reach: Reach, created: int, emitted: int, stamps: str) -> tupl
     return latest
 
 
-def make_record(
-    reach: Reach, row: tuple[Any, ...], shapes: Shapes, select: frozenset[str] | None
-) -> Record:
-    """Build what a reach shows of a row of ``COLUMNS``."""
-    key, data, digest, shape, created, emitted, stamps = row
-    data, version = reach.project(data, digest, shapes(shape), select)
-    if stamps is not None:
-        _, emitted = visible_stamp(reach, created, emitted, stamps)
-    return Record(reach, key, data, emitted, version)
+class Lens:
+    """Builds what one reach shows of rows of ``COLUMNS``; most are passed on as they are stored."""
+
+    def __init__(self, reach: Reach, shapes: Shapes, select: frozenset[str] | None = None) -> None:
+        self._reach = reach
+        self._shapes = shapes
+        self._select = select
+        self._plain: dict[int, bool] = {}
+
+    def record(self, row: Sequence[Any]) -> Record:
+        """Build one record."""
+        key, data, digest, shape, created, emitted, stamps = row
+        plain = self._plain.get(shape)
+        if plain is None:
+            plain = self._plain[shape] = self._is_plain(shape)
+        if not plain:
+            data, digest = self._reach.project(data, digest, self._shapes(shape), self._select)
+        if stamps is not None:
+            _, emitted = visible_stamp(self._reach, created, emitted, stamps)
+        return Record(self._reach, key, data, emitted, digest)
+
+    def _is_plain(self, shape: int) -> bool:
+        """Tell whether records of a shape are shown whole."""
+        names = self._shapes(shape)
+        wanted = (self._reach.fields, self._select)
+        return all(fields is None or (names is not None and names <= fields) for fields in wanted)
 
 
 class RecordReader:
@@ -66,21 +83,23 @@ class RecordReader:
             ),
             None,
         )
-        return None if row is None else make_record(reach, row, self._shapes, select)
+        return None if row is None else Lens(reach, self._shapes, select).record(row)
 
     def page(self, query: PageQuery) -> Page:
         """Return one page in one order over every reach."""
-        ways = [self._walk(reach, query) for reach in query.reaches]
-        merged = ways[0] if len(ways) == 1 else merge(*ways, key=_rank(query.descending))
-        rows = list(islice(merged, query.limit + 1))
+        if len(query.reaches) == 1:
+            reach = query.reaches[0]
+            rows = [(reach, row) for row in islice(self._walk(reach, query), query.limit + 1)]
+        else:
+            ways = [_beside(reach, self._walk(reach, query)) for reach in query.reaches]
+            rows = list(islice(merge(*ways, key=_rank(query.descending)), query.limit + 1))
+        lenses = {reach: Lens(reach, self._shapes, query.select) for reach in query.reaches}
         shown = rows[: query.limit]
-        records = tuple(
-            make_record(reach, row, self._shapes, query.select) for reach, _, row in shown
-        )
+        records = tuple([lenses[reach].record(row[1:]) for reach, row in shown])
         if len(rows) <= query.limit:
             return Page(records, None)
-        reach, value, row = shown[-1]
-        return Page(records, Position(value, reach.connection_id, row[0]))
+        reach, (value, key, *_) = shown[-1]
+        return Page(records, Position(value, reach.connection_id, key))
 
     def _walk(self, reach: Reach, query: PageQuery) -> "Iterator[_Row]":
         """Yield the rows of one reach that follow the position, in the order of the query."""
@@ -104,14 +123,14 @@ class RecordReader:
         """Yield the present values in order, then the absent ones."""
         if query.after is None or query.after.value is not None:
             present = way + span_where(reach, sort) + _keyset(query, reach, "w.value", "w.key")
-            yield from self._rows(reach, query, Sql("w.value"), "w.value {0}, w.key {0}", present)
+            yield from self._rows(query, Sql("w.value"), "w.value {0}, w.key {0}", present)
         limited = any(condition.field == sort for condition in reach.conditions)
         if limited or (reach.time is not None and sort == reach.stream.consent_time_field):
             return
         absent = way + Sql("AND w.value = ?", (ABSENT,))
         if query.after is not None and query.after.value is None:
             absent += _key_after(query, reach, "w.key")
-        yield from self._rows(reach, query, Sql("NULL"), "w.key {0}", absent)
+        yield from self._rows(query, Sql("NULL"), "w.key {0}", absent)
 
     def _sorted(self, reach: Reach, query: PageQuery, way: Sql, value: Sql) -> "Iterator[_Row]":
         """Yield a narrow choice of records after sorting it by a value that is not the way in."""
@@ -125,26 +144,23 @@ class RecordReader:
                 sql += Sql("AND (value IS NULL OR (TRUE")
                 sql += _keyset(query, reach, "value", "r.key") + Sql("))")
         sql += Sql(f"ORDER BY value IS NULL, value {order}, r.key {order}")
-        return self._run(reach, query, sql)
+        return self._run(query, sql)
 
     def _by_key(self, reach: Reach, query: PageQuery) -> "Iterator[_Row]":
         where = records_where(reach)
         if query.after is not None and query.after.value is None:
             where += _key_after(query, reach, "r.key")
         way = Sql("record r WHERE") + where
-        return self._rows(reach, query, Sql("NULL"), "r.key {0}", way)
+        return self._rows(query, Sql("NULL"), "r.key {0}", way)
 
-    def _rows(
-        self, reach: Reach, query: PageQuery, value: Sql, order: str, way: Sql
-    ) -> "Iterator[_Row]":
+    def _rows(self, query: PageQuery, value: Sql, order: str, way: Sql) -> "Iterator[_Row]":
         direction = order.format("DESC" if query.descending else "ASC")
         sql = Sql("SELECT") + value + Sql(f"AS value, {COLUMNS} FROM") + way
-        return self._run(reach, query, sql + Sql(f"ORDER BY {direction}"))
+        return self._run(query, sql + Sql(f"ORDER BY {direction}"))
 
-    def _run(self, reach: Reach, query: PageQuery, sql: Sql) -> "Iterator[_Row]":
-        """Yield as many rows as a page can need: the reach, the sort value, the columns."""
-        found = self._db.execute(f"{sql.text} LIMIT ?", (*sql.values, query.limit + 1))
-        return ((reach, row[0], row[1:]) for row in found)
+    def _run(self, query: PageQuery, sql: Sql) -> "Iterator[_Row]":
+        """Return as many rows as a page can need: the sort value, then the columns."""
+        return self._db.execute(f"{sql.text} LIMIT ?", (*sql.values, query.limit + 1))
 
     def related(self, reach: Reach, field: str, value: str | int, limit: int) -> tuple[Record, ...]:
         """Return the first records whose field has a value, by time where that is visible."""
@@ -160,7 +176,8 @@ class RecordReader:
             + Sql(f"ORDER BY {order} LIMIT ?", (limit,))
         )
         rows = self._db.execute(sql.text, sql.values)
-        return tuple(make_record(reach, row, self._shapes, None) for row in rows)
+        lens = Lens(reach, self._shapes)
+        return tuple(lens.record(row) for row in rows)
 
     def count(self, reach: Reach) -> int:
         """Return how many records a reach shows."""
@@ -192,10 +209,16 @@ class RecordReader:
     def newest(self, reach: Reach, field: str) -> CellValue:
         """Return the largest value of an indexed field among the records a reach shows."""
         page = next(self._walk(reach, PageQuery((reach,), 1, sort=field)), None)
-        return None if page is None else page[1]
+        return None if page is None else page[0]
 
 
-_Row = tuple[Reach, CellValue, tuple[Any, ...]]
+_Row = tuple[Any, ...]
+"""The sort value, then ``COLUMNS``."""
+
+
+def _beside(reach: Reach, rows: Iterator[_Row]) -> Iterator[tuple[Reach, _Row]]:
+    for row in rows:
+        yield reach, row
 
 
 def _only(reach: Reach) -> bool:
@@ -238,14 +261,13 @@ def _key_after(query: PageQuery, reach: Reach, key: str) -> Sql:
     return Sql("AND TRUE" if before else "AND FALSE")
 
 
-def _rank(descending: bool) -> Callable[["_Row"], Any]:
+def _rank(descending: bool) -> Callable[[tuple[Reach, _Row]], Any]:
     """Return the key that orders rows of several reaches as each is ordered in itself."""
 
-    def rank(row: _Row) -> tuple[Any, ...]:
-        reach, value, columns = row
+    def rank(row: tuple[Reach, _Row]) -> tuple[Any, ...]:
+        reach, (value, key, *_) = row
         parts = (isinstance(value, str), value if value is not None else 0)
-        place = (*parts, reach.connection_id, columns[0])
-        return value is None, _Ordered(place, descending)
+        return value is None, _Ordered((*parts, reach.connection_id, key), descending)
 
     return rank
 

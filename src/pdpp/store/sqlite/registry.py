@@ -7,13 +7,13 @@ import apsw
 import orjson
 
 from pdpp.model.declaration import Declaration, Kind, Stream
-from pdpp.model.errors import Conflict, InvalidDeclaration, NotFound
+from pdpp.model.errors import Conflict, NotFound
 from pdpp.model.validation import parse_declaration
 from pdpp.store.catalogue import Catalogue, Connection, Feed
 from pdpp.store.cell import cell_values
 from pdpp.store.sqlite.layout import MOST_FEEDS, MOST_PLACES, index_row
 from pdpp.store.sqlite.predicate import ABSENT, SUBJECT
-from pdpp.store.sqlite.writer import words_of
+from pdpp.store.sqlite.writer import blobs_of, words_of
 
 Progress = Callable[[int], None]
 _Places = dict[str, list[Any]]
@@ -175,7 +175,9 @@ def _lay_feeds(
             ),
             None,
         )
-        before: _Places = orjson.loads(row[1]) if row else {"cells": [], "lexical": [], "time": []}
+        before: _Places = (
+            orjson.loads(row[1]) if row else {"cells": [], "lexical": [], "time": [], "blobs": []}
+        )
         after = _lay_places(stream, before)
         text = orjson.dumps(after).decode()
         if row is None:
@@ -213,11 +215,13 @@ def _lay_places(stream: Stream, before: _Places) -> _Places:
             lexical[lexical.index(None)] = name
         else:
             lexical.append(name)
-    if len(lexical) > MOST_PLACES:
-        raise InvalidDeclaration(
-            f"{stream.name} has too many searchable fields; at most {MOST_PLACES}."
-        )
-    return {"cells": cells, "lexical": lexical, "time": [stream.consent_time_field]}
+    blobs = sorted(f.name for f in stream.fields.values() if f.kind is Kind.BLOB)
+    return {
+        "cells": cells,
+        "lexical": lexical,
+        "time": [stream.consent_time_field],
+        "blobs": blobs,
+    }
 
 
 def _reindex(db: apsw.Connection, feed: Feed, before: _Places, progress: Progress | None) -> None:
@@ -233,10 +237,11 @@ def _reindex(db: apsw.Connection, feed: Feed, before: _Places, progress: Progres
         for name, place in feed.lexical.items()
         if place >= len(old_lexical) or old_lexical[place] != name
     }
-    db.execute("DELETE FROM cell WHERE subject = ? AND feed = ?", (SUBJECT, feed.id))
+    for table in ("cell", "blob_use"):
+        db.execute(f"DELETE FROM {table} WHERE subject = ? AND feed = ?", (SUBJECT, feed.id))
     done = 0
     for rows in _chunks(db, feed.id):
-        records, cells, words, gone = [], [], [], []
+        records, cells, words, gone, blobs = [], [], [], [], []
         for number, key, data in rows:
             record = orjson.loads(data)
             values = cell_values(feed.cells, record)
@@ -246,6 +251,7 @@ def _reindex(db: apsw.Connection, feed: Feed, before: _Places, progress: Progres
             for place, _ in feed.cells.values():
                 held = ABSENT if values[place] is None else values[place]
                 cells.append((SUBJECT, feed.id, place, held, key, number))
+            blobs += [(SUBJECT, b, feed.id, name, key) for name, b in blobs_of(feed, record)]
             gone += [(index_row(number, place),) for place in stale]
             words += [
                 (index_row(number, place), text)
@@ -254,6 +260,7 @@ def _reindex(db: apsw.Connection, feed: Feed, before: _Places, progress: Progres
             ]
         db.executemany("UPDATE record SET cells = ?, time = ? WHERE id = ?", records)
         db.executemany("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", cells)
+        db.executemany("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", blobs)
         db.executemany("DELETE FROM lex WHERE rowid = ?", gone)
         db.executemany("INSERT INTO lex (rowid, words) VALUES (?, ?)", words)
         done += len(rows)

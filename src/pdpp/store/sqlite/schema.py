@@ -175,35 +175,35 @@ MIGRATIONS: tuple[str, ...] = (
 VERSION = len(MIGRATIONS)
 
 
-def migrate(db: apsw.Connection) -> None:
-    """Bring a database to the current version, or refuse one this program does not know."""
-    if _version(db) == VERSION:
-        return
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        _upgrade(db)
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
-    db.execute("COMMIT")
-
-
-def _upgrade(db: apsw.Connection) -> None:
+def recognise(db: apsw.Connection) -> None:
+    """Refuse a database that is not ours or that a newer program wrote, and leave it as it is."""
     found = _version(db)
-    application = db.pragma("application_id")
-    if found == 0 and db.execute("SELECT count(*) FROM sqlite_schema").get:
-        raise StoreError("the database file holds something else; choose another data folder")
-    if found and application != APPLICATION_ID:
+    if found == 0:
+        if db.execute("SELECT count(*) FROM sqlite_schema").get:
+            raise StoreError("the database file holds something else; choose another data folder")
+    elif db.pragma("application_id") != APPLICATION_ID:
         raise StoreError("the database file is not one of ours; choose another data folder")
-    if found > VERSION:
+    elif found > VERSION:
         raise NewerDatabase(
             f"the database is of version {found} and this program knows up to {VERSION}: "
             "install a newer pdpp-server"
         )
-    for step in MIGRATIONS[found:]:
-        db.execute(step)
-    db.pragma("application_id", APPLICATION_ID)
-    db.pragma("user_version", VERSION)
+
+
+def migrate(db: apsw.Connection) -> None:
+    """Bring a database of ours to the current version."""
+    if _version(db) == VERSION:
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        for step in MIGRATIONS[_version(db) :]:
+            db.execute(step)
+        db.pragma("application_id", APPLICATION_ID)
+        db.pragma("user_version", VERSION)
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
 
 
 def _version(db: apsw.Connection) -> int:

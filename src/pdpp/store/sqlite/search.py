@@ -26,7 +26,7 @@ from pdpp.store.sqlite.layout import (
     turned,
 )
 from pdpp.store.sqlite.predicate import limits_where
-from pdpp.store.sqlite.records import COLUMNS, Shapes, make_record
+from pdpp.store.sqlite.records import COLUMNS, Lens, Shapes
 
 CANDIDATES = 2_000
 _PROBE = 1_000
@@ -212,7 +212,7 @@ class Searcher:
 
     def _record(self, record: int, reach: Reach) -> Record:
         row = next(self._db.execute(f"SELECT {COLUMNS} FROM record r WHERE r.id = ?", (record,)))
-        return make_record(reach, row, self._shapes, None)
+        return Lens(reach, self._shapes).record(row)
 
 
 class _Postings:

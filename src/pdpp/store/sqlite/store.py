@@ -1,7 +1,6 @@
 """The embedded store: one SQLite file and a folder of blobs."""
 
 import secrets
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -41,6 +40,8 @@ from pdpp.store.sqlite.predicate import SUBJECT, records_where
 from pdpp.store.sqlite.records import RecordReader
 from pdpp.store.sqlite.shapes import Shapes
 from pdpp.store.sqlite.writer import BatchWriter, drafts_of, last_of_each_key
+
+_TENDED_PAGES = 500
 
 FILE_NAME = "pdpp.sqlite3"
 BLOB_FOLDER = "blobs"
@@ -136,6 +137,10 @@ class SqliteStore:
             self._db.reader.execute("SELECT version FROM feed WHERE id = ?", (reach.feed.id,)).get
         )
 
+    def latest_trace(self, reach: Reach) -> int:
+        """Return the version of the last record that went away from what a reach shows, else 0."""
+        return ChangeReader(self._db.reader, self._shape).latest_trace(reach)
+
     def search(self, query: SearchQuery) -> HitPage:
         """Return one page of hits."""
         searcher = search.Searcher(self._db.reader, self._shape, self._db.check_deadline)
@@ -180,6 +185,17 @@ class SqliteStore:
             db.execute("DELETE FROM ghost WHERE subject = ? AND version < ?", (SUBJECT, before))
             return db.changes()
 
+    def tend(self, *, begin: bool) -> bool:
+        """Put a bounded piece of the full-text index together; tell whether there is more to do.
+
+        Many small writes leave many small parts, and every search looks into each of them.
+        """
+        with self._db.writing() as db:
+            before = db.total_changes()
+            pages = -_TENDED_PAGES if begin else _TENDED_PAGES
+            db.execute("INSERT INTO lex (lex, rank) VALUES ('merge', ?)", (pages,))
+            return db.total_changes() - before > 1
+
     # Blobs
 
     def keep_blob(self, source: BinaryIO, media_type: str, limit: int) -> Blob:
@@ -190,7 +206,10 @@ class SqliteStore:
                 "INSERT OR IGNORE INTO blob VALUES (?, ?, ?, ?)",
                 (SUBJECT, blob_id, media_type, size),
             )
-        return Blob(blob_id, media_type, size, self._blobs.path(blob_id))
+            held = db.execute(
+                "SELECT media_type FROM blob WHERE subject = ? AND blob_id = ?", (SUBJECT, blob_id)
+            ).get
+        return Blob(blob_id, held, size, self._blobs.path(blob_id))
 
     def blob(self, blob_id: str) -> Blob | None:
         """Return a stored file."""
@@ -280,16 +299,21 @@ class SqliteStore:
 
     def check(self) -> list[str]:
         """Return what is wrong with the store; nothing when all is well."""
-        db = self._db.reader
-        problems = [row[0] for row in db.execute("PRAGMA integrity_check") if row[0] != "ok"]
-        problems += self._check_counts()
-        for blob_id, size in db.execute(
+        try:
+            return [*self._check_pages(), *self._check_counts(), *self._check_blobs()]
+        except apsw.Error as problem:
+            return [f"the database cannot be read: {problem}"]
+
+    def _check_pages(self) -> list[str]:
+        rows = self._db.reader.execute("PRAGMA integrity_check")
+        return [row[0] for row in rows if row[0] != "ok"]
+
+    def _check_blobs(self) -> list[str]:
+        rows = self._db.reader.execute(
             "SELECT blob_id, size_bytes FROM blob WHERE subject = ?", (SUBJECT,)
-        ):
-            problem = self._blobs.problem(blob_id, size)
-            if problem is not None:
-                problems.append(problem)
-        return problems
+        )
+        found = [self._blobs.problem(blob_id, size) for blob_id, size in rows]
+        return [problem for problem in found if problem is not None]
 
     def _check_counts(self) -> list[str]:
         rows = self._db.reader.execute(
@@ -311,8 +335,6 @@ class SqliteStore:
             if any(target.iterdir()):
                 raise StoreError(f"{target} is not empty; choose a new folder for the backup")
             self._db.backup(target / FILE_NAME, progress)
-            blobs = self._blobs.path("..").parent.parent
-            if blobs.is_dir():
-                shutil.copytree(blobs, target / BLOB_FOLDER / str(SUBJECT))
+            self._blobs.copy(target / BLOB_FOLDER / str(SUBJECT))
         except (OSError, apsw.Error) as problem:
             raise StoreError(f"cannot write the backup: {problem}") from problem

@@ -92,7 +92,7 @@ def draft(feed: Feed, line: Line) -> Draft:
         cells_json=orjson.dumps(cells).decode(),
         time=time if isinstance(time, int) else None,
         words=words_of(feed, data),
-        blobs=frozenset(_blobs_of(feed, data)),
+        blobs=frozenset(blobs_of(feed, data)),
     )
 
 
@@ -112,7 +112,8 @@ def words_of(feed: Feed, data: Mapping[str, Any]) -> dict[int, str]:
     return words
 
 
-def _blobs_of(feed: Feed, data: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+def blobs_of(feed: Feed, data: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """Yield the blob fields that a record fills, each with the blob it names."""
     for name, declared in feed.stream.fields.items():
         if declared.kind is Kind.BLOB:
             value = data.get(name)
@@ -198,7 +199,7 @@ class BatchWriter:
         self._put(number, wanted, stamp)
         self._swap_cells(key, number, orjson.loads(cells), wanted.cells)
         self._swap_words(number, words_of(self._feed, before), wanted.words)
-        self._swap_blobs(key, frozenset(_blobs_of(self._feed, before)), wanted.blobs)
+        self._swap_blobs(key, frozenset(blobs_of(self._feed, before)), wanted.blobs)
         if time != wanted.time:
             self._leave_ghost(key, time, wanted.emitted)
 
@@ -208,7 +209,7 @@ class BatchWriter:
         self._work.records_gone.append((number,))
         self._swap_cells(key, number, orjson.loads(cells), None)
         self._swap_words(number, words_of(self._feed, before), {})
-        self._swap_blobs(key, frozenset(_blobs_of(self._feed, before)), frozenset())
+        self._swap_blobs(key, frozenset(blobs_of(self._feed, before)), frozenset())
         self._leave_ghost(key, time, emitted)
 
     def _put(self, number: int, wanted: Draft, stamp: tuple[Any, ...]) -> None:

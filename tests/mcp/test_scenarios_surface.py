@@ -1,0 +1,598 @@
+"""The surface: setup, exactly six tools, bounded discovery, projection, one source at a time."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.mcp.client import (
+    HOSTED,
+    KINDS,
+    TRANSPORTS,
+    Client,
+    Estate,
+    StdioWire,
+    bare_environment,
+    connect,
+    estate,
+    open_wire,
+    reads,
+    run_pdpp,
+)
+from tests.mcp.post import DIARY, FIRST, SECOND, declaration
+from tests.mcp.sight import TOOLS, Agent, see
+from tests.serving import grant, owner, plant, planted_store, put
+
+from pdpp.authz.selection import Selection
+from pdpp.cli.mcp import CLIENTS
+from pdpp.store.sqlite.store import SqliteStore
+
+LETTER_ID = "cin_home/messages:m-invoice-4471"
+PROFILE_WORDS = re.compile(r"profile|toolset|\bcore\b|\bfull\b|event|owner|control", re.I)
+OTHER_TOOLS = ("list_streams", "fetch_blob", "subscribe", "events", "subscription")
+MOST_TOOL_BYTES = 7_500
+MOST_INDEX_CHARS = 24_000
+MOST_CHARS = 30_000
+
+
+def compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+# Setup
+
+
+@pytest.mark.scenario("S017")
+@pytest.mark.parametrize("target", CLIENTS)
+def test_setup_shows_one_way_first_and_asks_for_no_profile(tmp_path: Path, target: str) -> None:
+    for address in ("https://data.example.org", "http://127.0.0.1:7377"):
+        shown = run_pdpp("mcp", "config", target, "--provider-url", address, cwd=tmp_path)
+        assert shown.returncode == 0, shown.stderr
+        recommended, *others = shown.stdout.split("\n# Or ")
+        assert len(others) <= 1
+        assert address in recommended
+        assert not PROFILE_WORDS.search(shown.stdout), shown.stdout
+
+
+@pytest.mark.scenario("S018")
+def test_local_setup_knows_no_profiles(tmp_path: Path) -> None:
+    shown = run_pdpp("mcp", "--help", cwd=tmp_path)
+    assert set(re.findall(r"--[a-z-]+", shown.stdout)) == {
+        "--provider-url",
+        "--cache-root",
+        "--help",
+    }
+    assert set(re.findall(r"PDPP_[A-Z_]+", shown.stdout)) == {
+        "PDPP_PROVIDER_URL",
+        "PDPP_CACHE_ROOT",
+    }
+    refused = run_pdpp("mcp", "--profile", "full", cwd=tmp_path)
+    assert refused.returncode == 64
+    assert refused.stdout == ""
+
+
+@pytest.mark.scenario("S018")
+def test_local_and_hosted_serve_the_same_surface(demo: Estate, demo_token: str) -> None:
+    surfaces = {compact(demo.client(kind, demo_token).tools()) for kind in KINDS}
+    assert len(surfaces) == 1
+    templates = {tuple(demo.client(kind, demo_token).templates()) for kind in KINDS}
+    assert len(templates) == 1
+
+
+# Tools
+
+
+@pytest.mark.scenario("S019")
+@pytest.mark.scenario("S066")
+def test_there_are_exactly_six_tools(client: Client) -> None:
+    assert tuple(tool["name"] for tool in client.tools()) == TOOLS
+
+
+@pytest.mark.scenario("S020")
+@pytest.mark.scenario("S053")
+def test_the_connection_is_the_one_way_to_name_a_source(client: Client) -> None:
+    for tool in client.tools():
+        fields = tool["inputSchema"]["properties"]
+        assert fields["connection_id"]["type"] == "string"
+        assert "source" in fields["connection_id"]["description"]
+        assert "connection_id" not in tool["inputSchema"].get("required", [])
+        assert "connector_instance_id" not in compact(tool)
+        assert not re.search(r"https?://", compact(tool["inputSchema"]))
+
+
+@pytest.mark.scenario("S021")
+@pytest.mark.scenario("S060")
+def test_a_tool_asks_the_resource_server_with_its_own_bearer_and_no_other(
+    client: Client, demo: Estate
+) -> None:
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("schema", {}),
+        ("query_records", {"stream": "accounts"}),
+        ("aggregate", {"stream": "accounts", "metric": "count"}),
+        ("search", {"query": "tiles"}),
+        ("fetch", {"id": LETTER_ID}),
+        ("read_record_field", {"id": LETTER_ID, "field_path": "subject"}),
+    ]
+    for tool, arguments in calls:
+        with demo.recorder.listening() as sent:
+            client.good(tool, arguments)
+        assert sent
+        for one in sent:
+            assert one.method == "GET"
+            assert one.path.startswith("/v1/")
+            assert one.bearer == client.token
+
+
+@pytest.mark.scenario("S021")
+@pytest.mark.scenario("S060")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_tool_gives_no_more_than_the_grant(demo: Estate, kind: str) -> None:
+    token = grant(demo.store, connections=("cin_home",), fields=("id", "subject"))
+    client = demo.client(kind, token)
+    http = demo.world.server.client(token)
+    page = client.good("query_records", {"stream": "messages", "limit": 5})
+    rest = http.get("/v1/streams/messages/records", params={"limit": 5}).json()
+    assert [row["data"] for row in page.structured["data"]["data"]] == [
+        row["data"] for row in rest["data"]
+    ]
+    assert {name for row in rest["data"] for name in row["data"]} == {"id", "subject"}
+    with demo.recorder.listening() as sent:
+        client.refused(
+            "field_not_granted", "read_record_field", {"id": LETTER_ID, "field_path": "body"}
+        )
+        client.refused("grant_stream_not_allowed", "query_records", {"stream": "transactions"})
+    assert {one.bearer for one in sent} == {token}
+
+
+@pytest.mark.scenario("S022")
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"PDPP_OWNER_TOKEN": "anything"},
+        {"PDPP_CONTROL_TOKEN": "anything"},
+        {"PDPP_TOKEN": "pdpp_owner_secret"},
+    ],
+)
+def test_an_owner_credential_in_the_environment_stops_the_start(
+    demo: Estate, demo_token: str, tmp_path: Path, variables: dict[str, str]
+) -> None:
+    root = connect(demo, tmp_path / "cache", demo_token)
+    with demo.recorder.listening() as sent:
+        ended = run_pdpp(
+            "mcp",
+            "--provider-url",
+            demo.world.server.url,
+            "--cache-root",
+            str(root),
+            cwd=tmp_path,
+            **variables,
+        )
+    assert ended.returncode == 77
+    assert ended.stdout == ""
+    assert "owner credential" in ended.stderr
+    assert "secret" not in ended.stderr
+    assert sent == []
+
+
+@pytest.mark.scenario("S022")
+def test_an_owner_token_in_the_cache_stops_the_start(demo: Estate, tmp_path: Path) -> None:
+    root = connect(demo, tmp_path / "cache", grant(demo.store))
+    [path] = (root / "clients").glob("*.json")
+    kept = json.loads(path.read_text())
+    path.write_text(json.dumps({**kept, "token": owner(demo.store), "token_kind": "owner"}))
+    with demo.recorder.listening() as sent:
+        ended = run_pdpp(
+            "mcp",
+            "--provider-url",
+            demo.world.server.url,
+            "--cache-root",
+            str(root),
+            cwd=tmp_path,
+        )
+    assert (ended.returncode, ended.stdout, sent) == (77, "", [])
+
+
+@pytest.mark.scenario("S022")
+@pytest.mark.scenario("S059")
+@pytest.mark.parametrize("method", ["initialize", "tools/list", "tools/call"])
+def test_an_owner_token_is_refused_at_the_hosted_door(demo: Estate, method: str) -> None:
+    http = demo.world.server.client(owner(demo.store))
+    params = {"name": "search", "arguments": {"query": "invoice"}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    with demo.recorder.listening() as sent:
+        answer = http.post("/mcp", json=message)
+    assert answer.status_code == 403
+    assert answer.json()["error"]["code"] == "owner_token_refused"
+    assert sent == []
+
+
+@pytest.mark.scenario("S023")
+def test_the_list_of_tools_is_small_and_holds_nothing_else(client: Client) -> None:
+    listed = client.wire.request("tools/list", {})
+    assert len(compact(listed).encode()) <= MOST_TOOL_BYTES
+    assert {tool["name"] for tool in listed["tools"]} == set(TOOLS)
+    assert not any(name in compact(listed) for name in OTHER_TOOLS)
+
+
+# Discovery
+
+
+def _wide_store(folder: Path) -> SqliteStore:
+    """Return a store of 200 streams: 40 connections of five streams each."""
+    store: SqliteStore | None = None
+    for number in range(40):
+        key = f"kind{number:02}"
+        streams = [_wide_stream(f"stream_{number:02}_{letter}") for letter in "abcde"]
+        source = declaration(key, *streams)
+        connections = {f"cin_{number:02}": f"Account number {number}"}
+        if store is None:
+            store = planted_store(folder, source, connections)
+        else:
+            plant(store, source, connections)
+    assert store is not None
+    put(store, "cin_07", "stream_07_c", {"id": "one", "name": "A needle"})
+    return store
+
+
+def _wide_stream(name: str) -> dict[str, Any]:
+    fields = {"id": {"type": "string"}, "name": {"type": "string"}}
+    return {
+        "name": name,
+        "semantics": "append_only",
+        "schema": {"type": "object", "properties": fields},
+        "primary_key": ["id"],
+        "query": {"search": {"lexical_fields": ["name"]}},
+    }
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
+    """A server of 200 streams on 40 connections."""
+    folder = tmp_path_factory.mktemp("wide")
+    with estate(_wide_store(folder / "store"), folder) as made:
+        yield made
+
+
+@pytest.mark.scenario("S024")
+def test_global_discovery_is_an_index_that_leads_to_a_stream(agent: Agent) -> None:
+    index = agent.call("schema")
+    for name in ("transactions", "events", "messages", "attachments", "documents", "orders"):
+        assert name in index.visible
+    assert "lex" not in index.visible
+    onward = index.shown("schema")
+    assert set(onward.arguments) == {"stream"}
+    assert "eq" in agent.follow(onward).visible
+
+
+@pytest.mark.scenario("S024")
+@pytest.mark.parametrize("kind", TRANSPORTS)
+def test_every_stream_name_is_in_the_index_of_a_wide_grant(wide: Estate, kind: str) -> None:
+    found = wide.client(kind, grant(wide.store)).good("schema")
+    assert len(found.text) <= MOST_INDEX_CHARS
+    assert len(compact(found.structured)) <= MOST_INDEX_CHARS
+    for number in range(40):
+        below = found.text.partition(f"\nkind{number:02}: ")[2].partition("\nkind")[0]
+        for letter in "abcde":
+            assert f"stream_{number:02}_{letter}" in below
+
+
+@pytest.mark.scenario("S025")
+def test_a_shared_stream_shows_each_of_its_sources(agent: Agent) -> None:
+    seen = agent.call("schema", {"stream": "messages"})
+    for source in ("cin_home", "cin_work", "cin_team"):
+        assert source in seen.visible
+    assert "size_bytes" in seen.visible
+    assert "channel_id" in seen.visible
+    assert re.search(r"group_by_time", seen.visible)
+    asked = {"stream": "messages", "connection_id": "cin_team"}
+    assert agent.call("query_records", {**asked, "filter": {"channel_id": "C03"}, "limit": 1}).ids
+    assert agent.call("query_records", {**asked, "sort": "-sent_at", "limit": 1}).ids
+    assert agent.call("query_records", {**asked, "fields": ["user_name"], "limit": 1}).ids
+    grouped = {"metric": "count", "group_by": "user_id"}
+    assert "U07" in agent.call("aggregate", {**asked, **grouped}).visible
+
+
+@pytest.mark.scenario("S026")
+def test_one_connection_of_a_shared_stream_shows_only_itself(client: Client) -> None:
+    found = client.good("schema", {"stream": "messages", "connection_id": "cin_home"})
+    for half in (found.text, compact(found.structured)):
+        assert "cin_work" not in half
+        assert "cin_team" not in half
+        assert "channel_id" not in half
+    head = found.text.split("\n")[0]
+    for part in ("messages", "mail", "Home mail (cin_home", "Letters", "sorted by sent_at"):
+        assert part in head
+    assert "count none|estimated|exact" in head
+    assert re.search(r"^  subject  text role=primary-title eq .*lex", found.text, re.M)
+    assert re.search(
+        r"^  size_bytes  integer eq r=gte\|gt\|lte\|lt sort a=sum\|min\|max", found.text, re.M
+    )
+    for offer in (
+        "fields projection",
+        "attachments (has_many, up to 50)",
+        "views: envelope",
+        "search: lexical",
+        "aggregate count: yes",
+    ):
+        assert offer in found.text
+
+
+@pytest.mark.scenario("S027")
+def test_flags_come_with_a_legend_and_can_be_used(client: Client) -> None:
+    asked = {"stream": "transactions", "connection_id": "cin_bank"}
+    found = client.good("schema", asked)
+    [legend] = [line for line in found.text.split("\n") if line.startswith("flags:")]
+    used = set()
+    for line in found.text.split("\n"):
+        if line.startswith("  ") and "  " in line.strip():
+            used |= {flag.partition("=")[0] for flag in line.split()[2:]}
+    for flag in used & {"eq", "r", "sort", "lex", "a", "role"}:
+        assert re.search(rf"\b{flag} ", legend)
+    assert found.structured["data"]["field_capability_legend"]
+    rows = re.findall(r"^  (\w+)  (\S+) (.*)$", found.text, re.M)
+    flags = {name: (kind, told.split()) for name, kind, told in rows}
+    [exact] = [name for name, (kind, told) in flags.items() if name == "category" and "eq" in told]
+    client.good("query_records", {**asked, "filter": {exact: "books"}, "limit": 1})
+    ranged = next(n for n, (k, t) in flags.items() if k == "number" and any("r=" in f for f in t))
+    client.good("query_records", {**asked, "filter": {ranged: {"lt": 0}}, "sort": ranged})
+    summed = next(n for n, (_, t) in flags.items() if any(f.startswith("a=sum") for f in t))
+    client.good("aggregate", {**asked, "metric": "sum", "field": summed})
+    client.good("query_records", {**asked, "fields": list(flags)[:3], "limit": 1})
+
+
+@pytest.mark.scenario("S028")
+def test_full_detail_without_a_stream_is_refused_before_anything_is_read(
+    client: Client, demo: Estate
+) -> None:
+    with demo.recorder.listening() as sent:
+        found = client.refused("invalid_request", "schema", {"detail": "full"})
+    assert sent == []
+    for half in (found.text, compact(found.structured)):
+        for word in ("stream", "connection_id", "full"):
+            assert word in half
+    assert see(found, "content").shown("schema").arguments == {}
+
+
+@pytest.mark.scenario("S029")
+def test_full_detail_of_a_shared_stream_asks_for_one_connection(client: Client) -> None:
+    found = client.refused(
+        "ambiguous_schema_detail", "schema", {"stream": "messages", "detail": "full"}
+    )
+    error = found.structured["error"]
+    assert error["retry_with"] == "connection_id"
+    offered = {choice["connection_id"] for choice in error["available_connections"]}
+    assert offered == {"cin_home", "cin_work", "cin_team"}
+    assert "retry_with: connection_id" in found.text
+    chosen = see(found, "content").shown("schema", holding="cin_home")
+    full = client.good("schema", chosen.arguments)
+    assert "cin_work" not in compact(full.structured)
+    assert "cin_team" not in compact(full.structured)
+
+
+@pytest.mark.scenario("S029")
+@pytest.mark.scenario("S063")
+def test_full_detail_is_the_servers_own_document_and_bounded(client: Client, demo: Estate) -> None:
+    asked = {"stream": "messages", "connection_id": "cin_home", "detail": "full"}
+    with demo.recorder.listening() as sent:
+        found = client.good("schema", asked)
+    [one] = sent
+    assert dict(one.query) == asked
+    rest = demo.world.server.client(client.token).get("/v1/schema", params=asked).json()
+    assert found.structured["data"] == rest
+    assert rest["detail"] == "full"
+    [connector] = found.structured["data"]["connectors"]
+    assert [row["name"] for row in connector["streams"]] == ["messages"]
+    assert connector["streams"][0]["fields"]["sent_at"]["schema"]["format"] == "date-time"
+    assert "data" not in found.structured["data"]
+    assert "streams" not in found.structured["data"]
+    assert len(compact(found.structured)) <= MOST_CHARS
+    assert len(found.text) <= MOST_CHARS
+
+
+@pytest.mark.scenario("S030")
+def test_cursor_bookmark_and_count_are_in_the_text(postman: Client) -> None:
+    asked = {"stream": "letters", "connection_id": FIRST, "limit": 2}
+    page = postman.good("query_records", {**asked, "count": "exact"})
+    envelope = page.structured["data"]
+    assert envelope["next_cursor"] in page.text
+    assert f"of {envelope['meta']['count']['value']} (exact count)" in page.text
+    second = see(page, "content").passing("cursor")
+    assert second is not None
+    rest = postman.good(second.tool, second.arguments)
+    assert not set(see(page, "content").ids) & set(see(rest, "content").ids)
+    changes = postman.good(
+        "query_records",
+        {"stream": "folders", "connection_id": FIRST} | {"changes_since": "beginning"},
+    )
+    assert changes.structured["data"]["next_changes_since"] in changes.text
+    resume = see(changes, "content").passing("changes_since")
+    assert resume is not None
+    assert see(postman.good(resume.tool, resume.arguments), "content").ids == ()
+    hits = postman.good("search", {"query": "heron", "limit": 1})
+    assert hits.structured["data"]["next_cursor"] in hits.text
+    assert re.search(r"^1 of \d+ hits", hits.text, re.M)
+
+
+# Search over several sources
+
+
+@pytest.mark.scenario("S031")
+def test_a_limit_is_over_all_sources_and_each_hit_names_its_own(client: Client) -> None:
+    found = client.good("search", {"query": "invoice 4471", "limit": 4})
+    results = found.structured["results"]
+    assert len(results) == 4
+    assert len({hit["connection_id"] for hit in results}) > 1
+    for hit in results:
+        assert hit["id"] == f"{hit['connection_id']}/{hit['stream']}:{hit['record_id']}"
+        assert hit["connector_key"]
+        assert hit["display_name"]
+        preview = hit.get("evidence", "")
+        assert preview.count("<mark>") == preview.count("</mark>")
+        assert not re.search(r"\*\*|\[\[|>>>|«", preview)
+        assert hit["title"] != re.sub("</?mark>", "", preview)
+    [mix] = [line for line in found.text.split("\n") if line.startswith("sources: ")]
+    for hit in results:
+        assert f"{hit['display_name']} ({hit['connection_id']})" in mix
+
+
+@pytest.mark.scenario("S031")
+def test_a_title_without_a_title_field_tells_where_and_when_it_was_written(
+    client: Client,
+) -> None:
+    found = client.good("search", {"query": "paid invoice lunch", "streams": ["messages"]})
+    [hit] = found.structured["data"]["data"]
+    [result] = found.structured["results"]
+    assert hit["emitted_at"] != hit["event_time"]
+    assert result["title"].endswith(hit["event_time"])
+    assert result["title"].startswith("Atlas & Tide chat / ")
+    assert "bread until May" not in result["title"]
+
+
+@pytest.mark.scenario("S032")
+def test_a_search_of_one_connection_stays_there(client: Client, demo: Estate) -> None:
+    asked = {"query": "kitchen", "connection_id": "cin_home", "limit": 3}
+    with demo.recorder.listening() as sent:
+        found = client.good("search", asked)
+    assert {hit["connection_id"] for hit in found.structured["results"]} == {"cin_home"}
+    assert len(found.structured["results"]) == 3
+    [one] = sent
+    assert one.values("connection_id") == ["cin_home"]
+    assert one.values("limit") == ["3"]
+
+
+# Documents and projections
+
+
+@pytest.mark.scenario("S033")
+@pytest.mark.scenario("S065")
+@pytest.mark.scenario("S085")
+def test_a_search_result_is_fetched_as_a_document(client: Client) -> None:
+    [hit] = client.good("search", {"query": "adhesive grout"}).structured["results"]
+    found = client.good("fetch", {"id": hit["id"]})
+    document = found.structured
+    assert list(document) == ["id", "title", "text", "url", "metadata"]
+    assert [block["type"] for block in found.raw["content"]] == ["text"]
+    assert json.loads(found.text) == document
+    assert document["id"] == hit["id"]
+    assert document["title"] == "Invoice 4471 for the kitchen tiles"
+    assert document["url"] == hit["url"]
+    source = {k: document["metadata"][k] for k in ("connection_id", "stream", "record_id")}
+    assert source == {"connection_id": "cin_home", "stream": "messages"} | {
+        "record_id": "m-invoice-4471"
+    }
+    assert document["metadata"]["display_name"] == "Home mail"
+    assert document["metadata"]["connector_key"] == "mail"
+    assert "The grout needs until Friday" in document["text"]
+    for name in ("data", "provider_url", "request_id"):
+        assert f'"{name}"' not in found.text
+
+
+@pytest.mark.scenario("S034")
+def test_a_projected_document_holds_nothing_else(client: Client, demo: Estate) -> None:
+    with demo.recorder.listening() as sent:
+        found = client.good("fetch", {"id": LETTER_ID, "fields": ["subject"]})
+    assert reads(sent)[0].values("fields") == ["subject"]
+    assert found.structured["text"] == "subject: Invoice 4471 for the kitchen tiles"
+    shown = compact(found.raw)
+    for hidden in ("adhesive", "Rui Almeida", "t-invoice-4471", "55593"):
+        assert hidden not in shown
+    metadata = found.structured["metadata"]
+    assert metadata["connection_id"] == "cin_home"
+    assert metadata["stream"] == "messages"
+    assert metadata["record_id"] == "m-invoice-4471"
+    assert "event_time" not in metadata
+
+
+@pytest.mark.scenario("S035")
+def test_projected_records_hold_the_fields_that_were_asked_for(
+    client: Client, demo: Estate
+) -> None:
+    asked = {"stream": "messages", "connection_id": "cin_home", "fields": ["subject", "from"]}
+    with demo.recorder.listening() as sent:
+        found = client.good("query_records", {**asked, "limit": 5})
+    assert reads(sent)[0].values("fields") == ["subject", "from"]
+    for row in found.structured["data"]["data"]:
+        assert set(row["data"]) == {"subject", "from"}
+    names = re.findall(r"^   (\w+): ", found.text, re.M)
+    assert set(names) == {"subject", "from"}
+
+
+# Ambiguity
+
+
+@pytest.mark.scenario("S036")
+@pytest.mark.parametrize("kind", HOSTED)
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("query_records", {"stream": "letters"}),
+        ("aggregate", {"stream": "letters", "metric": "count"}),
+        ("fetch", {"id": "letters:same"}),
+        ("read_record_field", {"id": "letters:same", "field_path": "body"}),
+        ("schema", {"stream": "letters", "detail": "full"}),
+    ],
+)
+def test_a_package_of_several_sources_asks_which_without_asking_them(
+    post: Estate, kind: str, tool: str, arguments: dict[str, Any]
+) -> None:
+    token, grants = post.package()
+    client = post.client(kind, token)
+    with post.recorder.listening() as sent:
+        found = client.refused("ambiguous_connection", tool, arguments)
+    assert sent == []
+    error = found.structured["error"]
+    assert error["retry_with"] == "connection_id"
+    offered = {choice["connection_id"]: choice for choice in error["available_connections"]}
+    assert set(offered) == {FIRST, SECOND}
+    for connection_id, choice in offered.items():
+        assert choice["grant_id"] == grants[connection_id]
+        assert choice["connector_key"] == "post"
+    assert (error["total"], error["truncated"]) == (2, False)
+    for sight in ("content", "structured"):
+        chosen = see(found, sight).shown(tool, holding=SECOND)
+        client.good(chosen.tool, chosen.arguments)
+
+
+@pytest.mark.scenario("S036")
+def test_a_large_package_offers_a_few_and_points_at_the_index(wide: Estate) -> None:
+    token, _ = wide.package()
+    client = wide.client("http-legacy", token)
+    with wide.recorder.listening() as sent:
+        found = client.refused("ambiguous_connection", "query_records", {"stream": "anything"})
+    assert sent == []
+    error = found.structured["error"]
+    assert len(error["available_connections"]) == 12
+    assert (error["total"], error["truncated"]) == (40, True)
+    assert "schema {}" in found.text
+    assert "total: 40" in found.text
+    assert len(found.text) <= 4_000
+    assert len(compact(found.structured)) <= 4_000
+
+
+@pytest.mark.scenario("S036")
+def test_a_package_of_one_source_is_not_ambiguous(post: Estate) -> None:
+    token, _ = post.package(Selection(connections=(DIARY,)))
+    found = post.client("http-modern", token).good("query_records", {"stream": "pages"})
+    assert see(found, "content").ids == (f"{DIARY}/pages:p-1",)
+
+
+@pytest.mark.scenario("S057")
+def test_a_local_process_serves_the_same_reads(
+    demo: Estate, demo_token: str, tmp_path: Path
+) -> None:
+    root = connect(demo, tmp_path / "cache", demo_token)
+    wire = StdioWire(demo.world.server.url, root, "2025-03-26")
+    try:
+        said = open_wire(wire, "2025-03-26")
+        local = wire.request("tools/call", {"name": "fetch", "arguments": {"id": LETTER_ID}})
+        tools = [tool["name"] for tool in wire.request("tools/list", {})["tools"]]
+    finally:
+        wire.close()
+    hosted = demo.client("http-legacy", demo_token)
+    document = hosted.good("fetch", {"id": LETTER_ID}).structured
+    assert tuple(tools) == TOOLS
+    assert said["serverInfo"]["name"] == hosted.opening["serverInfo"]["name"]
+    assert local["structuredContent"]["text"] == document["text"]
+    assert "PDPP_PROVIDER_URL" not in bare_environment()
