@@ -27,6 +27,7 @@ from pdpp.mcp import rpc
 from pdpp.mcp.definition import definition
 from pdpp.mcp.reading import Reading
 from pdpp.mcp.server import make_kernel
+from pdpp.mcp.spelling import plain
 from pdpp.mcp.transport import InProcess, Reply, Transport
 from pdpp.model import instant
 from pdpp.store.sqlite.store import SqliteStore
@@ -46,9 +47,9 @@ def bounds(tool: str, arguments: Mapping[str, Any], failed: bool) -> tuple[int, 
         return 4_000, 4_000
     if tool == "schema" and not arguments.get("stream"):
         return 24_000, 24_000
-    if tool == "search" and arguments.get("limit", 10) <= 10:
+    if tool == "search" and (arguments.get("limit") or 10) <= 10:
         return 8_000, 12_000
-    if tool == "read_record_field" and arguments.get("limit_chars", 4_096) <= 4_096:
+    if tool == "read_record_field" and (arguments.get("limit_chars") or 4_096) <= 4_096:
         around = [arguments.get(name, 512) for name in ("before_chars", "after_chars")]
         if "query" not in arguments or sum(around) <= 3_000:
             return 6_000, 30_000
@@ -67,7 +68,7 @@ def check(result: Result) -> None:
         error = result.structured["error"]
         assert error["type"]
         assert error["message"]
-        assert text.partition(": ")[0].strip('"') == error["code"]
+        assert text.startswith(f"{plain(error['code'])}: ")
     elif result.tool == "fetch":
         assert json.loads(text) == result.structured
     else:

@@ -114,8 +114,8 @@ def test_a_match_in_a_very_long_line_is_read_around_and_to_its_end(
     body = record(demo, TRANSCRIPT)["body"]
     assert len(body) > 200_000
     assert "\n" not in body
-    hits = agent.call("search", {"query": "lighthouse", "streams": ["documents"]})
-    read = hits.shown("read_record_field", holding=TRANSCRIPT_KEY)
+    asked = {"query": "lighthouse", "filter": {"id": TRANSCRIPT_KEY}, "streams": ["documents"]}
+    read = agent.call("search", asked).shown("read_record_field", holding=TRANSCRIPT_KEY)
     seen = agent.follow(read, limit_chars=16_384)
     assert "lighthouse" in agent.passage(seen)[:600]
     offset = read.arguments["offset_chars"]
@@ -145,7 +145,7 @@ def test_a_passage_is_read_around_words(agent: Agent, demo: Estate) -> None:
     passage = agent.passage(seen)
     assert "haunted" in passage
     assert passage in body
-    assert seen.size < 2_000
+    assert seen.size < 2_500
 
 
 def test_a_hit_that_matched_only_in_its_title_is_opened(agent: Agent) -> None:
@@ -249,7 +249,8 @@ def test_messages_are_counted_by_month(agent: Agent, demo: Estate, demo_token: s
 def _shows_group(seen: Seen, key: str, count: int, value: float | None = None) -> bool:
     if not seen.visible.startswith("{"):
         tail = "" if value is None else f" = {value}"
-        return f"{key} {count}{tail} ·" in seen.visible
+        name = f'"{key}"' if " " in key else key
+        return f"{name} {count}{tail} ·" in seen.visible
     group: dict[str, Any] = {"key": key, "count": count}
     if value is not None:
         group["value"] = value

@@ -229,12 +229,13 @@ def test_a_cursor_is_good_for_its_own_search_alone(world: Inside, host: Host, ch
     elif change == "edit":
         arguments["cursor"] = cursor[:-3] + "x.y"
     else:
-        arguments |= {
-            "query": {"query": "own"},
-            "streams": {"streams": ["notes"]},
-            "filter": {"filter": {"id": "n-1"}},
-            "mode": {"mode": "hybrid"},
-        }[change]
+        changed: dict[str, Any] = {
+            "query": "own",
+            "streams": ["notes"],
+            "filter": {"id": "n-1"},
+            "mode": "hybrid",
+        }
+        arguments[change] = changed[change]
     world.targets()
     host.refused("invalid_cursor", "search", arguments)
     assert world.targets() == []

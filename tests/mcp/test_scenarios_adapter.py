@@ -26,7 +26,7 @@ from tests.mcp.closure import legacy
 from tests.mcp.launch import VERSION
 from tests.mcp.post import FIRST, SECOND
 from tests.mcp.sight import Agent, see
-from tests.serving import approve, grant, put, running
+from tests.serving import approve, grant, running
 
 from pdpp.authz.selection import Selection
 
@@ -211,7 +211,6 @@ def test_a_revoked_child_is_never_offered_as_a_choice(post: Estate) -> None:
 
 @pytest.mark.scenario("S054")
 def test_an_ambiguity_names_a_revoked_child_apart(post: Estate) -> None:
-    put(post.store, "cin_diary", "pages", {"id": "p-2", "body": "Nothing."})
     token, grants = post.package()
     post.store.revoke_grant(grants[SECOND])
     client = post.client("http-legacy", token)
@@ -586,7 +585,7 @@ def test_groups_stand_in_the_text_with_their_counts_and_the_rest(client: Client)
     [line, *_] = found.text.split("\n")
     assert line.startswith("count of transactions by category: ")
     for group in groups:
-        assert f"{group['key']} {group['count']} ·" in line
+        assert re.search(rf'[ "]{group["key"]}"? {group["count"]} ·', line)
     assert f"other_count {other}" in line
     assert "{" not in line
 
@@ -626,8 +625,8 @@ def test_search_text_stays_bounded_and_the_envelope_whole(client: Client, demo: 
     assert len(envelope["data"]) == len(found.structured["results"]) > 10
     assert envelope["has_more"] is True
     http = demo.world.server.client(client.token)
-    asked = {"q": "the", "limit": len(envelope["data"])}
-    assert envelope["data"] == http.get("/v1/search", params=asked).json()["data"]
+    params = {"q": "the", "limit": str(len(envelope["data"]))}
+    assert envelope["data"] == http.get("/v1/search", params=params).json()["data"]
     few = client.good("search", {"query": "the"})
     assert len(few.text) <= 8_000
     assert len(compact(few.structured)) <= 12_000

@@ -74,8 +74,8 @@ def test_a_continuation_stays_inside_the_grant(demo: Estate, client: Client) -> 
 @pytest.mark.scenario("S002")
 def test_text_alone_carries_evidence_identity_and_the_next_step(client: Client) -> None:
     agent = Agent(client, "content")
-    hits = agent.call("search", {"query": "invoice 4471 grout"})
-    assert "<mark>grout</mark>" in hits.visible.lower()
+    hits = agent.call("search", {"query": "adhesive grout"})
+    assert "<mark>adhesive</mark>" in hits.visible
     assert LETTER_ID in hits.ids
     assert hits.shown("read_record_field", holding=LETTER_ID)
     page = agent.call("query_records", {"stream": "messages", "limit": 3})
@@ -326,7 +326,7 @@ def test_records_are_shown_by_their_id_and_never_by_address(agent: Agent) -> Non
     for seen in (hits, page, document):
         assert not RAW_URI.search(seen.visible)
         assert all(re.match(r"[^/]+/[^/:]+:", id) for id in seen.ids)
-    read = hits.shown("read_record_field", holding=LETTER_ID)
+    read = hits.shown("read_record_field", holding=f'{LETTER_ID}"')
     assert read.arguments["id"] == LETTER_ID
 
 
@@ -392,7 +392,8 @@ def test_rest_search_describes_the_passage_and_how_to_read_it(demo: Estate) -> N
 
 @pytest.mark.scenario("S039")
 def test_an_incomplete_preview_is_read_on_by_tools_alone(agent: Agent, demo: Estate) -> None:
-    hits = agent.call("search", {"query": "lighthouse", "streams": ["documents"]})
+    asked = {"query": "lighthouse", "filter": {"id": TRANSCRIPT_KEY}, "streams": ["documents"]}
+    hits = agent.call("search", asked)
     preview = agent.follow(hits.shown("read_record_field", holding=TRANSCRIPT_KEY))
     assert "lighthouse" in agent.passage(preview)
     document = agent.call("fetch", {"id": TRANSCRIPT})

@@ -1,11 +1,12 @@
 """Seeding: the demo data goes into a store once, and a client gets a grant over it."""
 
 import io
+from typing import NamedTuple
 
 import orjson
 
 from pdpp import demo
-from pdpp.authz.selection import Selection, make_grant, resolve
+from pdpp.authz.selection import Selection, make_grant, make_package, resolve
 from pdpp.cli.progress import Progress
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
@@ -15,10 +16,18 @@ from pdpp.resource.settings import Settings
 from pdpp.store.port import Store
 
 CLIENT = "demo-agent"
+_PURPOSE = "Try the demo data"
 
 
-def seed(store: Store, settings: Settings, clock: instant.Clock = instant.now) -> str:
-    """Fill a store with the demo unless it is there, and return the token of a new grant over it.
+class DemoTokens(NamedTuple):
+    """Ways into the demo: one grant over everything, and a package of a grant per connection."""
+
+    client: str
+    package: str
+
+
+def seed(store: Store, settings: Settings, clock: instant.Clock = instant.now) -> DemoTokens:
+    """Fill a store with the demo unless it is there, and return new tokens for it.
 
     The grant is the last thing made, so a store that has one holds the demo it names.
     """
@@ -28,7 +37,7 @@ def seed(store: Store, settings: Settings, clock: instant.Clock = instant.now) -
         with Progress("Writing demo data:") as progress:
             _keep_blobs(store, settings, progress)
             _write_records(store, settings, clock, progress)
-    return _renew_grant(store, clock)
+    return _renew_grants(store, clock)
 
 
 def _connection_ids() -> list[str]:
@@ -76,13 +85,19 @@ def _write_records(
         progress.tell(done)
 
 
-def _renew_grant(store: Store, clock: instant.Clock) -> str:
+def _renew_grants(store: Store, clock: instant.Clock) -> DemoTokens:
+    """Approve anew, and take back what earlier starts approved."""
+    earlier = [held for held in store.grants() if held.client_id == CLIENT]
     allowances = resolve(Selection(connections=tuple(_connection_ids())), store.catalogue())
-    grant, secret, token = make_grant(
-        allowances, client_id=CLIENT, purpose="Try the demo data", now=clock()
+    package, grants, package_secret, package_token = make_package(
+        allowances, client_id=CLIENT, purpose=_PURPOSE, now=clock()
     )
-    earlier = [held.id for held in store.grants() if held.client_id == CLIENT]
+    store.add_package(package, grants, [package_token])
+    grant, secret, token = make_grant(allowances, client_id=CLIENT, purpose=_PURPOSE, now=clock())
     store.add_grant(grant, [token])
-    for grant_id in earlier:
-        store.revoke_grant(grant_id)
-    return secret
+    for held in earlier:
+        if held.package_id is None:
+            store.revoke_grant(held.id)
+        else:
+            store.revoke_package(held.package_id)
+    return DemoTokens(secret, package_secret)

@@ -4,8 +4,10 @@ import contextlib
 import json
 import logging
 import os
+import shutil
 import signal
 import socket
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,8 +25,9 @@ from pdpp.app import make_app
 from pdpp.cli.folder import opened
 from pdpp.cli.options import common, examples
 from pdpp.cli.output import show, stop_writing
-from pdpp.cli.seeding import seed
+from pdpp.cli.seeding import DemoTokens, seed
 from pdpp.demo.story import INVOICE, INVOICE_STORY
+from pdpp.hosted import MCP_PATH
 from pdpp.resource.settings import Settings
 
 _BACKLOG = 2_048
@@ -39,17 +42,23 @@ class Ready:
 
     url: str
     data: Path
-    client_token: str | None
+    tokens: DemoTokens | None
 
     def document(self) -> dict[str, str]:
         """Return the content of the ready file."""
-        token = {} if self.client_token is None else {"client_token": self.client_token}
-        return {"url": self.url, **token}
+        document = {"url": self.url, "mcp_url": self.url + MCP_PATH}
+        if self.tokens is not None:
+            document |= {"client_token": self.tokens.client, "package_token": self.tokens.package}
+        return document
 
     def greeting(self) -> list[str]:
         """Return what a person reads when the server has started."""
-        lines = [f"PDPP answers on {self.url} with the data in {self.data}", ""]
-        if self.client_token is None:
+        lines = [
+            f"PDPP answers on {self.url} with the data in {self.data}",
+            f"Agents connect to {self.url}{MCP_PATH}",
+            "",
+        ]
+        if self.tokens is None:
             lines += [
                 "Try next, in another terminal and with the same --data:",
                 "  pdpp source add SOURCE.json",
@@ -60,13 +69,25 @@ class Ready:
         else:
             lines += [
                 "A client that may read all of the demo has this token:",
-                f"  {self.client_token}",
+                f"  {self.tokens.client}",
                 "",
                 "Try next, in another terminal:",
-                f"  TOKEN={self.client_token}",
+                f"  TOKEN={self.tokens.client}",
                 *(f"  {line}" for line in _calls(self.url)),
+                "",
+                "Connect an agent on this machine:",
+                f'  echo "$TOKEN" | {_program()} connect {self.url} --token-file -',
+                f"  {_program()} mcp config claude-code --provider-url {self.url}",
             ]
         return [*lines, "", "Stop with Ctrl-C; the data stays."]
+
+
+def _program() -> str:
+    """Return how a person in this folder starts the program that is running."""
+    beside = Path(sys.executable).with_name("pdpp")
+    if shutil.which("pdpp"):
+        return "pdpp"
+    return os.path.relpath(beside) if beside.exists() else f"{sys.executable} -m pdpp"
 
 
 def _calls(url: str) -> list[str]:

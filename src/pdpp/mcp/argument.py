@@ -17,6 +17,7 @@ LONGEST = 1_024
 LONGEST_CURSOR = 4_096
 _LARGEST = 2**53
 _MOST_ITEMS = 100
+_MOST_EXAMPLE = 400
 _MOST_CHARS = 3_000
 """How long the arguments may be together: results repeat them in the call that goes on."""
 
@@ -72,6 +73,10 @@ class Argument:
 
 
 _OBJECTS = (Form.FILTER, Form.LIMITS)
+_EXAMPLES: Mapping[Form | None, Mapping[str, Any]] = {
+    Form.FILTER: {"filter": {"sent_at": {"gte": "2026-01-01T00:00:00Z"}}},
+    Form.LIMITS: {"expand": ["attachments"], "expand_limit": {"attachments": 3}},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +103,7 @@ class Signature:
         """Return the arguments as they may be used, or refuse with a call that would do."""
         for name in given:
             if name not in self.arguments:
-                raise self._unknown(name)
+                raise self._unknown(name, given)
         checked: dict[str, Any] = {}
         for name, argument in self.arguments.items():
             value = given.get(name)
@@ -209,7 +214,7 @@ class Signature:
                 )
         return value
 
-    def _unknown(self, name: str) -> InvalidRequest:
+    def _unknown(self, name: str, given: Mapping[str, Any]) -> InvalidRequest:
         near = difflib.get_close_matches(name, self.arguments, n=1, cutoff=0.4)
         hint = f"did you mean {near[0]}? " if near else ""
         offered = ", ".join(self.arguments)
@@ -217,14 +222,36 @@ class Signature:
             InvalidRequest,
             f"unknown argument {_shown(name)}; {hint}it takes: {offered}",
             name[:60],
+            self._corrected(name, near[0], given) if near else None,
         )
 
-    def _refuse(self, error: type[InvalidRequest], what: str, param: str) -> InvalidRequest:
+    def _corrected(
+        self, name: str, near: str, given: Mapping[str, Any]
+    ) -> Mapping[str, Any] | None:
+        """Return the caller's own call with one name put right, where that makes it good."""
+        rest = {key: value for key, value in given.items() if key != name}
+        if near in rest or not rest.keys() <= self.arguments.keys():
+            return None
+        try:
+            corrected = self.check({**rest, near: given[name]})
+        except InvalidRequest:
+            return None
+        return corrected if json_length(corrected) <= _MOST_EXAMPLE else None
+
+    def _refuse(
+        self,
+        error: type[InvalidRequest],
+        what: str,
+        param: str,
+        corrected: Mapping[str, Any] | None = None,
+    ) -> InvalidRequest:
+        form = self.arguments[param].form if param in self.arguments else None
+        example = corrected or {**self.example, **_EXAMPLES.get(form, {})}
         return error(
             f"{self.tool}: {what}. Nothing was read. "
-            f"A correct call: {call_text(self.tool, self.example)}",
+            f"A correct call: {call_text(self.tool, example)}",
             param=param,
-            example={"tool": self.tool, "arguments": dict(self.example)},
+            example={"tool": self.tool, "arguments": dict(example)},
         )
 
 

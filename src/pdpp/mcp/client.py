@@ -139,7 +139,7 @@ def _error(
 
 
 def _strange(reply: Reply, origin: str) -> ServerUnreachable:
-    kind = reply.headers.get("content-type", "no content type")
+    kind = reply.headers.get("content-type") or "no content type"
     return ServerUnreachable(
         f"{origin} answered {reply.status} with {kind[:60]}, not with JSON of this protocol; "
         "a proxy or firewall may stand between. Nothing was read."

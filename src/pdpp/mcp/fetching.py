@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pdpp.evidence.binary import OCTETS, is_text_media
 from pdpp.evidence.budget import cut
 from pdpp.evidence.card import make_card
 from pdpp.evidence.handle import BLOB_URI, Handle, blob_uri, parse_blob_uri
 from pdpp.evidence.text import json_text
-from pdpp.mcp.client import target
+from pdpp.mcp.blob import read_blob
 from pdpp.mcp.locator import locate
 from pdpp.mcp.presentation import (
     DOCUMENT_CHARS,
@@ -157,32 +156,25 @@ def _expansion(body: Mapping[str, Any], room: Room) -> dict[str, Any]:
 
 async def _blob(reading: Reading, uri: str) -> dict[str, Any]:
     """Return the facts about a blob, with the first of its text where it is text."""
-    blob_id = parse_blob_uri(uri)
-    reply = await reading.blob(blob_id, _BLOB_BYTES)
-    media_type = reply.headers.get("content-type", OCTETS) if reply.status < 400 else OCTETS
-    total = reply.headers.get("content-range", "").rpartition("/")[2]
-    size = int(total) if total.isdecimal() else len(reply.body)
-    route = target(["blobs", blob_id], {})
+    content = await read_blob(reading, parse_blob_uri(uri), _BLOB_BYTES)
     metadata: dict[str, Any] = {
-        "media_type": media_type,
-        "size_bytes": size,
-        "sha256": blob_id,
-        "export": {"method": "GET", "route": route},
+        "media_type": content.media_type,
+        "size_bytes": content.size_bytes,
+        "sha256": content.blob_id,
+        "export": {"method": "GET", "route": content.route},
     }
-    shown = ""
-    if is_text_media(media_type):
-        text = reply.body[:_BLOB_BYTES].decode("utf-8", "replace")
-        shown, was_cut = cut(text, _BLOB_CHARS)
-        if was_cut or size > len(reply.body):
-            metadata["truncation"] = {
-                "served_chars": len(shown),
-                "total_bytes": size,
-                "note": "read the rest with read_record_field on the record's blob field",
-            }
+    about = f"{content.media_type}, {content.size_bytes} bytes"
+    shown, was_cut = cut(content.text or "", _BLOB_CHARS)
+    if was_cut or (content.text is not None and not content.is_whole):
+        metadata["truncation"] = {
+            "served_chars": len(shown),
+            "total_bytes": content.size_bytes,
+            "read_record_field": {"id": blob_uri(content.blob_id), "offset_chars": len(shown)},
+        }
     return {
-        "id": blob_uri(blob_id),
-        "title": f"{media_type}, {size} bytes",
-        "text": shown or f"[{media_type}, {size} bytes, sha256 {blob_id}, not shown]",
-        "url": reading.client.origin + route,
+        "id": blob_uri(content.blob_id),
+        "title": about,
+        "text": shown or f"[{about}, sha256 {content.blob_id}, not shown]",
+        "url": reading.client.origin + content.route,
         "metadata": metadata,
     }

@@ -1,14 +1,17 @@
 """The read_record_field tool: a bounded piece of one field."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from pdpp.evidence.budget import cut
-from pdpp.evidence.handle import Handle, WindowHandle, blob_uri, window_uri
+from pdpp.evidence.handle import BLOB_URI, Handle, WindowHandle, blob_uri, window_uri
+from pdpp.evidence.text import digest
 from pdpp.evidence.window import DEFAULT_AROUND, DEFAULT_LIMIT, MAX_LIMIT
 from pdpp.mcp import structured, text
+from pdpp.mcp.blob import MOST_BYTES, read_blob, window_of
 from pdpp.mcp.client import ServerError
-from pdpp.mcp.locator import locate_window, refuse
+from pdpp.mcp.locator import locate_blob, locate_window, refuse
 from pdpp.mcp.presentation import source_of, text_of
 from pdpp.mcp.reading import Reading
 from pdpp.mcp.result import MOST_CHARS, MOST_WINDOW_TEXT, fits, result
@@ -16,6 +19,8 @@ from pdpp.mcp.view import NextCall, Source, WindowView
 from pdpp.model.errors import PayloadTooLarge
 
 TOOL = "read_record_field"
+CONTENT = "content"
+ViewOf = Callable[[Mapping[str, Any]], Awaitable[WindowView]]
 _AROUND = ("before_chars", "after_chars")
 _MOST_MATCH = 1_024
 """How long a match itself is taken to be at most."""
@@ -23,12 +28,11 @@ _MOST_MATCH = 1_024
 
 async def read_record_field(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
     """Run the read_record_field tool."""
-    handle, chosen = locate_window(TOOL, arguments)
-    reading.require_one_source(handle.connection_id, handle.stream)
+    view_of, chosen = _way(reading, arguments)
     params = _params(chosen)
     most_text = MOST_WINDOW_TEXT if _asked(params) <= DEFAULT_LIMIT else MOST_CHARS
     while True:
-        view = await window_view(reading, handle, params)
+        view = await view_of(params)
         spoken, shaped = text.window_text(view), structured.window_structured(view)
         if fits(spoken, shaped, most_text, MOST_CHARS):
             meta = {"pdpp/resource_uri": view.uri} if view.uri is not None else None
@@ -36,6 +40,16 @@ async def read_record_field(reading: Reading, arguments: dict[str, Any]) -> dict
         if _asked(params) <= 1 or view.window is None:
             raise PayloadTooLarge("What names this field does not fit an answer.", param="id")
         params = _narrower(params, view.window)
+
+
+def _way(reading: Reading, arguments: Mapping[str, Any]) -> tuple[ViewOf, dict[str, Any]]:
+    """Return how the field that a call names is read, and what of it was chosen."""
+    if str(arguments.get("id", "")).startswith(BLOB_URI):
+        blob_id, chosen = locate_blob(TOOL, arguments)
+        return partial(blob_view, reading, blob_id), {"field_path": CONTENT, **chosen}
+    handle, chosen = locate_window(TOOL, arguments)
+    reading.require_one_source(handle.connection_id, handle.stream)
+    return partial(window_view, reading, handle), chosen
 
 
 def _asked(params: Mapping[str, Any]) -> int:
@@ -106,10 +120,9 @@ async def window_view(reading: Reading, handle: Handle, params: Mapping[str, Any
             found, field, window["start_chars"], limit if isinstance(limit, int) else None, None
         )
     )
-    digest = text_of(body.get("digest"))
-    return WindowView(
-        found.id, source, field, digest, window, None, _calls(found.id, field, window), uri
-    )
+    calls = _calls({"id": found.id, "field_path": field}, window)
+    told_digest = text_of(body.get("digest"))
+    return WindowView(found.id, source, field, told_digest, window, None, calls, uri)
 
 
 def _known(window: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
@@ -147,11 +160,10 @@ def _count(window: Mapping[str, Any], name: str, otherwise: int) -> int:
     return value if isinstance(value, int) and value >= 0 else otherwise
 
 
-def _calls(id: str, field: str, known: Mapping[str, Any]) -> list[NextCall]:
+def _calls(base: Mapping[str, Any], known: Mapping[str, Any]) -> list[NextCall]:
     """Offer the piece after this one and the piece before it."""
     calls = []
     limit = min(MAX_LIMIT, max(DEFAULT_LIMIT, _count(known, "limit_chars", 0)))
-    base = {"id": id, "field_path": field}
     if known["has_more"]:
         following = {**base, "offset_chars": known["end_chars"], "limit_chars": limit}
         calls.append(NextCall("read on", TOOL, following))
@@ -161,6 +173,18 @@ def _calls(id: str, field: str, known: Mapping[str, Any]) -> list[NextCall]:
         earlier = {**base, "offset_chars": begin, "limit_chars": start - begin}
         calls.append(NextCall("before", TOOL, earlier))
     return calls
+
+
+async def blob_view(reading: Reading, blob_id: str, params: Mapping[str, Any]) -> WindowView:
+    """Read one window of a text that is kept apart, or the facts about what is not text."""
+    content = await read_blob(reading, blob_id, MOST_BYTES)
+    id = blob_uri(blob_id)
+    if content.text is None or not content.is_whole:
+        about = NextCall("about it", "fetch", {"id": id})
+        return WindowView(id, None, CONTENT, None, None, content.facts(), [about])
+    window = window_of(content.text, params).as_json()
+    found = digest(content.text)
+    return WindowView(id, None, CONTENT, found, window, None, _calls({"id": id}, window))
 
 
 def _binary_view(handle: Handle, field: str, error: ServerError) -> WindowView:

@@ -3,7 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pdpp.evidence.handle import WINDOW_URI, Handle, WindowHandle, parse_handle, parse_window_uri
+from pdpp.evidence.handle import (
+    WINDOW_URI,
+    Handle,
+    WindowHandle,
+    parse_blob_uri,
+    parse_handle,
+    parse_window_uri,
+)
 from pdpp.mcp.argument import call_text
 from pdpp.mcp.definition import SIGNATURES
 from pdpp.model.errors import InvalidRequest
@@ -64,6 +71,15 @@ def locate_window(tool: str, arguments: Mapping[str, Any]) -> tuple[Handle, dict
             raise refuse(tool, f"{name} differs from the one in the URI")
     named = {k: v for k, v in arguments.items() if k == "connection_id"}
     return locate(tool, {**named, "id": window.handle.id}), {**told, **chosen}
+
+
+def locate_blob(tool: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the blob that a call names, and what of its text was chosen."""
+    for name in ("connection_id", "stream", "record_id", "field_path"):
+        if name in arguments:
+            raise refuse(tool, f"a blob is named by its id alone, not with {name}")
+    chosen = {k: v for k, v in arguments.items() if k in _SELECTORS}
+    return parse_blob_uri(arguments["id"]), chosen
 
 
 _SELECTORS = (

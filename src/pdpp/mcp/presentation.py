@@ -16,6 +16,7 @@ DOCUMENT_CHARS = 20_000
 ASIDE_CHARS = 1_000
 LABEL_CHARS = 240
 MOST_NAME_CHARS = 2_000
+_MOST_RELATED = 100
 _ENVELOPE = (
     "object",
     "stream",
@@ -148,12 +149,12 @@ def record_view(envelope: Mapping[str, Any], stream: str, facts: Facts, room: Ro
         },
         omitted=omitted,
         unnamed=len(left_out) - len(omitted),
-        expanded=_expanded(envelope, room),
+        expanded=_expanded(id, envelope, room),
         deleted_at=str(envelope.get("deleted_at")) if envelope.get("deleted") else None,
     )
 
 
-def _expanded(envelope: Mapping[str, Any], room: Room) -> dict[str, Any]:
+def _expanded(id: str, envelope: Mapping[str, Any], room: Room) -> dict[str, Any]:
     related = envelope.get("expanded")
     if not isinstance(related, Mapping):
         return {}
@@ -168,18 +169,28 @@ def _expanded(envelope: Mapping[str, Any], room: Room) -> dict[str, Any]:
             "has_more": bool(value.get("has_more")) if several else False,
             "left_out": max(0, len(records) - room.related),
         }
+        if found[name]["has_more"] or found[name]["left_out"]:
+            found[name]["more"] = _more_related(id, name, len(records))
     return found
+
+
+def _more_related(id: str, name: str, shown: int) -> NextCall:
+    """Return the call that expands one record alone, further than it was."""
+    limit = {name: min(_MOST_RELATED, max(10, shown * 4))}
+    return NextCall("more", "fetch", {"id": id, "expand": [name], "expand_limit": limit})
 
 
 def title_of(envelope: Mapping[str, Any], source: Source, facts: Facts) -> str:
     """Return a record's title by its declared role, else by where and when it is from."""
-    return make_card(
+    label = source.display_name or source.connector_key or source.connection_id or "record"
+    title = make_card(
         envelope.get("data") or {},
         facts.roles,
-        label=source.display_name or source.connector_key or source.connection_id or "record",
+        label=label,
         stream=source.stream,
         emitted_at=str(envelope.get("emitted_at", "")),
     ).title
+    return title.removesuffix(" /") if title.startswith(f"{label} / ") else title
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,13 @@ from typing import Any
 
 from pdpp.evidence.budget import cut, json_length
 from pdpp.mcp.definition import SIGNATURES
+from pdpp.mcp.locator import locate_window
 from pdpp.mcp.result import MOST_ERROR_CHARS, fits, result
 from pdpp.mcp.spelling import plain
 from pdpp.mcp.structured import problem_structured
 from pdpp.mcp.text import problem_text
 from pdpp.mcp.view import NextCall, ProblemView
-from pdpp.model.errors import PdppError
+from pdpp.model.errors import InvalidRequest, PdppError
 
 _LENGTHS = ((1_200, 12), (600, 8), (400, 5), (300, 3), (120, 2), (60, 1), (20, 0))
 """How long texts and lists of an error may be, from generous to scant."""
@@ -78,14 +79,30 @@ def _calls(tool: str, arguments: Mapping[str, Any], error: PdppError) -> Sequenc
             fresh["changes_since"] = "beginning"
         return [NextCall("start again", tool, fresh)]
     if error.code in ("unknown_field", "field_not_granted", "invalid_filter", "invalid_expand"):
-        scope = {k: known[k] for k in ("stream", "connection_id") if isinstance(known.get(k), str)}
-        return [NextCall("what may be asked", "schema", scope)]
+        return [NextCall("what may be asked", "schema", _scope(tool, known))]
+    if error.code == "not_found" and error.param == "q":
+        whole = {k: v for k, v in known.items() if k not in _AROUND}
+        return [NextCall("read from its start", tool, whole)]
     if error.code == "payload_too_large" and tool == "schema":
-        scope = {k: known[k] for k in ("stream", "connection_id") if k in known}
-        return [NextCall("shorter", "schema", scope if "detail" in known else {})]
+        return [NextCall("shorter", "schema", _scope(tool, known) if "detail" in known else {})]
     if error.code in ("grant_stream_not_allowed", "not_found"):
         return [NextCall("what may be read", "schema", {})]
     return []
+
+
+_AROUND = ("query", "before_chars", "after_chars")
+
+
+def _scope(tool: str, known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the stream and connection that a call is about."""
+    named: dict[str, Any] = {k: known.get(k) for k in ("stream", "connection_id")}
+    if isinstance(known.get("id"), str):
+        try:
+            handle, _ = locate_window(tool, known)
+            named = {"stream": handle.stream, "connection_id": handle.connection_id}
+        except InvalidRequest:
+            named = {}
+    return {name: value for name, value in named.items() if isinstance(value, str)}
 
 
 def _choices(tool: str, arguments: Mapping[str, Any], offered: Any) -> list[NextCall]:

@@ -101,6 +101,7 @@ def record_structured(record: RecordView) -> dict[str, Any]:
                 "data": [record_structured(child) for child in related["records"]],
                 "has_more": related["has_more"],
                 **({"left_out": related["left_out"]} if related["left_out"] else {}),
+                **({"fetch": dict(related["more"].arguments)} if "more" in related else {}),
             }
             for name, related in record.expanded.items()
         }
@@ -127,8 +128,9 @@ def window_structured(view: WindowView) -> dict[str, Any]:
     body: dict[str, Any] = {
         "id": view.id,
         "field_path": view.field_path,
-        "source": view.source.as_json(),
     }
+    if view.source is not None:
+        body["source"] = view.source.as_json()
     if view.window is not None:
         body["window"] = view.window
         if view.digest is not None:

@@ -152,20 +152,21 @@ def record_lines(record: RecordView, mark: str = "", indent: str = "") -> list[s
 
 
 def _related(name: str, related: Mapping[str, Any], indent: str) -> list[str]:
-    more = ", more exist: raise expand_limit" if related.get("has_more") else ""
+    more = ", more exist" if related.get("has_more") else ""
     if related.get("left_out"):
-        more += f", {related['left_out']} left out to fit: expand one record at a time"
+        more += f", {related['left_out']} left out to fit"
     lines = [f"{indent}{plain(name)} ({len(related['records'])} shown{more}):"]
     for record in related["records"]:
         lines += record_lines(record, "- ", indent)
+    if related.get("more") is not None:
+        lines.append(f"{indent}{call_line(related['more'])}")
     return lines
 
 
 def _field(name: str, shown: Shown) -> str:
     if shown.binary is not None:
-        return f"{plain(name)}: {binary_text(shown.binary.media_type, shown.binary.size_bytes)}" + (
-            f"; {call_line(shown.read)}" if shown.read else ""
-        )
+        about = binary_text(shown.binary.media_type, shown.binary.size_bytes, shown.binary.sha256)
+        return f"{plain(name)}: {about}" + (f"; {call_line(shown.read)}" if shown.read else "")
     value = shown.value
     text = quote(value) if isinstance(value, str) else escaped(value)
     if shown.cut is None:
@@ -177,9 +178,12 @@ def _field(name: str, shown: Shown) -> str:
     )
 
 
-def binary_text(media_type: str, size: int | None) -> str:
+def binary_text(media_type: str, size: int | None, sha256: str | None = None) -> str:
     """Return the facts about binary content in words."""
-    return f"[{plain(media_type)}, {size if size is not None else 'unknown'} bytes, not shown]"
+    facts = [plain(media_type), f"{size if size is not None else 'unknown'} bytes"]
+    if sha256 is not None:
+        facts.append(f"sha256 {plain(sha256)}")
+    return f"[{', '.join(facts)}, not shown]"
 
 
 # one field

@@ -139,7 +139,7 @@ class WindowView:
     """A piece of one field, or the facts about it where it is binary."""
 
     id: str
-    source: Source
+    source: Source | None
     field_path: str
     digest: str | None
     window: Mapping[str, Any] | None

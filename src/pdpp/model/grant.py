@@ -24,6 +24,12 @@ class Interval:
         until = min((b for b in (self.until, other.until) if b is not None), default=None)
         return Interval(since, until)
 
+    def holds(self, moment: int | None) -> bool:
+        """Tell whether a moment lies inside; none does not."""
+        if moment is None or (self.since is not None and moment < self.since):
+            return False
+        return self.until is None or moment < self.until
+
     @property
     def empty(self) -> bool:
         """Tell whether no moment lies inside."""

@@ -2,16 +2,15 @@
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 from pdpp.model.errors import BlobNotFound, InvalidRequest, RangeNotSatisfiable, Unprocessable
 from pdpp.resource.call import Call
-from pdpp.store.blobs import chunks
+from pdpp.store.blobs import MEDIA_TYPE, chunks
 from pdpp.store.port import Blob
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})\Z", re.ASCII)
-_MEDIA_TYPE = re.compile(r"[\w.+-]+/[\w.+-]+(?:\s*;\s*[\w.+-]+=[\w.+\"-]+)*\Z", re.ASCII)
 _BLOB_ID = re.compile(r"[0-9a-f]{64}\Z", re.ASCII)
 
 
@@ -49,10 +48,10 @@ def read_blob(call: Call) -> Piece:
     """Answer ``GET`` and ``HEAD /v1/blobs/{blob_id}``."""
     blob_id = call.path["blob_id"]
     blob = call.store.blob(blob_id) if _BLOB_ID.match(blob_id) else None
-    shown = blob is not None and (
-        call.principal.is_owner or call.store.blob_shown(blob_id, call.principal.reaches)
-    )
-    if blob is None or not shown or not blob.path.is_file():
+    if blob is not None and not call.principal.is_owner:
+        media_type = call.store.blob_shown(blob_id, call.principal.reaches)
+        blob = None if media_type is None else replace(blob, media_type=media_type)
+    if blob is None or not blob.path.is_file():
         raise BlobNotFound("There is no such blob in a record this token shows.")
     return Piece(blob, *_span(call.headers.get("range"), blob.size_bytes))
 
@@ -78,7 +77,7 @@ def store_blob(call: Call) -> dict[str, Any]:
     """Answer ``POST /v1/blobs``; the body is a file that can be read twice."""
     source: BinaryIO = call.body
     media_type = call.headers.get("content-type") or "application/octet-stream"
-    if len(media_type) > 200 or not _MEDIA_TYPE.match(media_type):
+    if not MEDIA_TYPE.match(media_type):
         raise InvalidRequest(
             "Content-Type is a media type such as image/png.", param="Content-Type"
         )

@@ -84,11 +84,10 @@ def _text(call: Call, declared: Field, value: Any) -> tuple[str, str | None]:
         return field_text(value), None
     named = binary.blob_id if declared.kind is Kind.BLOB else None
     blob = call.store.blob(named) if named is not None else None
-    if blob is None or not is_text_media(blob.media_type):
+    readable = is_text_media(binary.media_type)
+    if blob is None or not readable or blob.size_bytes > call.settings.text_blob_bytes:
         raise not_text(declared.name, binary, blob)
-    if blob.size_bytes > call.settings.text_blob_bytes:
-        raise not_text(declared.name, binary, blob)
-    return _decoded(blob.path), blob.media_type
+    return _decoded(blob.path), binary.media_type
 
 
 def _decoded(path: Path) -> str:
@@ -105,7 +104,6 @@ def not_text(field: str, binary: Binary, blob: Blob | None) -> FieldNotText:
     where = "its bytes are in the record"
     if blob is not None:
         detail |= {
-            "media_type": blob.media_type,
             "size_bytes": blob.size_bytes,
             "sha256": blob.blob_id,
             "blob_id": blob.blob_id,

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -11,6 +12,9 @@ from typing import BinaryIO
 from pdpp.model.errors import PayloadTooLarge
 
 CHUNK = 1 << 18
+MEDIA_TYPE = re.compile(
+    r"(?=.{1,200}\Z)[\w.+-]+/[\w.+-]+(?:\s*;\s*[\w.+-]+=[\w.+\"-]+)*\Z", re.ASCII
+)
 
 
 class BlobFolder:
@@ -73,6 +77,14 @@ class BlobFolder:
         if path.stat().st_size != size or digest.hexdigest() != blob_id:
             return f"blob {blob_id} has other content than its name says"
         return None
+
+
+def media_type_of(reference: object) -> str:
+    """Return the media type that a record's own reference to a blob names."""
+    named = reference.get("mime_type") if isinstance(reference, dict) else None
+    return (
+        named if isinstance(named, str) and MEDIA_TYPE.match(named) else "application/octet-stream"
+    )
 
 
 def chunks(source: BinaryIO) -> Iterator[bytes]:

@@ -10,7 +10,6 @@ from heapq import merge
 from typing import Any
 
 import apsw
-import orjson
 
 from pdpp.model.grant import Interval
 from pdpp.store.port import ChangePage, ChangeQuery, Record, Tombstone
@@ -67,23 +66,11 @@ class ChangeReader:
         for row in self._db.execute(sql.text, sql.values):
             key, _, _, _, created, emitted, stamps = row
             version, _ = visible_stamp(query.reach, created, emitted, stamps)
-            version = max(version, self._entered(query.reach, key))
             if query.after < (version, key) and version <= query.horizon:
                 placed.append(((version, key), row))
         placed.sort(key=lambda item: item[0])
         for place, row in placed:
             yield place, self._record(query, row)
-
-    def _entered(self, reach: Reach, key: str) -> int:
-        """Return the version at which a record came into the reach's time, 0 if it always was."""
-        if reach.time is None:
-            return 0
-        rows = self._db.execute(
-            "SELECT version, time FROM ghost WHERE subject = ? AND feed = ? AND key = ?"
-            " ORDER BY version DESC",
-            (SUBJECT, reach.feed.id, key),
-        )
-        return next((version for version, time in rows if not _inside(reach.time, time)), 0)
 
     def _gone(self, query: ChangeQuery) -> Iterator[_Change]:
         """Yield tombstones of records the reach showed once and shows no more."""
@@ -105,15 +92,17 @@ class ChangeReader:
 
     def latest_trace(self, reach: Reach) -> int:
         """Return the version of the last record that went away from what a reach shows, else 0."""
-        sql = Sql(
-            "SELECT max(version) FROM ghost WHERE subject = ? AND feed = ?",
-            (SUBJECT, reach.feed.id),
+        sql = (
+            Sql("SELECT version, key FROM ghost WHERE subject = ?", (SUBJECT,))
+            + Sql("AND feed = ?", (reach.feed.id,))
+            + _within(reach.time)
+            + Sql("ORDER BY version DESC, key DESC")
         )
-        sql += _within(reach.time)
-        if reach.keys is not None:
-            keys = orjson.dumps(sorted(reach.keys)).decode()
-            sql += Sql("AND key IN (SELECT value FROM json_each(?))", (keys,))
-        return self._db.execute(sql.text, sql.values).get or 0
+        for version, key in self._db.execute(sql.text, sql.values):
+            allowed = reach.keys is None or key in reach.keys
+            if allowed and not self._shown(reach, key):
+                return int(version)
+        return 0
 
     def _shown(self, reach: Reach, key: str) -> bool:
         where = records_where(reach)
@@ -134,10 +123,3 @@ def _within(interval: Interval | None) -> Sql:
     if interval.until is not None:
         sql += Sql("AND time < ?", (interval.until,))
     return sql
-
-
-def _inside(interval: Interval, time: int | None) -> bool:
-    if time is None:
-        return False
-    after = interval.since is None or time >= interval.since
-    return after and (interval.until is None or time < interval.until)

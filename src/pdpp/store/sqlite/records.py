@@ -29,11 +29,23 @@ COLUMNS = "r.key, r.data, r.digest, r.shape, r.created, r.emitted, r.stamps"
 Shapes = Callable[[int], frozenset[str] | None]
 
 
+MOVES = ""
+"""The member of a record's stamps, no field's name, for the times it was moved away from."""
+
+
 def visible_stamp(reach: Reach, created: int, emitted: int, stamps: str) -> tuple[int, int]:
-    """Return the version and emission of the last write that changed what a reach shows."""
+    """Return the version and emission of the last write that changed what a reach shows.
+
+    Coming into the reach's time is such a write, even where the time itself is hidden.
+    """
     latest = (created, emitted)
-    for name, (version, at) in orjson.loads(stamps).items():
+    marks = orjson.loads(stamps)
+    moves = marks.pop(MOVES, ())
+    for name, (version, at) in marks.items():
         if reach.shows(name) and version > latest[0]:
+            latest = (version, at)
+    for version, at, time in moves:
+        if reach.time is not None and not reach.time.holds(time) and version > latest[0]:
             latest = (version, at)
     return latest
 

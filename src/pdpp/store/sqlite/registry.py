@@ -186,6 +186,11 @@ def _lay_feeds(
             db.execute("UPDATE feed SET places = ? WHERE id = ?", (text, row[0]))
             if after["time"] != before["time"]:
                 db.execute("UPDATE ghost SET time = NULL WHERE feed = ?", (row[0],))
+                db.execute(
+                    "UPDATE record SET stamps = json_remove(stamps, '$.\"\"')"
+                    " WHERE subject = ? AND feed = ? AND stamps IS NOT NULL",
+                    (SUBJECT, row[0]),
+                )
             sources = {declaration.connector_key: declaration}
             _reindex(db, _feed(row[0], connection, sources, stream.name, text), before, progress)
 

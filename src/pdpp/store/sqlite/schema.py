@@ -68,7 +68,8 @@ MIGRATIONS: tuple[str, ...] = (
     );
 
     -- `id` is the feed and a sequence. `created` and `emitted` belong to the first write; `stamps`
-    -- holds, for each field that changed later, the version and emission that changed it.
+    -- holds, for each field that changed later, the version and emission that changed it, and the
+    -- times the record was moved away from.
     CREATE TABLE record (
       id INTEGER PRIMARY KEY,
       subject INTEGER NOT NULL,
@@ -113,7 +114,6 @@ MIGRATIONS: tuple[str, ...] = (
       emitted INTEGER NOT NULL,
       PRIMARY KEY (subject, feed, version, key)
     ) WITHOUT ROWID;
-    CREATE INDEX ghost_key ON ghost (subject, feed, key, version);
 
     CREATE TABLE blob (
       subject INTEGER NOT NULL,

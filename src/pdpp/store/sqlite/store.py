@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 import apsw
+import orjson
 
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import NotFound, StoreError
 from pdpp.model.grant import Grant, Package
-from pdpp.store.blobs import BlobFolder
+from pdpp.store.blobs import BlobFolder, media_type_of
 from pdpp.store.catalogue import Catalogue, Connection, Feed
 from pdpp.store.cell import CellValue
 from pdpp.store.port import (
@@ -36,7 +37,7 @@ from pdpp.store.sqlite import registry, search, vault
 from pdpp.store.sqlite.aggregates import Aggregator, Bucket, ExactSum
 from pdpp.store.sqlite.changes import ChangeReader
 from pdpp.store.sqlite.database import Database
-from pdpp.store.sqlite.predicate import SUBJECT, records_where
+from pdpp.store.sqlite.predicate import SUBJECT
 from pdpp.store.sqlite.records import RecordReader
 from pdpp.store.sqlite.shapes import Shapes
 from pdpp.store.sqlite.writer import BatchWriter, drafts_of, last_of_each_key
@@ -222,23 +223,20 @@ class SqliteStore:
         )
         return None if row is None else Blob(blob_id, row[0], row[1], self._blobs.path(blob_id))
 
-    def blob_shown(self, blob_id: str, reaches: Iterable[Reach]) -> bool:
-        """Tell whether a record that one of the reaches shows has the blob in a visible field."""
-        by_feed = {reach.feed.id: reach for reach in reaches}
-        uses = self._db.reader.execute(
+    def blob_shown(self, blob_id: str, reaches: Iterable[Reach]) -> str | None:
+        """Return the media type a visible record names for a blob, None where none refers to it."""
+        uses: dict[int, list[tuple[str, str]]] = {}
+        for feed, field, key in self._db.reader.execute(
             "SELECT feed, field, key FROM blob_use WHERE subject = ? AND blob_id = ?",
             (SUBJECT, blob_id),
-        )
-        for feed, field, key in uses:
-            reach = by_feed.get(feed)
-            if reach is not None and reach.opens_blob(field) and self._has(reach, key):
-                return True
-        return False
-
-    def _has(self, reach: Reach, key: str) -> bool:
-        where = records_where(reach)
-        sql = f"SELECT 1 FROM record r WHERE {where.text} AND r.key = ?"
-        return next(self._db.reader.execute(sql, (*where.values, key)), None) is not None
+        ):
+            uses.setdefault(feed, []).append((field, key))
+        for reach in reaches if uses else ():
+            for field, key in uses.get(reach.feed.id, ()):
+                record = self.record(reach, key) if reach.opens_blob(field) else None
+                if record is not None:
+                    return media_type_of(orjson.loads(record.data)[field])
+        return None
 
     # Grants and tokens
 

@@ -15,9 +15,11 @@ from pdpp.store.port import Line, Written
 from pdpp.store.scope import digest_of
 from pdpp.store.sqlite.layout import index_row, record_number
 from pdpp.store.sqlite.predicate import ABSENT, SUBJECT
+from pdpp.store.sqlite.records import MOVES
 from pdpp.store.sqlite.shapes import Shapes
 
 CANONICAL = orjson.OPT_SORT_KEYS
+_MOST_MOVES = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,13 +197,17 @@ class BatchWriter:
         marks = orjson.loads(stamps) if stamps else {}
         for name in _changed(before, after):
             marks[name] = (self._version, wanted.emitted)
+        if time != wanted.time:
+            moves = [*marks.get(MOVES, []), (self._version, wanted.emitted, time)]
+            for version, at, _ in moves[:-_MOST_MOVES]:
+                created, emitted = version, at
+            marks[MOVES] = moves[-_MOST_MOVES:]
+            self._leave_ghost(key, time, wanted.emitted)
         stamp = (created, emitted, self._version, orjson.dumps(marks).decode())
         self._put(number, wanted, stamp)
         self._swap_cells(key, number, orjson.loads(cells), wanted.cells)
         self._swap_words(number, words_of(self._feed, before), wanted.words)
         self._swap_blobs(key, frozenset(blobs_of(self._feed, before)), wanted.blobs)
-        if time != wanted.time:
-            self._leave_ghost(key, time, wanted.emitted)
 
     def _remove(self, key: str, old: tuple[Any, ...], emitted: int) -> None:
         _, number, _, _, _, _, time, cells, data = old

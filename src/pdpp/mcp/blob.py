@@ -1,0 +1,65 @@
+"""Blobs: what is told about one, and its text where it is text."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pdpp.evidence.analyse import parse_query
+from pdpp.evidence.binary import OCTETS, is_text_media
+from pdpp.evidence.window import DEFAULT_AROUND, DEFAULT_LIMIT, Window, match_window, slice_window
+from pdpp.mcp.client import target
+from pdpp.mcp.reading import Reading
+from pdpp.model.errors import NotFound
+
+MOST_BYTES = 16 << 20
+"""How large a text may be that is read in windows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The facts about a blob, with as much of its text as was asked for."""
+
+    blob_id: str
+    media_type: str
+    size_bytes: int
+    text: str | None
+    is_whole: bool
+
+    @property
+    def route(self) -> str:
+        """Return where its bytes are."""
+        return target(["blobs", self.blob_id], {})
+
+    def facts(self) -> dict[str, Any]:
+        """Return what is told of content that is not shown."""
+        return {
+            "media_type": self.media_type,
+            "size_bytes": self.size_bytes,
+            "sha256": self.blob_id,
+            "blob_id": self.blob_id,
+            "blob_route": self.route,
+        }
+
+
+async def read_blob(reading: Reading, blob_id: str, first: int) -> Content:
+    """Return a blob's facts and the text of its first bytes."""
+    reply = await reading.blob(blob_id, first)
+    media_type = reply.headers.get("content-type", OCTETS) if reply.status < 400 else OCTETS
+    total = reply.headers.get("content-range", "").rpartition("/")[2]
+    size = int(total) if total.isdecimal() else len(reply.body)
+    text = None
+    if is_text_media(media_type):
+        text = reply.body[:first].decode("utf-8-sig", "replace")
+    return Content(blob_id, media_type, size, text, size <= first)
+
+
+def window_of(text: str, params: Mapping[str, Any]) -> Window:
+    """Return the window that the parameters of a field window choose."""
+    if "q" not in params:
+        limit = params.get("limit_chars", DEFAULT_LIMIT)
+        return slice_window(text, params.get("offset_chars", 0), limit)
+    around = (params.get(name, DEFAULT_AROUND) for name in ("before_chars", "after_chars"))
+    window = match_window(text, parse_query(params["q"]), *around)
+    if window is None:
+        raise NotFound("This text does not hold the words of query.", param="q")
+    return window

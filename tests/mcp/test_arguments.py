@@ -1,0 +1,308 @@
+"""Arguments are checked before anything is read, and a refusal shows how it is done."""
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.mcp.host import Host, Inside, inside
+from tests.mcp.shelf import NOTES, source
+from tests.mcp.sight import object_calls, text_calls
+from tests.serving import grant, planted_store
+
+from pdpp.mcp.argument import Form
+from pdpp.mcp.definition import SIGNATURES, definition
+from pdpp.model.errors import InvalidRequest
+
+ID = "cin_n/notes:one"
+FIELD = {"id": ID, "field_path": "body"}
+VALID: dict[str, dict[str, Any]] = {
+    "schema": {},
+    "query_records": {"stream": "notes"},
+    "aggregate": {"stream": "notes", "metric": "count"},
+    "search": {"query": "kiln"},
+    "fetch": {"id": ID},
+    "read_record_field": FIELD,
+}
+WRONG: dict[Form, list[Any]] = {
+    Form.TEXT: [1, True, [], {}, "", ["x"], 1.5, "\x00", "x" * 17_000, "\ud800"],
+    Form.INTEGER: ["1", 1.5, True, [], {}, -1, 10**20],
+    Form.LIST: ["a", {}, [], [1], [""], ["a,b"], ["a[]"], [None], ["x"] * 101, 5],
+    Form.FILTER: [
+        "a=b",
+        "",
+        [],
+        {},
+        5,
+        True,
+        {"": 1},
+        {"a[gte]": 1},
+        {"filter[a]": 1},
+        {"a": []},
+        {"a": {}},
+        {"a": None},
+        {"a": {"eq": 1}},
+        {"a": {"gte": []}},
+        {"a": 1e308 * 10},
+        {"a": "x" * 2000},
+        {"a": {"gte": "\x00"}},
+        {"a": {"gte": {"lt": 1}}},
+        {"a": [1, 2]},
+    ],
+    Form.LIMITS: [
+        "a=1",
+        {},
+        [],
+        5,
+        {"": 1},
+        {"a[b]": 1},
+        {"a": 0},
+        {"a": "1"},
+        {"a": True},
+        {"a": None},
+        {"a": 1.5},
+        {"expand_limit[a]": 1},
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inside]:
+    folder: Path = tmp_path_factory.mktemp("arguments")
+    rows = [{"id": "one", "title": "One", "body": "kiln"}]
+    declared = source("shelf", NOTES)
+    store = planted_store(folder, declared, {"cin_n": "Notes"}, {("cin_n", "notes"): rows})
+    with inside(store) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def host(world: Inside) -> Host:
+    return world.host(grant(world.store))
+
+
+def refusal(world: Inside, host: Host, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the error of a call that must be refused before anything is read."""
+    world.targets()
+    result = host.call(tool, arguments)
+    assert result.is_error, result.text
+    assert world.targets() == []
+    error: dict[str, Any] = result.structured["error"]
+    assert error["type"] == "invalid_request_error"
+    assert "Nothing was read" in error["message"] or "looks like" in error["message"]
+    return error
+
+
+def test_the_calls_these_tests_spoil_are_good(host: Host) -> None:
+    for tool, arguments in VALID.items():
+        host.good(tool, arguments)
+
+
+@pytest.mark.parametrize(
+    ("tool", "name"), [(tool, name) for tool, made in SIGNATURES.items() for name in made.arguments]
+)
+def test_a_value_of_the_wrong_form_is_refused_with_a_correct_call(
+    world: Inside, host: Host, tool: str, name: str
+) -> None:
+    argument = SIGNATURES[tool].arguments[name]
+    for value in WRONG[argument.form]:
+        error = refusal(world, host, tool, {**VALID[tool], name: value})
+        assert error["param"] == name
+        example = error["example"]
+        assert example["tool"] == tool
+        SIGNATURES[tool].check(example["arguments"])
+
+
+def test_a_correct_call_is_shown_in_both_halves(host: Host) -> None:
+    result = host.call("search", {"query": "x", "filter": "a=b"})
+    [shown] = object_calls(result.structured.get("next"))
+    assert shown.key in {call.key for call in text_calls(result.text)}
+
+
+@pytest.mark.parametrize("tool", SIGNATURES)
+def test_every_example_is_a_call_that_passes(tool: str) -> None:
+    assert SIGNATURES[tool].check(SIGNATURES[tool].example) == SIGNATURES[tool].example
+
+
+@pytest.mark.parametrize(
+    ("tool", "wrong", "near"),
+    [
+        ("query_records", "strem", "stream"),
+        ("query_records", "filters", "filter"),
+        ("search", "q", None),
+        ("search", "stream", "streams"),
+        ("fetch", "record_id", None),
+        ("fetch", "connection", "connection_id"),
+        ("read_record_field", "field", "field_path"),
+        ("aggregate", "groupby", "group_by"),
+        ("schema", "streams", "stream"),
+        ("schema", 'fetch {"id":"x:1"}', None),
+    ],
+)
+def test_an_unknown_argument_is_named_with_the_nearest_one(
+    world: Inside, host: Host, tool: str, wrong: str, near: str | None
+) -> None:
+    error = refusal(world, host, tool, {**VALID[tool], wrong: 1})
+    assert error["param"] == wrong
+    assert f"unknown argument {json.dumps(wrong)}" in error["message"]
+    if near is not None:
+        assert f"did you mean {near}?" in error["message"]
+    assert all(name in error["message"] for name in SIGNATURES[tool].arguments)
+
+
+@pytest.mark.parametrize("tool", [t for t, s in SIGNATURES.items() if VALID[t]])
+def test_a_missing_argument_is_named(world: Inside, host: Host, tool: str) -> None:
+    assert refusal(world, host, tool, {})["param"] in ("stream", "query", "id")
+
+
+def test_null_stands_for_nothing(host: Host) -> None:
+    host.good("search", {"query": "kiln", "filter": None, "cursor": None, "limit": None})
+
+
+@pytest.mark.parametrize(
+    "id",
+    [
+        "one",
+        "notes:",
+        ":one",
+        "/notes:one",
+        "cin_n/:one",
+        "cin_n/notes:",
+        "cin_n/notes",
+        "a/b/c:d",
+        "../notes:one",
+        "cin_n/..:one",
+        "cin_n/notes:..",
+        "cin_n/notes:.",
+        "cin_n/notes:%2e%2e",
+        "cin_n/notes:a/b",
+        "cin_n/notes:%252e%252e",
+        "cin_n/no\ntes:x",
+        "cin_n/notes:\x7f",
+        "pdpp://record/",
+        "pdpp://record/!!",
+        "pdpp://record/%ff",
+        "pdpp://record/e30",
+        "pdpp://record/..%2f..%2fetc",
+        "pdpp://other/x",
+        "pdpp://",
+        "PDPP://record/x",
+        "https://data.example/v1/streams",
+        "cin_n/ notes:one",
+        "x" * 1100 + ":1",
+    ],
+)
+def test_a_malformed_id_is_refused_before_the_server_is_asked(
+    world: Inside, host: Host, id: str
+) -> None:
+    for tool in ("fetch", "read_record_field"):
+        refusal(world, host, tool, {**VALID[tool], "id": id})
+
+
+@pytest.mark.parametrize("uri", ["pdpp://blob/", "pdpp://blob/..", "pdpp://blob/a%2Fb"])
+def test_a_malformed_blob_address_is_refused(world: Inside, host: Host, uri: str) -> None:
+    refusal(world, host, "fetch", {"id": uri})
+
+
+@pytest.mark.parametrize(
+    "stream", ["../owner", "a/b", "..", ".", "%2e%2e", "a:b", " notes", "a\nb"]
+)
+def test_a_stream_that_is_a_way_elsewhere_is_refused(
+    world: Inside, host: Host, stream: str
+) -> None:
+    for tool in ("schema", "query_records", "aggregate"):
+        refusal(world, host, tool, {**VALID[tool], "stream": stream})
+    named = {"stream": stream, "record_id": "one", "field_path": "body"}
+    refusal(world, host, "read_record_field", named)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"id": ID, "connection_id": "cin_other", "field_path": "body"},
+        {"id": ID, "stream": "notes", "field_path": "body"},
+        {"id": ID, "record_id": "one", "field_path": "body"},
+        {"stream": "notes", "field_path": "body"},
+        {"record_id": "one", "field_path": "body"},
+        {"field_path": "body"},
+        {"stream": "a:b", "record_id": "one", "field_path": "body"},
+        {"stream": "notes", "record_id": "a/b", "field_path": "body"},
+        {"connection_id": "a/b", "stream": "notes", "record_id": "one", "field_path": "body"},
+        {"id": ID},
+        {**FIELD, "offset_chars": 0, "query": "kiln"},
+        {**FIELD, "offset_chars": 0, "cursor": "5"},
+        {**FIELD, "cursor": "5", "query": "kiln"},
+        {**FIELD, "cursor": "five"},
+        {**FIELD, "cursor": "9" * 13},
+        {**FIELD, "query": "kiln", "limit_chars": 5},
+        {**FIELD, "before_chars": 5},
+        {**FIELD, "limit_chars": 16_385},
+        {**FIELD, "query": "kiln", "after_chars": 8_193},
+        {"id": "pdpp://field-window/cin_n%2Fnotes%3Aone?field=body", "field_path": "title"},
+        {"id": "pdpp://field-window/cin_n%2Fnotes%3Aone?field=body", "connection_id": "cin_x"},
+        {"id": "pdpp://field-window/cin_n%2Fnotes%3Aone"},
+        {"id": "pdpp://field-window/e30"},
+    ],
+)
+def test_a_field_read_that_contradicts_itself_is_refused(
+    world: Inside, host: Host, arguments: dict[str, Any]
+) -> None:
+    refusal(world, host, "read_record_field", arguments)
+
+
+def test_an_id_and_the_same_connection_beside_it_agree(host: Host) -> None:
+    for id in (ID, "notes:one", "pdpp://record/cin_n%2Fnotes%3Aone", "pdpp://record/notes%3Aone"):
+        found = host.good("fetch", {"id": id, "connection_id": "cin_n"})
+        assert found.structured["id"] == ID
+    error = host.refused("invalid_request", "fetch", {"id": ID, "connection_id": "cin_x"})
+    assert "cin_x" in error["message"]
+
+
+def test_a_cursor_continues_a_field(host: Host) -> None:
+    found = host.good("read_record_field", {**FIELD, "cursor": "2"})
+    assert found.structured["window"]["text"] == "ln"
+    parts = {"connection_id": "cin_n", "stream": "notes", "record_id": "one", "field_path": "body"}
+    assert host.good("read_record_field", parts).structured["window"]["text"] == "kiln"
+
+
+def test_full_detail_needs_a_stream(world: Inside, host: Host) -> None:
+    assert refusal(world, host, "schema", {"detail": "full"})["param"] == "stream"
+
+
+def composed(schema: Any) -> set[str]:
+    """Return the words of composition in a schema."""
+    if isinstance(schema, list):
+        return {word for item in schema for word in composed(item)}
+    if not isinstance(schema, dict):
+        return set()
+    words = {"anyOf", "oneOf", "allOf", "not", "$ref", "$defs", "if", "then", "else"}
+    return (words & schema.keys()) | {word for v in schema.values() for word in composed(v)}
+
+
+@pytest.mark.parametrize("tool", SIGNATURES)
+def test_the_schemas_are_flat(tool: str) -> None:
+    made = definition(tool)
+    assert composed(made["inputSchema"]) == composed(made["outputSchema"]) == set()
+    assert made["inputSchema"]["additionalProperties"] is False
+    assert made["annotations"]["readOnlyHint"] is True
+
+
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner),
+    max_leaves=6,
+)
+
+
+@given(st.data())
+def test_whatever_is_sent_the_check_passes_it_or_refuses_it(data: st.DataObject) -> None:
+    signature = SIGNATURES[data.draw(st.sampled_from(sorted(SIGNATURES)))]
+    names = st.sampled_from([*signature.arguments, "other"])
+    sent = data.draw(st.dictionaries(names, ANY, max_size=4))
+    with suppress(InvalidRequest):
+        checked = signature.check(sent)
+        assert checked == {name: value for name, value in sent.items() if value is not None}
