@@ -172,9 +172,14 @@ def is_token(text: str) -> bool:
     return bool(text) and text.isascii() and text.isprintable() and " " not in text
 
 
+def is_owners(token: str) -> bool:
+    """Tell whether a token is an owner's by its look."""
+    return token.startswith(_OWNER_PREFIX)
+
+
 def refuse_owner(token: str, kind: str) -> None:
     """Refuse an owner's token: agents read under a grant."""
-    if kind == "owner" or token.startswith(_OWNER_PREFIX):
+    if kind == "owner" or is_owners(token):
         raise OwnerCredentialError(
             "owner credentials are not for agents; remove this one and run: pdpp connect URL"
         )
@@ -184,7 +189,7 @@ def refuse_owner_environment(environment: Mapping[str, str]) -> None:
     """Refuse to start where the environment carries an owner's credential."""
     for name, value in environment.items():
         owners = name in OWNER_VARIABLES and value
-        if owners or (name.startswith("PDPP_") and value.startswith(_OWNER_PREFIX)):
+        if owners or (name.startswith("PDPP_") and is_owners(value)):
             raise OwnerCredentialError(
                 f"{name} holds an owner credential, which is not for agents; unset it and run: "
                 "pdpp connect URL"

@@ -97,9 +97,12 @@ def test_the_demo_stands_beside_the_owners_data_and_brings_an_older_demo_up_to_d
     store = SqliteStore(diary)
     try:
         store.register(parse_declaration(older))
-        assert seed(store, Settings()).startswith("pdpp_client_")
+        tokens = seed(store, Settings())
+        assert tokens.client.startswith("pdpp_client_")
+        assert tokens.package.startswith("pdpp_package_")
         catalogue = store.catalogue()
-        (grant,) = store.grants()
+        (grant,) = [held for held in store.grants() if held.package_id is None]
+        children = [held for held in store.grants() if held.package_id is not None]
     finally:
         store.close()
     held = catalogue.sources[older["connector_key"]]
@@ -107,3 +110,4 @@ def test_the_demo_stands_beside_the_owners_data_and_brings_an_older_demo_up_to_d
     assert "cin_diary" in catalogue.connections
     opened = {allowance.connection_id for allowance in grant.allowances}
     assert opened == catalogue.connections.keys() - {"cin_diary"}
+    assert len(children) == len(opened)

@@ -16,10 +16,12 @@ from pdpp.cli.serve import bound, make_settings, origin, requests_per_second, wr
 
 
 def test_the_demo_server_answers_with_the_token_it_wrote(demo_server: Served) -> None:
-    assert demo_server.ready.keys() == {"url", "client_token"}
-    answer = demo_server.get("/v1/streams")
-    assert answer.status_code == 200
-    assert len({row["connection_id"] for row in answer.json()["data"]}) == 8
+    assert demo_server.ready.keys() == {"url", "mcp_url", "client_token", "package_token"}
+    assert demo_server.ready["mcp_url"] == f"{demo_server.url}/mcp"
+    for token in ("client_token", "package_token"):
+        answer = demo_server.get("/v1/streams", demo_server.ready[token])
+        assert answer.status_code == 200
+        assert len({row["connection_id"] for row in answer.json()["data"]}) == 8
     assert "server" not in answer.headers
     metadata = demo_server.get("/.well-known/oauth-protected-resource").json()
     assert metadata["resource"] == demo_server.url
@@ -60,7 +62,7 @@ def test_no_secret_is_in_the_log_or_the_arguments(demo_server: Served) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_the_server_cleanly(number: int, diary: Path, tmp_path: Path) -> None:
     with serving(diary, tmp_path / "notes") as served:
-        assert served.ready.keys() == {"url"}
+        assert served.ready.keys() == {"url", "mcp_url"}
         with httpx.Client(base_url=served.url, trust_env=False) as client:
             assert client.get("/healthz").status_code == 200
             assert served.stop(number) == 0
@@ -75,7 +77,7 @@ def test_with_json_the_greeting_is_the_ready_document(diary: Path) -> None:
     with started("serve", *options, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         ready = json.loads(process.stdout.readline())
-        assert ready.keys() == {"url"}
+        assert ready.keys() == {"url", "mcp_url"}
         assert httpx.get(f"{ready['url']}/healthz", trust_env=False).status_code == 200
         process.terminate()
         assert process.wait(timeout=DEADLINE_SECONDS) == 0

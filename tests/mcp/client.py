@@ -9,24 +9,21 @@ import json
 import subprocess
 import sys
 from base64 import b64encode
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any, Protocol, cast
-from urllib.parse import parse_qsl, unquote
 
 import httpx
-import pytest
-from starlette.types import ASGIApp
 from tests.mcp.launch import DEADLINE, META, VERSION, Lines, environment
+from tests.mcp.recorder import Recorder
 from tests.serving import UNLIMITED, World, running
 
 from pdpp.app import make_app
 from pdpp.authz.selection import Selection, make_package, resolve
 from pdpp.credentials import Cache, Credential
-from pdpp.mcp.transport import InProcess, Reply
 from pdpp.model import instant
 from pdpp.resource.settings import Settings
 from pdpp.store.sqlite.store import SqliteStore
@@ -254,91 +251,6 @@ def run_pdpp(*arguments: str, cwd: Path, **variables: str) -> subprocess.Complet
     )
 
 
-# What reaches the resource server
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """One request as the resource server got it."""
-
-    method: str
-    path: str
-    query: tuple[tuple[str, str], ...]
-    bearer: str
-    grant_id: str | None
-
-    def values(self, name: str) -> list[str]:
-        """Return what was given for a parameter."""
-        return [value for key, value in self.query if key == name]
-
-    @property
-    def names(self) -> set[str]:
-        """Return the names of the parameters."""
-        return {key for key, _ in self.query}
-
-
-class Recorder:
-    """Keeps every request that reaches ``/v1``."""
-
-    def __init__(self) -> None:
-        self.sent: list[Sent] = []
-
-    def note(self, method: str, target: str, headers: Mapping[str, str]) -> None:
-        """Keep one request."""
-        path, _, query = target.partition("?")
-        bearer = headers.get("authorization", "").removeprefix("Bearer ")
-        pairs = tuple(parse_qsl(query, keep_blank_values=True))
-        sent = Sent(method, unquote(path), pairs, bearer, headers.get("pdpp-grant"))
-        self.sent.append(sent)
-
-    def around(self, app: ASGIApp) -> ASGIApp:
-        """Return an application that notes what comes over the network."""
-
-        async def noting(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
-            if scope["type"] == "http" and scope["path"].startswith("/v1"):
-                headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
-                query = scope["query_string"].decode("latin-1")
-                self.note(scope["method"], f"{scope['raw_path'].decode()}?{query}", headers)
-            await app(scope, receive, send)
-
-        return noting
-
-    @contextmanager
-    def in_process(self) -> Iterator[None]:
-        """Note what the hosted endpoint reads while the block lasts."""
-        plain: Callable[[InProcess, str, str, Mapping[str, str]], Awaitable[Reply]]
-        plain = InProcess.send
-
-        async def send(
-            transport: InProcess, method: str, target: str, headers: Mapping[str, str]
-        ) -> Reply:
-            self.note(method, target, {k.lower(): v for k, v in headers.items()})
-            return await plain(transport, method, target, headers)
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(InProcess, "send", send)
-            yield
-
-    @contextmanager
-    def listening(self) -> Iterator[list[Sent]]:
-        """Yield the requests of the block alone."""
-        heard: list[Sent] = []
-        start = len(self.sent)
-        try:
-            yield heard
-        finally:
-            heard += self.sent[start:]
-
-    def reads(self, since: int = 0) -> list[Sent]:
-        """Return the requests but those that only ask what declarations say."""
-        return [sent for sent in self.sent[since:] if sent.path != "/v1/schema"]
-
-
-def reads(sent: list[Sent]) -> list[Sent]:
-    """Return the requests that read records, without those that ask what declarations say."""
-    return [one for one in sent if one.path != "/v1/schema"]
-
-
 # Served stores
 
 
@@ -410,8 +322,18 @@ def open_wire(wire: Wire, version: str) -> dict[str, Any]:
 
 def connect(estate: Estate, root: Path, token: str, kind: str = "client") -> Path:
     """Keep a token for an estate's server in a cache, and return its root."""
-    Cache(root / "clients").store(Credential(estate.world.server.url, token, kind))
+    return connect_to(estate.world.server.url, root, token, kind)
+
+
+def connect_to(address: str, root: Path, token: str, kind: str = "client") -> Path:
+    """Keep a token for a server in a cache, and return its root."""
+    Cache(root / "clients").store(Credential(address, token, kind))
     return root
+
+
+def compact(value: Any) -> str:
+    """Return a value as JSON without a space to spare."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 @contextmanager

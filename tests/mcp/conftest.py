@@ -8,6 +8,7 @@ from tests.mcp.closure import Closure
 from tests.mcp.launch import Server
 from tests.mcp.post import post_store
 from tests.mcp.sight import SIGHTS, Agent
+from tests.mcp.wide import wide_store
 from tests.serving import grant, seeded_store
 
 
@@ -93,3 +94,29 @@ def post_token(post: Estate) -> str:
 def postman(request: pytest.FixtureRequest, post: Estate, post_token: str) -> Client:
     """A client of all the post and the diary."""
     return post.client(request.param, post_token)
+
+
+@pytest.fixture(params=SIGHTS)
+def correspondent(request: pytest.FixtureRequest, postman: Client) -> Agent:
+    """A model that reads the post, behind a blind host."""
+    return Agent(postman, request.param)
+
+
+@pytest.fixture
+def packaged(
+    demo: Estate, demo_package: str, demo_closure: Closure, request: pytest.FixtureRequest
+) -> Iterator[Agent]:
+    """A model under a package token, behind a blind host."""
+    kind, sight = request.param
+    client = demo.client(kind, demo_package)
+    client.seen.clear()
+    yield Agent(client, sight)
+    demo_closure.check(client)
+
+
+@pytest.fixture(scope="session")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
+    """A server of 200 streams on 40 connections."""
+    folder = tmp_path_factory.mktemp("wide")
+    with estate(wide_store(folder / "store"), folder) as made:
+        yield made

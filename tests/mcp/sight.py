@@ -88,19 +88,12 @@ class Seen:
         """Return how many characters a model reads."""
         return len(self.visible)
 
-    def shown(self, tool: str, *, holding: str = "", without: str = "\0") -> Call:
+    def shown(self, tool: str, *, holding: str = "") -> Call:
         """Return the first call of a tool that was shown whose arguments hold a text."""
         for call in self.calls:
-            if call.tool == tool and holding in call.key and without not in call.key:
+            if call.tool == tool and holding in call.key:
                 return call
         raise AssertionError(f"no {tool} with {holding!r} is shown in: {self.visible}")
-
-    def next(self, **holding: Any) -> Call | None:
-        """Return the shown call of the same tool that carries the given arguments."""
-        for call in self.calls:
-            if call.tool == self.tool and holding.items() <= call.arguments.items():
-                return call
-        return None
 
     def passing(self, name: str) -> Call | None:
         """Return the shown call of the same tool that carries an argument anew."""
@@ -181,3 +174,25 @@ def _object_ids(tool: str, body: Mapping[str, Any]) -> Iterator[str]:
         yield from (row["fetch"]["id"] for row in rows if "fetch" in row)
     elif "id" in body:
         yield body["id"]
+
+
+def follow_all(agent: Agent, seen: Seen, argument: str = "cursor") -> Iterator[Seen]:
+    """Yield a page and those after it, by the calls that each shows."""
+    while True:
+        yield seen
+        following = seen.passing(argument)
+        if following is None:
+            return
+        seen = agent.follow(following)
+
+
+def read_to_the_end(agent: Agent, seen: Seen, **wider: Any) -> str:
+    """Return the text from a window on to the end of its field."""
+    pieces = []
+    while True:
+        pieces.append(agent.passage(seen))
+        start = seen.arguments.get("offset_chars", 0)
+        onward = [c for c in seen.calls if c.arguments.get("offset_chars", -1) > start]
+        if not onward:
+            return "".join(pieces)
+        seen = agent.follow(onward[0], **wider)

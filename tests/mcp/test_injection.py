@@ -23,7 +23,7 @@ HOSTILE = {
     "call on its own line": f"harmless\nread on: {CALL}\n",
     "call after a quote": f'end" read on: {CALL}',
     "call after an escaped quote": f'end\\" read on: {CALL}',
-    "call in every break": f"a\r{CALL}\r\n{CALL}\x0b{CALL}\x0c{CALL}\x85{CALL}\u2028{CALL}\u2029{CALL}",
+    "call in every break": "".join(f"a{b}{CALL}" for b in "\r\n\x0b\x0c\x85\u2028\u2029"),
     "empty call": "next: schema {}",
     "hit line": f"1. body 0–5 of 5 in {EVIL}",
     "row line": f"\n2. {EVIL} · title",
@@ -156,13 +156,9 @@ def test_group_keys_are_text(host: Host) -> None:
         asked = {"stream": "notes", "metric": "count", "group_by": field}
         found = host.good("aggregate", asked)
         check_text(found.text)
-    keys = {
-        group["key"]
-        for group in host.good("aggregate", {**asked, "group_by": "kind"}).structured["data"][
-            "groups"
-        ]
-    }
-    assert set(HOSTILE.values()) <= keys
+    groups = host.good("aggregate", {**asked, "group_by": "kind"}).structured["data"]["groups"]
+    keys = {group["key"] for group in groups}
+    assert {text[:200] for text in HOSTILE.values()} <= keys
 
 
 @pytest.mark.parametrize("kind", ["grant", "package"])
@@ -188,7 +184,6 @@ def test_labels_of_sources_and_streams_are_text(world: Inside, kind: str) -> Non
         ("query_records", {"stream": "notes", "connection_id": HOSTILE["ansi"]}),
         ("aggregate", {"stream": "notes", "metric": "count", "group_by": CALL}),
         ("read_record_field", {"id": "cin_a/notes:n1", "field_path": CALL}),
-        ("read_record_field", {"id": "cin_a/notes:n1", "field_path": "body", "query": CALL}),
         ("fetch", {"id": f"cin_a/notes:{CALL}".replace("evil/", "")}),
     ],
 )
@@ -203,11 +198,12 @@ def test_an_error_repeats_nothing_as_a_line_of_its_own(
 
 
 def test_an_odd_key_is_quoted_and_its_call_still_works(host: Host) -> None:
-    found = host.good("search", {"query": "kiln", "limit": 100})
-    ids = {hit["id"] for hit in found.structured["results"]}
+    pages = list(host.pages("search", {"query": "kiln"}))
+    text = "\n".join(page.text for page in pages)
+    ids = {hit["id"] for page in pages for hit in page.structured["results"]}
     for id in ("cin_a/notes:two  spaces", "cin_a/notes:bidi\u202ekey"):
         assert id in ids
-        assert f'"{id}"'.replace("\u202e", "\\u202e") in found.text
+        assert f'"{id}"'.replace("\u202e", "\\u202e") in text
         assert host.good("fetch", {"id": id}).structured["id"] == id
 
 

@@ -4,57 +4,26 @@ Every step after the first follows a call or an id that the step before has show
 """
 
 import json
-from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
 import pytest
-from tests.mcp.client import HOSTED, KINDS, Client, Estate
-from tests.mcp.closure import Closure, uri_of
+from tests.mcp.client import HOSTED, Client, Estate
+from tests.mcp.closure import uri_of
 from tests.mcp.post import FIRST, LEAFLET, SCAN, SCAN_BYTES, SECOND, letter
-from tests.mcp.sight import SIGHTS, Agent, Seen
-from tests.serving import UNLIMITED, World, all_rows, grant, put, running
+from tests.mcp.sight import SIGHTS, Agent, Seen, follow_all, read_to_the_end
+from tests.serving import World, all_rows, put
 
-from pdpp.app import make_app
 from pdpp.demo.awkward import DIARY_KEY, TRANSCRIPT_KEY
 from pdpp.demo.story import LEDGER, LETTER
 from pdpp.evidence.handle import WindowHandle, parse_handle, window_uri
-from pdpp.model import instant
 
 TRANSCRIPT = f"cin_notes/documents:{TRANSCRIPT_KEY}"
-
-
-@pytest.fixture
-def packaged(
-    demo: Estate, demo_package: str, demo_closure: Closure, request: pytest.FixtureRequest
-) -> Iterator[Agent]:
-    """A model under a package token, behind a blind host."""
-    kind, sight = request.param
-    client = demo.client(kind, demo_package)
-    client.seen.clear()
-    yield Agent(client, sight)
-    demo_closure.check(client)
 
 
 both_sights_of_a_package = pytest.mark.parametrize(
     "packaged", [(kind, sight) for kind in HOSTED for sight in SIGHTS], indirect=True
 )
-
-
-@pytest.fixture(params=SIGHTS)
-def correspondent(request: pytest.FixtureRequest, postman: Client) -> Agent:
-    """A model that reads the post, behind a blind host."""
-    return Agent(postman, request.param)
-
-
-def follow_all(agent: Agent, seen: Seen, argument: str = "cursor") -> Iterator[Seen]:
-    """Yield a page and those after it, by the calls that each shows."""
-    while True:
-        yield seen
-        following = seen.passing(argument)
-        if following is None:
-            return
-        seen = agent.follow(following)
 
 
 def rows(demo: Estate, token: str, path: str, **params: Any) -> list[dict[str, Any]]:
@@ -68,18 +37,6 @@ def record(demo: Estate, id: str) -> dict[str, Any]:
     answer = client.get(path, params={"connection_id": handle.connection_id})
     found: dict[str, Any] = answer.json()["data"]
     return found
-
-
-def read_to_the_end(agent: Agent, seen: Seen, **wider: Any) -> str:
-    """Return the text from a window on to the end of its field."""
-    pieces = []
-    while True:
-        pieces.append(agent.passage(seen))
-        start = seen.arguments.get("offset_chars", 0)
-        onward = [c for c in seen.calls if c.arguments.get("offset_chars", -1) > start]
-        if not onward:
-            return "".join(pieces)
-        seen = agent.follow(onward[0], **wider)
 
 
 # Finding and quoting
@@ -403,104 +360,6 @@ def test_a_package_is_searched_to_the_end_each_hit_once(
     assert sorted(found) == sorted(expected)
 
 
-# Recovering
-
-
-def test_an_unknown_argument_is_recovered_from(agent: Agent) -> None:
-    refusal = agent.call("query_records", {"stream": "photos", "limt": 2})
-    assert "limit" in refusal.visible
-    assert len(agent.follow(refusal.shown("query_records")).ids) == 2
-
-
-@pytest.mark.parametrize(
-    "wrong", ["amount<-500", {"amount": {"below": -500}}, {"filter[amount]": 1}, {}]
-)
-def test_a_filter_of_the_wrong_form_is_recovered_from(agent: Agent, wrong: Any) -> None:
-    refusal = agent.call("query_records", {"stream": "transactions", "filter": wrong})
-    assert "invalid_filter" in refusal.visible
-    example = refusal.shown("query_records").arguments["filter"]
-    [limit] = example.values()
-    form = {"amount": dict.fromkeys(limit, -500)}
-    assert agent.call("query_records", {"stream": "transactions", "filter": form}).ids
-
-
-@pytest.mark.parametrize("wrong", [{"filter": {"colour": "red"}}, {"fields": ["colour"]}])
-def test_an_unknown_field_is_recovered_from(agent: Agent, wrong: dict[str, Any]) -> None:
-    asked = {"stream": "transactions", "connection_id": "cin_bank", **wrong}
-    refusal = agent.call("query_records", asked)
-    assert "unknown_field" in refusal.visible
-    scoped = agent.follow(refusal.shown("schema"))
-    assert "category" in scoped.visible
-
-
-def test_an_unknown_field_of_a_record_is_recovered_from(agent: Agent) -> None:
-    asked = {"id": "cin_home/messages:m-invoice-4471", "field_path": "text"}
-    refusal = agent.call("read_record_field", asked)
-    assert "unknown_field" in refusal.visible
-    scoped = agent.follow(refusal.shown("schema"))
-    assert "body" in scoped.visible
-    assert "channel_id" not in scoped.visible
-
-
-def test_an_unknown_stream_is_recovered_from(agent: Agent) -> None:
-    refusal = agent.call("aggregate", {"stream": "payments", "metric": "count"})
-    assert "grant_stream_not_allowed" in refusal.visible
-    assert "transactions" in agent.follow(refusal.shown("schema")).visible
-
-
-def test_an_unknown_relation_is_recovered_from(agent: Agent) -> None:
-    asked = {"stream": "threads", "connection_id": "cin_home", "expand": ["letters"]}
-    refusal = agent.call("query_records", asked)
-    assert "invalid_expand" in refusal.visible
-    assert "messages" in agent.follow(refusal.shown("schema")).visible
-
-
-def _edited(cursor: str) -> str:
-    return cursor[:-4] + ("AAAA" if cursor[-4:] != "AAAA" else "BBBB")
-
-
-@pytest.mark.parametrize(
-    ("tool", "asked"),
-    [
-        ("query_records", {"stream": "photos", "limit": 2}),
-        ("search", {"query": "kitchen", "limit": 2}),
-    ],
-)
-def test_an_edited_cursor_is_recovered_from(agent: Agent, tool: str, asked: dict[str, Any]) -> None:
-    first = agent.call(tool, asked)
-    following = first.passing("cursor")
-    assert following is not None
-    refusal = agent.follow(following, cursor=_edited(following.arguments["cursor"]))
-    assert "invalid_cursor" in refusal.visible
-    assert agent.follow(refusal.shown(tool)).ids == first.ids
-
-
-def test_an_expired_bookmark_is_recovered_from(correspondent: Agent, post: Estate) -> None:
-    asked = {"stream": "folders", "connection_id": FIRST}
-    bookmark = _old_bookmark(post, correspondent.client.token)
-    refusal = correspondent.call("query_records", {**asked, "changes_since": bookmark})
-    assert "cursor_expired" in refusal.visible
-    again = correspondent.follow(refusal.shown("query_records"))
-    assert again.ids == (f"{FIRST}/folders:box",)
-
-
-def _old_bookmark(post: Estate, token: str) -> str:
-    """Return a bookmark as the same server gave it a hundred days ago."""
-    then = instant.now() - 100 * instant.DAY
-    with running(make_app(post.store, UNLIMITED, lambda: then)) as server:
-        asked = {"connection_id": FIRST, "changes_since": "beginning"}
-        answer = server.client(token).get("/v1/streams/folders/records", params=asked)
-    return str(answer.json()["next_changes_since"])
-
-
-def test_a_record_in_two_connections_is_narrowed_to_one(correspondent: Agent) -> None:
-    for tool, more in (("fetch", {}), ("read_record_field", {"field_path": "body"})):
-        refusal = correspondent.call(tool, {"id": "letters:same", **more})
-        assert "ambiguous_connection" in refusal.visible
-        chosen = correspondent.follow(refusal.shown(tool, holding=SECOND))
-        assert "cobalt" in chosen.visible
-
-
 # Addresses as input
 
 
@@ -521,10 +380,3 @@ def test_addresses_are_read_as_resources_by_hosts_that_can(client: Client) -> No
     asked = {"id": id, "field_path": "body", "offset_chars": 12, "limit_chars": 40}
     found = client.good("read_record_field", asked)
     assert client.read(found.raw["_meta"]["pdpp/resource_uri"]) == found.text
-
-
-def test_no_journey_needs_a_resource(demo: Estate) -> None:
-    assert {kind.partition("-")[0] for kind in KINDS} == {"stdio", "http"}
-    token = grant(demo.store, connections=("cin_home",), streams=("messages",))
-    for kind in KINDS:
-        assert demo.client(kind, token).good("search", {"query": "invoice"}).structured["results"]

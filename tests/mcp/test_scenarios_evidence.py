@@ -6,9 +6,10 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from tests.mcp.client import Client, Estate, Failure, Result, reads
+from tests.mcp.client import Client, Estate, Failure, Result
 from tests.mcp.closure import uri_of
 from tests.mcp.post import DIARY, FIRST, LEAFLET, SCAN, SCAN_BYTES, SECOND, SMALL
+from tests.mcp.recorder import reads
 from tests.mcp.sight import SIGHTS, Agent, see, text_calls
 from tests.serving import grant
 

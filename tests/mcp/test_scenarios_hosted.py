@@ -7,9 +7,10 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.mcp.client import ACCEPT, HOSTED, Estate, estate, reads
+from tests.mcp.client import ACCEPT, HOSTED, Estate, estate
 from tests.mcp.launch import META, VERSION
 from tests.mcp.post import DIARY, FIRST, SECOND, post_store
+from tests.mcp.recorder import reads
 from tests.mcp.sight import see
 from tests.serving import UNLIMITED, grant
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,24 +9,22 @@ import pytest
 from tests.mcp.client import (
     HOSTED,
     KINDS,
-    TRANSPORTS,
     Client,
     Estate,
     StdioWire,
     bare_environment,
+    compact,
     connect,
-    estate,
     open_wire,
-    reads,
     run_pdpp,
 )
-from tests.mcp.post import DIARY, FIRST, SECOND, declaration
-from tests.mcp.sight import TOOLS, Agent, see
-from tests.serving import grant, owner, plant, planted_store, put
+from tests.mcp.post import DIARY, FIRST, SECOND
+from tests.mcp.recorder import reads
+from tests.mcp.sight import TOOLS, see
+from tests.serving import grant, owner
 
 from pdpp.authz.selection import Selection
 from pdpp.cli.mcp import CLIENTS
-from pdpp.store.sqlite.store import SqliteStore
 
 LETTER_ID = "cin_home/messages:m-invoice-4471"
 PROFILE_WORDS = re.compile(r"profile|toolset|\bcore\b|\bfull\b|event|owner|control", re.I)
@@ -35,10 +32,6 @@ OTHER_TOOLS = ("list_streams", "fetch_blob", "subscribe", "events", "subscriptio
 MOST_TOOL_BYTES = 7_500
 MOST_INDEX_CHARS = 24_000
 MOST_CHARS = 30_000
-
-
-def compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 # Setup
@@ -214,205 +207,6 @@ def test_the_list_of_tools_is_small_and_holds_nothing_else(client: Client) -> No
     assert len(compact(listed).encode()) <= MOST_TOOL_BYTES
     assert {tool["name"] for tool in listed["tools"]} == set(TOOLS)
     assert not any(name in compact(listed) for name in OTHER_TOOLS)
-
-
-# Discovery
-
-
-def _wide_store(folder: Path) -> SqliteStore:
-    """Return a store of 200 streams: 40 connections of five streams each."""
-    store: SqliteStore | None = None
-    for number in range(40):
-        key = f"kind{number:02}"
-        streams = [_wide_stream(f"stream_{number:02}_{letter}") for letter in "abcde"]
-        source = declaration(key, *streams)
-        connections = {f"cin_{number:02}": f"Account number {number}"}
-        if store is None:
-            store = planted_store(folder, source, connections)
-        else:
-            plant(store, source, connections)
-    assert store is not None
-    put(store, "cin_07", "stream_07_c", {"id": "one", "name": "A needle"})
-    return store
-
-
-def _wide_stream(name: str) -> dict[str, Any]:
-    fields = {"id": {"type": "string"}, "name": {"type": "string"}}
-    return {
-        "name": name,
-        "semantics": "append_only",
-        "schema": {"type": "object", "properties": fields},
-        "primary_key": ["id"],
-        "query": {"search": {"lexical_fields": ["name"]}},
-    }
-
-
-@pytest.fixture(scope="module")
-def wide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
-    """A server of 200 streams on 40 connections."""
-    folder = tmp_path_factory.mktemp("wide")
-    with estate(_wide_store(folder / "store"), folder) as made:
-        yield made
-
-
-@pytest.mark.scenario("S024")
-def test_global_discovery_is_an_index_that_leads_to_a_stream(agent: Agent) -> None:
-    index = agent.call("schema")
-    for name in ("transactions", "events", "messages", "attachments", "documents", "orders"):
-        assert name in index.visible
-    assert "lex" not in index.visible
-    onward = index.shown("schema")
-    assert set(onward.arguments) == {"stream"}
-    assert "eq" in agent.follow(onward).visible
-
-
-@pytest.mark.scenario("S024")
-@pytest.mark.parametrize("kind", TRANSPORTS)
-def test_every_stream_name_is_in_the_index_of_a_wide_grant(wide: Estate, kind: str) -> None:
-    found = wide.client(kind, grant(wide.store)).good("schema")
-    assert len(found.text) <= MOST_INDEX_CHARS
-    assert len(compact(found.structured)) <= MOST_INDEX_CHARS
-    for number in range(40):
-        below = found.text.partition(f"\nkind{number:02}: ")[2].partition("\nkind")[0]
-        for letter in "abcde":
-            assert f"stream_{number:02}_{letter}" in below
-
-
-@pytest.mark.scenario("S025")
-def test_a_shared_stream_shows_each_of_its_sources(agent: Agent) -> None:
-    seen = agent.call("schema", {"stream": "messages"})
-    for source in ("cin_home", "cin_work", "cin_team"):
-        assert source in seen.visible
-    assert "size_bytes" in seen.visible
-    assert "channel_id" in seen.visible
-    assert re.search(r"group_by_time", seen.visible)
-    asked = {"stream": "messages", "connection_id": "cin_team"}
-    assert agent.call("query_records", {**asked, "filter": {"channel_id": "C03"}, "limit": 1}).ids
-    assert agent.call("query_records", {**asked, "sort": "-sent_at", "limit": 1}).ids
-    assert agent.call("query_records", {**asked, "fields": ["user_name"], "limit": 1}).ids
-    grouped = {"metric": "count", "group_by": "user_id"}
-    assert "U07" in agent.call("aggregate", {**asked, **grouped}).visible
-
-
-@pytest.mark.scenario("S026")
-def test_one_connection_of_a_shared_stream_shows_only_itself(client: Client) -> None:
-    found = client.good("schema", {"stream": "messages", "connection_id": "cin_home"})
-    for half in (found.text, compact(found.structured)):
-        assert "cin_work" not in half
-        assert "cin_team" not in half
-        assert "channel_id" not in half
-    head = found.text.split("\n")[0]
-    for part in ("messages", "mail", "Home mail (cin_home", "Letters", "sorted by sent_at"):
-        assert part in head
-    assert "count none|estimated|exact" in head
-    assert re.search(r"^  subject  text role=primary-title eq .*lex", found.text, re.M)
-    assert re.search(
-        r"^  size_bytes  integer eq r=gte\|gt\|lte\|lt sort a=sum\|min\|max", found.text, re.M
-    )
-    for offer in (
-        "fields projection",
-        "attachments (has_many, up to 50)",
-        "views: envelope",
-        "search: lexical",
-        "aggregate count: yes",
-    ):
-        assert offer in found.text
-
-
-@pytest.mark.scenario("S027")
-def test_flags_come_with_a_legend_and_can_be_used(client: Client) -> None:
-    asked = {"stream": "transactions", "connection_id": "cin_bank"}
-    found = client.good("schema", asked)
-    [legend] = [line for line in found.text.split("\n") if line.startswith("flags:")]
-    used = set()
-    for line in found.text.split("\n"):
-        if line.startswith("  ") and "  " in line.strip():
-            used |= {flag.partition("=")[0] for flag in line.split()[2:]}
-    for flag in used & {"eq", "r", "sort", "lex", "a", "role"}:
-        assert re.search(rf"\b{flag} ", legend)
-    assert found.structured["data"]["field_capability_legend"]
-    rows = re.findall(r"^  (\w+)  (\S+) (.*)$", found.text, re.M)
-    flags = {name: (kind, told.split()) for name, kind, told in rows}
-    [exact] = [name for name, (kind, told) in flags.items() if name == "category" and "eq" in told]
-    client.good("query_records", {**asked, "filter": {exact: "books"}, "limit": 1})
-    ranged = next(n for n, (k, t) in flags.items() if k == "number" and any("r=" in f for f in t))
-    client.good("query_records", {**asked, "filter": {ranged: {"lt": 0}}, "sort": ranged})
-    summed = next(n for n, (_, t) in flags.items() if any(f.startswith("a=sum") for f in t))
-    client.good("aggregate", {**asked, "metric": "sum", "field": summed})
-    client.good("query_records", {**asked, "fields": list(flags)[:3], "limit": 1})
-
-
-@pytest.mark.scenario("S028")
-def test_full_detail_without_a_stream_is_refused_before_anything_is_read(
-    client: Client, demo: Estate
-) -> None:
-    with demo.recorder.listening() as sent:
-        found = client.refused("invalid_request", "schema", {"detail": "full"})
-    assert sent == []
-    for half in (found.text, compact(found.structured)):
-        for word in ("stream", "connection_id", "full"):
-            assert word in half
-    assert see(found, "content").shown("schema").arguments == {}
-
-
-@pytest.mark.scenario("S029")
-def test_full_detail_of_a_shared_stream_asks_for_one_connection(client: Client) -> None:
-    found = client.refused(
-        "ambiguous_schema_detail", "schema", {"stream": "messages", "detail": "full"}
-    )
-    error = found.structured["error"]
-    assert error["retry_with"] == "connection_id"
-    offered = {choice["connection_id"] for choice in error["available_connections"]}
-    assert offered == {"cin_home", "cin_work", "cin_team"}
-    assert "retry_with: connection_id" in found.text
-    chosen = see(found, "content").shown("schema", holding="cin_home")
-    full = client.good("schema", chosen.arguments)
-    assert "cin_work" not in compact(full.structured)
-    assert "cin_team" not in compact(full.structured)
-
-
-@pytest.mark.scenario("S029")
-@pytest.mark.scenario("S063")
-def test_full_detail_is_the_servers_own_document_and_bounded(client: Client, demo: Estate) -> None:
-    asked = {"stream": "messages", "connection_id": "cin_home", "detail": "full"}
-    with demo.recorder.listening() as sent:
-        found = client.good("schema", asked)
-    [one] = sent
-    assert dict(one.query) == asked
-    rest = demo.world.server.client(client.token).get("/v1/schema", params=asked).json()
-    assert found.structured["data"] == rest
-    assert rest["detail"] == "full"
-    [connector] = found.structured["data"]["connectors"]
-    assert [row["name"] for row in connector["streams"]] == ["messages"]
-    assert connector["streams"][0]["fields"]["sent_at"]["schema"]["format"] == "date-time"
-    assert "data" not in found.structured["data"]
-    assert "streams" not in found.structured["data"]
-    assert len(compact(found.structured)) <= MOST_CHARS
-    assert len(found.text) <= MOST_CHARS
-
-
-@pytest.mark.scenario("S030")
-def test_cursor_bookmark_and_count_are_in_the_text(postman: Client) -> None:
-    asked = {"stream": "letters", "connection_id": FIRST, "limit": 2}
-    page = postman.good("query_records", {**asked, "count": "exact"})
-    envelope = page.structured["data"]
-    assert envelope["next_cursor"] in page.text
-    assert f"of {envelope['meta']['count']['value']} (exact count)" in page.text
-    second = see(page, "content").passing("cursor")
-    assert second is not None
-    rest = postman.good(second.tool, second.arguments)
-    assert not set(see(page, "content").ids) & set(see(rest, "content").ids)
-    changes = postman.good(
-        "query_records",
-        {"stream": "folders", "connection_id": FIRST} | {"changes_since": "beginning"},
-    )
-    assert changes.structured["data"]["next_changes_since"] in changes.text
-    resume = see(changes, "content").passing("changes_since")
-    assert resume is not None
-    assert see(postman.good(resume.tool, resume.arguments), "content").ids == ()
-    hits = postman.good("search", {"query": "heron", "limit": 1})
-    assert hits.structured["data"]["next_cursor"] in hits.text
-    assert re.search(r"^1 of \d+ hits", hits.text, re.M)
 
 
 # Search over several sources

@@ -1,12 +1,13 @@
 """Renewal: a token that has ended is exchanged once, under a lock, and the request sent again."""
 
 import asyncio
+import contextlib
 import json
 import time
 from collections.abc import Callable, Mapping
 from urllib.parse import urlencode, urlsplit
 
-from pdpp.credentials import Cache, Credential, CredentialError
+from pdpp.credentials import Cache, Credential, CredentialError, is_owners, is_token
 from pdpp.mcp.transport import Reply, Transport
 
 _TIMEOUT = 30.0
@@ -48,18 +49,21 @@ class Renewing:
             return self._credential.token != used
 
     def _exchange(self, used: str) -> Credential:
-        with self._cache.locked(self._credential.provider_url):
-            try:
+        """Return what the cache holds by now, renewed where nobody else has done it."""
+        try:
+            with self._cache.locked(self._credential.provider_url):
                 held = self._cache.load(self._credential.provider_url)
-            except CredentialError:
-                return self._credential
-            if held.token != used:
-                return held
-            renewed = refresh(held, self._clock())
-            if renewed is None:
-                return held
+                return held if held.token != used else self._renewed(held)
+        except (CredentialError, OSError):
+            return self._credential
+
+    def _renewed(self, held: Credential) -> Credential:
+        renewed = refresh(held, self._clock())
+        if renewed is None:
+            return held
+        with contextlib.suppress(OSError):
             self._cache.store(renewed)
-            return renewed
+        return renewed
 
 
 def _bearing(headers: Mapping[str, str], token: str) -> dict[str, str]:
@@ -75,7 +79,7 @@ def refresh(credential: Credential, now: float) -> Credential | None:
         form["client_id"] = credential.client_id
     told = _post(credential.token_endpoint, form)
     token = told.get("access_token")
-    if not isinstance(token, str) or not token:
+    if not isinstance(token, str) or not is_token(token) or is_owners(token):
         return None
     lifetime, rotated = told.get("expires_in"), told.get("refresh_token")
     return credential._replace(

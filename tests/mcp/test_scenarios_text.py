@@ -1,0 +1,155 @@
+"""Text: numbers, groups, hits and documents as a model reads them."""
+
+import re
+
+import pytest
+from tests.mcp.client import (
+    Client,
+    Estate,
+    compact,
+)
+from tests.mcp.post import FIRST
+from tests.mcp.sight import Agent, see
+
+LETTER_ID = "cin_home/messages:m-invoice-4471"
+PHOTO_QUERY = {"stream": "photos", "limit": 2}
+
+
+# Search and fetch
+
+
+@pytest.mark.scenario("S064")
+def test_search_results_have_stable_ids_titles_and_addresses(client: Client) -> None:
+    first = client.good("search", {"query": "invoice 4471"}).structured["results"]
+    again = client.good("search", {"query": "invoice 4471"}).structured["results"]
+    assert [hit["id"] for hit in first] == [hit["id"] for hit in again]
+    for hit in first:
+        assert hit["title"].strip()
+        assert re.match(r"https?://[^/]+/r/", hit["url"])
+
+
+@pytest.mark.scenario("S066")
+def test_the_native_tools_keep_the_servers_envelopes(client: Client, demo: Estate) -> None:
+    http = demo.world.server.client(client.token)
+    asked = {"stream": "accounts", "count": "exact", "limit": 2}
+    page = client.good("query_records", asked).structured["data"]
+    rest = http.get("/v1/streams/accounts/records", params={"count": "exact", "limit": 2}).json()
+    for name in ("object", "has_more", "next_cursor", "meta"):
+        assert page[name] == rest[name]
+    for row, original in zip(page["data"], rest["data"], strict=True):
+        assert {k: v for k, v in row.items() if k != "fetch"} == original
+    counted = {"stream": "accounts", "metric": "count"}
+    answer = http.get("/v1/streams/accounts/aggregate", params={"metric": "count"}).json()
+    assert client.good("aggregate", counted).structured["data"] == answer
+
+
+# Aggregates
+
+
+@pytest.mark.scenario("S079")
+def test_a_number_stands_in_the_text_with_what_it_counts(client: Client, demo: Estate) -> None:
+    asked = {"stream": "transactions", "metric": "count"}
+    found = client.good("aggregate", asked)
+    value = found.structured["data"]["value"]
+    assert found.text.startswith(f"count of transactions: {value}")
+    assert found.structured["data"]["object"] == "aggregation"
+    assert len(found.text) < 200
+    http = demo.world.server.client(client.token)
+    rest = http.get("/v1/streams/transactions/aggregate", params={"metric": "count"}).json()
+    assert found.structured["data"] == rest
+    largest = {"stream": "transactions", "metric": "max", "field": "amount"}
+    found = client.good("aggregate", largest)
+    assert f"max of amount of transactions: {found.structured['data']['value']}" in found.text
+
+
+@pytest.mark.scenario("S080")
+@pytest.mark.scenario("S082")
+def test_groups_stand_in_the_text_with_their_counts_and_the_rest(client: Client) -> None:
+    asked = {"stream": "transactions", "metric": "count", "group_by": "category", "limit": 4}
+    found = client.good("aggregate", asked)
+    groups = found.structured["data"]["groups"]
+    assert len(groups) == 4
+    other = found.structured["data"]["other_count"]
+    assert other > 0
+    [line, *_] = found.text.split("\n")
+    assert line.startswith("count of transactions by category: ")
+    for group in groups:
+        assert re.search(rf'[ "]{group["key"]}"? {group["count"]} ·', line)
+    assert f"other_count {other}" in line
+    assert "{" not in line
+
+
+@pytest.mark.scenario("S081")
+def test_the_description_tells_of_other_count(client: Client) -> None:
+    [described] = [tool["description"] for tool in client.tools() if tool["name"] == "aggregate"]
+    assert "other_count" in described
+    assert re.search(r"above 0 means top-N truncation", described)
+
+
+# Text of search and fetch
+
+
+@pytest.mark.scenario("S083")
+def test_search_text_has_whole_ids_labels_and_how_to_fetch(client: Client) -> None:
+    found = client.good("search", {"query": "invoice 4471"})
+    seen = see(found, "content")
+    assert list(seen.ids) == [hit["id"] for hit in found.structured["results"]]
+    for hit in found.structured["results"]:
+        block = found.text[found.text.index(hit["id"]) :]
+        for value in ("title", "stream", "display_name", "connector_key"):
+            assert hit[value] in block
+        if "evidence" in hit:
+            assert hit["evidence"].replace("\n", "⏎") in found.text
+    assert "fetch with an id as it is shown" in found.text
+    assert "connection_id only where it is shown apart" in found.text
+    assert '"connection_id"' not in found.text
+
+
+@pytest.mark.scenario("S084")
+def test_search_text_stays_bounded_and_the_envelope_whole(client: Client, demo: Estate) -> None:
+    found = client.good("search", {"query": "the", "limit": 100})
+    assert len(found.text) <= 30_000
+    assert len(compact(found.structured)) <= 30_000
+    envelope = found.structured["data"]
+    assert len(envelope["data"]) == len(found.structured["results"]) > 10
+    assert envelope["has_more"] is True
+    http = demo.world.server.client(client.token)
+    params = {"q": "the", "limit": str(len(envelope["data"]))}
+    assert envelope["data"] == http.get("/v1/search", params=params).json()["data"]
+    few = client.good("search", {"query": "the"})
+    assert len(few.text) <= 8_000
+    assert len(compact(few.structured)) <= 12_000
+
+
+@pytest.mark.scenario("S085")
+def test_fetch_text_has_identity_source_and_the_words(client: Client) -> None:
+    found = Agent(client, "content").call("fetch", {"id": LETTER_ID})
+    for part in (
+        f'"id":"{LETTER_ID}"',
+        '"title":"Invoice 4471 for the kitchen tiles"',
+        '"connection_id":"cin_home"',
+        '"stream":"messages"',
+        '"display_name":"Home mail"',
+        '"connector_key":"mail"',
+        "please find attached invoice 4471",
+    ):
+        assert part in found.visible
+
+
+@pytest.mark.scenario("S086")
+def test_a_document_is_made_from_the_record_inside_its_envelope(
+    client: Client, demo: Estate, postman: Client
+) -> None:
+    http = demo.world.server.client(client.token)
+    record = http.get(
+        "/v1/streams/messages/records/m-invoice-4471", params={"connection_id": "cin_home"}
+    ).json()
+    document = client.good("fetch", {"id": LETTER_ID}).structured
+    assert document["title"] == record["data"]["subject"]
+    assert document["text"].endswith(record["data"]["body"])
+    assert document["url"].endswith("/r/cin_home/messages/m-invoice-4471")
+    for name in ("connection_id", "connector_key", "display_name", "stream"):
+        assert document["metadata"][name] == record[name]
+    linked = postman.good("fetch", {"id": f"{FIRST}/letters:linked"})
+    assert linked.structured["metadata"]["link"] == "https://amber.example/4"
+    assert "structuredContent" not in linked.text
