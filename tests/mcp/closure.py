@@ -16,6 +16,7 @@ _STRANGERS = (
     {"connections": ("cin_shop",), "streams": ("items",)},
     {"connections": ("cin_photos",), "streams": ("albums",)},
 )
+EXAMPLE = "example"
 _FORM = {"invalid_request", "invalid_filter", "invalid_expand"}
 
 
@@ -58,6 +59,9 @@ class Closure:
 
     def _check_form(self, token: str, call: Call) -> None:
         """Check a call that only shows how one is written."""
+        if (EXAMPLE, call.key) in self._known:
+            return
+        self._known.add((EXAMPLE, call.key))
         mine = self._call(token, call)
         assert mine.code not in _FORM, (call, mine.text)
 

@@ -23,7 +23,6 @@ from tests.mcp.client import bare_environment
 from tests.mcp.host import Host, KernelWire
 from tests.serving import Running, running
 
-from pdpp import credentials
 from pdpp.credentials import (
     Cache,
     Credential,
@@ -83,7 +82,7 @@ def test_a_write_that_fails_leaves_what_was_there(
         raise OSError("no room")
 
     with monkeypatch.context() as patch:
-        patch.setattr(credentials.os, "replace", fail)
+        patch.setattr(os, "replace", fail)
         with pytest.raises(OSError, match="no room"):
             cache.store(credential(token="token-2"))
     assert cache.load(URL).token == "token-1"

@@ -1,4 +1,4 @@
-"""The adapter: credentials, forwarding, errors that keep their meaning, and readable text."""
+"""The adapter: its credential, what it forwards, and errors that keep their meaning."""
 
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from tests.serving import approve, grant
 
 from pdpp.authz.selection import Selection
 
-LETTER_ID = "cin_home/messages:m-invoice-4471"
 PHOTO_QUERY = {"stream": "photos", "limit": 2}
 
 

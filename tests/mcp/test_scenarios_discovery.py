@@ -5,28 +5,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.mcp.client import TRANSPORTS, Client, Estate, StdioWire, compact, connect_to
-from tests.mcp.post import FIRST
-from tests.mcp.sight import Agent, see
-from tests.serving import grant
-
-LETTER_ID = "cin_home/messages:m-invoice-4471"
-PROFILE_WORDS = re.compile(r"profile|toolset|\bcore\b|\bfull\b|event|owner|control", re.I)
-OTHER_TOOLS = ("list_streams", "fetch_blob", "subscribe", "events", "subscription")
-MOST_TOOL_BYTES = 7_500
-MOST_INDEX_CHARS = 24_000
-MOST_CHARS = 30_000
-
-
-import re
-
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
+from tests.mcp.client import TRANSPORTS, Client, Estate, StdioWire, compact, connect_to
 from tests.mcp.launch import VERSION
-from tests.serving import running
+from tests.mcp.post import FIRST
+from tests.mcp.sight import Agent, see
+from tests.serving import grant, running
+
+MOST_INDEX_CHARS = 24_000
+MOST_CHARS = 30_000
 
 # Discovery
 

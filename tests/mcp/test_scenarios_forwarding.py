@@ -7,9 +7,6 @@ from tests.mcp.client import Client, Estate
 from tests.mcp.recorder import reads
 from tests.mcp.sight import see
 
-LETTER_ID = "cin_home/messages:m-invoice-4471"
-PHOTO_QUERY = {"stream": "photos", "limit": 2}
-
 
 @pytest.mark.scenario("S070")
 def test_filters_are_advertised_as_objects(client: Client) -> None:

@@ -7,9 +7,6 @@ from tests.mcp.post import FIRST, SECOND
 from tests.mcp.recorder import reads
 from tests.mcp.sight import see
 
-LETTER_ID = "cin_home/messages:m-invoice-4471"
-PHOTO_QUERY = {"stream": "photos", "limit": 2}
-
 
 @pytest.mark.scenario("S096")
 def test_results_of_several_sources_carry_their_connection(postman: Client) -> None:

@@ -1,4 +1,4 @@
-"""The surface: setup, exactly six tools, bounded discovery, projection, one source at a time."""
+"""The surface: setup, exactly six tools, one limit over sources, projection, ambiguity."""
 
 import json
 import re
@@ -30,8 +30,6 @@ LETTER_ID = "cin_home/messages:m-invoice-4471"
 PROFILE_WORDS = re.compile(r"profile|toolset|\bcore\b|\bfull\b|event|owner|control", re.I)
 OTHER_TOOLS = ("list_streams", "fetch_blob", "subscribe", "events", "subscription")
 MOST_TOOL_BYTES = 7_500
-MOST_INDEX_CHARS = 24_000
-MOST_CHARS = 30_000
 
 
 # Setup

@@ -12,7 +12,6 @@ from tests.mcp.post import FIRST
 from tests.mcp.sight import Agent, see
 
 LETTER_ID = "cin_home/messages:m-invoice-4471"
-PHOTO_QUERY = {"stream": "photos", "limit": 2}
 
 
 # Search and fetch

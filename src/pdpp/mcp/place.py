@@ -44,7 +44,7 @@ class Seal:
         return "~".join([self._mark, *parts.values()])
 
     def _part(self, name: str, place: Place) -> str:
-        own = quote(place.cursor, safe="")
+        own = quote(place.cursor, safe="").replace("~", "%7E")
         return f"{self._names.index(name)}.{place.before}.{place.shown}.{own}"
 
     def open(self, cursor: str | None) -> dict[str, Place]:

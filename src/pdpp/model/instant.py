@@ -35,21 +35,28 @@ def parse(text: str) -> int | None:
 
     A date alone is its first moment in UTC; a time without a zone is read as UTC.
     """
-    if _DATE.match(text):
-        try:
-            day = date.fromisoformat(text)
-        except ValueError:
-            return None
-        return (day - EPOCH.date()).days * DAY
     if not _DATE_TIME.match(text):
+        return _parse_date(text)
+    try:
+        moment = datetime.fromisoformat(text.upper() if text[-1] == "z" else text)
+    except ValueError:
+        return None
+    found = of_datetime(moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC))
+    return found if _FIRST <= found <= _LAST else None
+
+
+def _parse_date(text: str) -> int | None:
+    if not _DATE.match(text):
         return None
     try:
-        moment = datetime.fromisoformat(text.replace(" ", "T").upper())
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
-        return of_datetime(moment.astimezone(UTC))
-    except (ValueError, OverflowError):
+        day = date.fromisoformat(text)
+    except ValueError:
         return None
+    return (day - EPOCH.date()).days * DAY
+
+
+_FIRST = of_datetime(datetime.min.replace(tzinfo=UTC))
+_LAST = of_datetime(datetime.max.replace(tzinfo=UTC))
 
 
 def to_datetime(instant: int) -> datetime:

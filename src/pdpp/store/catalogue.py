@@ -20,7 +20,8 @@ class Feed:
     """One stream of one connection: the unit that grants open and that is counted.
 
     ``cells`` maps each indexed field to its place and the kind it is indexed as; ``lexical`` maps
-    each searchable field to its place. Places never change their meaning.
+    each searchable field to its place. Places never change their meaning. ``blobs`` are the fields
+    that refer to stored files.
     """
 
     id: int
@@ -28,6 +29,7 @@ class Feed:
     stream: Stream
     cells: Mapping[str, tuple[int, Kind]]
     lexical: Mapping[str, int]
+    blobs: tuple[str, ...] = ()
 
     @property
     def place(self) -> tuple[str, str]:

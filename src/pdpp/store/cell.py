@@ -29,9 +29,11 @@ def cell_value(kind: Kind, value: Any) -> CellValue:
 
 def cell_values(places: Mapping[str, tuple[int, Kind]], data: Mapping[str, Any]) -> list[CellValue]:
     """Return a record's cells in the order of their places."""
-    cells: list[CellValue] = [None] * (max((place for place, _ in places.values()), default=-1) + 1)
+    cells: list[CellValue] = [None] * (max([place for place, _ in places.values()], default=-1) + 1)
     for name, (place, kind) in places.items():
-        cells[place] = cell_value(kind, data.get(name))
+        value = data.get(name)
+        if value is not None:
+            cells[place] = cell_value(kind, value)
     return cells
 
 

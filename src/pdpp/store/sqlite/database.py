@@ -19,6 +19,8 @@ Prepare = Callable[[apsw.Connection], None]
 
 _STEPS_BETWEEN_CHECKS = 2_000
 _BUSY_MILLISECONDS = 30_000
+_PAGE_BYTES = 8_192
+_LOG_PAGES = 4_000
 
 
 class Database:
@@ -43,7 +45,9 @@ class Database:
     def _connect(self) -> apsw.Connection:
         db = apsw.Connection(str(self._path), statementcachesize=512)
         db.set_busy_timeout(_BUSY_MILLISECONDS)
+        db.pragma("page_size", _PAGE_BYTES)
         db.pragma("journal_mode", "wal")
+        db.pragma("wal_autocheckpoint", _LOG_PAGES)
         db.pragma("synchronous", "full")
         db.pragma("cache_size", -16_384)
         db.pragma("temp_store", "memory")

@@ -80,7 +80,7 @@ def _feed(
     }
     lexical = {name: place for place, name in enumerate(kept["lexical"]) if name is not None}
     declared = sources[connection.connector_key].streams[stream]
-    return Feed(number, connection, declared, cells, lexical)
+    return Feed(number, connection, declared, cells, lexical, tuple(kept["blobs"]))
 
 
 def register(
@@ -267,7 +267,7 @@ def _reindex(db: apsw.Connection, feed: Feed, before: _Places, progress: Progres
         db.executemany("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", cells)
         db.executemany("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", blobs)
         db.executemany("DELETE FROM lex WHERE rowid = ?", gone)
-        db.executemany("INSERT INTO lex (rowid, words) VALUES (?, ?)", words)
+        db.executemany("INSERT INTO lex (rowid, words) VALUES (?, ?)", sorted(words))
         done += len(rows)
         if progress is not None:
             progress(done)

@@ -8,7 +8,6 @@ import apsw
 import orjson
 
 from pdpp.evidence.analyse import indexed_text
-from pdpp.model.declaration import Kind
 from pdpp.store.catalogue import Feed
 from pdpp.store.cell import CellValue, cell_values
 from pdpp.store.port import Line, Written
@@ -52,7 +51,8 @@ class _Work:
     records_gone: list[tuple[int]] = field(default_factory=list)
 
     def carry_out(self, db: apsw.Connection) -> None:
-        """Write everything that was gathered."""
+        """Write everything that was gathered; the index takes rows in order many times faster."""
+        self.words.sort()
         for sql, rows in (
             ("DELETE FROM record WHERE id = ?", self.records_gone),
             (
@@ -116,12 +116,11 @@ def words_of(feed: Feed, data: Mapping[str, Any]) -> dict[int, str]:
 
 def blobs_of(feed: Feed, data: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     """Yield the blob fields that a record fills, each with the blob it names."""
-    for name, declared in feed.stream.fields.items():
-        if declared.kind is Kind.BLOB:
-            value = data.get(name)
-            blob_id = value.get("blob_id") if isinstance(value, dict) else value
-            if isinstance(blob_id, str):
-                yield name, blob_id
+    for name in feed.blobs:
+        value = data.get(name)
+        blob_id = value.get("blob_id") if isinstance(value, dict) else value
+        if isinstance(blob_id, str):
+            yield name, blob_id
 
 
 class BatchWriter:

@@ -1,0 +1,49 @@
+"""The how-to pages, done word for word."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.cli.shell import pdpp, serving
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "own-records.md"
+
+
+@pytest.fixture(scope="module")
+def blocks() -> dict[str, list[str]]:
+    """Return the fenced blocks of the page by their language."""
+    found: dict[str, list[str]] = {}
+    for language, body in re.findall(r"```(\w+)\n(.*?)```", PAGE.read_text(), re.DOTALL):
+        found.setdefault(language, []).append(body)
+    return found
+
+
+def test_the_page_brings_records_in_and_grants_them(
+    blocks: dict[str, list[str]], tmp_path: Path
+) -> None:
+    declaration, line = blocks["json"]
+    (tmp_path / "diary.json").write_text(declaration)
+    (tmp_path / "entries.ndjson").write_text(line)
+    data = tmp_path / "data"
+    token = ""
+    for command in blocks["sh"][0].strip().splitlines():
+        program, *arguments = shlex.split(command)
+        assert program == "pdpp"
+        if arguments == ["serve"]:
+            break
+        places = [str(tmp_path / word) if "." in word else word for word in arguments]
+        told = pdpp(*places, "--json", data=data)
+        assert told.code == 0, told
+        token = told.document.get("client_token", token)
+    with serving(data, tmp_path / "notes") as served:
+        found = served.get("/v1/search?q=rain", token).json()["data"]
+        record = httpx.get(
+            f"{served.url}{found[0]['record_url']}", headers={"Authorization": f"Bearer {token}"}
+        ).json()
+    assert [hit["id"] for hit in found] == ["cin_diary/entries:2026-03-01"]
+    assert record["data"] == {
+        name: json.loads(line)["data"][name] for name in ("title", "written_at")
+    }

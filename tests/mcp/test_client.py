@@ -1,0 +1,269 @@
+"""The resource-server client: what it sends, and how it keeps what it is told."""
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdpp.evidence.compact import compact_schema
+from pdpp.evidence.handle import Handle
+from pdpp.mcp.client import ResourceClient, ServerError, ServerUnreachable, hits_of, target
+from pdpp.mcp.place import MOST_CURSOR_CHARS, Place, Seal
+from pdpp.mcp.problem import problem_result
+from pdpp.mcp.reading import Child, Reading
+from pdpp.mcp.result import result
+from pdpp.mcp.transport import InProcess, Network, Reply, Unreachable
+from pdpp.model.errors import CursorExpired, InvalidCursor, InvalidRequest, NotFound, PdppError
+
+ORIGIN = "https://data.example"
+
+
+class Canned:
+    """A transport that answers one thing."""
+
+    origin = ORIGIN
+
+    def __init__(
+        self, status: int = 200, body: Any = None, headers: Mapping[str, str] | None = None
+    ) -> None:
+        self.reply = Reply(
+            status, headers or {}, json.dumps(body if body is not None else {}).encode()
+        )
+        self.sent: list[tuple[str, str, Mapping[str, str]]] = []
+
+    async def send(self, method: str, target: str, headers: Mapping[str, str]) -> Reply:
+        """Answer."""
+        self.sent.append((method, target, headers))
+        return self.reply
+
+
+@pytest.mark.parametrize(
+    ("path", "params", "expected"),
+    [
+        (["schema"], {}, "/v1/schema"),
+        (["streams", "a b", "records", "x:ü"], {}, "/v1/streams/a%20b/records/x%3A%C3%BC"),
+        (["search"], {"q": "a&b", "limit": 5}, "/v1/search?q=a%26b&limit=5"),
+        (["search"], {"streams": ["a", "b"]}, "/v1/search?streams%5B%5D=a&streams%5B%5D=b"),
+        (["x"], {"fields": ["a", "b"], "expand": ("c",)}, "/v1/x?fields=a&fields=b&expand=c"),
+        (["x"], {"filter": {"a": "b"}}, "/v1/x?filter%5Ba%5D=b"),
+        (["x"], {"filter": {"a": True}}, "/v1/x?filter%5Ba%5D=true"),
+        (["x"], {"filter": {"a": 1.5}}, "/v1/x?filter%5Ba%5D=1.5"),
+        (
+            ["x"],
+            {"filter": {"a": {"gte": 1, "lt": "z"}}},
+            "/v1/x?filter%5Ba%5D%5Bgte%5D=1&filter%5Ba%5D%5Blt%5D=z",
+        ),
+        (["x"], {"expand_limit": {"r": 3}}, "/v1/x?expand_limit%5Br%5D=3"),
+    ],
+)
+def test_a_read_is_written_as_the_server_takes_it(
+    path: list[str], params: dict[str, Any], expected: str
+) -> None:
+    assert target(path, params) == expected
+
+
+@given(st.lists(st.text(min_size=1).filter(lambda t: t.isprintable()), min_size=1, max_size=4))
+def test_no_part_of_a_path_leaves_its_place(parts: list[str]) -> None:
+    assert target(parts, {}).count("/") == len(parts) + 1
+
+
+def test_a_read_carries_its_bearer_and_the_grant_it_goes_through() -> None:
+    canned = Canned(200, {"a": 1}, {"request-id": "req_1", "pdpp-record-page": "/r/{id}"})
+    answer = asyncio.run(ResourceClient(canned, "secret", "grt_1").get(["schema"], {}))
+    assert (answer.body, answer.request_id, answer.record_page) == (
+        {"a": 1},
+        "req_1",
+        "/r/{id}",
+    )
+    [(method, _, headers)] = canned.sent
+    assert method == "GET"
+    assert headers["Authorization"] == "Bearer secret"
+    assert headers["PDPP-Grant"] == "grt_1"
+    plain = Canned()
+    asyncio.run(ResourceClient(plain, "secret").get(["schema"], {}))
+    assert "PDPP-Grant" not in plain.sent[0][2]
+
+
+def test_a_servers_error_is_kept_whole() -> None:
+    error = {
+        "type": "conflict_error",
+        "code": "ambiguous_connection",
+        "message": "Which?",
+        "param": "connection_id",
+        "retry_with": "connection_id",
+        "available_connections": [{"connection_id": "a"}],
+        "request_id": "req_body",
+    }
+    canned = Canned(409, {"error": error}, {"request-id": "req_9"})
+    with pytest.raises(ServerError) as told:
+        asyncio.run(ResourceClient(canned, "t").get(["schema"], {}))
+    assert told.value.body("")["error"] == {**error, "request_id": "req_9"}
+    assert told.value.status == 409
+
+
+def test_the_first_bytes_of_a_blob_are_asked_for() -> None:
+    canned = Canned(206)
+    asyncio.run(ResourceClient(canned, "t").bytes(["blobs", "b"], 100))
+    assert canned.sent[0][2]["Range"] == "bytes=0-99"
+    with pytest.raises(ServerUnreachable):
+        asyncio.run(ResourceClient(Canned(500), "t").bytes(["blobs", "b"], 100))
+    assert asyncio.run(ResourceClient(Canned(416), "t").bytes(["b"], 1)).status == 416
+
+
+@pytest.mark.parametrize("body", [{}, {"data": 5}, {"data": {"x": []}}, {"results": "no"}])
+def test_no_hits_are_none(body: dict[str, Any]) -> None:
+    assert hits_of(body) == []
+
+
+def test_the_network_speaks_tls_where_the_address_says_so() -> None:
+    network = Network("https://127.0.0.1:1/base/")
+    with pytest.raises(Unreachable, match=re.escape("https://127.0.0.1:1/base cannot be reached")):
+        asyncio.run(network.send("GET", "/v1/schema", {}))
+    network.close()
+
+
+def test_in_process_the_application_is_asked_as_over_the_network() -> None:
+    asked: list[Any] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        asked.append(scope)
+        assert (await receive())["body"] == b""
+        headers = [(b"content-type", b"text/plain")]
+        await send({"type": "http.response.start", "status": 201, "headers": headers})
+        await send({"type": "http.response.body", "body": b"a", "more_body": True})
+        await send({"type": "http.response.body", "body": b"b"})
+
+    reply = asyncio.run(InProcess(app, f"{ORIGIN}/").send("GET", "/v1/a%20b?q=%C3%BC", {"X": "y"}))
+    assert reply == Reply(201, {"content-type": "text/plain"}, b"ab")
+    assert asked[0]["path"] == "/v1/a b"
+    assert asked[0]["raw_path"] == b"/v1/a%20b"
+    assert asked[0]["query_string"] == b"q=%C3%BC"
+    assert asked[0]["headers"] == [(b"x", b"y")]
+
+
+# Readings
+
+
+def reading(**more: Any) -> Reading:
+    return Reading(ResourceClient(Canned(), "t"), {}, "key", **more)
+
+
+def child(id: str, problem: str | None = None) -> Child:
+    return Child(f"grt_{id}", id, "shelf", f"Name {id}", frozenset({"notes"}), problem)
+
+
+def test_a_reading_of_several_grants_goes_the_way_of_one() -> None:
+    ways = {id: ResourceClient(Canned(), "t", id) for id in ("a", "b")}
+    made = reading(children=[child("a"), child("b")], client_of=lambda c: ways[c.connection_id])
+    assert made.way("b") is ways["b"]
+    with pytest.raises(InvalidRequest, match="No connection 'c'"):
+        made.way("c")
+    with pytest.raises(PdppError) as told:
+        made.way(None)
+    assert told.value.code == "ambiguous_connection"
+    with pytest.raises(PdppError) as told:
+        made.require_one_source(None, "other")
+    assert told.value.detail["total"] == 2
+
+
+def test_a_package_of_no_grants_holds_no_blob() -> None:
+    empty = reading(children=[], client_of=lambda _: ResourceClient(Canned(), "t"))
+    with pytest.raises(InvalidRequest, match="holds no grant"):
+        asyncio.run(empty.blob("b", 1))
+
+
+def test_the_address_of_a_record_without_its_connection() -> None:
+    assert reading().url(Handle(None, "s", "k/1")) == f"{ORIGIN}/v1/streams/s/records/k%2F1"
+    assert (
+        reading(record_page="/r/{record_id}").url(Handle(None, "s", "k"), "https://l")
+        == "https://l"
+    )
+
+
+def test_the_compact_schema_of_a_compact_schema_is_itself() -> None:
+    row = {"name": "s", "connection_id": "c", "record_count": 2, "label": "L"}
+    row |= {"fields": {"f": {"type": "text", "exact": True}}, "views": [{"id": "v"}]}
+    full = {"connectors": [{"connector_key": "k", "streams": [row]}], "bearer": {"scope": "grant"}}
+    for stream in (None, "s"):
+        once = compact_schema(full, stream=stream)
+        assert compact_schema(once, stream=stream) == once
+
+
+# Cursors of packages
+
+PLACES = st.builds(
+    Place,
+    st.integers(0, 10**6),
+    st.integers(0, 100),
+    st.text(alphabet="abc-_.~=%é", max_size=300),
+)
+
+
+@given(st.dictionaries(st.integers(0, 39), PLACES, min_size=1))
+def test_a_cursor_opens_to_the_places_it_was_made_of(places: dict[int, Place]) -> None:
+    children = [child(f"c{number}") for number in range(40)]
+    named = {children[number].grant_id: place for number, place in places.items()}
+    seal = Seal(children, ["search"], {"q": "x", "limit": 5})
+    cursor = seal.close(named)
+    opened = Seal(children, ["search"], {"q": "x", "limit": 9, "cursor": cursor}).open(cursor)
+    assert opened.keys() == named.keys()
+    assert len(cursor) <= MOST_CURSOR_CHARS + 14
+    for name, place in opened.items():
+        assert place[:2] == named[name][:2]
+        assert place.cursor in ("", named[name].cursor)
+
+
+@given(st.text())
+def test_a_text_that_is_no_cursor_is_refused(text: str) -> None:
+    with pytest.raises(InvalidCursor):
+        Seal([child("a")], ["search"], {"q": "x"}).open(text)
+
+
+# Problems
+
+
+def test_an_expired_bookmark_begins_again() -> None:
+    asked = {"stream": "s", "changes_since": "old", "unknown": 1}
+    told = problem_result("query_records", asked, CursorExpired("Too old."))
+    [again] = told["structuredContent"]["next"]
+    assert again["arguments"] == {"stream": "s", "changes_since": "beginning"}
+
+
+def test_a_bad_bookmark_begins_again_too() -> None:
+    asked = {"stream": "s", "changes_since": "odd", "cursor": "c"}
+    told = problem_result("query_records", asked, InvalidCursor("Odd."))
+    [again] = told["structuredContent"]["next"]
+    assert again["arguments"] == {"stream": "s", "changes_since": "beginning"}
+    told = problem_result("query_records", {"stream": "s", "cursor": "c"}, InvalidCursor("Odd."))
+    [again] = told["structuredContent"]["next"]
+    assert again["arguments"] == {"stream": "s"}
+
+
+def test_what_does_not_exist_leads_to_what_does() -> None:
+    told = problem_result("fetch", {"id": "a/b:c"}, NotFound("There is none."))
+    assert told["structuredContent"]["next"] == [{"tool": "schema", "arguments": {}}]
+
+
+@given(
+    st.dictionaries(
+        st.text(min_size=1).filter(
+            lambda name: name not in ("message", "param", "headers", "self")
+        ),
+        st.recursive(st.none() | st.text() | st.integers() | st.booleans(), st.lists),
+    )
+)
+def test_any_error_fits(detail: dict[str, Any]) -> None:
+    error = NotFound("m" * 5_000)
+    error.detail = detail
+    told = problem_result("fetch", {"id": "x"}, error)
+    assert told["isError"] is True
+
+
+def test_a_result_beyond_its_bound_is_a_fault_of_ours() -> None:
+    with pytest.raises(AssertionError):
+        result("x" * 30_001, {})
