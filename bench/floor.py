@@ -68,7 +68,9 @@ class Floor:
         word = request.path_params["word"]
         matches: list[Any] = self._db.execute(_MATCHES, (word, CANDIDATES)).fetchall()
         matches.sort(key=lambda match: -match[1])
-        rows = (self._db.execute(_BY_ID, (turned(row >> PLACE_BITS),)).get for row, _ in matches[:PAGE])
+        rows = (
+            self._db.execute(_BY_ID, (turned(row >> PLACE_BITS),)).get for row, _ in matches[:PAGE]
+        )
         return _many(rows)
 
     def _feed(self, request: Request) -> tuple[int, int]:

@@ -137,7 +137,7 @@ class Cache:
 
 
 def _lock(descriptor: int) -> None:
-    if os.name == "nt":
+    if os.name == "nt":  # pragma: no cover
         import msvcrt
 
         while True:

@@ -153,8 +153,18 @@ class KernelWire:
         [answer] = self.together((method, params))
         return answer
 
+    def refusal(self, method: str, params: Mapping[str, Any]) -> int:
+        """Send one request that is refused by the protocol; return the code."""
+        [answer] = self._answers((method, params))
+        return int(answer["error"]["code"])
+
     def together(self, *requests: tuple[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Send requests at once."""
+        """Send requests at once and return their results."""
+        answers = self._answers(*requests)
+        assert all("result" in answer for answer in answers), answers
+        return [answer["result"] for answer in answers]
+
+    def _answers(self, *requests: tuple[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
 
         async def ask() -> list[Any]:
             return await asyncio.gather(
@@ -166,9 +176,7 @@ class KernelWire:
                 )
             )
 
-        answers = [json.loads(rpc.encode(answer)) for answer in self._loop.run(ask())]
-        assert all("result" in answer for answer in answers), answers
-        return [answer["result"] for answer in answers]
+        return [json.loads(rpc.encode(answer)) for answer in self._loop.run(ask())]
 
     def close(self) -> None:
         """Close the event loop."""

@@ -10,15 +10,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pdpp import hosted
+from pdpp.authz.principal import Principal
+from pdpp.authz.token import TokenKind, mint
 from pdpp.evidence.compact import compact_schema
 from pdpp.evidence.handle import Handle
 from pdpp.mcp.client import ResourceClient, ServerError, ServerUnreachable, hits_of, target
 from pdpp.mcp.place import MOST_CURSOR_CHARS, Place, Seal
+from pdpp.mcp.presentation import NO_FACTS
 from pdpp.mcp.problem import problem_result
 from pdpp.mcp.reading import Child, Reading
 from pdpp.mcp.result import result
 from pdpp.mcp.transport import InProcess, Network, Reply, Unreachable
-from pdpp.model.errors import CursorExpired, InvalidCursor, InvalidRequest, NotFound, PdppError
+from pdpp.model.errors import (
+    AmbiguousConnection,
+    CursorExpired,
+    InvalidCursor,
+    InvalidRequest,
+    NotFound,
+    PdppError,
+)
+from pdpp.model.grant import Package
 
 ORIGIN = "https://data.example"
 
@@ -249,14 +261,7 @@ def test_what_does_not_exist_leads_to_what_does() -> None:
     assert told["structuredContent"]["next"] == [{"tool": "schema", "arguments": {}}]
 
 
-@given(
-    st.dictionaries(
-        st.text(min_size=1).filter(
-            lambda name: name not in ("message", "param", "headers", "self")
-        ),
-        st.recursive(st.none() | st.text() | st.integers() | st.booleans(), st.lists),
-    )
-)
+@given(st.dictionaries(st.text(max_size=90), st.text() | st.lists(st.text() | st.none())))
 def test_any_error_fits(detail: dict[str, Any]) -> None:
     error = NotFound("m" * 5_000)
     error.detail = detail
@@ -267,3 +272,40 @@ def test_any_error_fits(detail: dict[str, Any]) -> None:
 def test_a_result_beyond_its_bound_is_a_fault_of_ours() -> None:
     with pytest.raises(AssertionError):
         result("x" * 30_001, {})
+
+
+def test_many_long_choices_are_told_to_be_some_of_them() -> None:
+    ids = [f"{number:036}" for number in range(12)]
+    choices = [{"connection_id": id, "display_name": "N" * 200, "grant_id": id} for id in ids]
+    error = AmbiguousConnection("Which?", available_connections=choices, total=12, truncated=False)
+    told = problem_result("query_records", {"stream": "s" * 200}, error)["structuredContent"]
+    assert 0 < len(told["error"]["available_connections"]) < 12
+    assert (told["error"]["total"], told["error"]["truncated"]) == (12, True)
+    assert told["next"]
+
+
+# What the hosted endpoint remembers
+
+
+def test_what_declarations_say_is_remembered_as_far_as_there_is_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hosted, "_MOST_REMEMBERED", 2)
+    memory = hosted.Memory()
+    for name in ("a", "b", "c"):
+        memory[("key", "c", name)] = NO_FACTS
+    assert [stream for _, _, stream in memory] == ["b", "c"]
+
+
+def test_a_grant_that_opens_nothing_is_no_choice() -> None:
+    token = mint(TokenKind.PACKAGE, "client", 0)[1]
+    package = Package("pkg_1", "client", 0, None)
+    nothing = Principal(token, (), None, package)
+    principal = Principal(token, (), None, package, (nothing,))
+    visitor = hosted.Visitor("secret", principal)
+
+    async def app(*_: Any) -> None:
+        raise AssertionError("nothing is read")
+
+    made = hosted.make_reading(InProcess(app, ORIGIN), hosted.Memory(), visitor, lambda: 0)
+    assert made.children == []

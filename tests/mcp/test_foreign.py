@@ -406,3 +406,86 @@ def test_text_that_is_no_text_does_not_break_an_answer() -> None:
     with answer.served() as (_, host):
         found = host.good("search", {"query": "heron"})
         assert "⟨U+D800⟩ lone" in found.text
+
+
+LONG = "c" * 40_000
+
+
+def test_names_that_fit_no_answer_are_refused_with_a_typed_error() -> None:
+    row = {"id": "r1", "connection_id": LONG, "data": {"a": "b"}, "window": {"text": "t"}}
+    hit = {"id": "x", "stream": "letters", "connection_id": LONG}
+    page: dict[str, Any] = {"data": [row, row]}
+    group = {"key": "k", "count": LONG}
+    calls: list[tuple[str, dict[str, Any], Any]] = [
+        ("query_records", {"stream": "letters"}, page),
+        ("search", {"query": "heron"}, {"data": [hit, hit]}),
+        ("fetch", {"id": "acc/letters:r1"}, row),
+        ("read_record_field", {"id": "acc/letters:r1", "field_path": "body"}, row),
+        ("aggregate", {"stream": "letters", "metric": "count"}, {"groups": [group, group]}),
+        ("aggregate", {"stream": "letters", "metric": "count"}, {"value": LONG}),
+        ("schema", {}, {"connectors": [{"connector_key": LONG, "streams": []}]}),
+        ("schema", {"stream": "s"}, {"streams": [{"name": "s", "fields": {LONG: {}}}]}),
+    ]
+    for tool, arguments, body in calls:
+        with Foreign(answer=lambda _, body=body: JSONResponse(body)).served() as (_, host):
+            host.refused("payload_too_large", tool, arguments)
+
+
+def test_fields_with_names_beyond_measure_are_counted() -> None:
+    data = {LONG + str(number): "v" for number in range(3)} | {"short": "v"}
+    body = {"id": "r1", "data": data}
+    with Foreign(answer=lambda _: JSONResponse(body)).served() as (_, host):
+        metadata = host.good("fetch", {"id": "acc/letters:r1"}).structured["metadata"]
+        assert metadata["omitted_count"] >= 3
+        assert "fetch" not in metadata
+    with Foreign(answer=lambda _: JSONResponse({"data": [body]})).served() as (_, host):
+        page = host.good("query_records", {"stream": "letters"})
+        [row] = page.structured["data"]["data"]
+        assert row["omitted_count"] >= 3
+        assert "more, which schema lists" in page.text
+
+
+def test_hits_that_are_mostly_envelope_lose_it_and_keep_what_matters() -> None:
+    excerpt = {"field_path": "body", "preview_text": "\x01" * 400}
+    hit = {
+        "id": "acc/letters:" + "k" * 400,
+        "title": "\x02" * 240,
+        "display_name": "\x03" * 240,
+        "evidence_excerpts": [excerpt],
+        "extra": "x" * 20_000,
+    }
+    for changed in ({}, {"evidence_excerpts": [], "matched_fields": ["\x04" * 80] * 12}):
+        answer = JSONResponse({"data": [{**hit, **changed}]})
+        with Foreign(answer=lambda _, answer=answer: answer).served() as (_, host):
+            found = host.good("search", {"query": "heron"})
+            [shown] = found.structured["results"]
+            assert shown["id"] == hit["id"]
+            assert "envelope was too large" in found.text
+            assert "envelope was too large" in json_text(found.structured)
+
+
+def test_a_match_that_grows_when_shown_is_read_from_where_it_stands() -> None:
+    with Foreign(window={"text": "\x01" * 5_000, "start_chars": 40}).served() as (_, host):
+        asked = {"id": "acc/letters:r1", "field_path": "body", "query": "x", "after_chars": 0}
+        found = host.good("read_record_field", {**asked})
+        assert found.structured["window"]["start_chars"] == 40
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"streams": [{"name": "letters", "fields": {"a": {"type": "text"}}}, "odd"]},
+        {"data": {"connectors": [{"streams": [{"name": "letters", "fields": ["odd"]}]}, 5]}},
+        {"data": 5},
+    ],
+)
+def test_a_full_schema_in_another_shape_is_shown_as_far_as_it_goes(schema: Any) -> None:
+    answer = Foreign(answer=lambda _: JSONResponse(schema))
+    with answer.served() as (_, host):
+        found = host.good("schema", {"stream": "letters", "detail": "full"})
+        assert "data" in found.structured
+
+
+def test_resources_of_a_server_that_is_away_are_none() -> None:
+    with host_of("http://127.0.0.1:1") as host:
+        assert host.wire.request("resources/list", {}) == {"resources": []}

@@ -418,6 +418,15 @@ def test_a_stream_is_described_for_every_grant_that_opens_it(world: Inside, host
     assert "cin_own" not in one.text
 
 
+def test_grants_of_different_fields_are_described_apart(world: Inside) -> None:
+    some = Selection(connections=("cin_01",), fields=("id", "title"))
+    token = package(world.store, some, Selection(connections=("cin_02", "cin_03")))[0]
+    found = world.host(token).good("schema", {"stream": "notes"})
+    rows = found.structured["data"]["connectors"][0]["streams"]
+    assert [list(row["record_counts"]) for row in rows] == [["cin_01"], ["cin_02", "cin_03"]]
+    assert "body" not in rows[0]["fields"]
+
+
 def test_a_stream_of_no_grant_is_refused(host: Host) -> None:
     host.refused("grant_stream_not_allowed", "schema", {"stream": "nothing"})
 

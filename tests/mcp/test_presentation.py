@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.mcp.host import Host, Inside, inside, package
+from tests.mcp.host import Host, Inside, KernelWire, inside, package
 from tests.mcp.shelf import TEXT, source, stream
 from tests.mcp.sight import object_calls, text_calls
-from tests.serving import grant, keep, plant, planted_store, put
+from tests.serving import grant, keep, plant, planted_store, put, write
 
 from pdpp.evidence.text import json_text
 from pdpp.mcp.presentation import NO_FACTS, Room, document_text, facts_of, names_within, show
@@ -220,6 +220,38 @@ def test_resources_are_the_same_reads(host: Host) -> None:
         [content] = host.wire.request("resources/read", {"uri": uri})["contents"]
         assert content["uri"] == uri
         assert content["text"]
+
+
+@pytest.mark.parametrize("uri", ["pdpp://other/x", "https://x.example", "pdpp://record/x"])
+def test_an_address_of_nothing_is_no_resource(world: Inside, uri: str) -> None:
+    wire = world.host(grant(world.store)).wire
+    assert isinstance(wire, KernelWire)
+    assert wire.refusal("resources/read", {"uri": uri}) == -32002
+
+
+def test_a_window_address_and_the_same_field_beside_it_agree(host: Host) -> None:
+    uri = "pdpp://field-window/cin_s%2Fnamed%3Aone?field=body&offset_chars=2"
+    asked = {"id": uri, "field_path": "body", "limit_chars": 2}
+    assert host.good("read_record_field", asked).structured["window"]["text"] == "ki"
+
+
+def test_a_record_that_went_away_is_told_without_its_data(world: Inside) -> None:
+    put(world.store, "cin_s", "named", {"id": "gone", "title": "Once"})
+    host = world.host(grant(world.store))
+    asked = {"stream": "named", "connection_id": "cin_s", "changes_since": "beginning"}
+    first = host.good("query_records", asked)
+    [later] = [
+        call
+        for call in object_calls(first.structured["next"])
+        if call.arguments["changes_since"] != "beginning"
+    ]
+    line = {"key": "gone", "op": "delete"}
+    write(world.store, "cin_s", "named", [line])
+    found = host.good(later.tool, later.arguments)
+    [row] = found.structured["data"]["data"]
+    assert row["deleted"] is True
+    assert "data" not in row
+    assert f"cin_s/named:gone · Shelf · deleted at {row['deleted_at']}" in found.text
 
 
 # The pure part

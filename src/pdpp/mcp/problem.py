@@ -26,11 +26,14 @@ def problem_result(tool: str, arguments: Mapping[str, Any], error: PdppError) ->
     if not told["request_id"]:
         del told["request_id"]
     calls = _calls(tool, arguments, error)
-    for chars, items in _LENGTHS:
-        view = ProblemView(_bounded_error(told, chars, items), _short(calls, chars, items))
-        spoken, shaped = problem_text(view), problem_structured(view)
-        if fits(spoken, shaped, MOST_ERROR_CHARS, MOST_ERROR_CHARS):
-            break
+    views = (
+        ProblemView(_bounded_error(told, chars, items), _short(calls, chars, items))
+        for chars, items in _LENGTHS
+    )
+    halves = ((problem_text(view), problem_structured(view)) for view in views)
+    spoken, shaped = next(
+        half for half in halves if fits(*half, MOST_ERROR_CHARS, MOST_ERROR_CHARS)
+    )
     return result(spoken, shaped, most=MOST_ERROR_CHARS, error=True)
 
 

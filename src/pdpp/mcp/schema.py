@@ -44,12 +44,31 @@ async def _full(reading: Reading, stream: str | None, connection_id: str | None)
     if connection_id is not None:
         params["connection_id"] = connection_id
     answer = await reading.get(["schema"], params, connection_id)
-    body = answer.body.get("data", answer.body)
-    if isinstance(body, Mapping) and "connectors" in body:
-        body = {k: v for k, v in body.items() if k != "streams"}
+    body = _sound(answer.body.get("data", answer.body))
     scope = {k: v for k, v in params.items() if k != "detail"}
     view = SchemaView(body, stream, [NextCall("shorter", "schema", scope)])
     return _answer(view, MOST_CHARS)
+
+
+def _sound(body: Any) -> dict[str, Any]:
+    """Return a full schema as far as it has the shape of one; loose streams get a connector."""
+    told = body if isinstance(body, Mapping) else {}
+    connectors = _objects(told.get("connectors")) or [{"streams": told.get("streams")}]
+    kept = {k: v for k, v in told.items() if k not in ("connectors", "streams")}
+    return {**kept, "connectors": [_sound_connector(connector) for connector in connectors]}
+
+
+def _sound_connector(connector: Mapping[str, Any]) -> dict[str, Any]:
+    rows = [
+        {**row, "fields": row["fields"] if isinstance(row.get("fields"), Mapping) else {}}
+        for row in _objects(connector.get("streams"))
+    ]
+    granted = _objects(connector.get("granted_connections"))
+    return {**connector, "granted_connections": granted, "streams": rows}
+
+
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def _answer(view: SchemaView, most: int) -> dict[str, Any]:
