@@ -2,7 +2,7 @@
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -411,6 +411,11 @@ def test_text_that_is_no_text_does_not_break_an_answer() -> None:
 LONG = "c" * 40_000
 
 
+def told(body: Any) -> Callable[[Request], Response]:
+    """Return what always answers the same."""
+    return lambda _: JSONResponse(body)
+
+
 def test_names_that_fit_no_answer_are_refused_with_a_typed_error() -> None:
     row = {"id": "r1", "connection_id": LONG, "data": {"a": "b"}, "window": {"text": "t"}}
     hit = {"id": "x", "stream": "letters", "connection_id": LONG}
@@ -427,7 +432,7 @@ def test_names_that_fit_no_answer_are_refused_with_a_typed_error() -> None:
         ("schema", {"stream": "s"}, {"streams": [{"name": "s", "fields": {LONG: {}}}]}),
     ]
     for tool, arguments, body in calls:
-        with Foreign(answer=lambda _, body=body: JSONResponse(body)).served() as (_, host):
+        with Foreign(answer=told(body)).served() as (_, host):
             host.refused("payload_too_large", tool, arguments)
 
 
@@ -455,8 +460,7 @@ def test_hits_that_are_mostly_envelope_lose_it_and_keep_what_matters() -> None:
         "extra": "x" * 20_000,
     }
     for changed in ({}, {"evidence_excerpts": [], "matched_fields": ["\x04" * 80] * 12}):
-        answer = JSONResponse({"data": [{**hit, **changed}]})
-        with Foreign(answer=lambda _, answer=answer: answer).served() as (_, host):
+        with Foreign(answer=told({"data": [{**hit, **changed}]})).served() as (_, host):
             found = host.good("search", {"query": "heron"})
             [shown] = found.structured["results"]
             assert shown["id"] == hit["id"]

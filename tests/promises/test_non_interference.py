@@ -302,11 +302,11 @@ def _any_lexical_place(reach: Reach) -> dict[int, str]:
 
 
 def _last_stamp(reach: Reach, created: int, emitted: int, stamps: str | None) -> tuple[int, int]:
-    marks = orjson.loads(stamps).values() if stamps else ()
-    return max([(created, emitted), *((version, at) for version, at in marks)])
+    marks = orjson.loads(stamps) if stamps else {}
+    return max([(created, emitted), *(tuple(mark) for name, mark in marks.items() if name)])
 
 
-def _any_use(store: SqliteStore, blob_id: str, reaches: Iterable[Reach]) -> bool:
+def _any_use(store: SqliteStore, blob_id: str, reaches: Iterable[Reach]) -> str | None:
     everything = owner_reaches(store.catalogue())
     return _blob_shown(store, blob_id, everything)
 

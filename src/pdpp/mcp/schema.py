@@ -1,6 +1,6 @@
 """The schema tool: the index of everything, or one stream's fields."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pdpp.mcp import structured, text
@@ -12,6 +12,7 @@ from pdpp.mcp.view import NextCall, SchemaView
 from pdpp.model.errors import InvalidRequest, PayloadTooLarge
 
 MOST_INDEX_CHARS = 24_000
+Shorten = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
 async def schema(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -28,7 +29,9 @@ async def schema(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
     else:
         body = await reading.compact(stream, connection_id)
     view = SchemaView(body, stream, _calls(body, stream), unavailable)
-    return _answer(view, MOST_INDEX_CHARS if stream is None else MOST_CHARS)
+    if stream is None:
+        return _answer(view, MOST_INDEX_CHARS, _SHORTER)
+    return _answer(view, MOST_CHARS, (_without_flags,))
 
 
 async def _full(reading: Reading, stream: str | None, connection_id: str | None) -> dict[str, Any]:
@@ -47,7 +50,7 @@ async def _full(reading: Reading, stream: str | None, connection_id: str | None)
     body = _sound(answer.body.get("data", answer.body))
     scope = {k: v for k, v in params.items() if k != "detail"}
     view = SchemaView(body, stream, [NextCall("shorter", "schema", scope)])
-    return _answer(view, MOST_CHARS)
+    return _answer(view, MOST_CHARS, ())
 
 
 def _sound(body: Any) -> dict[str, Any]:
@@ -71,12 +74,12 @@ def _objects(value: Any) -> list[Mapping[str, Any]]:
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
-def _answer(view: SchemaView, most: int) -> dict[str, Any]:
-    """Return the schema in both halves; an index too large for its bound keeps every name."""
+def _answer(view: SchemaView, most: int, shorter: Sequence[Shorten]) -> dict[str, Any]:
+    """Return the schema in both halves; one too large for its bound is told shorter."""
     spoken, shaped = text.schema_text(view), structured.schema_structured(view)
     if fits(spoken, shaped, most, most):
         return result(spoken, shaped)
-    for shorten in (_without_flags,) if view.stream is not None else _SHORTER:
+    for shorten in shorter:
         bare = SchemaView(shorten(view.body), view.stream, view.calls, view.unavailable)
         spoken, shaped = text.schema_text(bare), structured.schema_structured(bare)
         if fits(spoken, shaped, most, most):
