@@ -16,7 +16,7 @@ from pdpp.mcp.server import make_kernel
 from pdpp.mcp.transport import App, InProcess
 from pdpp.model.errors import AuthenticationError, OwnerTokenRefused, PdppError
 from pdpp.model.instant import Clock
-from pdpp.resource.endpoint import Service
+from pdpp.resource.endpoint import INNER, Service
 
 MCP_PATH = "/mcp"
 ICON_PATH = "/icon.svg"
@@ -46,7 +46,7 @@ class Memory(OrderedDict[tuple[str, str, str], Facts]):
 def hosted_endpoint(app: App, service: Service) -> Endpoint:
     """Return the endpoint that serves the six tools over an application's own ``/v1``."""
     origin = service.settings.origin
-    transport = InProcess(app, origin)
+    transport = InProcess(app, origin, {INNER: True})
     memory = Memory()
 
     def reading_of(context: Context) -> Reading:
@@ -68,13 +68,14 @@ class Door:
     def __init__(self, gate: Gate, origin: str) -> None:
         self._gate = gate
         self._origin = origin
+        self._resources = {origin, origin + MCP_PATH}
 
     async def admit(self, scope: Scope) -> Visitor:
         """Return the visitor of a request, or refuse it."""
         headers = dict(scope["headers"])
         given = headers.get(b"authorization", b"").decode("latin-1")
         try:
-            principal = self._gate.admit(given or None)
+            principal = self._gate.admit(given or None, resources=self._resources)
             if principal.is_owner:
                 raise OwnerTokenRefused(
                     "Owner tokens are not for agents; connect with a grant of your own."

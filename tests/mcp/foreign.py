@@ -26,7 +26,8 @@ _KNOWN = {
     "schema": {"stream", "connection_id"},
     "records": {"connection_id", "limit", "cursor"},
     "record": {"connection_id", "fields"},
-    "window": {"connection_id", "field", "offset_chars", "limit_chars", "q", "after_chars"},
+    "window": {"connection_id", "field", "offset_chars", "limit_chars", "q"}
+    | {"before_chars", "after_chars"},
     "search": {"connection_id", "q", "limit", "cursor", "streams[]"},
     "aggregate": {"connection_id", "metric", "field", "group_by"},
 }

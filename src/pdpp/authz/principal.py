@@ -1,5 +1,6 @@
 """Principals: who a bearer token stands for, and what it reaches, decided anew on every request."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from pdpp.authz.token import TokenKind, hash_token
@@ -68,13 +69,23 @@ class Gate:
         self._state: object = None
         self._known: dict[str, Principal] = {}
 
-    def admit(self, authorization: str | None, grant_id: str | None = None) -> Principal:
+    def admit(
+        self,
+        authorization: str | None,
+        grant_id: str | None = None,
+        *,
+        resources: Collection[str] | None = None,
+    ) -> Principal:
         """Return the principal of an ``Authorization`` header, or refuse.
 
         ``grant_id`` chooses one grant of a package; otherwise a package reads through all of
-        its grants that are good.
+        its grants that are good. ``resources`` are the names of what is asked: a token that was
+        issued for another is not good here.
         """
         principal = self._find(_bearer(authorization))
+        audience = principal.token.audience
+        if audience is not None and resources is not None and audience not in resources:
+            raise AuthenticationError("The bearer token was issued for another resource.")
         now = self._clock()
         problem = principal.problem(now)
         if problem is not None:

@@ -26,6 +26,7 @@ def mint(
     grant_id: str | None = None,
     package_id: str | None = None,
     expires_at: int | None = None,
+    audience: str | None = None,
 ) -> tuple[str, Token]:
     """Return a new token's text, to be shown once, and what is kept of it."""
     secret = f"pdpp_{kind.value.removeprefix('mcp_')}_{secrets.token_urlsafe(32)}"
@@ -37,4 +38,5 @@ def mint(
         grant_id=grant_id,
         expires_at=expires_at,
         package_id=package_id,
+        audience=audience,
     )

@@ -142,10 +142,11 @@ def record_lines(record: RecordView, mark: str = "", indent: str = "") -> list[s
         labels.append(f"deleted at {plain(record.deleted_at)}")
     lines = [f"{indent}{mark}{' · '.join(labels)}"]
     lines += [f"{indent}   {_field(name, shown)}" for name, shown in record.fields.items()]
-    if record.omitted:
-        names = ", ".join(word(name) for name in record.omitted)
-        more = f" and {record.unnamed} more, which schema lists" if record.unnamed else ""
-        lines.append(f"{indent}   not shown, ask with fields: {names}{more}")
+    names = [word(name) for name in record.omitted]
+    if record.unnamed:
+        names.append(f"{record.unnamed} more, which schema lists")
+    if names:
+        lines.append(f"{indent}   not shown, ask with fields: {', '.join(names)}")
     for name, related in record.expanded.items():
         lines += _related(name, related, indent + "   ")
     return lines

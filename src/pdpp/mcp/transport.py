@@ -129,14 +129,16 @@ App = Callable[
 class InProcess:
     """Calls an ASGI application in this process."""
 
-    def __init__(self, app: App, origin: str) -> None:
+    def __init__(self, app: App, origin: str, marks: Mapping[str, Any] | None = None) -> None:
         self.origin = origin.rstrip("/")
         self._app = app
+        self._marks = dict(marks or {})
 
     async def send(self, method: str, target: str, headers: Mapping[str, str]) -> Reply:
         """Run one request through the application."""
         path, _, query = target.partition("?")
         scope: Scope = {
+            **self._marks,
             "type": "http",
             "asgi": {"version": "3.0"},
             "http_version": "1.1",

@@ -29,13 +29,16 @@ from pdpp.resource.bucket import Buckets
 from pdpp.resource.call import Call
 from pdpp.resource.cursor import Signer
 from pdpp.resource.parameter import parse_parameters
-from pdpp.resource.routes import Route
+from pdpp.resource.routes import BASE, Route
 from pdpp.resource.runner import Runner
 from pdpp.resource.settings import Settings
 from pdpp.store.blobs import CHUNK
 from pdpp.store.port import Store
 
 VERSION = "2026-04-06"
+INNER = "pdpp.inner"
+"""The member of a request's scope by which the hosted adapter marks its own reads."""
+
 RECORD_PAGE = "/r/{connection_id}/{stream}/{record_id}"
 _SPOOL_BYTES = 1 << 20
 
@@ -86,7 +89,11 @@ class Endpoint:
         headers = _headers(scope)
         _check_version(headers)
         service = self._service
-        principal = service.gate.admit(headers.get("authorization"), headers.get("pdpp-grant"))
+        principal = service.gate.admit(
+            headers.get("authorization"),
+            headers.get("pdpp-grant"),
+            resources=_resources(scope, service.settings.origin),
+        )
         service.buckets.take(principal.token.hash)
         if route.owner_only and not principal.is_owner:
             raise InsufficientScope("Only the owner may do this; a grant reads.")
@@ -197,6 +204,12 @@ def _headers(scope: Scope) -> dict[str, str]:
         key, text = name.decode("latin-1"), value.decode("latin-1")
         headers[key] = f"{headers[key]}, {text}" if key in headers else text
     return headers
+
+
+def _resources(scope: Scope, origin: str) -> set[str]:
+    """Return the names of what a request asks; the adapter's own reads are also the adapter's."""
+    names = {origin, f"{origin}{BASE}"}
+    return names | {f"{origin}/mcp"} if scope.get(INNER) else names
 
 
 def _check_version(headers: Mapping[str, str]) -> None:

@@ -174,7 +174,10 @@ class Blob:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A bearer token as it is kept: only its hash, what it opens, and until when."""
+    """A bearer token as it is kept: only its hash, what it opens, where, and until when.
+
+    ``audience`` is the resource it was issued for; a token without one is good at all of ours.
+    """
 
     hash: str
     kind: str
@@ -184,6 +187,7 @@ class Token:
     expires_at: int | None = None
     revoked_at: int | None = None
     package_id: str | None = None
+    audience: str | None = None
 
 
 class Deadline(Protocol):

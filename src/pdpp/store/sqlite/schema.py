@@ -167,6 +167,7 @@ MIGRATIONS: tuple[str, ...] = (
       expires_at INTEGER,
       revoked_at INTEGER,
       package_id TEXT,
+      audience TEXT,
       PRIMARY KEY (subject, hash)
     ) WITHOUT ROWID;
     """,

@@ -1,6 +1,7 @@
 """The vault: grants and the hashes of tokens."""
 
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any
 
 import apsw
@@ -14,7 +15,7 @@ _GRANT_COLUMNS = (
     "grant_id, client_id, purpose, access_mode, allowances, created_at, expires_at, revoked_at, "
     "package_id"
 )
-_TOKEN_COLUMNS = "hash, kind, label, created_at, grant_id, expires_at, revoked_at, package_id"  # noqa: S105
+_TOKEN_COLUMNS = ", ".join(field.name for field in fields(Token))
 
 
 def add_grant(db: apsw.Connection, grant: Grant) -> None:
@@ -136,7 +137,7 @@ def revoke_grant(db: apsw.Connection, grant_id: str, now: int) -> bool:
 def add_token(db: apsw.Connection, token: Token) -> None:
     """Keep a token's hash."""
     db.execute(
-        f"INSERT INTO token (subject, {_TOKEN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO token (subject, {_TOKEN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             SUBJECT,
             token.hash,
@@ -147,6 +148,7 @@ def add_token(db: apsw.Connection, token: Token) -> None:
             token.expires_at,
             token.revoked_at,
             token.package_id,
+            token.audience,
         ),
     )
 

@@ -1,0 +1,99 @@
+"""The official Python client reads the product itself, hosted and over stdio, in both eras."""
+
+import asyncio
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.mcp.client import bare_environment
+from tests.mcp.shelf import NOTES, source
+from tests.serving import World, grant, living, planted_store
+
+from pdpp.credentials import Cache, Credential
+from pdpp.mcp.definition import SIGNATURES
+
+NEGOTIATED = {"legacy": "2025-11-25", "auto": "2026-07-28"}
+SECONDS = 60
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    folder = tmp_path_factory.mktemp("official")
+    rows = [{"id": "one", "title": "One", "body": "A kiln of grüße " * 900}]
+    made = source("shelf", NOTES)
+    with living(planted_store(folder, made, {"cin_n": "N"}, {("cin_n", "notes"): rows})) as served:
+        yield served
+
+
+def official() -> Any:
+    if importlib.util.find_spec("mcp") is None:
+        reason = "the official Python client is not installed: run `make install`"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return importlib.import_module("mcp")
+
+
+async def walk(client: Any, era: str) -> None:
+    """Use every tool and a resource, as the client checks results against their schemas."""
+    assert client.protocol_version == NEGOTIATED[era]
+    tools = (await client.list_tools()).tools
+    assert [tool.name for tool in tools] == list(SIGNATURES)
+    found = await client.call_tool("search", {"query": "kiln"})
+    [hit] = found.structured_content["results"]
+    [rung] = found.structured_content["content_ladder"]["records"]
+    document = await client.call_tool("fetch", {"id": hit["id"]})
+    assert document.structured_content["title"] == "One"
+    window = await client.call_tool("read_record_field", rung["read_record_field"])
+    assert "kiln" in window.structured_content["window"]["text"]
+    for tool, arguments in (
+        ("schema", {"stream": "notes"}),
+        ("query_records", {"stream": "notes"}),
+        ("aggregate", {"stream": "notes", "metric": "count"}),
+    ):
+        assert not (await client.call_tool(tool, arguments)).is_error
+    refused = await client.call_tool("query_records", {"strem": "notes"})
+    assert refused.is_error
+    assert refused.structured_content["error"]["param"] == "strem"
+    [listed] = (await client.list_resources()).resources
+    read = await client.read_resource(listed.uri)
+    assert "notes" in read.contents[0].text
+
+
+@pytest.mark.parametrize("era", NEGOTIATED)
+def test_the_official_client_reads_over_stdio(world: World, tmp_path: Path, era: str) -> None:
+    mcp = official()
+    cache = Cache(tmp_path / "clients")
+    cache.store(Credential(world.server.url, grant(world.store), "client"))
+    program = mcp.StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "pdpp", "mcp", "--cache-root", str(tmp_path)],
+        env=bare_environment(PDPP_PROVIDER_URL=world.server.url),
+    )
+
+    async def read() -> None:
+        async with mcp.Client(program, mode=era) as client:
+            await walk(client, era)
+
+    asyncio.run(asyncio.wait_for(read(), SECONDS))
+
+
+@pytest.mark.parametrize("era", NEGOTIATED)
+def test_the_official_client_reads_the_hosted_endpoint(world: World, era: str) -> None:
+    mcp = official()
+    http = importlib.import_module("mcp.client.streamable_http")
+    token = grant(world.store)
+
+    async def read() -> None:
+        client_of = importlib.import_module("mcp.shared._httpx_utils").create_mcp_http_client
+        async with client_of(headers={"Authorization": f"Bearer {token}"}) as bearing:
+            way = http.streamable_http_client(f"{world.server.url}/mcp", http_client=bearing)
+            async with mcp.Client(way, mode=era) as client:
+                await walk(client, era)
+
+    asyncio.run(asyncio.wait_for(read(), SECONDS))
