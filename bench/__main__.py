@@ -6,10 +6,17 @@ import platform
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import apsw
 import orjson
 
+from bench.agent import Agent
+from bench.client import Client
+from bench.estate import Estate, demo_estate, letters_estate
+from bench.hosted import hosted_rows, package_rows
+from bench.journeys import letter_rows, size_rows
+from bench.launch import stdio_rows
 from bench.measures import Bench, against_floor, growth, in_milliseconds, ingest_rows, memory_rows
 from bench.process import serving
 from bench.report import Row, table
@@ -17,6 +24,7 @@ from bench.stock import Say, Stock, open_stock
 from bench.world import LEAST_RECORDS
 
 _SMALL = 10_000
+_MORE_LAUNCHES = 2
 
 
 def _arguments() -> argparse.Namespace:
@@ -34,7 +42,9 @@ def _arguments() -> argparse.Namespace:
     return chosen
 
 
-def _measure(stock: Stock, small: Stock, rounds: int, say: Say) -> Iterator[Row]:
+def _measure(
+    stock: Stock, small: Stock, estates: tuple[Estate, Estate], rounds: int, say: Say
+) -> Iterator[Row]:
     yield from ingest_rows(stock)
     say("Measuring memory")
     yield from memory_rows(stock, rounds / 2)
@@ -48,6 +58,23 @@ def _measure(stock: Stock, small: Stock, rounds: int, say: Say) -> Iterator[Row]
         yield from against_floor(bench)
         yield from growth(bench)
         yield from in_milliseconds(bench)
+        yield from _measure_agents(bench, *estates, say)
+
+
+def _measure_agents(bench: Bench, demo: Estate, letters: Estate, say: Say) -> Iterator[Row]:
+    with (
+        serving("product", demo.folder) as demo_server,
+        serving("product", letters.folder) as letters_server,
+    ):
+        say("Measuring what agents see")
+        with Client(demo_server.port) as client:
+            yield from size_rows(Agent(client, demo.token))
+        with Client(letters_server.port) as client:
+            yield from letter_rows(Agent(client, letters.token))
+        say("Measuring how agents are served")
+        yield from stdio_rows(demo_server, demo, bench.rounds + _MORE_LAUNCHES)
+        yield from hosted_rows(bench, letters_server, letters)
+        yield from package_rows(bench)
 
 
 def _conditions(records: int) -> dict[str, str | float]:
@@ -72,7 +99,9 @@ def main() -> None:
     small = open_stock(folder, min(_SMALL, records // 3), fresh=chosen.fresh, say=_say)
     stock = open_stock(folder, records, fresh=chosen.fresh, say=_say)
     conditions = _conditions(records)
-    rows = list(_measure(stock, small, chosen.rounds, _say))
+    with TemporaryDirectory() as made:
+        estates = demo_estate(Path(made) / "demo"), letters_estate(Path(made) / "letters")
+        rows = list(_measure(stock, small, estates, chosen.rounds, _say))
     result = {"conditions": conditions, "rows": [row.as_json() for row in rows]}
     target: Path = chosen.json or folder / f"result-{records}.json"
     target.write_bytes(orjson.dumps(result, option=orjson.OPT_INDENT_2) + b"\n")

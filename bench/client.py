@@ -1,6 +1,7 @@
 """A client that does as little as it can, so that what is measured is the server."""
 
 import socket
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
@@ -16,16 +17,22 @@ def get(path: str, token: str | None = None) -> bytes:
     return _head("GET", path, token) + b"\r\n"
 
 
-def post(path: str, token: str, body: bytes) -> bytes:
+def post(
+    path: str,
+    token: str,
+    body: bytes,
+    media_type: str = "application/x-ndjson",
+    headers: Mapping[str, str] | None = None,
+) -> bytes:
     """Return a POST request as it goes over the wire."""
-    head = _head("POST", path, token)
-    head += b"Content-Type: application/x-ndjson\r\nContent-Length: %d\r\n\r\n" % len(body)
-    return head + body
+    sent = {"Content-Type": media_type, "Content-Length": str(len(body)), **(headers or {})}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
+    return _head("POST", path, token) + lines.encode() + b"\r\n" + body
 
 
 def _head(method: str, path: str, token: str | None) -> bytes:
     bearer = f"Authorization: Bearer {token}\r\n" if token else ""
-    return f"{method} {path} HTTP/1.1\r\nHost: bench\r\n{bearer}".encode()
+    return f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{bearer}".encode()
 
 
 class Client:

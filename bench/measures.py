@@ -151,11 +151,12 @@ def _same_everywhere(stock: Stock) -> dict[str, list[bytes]]:
 
 
 def _ratio(name: str, goal: float, ours: Timing, theirs: Timing, other: str) -> Row:
-    note = f"{_cost(ours)}; {other} {_cost(theirs)}"
+    note = f"{cost(ours)}; {other} {cost(theirs)}"
     return Row(name, ours.ratio(theirs), "×", goal, note)
 
 
-def _cost(timing: Timing) -> str:
+def cost(timing: Timing) -> str:
+    """Return a timing in words."""
     return f"{timing.cpu_ms:.3f} ms CPU, {timing.wall_ms:.3f} waited"
 
 

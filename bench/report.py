@@ -1,7 +1,7 @@
 """The report: rows with a goal and a verdict, as a table for people and JSON for programs."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 _HEADINGS = ("measure", "result", "goal", "verdict", "how it came about")
@@ -9,7 +9,10 @@ _HEADINGS = ("measure", "result", "goal", "verdict", "how it came about")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One measure; a goal is the most it may be, or with ``at_least`` the least."""
+    """One measure; a goal is the most it may be, or with ``at_least`` the least.
+
+    ``parts`` are what a sum is made of, for programs only.
+    """
 
     name: str
     value: float
@@ -17,6 +20,7 @@ class Row:
     goal: float | None
     note: str
     at_least: bool = False
+    parts: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def verdict(self) -> str:

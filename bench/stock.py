@@ -12,7 +12,7 @@ import orjson
 from bench import world
 from bench.client import Client, post
 from bench.process import serving
-from pdpp.authz.selection import Selection, make_grant, resolve
+from pdpp.authz.selection import Selection, make_grant, make_package, resolve
 from pdpp.authz.token import TokenKind, mint
 from pdpp.evidence import analyse
 from pdpp.model import instant
@@ -26,6 +26,8 @@ Say = Callable[[str], None]
 
 _FACTS = "stock.json"
 _GRANTED = tuple(map(world.connection_id, range(0, world.CONNECTIONS, 3)))
+CHILDREN = tuple(map(world.connection_id, range(20)))
+"""The connections of the package: each has a grant of its own."""
 _SHAPING = (world, schema, layout, registry, writer, cell, analyse)
 
 
@@ -41,12 +43,13 @@ class Ingest:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The secrets of callers: the owner, a third of the streams, all of them, parts of a third."""
+    """The secrets of callers: owner, a third of the streams, all, parts of a third, a package."""
 
     owner: str
     third: str
     everything: str
     narrow: str
+    package: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,8 @@ def open_stock(shelf: Path, records: int, *, fresh: bool, say: Say) -> Stock:
 
 def _fingerprint() -> str:
     """Name the code that decides what a filled store holds."""
-    sources = b"".join(Path(str(module.__file__)).read_bytes() for module in _SHAPING)
+    files = (__file__, *(str(module.__file__) for module in _SHAPING))
+    sources = b"".join(Path(file).read_bytes() for file in files)
     return hashlib.sha256(sources).hexdigest()[:12]
 
 
@@ -117,6 +121,7 @@ def _prepare(folder: Path) -> Tokens:
                 time=Interval(since=instant.parse("2020-01-01T00:00:00Z")),
             ),
         ),
+        package=_package(store, Selection(connections=CHILDREN)),
     )
     store.close()
     return tokens
@@ -128,6 +133,17 @@ def _grant(store: SqliteStore, selection: Selection) -> str:
         allowances, client_id="bench", purpose="measuring", now=instant.now()
     )
     store.add_grant(grant, [token])
+    return secret
+
+
+def _package(store: SqliteStore, selection: Selection) -> str:
+    package, grants, secret, token = make_package(
+        resolve(selection, store.catalogue()),
+        client_id="bench",
+        purpose="measuring",
+        now=instant.now(),
+    )
+    store.add_package(package, grants, [token])
     return secret
 
 

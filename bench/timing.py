@@ -41,6 +41,10 @@ class Timing:
         """Return how many times the processor time of another this is."""
         return median(mine / its for mine, its in zip(self.cpu, other.cpu, strict=True))
 
+    def over(self, other: "Timing") -> float:
+        """Return how many microseconds of processor time this takes beyond another."""
+        return 1e3 * median(mine - its for mine, its in zip(self.cpu, other.cpu, strict=True))
+
 
 def compare(targets: Mapping[str, Target], rounds: int) -> dict[str, Timing]:
     """Return the timing of each target after some rounds of taking turns."""

@@ -9,10 +9,14 @@ from pathlib import Path
 import orjson
 import pytest
 from bench import measures, world
+from bench.agent import HALVES, LEGACY, MODERN, Agent, Refused, calling, result_of
 from bench.client import BadAnswer, Client, get
+from bench.estate import TITLED, TRANSCRIPT_ID, UNIQUE, Estate, letters_estate, long_line
+from bench.journeys import journeys
 from bench.process import serving
 from bench.report import Row, table
-from bench.stock import Stock, open_stock
+from bench.stock import CHILDREN, Stock, open_stock
+from bench.timing import Timing
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="the benchmark reads /proc"),
@@ -110,6 +114,84 @@ def test_a_record_has_about_650_bytes_and_is_the_same_every_time() -> None:
     assert 960 <= sum(world.EVERYWHERE in data["body"].split() for data in lines) <= 975
 
 
+@pytest.fixture(scope="module")
+def letters(tmp_path_factory: pytest.TempPathFactory) -> Estate:
+    return letters_estate(tmp_path_factory.mktemp("letters"))
+
+
+@pytest.fixture(scope="module")
+def agent(letters: Estate) -> Iterator[Agent]:
+    with serving("product", letters.folder) as server, Client(server.port) as client:
+        yield Agent(client, letters.token)
+
+
+def test_two_letters_answer_to_the_invoice_one_by_its_title_alone(agent: Agent) -> None:
+    seen = agent.call("search", {"query": "invoice 4471"})
+    assert "in cin_work/messages:18c2f" in seen.text
+    assert "cin_home/messages:77aa · matched in subject only" in seen.text
+    assert len(orjson.loads(seen.structured)["results"]) == 2
+
+
+def test_the_unique_word_stands_once_deep_in_one_long_line(agent: Agent) -> None:
+    line = long_line()
+    assert len(line) > 200_000
+    assert "\n" not in line
+    assert line.count(UNIQUE) == 1
+    seen = agent.call("search", {"query": UNIQUE})
+    assert all(TRANSCRIPT_ID in seen.half(half) and UNIQUE in seen.half(half) for half in HALVES)
+
+
+def test_ten_hits_by_title_are_shown_at_once(agent: Agent) -> None:
+    seen = agent.call("search", {"query": TITLED, "limit": 10})
+    assert len(orjson.loads(seen.structured)["results"]) == 10
+
+
+def test_a_hosted_search_finds_what_the_plain_one_finds(
+    stock: Stock, clients: dict[str, Client]
+) -> None:
+    token, word = stock.tokens.third, world.RARE
+    plain = orjson.loads(clients["product"].ask(get(f"/v1/search?q={word}&limit=10", token)))
+    seen = Agent(clients["product"], token).call("search", {"query": word, "limit": 10})
+    shown = [hit["id"] for hit in orjson.loads(seen.structured)["results"]]
+    assert shown
+    assert shown == [hit["id"] for hit in plain["data"]][: len(shown)]
+
+
+def test_a_package_has_twenty_children_that_each_answer(
+    stock: Stock, clients: dict[str, Client]
+) -> None:
+    agent = Agent(clients["product"], stock.tokens.package)
+    index = agent.call("schema", {}).structured
+    assert len(CHILDREN) == 20
+    assert [child for child in CHILDREN if f'"{child}"' not in index] == []
+    assert f'"{world.connection_id(20)}"' not in index
+    for child in CHILDREN:
+        seen = agent.call("search", {"query": world.COMMON, "connection_id": child, "limit": 1})
+        assert f"{child}/" in seen.text
+
+
+def test_the_tools_are_listed_for_clients_of_both_eras(agent: Agent) -> None:
+    legacy, modern = (orjson.loads(agent.tools(version)) for version in (LEGACY, MODERN))
+    assert legacy["tools"] == modern["tools"]
+    assert "resultType" in modern.keys() - legacy.keys()
+
+
+def test_a_refusal_is_not_measured(agent: Agent) -> None:
+    with pytest.raises(Refused, match="not_found"):
+        agent.call("fetch", {"id": "cin_work/messages:none"})
+    with pytest.raises(Refused, match="Unknown tool"):
+        result_of(agent.client.ask(calling(agent.token, "guess", {})))
+
+
+def test_there_are_fifteen_journeys() -> None:
+    assert len(journeys()) == 15
+    assert all(journeys().values())
+
+
+def test_a_cost_over_another_is_taken_round_by_round() -> None:
+    assert Timing((), (3.0, 9.0, 5.0)).over(Timing((), (1.0, 8.0, 2.0))) == 2_000
+
+
 def test_a_goal_is_a_most_or_a_least() -> None:
     words = {True: "met", False: "MISSED"}
     for value in (1.0, 2.0, 3.0):
@@ -137,11 +219,16 @@ def test_a_small_run_prints_and_writes_every_row(shelf: Path) -> None:
         check=True,
     )
     rows = orjson.loads(target.read_bytes())["rows"]
-    assert len(rows) == 23
+    assert len(rows) == 43
     assert len({row["name"] for row in rows}) == len(rows)
     for row in rows:
         assert row["value"] > 0
         assert f"| {row['name']} " in run.stdout
+    sums = {row["name"]: row for row in rows if row["parts"]}
+    assert list(sums) == [f"15 journeys, {half} half" for half in HALVES]
+    for row in sums.values():
+        assert len(row["parts"]) == 15
+        assert sum(row["parts"].values()) == row["value"]
 
 
 def test_too_few_records_are_refused() -> None:

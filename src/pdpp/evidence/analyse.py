@@ -252,19 +252,26 @@ def _patterns(phrases: tuple[Phrase, ...]) -> tuple[tuple[int, re.Pattern[str]],
     return tuple((index, _pattern(p)) for index, p in enumerate(phrases) if p.words)
 
 
+def _ascii_pattern(phrase: Phrase) -> re.Pattern[str]:
+    """Return what finds a phrase in lower-case ASCII text; it too starts from a literal."""
+    first, *rest = phrase.words
+    body = "[^0-9a-z]+".join([f"{first}(?<![0-9a-z]{first})", *rest])
+    return re.compile(body + ("[0-9a-z]*" if phrase.prefix else "(?![0-9a-z])"))
+
+
 @lru_cache(maxsize=256)
 def _ascii_patterns(phrases: tuple[Phrase, ...]) -> tuple[tuple[int, re.Pattern[str]], ...]:
     return tuple(
-        (index, pattern)
-        for index, pattern in _patterns(phrases)
-        if all(map(str.isascii, phrases[index].words))
+        (index, _ascii_pattern(phrase))
+        for index, phrase in enumerate(phrases)
+        if phrase.words and all(map(str.isascii, phrase.words))
     )
 
 
 def find(text: str, phrases: Sequence[Phrase]) -> list[Match]:
     """Return every place in a text where one of the phrases stands, in order of start."""
     if text.isascii():
-        lower = text.translate(_FOLDS)
+        lower = text.lower()
         return sorted(
             Match(*found.span(), index)
             for index, pattern in _ascii_patterns(tuple(phrases))

@@ -5,16 +5,17 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
 
 from pdpp.evidence.analyse import Match
 from pdpp.evidence.budget import seam_after, seam_before
+from pdpp.evidence.handle import path_part
 from pdpp.evidence.window import DEFAULT_LIMIT
 
 PREVIEW_CHARS = 240
 OPEN, CLOSE = "<mark>", "</mark>"
 
 _MARK_CHARS = len(OPEN) + len(CLOSE)
+_SPACE = re.compile(r"\s")
 _OWN_MARK = re.compile("</?mark>")
 _CONSIDERED = 50
 _SNAP_CHARS = 20
@@ -37,6 +38,8 @@ class Excerpt:
 def _core(matches: Sequence[Match], room: int) -> Span:
     """Return the first stretch within ``room`` that holds the most different phrases."""
     best, most = (matches[0].start, matches[0].end), 0
+    if len(matches) == 1:
+        return best[0], min(best[1], best[0] + room - _MARK_CHARS)
     considered = matches[:_CONSIDERED]
     for i, first in enumerate(considered):
         end, seen, cost = first.end, {first.phrase}, _MARK_CHARS
@@ -122,15 +125,16 @@ def _in_word(text: str, index: int) -> bool:
 def _word_start(text: str, index: int, ceiling: int) -> int:
     if not _in_word(text, index):
         return index
-    near = range(index, min(index + _SNAP_CHARS, ceiling - 1))
-    return next((i + 1 for i in near if text[i].isspace()), index)
+    gap = _SPACE.search(text, index, max(index, min(index + _SNAP_CHARS, ceiling - 1)))
+    return index if gap is None else gap.end()
 
 
 def _word_end(text: str, index: int, floor: int) -> int:
     if not _in_word(text, index):
         return index
-    near = range(index - 1, max(floor, index - _SNAP_CHARS), -1)
-    return next((i for i in near if text[i].isspace()), index)
+    low = max(floor, index - _SNAP_CHARS) + 1
+    gaps = list(_SPACE.finditer(text, low, max(low, index)))
+    return gaps[-1].start() if gaps else index
 
 
 def _snapped(text: str, window: Span, core: Span) -> Span:
@@ -178,7 +182,7 @@ def descriptor(
 
     The read begins where the excerpt does, so that its text begins with the excerpt's own.
     """
-    names = quote(stream, safe=""), quote(record_id, safe="")
+    names = path_part(stream), path_part(record_id)
     return {
         "object": "evidence_excerpt",
         "field_path": field,

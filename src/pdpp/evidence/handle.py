@@ -26,6 +26,7 @@ WINDOW_URI = "pdpp://field-window/"
 BLOB_URI = "pdpp://blob/"
 STREAM_URI = "pdpp://stream/"
 
+_PLAIN = re.compile(r"[A-Za-z0-9_.~-]+")
 _EXAMPLE = "work-mail/messages:m-1"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -57,6 +58,11 @@ class WindowHandle:
     offset_chars: int | None = None
     limit_chars: int | None = None
     query: str | None = None
+
+
+def path_part(text: str) -> str:
+    """Return a name as it stands in a path, percent-encoded where it must be."""
+    return text if _PLAIN.fullmatch(text) else quote(text, safe="")
 
 
 def _climbs(text: str) -> bool:

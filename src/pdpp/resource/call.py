@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
-from urllib.parse import quote
 
 from pdpp.authz.principal import Principal
+from pdpp.evidence.handle import path_part
 from pdpp.model.errors import AmbiguousConnection, InvalidRequest, NotFound, StreamNotAllowed
 from pdpp.resource.cursor import Signer
 from pdpp.resource.parameter import Query
@@ -174,6 +174,6 @@ def visible_views(reach: Reach) -> dict[str, tuple[str, ...]]:
 
 def record_path(reach: Reach, key: str) -> str:
     """Return the address of a record under ``/v1``."""
-    stream, record = quote(reach.stream.name, safe=""), quote(key, safe="")
-    connection = quote(reach.connection_id, safe="")
+    stream, record = path_part(reach.stream.name), path_part(key)
+    connection = path_part(reach.connection_id)
     return f"/v1/streams/{stream}/records/{record}?connection_id={connection}"
