@@ -105,14 +105,6 @@ def test_search_goes_over_the_searchable_fields_shown(world: World) -> None:
     assert set(world.reach(fields=["body", "note"]).lexical_places().values()) == {"body"}
 
 
-def test_the_event_time_is_the_declared_role_else_the_consent_time(world: World) -> None:
-    assert world.reach().event_time_field() == "at"
-    assert world.reach(fields=["day"]).event_time_field() is None
-    plain = {"id": {"type": "string"}, "day": {"type": "string", "format": "date"}}
-    world.settle(declare(stream("s", plain, {}, consent_time_field="day"), key="k"), "c2")
-    assert world.reach("c2", "s").event_time_field() == "day"
-
-
 def test_roles_are_those_of_the_visible_fields(world: World) -> None:
     assert roles_of(world.reach(fields=["subject", "note"])) == {"subject": "primary-title"}
     assert roles_of(world.reach()) == {

@@ -66,11 +66,6 @@ class Field:
     aggregations: tuple[str, ...] = ()
     indexed: bool = False
 
-    @property
-    def sortable(self) -> bool:
-        """Tell whether pages may be sorted by this field."""
-        return self.indexed
-
 
 @dataclass(frozen=True, slots=True)
 class Relationship:
@@ -111,10 +106,6 @@ class Stream:
     views: Mapping[str, View]
     relationships: Mapping[str, Relationship]
     countable: bool = True
-
-    def field_with(self, role: Role) -> Field | None:
-        """Return the first declared field that has a role."""
-        return next((field for field in self.fields.values() if field.role is role), None)
 
 
 @dataclass(frozen=True, slots=True)

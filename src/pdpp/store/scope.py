@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from pdpp.model.declaration import Field, Kind, Role, Stream
+from pdpp.model.declaration import Field, Kind, Stream
 from pdpp.model.errors import FieldNotGranted, UnknownField
 from pdpp.model.grant import Allowance, Grant, Interval
 from pdpp.store.catalogue import Catalogue, Feed
@@ -105,14 +105,6 @@ class Reach:
         """Return the field pages are ordered by when the caller names none: a visible one."""
         for name in (self.stream.cursor_field, self.stream.consent_time_field):
             if name is not None and self.cell(name) is not None:
-                return name
-        return None
-
-    def event_time_field(self) -> str | None:
-        """Return the visible field that says when a record happened."""
-        declared = self.stream.field_with(Role.EVENT_TIME)
-        for name in (declared.name if declared else None, self.stream.consent_time_field):
-            if name is not None and self.shows(name):
                 return name
         return None
 
