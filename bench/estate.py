@@ -47,6 +47,7 @@ _DOCUMENTS = stream(
     },
 )
 _INVOICE = "please find invoice 4471 attached; the total of 1,240 is due on the last of the month"
+_EMITTED = "2026-03-20T06:00:00Z"
 _FILLING = "The tiles are green and the kitchen is nearly done, so come and see it soon. "
 
 
@@ -116,7 +117,7 @@ def _home_letters() -> list[dict[str, Any]]:
 
 
 def _long_body() -> str:
-    before = (_FILLING * 16)[:1_250]
+    before = (_FILLING * 16)[:1_250].strip()
     return f"{before} {_INVOICE}. {_FILLING * 60}"[:5_210]
 
 
@@ -129,6 +130,9 @@ def _put(
     store: SqliteStore, connection_id: str, stream: str, records: Iterable[Mapping[str, Any]]
 ) -> None:
     feed = store.catalogue().feeds[connection_id, stream]
-    lines = [orjson.dumps({"key": record["id"], "data": record}) for record in records]
+    lines = [
+        orjson.dumps({"key": record["id"], "data": record, "emitted_at": _EMITTED})
+        for record in records
+    ]
     answer = write_lines(store, feed, lines, now=instant.now(), line_bytes=1 << 24)
     assert answer["rejections"] == [], answer

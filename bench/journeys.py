@@ -13,6 +13,7 @@ from pdpp.demo.story import LEDGER
 from pdpp.evidence.handle import blob_uri
 
 _AROUND = 250
+_WINDOW: Mapping[str, Any] = {"before_chars": _AROUND, "after_chars": _AROUND}
 _DIARY = f"cin_notes/documents:{DIARY_KEY}"
 _LETTER = "cin_home/messages:m-invoice-4471"
 _TRANSCRIPT: Mapping[str, Any] = {"id": TRANSCRIPT_ID, "field_path": "body"}
@@ -45,10 +46,7 @@ def _finding() -> dict[str, Sequence[Call]]:
             ("read_record_field", {**_TRANSCRIPT, "query": "lighthouse"}),
         ],
         "read a passage around a word": [
-            (
-                "read_record_field",
-                {**_TRANSCRIPT, "query": "haunted", "before_chars": 250, "after_chars": 250},
-            )
+            ("read_record_field", {**_TRANSCRIPT, "query": "haunted", **_WINDOW}),
         ],
         "open a hit that matched in its title": [
             ("search", {"query": "plum cake", "streams": ["documents"]}),
@@ -133,8 +131,7 @@ def _word_rows(agent: Agent) -> Iterator[Row]:
     start = line.index(UNIQUE)
     around = line[start - _AROUND : start + len(UNIQUE) + _AROUND]
     found = agent.call("search", {"query": UNIQUE})
-    window = {"query": UNIQUE, "before_chars": _AROUND, "after_chars": _AROUND}
-    read = agent.call("read_record_field", {**_TRANSCRIPT, **window})
+    read = agent.call("read_record_field", {**_TRANSCRIPT, "query": UNIQUE, **_WINDOW})
     where = f"{len(line):,} characters in one line"
     row = partial(Row, unit="characters", note=where)
     for half, context, passage in zip(HALVES, (700, None), (1_500, None), strict=True):

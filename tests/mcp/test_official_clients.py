@@ -1,8 +1,9 @@
-"""The official Python client reads the product itself, hosted and over stdio, in both eras."""
+"""The official Python client and inspector read the product itself, over both transports."""
 
 import asyncio
 import importlib
 import importlib.util
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 from tests.mcp.client import bare_environment
 from tests.mcp.shelf import NOTES, source
+from tests.mcp.test_judges import run as run_judge
 from tests.serving import World, grant, living, planted_store
 
 from pdpp.credentials import Cache, Credential
@@ -97,3 +99,26 @@ def test_the_official_client_reads_the_hosted_endpoint(world: World, era: str) -
                 await walk(client, era)
 
     asyncio.run(asyncio.wait_for(read(), SECONDS))
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_the_official_inspector_finds_no_fault_and_gets_an_answer(
+    world: World, judges: Path, tmp_path: Path, transport: str, era: str
+) -> None:
+    token = grant(world.store)
+    Cache(tmp_path / "clients").store(Credential(world.server.url, token, "client"))
+    program = [sys.executable, "-m", "pdpp", "mcp", "--cache-root", str(tmp_path)]
+    variables = bare_environment(PDPP_PROVIDER_URL=world.server.url)
+    told = [part for name, value in variables.items() for part in ("-e", f"{name}={value}")]
+    hosted = [f"{world.server.url}/mcp", "--header", f"Authorization: Bearer {token}"]
+    target = hosted if transport == "http" else [*told, *program]
+    inspector = [str(judges / ".bin" / "mcp-inspector"), "--cli", "--protocol-era", era]
+    listed = run_judge(judges, tmp_path, *inspector, "--method", "tools/list", "--strict", *target)
+    assert listed.returncode == 0, listed.stderr
+    assert [tool["name"] for tool in json.loads(listed.stdout)["tools"]] == list(SIGNATURES)
+    asked = ["--tool-arg", "query=kiln", "--tool-name", "search", "--method", "tools/call"]
+    found = run_judge(judges, tmp_path, *inspector, *asked, *target)
+    assert found.returncode == 0, found.stderr
+    [hit] = json.loads(found.stdout)["structuredContent"]["results"]
+    assert hit["id"] == "cin_n/notes:one"
