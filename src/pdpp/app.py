@@ -55,8 +55,8 @@ def make_app(
     mcp = hosted_endpoint(resource, service)
     app = Starlette(
         routes=[
-            *resource.routes,
             Path(MCP_PATH, mcp),
+            *resource.routes,
             *_documents(service),
             *_pages(service),
         ],

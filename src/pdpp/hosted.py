@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from pdpp.authz.principal import Gate, Principal
@@ -26,6 +26,10 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _MOST_REMEMBERED = 4_096
 
 
+K = TypeVar("K")
+V = TypeVar("V")
+
+
 @dataclass(frozen=True, slots=True)
 class Visitor:
     """An admitted caller with the bearer that reads on its behalf."""
@@ -34,10 +38,10 @@ class Visitor:
     principal: Principal
 
 
-class Memory(OrderedDict[tuple[str, str, str], Facts]):
-    """Remembers what declarations say, as many as there is room for."""
+class Memory(OrderedDict[K, V]):
+    """Remembers as much as there is room for, and forgets the oldest."""
 
-    def __setitem__(self, key: tuple[str, str, str], value: Facts) -> None:
+    def __setitem__(self, key: K, value: V) -> None:
         super().__setitem__(key, value)
         if len(self) > _MOST_REMEMBERED:
             self.popitem(last=False)
@@ -47,10 +51,13 @@ def hosted_endpoint(app: App, service: Service) -> Endpoint:
     """Return the endpoint that serves the six tools over an application's own ``/v1``."""
     origin = service.settings.origin
     transport = InProcess(app, origin, {INNER: True})
-    memory = Memory()
+    memory: Memory[tuple[str, str, str], Facts] = Memory()
+    habits: Memory[str, int] = Memory()
 
     def reading_of(context: Context) -> Reading:
-        return make_reading(transport, memory, context.principal, service.clock)
+        reading = make_reading(transport, memory, context.principal, service.clock)
+        reading.habits = habits
+        return reading
 
     icons = [{"src": origin + ICON_PATH, "mimeType": "image/svg+xml", "sizes": ["any"]}]
     door = Door(service.gate, origin)
@@ -96,7 +103,12 @@ class Door:
         return Refusal(error.status, error.body("mcp"), headers)
 
 
-def make_reading(transport: InProcess, memory: Memory, visitor: Visitor, clock: Clock) -> Reading:
+def make_reading(
+    transport: InProcess,
+    memory: Memory[tuple[str, str, str], Facts],
+    visitor: Visitor,
+    clock: Clock,
+) -> Reading:
     """Return a visitor's way to the records: one grant, or the grants of a package."""
     principal = visitor.principal
     reading = Reading(ResourceClient(transport, visitor.bearer), memory, principal.binding)

@@ -431,4 +431,4 @@ def test_the_adapter_reads_the_cache_of_its_working_directory(world: World, tmp_
         env=bare_environment(HOME=os.devnull),
         timeout=DEADLINE,
     )
-    assert json.loads(done.stdout)["result"]["isError"] is False
+    assert json.loads(done.stdout)["result"]["isError"] is False, done.stdout

@@ -1,6 +1,8 @@
 """Search against a model that reads every word of every record."""
 
-from collections.abc import Mapping, Sequence
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import pytest
 from hypothesis import given
@@ -197,3 +199,28 @@ def test_a_stream_without_searchable_fields_has_no_hits(world: World) -> None:
 def test_what_is_not_text_is_not_searched(world: World, value: object) -> None:
     world.put({"a": {"subject": value}})
     assert found(world.store, [world.reach()], "apple", 5) == []
+
+
+@contextmanager
+def no_collector() -> Iterator[None]:
+    """Switch off the collector of cycles, which would hide a snapshot that is held too long."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize(
+    "query", ["kelp", "kelp tide", '"kelp tide" drift', "ke* ti*", "kelp nothing"]
+)
+def test_a_search_holds_its_snapshot_no_longer_than_it_takes(world: World, query: str) -> None:
+    world.put({f"k{n}": {"body": f"kelp tide drift {n}"} for n in range(40)})
+    reach = world.reach()
+    with no_collector():
+        for limit in (1, 100):
+            with world.store.reading():
+                world.store.search(SearchQuery((reach,), parse_query(query), limit))
+            before = world.store.count(reach)
+            world.put({f"more{limit}": {"body": "one more"}})
+            assert world.store.count(reach) == before + 1

@@ -160,17 +160,22 @@ def _count(window: Mapping[str, Any], name: str, otherwise: int) -> int:
     return value if isinstance(value, int) and value >= 0 else otherwise
 
 
+def _sized(limit: int) -> dict[str, int]:
+    """Return the argument for a length; the usual one goes without saying."""
+    return {} if limit == DEFAULT_LIMIT else {"limit_chars": limit}
+
+
 def _calls(base: Mapping[str, Any], known: Mapping[str, Any]) -> list[NextCall]:
     """Offer the piece after this one and the piece before it."""
     calls = []
     limit = min(MAX_LIMIT, max(DEFAULT_LIMIT, _count(known, "limit_chars", 0)))
     if known["has_more"]:
-        following = {**base, "offset_chars": known["end_chars"], "limit_chars": limit}
+        following = {**base, "offset_chars": known["end_chars"], **_sized(limit)}
         calls.append(NextCall("read on", TOOL, following))
     start = known["start_chars"]
     if start > 0:
         begin = max(0, start - limit)
-        earlier = {**base, "offset_chars": begin, "limit_chars": start - begin}
+        earlier = {**base, "offset_chars": begin, **_sized(start - begin)}
         calls.append(NextCall("before", TOOL, earlier))
     return calls
 

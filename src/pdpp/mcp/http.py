@@ -122,6 +122,9 @@ async def _unless_disconnected(
 ) -> tuple[bool, JsonObject | None]:
     """Finish the work, or cancel it when the client leaves first."""
     task = asyncio.create_task(work)
+    await asyncio.sleep(0)
+    if task.done():
+        return True, task.result()
     departure = asyncio.create_task(_disconnect(receive))
     try:
         await asyncio.wait((task, departure), return_when=asyncio.FIRST_COMPLETED)

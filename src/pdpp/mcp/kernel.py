@@ -111,8 +111,12 @@ class Kernel:
             self._about["capabilities"]["resources"] = {}
             lists["resources/templates/list"] = {"resourceTemplates": list(resources.templates())}
         self._server = server.as_json()
-        self._legacy = lists | {"ping": {}}
-        self._modern = lists | {"server/discover": self._discovery()}
+        legacy = lists | {"ping": {}}
+        modern = lists | {"server/discover": self._discovery()}
+        self._legacy = {method: rpc.Fixed(result) for method, result in legacy.items()}
+        self._modern = {
+            method: rpc.Fixed(_complete(method, result)) for method, result in modern.items()
+        }
 
     async def handle(
         self,
@@ -150,9 +154,9 @@ class Kernel:
             version, capabilities = protocol.legacy_version(headers), {}
         context = Context(request.id, principal, version, capabilities, Cancellation())
         result = await self._dispatch(request, context)
-        if not modern:
+        if not modern or isinstance(result, rpc.Fixed):
             return result
-        return {"resultType": "complete", **_freshness(request.method), **result}
+        return _complete(request.method, result)
 
     async def _dispatch(self, request: Request, context: Context) -> JsonObject:
         if request.method.endswith("/list") and request.params.get("cursor") is not None:
@@ -213,6 +217,11 @@ def _text(params: JsonObject, key: str) -> str:
     if not isinstance(value, str):
         raise RpcError(INVALID_PARAMS, f"{key} is required, a string")
     return value
+
+
+def _complete(method: str, result: JsonObject) -> JsonObject:
+    """Return a result with what the era without a handshake adds to each."""
+    return {"resultType": "complete", **_freshness(method), **result}
 
 
 def _freshness(method: str) -> JsonObject:

@@ -3,7 +3,9 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from pdpp.mcp.client import Answer, Params, ResourceClient, ServerUnreachable, hits_of
@@ -13,6 +15,7 @@ from pdpp.model.errors import PdppError, StreamNotAllowed
 
 CHILD_SECONDS = 5.0
 _MOST_HITS = 100
+_FEW_HITS = 3
 T = TypeVar("T")
 
 
@@ -28,16 +31,21 @@ async def search_children(reading: Reading, route: Sequence[str], params: Params
         if (wanted is None or child.streams & set(wanted)) and child.grant_id in places
     ]
 
-    async def ask(child: Child) -> Answer:
-        own = {k: v for k, v in params.items() if k not in ("cursor", "streams")}
+    async def ask(child: Child, most: int) -> Answer:
+        own = {k: v for k, v in params.items() if k not in ("cursor", "streams")} | {"limit": most}
         if wanted is not None:
             own["streams"] = [stream for stream in wanted if stream in child.streams]
         return await _from_place(_client(reading, child), route, own, places[child.grant_id])
 
-    found = await _ask_all(asked, ask)
-    for _, answer in found.answers:
-        reading.record_page = answer.record_page or reading.record_page
-    return Merge(found, places, seal)
+    limit = int(params["limit"])
+    few = min(limit, max(_FEW_HITS, 2 * limit // max(1, len(asked))))
+    merge = Merge(await _ask_all(asked, partial(ask, most=few)), places, seal)
+    short = merge.used_up(limit)
+    if short and few < limit:
+        with suppress(PdppError):
+            merge = merge.with_more(await _ask_all(short, partial(ask, most=limit)))
+    reading.record_page = merge.record_page or reading.record_page
+    return merge
 
 
 def _unfit_warning(children: Sequence[Child]) -> dict[str, str]:
@@ -133,6 +141,7 @@ class Merge:
 
     def __init__(self, found: Outcome[Answer], places: Mapping[str, Place], seal: Seal) -> None:
         self.unavailable = found.unavailable
+        self._found = found
         self._unfit = found.unfit
         self._places = places
         self._seal = seal
@@ -146,6 +155,27 @@ class Merge:
             place = self._places[child.grant_id]
             for index, hit in enumerate(hits[place.shown :], place.before + place.shown):
                 yield -_score(hit), index, order, child.grant_id, hit
+
+    @property
+    def record_page(self) -> str | None:
+        """Return where a person opens a record, if the server told."""
+        return next((a.record_page for _, a in self._found.answers if a.record_page), None)
+
+    def used_up(self, limit: int) -> list[Child]:
+        """Return the children all of whose hits so far are on a page, and that have more."""
+        taken = Counter(grant_id for *_, grant_id, _ in self._ranked[:limit])
+        return [
+            child
+            for child, body, hits in self._queues
+            if isinstance(body.get("next_cursor"), str)
+            and taken[child.grant_id] == len(hits) - self._places[child.grant_id].shown
+        ]
+
+    def with_more(self, more: "Outcome[Answer]") -> "Merge":
+        """Return the merge with further answers of some children in place of their earlier ones."""
+        longer = {child.grant_id: answer for child, answer in more.answers}
+        answers = [(c, longer.get(c.grant_id, answer)) for c, answer in self._found.answers]
+        return Merge(replace(self._found, answers=answers), self._places, self._seal)
 
     def page(self, limit: int) -> dict[str, Any]:
         """Return the first hits, and the cursor of those that follow."""

@@ -34,7 +34,7 @@ def problem_result(tool: str, arguments: Mapping[str, Any], error: PdppError) ->
     spoken, shaped = next(
         half for half in halves if fits(*half, MOST_ERROR_CHARS, MOST_ERROR_CHARS)
     )
-    return result(spoken, shaped, most=MOST_ERROR_CHARS, error=True)
+    return result(spoken, shaped, error=True)
 
 
 def _bounded_error(told: Mapping[str, Any], chars: int, items: int) -> dict[str, Any]:

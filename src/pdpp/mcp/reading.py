@@ -3,10 +3,9 @@
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import quote
 
 from pdpp.evidence.compact import compact_schema
-from pdpp.evidence.handle import Handle
+from pdpp.evidence.handle import Handle, path_part
 from pdpp.mcp.client import Answer, Params, ResourceClient, ServerError
 from pdpp.mcp.presentation import NO_FACTS, Facts, facts_of
 from pdpp.mcp.transport import Reply
@@ -45,7 +44,8 @@ class Reading:
     """Reads for one request under one bearer.
 
     ``children`` are the grants of a package token, None for a single grant. ``memory`` keeps
-    what declarations say, which never changes under a grant.
+    what declarations say, which never changes under a grant. ``habits`` keeps how many hits fitted
+    a page of search the last time.
     """
 
     client: ResourceClient
@@ -53,7 +53,8 @@ class Reading:
     key: str
     children: Sequence[Child] | None = None
     client_of: Callable[[Child], ResourceClient] | None = None
-    record_page: str | None = field(default=None)
+    record_page: str | None = None
+    habits: MutableMapping[str, int] = field(default_factory=dict)
 
     async def get(
         self, path: Sequence[str], params: Params, connection_id: str | None = None
@@ -136,14 +137,14 @@ class Reading:
             page = origin + page
         if page.startswith(("https://", "http://")) and handle.connection_id is not None:
             for name, value in parts.items():
-                page = page.replace("{" + name + "}", quote(value, safe=""))
+                page = page.replace("{" + name + "}", path_part(value))
             return page
         if link is not None:
             return link
-        path = f"/v1/streams/{quote(handle.stream, safe='')}/records/"
-        query = f"?connection_id={quote(parts['connection_id'], safe='')}"
+        path = f"/v1/streams/{path_part(handle.stream)}/records/"
+        query = f"?connection_id={path_part(parts['connection_id'])}"
         where = query if handle.connection_id is not None else ""
-        return f"{origin}{path}{quote(handle.record_id, safe='')}{where}"
+        return f"{origin}{path}{path_part(handle.record_id)}{where}"
 
 
 def ambiguous(children: Sequence[Child]) -> AmbiguousConnection:

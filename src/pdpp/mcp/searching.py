@@ -36,33 +36,41 @@ _ROUTES = {
 
 
 async def search(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Run the search tool; a page too large for its bound is asked for again, smaller."""
-    limit = arguments.get("limit", DEFAULT_LIMIT)
-    small = limit <= DEFAULT_LIMIT
-    most_text = MOST_SEARCH_TEXT if small else MOST_CHARS
-    most_structured = MOST_SEARCH_STRUCTURED if small else MOST_CHARS
-    page = await _pages(reading, arguments, limit)
+    """Run the search tool; a page too large for its bound is asked for again, smaller.
+
+    As many hits are asked for at first as fitted the last time, and more where there is room.
+    """
+    wanted = arguments.get("limit", DEFAULT_LIMIT)
+    bounds = _BOUNDS if wanted <= DEFAULT_LIMIT else (MOST_CHARS, MOST_CHARS)
+    page = await _pages(reading, arguments, wanted)
+    limit, ceiling = min(wanted, reading.habits.get(reading.key, wanted)), wanted
+    best: dict[str, Any] | None = None
     while True:
         view = await page(limit)
         spoken, shaped = text.search_text(view), structured.search_structured(view)
-        if fits(spoken, shaped, most_text, most_structured):
-            return result(spoken, shaped)
-        if limit == 1:
-            return _barest(view, most_text, most_structured)
-        limit = _smaller(limit, len(view.hits), spoken, shaped, most_text, most_structured)
+        fitting = _fitting(len(view.hits), spoken, shaped, bounds)
+        if fitting >= len(view.hits) and fits(spoken, shaped, *bounds):
+            best = result(spoken, shaped)
+            reading.habits[reading.key] = limit
+            if view.next is None or min(fitting, ceiling) <= limit:
+                return best
+            limit = min(fitting, ceiling)
+        elif best is not None:
+            return best
+        elif limit == 1:
+            return _barest(view, *bounds)
+        else:
+            ceiling = limit - 1
+            limit = max(1, min(ceiling, fitting))
 
 
-def _smaller(
-    limit: int,
-    shown: int,
-    spoken: str,
-    shaped: Mapping[str, Any],
-    most_text: int,
-    most_structured: int,
-) -> int:
-    """Return how many hits will fit, judged by those that did not."""
-    share = min(most_text / len(spoken), most_structured / json_length(shaped))
-    return max(1, min(limit - 1, int(shown * share * 0.98)))
+_BOUNDS = (MOST_SEARCH_TEXT, MOST_SEARCH_STRUCTURED)
+
+
+def _fitting(shown: int, spoken: str, shaped: Mapping[str, Any], bounds: tuple[int, int]) -> int:
+    """Return how many hits like the ones shown will fit."""
+    share = min(bounds[0] / len(spoken), bounds[1] / json_length(shaped))
+    return int(shown * share * 0.98) if share < 1 else max(shown, int(shown * share * 0.9))
 
 
 def _barest(view: SearchView, most_text: int, most_structured: int) -> dict[str, Any]:
@@ -181,6 +189,10 @@ def _handle(hit: Mapping[str, Any]) -> Handle:
     """Return a hit's handle from whatever names it: discrete parts, an id, or a URI."""
     connection_id, stream = text_of(hit.get("connection_id")), text_of(hit.get("stream"))
     record_id = text_of(hit.get("record_key")) or text_of(hit.get("record_id"))
+    if connection_id is not None and stream is not None and record_id is not None:
+        whole = Handle(connection_id, stream, record_id)
+        if hit.get("id") == whole.id:
+            return whole
     named: Handle | None = None
     for text_form in (hit.get("record_uri"), hit.get("id")):
         if named is None and isinstance(text_form, str):

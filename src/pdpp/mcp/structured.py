@@ -45,6 +45,7 @@ def _unavailable(children: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any
 
 
 _FEW = 12
+_AROUND = 12
 
 
 def _result(hit: Hit) -> dict[str, Any]:
@@ -67,8 +68,8 @@ def glimpse(preview: str) -> str:
     start, end = preview.find("<mark>"), preview.find("</mark>") + len("</mark>")
     if start < 0 or end - start > 80:
         return _unmarked(preview)[:60]
-    after = _unmarked(preview[end:])[:16]
-    return f"{preview[max(0, start - 16) : end]}{after}".strip()
+    after = _unmarked(preview[end:])[:_AROUND]
+    return f"{preview[max(0, start - _AROUND) : end]}{after}".strip()
 
 
 def _unmarked(text: str) -> str:

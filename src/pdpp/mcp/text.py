@@ -86,13 +86,14 @@ def _hit(number: int, hit: Hit) -> list[str]:
 
 
 def _total(view: SearchView) -> str:
-    shown = len(view.hits)
+    shown = "1 hit" if len(view.hits) == 1 else f"{len(view.hits)} hits"
     if view.count is not None:
-        total = f"{shown} of {view.count} hits" if view.count != shown else f"{shown} hits"
+        whole = view.count == len(view.hits)
+        total = shown if whole else f"{len(view.hits)} of {view.count} hits"
         return f"{total}, all matches ranked."
     if view.complete is False:
-        return f"{shown} hits; more match than were ranked: the newest of each stream were."
-    return f"{shown} hits."
+        return f"{shown}; more match than were ranked: the newest of each stream were."
+    return f"{shown}."
 
 
 def _mix(hits: Sequence[Hit]) -> str:

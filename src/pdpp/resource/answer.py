@@ -274,7 +274,7 @@ SCHEMAS: Json = {
             "read": {**_READ, "description": "The field window that begins where this does."},
         }
     ),
-    "Recall": _object({"complete": FLAG, "ranked": SIZE, "note": TEXT}),
+    "Recall": _object({"complete": FLAG, "ranked": SIZE}, {"note": TEXT}),
     "Schema": _object(
         {
             "object": {"const": "schema"},

@@ -19,7 +19,7 @@ from pdpp.resource.filters import apply_filters
 from pdpp.store.port import Hit, SearchPosition, SearchQuery
 from pdpp.store.scope import Reach, roles_of
 
-PREVIEW_CHARS = 160
+PREVIEW_CHARS = 150
 MOST_EXCERPTS = 1
 
 _IDENTITY = frozenset({Role.TITLE, Role.ACTOR, Role.LINK})
@@ -69,13 +69,11 @@ def _search(call: Call, warnings: Sequence[Mapping[str, Any]]) -> dict[str, Any]
         cursor = call.signer.seal(
             "search", call.bound("search"), [last.score, last.time, *last.handle]
         )
-    recall = {
-        "complete": page.complete,
-        "ranked": page.ranked,
-        "note": "all matches ranked"
-        if page.complete
-        else "the newest matches of each stream ranked; narrow by stream, connection or filter",
-    }
+    recall: dict[str, Any] = {"complete": page.complete, "ranked": page.ranked}
+    if not page.complete:
+        recall["note"] = (
+            "the newest matches of each stream ranked; narrow by stream, connection or filter"
+        )
     return list_envelope(
         call,
         [_hit(hit, phrases) for hit in page.hits],

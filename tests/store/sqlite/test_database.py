@@ -108,3 +108,13 @@ def test_a_failed_write_leaves_no_transaction_open(tmp_path: Path, clock: Clock)
     assert query(tmp_path, "SELECT * FROM setting WHERE name = 'x'") == []
     World(store, clock).settle().put({"a": {}})
     store.close()
+
+
+def test_a_read_that_leaves_something_open_does_not_go_on_seeing_the_past(world: World) -> None:
+    database = world.store._db  # type: ignore[attr-defined]
+    reach = world.reach()
+    with world.store.reading():
+        left_open = database.reader.execute("SELECT name FROM sqlite_schema")
+        next(left_open)
+    world.put({"later": {}})
+    assert world.store.count(reach) == 1

@@ -70,6 +70,14 @@ class Database:
             self._local.depth = 0
         return reader
 
+    def _replace_reader(self) -> None:
+        """Give up a connection on which something still reads: it would go on seeing the past."""
+        reader: apsw.Connection = self._local.reader
+        self._local.reader = None
+        with self._opened_lock:
+            self._opened.remove(reader)
+        reader.close(True)
+
     def _out_of_time(self) -> bool:
         deadline: Deadline | None = self._local.deadline
         return deadline is not None and deadline.passed()
@@ -97,6 +105,8 @@ class Database:
             self._local.deadline = None
             self._local.depth = 0
             reader.execute("ROLLBACK")
+            if reader.txn_state("main") != apsw.SQLITE_TXN_NONE:
+                self._replace_reader()
 
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:

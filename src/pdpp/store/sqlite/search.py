@@ -6,7 +6,7 @@ reach shows, and how long these fields are. No statistic of the corpus enters, s
 outside the grant can move a hit.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby, islice
 from operator import itemgetter
@@ -31,6 +31,7 @@ from pdpp.store.sqlite.records import COLUMNS, Lens, Shapes
 CANDIDATES = 2_000
 _PROBE = 1_000
 _FAR = 256
+_FEW_REACHES = 12
 
 _SATURATION = 1.2
 _LENGTH_WEIGHT = 0.5
@@ -90,10 +91,11 @@ class Searcher:
     ) -> tuple[list[_Scored], bool]:
         """Return the scored candidates, and whether they are all that match.
 
-        When a phrase is rare everywhere its rows are read at once; otherwise each reach is walked.
+        When a phrase is rare everywhere its rows are read at once; otherwise, and where there are
+        few reaches anyway, each reach is walked.
         Both ways give the same whenever all matches fit, which a rare phrase's always do.
         """
-        for index, phrase in enumerate(phrases):
+        for index, phrase in enumerate(phrases if len(reaches) > _FEW_REACHES else ()):
             rows = self._probe(phrase)
             if rows is not None:
                 return self._from_rare(reaches, phrases, index, rows), True
@@ -161,7 +163,7 @@ class Searcher:
     def _walk(self, reach: Reach, phrases: tuple[Phrase, ...]) -> Iterator[tuple[int, int]]:
         """Yield the records of one reach that hold every phrase, newest first, scored."""
         if len(phrases) == 1:
-            found = _Postings(self._db, reach, phrases[0]).records()
+            found = _Postings(self._db, reach, phrases[0]).all()
         else:
             found = self._join([_Postings(self._db, reach, phrase) for phrase in phrases])
         if not reach.restricted and not reach.conditions:
@@ -216,16 +218,19 @@ class Searcher:
 
 
 class _Postings:
-    """The records of one reach that hold one phrase, newest first, with a way to skip ahead."""
+    """The records of one reach that hold one phrase, newest first, with a way to skip ahead.
+
+    It owns no method that yields: a generator that knew it would keep its cursor, and with it the
+    snapshot, past the end of the search.
+    """
 
     def __init__(self, db: apsw.Connection, reach: Reach, phrase: Phrase) -> None:
         self._db = db
         self._match = match_expression((phrase,))
         self._places = frozenset(reach.lexical_places())
         self._first, self._last = index_span(reach.feed.id)
-        self._records = self.records()
+        self._records: Iterator[tuple[int, int]] | None = None
         self._head: tuple[int, int] | None = None
-        self._begun = False
 
     @property
     def at(self) -> int | None:
@@ -234,35 +239,42 @@ class _Postings:
 
     def at_or_before(self, record: int | None) -> tuple[int, int] | None:
         """Return the newest record not newer than the given one, with its score."""
-        if record is not None and self._is_far(record):
-            self._records = self.records(index_row(record, 0))
-            self._begun = False
-        if not self._begun:
-            self._begun = True
+        if self._records is None or (record is not None and self._is_far(record)):
+            self._records = self.from_row(self._first if record is None else index_row(record, 0))
             self._head = next(self._records, None)
         while record is not None and self._head is not None and self._head[0] > record:
             self._head = next(self._records, None)
         return self._head
 
     def _is_far(self, record: int) -> bool:
-        return not self._begun or (self._head is not None and self._head[0] - record > _FAR)
+        return self._head is not None and self._head[0] - record > _FAR
 
-    def records(self, first: int | None = None) -> Iterator[tuple[int, int]]:
-        """Yield records from a row on, each with the scores of its visible fields added up."""
-        places = self._places
-        rows = self._db.execute(_ROWS, (self._match, first or self._first, self._last))
-        current, total = -1, 0
-        for row, told in rows:
-            if row & PLACE_MASK not in places:
-                continue
-            if row >> PLACE_BITS == current:
-                total += score(told)
-                continue
-            if current >= 0:
-                yield turned(current), total
-            current, total = row >> PLACE_BITS, score(told)
+    def all(self) -> Iterator[tuple[int, int]]:
+        """Return every record, newest first."""
+        return self.from_row(self._first)
+
+    def from_row(self, first: int) -> Iterator[tuple[int, int]]:
+        """Return the records from a row of the index on."""
+        rows = self._db.execute(_ROWS, (self._match, first, self._last))
+        return _by_record(rows, self._places)
+
+
+def _by_record(
+    rows: Iterable[tuple[int, int]], places: frozenset[int]
+) -> Iterator[tuple[int, int]]:
+    """Yield records, each with the scores of its visible fields added up."""
+    current, total = -1, 0
+    for row, told in rows:
+        if row & PLACE_MASK not in places:
+            continue
+        if row >> PLACE_BITS == current:
+            total += score(told)
+            continue
         if current >= 0:
             yield turned(current), total
+        current, total = row >> PLACE_BITS, score(told)
+    if current >= 0:
+        yield turned(current), total
 
 
 def _order(position: SearchPosition) -> tuple[Any, ...]:
