@@ -7,6 +7,8 @@ from pathlib import Path
 import uvicorn
 from starlette.applications import Starlette
 
+from pdpp.cli.process import configure, settle
+
 
 def _product(folder: Path) -> Starlette:
     from pdpp.app import make_app
@@ -27,10 +29,9 @@ def main(kind: str, folder: str) -> None:
     app = {"product": _product, "floor": _floor}[kind](Path(folder))
     listener = socket.create_server(("127.0.0.1", 0), backlog=128)
     print(listener.getsockname()[1], flush=True)
-    config = uvicorn.Config(
-        app, loop="uvloop", http="httptools", access_log=False, log_level="warning"
-    )
-    uvicorn.Server(config).run(sockets=[listener])
+    server = uvicorn.Server(configure(app))
+    settle()
+    server.run(sockets=[listener])
 
 
 if __name__ == "__main__":

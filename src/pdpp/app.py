@@ -71,7 +71,7 @@ def _resource_paths(service: Service) -> Iterable[BaseRoute]:
     by_path: dict[str, list[Route]] = {}
     for route in ROUTES:
         by_path.setdefault(route.path, []).append(route)
-    for path, routes in by_path.items():
+    for path, routes in sorted(by_path.items(), key=lambda item: "/records" not in item[0]):
         yield Path(BASE + path, Endpoint(service, routes))
 
 

@@ -194,7 +194,7 @@ class Inside:
 
     def host(self, token: str) -> Host:
         """Return a host under a token."""
-        memory = Memory()
+        memory: Memory[Any, Any] = Memory()
 
         def reading_of() -> Reading:
             visitor = Visitor(token, self._gate.admit(f"Bearer {token}"))

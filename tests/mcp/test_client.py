@@ -17,7 +17,7 @@ from pdpp.evidence.compact import compact_schema
 from pdpp.evidence.handle import Handle
 from pdpp.mcp.client import ResourceClient, ServerError, ServerUnreachable, hits_of, target
 from pdpp.mcp.place import MOST_CURSOR_CHARS, Place, Seal
-from pdpp.mcp.presentation import NO_FACTS
+from pdpp.mcp.presentation import NO_FACTS, Facts
 from pdpp.mcp.problem import problem_result
 from pdpp.mcp.reading import Child, Reading
 from pdpp.mcp.transport import InProcess, Network, Reply, Unreachable
@@ -285,7 +285,7 @@ def test_what_declarations_say_is_remembered_as_far_as_there_is_room(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(hosted, "_MOST_REMEMBERED", 2)
-    memory = hosted.Memory()
+    memory: hosted.Memory[tuple[str, str, str], Facts] = hosted.Memory()
     for name in ("a", "b", "c"):
         memory[("key", "c", name)] = NO_FACTS
     assert [stream for _, _, stream in memory] == ["b", "c"]

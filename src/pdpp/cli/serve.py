@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import logging
 import os
 import shutil
 import signal
@@ -15,7 +14,7 @@ from ipaddress import ip_address
 from math import ceil
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import NoReturn
 from urllib.parse import quote, urlencode, urlsplit
 
 import click
@@ -25,13 +24,12 @@ from pdpp.app import make_app
 from pdpp.cli.folder import opened
 from pdpp.cli.options import common, examples
 from pdpp.cli.output import show, stop_writing
+from pdpp.cli.process import BACKLOG, configure, settle
 from pdpp.cli.seeding import DemoTokens, seed
 from pdpp.demo.story import INVOICE, INVOICE_STORY
 from pdpp.hosted import MCP_PATH
 from pdpp.resource.settings import Settings
 
-_BACKLOG = 2_048
-_STOP_SECONDS = 10
 _BURST_SECONDS = 3
 _FASTEST = 1_000_000
 
@@ -203,7 +201,9 @@ def serve(
             except BrokenPipeError:
                 stop_writing()
 
-        AnnouncedServer(configure(make_app(store, settings)), announce).run([listener])
+        server = AnnouncedServer(configure(make_app(store, settings)), announce)
+        settle()
+        server.run([listener])
         if ready_file is not None:
             ready_file.unlink(missing_ok=True)
 
@@ -225,7 +225,7 @@ def bound(host: str, port: int) -> socket.socket:
             "not have; use 127.0.0.1"
         )
     try:
-        return socket.create_server(place, family=family, backlog=_BACKLOG)
+        return socket.create_server(place, family=family, backlog=BACKLOG)
     except OSError as problem:
         raise click.ClickException(
             f"cannot listen on {host} port {port}: {os.strerror(problem.errno or 0).lower()}; "
@@ -245,24 +245,6 @@ def make_settings(origin: str, rate: float | None) -> Settings:
         return Settings(origin=origin)
     burst = max(1, ceil(rate * _BURST_SECONDS))
     return Settings(origin=origin, requests_per_second=rate, request_burst=burst)
-
-
-def configure(app: Any) -> uvicorn.Config:
-    """Return how the server runs: one process, quiet, with nothing told about itself."""
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
-    return uvicorn.Config(
-        app,
-        loop="auto",
-        http="httptools",
-        ws="none",
-        lifespan="on",
-        log_config=None,
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        backlog=_BACKLOG,
-        timeout_graceful_shutdown=_STOP_SECONDS,
-    )
 
 
 def clear(path: Path) -> None:

@@ -64,19 +64,17 @@ def to_datetime(instant: int) -> datetime:
     return EPOCH + timedelta(microseconds=instant)
 
 
+@lru_cache(maxsize=16_384)
 def to_text(instant: int) -> str:
     """Return an instant as RFC 3339 text in UTC, with a fraction only where there is one."""
-    seconds, fraction = divmod(instant, SECOND)
-    day, second = divmod(seconds, 86_400)
-    minute, second = divmod(second, 60)
-    hour, minute = divmod(minute, 60)
+    minute, rest = divmod(instant, 60 * SECOND)
+    second, fraction = divmod(rest, SECOND)
     tail = f".{fraction:06d}Z" if fraction else "Z"
-    return f"{_day_text(day)}T{hour:02d}:{minute:02d}:{second:02d}{tail}"
+    return f"{_minute_text(minute)}{second:02d}{tail}"
 
 
-@lru_cache(maxsize=4_096)
-def _day_text(day: int) -> str:
-    return (EPOCH.date() + timedelta(days=day)).isoformat()
+def _minute_text(minute: int) -> str:
+    return (EPOCH + timedelta(minutes=minute)).strftime("%Y-%m-%dT%H:%M:").zfill(17)
 
 
 def to_date_text(instant: int) -> str:

@@ -47,7 +47,7 @@ class Call:
         """Return the reaches inside the connection asked for."""
         wanted = self.query.text("connection_id")
         if wanted is None:
-            return tuple(reaches)
+            return reaches if isinstance(reaches, tuple) else tuple(reaches)
         return tuple(reach for reach in reaches if reach.connection_id == wanted)
 
     def stream_reaches(self) -> tuple[Reach, ...]:

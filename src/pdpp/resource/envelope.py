@@ -25,17 +25,18 @@ def source_of(reach: Reach) -> dict[str, Any]:
 
 def record_envelope(record: Record, expanded: Mapping[str, Any] | None = None) -> orjson.Fragment:
     """Return a record as it is answered; its data is passed on as it is stored."""
-    parts = [
-        b'{"object":"record","id":',
-        orjson.dumps(record.key),
-        _source_json(record.reach),
-        record.data,
-        b',"emitted_at":"%b","version":"%b"'
-        % (instant.to_text(record.emitted_at).encode(), record.version.encode()),
-    ]
-    if expanded is not None:
-        parts += [b',"expanded":', orjson.dumps(expanded)]
-    return orjson.Fragment(b"".join([*parts, b"}"]))
+    more = b"" if expanded is None else b',"expanded":' + orjson.dumps(expanded)
+    return orjson.Fragment(
+        b'{"object":"record","id":%b%b%b,"emitted_at":"%b","version":"%b"%b}'
+        % (
+            orjson.dumps(record.key),
+            _source_json(record.reach),
+            record.data,
+            instant.to_text(record.emitted_at).encode(),
+            record.version.encode(),
+            more,
+        )
+    )
 
 
 @lru_cache(maxsize=4_096)
@@ -95,7 +96,9 @@ def list_envelope(
 
 
 def with_cursor(url: str, cursor: str) -> str:
-    """Return an address that continues from a cursor."""
+    """Return an address that continues from a cursor, which needs no encoding."""
+    if "cursor=" not in url:
+        return f"{url}{'&' if '?' in url else '?'}cursor={cursor}"
     parts = urlsplit(url)
     pairs = parse_qsl(parts.query, keep_blank_values=True)
     kept = [(key, value) for key, value in pairs if key != "cursor"]

@@ -23,7 +23,7 @@ class Runner:
         self._store = store
         self._settings = settings
         self._readers = ThreadPoolExecutor(settings.concurrent_reads, "pdpp-read")
-        self._writer = ThreadPoolExecutor(1, "pdpp-write")
+        self._writer = ThreadPoolExecutor(2, "pdpp-write")
         self._waiting = 0
         self._long: set[str] = set()
 
@@ -61,7 +61,7 @@ class Runner:
             ) from None
 
     async def write(self, operation: Callable[[], T]) -> T:
-        """Run a write in the one thread for them."""
+        """Run a write in a thread: one is made ready while another is written."""
         return await self._in_thread(self._writer, operation)
 
     async def _in_thread(self, pool: ThreadPoolExecutor, operation: Callable[[], T]) -> T:

@@ -93,7 +93,9 @@ def _searched(call: Call) -> tuple[Reach, ...]:
     reaches = call.reaches()
     if not reaches and call.query.text("connection_id") is not None:
         raise refused_stream("*", call.query.text("connection_id"))
-    return tuple(reach for reach in reaches if not streams or reach.stream.name in streams)
+    if not streams:
+        return reaches
+    return tuple(reach for reach in reaches if reach.stream.name in streams)
 
 
 def _position(call: Call) -> SearchPosition | None:

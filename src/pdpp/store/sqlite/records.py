@@ -132,17 +132,19 @@ class RecordReader:
         return self._segments(reach, query, way, sort)
 
     def _segments(self, reach: Reach, query: PageQuery, way: Sql, sort: str) -> "Iterator[_Row]":
-        """Yield the present values in order, then the absent ones."""
+        """Return the present values in order, then the absent ones."""
+        rows: list[_Row] = []
         if query.after is None or query.after.value is not None:
             present = way + span_where(reach, sort) + _keyset(query, reach, "w.value", "w.key")
-            yield from self._rows(query, Sql("w.value"), "w.value {0}, w.key {0}", present)
+            rows += self._rows(query, Sql("w.value"), "w.value {0}, w.key {0}", present)
         limited = any(condition.field == sort for condition in reach.conditions)
-        if limited or (reach.time is not None and sort == reach.stream.consent_time_field):
-            return
-        absent = way + Sql("AND w.value = ?", (ABSENT,))
-        if query.after is not None and query.after.value is None:
-            absent += _key_after(query, reach, "w.key")
-        yield from self._rows(query, Sql("NULL"), "w.key {0}", absent)
+        by_time = reach.time is not None and sort == reach.stream.consent_time_field
+        if len(rows) <= query.limit and not limited and not by_time:
+            absent = way + Sql("AND w.value = ?", (ABSENT,))
+            if query.after is not None and query.after.value is None:
+                absent += _key_after(query, reach, "w.key")
+            rows += self._rows(query, Sql("NULL"), "w.key {0}", absent)
+        return iter(rows)
 
     def _sorted(self, reach: Reach, query: PageQuery, way: Sql, value: Sql) -> "Iterator[_Row]":
         """Yield a narrow choice of records after sorting it by a value that is not the way in."""

@@ -76,8 +76,7 @@ class Searcher:
 
     def search(self, query: SearchQuery) -> HitPage:
         """Return one page of hits, best first."""
-        reaches = [reach for reach in query.reaches if reach.lexical_places()]
-        scored, complete = self._candidates(reaches, query.phrases)
+        scored, complete = self._candidates(searchable(query.reaches), query.phrases)
         scored.sort(key=lambda item: -item[0])
         hits: list[Hit] = []
         for hit in self._ordered(scored, query.after):
@@ -87,7 +86,7 @@ class Searcher:
         return HitPage(tuple(hits), False, len(scored), complete)
 
     def _candidates(
-        self, reaches: Sequence[Reach], phrases: tuple[Phrase, ...]
+        self, reaches: tuple[Reach, ...], phrases: tuple[Phrase, ...]
     ) -> tuple[list[_Scored], bool]:
         """Return the scored candidates, and whether they are all that match.
 
@@ -115,12 +114,12 @@ class Searcher:
 
     def _from_rare(
         self,
-        reaches: Sequence[Reach],
+        reaches: tuple[Reach, ...],
         phrases: tuple[Phrase, ...],
         rare: int,
         rows: list[_Posting],
     ) -> list[_Scored]:
-        by_feed = {reach.feed.id: (reach, reach.lexical_places()) for reach in reaches}
+        by_feed = _by_feed(reaches)
         others = [phrase for index, phrase in enumerate(phrases) if index != rare]
         scored: list[_Scored] = []
         for record, postings in groupby(rows, key=itemgetter(0)):
@@ -275,6 +274,17 @@ def _by_record(
         current, total = row >> PLACE_BITS, score(told)
     if current >= 0:
         yield turned(current), total
+
+
+@lru_cache(maxsize=256)
+def searchable(reaches: tuple[Reach, ...]) -> tuple[Reach, ...]:
+    """Return the reaches that show anything to search."""
+    return tuple(reach for reach in reaches if reach.lexical_places())
+
+
+@lru_cache(maxsize=256)
+def _by_feed(reaches: tuple[Reach, ...]) -> Mapping[int, tuple[Reach, Mapping[int, str]]]:
+    return {reach.feed.id: (reach, reach.lexical_places()) for reach in reaches}
 
 
 def _order(position: SearchPosition) -> tuple[Any, ...]:
