@@ -54,6 +54,8 @@ def _measure(
         serving("floor", stock.folder) as floor,
         serving("product", small.folder) as other,
     ):
+        for server in (product, other):
+            server.wait_until_idle()
         bench = Bench(product, floor, other, stock, small, rounds)
         yield from against_floor(bench)
         yield from growth(bench)

@@ -13,6 +13,11 @@ _SCHEDULED = 2
 """The kind of clock that counts a process's own time on a processor, to the nanosecond."""
 
 
+_LOOK_SECONDS = 0.25
+_QUIET_SECONDS = 5.0
+_LONGEST_WAIT = 240.0
+
+
 class DidNotStart(Exception):
     """A process ended before it could be measured; what it printed says why."""
 
@@ -36,6 +41,16 @@ class Process:
     def cpu_seconds(self) -> float:
         """Return the processor time used by all its threads."""
         return time.clock_gettime(~self.pid << 3 | _SCHEDULED)
+
+    def wait_until_idle(self) -> None:
+        """Wait until it has put its index together, which it does when nobody asks."""
+        end = time.monotonic() + _LONGEST_WAIT
+        quiet_since = time.monotonic()
+        while time.monotonic() - quiet_since < _QUIET_SECONDS and time.monotonic() < end:
+            before = self.cpu_seconds()
+            time.sleep(_LOOK_SECONDS)
+            if self.cpu_seconds() - before > _LOOK_SECONDS / 20:
+                quiet_since = time.monotonic()
 
     def memory(self) -> Memory:
         """Return what it occupies now."""

@@ -41,7 +41,7 @@ class Call:
         """Return what the caller reaches of a stream, or of all, in the connection asked for."""
         if stream is None:
             return self.of_connection(self.principal.reaches)
-        return self.of_connection(reaches_by_stream(self.principal).get(stream, ()))
+        return reaches_by_stream(self.principal).get((stream, self.query.text("connection_id")), ())
 
     def of_connection(self, reaches: Iterable[Reach]) -> tuple[Reach, ...]:
         """Return the reaches inside the connection asked for."""
@@ -89,11 +89,14 @@ class Call:
 
 
 @lru_cache(maxsize=256)
-def reaches_by_stream(principal: Principal) -> Mapping[str, tuple[Reach, ...]]:
-    """Return what a caller reaches, by the name of the stream."""
-    found: dict[str, tuple[Reach, ...]] = {}
+def reaches_by_stream(
+    principal: Principal,
+) -> Mapping[tuple[str, str | None], tuple[Reach, ...]]:
+    """Return what a caller reaches, by the name of the stream, in one connection or in all."""
+    found: dict[tuple[str, str | None], tuple[Reach, ...]] = {}
     for reach in principal.reaches:
-        found[reach.stream.name] = (*found.get(reach.stream.name, ()), reach)
+        for place in ((reach.stream.name, None), (reach.stream.name, reach.connection_id)):
+            found[place] = (*found.get(place, ()), reach)
     return found
 
 

@@ -1,7 +1,6 @@
 """Cursors: opaque, signed, and bound to the grant and the request that made them."""
 
 import base64
-import hashlib
 import hmac
 from collections.abc import Sequence
 from typing import Any
@@ -49,4 +48,4 @@ class Signer:
     def _tag(self, kind: str, binding: Sequence[str], payload: bytes) -> bytes:
         bound = orjson.dumps([kind, *binding])
         message = len(bound).to_bytes(4, "big") + bound + payload
-        return hmac.new(self._secret, message, hashlib.sha256).digest()[:_TAG_BYTES]
+        return hmac.digest(self._secret, message, "sha256")[:_TAG_BYTES]

@@ -60,8 +60,8 @@ class Lens:
         self._plain: dict[int, bool] = {}
 
     def record(self, row: Sequence[Any]) -> Record:
-        """Build one record."""
-        key, data, digest, shape, created, emitted, stamps = row
+        """Build one record; whatever stands before the columns in a row is passed over."""
+        *_, key, data, digest, shape, created, emitted, stamps = row
         plain = self._plain.get(shape)
         if plain is None:
             plain = self._plain[shape] = self._is_plain(shape)
@@ -107,7 +107,7 @@ class RecordReader:
             rows = list(islice(merge(*ways, key=_rank(query.descending)), query.limit + 1))
         lenses = {reach: Lens(reach, self._shapes, query.select) for reach in query.reaches}
         shown = rows[: query.limit]
-        records = tuple([lenses[reach].record(row[1:]) for reach, row in shown])
+        records = tuple([lenses[reach].record(row) for reach, row in shown])
         if len(rows) <= query.limit:
             return Page(records, None)
         reach, (value, key, *_) = shown[-1]
