@@ -157,16 +157,40 @@ def excerpt(text: str, matches: Sequence[Match], limit: int = PREVIEW_CHARS) -> 
 
     ``matches`` are those that ``find`` gave for the text, at least one.
     """
+    if len(matches) == 1 and text.isascii():
+        window = _plain_window(text, matches[0], limit)
+        if window is not None:
+            return _excerpt(text, window, matches)
     wanted = _core(matches, limit * 3 // 4)
     core, bounds = _bounds(text, wanted, limit, clean=True)
     if core == bounds:
         core, bounds = _bounds(text, wanted, limit, clean=False)
     window = _grown(core, bounds, _merged(matches, *bounds), limit)
-    start, end = _snapped(text, window, core)
+    return _excerpt(text, _snapped(text, window, core), matches)
+
+
+def _excerpt(text: str, window: Span, matches: Sequence[Match]) -> Excerpt:
+    start, end = window
     spans = _merged(matches, start, end)
     whole = start == 0 and end == len(text)
     preview = _marked(text, start, end, spans)
     return Excerpt(start, end, len(text), preview, tuple(spans), not whole)
+
+
+def _plain_window(text: str, match: Match, limit: int) -> Span | None:
+    """Return the window around the only match of a text without marks or accents of its own.
+
+    The same as the general way finds, without looking for what is not there.
+    """
+    room = limit - _MARK_CHARS - (match.end - match.start)
+    if room < 0:
+        return None
+    right = len(text) - match.end
+    before = min(match.start, max(room // 2, room - right))
+    start, end = match.start - before, match.end + min(right, room - before)
+    if "mark>" in text[start:end]:
+        return None
+    return _snapped(text, (start, end), (match.start, match.end))
 
 
 def descriptor(

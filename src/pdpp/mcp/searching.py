@@ -48,8 +48,9 @@ async def search(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
     while True:
         view = await page(limit)
         spoken, shaped = text.search_text(view), structured.search_structured(view)
-        fitting = _fitting(len(view.hits), spoken, shaped, bounds)
-        if fitting >= len(view.hits) and fits(spoken, shaped, *bounds):
+        share = min(bounds[0] / len(spoken), bounds[1] / json_length(shaped))
+        fitting = _fitting(len(view.hits), share)
+        if share >= 1:
             best = result(spoken, shaped)
             reading.habits[reading.key] = limit
             if view.next is None or min(fitting, ceiling) <= limit:
@@ -67,9 +68,8 @@ async def search(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
 _BOUNDS = (MOST_SEARCH_TEXT, MOST_SEARCH_STRUCTURED)
 
 
-def _fitting(shown: int, spoken: str, shaped: Mapping[str, Any], bounds: tuple[int, int]) -> int:
-    """Return how many hits like the ones shown will fit."""
-    share = min(bounds[0] / len(spoken), bounds[1] / json_length(shaped))
+def _fitting(shown: int, share: float) -> int:
+    """Return how many hits like the ones shown will fit, a little fewer to be sure."""
     return int(shown * share * 0.98) if share < 1 else max(shown, int(shown * share * 0.9))
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import apsw
 
 from pdpp.evidence.analyse import Phrase, match_expression
-from pdpp.store.port import Hit, HitPage, Record, SearchPosition, SearchQuery
+from pdpp.store.port import Hit, HitPage, SearchPosition, SearchQuery
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.layout import (
     PLACE_BITS,
@@ -198,22 +198,30 @@ class Searcher:
         for score, group in groupby(scored, key=lambda item: item[0]):
             if after is not None and score > after.score:
                 continue
-            placed = [
-                (self._position(score, record, reach), record, reach) for _, record, reach in group
-            ]
-            for position, record, reach in sorted(placed, key=lambda item: _order(item[0])):
-                if after is None or _order(position) > _order(after):
-                    yield Hit(self._record(record, reach), position)
+            found = list(group)
+            if len(found) > 1:
+                found.sort(key=lambda item: _order(self._position(*item)))
+            for item in found:
+                hit = self._hit(*item)
+                if after is None or _order(hit.position) > _order(after):
+                    yield hit
 
     def _position(self, score: int, record: int, reach: Reach) -> SearchPosition:
         time, key = next(self._db.execute("SELECT time, key FROM record WHERE id = ?", (record,)))
-        handle = (reach.connection_id, reach.stream.name, key)
-        shown = time if reach.shows_time and time is not None else 0
-        return SearchPosition(score, shown, handle)
+        return _place(score, time, key, reach)
 
-    def _record(self, record: int, reach: Reach) -> Record:
-        row = next(self._db.execute(f"SELECT {COLUMNS} FROM record r WHERE r.id = ?", (record,)))
-        return Lens(reach, self._shapes).record(row)
+    def _hit(self, score: int, record: int, reach: Reach) -> Hit:
+        time, *row = next(
+            self._db.execute(f"SELECT r.time, {COLUMNS} FROM record r WHERE r.id = ?", (record,))
+        )
+        found = Lens(reach, self._shapes).record(row)
+        return Hit(found, _place(score, time, found.key, reach))
+
+
+def _place(score: int, time: int | None, key: str, reach: Reach) -> SearchPosition:
+    """Return where a record stands among hits; a time that is hidden counts for nothing."""
+    shown = time if reach.shows_time and time is not None else 0
+    return SearchPosition(score, shown, (reach.connection_id, reach.stream.name, key))
 
 
 class _Postings:
