@@ -110,7 +110,8 @@ def test_the_official_inspector_finds_no_fault_and_gets_an_answer(
     Cache(tmp_path / "clients").store(Credential(world.server.url, token, "client"))
     program = [sys.executable, "-m", "pdpp", "mcp", "--cache-root", str(tmp_path)]
     variables = bare_environment(PDPP_PROVIDER_URL=world.server.url)
-    told = [part for name, value in variables.items() for part in ("-e", f"{name}={value}")]
+    needed = ("PATH", "PYTHONPATH", "PDPP_PROVIDER_URL")
+    told = [part for name in needed for part in ("-e", f"{name}={variables.get(name, '.')}")]
     hosted = [f"{world.server.url}/mcp", "--header", f"Authorization: Bearer {token}"]
     target = hosted if transport == "http" else [*told, *program]
     inspector = [str(judges / ".bin" / "mcp-inspector"), "--cli", "--protocol-era", era]

@@ -17,7 +17,7 @@ from pdpp.store.sqlite import schema
 
 Prepare = Callable[[apsw.Connection], None]
 
-_STEPS_BETWEEN_CHECKS = 20_000
+_STEPS_BETWEEN_CHECKS = 5_000
 _BUSY_MILLISECONDS = 30_000
 _PAGE_BYTES = 8_192
 _LOG_PAGES = 4_000
