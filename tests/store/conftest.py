@@ -8,7 +8,7 @@ from pdpp.store.port import Store
 from pdpp.store.sqlite import aggregates, predicate, search
 
 PLANS = {
-    "sqlite": {},
+    "sqlite": {(search, "_FEW_REACHES"): 0},
     "sqlite-walking": {
         (predicate, "_SELECTIVE"): 2,
         (search, "_PROBE"): 1,
