@@ -23,9 +23,9 @@ endif
 COMPILE = uv pip compile --quiet --universal --upgrade --python-version 3.11 --only-binary :all: \
 	--generate-hashes --no-header --no-annotate
 
-JUDGES := tests/mcp/judges
+JUDGES := tests/mcp/judges tests/pages/browser
 
-.PHONY: help install run test bench lint format lock judges
+.PHONY: help install run test bench lint format docs lock judges
 
 help:
 	@echo 'make run      start the server with demo data   PORT=$(PORT) DATA=$(DATA)'
@@ -33,6 +33,7 @@ help:
 	@echo 'make bench    measure the server                N=$(N)'
 	@echo 'make lint     check format, lint, types and imports'
 	@echo 'make format   rewrite the code to the house format'
+	@echo 'make docs     write the pages of the reference that are made from the code'
 	@echo 'make install  build $(VENV) with everything development needs'
 	@echo 'make lock     pin the newest dependencies again (needs uv)'
 
@@ -46,15 +47,16 @@ test: lint judges
 	$(PY) -m pytest -n 2 --dist loadgroup --cov --cov-report=term
 	@echo "All good: format, lint, types, imports, tests; $$($(PY) -m coverage report --format=total) % covered."
 
-judges: $(JUDGES)/node_modules/.stamp
+judges: $(JUDGES:%=%/node_modules/.stamp)
 
-# The official clients and suites of the protocol are npm packages; without npm their tests skip.
-$(JUDGES)/node_modules/.stamp: $(JUDGES)/package-lock.json
+# The official clients and suites of the protocol, and the browser that looks at the pages, are npm
+# packages; without npm their tests skip.
+%/node_modules/.stamp: %/package-lock.json
 	@if command -v npm >/dev/null; then \
-		echo 'Installing the judges of the protocol'; \
-		cd $(JUDGES) && npm ci --silent --no-audit --no-fund && touch node_modules/.stamp; \
+		echo 'Installing what the tests in $* need'; \
+		cd $* && npm ci --silent --no-audit --no-fund && touch node_modules/.stamp; \
 	else \
-		echo 'npm is not here: the tests that need the official judges will be skipped.'; \
+		echo 'npm is not here: the tests that need $* will be skipped.'; \
 	fi
 
 bench: $(VENV)/dev.stamp
@@ -70,6 +72,9 @@ lint: $(VENV)/dev.stamp
 format: $(VENV)/dev.stamp
 	$(PY) -m ruff check --fix-only --quiet .
 	$(PY) -m ruff format --quiet .
+
+docs: $(VENV)/dev.stamp
+	@$(PY) -m tests.house.reference
 
 lock:
 	@command -v uv >/dev/null || { echo 'make lock needs uv on the PATH.' >&2; exit 1; }

@@ -15,12 +15,15 @@ from bench.agent import Agent
 from bench.client import Client
 from bench.estate import Estate, demo_estate, letters_estate
 from bench.hosted import hosted_rows, package_rows
+from bench.imports import import_rows
 from bench.journeys import letter_rows, size_rows
-from bench.launch import stdio_rows
+from bench.launch import program_rows, stdio_rows
 from bench.measures import Bench, against_floor, growth, in_milliseconds, ingest_rows, memory_rows
 from bench.process import serving
+from bench.receipts import receipt_rows
 from bench.report import Row, table
 from bench.stock import Say, Stock, open_stock
+from bench.tokens import token_rows
 from bench.world import LEAST_RECORDS
 
 _SMALL = 10_000
@@ -46,6 +49,8 @@ def _measure(
     stock: Stock, small: Stock, estates: tuple[Estate, Estate], rounds: int, say: Say
 ) -> Iterator[Row]:
     yield from ingest_rows(stock)
+    say("Measuring token checks")
+    yield from token_rows(stock.world.records, rounds)
     say("Measuring memory")
     yield from memory_rows(stock, rounds / 2)
     say("Measuring requests")
@@ -60,7 +65,11 @@ def _measure(
         yield from against_floor(bench)
         yield from growth(bench)
         yield from in_milliseconds(bench)
+        say("Measuring what receipts cost")
+        yield from receipt_rows(bench)
         yield from _measure_agents(bench, *estates, say)
+    say("Measuring imports")
+    yield from import_rows(stock.world.records)
 
 
 def _measure_agents(bench: Bench, demo: Estate, letters: Estate, say: Say) -> Iterator[Row]:
@@ -75,6 +84,7 @@ def _measure_agents(bench: Bench, demo: Estate, letters: Estate, say: Say) -> It
             yield from letter_rows(Agent(client, letters.token))
         say("Measuring how agents are served")
         yield from stdio_rows(demo_server, demo, bench.rounds + _MORE_LAUNCHES)
+        yield from program_rows(demo_server, demo, bench.rounds + _MORE_LAUNCHES)
         yield from hosted_rows(bench, letters_server, letters)
         yield from package_rows(bench)
 

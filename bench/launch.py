@@ -1,4 +1,4 @@
-"""Launches: the adapter on standard input and output, from its start to its answers."""
+"""Launches: the program and the adapter, from their start to their answers."""
 
 import compileall
 import os
@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -60,6 +61,27 @@ def stdio_rows(server: Process, estate: Estate, runs: int) -> Iterator[Row]:
     yield Row("stdio, memory after a search", middle.resident, "MB", 40, note)
 
 
+def program_rows(server: Process, estate: Estate, runs: int) -> Iterator[Row]:
+    """Yield how soon a person who typed a command has its output."""
+    url = f"http://127.0.0.1:{server.port}"
+    with _cached(url, estate.token) as root:
+        reading = ("read", "search", _QUERY, "--cache-root", root)
+        for name, arguments in (("pdpp --help", ("--help",)), ("pdpp read search", reading)):
+            pairs = [_run(arguments) for _ in range(runs)]
+            ours, bare = [mine for mine, _ in pairs], [its for _, its in pairs]
+            waited, cpu = (median(getattr(mine, kind) for mine in ours) for kind in ("wall", "cpu"))
+            note = f"by the clock, of {runs} runs; {cpu:.0f} ms CPU"
+            yield Row(f"{name}, launch to end", waited, "ms", 200, note)
+            yield _against_bare(f"{name}, launch to end, against python -c pass", ours, bare)
+
+
+def _run(arguments: Sequence[str]) -> tuple[Moment, Moment]:
+    """Run the program to its end, and an interpreter that does nothing just before it."""
+    environment = _environment()
+    command = [sys.executable, "-m", "pdpp", *arguments]
+    return _ended(command, environment), _bare(environment)
+
+
 def _against_bare(name: str, ours: Sequence[Moment], bare: Sequence[Moment]) -> Row:
     pairs = list(zip(ours, bare, strict=True))
     waited = median(mine.wall / its.wall for mine, its in pairs)
@@ -68,11 +90,18 @@ def _against_bare(name: str, ours: Sequence[Moment], bare: Sequence[Moment]) -> 
     return Row(name, waited, "×", 8, f"by the clock; {cpu:.1f} × CPU; it takes {alone:.0f} ms")
 
 
-def _launches(provider_url: str, token: str, runs: int) -> list[Launch]:
-    """Launch again and again, from compiled code as an installed program is."""
+@contextmanager
+def _cached(provider_url: str, token: str) -> Iterator[str]:
+    """Keep a token in a cache of its own, and code compiled as that of an installed program is."""
     compileall.compile_dir(str(_SOURCE), quiet=1)
     with TemporaryDirectory() as root:
         Cache(Path(root) / "clients").store(Credential(provider_url, token, "client"))
+        yield root
+
+
+def _launches(provider_url: str, token: str, runs: int) -> list[Launch]:
+    """Launch again and again."""
+    with _cached(provider_url, token) as root:
         command = [
             *(sys.executable, "-m", "pdpp", "mcp"),
             *("--provider-url", provider_url, "--cache-root", root),
@@ -113,8 +142,13 @@ def _launch(command: Sequence[str], environment: Mapping[str, str]) -> Launch:
 
 def _bare(environment: Mapping[str, str]) -> Moment:
     """Return what an interpreter that does nothing takes to come and go."""
+    return _ended([sys.executable, "-c", "pass"], environment)
+
+
+def _ended(command: Sequence[str], environment: Mapping[str, str]) -> Moment:
+    """Return what a process takes to come and go."""
     before, started = _children_cpu(), time.perf_counter()
-    subprocess.run([sys.executable, "-c", "pass"], env=environment, check=True)
+    subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
     return Moment(1e3 * (time.perf_counter() - started), 1e3 * (_children_cpu() - before))
 
 

@@ -18,6 +18,17 @@ def _product(folder: Path) -> Starlette:
     return make_app(SqliteStore(folder), Settings(requests_per_second=0))
 
 
+def _unrecorded(folder: Path) -> Starlette:
+    """Return the product with nothing taken down, only to tell what that costs."""
+    from pdpp.receipts.recorder import Reading, Recorder
+
+    def forget(_recorder: Recorder, reading: Reading) -> None:  # noqa: ARG001 - what take takes
+        return None
+
+    Recorder.take = forget  # type: ignore[assignment, method-assign]
+    return _product(folder)
+
+
 def _floor(folder: Path) -> Starlette:
     from bench.floor import make_floor
 
@@ -25,8 +36,8 @@ def _floor(folder: Path) -> Starlette:
 
 
 def main(kind: str, folder: str) -> None:
-    """Serve the product or the floor over the store in a folder."""
-    app = {"product": _product, "floor": _floor}[kind](Path(folder))
+    """Serve the product, with or without receipts, or the floor over the store in a folder."""
+    app = {"product": _product, "unrecorded": _unrecorded, "floor": _floor}[kind](Path(folder))
     listener = socket.create_server(("127.0.0.1", 0), backlog=128)
     print(listener.getsockname()[1], flush=True)
     server = uvicorn.Server(configure(app))

@@ -202,6 +202,11 @@ def _words(random: Random, count: int) -> list[str]:
     return random.choices(words, cum_weights=weights, k=count)
 
 
+def prose(random: Random, count: int) -> str:
+    """Return a text of so many words."""
+    return " ".join(_words(random, count))
+
+
 def _zipf(random: Random, count: int) -> int:
     """Return a number below a count, small ones more often."""
     return int(count ** random.random()) - 1

@@ -38,7 +38,13 @@ from pdpp.resource.settings import Settings
 from pdpp.store.sqlite.store import SqliteStore
 
 DEADLINE = 20.0
-UNLIMITED = Settings(requests_per_second=0, inline_seconds=1.0, read_seconds=30.0)
+UNLIMITED = Settings(
+    requests_per_second=0,
+    oauth_requests_per_second=0,
+    registrations_per_minute=0,
+    inline_seconds=1.0,
+    read_seconds=30.0,
+)
 """Settings under which no test is refused for asking often, and slow machines still answer."""
 
 Record = Mapping[str, Any]
@@ -219,8 +225,13 @@ class Running:
             client.close()
 
 
+def listening() -> socket.socket:
+    """Return a socket on a loopback port, for an application that must know its own address."""
+    return socket.create_server(("127.0.0.1", 0))
+
+
 @contextmanager
-def running(app: ASGIApp) -> Iterator[Running]:
+def running(app: ASGIApp, listening_on: socket.socket | None = None) -> Iterator[Running]:
     """Serve an application on a loopback port of its own until the block ends.
 
     What the server logs goes to the root logger, where ``caplog`` sees it.
@@ -234,7 +245,7 @@ def running(app: ASGIApp) -> Iterator[Running]:
         timeout_graceful_shutdown=5,
     )
     server = _Server(config)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with listening_on or listening() as listener:
         thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
         thread.start()
         served = Running(f"http://127.0.0.1:{listener.getsockname()[1]}")

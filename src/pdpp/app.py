@@ -2,32 +2,50 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 import orjson
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Router
 from starlette.routing import Route as Path
 
+from pdpp.authz.authority import Authority
+from pdpp.authz.document import Fetcher
 from pdpp.authz.principal import Gate
 from pdpp.hosted import ICON_PATH, MCP_PATH, hosted_endpoint, metadata
 from pdpp.model import instant
-from pdpp.pages import ICON, PAGE_HEADERS, RECORD_DOOR
+from pdpp.oauth.routes import make_office, oauth_routes
+from pdpp.pages.icon import ICON
+from pdpp.pages.page import apologise
+from pdpp.pages.routes import make_site, page_routes
+from pdpp.pages.template import assets
+from pdpp.receipts.recorder import Recorder
 from pdpp.resource.bucket import Buckets
 from pdpp.resource.cursor import Signer
-from pdpp.resource.endpoint import RECORD_PAGE, Document, Endpoint, NoSuchRoute, Service
+from pdpp.resource.endpoint import Document, Endpoint, NoSuchRoute, Service
 from pdpp.resource.housekeeping import Housekeeper
 from pdpp.resource.openapi import openapi_document
 from pdpp.resource.routes import BASE, ROUTES, Route
 from pdpp.resource.runner import Runner
 from pdpp.resource.settings import Settings
 from pdpp.store.port import Store
+from pdpp.watch.meter import Meter, Share
+from pdpp.watch.metrics import METRICS_PATH, Metrics, counting
+from pdpp.watch.observer import Observer
+from pdpp.watch.readiness import READY_PATH, Readiness
+
+_KEPT = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
 def make_app(
-    store: Store, settings: Settings | None = None, clock: instant.Clock = instant.now
+    store: Store,
+    settings: Settings | None = None,
+    clock: instant.Clock = instant.now,
+    share: Share | None = None,
+    fetcher: Fetcher | None = None,
 ) -> Starlette:
     """Put the ASGI application together over an open store."""
     chosen = settings or Settings()
@@ -39,38 +57,49 @@ def make_app(
         buckets=Buckets(chosen.requests_per_second, chosen.request_burst, time.monotonic),
         settings=chosen,
         clock=clock,
+        recorder=Recorder(store.receipts, clock, chosen.receipts),
     )
 
+    authority = Authority(store, clock, chosen.lifetimes)
     keeper = Housekeeper(store, service.runner, chosen, clock)
+    meter = Meter(share)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        service.recorder.start()
         care = asyncio.create_task(keeper.keep())
         yield
         care.cancel()
         service.runner.close()
+        service.recorder.close()
 
-    resource = Router([*_resource_paths(service)], default=NoSuchRoute(service))
+    resource = Router([*_resource_paths(service, meter)], default=NoSuchRoute(service))
     resource.redirect_slashes = False
     mcp = hosted_endpoint(resource, service)
     app = Starlette(
         routes=[
             Path(MCP_PATH, mcp),
             *resource.routes,
+            *oauth_routes(make_office(service, authority, apologise, fetcher), metadata),
             *_documents(service),
-            *_pages(service),
+            *_fixtures(service),
+            *page_routes(make_site(service, authority)),
+            Path(READY_PATH, Readiness(service)),
+            Path(METRICS_PATH, Metrics(service, meter, share.started if share else None)),
         ],
+        middleware=[Middleware(Observer, meter=meter)],
         lifespan=lifespan,
     )
+    meter.expect(route.path for route in app.routes if isinstance(route, Path))
     app.router.redirect_slashes = False
     app.router.default = NoSuchRoute(service)
     return app
 
 
-def _resource_paths(service: Service) -> Iterable[BaseRoute]:
+def _resource_paths(service: Service, meter: Meter) -> Iterable[BaseRoute]:
     by_path: dict[str, list[Route]] = {}
     for route in ROUTES:
-        by_path.setdefault(route.path, []).append(route)
+        by_path.setdefault(route.path, []).append(counting(route, meter))
     for path, routes in sorted(by_path.items(), key=lambda item: "/records" not in item[0]):
         yield Path(BASE + path, Endpoint(service, routes))
 
@@ -81,20 +110,24 @@ def _documents(service: Service) -> Iterable[BaseRoute]:
     documents: dict[str, Any] = {
         f"{BASE}/openapi.json": openapi_document(origin),
         "/healthz": {"status": "ok"},
-        **metadata(origin),
     }
     for path, document in documents.items():
         yield _fixed(service, path, orjson.dumps(document), "application/json")
 
 
-def _pages(service: Service) -> Iterable[BaseRoute]:
-    """Yield what a person may open in a browser."""
+def _fixtures(service: Service) -> Iterable[BaseRoute]:
+    """Yield what pages load; its address changes with its content."""
     yield _fixed(service, ICON_PATH, ICON.encode(), "image/svg+xml")
-    yield _fixed(service, RECORD_PAGE, RECORD_DOOR.encode(), "text/html", status=401)
+    for name, (media_type, content) in assets().items():
+        yield _fixed(service, f"/assets/{name}", content, media_type, _KEPT)
 
 
 def _fixed(
-    service: Service, path: str, body: bytes, media_type: str, status: int = 200
+    service: Service,
+    path: str,
+    body: bytes,
+    media_type: str,
+    headers: Mapping[str, str] | None = None,
 ) -> BaseRoute:
-    headers = PAGE_HEADERS if media_type == "text/html" else {"X-Content-Type-Options": "nosniff"}
-    return Path(path, Document(service, body, status, {"Content-Type": media_type, **headers}))
+    sent = {"Content-Type": media_type, "X-Content-Type-Options": "nosniff", **(headers or {})}
+    return Path(path, Document(service, body, 200, sent))

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from pdpp.authz.client import READ_SCOPE
 from pdpp.authz.principal import Gate, Principal
 from pdpp.mcp.client import ResourceClient
-from pdpp.mcp.http import Endpoint, Refusal, Scope
+from pdpp.mcp.http import Endpoint, Receive, Refusal, Scope, Send
 from pdpp.mcp.kernel import Context
 from pdpp.mcp.presentation import Facts
 from pdpp.mcp.reading import Child, Reading
@@ -17,12 +18,15 @@ from pdpp.mcp.transport import App, InProcess
 from pdpp.model.errors import AuthenticationError, OwnerTokenRefused, PdppError
 from pdpp.model.instant import Clock
 from pdpp.resource.endpoint import INNER, Service
+from pdpp.resource.origin import LOOPBACK, from_proxy, public_origin
+from pdpp.resource.settings import Settings
 
 MCP_PATH = "/mcp"
 ICON_PATH = "/icon.svg"
 METADATA_PATH = "/.well-known/oauth-protected-resource"
-SCOPE = "pdpp:read"
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+ORIGIN = "pdpp.origin"
+"""The member of a request's scope that names the address a trusted proxy served."""
+
 _MOST_REMEMBERED = 4_096
 
 
@@ -36,6 +40,8 @@ class Visitor:
 
     bearer: str
     principal: Principal
+    origin: str = ""
+    """The address under which the caller knows this server."""
 
 
 class Memory(OrderedDict[K, V]):
@@ -47,40 +53,69 @@ class Memory(OrderedDict[K, V]):
             self.popitem(last=False)
 
 
-def hosted_endpoint(app: App, service: Service) -> Endpoint:
+def hosted_endpoint(app: App, service: Service) -> App:
     """Return the endpoint that serves the six tools over an application's own ``/v1``."""
     origin = service.settings.origin
-    transport = InProcess(app, origin, {INNER: True})
+    transports: Memory[str, InProcess] = Memory()
     memory: Memory[tuple[str, str, str], Facts] = Memory()
     habits: Memory[str, int] = Memory()
 
     def reading_of(context: Context) -> Reading:
-        reading = make_reading(transport, memory, context.principal, service.clock)
+        visitor: Visitor = context.principal
+        transport = transports.get(visitor.origin)
+        if transport is None:
+            transport = transports[visitor.origin] = InProcess(app, visitor.origin, {INNER: True})
+        reading = make_reading(transport, memory, visitor, service.clock)
         reading.habits = habits
         return reading
 
     icons = [{"src": origin + ICON_PATH, "mimeType": "image/svg+xml", "sizes": ["any"]}]
-    door = Door(service.gate, origin)
-    return Endpoint(
+    endpoint = Endpoint(
         make_kernel(reading_of, icons),
-        allowed_hosts={*(f"{name}:*" for name in _LOOPBACK), *_LOOPBACK, urlsplit(origin).netloc},
-        allowed_origins={origin, *(f"http://{name}:*" for name in _LOOPBACK)},
-        authenticate=door.admit,
+        allowed_hosts={*(f"{name}:*" for name in LOOPBACK), *LOOPBACK, urlsplit(origin).netloc},
+        allowed_origins={origin, *(f"http://{name}:*" for name in LOOPBACK)},
+        authenticate=Door(service.gate, service.settings).admit,
     )
+    return Porch(endpoint, service.settings)
+
+
+class Porch:
+    """Hands on what a trusted proxy vouches for as if it had come to our own address."""
+
+    def __init__(self, endpoint: App, settings: Settings) -> None:
+        self._endpoint = endpoint
+        self._settings = settings
+        self._host = urlsplit(settings.origin).netloc.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if from_proxy(scope, self._settings):
+            scope = {**scope, ORIGIN: public_origin(scope, self._settings)}
+            scope["headers"] = [self._at_home(header, scope[ORIGIN]) for header in scope["headers"]]
+        await self._endpoint(scope, receive, send)
+
+    def _at_home(self, header: tuple[bytes, bytes], origin: str) -> tuple[bytes, bytes]:
+        name, value = header
+        if name == b"host":
+            return name, self._host
+        if name == b"origin" and value.decode("latin-1") == origin:
+            return name, self._settings.origin.encode()
+        return header
 
 
 class Door:
     """Admits bearers of grants and packages; sends the others to where they can get one."""
 
-    def __init__(self, gate: Gate, origin: str) -> None:
+    def __init__(self, gate: Gate, settings: Settings) -> None:
         self._gate = gate
-        self._origin = origin
-        self._resources = {origin, origin + MCP_PATH}
+        self._settings = settings
+        self._resources = {settings.origin, settings.origin + MCP_PATH}
 
     async def admit(self, scope: Scope) -> Visitor:
         """Return the visitor of a request, or refuse it."""
         headers = dict(scope["headers"])
         given = headers.get(b"authorization", b"").decode("latin-1")
+        origin = scope.get(ORIGIN) or public_origin(scope, self._settings)
         try:
             principal = self._gate.admit(given or None, resources=self._resources)
             if principal.is_owner:
@@ -88,19 +123,20 @@ class Door:
                     "Owner tokens are not for agents; connect with a grant of your own."
                 )
         except PdppError as error:
-            raise self._refusal(error) from None
-        return Visitor(given.partition(" ")[2].strip(), principal)
+            raise _refusal(error, origin) from None
+        return Visitor(given.partition(" ")[2].strip(), principal, origin)
 
-    def _refusal(self, error: PdppError) -> Refusal:
-        headers: dict[str, str] = {}
-        if isinstance(error, AuthenticationError):
-            metadata = f"{self._origin}{METADATA_PATH}{MCP_PATH}"
-            error.detail["resource_metadata"] = metadata
-            headers = {
-                "www-authenticate": f'Bearer resource_metadata="{metadata}", scope="{SCOPE}"',
-                "link": f'<{self._origin}{ICON_PATH}>; rel="icon"; type="image/svg+xml"',
-            }
-        return Refusal(error.status, error.body("mcp"), headers)
+
+def _refusal(error: PdppError, origin: str) -> Refusal:
+    headers: dict[str, str] = {}
+    if isinstance(error, AuthenticationError):
+        metadata = f"{origin}{METADATA_PATH}{MCP_PATH}"
+        error.detail["resource_metadata"] = metadata
+        headers = {
+            "www-authenticate": f'Bearer resource_metadata="{metadata}", scope="{READ_SCOPE}"',
+            "link": f'<{origin}{ICON_PATH}>; rel="icon"; type="image/svg+xml"',
+        }
+    return Refusal(error.status, error.body("mcp"), headers)
 
 
 def make_reading(
@@ -139,7 +175,11 @@ def _child(principal: Principal, now: int) -> Child | None:
 
 def metadata(origin: str) -> Mapping[str, dict[str, Any]]:
     """Return the protected-resource documents by path."""
-    shared = {"bearer_methods_supported": ["header"], "scopes_supported": [SCOPE]}
+    shared = {
+        "authorization_servers": [origin],
+        "bearer_methods_supported": ["header"],
+        "scopes_supported": [READ_SCOPE],
+    }
     return {
         METADATA_PATH: {
             "resource": origin,

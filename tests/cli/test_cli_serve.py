@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -12,11 +13,14 @@ import httpx
 import pytest
 from tests.cli.shell import DEADLINE_SECONDS, Served, pdpp, pdpp_here, serving, started, wait_for
 
-from pdpp.cli.serve import bound, make_settings, origin, requests_per_second, write_private
+from pdpp.cli.serve import bound, write_private
+
+LINE = b"four plain words here\n"
 
 
 def test_the_demo_server_answers_with_the_token_it_wrote(demo_server: Served) -> None:
-    assert demo_server.ready.keys() == {"url", "mcp_url", "client_token", "package_token"}
+    tokens = {"client_token", "package_token"}
+    assert demo_server.ready.keys() == {"url", "mcp_url", "setup_code"} | tokens
     assert demo_server.ready["mcp_url"] == f"{demo_server.url}/mcp"
     for token in ("client_token", "package_token"):
         answer = demo_server.get("/v1/streams", demo_server.ready[token])
@@ -62,7 +66,7 @@ def test_no_secret_is_in_the_log_or_the_arguments(demo_server: Served) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_the_server_cleanly(number: int, diary: Path, tmp_path: Path) -> None:
     with serving(diary, tmp_path / "notes") as served:
-        assert served.ready.keys() == {"url", "mcp_url"}
+        assert served.ready.keys() == {"url", "mcp_url", "setup_code"}
         with httpx.Client(base_url=served.url, trust_env=False) as client:
             assert client.get("/healthz").status_code == 200
             assert served.stop(number) == 0
@@ -77,7 +81,7 @@ def test_with_json_the_greeting_is_the_ready_document(diary: Path) -> None:
     with started("serve", *options, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         ready = json.loads(process.stdout.readline())
-        assert ready.keys() == {"url", "mcp_url"}
+        assert ready.keys() == {"url", "mcp_url", "setup_code"}
         assert httpx.get(f"{ready['url']}/healthz", trust_env=False).status_code == 200
         process.terminate()
         assert process.wait(timeout=DEADLINE_SECONDS) == 0
@@ -131,6 +135,42 @@ def test_an_address_open_to_others_is_refused_before_anything_is_made(tmp_path: 
     told = pdpp("serve", "--host", "0.0.0.0", data=tmp_path / "data").failed()  # noqa: S104
     assert "is open to other machines" in told
     assert not (tmp_path / "data").exists()
+
+
+def test_an_address_open_to_others_needs_a_passphrase_and_a_name(
+    diary: Path, tmp_path: Path
+) -> None:
+    everywhere = ("--host", "0.0.0.0")  # noqa: S104
+    told = pdpp("serve", *everywhere, data=diary).failed()
+    assert "choose your passphrase first, with pdpp owner init" in told
+    assert pdpp("owner", "init", "--passphrase-file", "-", data=diary, stdin=LINE).code == 0
+    assert "--public-url" in pdpp("serve", *everywhere, data=diary).failed()
+    named = (*everywhere, "--public-url", "https://data.example")
+    with serving(diary, tmp_path / "notes", *named) as served:
+        port = served.url.rpartition(":")[2]
+        page = httpx.get(f"http://127.0.0.1:{port}/agents", trust_env=False)
+        assert page.status_code == 401
+        assert "Log in" in page.text
+
+
+def test_a_new_owner_is_greeted_with_a_code_that_works_once(diary: Path, tmp_path: Path) -> None:
+    with serving(diary, tmp_path / "one") as served:
+        code = served.ready["setup_code"]
+        assert f"  {code}\n" in served.out.read_text()
+        assert f"{served.url}/agents" in served.out.read_text()
+        assert code.encode() not in b"".join(
+            path.read_bytes() for path in diary.rglob("*") if path.is_file()
+        )
+        with httpx.Client(base_url=served.url, trust_env=False) as browser:
+            page = browser.get("/setup")
+            token = re.findall(r'name="token" value="([0-9a-f]+)"', page.text)[0]
+            words = LINE.decode().strip()
+            form = {"token": token, "code": code, "passphrase": words, "again": words}
+            assert browser.post("/setup", data=form).status_code == 303
+            assert browser.get("/agents").status_code == 200
+    with serving(diary, tmp_path / "two") as served:
+        assert "setup_code" not in served.ready
+        assert f"You approve and revoke on {served.url}/agents" in served.out.read_text()
 
 
 def test_a_host_without_an_address_is_told(tmp_path: Path) -> None:
@@ -188,43 +228,6 @@ def test_ipv6_is_served_where_there_is_any() -> None:
         pytest.skip("this machine has no IPv6")
     with listener:
         assert listener.getsockname()[0] == "::1"
-
-
-@pytest.mark.parametrize(
-    ("text", "rate"), [("50/s", 50.0), ("0", 0.0), ("2.5", 2.5), ("1000000/s", 1e6)]
-)
-def test_a_rate_is_a_number_of_requests_each_second(text: str, rate: float) -> None:
-    assert requests_per_second(text) == rate
-
-
-@pytest.mark.parametrize("text", ["", "-1", "nan", "inf", "1/m", "1e9"])
-def test_what_is_no_rate_is_refused(text: str) -> None:
-    with pytest.raises(click.BadParameter):
-        requests_per_second(text)
-
-
-def test_a_slow_rate_still_lets_one_request_through() -> None:
-    assert make_settings("http://x", 0.01).request_burst == 1
-    assert make_settings("http://x", 50).request_burst == 150
-    assert make_settings("http://x", None).requests_per_second > 0
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "data.example",
-        "ftp://a",
-        "https://",
-        "https://a/b",
-        "https://a?b",
-        "https://u@a",
-        "http://[",
-    ],
-)
-def test_what_is_no_public_address_is_refused(text: str) -> None:
-    with pytest.raises(click.BadParameter):
-        origin(text)
 
 
 def test_a_file_that_cannot_be_put_in_place_leaves_no_other_behind(tmp_path: Path) -> None:

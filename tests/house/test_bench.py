@@ -215,11 +215,11 @@ def test_a_small_run_prints_and_writes_every_row(shelf: Path) -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=300,
         check=True,
     )
     rows = orjson.loads(target.read_bytes())["rows"]
-    assert len(rows) == 43
+    assert len(rows) == 67
     assert len({row["name"] for row in rows}) == len(rows)
     for row in rows:
         assert row["value"] > 0 or " over " in row["name"]

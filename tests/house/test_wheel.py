@@ -112,5 +112,9 @@ def test_the_installed_server_serves_the_demo_and_stops_cleanly(
     )
     assert answer.status_code == 200, answer.text
     assert answer.json()["data"]
+    page = httpx.get(f"{ready['url']}/login", timeout=DEADLINE_SECONDS, trust_env=False)
+    assert "Set-up code" in page.text
+    style = page.text.split('rel="stylesheet" href="')[1].split('"')[0]
+    assert httpx.get(ready["url"] + style, trust_env=False).status_code == 200
     server.send_signal(signal.SIGTERM)
     assert server.wait(timeout=DEADLINE_SECONDS) == 0, (tmp_path / "log").read_text()

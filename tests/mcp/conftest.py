@@ -1,11 +1,10 @@
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.mcp.client import KINDS, Client, Estate, estate
 from tests.mcp.closure import Closure
-from tests.mcp.launch import Server
+from tests.mcp.launch import Server, find_judges
 from tests.mcp.post import post_store
 from tests.mcp.sight import SIGHTS, Agent
 from tests.mcp.wide import wide_store
@@ -24,13 +23,7 @@ def http_url() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def judges() -> Path:
     """The folder of the official programs that judge the kernel."""
-    folder = Path(__file__).with_name("judges") / "node_modules"
-    if not (folder / ".bin" / "node").exists():
-        reason = "the official MCP judges are not installed: run `make judges` (it needs npm)"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return folder
+    return find_judges()
 
 
 @pytest.fixture(scope="session")

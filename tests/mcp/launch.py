@@ -11,6 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
+import pytest
+
 import pdpp
 
 FIXTURE = Path(__file__).with_name("fixture_server.py")
@@ -25,6 +27,17 @@ META = {
 def environment() -> dict[str, str]:
     """Return this process's environment, in which the server can import what is tested."""
     return {**os.environ, "PYTHONPATH": str(Path(pdpp.__file__).parents[1])}
+
+
+def find_judges() -> Path:
+    """Return the folder of the official programs; without them a test is skipped, but not in CI."""
+    folder = Path(__file__).with_name("judges") / "node_modules"
+    if not (folder / ".bin" / "node").exists():
+        reason = "the official MCP judges are not installed: run `make judges` (it needs npm)"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return folder
 
 
 def command(transport: str) -> list[str]:

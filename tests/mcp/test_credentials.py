@@ -37,8 +37,9 @@ from pdpp.mcp import network
 from pdpp.mcp.client import ResourceClient
 from pdpp.mcp.network import network_reading
 from pdpp.mcp.reading import Reading
-from pdpp.mcp.renewal import Renewing, refresh
+from pdpp.mcp.renewal import Renewing
 from pdpp.mcp.transport import Network, Reply
+from pdpp.wire.renewal import refresh
 
 URL = "https://data.example.org"
 

@@ -139,9 +139,7 @@ def test_a_method_that_a_path_does_not_take_is_refused_with_those_it_takes(
         assert answer.code == "method_not_allowed"
 
 
-@pytest.mark.parametrize(
-    "path", ["/v1/openapi.json", "/healthz", "/.well-known/oauth-protected-resource"]
-)
+@pytest.mark.parametrize("path", ["/v1/openapi.json", "/healthz"])
 def test_what_anyone_may_read_is_answered_and_refused_in_the_same_form(
     wire: Wire, path: str
 ) -> None:

@@ -33,6 +33,7 @@ from tests.promises.twins import (
 
 from pdpp.model import instant
 from pdpp.model.validation import parse_declaration
+from pdpp.store.port import BlobUse
 from pdpp.store.scope import Reach, owner_reaches
 from pdpp.store.sqlite import changes, predicate, search
 from pdpp.store.sqlite.records import RecordReader
@@ -316,7 +317,7 @@ def _last_stamp(reach: Reach, created: int, emitted: int, stamps: str | None) ->
     return max([(created, emitted), *(tuple(mark) for name, mark in marks.items() if name)])
 
 
-def _any_use(store: SqliteStore, blob_id: str, reaches: Iterable[Reach]) -> str | None:
+def _any_use(store: SqliteStore, blob_id: str, reaches: Iterable[Reach]) -> BlobUse | None:
     everything = owner_reaches(store.catalogue())
     return _blob_shown(store, blob_id, everything)
 

@@ -27,7 +27,8 @@ def test_nothing_is_answered_without_a_good_token(
     answer = library.server.client().request(method, path, headers=headers)
     metadata = "http://127.0.0.1:7377/.well-known/oauth-protected-resource"
     assert answer.status_code == 401
-    assert answer.headers["www-authenticate"] == f'Bearer resource_metadata="{metadata}"'
+    challenge = f'Bearer resource_metadata="{metadata}", scope="pdpp:read"'
+    assert answer.headers["www-authenticate"] == challenge
     if method != "HEAD":
         error = refused(answer, 401, "authentication_error")
         assert error["type"] == "authentication_error"

@@ -96,11 +96,24 @@ class Gate:
             return principal
         return _through_good_children(principal, now)
 
+    def good_grants(self, principal: Principal) -> list[Grant]:
+        """Return the grants of a package that it reads through now."""
+        now = self._clock()
+        return [
+            child.grant
+            for child in principal.children
+            if child.grant is not None and child.problem(now) is None
+        ]
+
+    def forget(self) -> None:
+        """Forget every principal, as the next write to the store makes this do."""
+        self._known.clear()
+
     def _find(self, secret: str) -> Principal:
         state = self._store.state()
         if state != self._state or len(self._known) > _MOST_REMEMBERED:
             self._state = state
-            self._known.clear()
+            self.forget()
         principal = self._known.get(secret)
         if principal is None:
             principal = self._known[secret] = self._look_up(secret)

@@ -1,7 +1,7 @@
 """Selections: what an owner chose in words becomes the explicit allowances of a grant."""
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -23,17 +23,21 @@ class Selection:
     view: str | None = None
     time: Interval | None = None
     keys: tuple[str, ...] = ()
+    source: str | None = None
 
 
 def resolve(selection: Selection, catalogue: Catalogue) -> tuple[Allowance, ...]:
     """Return one allowance for each stream of each connection that a selection opens."""
-    _require_known(selection.connections, catalogue.connections, "connection", "connection list")
     feeds = [
         feed
-        for (connection_id, _), feed in sorted(catalogue.feeds.items())
-        if not selection.connections or connection_id in selection.connections
+        for _, feed in sorted(catalogue.feeds.items())
+        if selection.source in (None, feed.connection.connector_key)
     ]
-    _require_known(selection.streams, {feed.stream.name for feed in feeds}, "stream", "source list")
+    held = {feed.connection.connection_id for feed in feeds}
+    _require_known(selection.connections, held, "connection")
+    if selection.connections:
+        feeds = [feed for feed in feeds if feed.connection.connection_id in selection.connections]
+    _require_known(selection.streams, {feed.stream.name for feed in feeds}, "stream")
     chosen = [
         feed for feed in feeds if not selection.streams or feed.stream.name in selection.streams
     ]
@@ -77,11 +81,10 @@ def _fields(selection: Selection, stream: Stream) -> tuple[str, ...] | None:
     return tuple(name for name in stream.fields if name in selection.fields)
 
 
-def _require_known(wanted: Iterable[str], known: Iterable[str], what: str, command: str) -> None:
-    held = set(known)
+def _require_known(wanted: Iterable[str], known: Collection[str], what: str) -> None:
     for name in wanted:
-        if name not in held:
-            raise InvalidRequest(f"There is no {what} {name!r}; see pdpp {command}.", param=what)
+        if name not in known:
+            raise InvalidRequest(f"There is no {what} {name!r}.", param=what)
 
 
 def _require_fields(selection: Selection, feeds: Sequence[Feed]) -> None:

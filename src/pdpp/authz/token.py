@@ -11,6 +11,7 @@ class TokenKind(StrEnum):
     OWNER = "owner"
     CLIENT = "client"
     PACKAGE = "mcp_package"
+    RESOURCE_SERVER = "resource_server"
 
 
 def hash_token(secret: str) -> str:

@@ -6,18 +6,10 @@ from typing import Any
 
 from pdpp.evidence.fence import quote, visible
 from pdpp.model import instant
-from pdpp.model.grant import Allowance, Grant
+from pdpp.model.grant import Allowance, Grant, status
 from pdpp.store.catalogue import Connection
 
 _MOST_KEYS = 10
-
-
-def status(grant: Grant, now: int) -> str:
-    """Return whether a grant still opens anything."""
-    if grant.revoked_at is not None:
-        return "revoked"
-    ended = grant.expires_at is not None and grant.expires_at <= now
-    return "expired" if ended else "active"
 
 
 def document(grant: Grant, now: int) -> dict[str, Any]:

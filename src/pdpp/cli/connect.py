@@ -1,6 +1,5 @@
 """Connecting: a credential for a provider goes into the cache, tried before it is kept."""
 
-import asyncio
 import os
 import sys
 from pathlib import Path
@@ -8,8 +7,9 @@ from typing import Any
 
 import click
 
-from pdpp.cli.options import examples
-from pdpp.cli.output import show
+from pdpp.cli.options import REMOTE_CODES, examples
+from pdpp.cli.output import note, show
+from pdpp.cli.progress import Progress
 from pdpp.credentials import (
     Cache,
     Credential,
@@ -19,10 +19,10 @@ from pdpp.credentials import (
     is_token,
     provider_origin,
 )
-from pdpp.mcp.client import ResourceClient
-from pdpp.mcp.transport import Network
+from pdpp.evidence.fence import visible
 
 _LONGEST = 4_096
+_SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
 def provider(text: str) -> str:
@@ -35,33 +35,47 @@ def provider(text: str) -> str:
 
 @click.command(
     epilog=examples(
+        "pdpp connect http://127.0.0.1:7377",
+        "pdpp connect https://data.example.org --no-browser",
         "pdpp connect http://127.0.0.1:7377 --token-file token.txt",
-        "pdpp grant create … --json | jq -r .client_token | "
-        "pdpp connect http://127.0.0.1:7377 --token-file -",
         "pdpp connect --list",
         "pdpp connect https://data.example.org --forget",
+        codes=REMOTE_CODES,
     )
 )
 @click.argument("provider_url", type=provider, required=False)
+@click.option(
+    "--browser/--no-browser",
+    default=None,
+    help="Approve in this machine's browser, or with a code in any browser. Unless given, the "
+    "browser where there is a screen.",
+)
 @click.option(
     "--token-file",
     type=click.File("r", encoding="utf-8"),
     metavar="FILE",
     help="Read the token of a grant from a file, or from standard input with -.",
 )
+@click.option("--again", is_flag=True, help="Ask for a new approval though there is one.")
 @click.option("--list", "list_all", is_flag=True, help="Show what is connected.")
-@click.option("--forget", is_flag=True, help="Remove the credential for the provider.")
+@click.option("--forget", is_flag=True, help="Give up the credential for the provider.")
 @click.option("--cache-root", metavar="DIR", help="Folder of the cache; PDPP_CACHE_ROOT too.")
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 def connect(
     provider_url: str | None,
+    browser: bool | None,
     token_file: Any,
+    again: bool,
     list_all: bool,
     forget: bool,
     cache_root: str | None,
     as_json: bool,
 ) -> None:
-    """Keep a grant's token for a provider, so that agents and you can read there."""
+    """Ask a provider's owner for a grant, so that agents and you can read there.
+
+    The owner approves in a browser; the credential is kept for this user alone. Run it again to
+    renew a credential that has ended.
+    """
     cache = Cache(cache_folder(cache_root, os.environ, provider_url))
     if list_all:
         found = [document_of(credential) for credential in cache.providers()]
@@ -69,53 +83,135 @@ def connect(
         return
     if provider_url is None:
         raise click.UsageError("Which provider? Give its address")
-    if forget:
-        gone = cache.forget(provider_url)
-        line = "Forgotten." if gone else f"There was no credential for {provider_url}."
-        show({"forgotten": gone}, [line], as_json=as_json)
-        return
-    credential, body = _try(provider_url, _token(token_file, provider_url))
-    path = _store(cache, credential)
+    try:
+        if forget:
+            _forget(cache, provider_url, as_json)
+            return
+        if token_file is not None:
+            held = Credential(provider_url, _token(token_file), "client")
+        else:
+            kept = None if again else _kept(cache, provider_url)
+            held = kept or _enrol(provider_url, browser)
+        credential, body = _try(held)
+        path = cache.store(credential)
+    except CredentialError as problem:
+        sys.stderr.write(f"error: {visible(str(problem), lines=False)}\n")
+        raise click.exceptions.Exit(problem.exit_code) from None
     show(document_of(credential), _told(credential, body, path), as_json=as_json)
 
 
-def _token(source: Any, provider_url: str) -> str:
-    if source is None:
-        raise click.ClickException(
-            "give the token of a grant with --token-file FILE, or - for standard input; make one "
-            f"on the machine that serves {provider_url} with: pdpp grant create"
-        )
+def _token(source: Any) -> str:
     token: str = source.read(_LONGEST + 1).strip()
     if len(token) > _LONGEST or not is_token(token):
         raise click.ClickException("the file holds no token")
     return token
 
 
-def _try(provider_url: str, token: str) -> tuple[Credential, dict[str, Any]]:
-    """Ask the provider what the token opens."""
-    network = Network(provider_url)
+def _forget(cache: Cache, provider_url: str, as_json: bool) -> None:
+    """Take a credential out of the cache, and tell the provider that it is given up."""
+    from pdpp.enrolment.farewell import give_up
+
+    told = give_up(cache, provider_url)
+    gone = cache.forget(provider_url)
+    line = "Forgotten." if gone else f"There was no credential for {provider_url}."
+    if gone and not told:
+        line += " The provider was not told; its owner can revoke the grant there."
+    show({"forgotten": gone, "revoked": told}, [line], as_json=as_json)
+
+
+def _kept(cache: Cache, provider_url: str) -> Credential | None:
+    """Return the credential that is there, renewed, where it still opens something."""
+    from pdpp.wire.renewal import Renewal
+
     try:
-        answer = asyncio.run(ResourceClient(network, token).get(["schema"], {"view": "compact"}))
+        held = cache.load(provider_url)
+    except CredentialError:
+        return None
+    if held.refresh_token is not None and not Renewal(cache, held).renew(held.token):
+        return None
+    held = cache.load(provider_url)
+    return held if _opens(held) else None
+
+
+def _opens(credential: Credential) -> bool:
+    from pdpp.model.errors import PdppError
+
+    try:
+        _try(credential)
+    except PdppError as problem:
+        if problem.status in (401, 403):
+            return False
+        raise
+    return True
+
+
+def _enrol(provider_url: str, browser: bool | None) -> Credential:
+    """Get a new credential from the provider's owner."""
+    from pdpp.enrolment.provider import discover
+    from pdpp.enrolment.registration import register
+
+    found = discover(provider_url)
+    client_id = register(found)
+    seen = _has_screen() if browser is None else browser
+    if seen and found.authorization_endpoint is not None:
+        from pdpp.enrolment.browser import enrol_by_browser
+
+        return enrol_by_browser(found, client_id, _open)
+    from pdpp.enrolment.device import ask_code, await_approval
+
+    code = ask_code(found, client_id)
+    note(f"Open {visible(code.address, lines=False)} in a browser and type this code:")
+    note(f"\n    {visible(code.user_code, lines=False)}\n")
+    if code.address_with_code is not None:
+        note(f"or open {visible(code.address_with_code, lines=False)}")
+    note("Waiting for the owner to approve. Ctrl-C gives up.")
+    with Progress("") as progress:
+        return await_approval(
+            found,
+            client_id,
+            code,
+            lambda left: progress.say(lambda: f"{left:.0f} seconds left"),
+        )
+
+
+def _has_screen() -> bool:
+    """Tell whether a browser that is opened here would be seen by the person who runs this."""
+    if not sys.stderr.isatty() or "SSH_CONNECTION" in os.environ:
+        return False
+    return sys.platform in ("darwin", "win32") or any(map(os.environ.get, _SCREENS))
+
+
+def _open(address: str) -> None:
+    import webbrowser
+
+    note("Approve in your browser; if no page opens, open this address yourself:")
+    note(f"\n    {visible(address, lines=False)}\n")
+    note("Waiting for the owner to approve. Ctrl-C gives up.")
+    webbrowser.open(address)
+
+
+def _try(held: Credential) -> tuple[Credential, dict[str, Any]]:
+    """Ask the provider what a credential opens."""
+    import asyncio
+
+    from pdpp.mcp.client import ResourceClient
+    from pdpp.mcp.transport import Network
+
+    network = Network(held.provider_url)
+    try:
+        client = ResourceClient(network, held.token)
+        answer = asyncio.run(client.get(["schema"], {"view": "compact"}))
     finally:
         network.close()
     bearer = answer.body.get("bearer")
     facts = bearer if isinstance(bearer, dict) else {}
-    credential = Credential(
-        provider_url,
-        token,
-        str(facts.get("token_kind", "client")),
+    credential = held._replace(
+        token_kind=str(facts.get("token_kind", "client")),
         grant_id=facts.get("grant_id"),
-        client_id=facts.get("client_id"),
+        package_id=facts.get("grant_package_id"),
+        client_id=held.client_id or facts.get("client_id"),
     )
     return credential, answer.body
-
-
-def _store(cache: Cache, credential: Credential) -> Path:
-    try:
-        return cache.store(credential)
-    except CredentialError as problem:
-        sys.stderr.write(f"error: {problem}\n")
-        raise click.exceptions.Exit(problem.exit_code) from None
 
 
 def _line(credential: Credential) -> str:
@@ -124,16 +220,34 @@ def _line(credential: Credential) -> str:
 
 
 def _told(credential: Credential, body: dict[str, Any], path: Path) -> list[str]:
+    url = credential.provider_url
     connectors = [c for c in body.get("connectors", []) if isinstance(c, dict)]
-    names = [
-        str(connection.get("display_name") or connection.get("connection_id"))
-        for connector in connectors
-        for connection in connector.get("granted_connections", [])
+    lines = [f"Connected to {url}; the credential is in {path}."]
+    lines += [line for connector in connectors for line in _granted(connector)] or [
+        "It opens nothing yet."
     ]
     return [
-        f"Connected to {credential.provider_url}; the credential is in {path}.",
-        f"It opens {body.get('stream_count', 0)} streams of: {', '.join(names) or 'nothing'}.",
+        *lines,
         "",
+        "Look around:",
+        f"  pdpp read streams --provider {url}",
         "Let an agent read through it:",
-        f"  pdpp mcp config claude-code --provider-url {credential.provider_url}",
+        f"  pdpp mcp config claude-code --provider-url {url}",
+    ]
+
+
+def _granted(connector: dict[str, Any]) -> list[str]:
+    """Return what one source of a grant opens, a line for each connection."""
+    streams = [
+        str(stream.get("name", stream)) if isinstance(stream, dict) else str(stream)
+        for stream in connector.get("streams", [])
+    ]
+    return [
+        visible(
+            f"  {connection.get('display_name') or connection.get('connection_id')}: "
+            f"{', '.join(streams)}",
+            lines=False,
+        )
+        for connection in connector.get("granted_connections", [])
+        if isinstance(connection, dict)
     ]

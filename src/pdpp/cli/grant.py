@@ -12,9 +12,12 @@ from pdpp.cli.output import show, table
 from pdpp.evidence.fence import visible
 from pdpp.evidence.handle import key_problem
 from pdpp.model import instant
-from pdpp.model.errors import NotFound
-from pdpp.model.grant import Grant, Interval
+from pdpp.model.errors import InvalidRequest, NotFound
+from pdpp.model.grant import Allowance, Grant, Interval, status
+from pdpp.store.catalogue import Catalogue
 from pdpp.store.port import Store
+
+_LISTS = {"connection": "pdpp connection list", "stream": "pdpp source list"}
 
 
 @click.group()
@@ -78,7 +81,7 @@ def create(
     with opened(data) as store:
         catalogue = store.catalogue()
         made, secret, token = make_grant(
-            resolve(selection, catalogue),
+            _resolve(selection, catalogue),
             client_id=client,
             purpose=purpose,
             now=now,
@@ -93,6 +96,15 @@ def create(
         secret,
     ]
     show(document, lines, as_json=as_json)
+
+
+def _resolve(selection: Selection, catalogue: Catalogue) -> tuple[Allowance, ...]:
+    try:
+        return resolve(selection, catalogue)
+    except InvalidRequest as problem:
+        command = _LISTS.get(problem.param or "")
+        hint = "" if command is None else f" See {command}."
+        raise InvalidRequest(problem.message + hint, param=problem.param) from None
 
 
 def _interval(since: int | None, until: int | None) -> Interval | None:
@@ -111,9 +123,7 @@ def list_grants(ended_too: bool, data: Path, as_json: bool) -> None:
     """List the grants that clients have."""
     now = instant.now()
     with opened(data) as store:
-        held = [
-            made for made in store.grants() if ended_too or approval.status(made, now) == "active"
-        ]
+        held = [made for made in store.grants() if ended_too or status(made, now) == "active"]
     rows = [[visible(text, lines=False) for text in _row(made, now)] for made in held]
     heading = ("ID", "CLIENT", "STATUS", "EXPIRES", "STREAMS", "PURPOSE")
     lines = table([heading, *rows]) if rows else ["No grants."]
@@ -123,7 +133,7 @@ def list_grants(ended_too: bool, data: Path, as_json: bool) -> None:
 def _row(made: Grant, now: int) -> tuple[str, ...]:
     end = "never" if made.expires_at is None else instant.to_date_text(made.expires_at)
     count = str(len(made.allowances))
-    return made.id, made.client_id, approval.status(made, now), end, count, made.purpose
+    return made.id, made.client_id, status(made, now), end, count, made.purpose
 
 
 @grant.command("show", epilog=examples("pdpp grant show grt_0123456789abcdef"))

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import click
 
 from pdpp.cli.connect import provider
-from pdpp.cli.options import examples
+from pdpp.cli.options import REMOTE_CODES, examples
 from pdpp.cli.stdio import serve_stdio
 
 CLIENTS = (
@@ -32,6 +32,7 @@ _DEFAULT = "http://127.0.0.1:7377"
         "pdpp mcp --provider-url http://127.0.0.1:7377",
         "pdpp mcp config claude-code",
         "pdpp mcp config cursor --provider-url https://data.example.org",
+        codes=REMOTE_CODES,
     ),
 )
 @click.option("--provider-url", metavar="URL", help="The server to read; PDPP_PROVIDER_URL too.")
@@ -40,8 +41,7 @@ _DEFAULT = "http://127.0.0.1:7377"
 def mcp(context: click.Context, provider_url: str | None, cache_root: str | None) -> Any:
     """Serve an agent over standard input and output, or print how to connect one.
 
-    Reads with the credential that pdpp connect keeps. Exit codes: 64 usage, 77 an owner
-    credential, 78 not connected, expired or unreadable.
+    Reads with the credential that pdpp connect keeps.
     """
     if context.invoked_subcommand is not None:
         return None

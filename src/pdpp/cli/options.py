@@ -1,13 +1,13 @@
 """Options: what several commands take, and the values they are parsed to."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import click
 
-from pdpp.cli.folder import own_folder
 from pdpp.model import instant
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -22,6 +22,19 @@ _UNITS = {
     "w": 7 * instant.DAY,
 }
 
+CODES: Mapping[int, str] = MappingProxyType(
+    {0: "done", 1: "refused or failed", 64: "wrong usage", 130: "interrupted"}
+)
+REMOTE_CODES: Mapping[int, str] = MappingProxyType(
+    {
+        **CODES,
+        69: "the server cannot be reached",
+        77: "an owner's credential where a grant's belongs",
+        78: "not connected, or the grant has ended",
+    }
+)
+"""How a command can end that reads from a server with a credential that is kept."""
+
 
 def common(function: F) -> F:
     """Give a command ``--data`` and ``--json``."""
@@ -30,16 +43,25 @@ def common(function: F) -> F:
         metavar="DIR",
         type=click.Path(path_type=Path),
         envvar="PDPP_DATA",
-        default=own_folder,
+        default=_own_folder,
         help="Data folder; PDPP_DATA says it too. Unless given, your platform's folder for data.",
     )
     as_json = click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
     return data(as_json(function))
 
 
-def examples(*lines: str) -> str:
-    """Return the closing paragraph of a help text."""
-    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+def _own_folder() -> Path:
+    """Return the default data folder; a command that opens no store does not import one."""
+    from pdpp.cli.folder import own_folder
+
+    return own_folder()
+
+
+def examples(*lines: str, codes: Mapping[int, str] = CODES) -> str:
+    """Return the closing paragraphs of a help text: how it is used, and how it can end."""
+    shown = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+    ends = "; ".join(f"{code} {meaning}" for code, meaning in sorted(codes.items()))
+    return f"{shown}\n\nExit codes: {ends}."
 
 
 def words(text: str) -> str:

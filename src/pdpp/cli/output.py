@@ -8,7 +8,24 @@ from typing import Any
 
 import click
 
+from pdpp.evidence.fence import visible
 from pdpp.model.errors import PdppError
+
+
+class Refused(click.ClickException):
+    """An error with a code of its own, told with the command that mends it."""
+
+    def __init__(self, error: Mapping[str, Any], fix: str | None, exit_code: int) -> None:
+        super().__init__(f"{error['code']}: {error['message']}")
+        self.error = error if fix is None else {**error, "fix": fix}
+        self.status = exit_code
+
+    def format_message(self) -> str:
+        """Return the code, the message and the way on, on one line."""
+        fix = self.error.get("fix")
+        line = " ".join(self.message.split())
+        ending = "" if line.endswith((".", "!", "?")) else "."
+        return visible(line if fix is None else f"{line}{ending} Try: {fix}", lines=False)
 
 
 def show(document: Any, lines: Iterable[str], *, as_json: bool) -> None:
@@ -37,6 +54,8 @@ def complain(problem: Exception, as_json: bool) -> None:
     error = describe(problem)
     if as_json:
         text = json.dumps({"error": error})
+    elif isinstance(problem, Refused):
+        text = f"error: {problem.format_message()}"
     else:
         where = f"{error['param']}: " if error.get("param") else ""
         text = " ".join(f"error: {where}{error['message']}".split())
@@ -48,6 +67,8 @@ def describe(problem: Exception) -> Mapping[str, Any]:
     if isinstance(problem, PdppError):
         told = {"code": problem.code, "message": problem.message}
         return told if problem.param is None else told | {"param": problem.param}
+    if isinstance(problem, Refused):
+        return problem.error
     if isinstance(problem, click.UsageError):
         path = problem.ctx.command_path if problem.ctx is not None else "pdpp"
         message = f"{problem.format_message().rstrip('.')}. See {path} --help."

@@ -1,7 +1,10 @@
 """The process of a server: how it runs, whatever it serves."""
 
 import gc
-import logging
+import signal
+import socket
+from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -13,8 +16,7 @@ _ROUNDS = (50_000, 20, 20)
 
 
 def configure(app: Any) -> uvicorn.Config:
-    """Return how the server runs: one process, quiet, with nothing told about itself."""
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    """Return how a process serves: quietly, with nothing told about itself."""
     return uvicorn.Config(
         app,
         loop="auto",
@@ -28,6 +30,28 @@ def configure(app: Any) -> uvicorn.Config:
         backlog=BACKLOG,
         timeout_graceful_shutdown=STOP_SECONDS,
     )
+
+
+class AnnouncedServer(uvicorn.Server):
+    """A server that tells when it answers and takes a signal as a wish to stop."""
+
+    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._announce = announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to answer, then say so."""
+        await super().startup(sockets)
+        self._announce()
+
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until a signal, which uvicorn raises again when it is done; here it ends there."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._stop)
+        super().run(sockets)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - a signal handler
+        self.should_exit = True
 
 
 def settle() -> None:

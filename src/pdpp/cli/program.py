@@ -4,60 +4,49 @@ import contextlib
 import io
 import sys
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
 import click
 
 import pdpp
-from pdpp.cli.output import complain
+from pdpp.cli.lazy import LazyGroup
+from pdpp.cli.output import Refused, complain
 from pdpp.model.errors import PdppError
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 64, 130
 
 COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
+        "demo": ("pdpp.cli.demo:demo", "Watch an agent read invented records, step by step."),
         "serve": ("pdpp.cli.serve:serve", "Start the server."),
         "source": ("pdpp.cli.source:source", "Register kinds of data and list them."),
         "connection": ("pdpp.cli.connection:connection", "Add accounts and list them."),
+        "import": ("pdpp.cli.importing:importing", "Bring in the exports you already have."),
         "ingest": ("pdpp.cli.ingest:ingest", "Bring in records from NDJSON."),
         "blob": ("pdpp.cli.blob:blob", "Bring in files that records point to."),
         "grant": ("pdpp.cli.grant:grant", "Let a client read, see what is granted, take it back."),
         "connect": ("pdpp.cli.connect:connect", "Keep a grant's token for a provider."),
+        "read": ("pdpp.cli.reading.group:read", "Read what a grant opens."),
+        "export": ("pdpp.cli.export:export", "Save records and files, checked and resumable."),
+        "restore": ("pdpp.cli.restore:restore", "Bring an export of everything back in."),
         "mcp": ("pdpp.cli.mcp:mcp", "Serve an agent, or print how to connect one."),
-        "owner": ("pdpp.cli.owner:owner", "Make tokens for yourself."),
+        "owner": ("pdpp.cli.owner:owner", "Choose your passphrase, and make tokens for yourself."),
+        "config": ("pdpp.cli.config:config", "See the settings of a server and their origin."),
+        "receipts": ("pdpp.cli.receipts:receipts", "See what each client read."),
+        "doctor": ("pdpp.cli.doctor:doctor", "Find out why an agent cannot connect."),
         "check": ("pdpp.cli.care:check", "Check that everything stored is sound."),
         "backup": ("pdpp.cli.care:backup", "Copy everything into a new folder."),
+        "completion": ("pdpp.cli.completion:completion", "Let your shell complete commands."),
     }
 )
 
 
-class LazyGroup(click.Group):
-    """A group that knows its commands by name and imports one when it is called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """Return the names in the order of the table."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Import one command."""
-        if cmd_name not in COMMANDS:
-            return None
-        module, _, name = COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(import_module(module), name)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the table without importing what it names."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
-
-
 @click.group(
     cls=LazyGroup,
+    table=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Start with: pdpp serve --demo",
+    epilog="Start with: pdpp demo",
 )
 @click.version_option(pdpp.__version__, prog_name="pdpp", message="%(prog)s %(version)s")
 def program() -> None:
@@ -78,8 +67,12 @@ def run(arguments: Sequence[str]) -> int:
     except (click.ClickException, PdppError, OSError) as problem:
         with contextlib.suppress(BrokenPipeError):
             complain(problem, as_json)
-        return USAGE if isinstance(problem, click.UsageError) else FAILED
+        return USAGE if isinstance(problem, click.UsageError) else _code(problem)
     return result if isinstance(result, int) else OK
+
+
+def _code(problem: Exception) -> int:
+    return problem.status if isinstance(problem, Refused) else FAILED
 
 
 def _let_every_character_print() -> None:

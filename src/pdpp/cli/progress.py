@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Callable
 from types import TracebackType
 
 _SECONDS_BETWEEN = 0.1
@@ -29,11 +30,15 @@ class Progress:
 
     def tell(self, done: int, total: int | None = None) -> None:
         """Say how much is done, of how much."""
+        self.say(lambda: f"{self._what} {done:,}" + (f" of {total:,}" if total else ""))
+
+    def say(self, line: Callable[[], str]) -> None:
+        """Show a line, which is only made when it is time for a new one."""
         now = time.monotonic()
         if not self._visible or now - self._shown < _SECONDS_BETWEEN:
             return
         self._shown = now
-        self._write(f"{self._what} {done:,}" + (f" of {total:,}" if total else ""))
+        self._write(line())
 
     def _write(self, text: str) -> None:
         sys.stderr.write(f"\r\x1b[K{text}")

@@ -1,6 +1,5 @@
-"""Serving: the server as one process, from a bound port to a quiet stop."""
+"""Serving: the server from a bound port to a quiet stop."""
 
-import contextlib
 import json
 import os
 import shutil
@@ -8,30 +7,30 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import ip_address
-from math import ceil
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
-from urllib.parse import quote, urlencode, urlsplit
+from typing import Any, NoReturn
+from urllib.parse import quote, urlencode
 
 import click
-import uvicorn
 
 from pdpp.app import make_app
+from pdpp.authz.owner import begin_setup, has_passphrase
+from pdpp.cli.configured import configured
 from pdpp.cli.folder import opened
-from pdpp.cli.options import common, examples
+from pdpp.cli.options import examples
 from pdpp.cli.output import show, stop_writing
-from pdpp.cli.process import BACKLOG, configure, settle
+from pdpp.cli.process import BACKLOG, AnnouncedServer, configure, settle
 from pdpp.cli.seeding import DemoTokens, seed
+from pdpp.configuration.effective import Configuration
 from pdpp.demo.story import INVOICE, INVOICE_STORY
 from pdpp.hosted import MCP_PATH
-from pdpp.resource.settings import Settings
-
-_BURST_SECONDS = 3
-_FASTEST = 1_000_000
+from pdpp.model import instant
+from pdpp.store.sqlite.store import FILE_NAME
+from pdpp.watch.journal import LogChoice, keep_journal
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +40,21 @@ class Ready:
     url: str
     data: Path
     tokens: DemoTokens | None
+    setup_code: str | None = None
 
     def document(self) -> dict[str, str]:
         """Return the content of the ready file."""
         document = {"url": self.url, "mcp_url": self.url + MCP_PATH}
         if self.tokens is not None:
             document |= {"client_token": self.tokens.client, "package_token": self.tokens.package}
-        return document
+        return document if self.setup_code is None else document | {"setup_code": self.setup_code}
 
     def greeting(self) -> list[str]:
         """Return what a person reads when the server has started."""
         lines = [
             f"PDPP answers on {self.url} with the data in {self.data}",
             f"Agents connect to {self.url}{MCP_PATH}",
+            *self._to_the_owner(),
             "",
         ]
         if self.tokens is None:
@@ -79,6 +80,15 @@ class Ready:
             ]
         return [*lines, "", "Stop with Ctrl-C; the data stays."]
 
+    def _to_the_owner(self) -> list[str]:
+        """Return how the owner decides what agents may read."""
+        if self.setup_code is None:
+            return [f"You approve and revoke on {self.url}/agents"]
+        return [
+            f"You approve them on {self.url}/agents: choose your passphrase there with this code",
+            f"  {self.setup_code}",
+        ]
+
 
 def _program() -> str:
     """Return how a person in this folder starts the program that is running."""
@@ -99,49 +109,6 @@ def _calls(url: str) -> list[str]:
     return [f'curl -H "Authorization: Bearer $TOKEN" "{url}{path}"' for path in paths]
 
 
-class AnnouncedServer(uvicorn.Server):
-    """A server that tells when it answers and takes a signal as a wish to stop."""
-
-    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._announce = announce
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start to answer, then say so."""
-        await super().startup(sockets)
-        self._announce()
-
-    def run(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve until a signal, which uvicorn raises again when it is done; here it ends there."""
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._stop)
-        super().run(sockets)
-
-    def _stop(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - a signal handler
-        self.should_exit = True
-
-
-def requests_per_second(text: str) -> float:
-    """Return the number in a rate such as 50/s."""
-    try:
-        rate = float(text.removesuffix("/s"))
-    except ValueError:
-        rate = -1.0
-    if not 0 <= rate <= _FASTEST:
-        raise click.BadParameter(f"{text!r} is not a rate such as 50/s; 0 sets no limit.")
-    return rate
-
-
-def origin(text: str) -> str:
-    """Return a public address without a slash at its end."""
-    with contextlib.suppress(ValueError):
-        parts = urlsplit(text)
-        beyond = parts.path.strip("/") or parts.query or parts.fragment or parts.username
-        if parts.scheme in ("http", "https") and parts.hostname and not beyond:
-            return f"{parts.scheme}://{parts.netloc}"
-    raise click.BadParameter(f"{text!r} is not an address such as https://data.example.org.")
-
-
 @click.command(
     epilog=examples(
         "pdpp serve --demo",
@@ -149,23 +116,7 @@ def origin(text: str) -> str:
         "pdpp serve --demo --port 0 --data DIR --ready-file ready.json",
     )
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Loopback address to use.")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65_535),
-    default=7377,
-    show_default=True,
-    help="Port to listen on; 0 picks a free one.",
-)
-@click.option(
-    "--public-url", type=origin, metavar="URL", help="Address that others know this server by."
-)
-@click.option(
-    "--rate-limit",
-    type=requests_per_second,
-    metavar="N/s",
-    help="Requests each token may make; 0 for no limit.",
-)
+@configured
 @click.option("--demo", is_flag=True, help="Fill the store with invented accounts first.")
 @click.option(
     "--ready-file",
@@ -173,39 +124,49 @@ def origin(text: str) -> str:
     type=click.Path(path_type=Path),
     help="Write the address, and the demo's token, to this file once the server answers.",
 )
-@common
-def serve(
-    host: str,
-    port: int,
-    public_url: str | None,
-    rate_limit: float | None,
-    demo: bool,
-    ready_file: Path | None,
-    data: Path,
-    as_json: bool,
-) -> None:
-    """Start the server."""
+@click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
+def serve(configuration: Configuration, demo: bool, ready_file: Path | None, as_json: bool) -> None:
+    """Start the server.
+
+    Settings come from a file, the environment and these flags, each over the one before;
+    pdpp config show tells what holds.
+    """
     signal.signal(signal.SIGTERM, _leave)
-    with bound(host, port) as listener, opened(data, create=True) as store:
+    log = LogChoice(
+        configuration["log_level"], configuration["log_format"], configuration["access_log"]
+    )
+    keep_journal(log)
+    data: Path = configuration["data"]
+    require_owner(configuration, data)
+    with bound(configuration["host"], configuration["port"]) as listener:
         url = address(listener)
-        settings = make_settings(public_url or url, rate_limit)
+        settings = configuration.settings(url)
         if ready_file is not None:
             clear(ready_file)
-        ready = Ready(url, data, seed(store, settings) if demo else None)
+        with opened(data, create=True) as store:
+            tokens = seed(store, settings) if demo else None
+            ready = Ready(url, data, tokens, begin_setup(store.vault))
+            announce = partial(_announce, ready, ready_file, as_json=as_json)
+            if configuration["workers"] == 1:
+                server = AnnouncedServer(configure(make_app(store, settings)), announce)
+                settle()
+                server.run([listener])
+        if configuration["workers"] > 1:
+            from pdpp.cli.workers import Crew, Work
 
-        def announce() -> None:
-            if ready_file is not None:
-                write_private(ready_file, json.dumps(ready.document()) + "\n")
-            try:
-                show(ready.document(), ready.greeting(), as_json=as_json)
-            except BrokenPipeError:
-                stop_writing()
+            work = Work(data, settings, log, instant.now())
+            Crew(configuration["workers"], listener, work).run(announce)
+    if ready_file is not None:
+        ready_file.unlink(missing_ok=True)
 
-        server = AnnouncedServer(configure(make_app(store, settings)), announce)
-        settle()
-        server.run([listener])
-        if ready_file is not None:
-            ready_file.unlink(missing_ok=True)
+
+def _announce(ready: Ready, ready_file: Path | None, *, as_json: bool) -> None:
+    if ready_file is not None:
+        write_private(ready_file, json.dumps(ready.document()) + "\n")
+    try:
+        show(ready.document(), ready.greeting(), as_json=as_json)
+    except BrokenPipeError:
+        stop_writing()
 
 
 def _leave(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - a signal handler
@@ -213,17 +174,42 @@ def _leave(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - 
     raise SystemExit(0)
 
 
-def bound(host: str, port: int) -> socket.socket:
-    """Return a listening socket on a loopback address."""
+def require_owner(configuration: Configuration, data: Path) -> None:
+    """Refuse an address that other machines reach while nobody has chosen a passphrase."""
+    host = configuration["host"]
+    _, place = resolved(host, configuration["port"])
+    found = ip_address(str(place[0]).partition("%")[0])
+    if found.is_loopback:
+        return
+    if not (data / FILE_NAME).is_file() or not _has_owner(data):
+        raise click.ClickException(
+            f"{host} is open to other machines, so choose your passphrase first, with "
+            "pdpp owner init"
+        )
+    if found.is_unspecified and not (configuration["public_url"] or configuration["trusted_proxy"]):
+        raise click.ClickException(
+            f"{host} stands for every address of this machine; say with --public-url which one "
+            "people and agents use"
+        )
+
+
+def _has_owner(data: Path) -> bool:
+    with opened(data) as store:
+        return has_passphrase(store.vault)
+
+
+def resolved(host: str, port: int) -> tuple[socket.AddressFamily, Any]:
+    """Return the address that a host name stands for on this machine."""
     try:
         family, _, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except OSError:
         raise click.ClickException(f"there is no address {host!r} on this machine") from None
-    if not ip_address(str(place[0]).partition("%")[0]).is_loopback:
-        raise click.ClickException(
-            f"{host} is open to other machines, which needs an owner login that this version does "
-            "not have; use 127.0.0.1"
-        )
+    return family, place
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """Return a listening socket."""
+    family, place = resolved(host, port)
     try:
         return socket.create_server(place, family=family, backlog=BACKLOG)
     except OSError as problem:
@@ -237,14 +223,6 @@ def address(listener: socket.socket) -> str:
     """Return the URL under which a socket is reached."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-def make_settings(origin: str, rate: float | None) -> Settings:
-    """Return the server's settings with what the caller chose."""
-    if rate is None:
-        return Settings(origin=origin)
-    burst = max(1, ceil(rate * _BURST_SECONDS))
-    return Settings(origin=origin, requests_per_second=rate, request_burst=burst)
 
 
 def clear(path: Path) -> None:

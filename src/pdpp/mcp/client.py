@@ -1,43 +1,31 @@
 """The resource-server client: reads under one bearer, and keeps the server's errors whole."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote, urlencode
 
 from pdpp.mcp.transport import Reply, Transport, Unreachable
-from pdpp.model.errors import PdppError
+from pdpp.wire.answer import (
+    GRANT_HEADER,
+    Params,
+    ServerError,
+    ServerUnreachable,
+    body_of,
+    error_of,
+    target,
+)
 
-Params = Mapping[str, Any]
-GRANT_HEADER = "PDPP-Grant"
+__all__ = [
+    "Answer",
+    "Params",
+    "ResourceClient",
+    "ServerError",
+    "ServerUnreachable",
+    "hits_of",
+    "target",
+]
+
 PAGE_HEADER = "pdpp-record-page"
-
-
-class ServerError(PdppError):
-    """An error the resource server answered with, as it stood."""
-
-    def __init__(self, status: int, error: Mapping[str, Any], request_id: str | None) -> None:
-        told = {k: v for k, v in error.items() if k not in ("type", "code", "message", "param")}
-        param = error.get("param")
-        super().__init__(
-            str(error.get("message") or f"The server answered {status} and said no more."),
-            param=param if isinstance(param, str) else None,
-        )
-        self.status = status
-        self.type = str(error.get("type") or "api_error")
-        self.code = str(error.get("code") or "api_error")
-        if request_id is not None:
-            told["request_id"] = request_id
-        self.detail = told
-
-
-class ServerUnreachable(PdppError):
-    """No answer, or one that is not of this protocol."""
-
-    type = "api_connection_error"
-    code = "server_unreachable"
-    status = 502
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +54,15 @@ class ResourceClient:
     async def get(self, path: Sequence[str], params: Params) -> Answer:
         """Return the JSON answer to a read, or raise the error the server told."""
         reply = await self._send("GET", target(path, params), self._headers)
-        request_id = reply.headers.get("request-id")
-        body = _object(reply)
-        if reply.status >= 400:
-            raise _error(reply, body, request_id, self.origin)
-        if body is None:
-            raise _strange(reply, self.origin)
-        return Answer(body, request_id, reply.headers.get(PAGE_HEADER))
+        body = body_of(reply, self.origin)
+        return Answer(body, reply.headers.get("request-id"), reply.headers.get(PAGE_HEADER))
 
     async def bytes(self, path: Sequence[str], first: int) -> Reply:
         """Return the first bytes of a blob."""
         headers = {**self._headers, "Accept": "*/*", "Range": f"bytes=0-{first - 1}"}
         reply = await self._send("GET", target(path, {}), headers)
         if reply.status >= 400 and reply.status != 416:
-            raise _error(reply, _object(reply), reply.headers.get("request-id"), self.origin)
+            raise error_of(reply, self.origin)
         return reply
 
     async def _send(self, method: str, to: str, headers: Mapping[str, str]) -> Reply:
@@ -87,63 +70,6 @@ class ResourceClient:
             return await self._transport.send(method, to, headers)
         except Unreachable as problem:
             raise ServerUnreachable(f"{problem}. Nothing was read.") from None
-
-
-def target(path: Sequence[str], params: Params) -> str:
-    """Return the address of a read: filters and expand limits in brackets, lists repeated."""
-    query = urlencode(list(_pairs(params)), quote_via=quote)
-    where = "/v1/" + "/".join(quote(part, safe="") for part in path)
-    return f"{where}?{query}" if query else where
-
-
-def _pairs(params: Params) -> Any:
-    for name, value in params.items():
-        if name == "filter":
-            for field, wanted in value.items():
-                if isinstance(wanted, dict):
-                    for operator, limit in wanted.items():
-                        yield f"filter[{field}][{operator}]", _text(limit)
-                else:
-                    yield f"filter[{field}]", _text(wanted)
-        elif name == "expand_limit":
-            for relation, limit in value.items():
-                yield f"expand_limit[{relation}]", str(limit)
-        elif isinstance(value, list | tuple):
-            for item in value:
-                yield ("streams[]" if name == "streams" else name), item
-        else:
-            yield name, _text(value)
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value) if isinstance(value, bool | float) else str(value)
-
-
-def _object(reply: Reply) -> dict[str, Any] | None:
-    try:
-        body = json.loads(reply.body)
-    except (ValueError, RecursionError):
-        return None
-    return body if isinstance(body, dict) else None
-
-
-def _error(
-    reply: Reply, body: Mapping[str, Any] | None, request_id: str | None, origin: str
-) -> PdppError:
-    told = body.get("error") if body is not None else None
-    if isinstance(told, str):
-        told = {"code": told, "message": str((body or {}).get("error_description", told))}
-    if not isinstance(told, dict):
-        return _strange(reply, origin)
-    return ServerError(reply.status, told, request_id)
-
-
-def _strange(reply: Reply, origin: str) -> ServerUnreachable:
-    kind = reply.headers.get("content-type") or "no content type"
-    return ServerUnreachable(
-        f"{origin} answered {reply.status} with {kind[:60]}, not with JSON of this protocol; "
-        "a proxy or firewall may stand between. Nothing was read."
-    )
 
 
 def hits_of(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:

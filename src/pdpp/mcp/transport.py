@@ -1,32 +1,16 @@
 """Transports: how a request reaches a resource server, over the network or in this process."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import unquote, urlsplit
+from typing import Any, Protocol
+from urllib.parse import unquote
 
-if TYPE_CHECKING:
-    from http.client import HTTPConnection
+from pdpp.wire.channel import Channel, Reply, Unreachable
 
-MOST_BYTES = 32 << 20
-_CHUNK = 1 << 16
+__all__ = ["App", "InProcess", "Network", "Reply", "Transport", "Unreachable"]
+
 _POOL = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What a resource server answered; header names are in lower case."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
-class Unreachable(Exception):
-    """No answer came; the message says from where and why, without any secret."""
 
 
 class Transport(Protocol):
@@ -38,84 +22,23 @@ class Transport(Protocol):
 
 
 class Network:
-    """Speaks HTTP to a server elsewhere; one retry where a kept connection dropped."""
+    """Speaks HTTP to a server elsewhere, from the threads of a pool."""
 
     def __init__(self, origin: str, *, timeout: float = 30.0) -> None:
-        self.origin = origin.rstrip("/")
-        parts = urlsplit(self.origin)
-        self._secure = parts.scheme == "https"
-        self._host, self._port = parts.hostname or "", parts.port
-        self._base = parts.path.rstrip("/")
-        self._timeout = timeout
-        self._idle: list[HTTPConnection] = []
+        self._channel = Channel(origin, timeout=timeout)
+        self.origin = self._channel.origin
         self._threads = ThreadPoolExecutor(_POOL, "pdpp-http")
 
     async def send(self, method: str, target: str, headers: Mapping[str, str]) -> Reply:
         """Send one request from a thread of the pool."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, self._exchange, method, target, headers)
-
-    def _exchange(self, method: str, target: str, headers: Mapping[str, str]) -> Reply:
-        from http.client import HTTPException
-
-        for attempt in (1, 2):
-            connection = self._idle.pop() if self._idle else self._connect()
-            try:
-                connection.request(method, self._base + target, headers=dict(headers))
-                reply = self._read(connection)
-            except TimeoutError:
-                connection.close()
-                raise Unreachable(
-                    f"{self.origin} did not answer within {self._timeout:g} s"
-                ) from None
-            except Unreachable:
-                connection.close()
-                raise
-            except (OSError, HTTPException) as problem:
-                connection.close()
-                if attempt == 2 or isinstance(problem, ConnectionRefusedError):
-                    raise Unreachable(
-                        f"{self.origin} cannot be reached ({type(problem).__name__}); check that "
-                        "the server runs, the address, and any proxy between"
-                    ) from None
-                continue
-            self._idle.append(connection)
-            return reply
-        raise AssertionError
-
-    def _connect(self) -> "HTTPConnection":
-        from http.client import HTTPConnection, HTTPSConnection
-
-        kind = HTTPSConnection if self._secure else HTTPConnection
-        return kind(self._host, self._port, timeout=self._timeout)
-
-    def _read(self, connection: "HTTPConnection") -> Reply:
-        """Read an answer to its end, in the time and within the size there is for it."""
-        from http.client import IncompleteRead
-
-        deadline = time.monotonic() + self._timeout
-        response = connection.getresponse()
-        total, body = response.length, bytearray()
-        while total is None or len(body) < total:
-            chunk = response.read1(_CHUNK if total is None else min(_CHUNK, total - len(body)))
-            body += chunk
-            if len(body) > MOST_BYTES:
-                raise Unreachable(f"{self.origin} answered with more than {MOST_BYTES} bytes")
-            if time.monotonic() > deadline:
-                raise TimeoutError
-            if not chunk:
-                break
-        if total is not None and len(body) < total:
-            raise IncompleteRead(bytes(body), total - len(body))
-        response.close()
-        headers = {name.lower(): value for name, value in response.getheaders()}
-        return Reply(response.status, headers, bytes(body))
+        exchange = self._channel.exchange
+        return await loop.run_in_executor(self._threads, exchange, method, target, headers)
 
     def close(self) -> None:
         """Let every connection go; none is opened after this."""
         self._threads.shutdown()
-        while self._idle:
-            self._idle.pop().close()
+        self._channel.close()
 
 
 Scope = MutableMapping[str, Any]

@@ -29,16 +29,22 @@ PdppError
 ├── PayloadTooLarge           413 payload_too_large
 ├── RangeNotSatisfiable       416 range_not_satisfiable
 ├── Unprocessable             422 unprocessable
-│   └── FieldNotText          422 field_not_text
+│   ├── FieldNotText          422 field_not_text
+│   └── ImportRefused         422 import_refused
+│       └── DamagedFile       422 damaged_file
 ├── RateLimitExceeded         429 rate_limit_exceeded
+├── OAuthError                400 oauth_error (the code is one of the protocol's own)
 ├── ApiError                  500 api_error
 ├── Overloaded                503 overloaded
 └── StoreError                (a start that cannot go on: one line, a non-zero exit)
-    └── NewerDatabase
+    ├── NewerDatabase
+    └── Misconfigured
 """
 
 from collections.abc import Mapping
 from typing import Any
+
+_LONGEST_DESCRIPTION = 400
 
 
 class PdppError(Exception):
@@ -210,10 +216,47 @@ class FieldNotText(Unprocessable):
     code = "field_not_text"
 
 
+class ImportRefused(Unprocessable):
+    """An export that cannot be brought in; the message tells what was seen and what to try."""
+
+    code = "import_refused"
+
+
+class DamagedFile(ImportRefused):
+    """A file of an export that cannot be read, or not to its end."""
+
+    code = "damaged_file"
+
+
 class RateLimitExceeded(PdppError):
     type = "rate_limit_error"
     code = "rate_limit_exceeded"
     status = 429
+
+
+class OAuthError(PdppError):
+    """A refusal of the authorization server: its code is one that the protocol's RFCs name."""
+
+    type = "oauth_error"
+    code = "oauth_error"
+    status = 400
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        error: str = "oauth_error",
+        status: int = 400,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message, headers=headers)
+        self.code = error
+        self.status = status
+
+    def members(self) -> dict[str, str]:
+        """Return the members of the answer, in the characters the protocol allows."""
+        safe = "".join(c if " " <= c <= "~" and c not in '"\\' else "'" for c in self.message)
+        return {"error": self.code, "error_description": safe[:_LONGEST_DESCRIPTION]}
 
 
 class ApiError(PdppError):
@@ -233,3 +276,9 @@ class StoreError(PdppError):
 
 class NewerDatabase(StoreError):
     code = "newer_database"
+
+
+class Misconfigured(StoreError):
+    """A file, a variable or a flag says what no server can do; the message says which and where."""
+
+    code = "misconfigured"

@@ -110,3 +110,11 @@ class Package:
     created_at: int
     expires_at: int | None = None
     revoked_at: int | None = None
+
+
+def status(approval: Grant | Package, now: int) -> str:
+    """Return whether a grant or a package still opens anything."""
+    if approval.revoked_at is not None:
+        return "revoked"
+    ended = approval.expires_at is not None and approval.expires_at <= now
+    return "expired" if ended else "active"

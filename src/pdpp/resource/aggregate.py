@@ -1,10 +1,12 @@
 """Aggregates: one number or one per group, under the grant and the filters."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from pdpp.model.declaration import Kind
 from pdpp.model.errors import InvalidRequest
+from pdpp.receipts.served import of_numbers
 from pdpp.resource.calendar import GRANULARITIES, bucketer, order_of, zone
 from pdpp.resource.call import Call
 from pdpp.resource.filters import apply_filters
@@ -38,6 +40,8 @@ def aggregate(call: Call) -> dict[str, Any]:
         answer["value"] = _value(query, reaches, _sole(tallies))
     else:
         answer |= _groups(call, query, reaches, tallies)
+    fields = (query.field, query.group_by, query.bucket_by)
+    call.shown.append(partial(of_numbers, reaches, fields, answer))
     answer["filtered_record_count"] = sum(tally.count for tally in tallies.values())
     answer["approximate"] = False
     notes = [*call.query.warnings, *warnings]

@@ -201,7 +201,10 @@ _CONNECTOR = _object(
         "granted_connections": _array(_CONNECTION),
         "streams": _array({"anyOf": [ref("CompactStream"), ref("FullStream")]}),
     },
-    {"source": _object({"kind": TEXT, "id": TEXT})},
+    {
+        "source": _object({"kind": TEXT, "id": TEXT}),
+        "declaration": {"type": "object", "additionalProperties": True},
+    },
 )
 
 SCHEMAS: Json = {

@@ -3,12 +3,14 @@
 import hashlib
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, BinaryIO
 
 from pdpp.model.errors import BlobNotFound, InvalidRequest, RangeNotSatisfiable, Unprocessable
+from pdpp.receipts.served import of_blob
 from pdpp.resource.call import Call
 from pdpp.store.blobs import MEDIA_TYPE, chunks
-from pdpp.store.port import Blob
+from pdpp.store.port import Blob, BlobUse
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})\Z", re.ASCII)
 _BLOB_ID = re.compile(r"[0-9a-f]{64}\Z", re.ASCII)
@@ -45,15 +47,31 @@ class Piece:
 
 
 def read_blob(call: Call) -> Piece:
-    """Answer ``GET`` and ``HEAD /v1/blobs/{blob_id}``."""
+    """Answer ``GET /v1/blobs/{blob_id}``."""
+    blob, use = _visible(call)
+    piece = Piece(blob, *_span(call.headers.get("range"), blob.size_bytes))
+    call.shown.append(partial(of_blob, blob.blob_id, use, piece.end - piece.start))
+    return piece
+
+
+def head_blob(call: Call) -> Piece:
+    """Answer ``HEAD /v1/blobs/{blob_id}``: what it is, and none of its bytes."""
+    blob, use = _visible(call)
+    call.shown.append(partial(of_blob, blob.blob_id, use, 0))
+    return Piece(blob, *_span(call.headers.get("range"), blob.size_bytes))
+
+
+def _visible(call: Call) -> tuple[Blob, BlobUse | None]:
+    """Return a blob and the record it is seen through; the owner sees it without any."""
     blob_id = call.path["blob_id"]
     blob = call.store.blob(blob_id) if _BLOB_ID.match(blob_id) else None
-    if blob is not None and not call.principal.is_owner:
-        media_type = call.store.blob_shown(blob_id, call.principal.reaches)
-        blob = None if media_type is None else replace(blob, media_type=media_type)
-    if blob is None or not blob.path.is_file():
+    use = call.store.blob_shown(blob_id, call.principal.reaches) if blob is not None else None
+    hidden = use is None and not call.principal.is_owner
+    if blob is None or hidden or not blob.path.is_file():
         raise BlobNotFound("There is no such blob in a record this token shows.")
-    return Piece(blob, *_span(call.headers.get("range"), blob.size_bytes))
+    if use is not None and not call.principal.is_owner:
+        blob = replace(blob, media_type=use.media_type)
+    return blob, use
 
 
 def _span(header: str | None, size: int) -> tuple[int, int]:

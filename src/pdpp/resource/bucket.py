@@ -10,12 +10,15 @@ _MOST = 10_000
 
 
 class Buckets:
-    """A bucket per token that fills at a steady rate and holds a burst."""
+    """A bucket per token, or per address, that fills at a steady rate and holds a burst."""
 
-    def __init__(self, rate: float, burst: int, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, rate: float, burst: int, clock: Callable[[], float], whose: str = "with this token"
+    ) -> None:
         self._rate = rate
         self._burst = burst
         self._clock = clock
+        self._whose = whose
         self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, token: str) -> None:
@@ -32,6 +35,6 @@ class Buckets:
         if not allowed:
             wait = math.ceil((1 - level) / self._rate)
             raise RateLimitExceeded(
-                f"Too many requests with this token; retry in {wait} s.",
+                f"Too many requests {self._whose}; retry in {wait} s.",
                 headers={"Retry-After": str(wait)},
             )

@@ -8,6 +8,7 @@ from typing import Any
 from pdpp.authz.principal import Principal
 from pdpp.evidence.handle import path_part
 from pdpp.model.errors import AmbiguousConnection, InvalidRequest, NotFound, StreamNotAllowed
+from pdpp.receipts.served import Shown
 from pdpp.resource.cursor import Signer
 from pdpp.resource.parameter import Query
 from pdpp.resource.settings import Settings
@@ -19,7 +20,7 @@ MOST_CANDIDATES = 12
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Everything an operation needs to answer one request."""
+    """Everything an operation needs to answer one request; ``shown`` is for its receipt."""
 
     store: Store
     principal: Principal
@@ -31,6 +32,7 @@ class Call:
     settings: Settings
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    shown: list[Shown] = field(default_factory=list)
 
     @property
     def stream(self) -> str:

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 import orjson
 from starlette.types import Receive, Scope, Send
 
+from pdpp.authz.client import READ_SCOPE
 from pdpp.authz.principal import Gate
 from pdpp.model.errors import (
     ApiError,
@@ -24,10 +25,12 @@ from pdpp.model.errors import (
     UnsupportedVersion,
 )
 from pdpp.model.instant import Clock
+from pdpp.receipts.recorder import Reading, Recorder
 from pdpp.resource.blob import Piece
 from pdpp.resource.bucket import Buckets
 from pdpp.resource.call import Call
 from pdpp.resource.cursor import Signer
+from pdpp.resource.origin import public_origin
 from pdpp.resource.parameter import parse_parameters
 from pdpp.resource.routes import BASE, Route
 from pdpp.resource.runner import Runner
@@ -56,6 +59,7 @@ class Service:
     buckets: Buckets
     settings: Settings
     clock: Clock
+    recorder: Recorder
     new_request_id: Callable[[], str] = lambda: f"req_{secrets.token_hex(8)}"
 
 
@@ -72,7 +76,8 @@ class Endpoint:
         try:
             await self._serve(scope, receive, send, request_id)
         except PdppError as error:
-            await send_error(send, error, request_id, self._service.settings)
+            origin = public_origin(scope, self._service.settings)
+            await send_error(send, error, request_id, self._service.settings, origin)
         except ClientGone:
             return
         except Exception:
@@ -128,9 +133,8 @@ class Endpoint:
         elif route.writes:
             answer = await service.runner.write(lambda: route.operation(call))
         else:
-            answer = await service.runner.read(
-                _kind(route, call), lambda: _rendered(route.operation(call))
-            )
+            answer = await service.runner.read(_kind(route, call), lambda: _read(route, call))
+            service.recorder.take(_reading(route, call, answer))
         if isinstance(answer, Piece):
             await _send_piece(send, answer, request_id, head=route.method == "HEAD")
         elif answer is None:
@@ -183,9 +187,17 @@ def _kind(route: Route, call: Call) -> str:
     return f"{route.name} {call.principal.binding}"
 
 
-def _rendered(answer: Any) -> Any:
-    """Turn an answer into bytes while the snapshot it was read under is still held."""
+def _read(route: Route, call: Call) -> Any:
+    """Read and turn the answer into bytes while the snapshot it was read under is still held."""
+    call.shown.clear()  # what a first try put aside that ran out of time
+    answer = route.operation(call)
     return answer if isinstance(answer, Piece) else orjson.dumps(answer)
+
+
+def _reading(route: Route, call: Call, answer: bytes | Piece) -> Reading:
+    """Return a read as its receipt is made from."""
+    size = len(answer) if isinstance(answer, bytes) else 0
+    return Reading(call.now, call.principal, route.name, call.path.get("stream"), call.shown, size)
 
 
 def _nothing_here() -> NotFound:
@@ -289,13 +301,15 @@ async def _start(send: Send, status: int, headers: Mapping[str, str], request_id
     )
 
 
-async def send_error(send: Send, error: PdppError, request_id: str, settings: Settings) -> None:
+async def send_error(
+    send: Send, error: PdppError, request_id: str, settings: Settings, origin: str | None = None
+) -> None:
     """Send an error in the one form of errors."""
     headers = dict(error.headers)
     if isinstance(error, AuthenticationError):
-        metadata = f"{settings.origin}/.well-known/oauth-protected-resource"
+        metadata = f"{origin or settings.origin}/.well-known/oauth-protected-resource"
         error.detail["resource_metadata"] = metadata
-        headers["WWW-Authenticate"] = f'Bearer resource_metadata="{metadata}"'
+        headers["WWW-Authenticate"] = f'Bearer resource_metadata="{metadata}", scope="{READ_SCOPE}"'
     body = orjson.dumps(error.body(request_id))
     await send_answer(send, error.status, body, request_id, headers)
 

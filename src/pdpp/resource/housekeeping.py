@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+from pdpp.authz.authority import Authority
 from pdpp.model.instant import Clock
 from pdpp.resource.runner import Runner
 from pdpp.resource.settings import Settings
@@ -12,29 +13,40 @@ from pdpp.store.port import Store
 
 _LOOK_SECONDS = 2.0
 _PAUSE_SECONDS = 0.02
+_HOUR_SECONDS = 3_600.0
 _DAY_SECONDS = 86_400.0
 
 log = logging.getLogger("pdpp.housekeeping")
 
 
 class Housekeeper:
-    """Puts the index together after writes, and drops once a day what no bookmark can ask for."""
+    """Puts the index together after writes, and drops in time what nobody can ask for any more."""
 
     def __init__(self, store: Store, runner: Runner, settings: Settings, clock: Clock) -> None:
         self._store = store
         self._runner = runner
         self._settings = settings
         self._clock = clock
+        self._authority = Authority(store, clock, settings.lifetimes)
         self._tended: object = None
 
     async def keep(self) -> None:
         """Keep house until cancelled."""
-        await asyncio.gather(_every(_DAY_SECONDS, self.prune), _every(_LOOK_SECONDS, self.tend))
+        await asyncio.gather(
+            _every(_DAY_SECONDS, self.prune),
+            _every(_HOUR_SECONDS, self.sweep),
+            _every(_LOOK_SECONDS, self.tend),
+        )
 
     async def prune(self) -> None:
         """Drop the traces of what went away before any bookmark that is still good."""
         before = self._clock() - self._settings.bookmark_life
         await self._runner.write(partial(self._store.prune, before))
+
+    async def sweep(self) -> None:
+        """Forget codes, tokens and clients that have ended or never came to anything."""
+        while await self._runner.write(self._authority.sweep):
+            await asyncio.sleep(_PAUSE_SECONDS)
 
     async def tend(self) -> None:
         """Put the index together if there were writes and none came since the last look."""

@@ -1,12 +1,14 @@
 """Reading records: pages, one record, what is related, and what changed."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
 
 from pdpp.model.declaration import Cardinality, Kind, Relationship
 from pdpp.model.errors import CursorExpired, InvalidExpand, InvalidRequest
+from pdpp.receipts.served import of_records
 from pdpp.resource.call import Call, chosen_fields, no_record
 from pdpp.resource.envelope import list_envelope, record_envelope, tombstone_envelope
 from pdpp.resource.filters import apply_filters
@@ -37,6 +39,7 @@ def list_records(call: Call) -> dict[str, Any]:
             select=None if relations else select,
         )
     )
+    call.shown.append(partial(of_records, page.records, select))
     if relations:
         data = [_answer(call, record, select, relations) for record in page.records]
     else:
@@ -95,6 +98,7 @@ def get_record(call: Call) -> orjson.Fragment:
     record = call.store.record(reach, key, None if relations else select)
     if record is None:
         raise no_record(call.stream, key)
+    call.shown.append(partial(of_records, (record,), select))
     return _answer(call, record, select, relations)
 
 
@@ -193,7 +197,10 @@ def _belonging(
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
     found = call.store.record(other, str(value))
-    return None if found is None else record_envelope(found)
+    if found is None:
+        return None
+    call.shown.append(partial(of_records, (found,)))
+    return record_envelope(found)
 
 
 def _having(
@@ -206,6 +213,7 @@ def _having(
         value = int(record.key)
     single = relation.cardinality is Cardinality.HAS_ONE
     found = call.store.related(other, relation.foreign_key, value, 1 if single else limit + 1)
+    call.shown.append(partial(of_records, found[:limit]))
     if single:
         return record_envelope(found[0]) if found else None
     return {
@@ -237,6 +245,7 @@ def list_changes(call: Call) -> dict[str, Any]:
             select=select,
         )
     )
+    call.shown.append(partial(of_records, page.changes, select))
     data = [
         tombstone_envelope(change) if isinstance(change, Tombstone) else record_envelope(change)
         for change in page.changes

@@ -8,7 +8,7 @@ from pdpp.evidence.analyse import MAX_QUERY_CHARS
 from pdpp.evidence.window import DEFAULT_LIMIT, MAX_AROUND, MAX_LIMIT
 from pdpp.model.errors import InvalidWindow
 from pdpp.resource import aggregate, ingest, reader, schema, search, window
-from pdpp.resource.blob import read_blob, store_blob
+from pdpp.resource.blob import head_blob, read_blob, store_blob
 from pdpp.resource.calendar import GRANULARITIES
 from pdpp.resource.call import Call
 from pdpp.resource.parameter import Parameter, Shape
@@ -262,7 +262,7 @@ ROUTES: tuple[Route, ...] = (
         "/blobs/{blob_id}",
         "headBlob",
         "The size and type of a blob that a visible record refers to.",
-        read_blob,
+        head_blob,
         {},
         "Bytes",
     ),

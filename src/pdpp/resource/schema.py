@@ -87,7 +87,9 @@ def _connector(
         }
         for reach in reaches
     }
+    own = {"declaration": declaration.document} if fields and call.principal.is_owner else {}
     return {
+        **own,
         "connector_key": first.connector_key,
         "display_name": declaration.display_name,
         "source": {"kind": declaration.source_kind, "id": declaration.source_id},

@@ -1,6 +1,7 @@
 """Search: hits with the words that matched, where they stand, and how to read on."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import orjson
@@ -13,6 +14,7 @@ from pdpp.evidence.text import digest
 from pdpp.model import instant
 from pdpp.model.declaration import Role
 from pdpp.model.errors import InvalidRequest
+from pdpp.receipts.served import of_hits
 from pdpp.resource.call import Call, record_path, refused_stream
 from pdpp.resource.envelope import list_envelope, source_of
 from pdpp.resource.filters import apply_filters
@@ -74,9 +76,11 @@ def _search(call: Call, warnings: Sequence[Mapping[str, Any]]) -> dict[str, Any]
         recall["note"] = (
             "the newest matches of each stream ranked; narrow by stream, connection or filter"
         )
+    hits = [_hit(hit, phrases) for hit in page.hits]
+    call.shown.append(partial(of_hits, page.hits, hits))
     return list_envelope(
         call,
-        [_hit(hit, phrases) for hit in page.hits],
+        hits,
         next_cursor=cursor,
         count=page.ranked if page.complete else None,
         warnings=[*warnings, *left_out],

@@ -1,8 +1,10 @@
 """Settings: every limit of the resource server in one value."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from pdpp.authz.lifetime import Lifetimes
 from pdpp.model.instant import DAY
+from pdpp.receipts.recorder import Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,6 +12,14 @@ class Settings:
     """Limits and lifetimes; times are in seconds unless they say otherwise."""
 
     origin: str = "http://127.0.0.1:7377"
+    public: bool = False
+    """Whether the origin was configured; where it was not, a trusted proxy may name another."""
+    trusted_proxies: tuple[str, ...] = ()
+    lifetimes: Lifetimes = field(default_factory=Lifetimes)
+    oauth_requests_per_second: float = 20.0
+    oauth_request_burst: int = 200
+    registrations_per_minute: float = 10.0
+    registration_burst: int = 30
     body_bytes: int = 64 << 20
     line_bytes: int = 8 << 20
     blob_bytes: int = 4 << 30
@@ -20,3 +30,4 @@ class Settings:
     read_seconds: float = 10.0
     concurrent_reads: int = 4
     bookmark_life: int = 90 * DAY
+    receipts: Policy = field(default_factory=Policy)

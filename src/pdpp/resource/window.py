@@ -1,5 +1,6 @@
 """Field windows: a bounded read of one field, by offset or around a match."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -12,8 +13,9 @@ from pdpp.evidence.text import digest, field_text
 from pdpp.evidence.window import DEFAULT_AROUND, Window, match_window, slice_window
 from pdpp.model.declaration import Field, Kind
 from pdpp.model.errors import FieldNotText, InvalidWindow, NotFound
+from pdpp.receipts.served import of_window
 from pdpp.resource.call import Call, no_record
-from pdpp.store.port import Blob
+from pdpp.store.port import Blob, Store
 
 
 def read_window(call: Call) -> dict[str, Any]:
@@ -28,10 +30,12 @@ def read_window(call: Call) -> dict[str, Any]:
     value = orjson.loads(record.data).get(declared.name)
     if value is None:
         raise NotFound(f"The record has no value in {declared.name!r}.", param="field")
-    text, media_type = _text(call, declared, value)
+    text, media_type = readable_text(call.store, declared, value, call.settings.text_blob_bytes)
     facts = {"path": declared.name, "type": declared.kind.value}
     if media_type is not None:
         facts["media_type"] = media_type
+    window = _window(call, text)
+    call.shown.append(partial(of_window, reach, key, declared.name, window.text))
     return {
         "object": "field_window",
         "stream": reach.stream.name,
@@ -40,7 +44,7 @@ def read_window(call: Call) -> dict[str, Any]:
         "field": facts,
         "version": record.version,
         "digest": digest(text),
-        "window": _window(call, text).as_json(),
+        "window": window.as_json(),
     }
 
 
@@ -77,15 +81,17 @@ def _window(call: Call, text: str) -> Window:
     return window
 
 
-def _text(call: Call, declared: Field, value: Any) -> tuple[str, str | None]:
+def readable_text(
+    store: Store, declared: Field, value: Any, most_bytes: int
+) -> tuple[str, str | None]:
     """Return the text of a value, and its media type where it is a text blob."""
     binary = describe(value, declared.kind)
     if binary is None:
         return field_text(value), None
     named = binary.blob_id if declared.kind is Kind.BLOB else None
-    blob = call.store.blob(named) if named is not None else None
+    blob = store.blob(named) if named is not None else None
     readable = is_text_media(binary.media_type)
-    if blob is None or not readable or blob.size_bytes > call.settings.text_blob_bytes:
+    if blob is None or not readable or blob.size_bytes > most_bytes:
         raise not_text(declared.name, binary, blob)
     return _decoded(blob.path), binary.media_type
 

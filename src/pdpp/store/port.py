@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
 from pdpp.evidence.analyse import Phrase
 from pdpp.model.declaration import Declaration
@@ -12,6 +12,10 @@ from pdpp.model.grant import Grant, Package
 from pdpp.store.catalogue import Catalogue, Feed
 from pdpp.store.cell import CellValue
 from pdpp.store.scope import Reach
+
+if TYPE_CHECKING:
+    from pdpp.store.receipts import ReceiptBook
+    from pdpp.store.vault import Vault
 
 
 class Record(NamedTuple):
@@ -172,11 +176,21 @@ class Blob:
     path: Path
 
 
+class BlobUse(NamedTuple):
+    """A record that refers to a blob: where it is seen, in which field, as what media type."""
+
+    reach: Reach
+    key: str
+    field: str
+    media_type: str
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
     """A bearer token as it is kept: only its hash, what it opens, where, and until when.
 
     ``audience`` is the resource it was issued for; a token without one is good at all of ours.
+    ``family`` names what came from one approval.
     """
 
     hash: str
@@ -188,6 +202,7 @@ class Token:
     revoked_at: int | None = None
     package_id: str | None = None
     audience: str | None = None
+    family: str | None = None
 
 
 class Deadline(Protocol):
@@ -250,8 +265,9 @@ class Store(Protocol):
 
     def keep_blob(self, source: BinaryIO, media_type: str, limit: int) -> Blob: ...
     def blob(self, blob_id: str) -> Blob | None: ...
-    def blob_shown(self, blob_id: str, reaches: Iterable[Reach]) -> str | None:
-        """Return the media type a visible record names for a blob, None where none refers to it."""
+    def blobs(self) -> Iterator[Blob]: ...
+    def blob_shown(self, blob_id: str, reaches: Iterable[Reach]) -> BlobUse | None:
+        """Return the visible record through which a blob is seen, None where none refers to it."""
         ...
 
     def add_grant(self, grant: Grant, tokens: Sequence[Token]) -> None: ...
@@ -266,6 +282,20 @@ class Store(Protocol):
     def revoke_package(self, package_id: str) -> bool: ...
     def add_token(self, token: Token) -> None: ...
     def token(self, token_hash: str) -> Token | None: ...
+
+    @property
+    def receipts(self) -> "ReceiptBook":
+        """Return the log of what was read."""
+        ...
+
+    @property
+    def vault(self) -> "Vault":
+        """Return what the authorization server keeps."""
+        ...
+
+    def occupied(self) -> Mapping[str, int]:
+        """Return how many bytes each part of the store takes."""
+        ...
 
     def check(self) -> list[str]: ...
     def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None: ...

@@ -171,6 +171,80 @@ MIGRATIONS: tuple[str, ...] = (
       PRIMARY KEY (subject, hash)
     ) WITHOUT ROWID;
     """,
+    """
+    -- A family is everything that came from one approval: it is revoked as one.
+    ALTER TABLE token ADD COLUMN family TEXT;
+    CREATE INDEX token_grant ON token (subject, grant_id) WHERE grant_id IS NOT NULL;
+    CREATE INDEX token_package ON token (subject, package_id) WHERE package_id IS NOT NULL;
+    CREATE INDEX token_family ON token (subject, family) WHERE family IS NOT NULL;
+    CREATE INDEX token_end ON token (subject, expires_at) WHERE family IS NOT NULL;
+    CREATE INDEX approval_client ON approval (subject, client_id);
+    CREATE INDEX package_client ON package (subject, client_id);
+
+    CREATE TABLE client (
+      subject INTEGER NOT NULL,
+      client_id TEXT NOT NULL,
+      name TEXT NOT NULL,
+      redirect_uris TEXT NOT NULL,
+      created_at INTEGER NOT NULL,
+      grant_types TEXT NOT NULL,
+      about TEXT NOT NULL,
+      fresh_until INTEGER,
+      approved_at INTEGER,
+      PRIMARY KEY (subject, client_id)
+    ) WITHOUT ROWID;
+    CREATE INDEX client_idle ON client (subject, created_at) WHERE approved_at IS NULL;
+
+    -- Secrets that live for minutes or hours, by their hashes.
+    CREATE TABLE slip (
+      subject INTEGER NOT NULL,
+      kind TEXT NOT NULL,
+      hash TEXT NOT NULL,
+      body TEXT NOT NULL,
+      created_at INTEGER NOT NULL,
+      expires_at INTEGER NOT NULL,
+      client_id TEXT,
+      used_at INTEGER,
+      PRIMARY KEY (subject, kind, hash)
+    ) WITHOUT ROWID;
+    CREATE INDEX slip_client ON slip (subject, client_id) WHERE client_id IS NOT NULL;
+    CREATE INDEX slip_end ON slip (subject, expires_at);
+
+    CREATE TABLE refresh (
+      subject INTEGER NOT NULL,
+      hash TEXT NOT NULL,
+      family TEXT NOT NULL,
+      client_id TEXT NOT NULL,
+      scope TEXT NOT NULL,
+      created_at INTEGER NOT NULL,
+      expires_at INTEGER NOT NULL,
+      grant_id TEXT,
+      package_id TEXT,
+      audience TEXT,
+      used_at INTEGER,
+      successor TEXT,
+      revoked_at INTEGER,
+      PRIMARY KEY (subject, hash)
+    ) WITHOUT ROWID;
+    CREATE INDEX refresh_family ON refresh (subject, family);
+    CREATE INDEX refresh_client ON refresh (subject, client_id);
+    CREATE INDEX refresh_end ON refresh (subject, expires_at);
+
+    -- What an owner approved and saw; never changed.
+    CREATE TABLE consent (
+      subject INTEGER NOT NULL,
+      consent_id TEXT NOT NULL,
+      client_id TEXT NOT NULL,
+      decided_at INTEGER NOT NULL,
+      digest TEXT NOT NULL,
+      shown TEXT NOT NULL,
+      revisions TEXT NOT NULL,
+      grant_id TEXT,
+      package_id TEXT,
+      PRIMARY KEY (subject, consent_id)
+    ) WITHOUT ROWID;
+    CREATE INDEX consent_client ON consent (subject, client_id, decided_at);
+    """,
 )
 
 VERSION = len(MIGRATIONS)

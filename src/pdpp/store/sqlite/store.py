@@ -19,6 +19,7 @@ from pdpp.store.cell import CellValue
 from pdpp.store.port import (
     AggregateQuery,
     Blob,
+    BlobUse,
     ChangePage,
     ChangeQuery,
     Deadline,
@@ -35,9 +36,12 @@ from pdpp.store.port import (
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite import registry, search, vault
 from pdpp.store.sqlite.aggregates import Aggregator, Bucket, ExactSum
+from pdpp.store.sqlite.anchor import SettingAnchor
 from pdpp.store.sqlite.changes import ChangeReader
 from pdpp.store.sqlite.database import Database
+from pdpp.store.sqlite.keyring import SqliteVault
 from pdpp.store.sqlite.predicate import SUBJECT
+from pdpp.store.sqlite.receipts import RECEIPTS_NAME, ReceiptFile
 from pdpp.store.sqlite.records import RecordReader
 from pdpp.store.sqlite.shapes import Shapes
 from pdpp.store.sqlite.writer import BatchWriter, drafts_of, last_of_each_key
@@ -57,14 +61,27 @@ class SqliteStore:
     """Fulfils the store's port on an embedded database."""
 
     def __init__(self, folder: Path, clock: instant.Clock = instant.now) -> None:
+        self._folder = folder
         self._clock = clock
         self._db = Database(folder / FILE_NAME, _give_functions)
         self._blobs = BlobFolder(folder / BLOB_FOLDER / str(SUBJECT))
         self._shapes = Shapes()
+        self.vault = SqliteVault(self._db)
         self._catalogue: Catalogue | None = None
+        self._receipts: ReceiptFile | None = None
+
+    @property
+    def receipts(self) -> ReceiptFile:
+        """Return the log of what was read, opened when it is first asked for."""
+        if self._receipts is None:
+            anchor = SettingAnchor(self._db)
+            self._receipts = ReceiptFile(self._folder, self.secret(), anchor, self._clock)
+        return self._receipts
 
     def close(self) -> None:
         """Close the database."""
+        if self._receipts is not None:
+            self._receipts.close()
         self._db.close()
 
     def reading(self, deadline: Deadline | None = None) -> AbstractContextManager[None]:
@@ -223,8 +240,15 @@ class SqliteStore:
         )
         return None if row is None else Blob(blob_id, row[0], row[1], self._blobs.path(blob_id))
 
-    def blob_shown(self, blob_id: str, reaches: Iterable[Reach]) -> str | None:
-        """Return the media type a visible record names for a blob, None where none refers to it."""
+    def blobs(self) -> Iterator[Blob]:
+        """Yield every stored file, whether or not a record refers to it."""
+        for blob_id, media_type, size in self._db.reader.execute(
+            "SELECT blob_id, media_type, size_bytes FROM blob WHERE subject = ?", (SUBJECT,)
+        ):
+            yield Blob(blob_id, media_type, size, self._blobs.path(blob_id))
+
+    def blob_shown(self, blob_id: str, reaches: Iterable[Reach]) -> BlobUse | None:
+        """Return the visible record through which a blob is seen, None where none refers to it."""
         uses: dict[int, list[tuple[str, str]]] = {}
         for feed, field, key in self._db.reader.execute(
             "SELECT feed, field, key FROM blob_use WHERE subject = ? AND blob_id = ?",
@@ -235,7 +259,8 @@ class SqliteStore:
             for field, key in uses.get(reach.feed.id, ()):
                 record = self.record(reach, key) if reach.opens_blob(field) else None
                 if record is not None:
-                    return media_type_of(orjson.loads(record.data)[field])
+                    media_type = media_type_of(orjson.loads(record.data)[field])
+                    return BlobUse(reach, key, field, media_type)
         return None
 
     # Grants and tokens
@@ -249,7 +274,7 @@ class SqliteStore:
 
     def grant(self, grant_id: str) -> Grant | None:
         """Return a grant."""
-        return next(vault.grants(self._db.reader, grant_id), None)
+        return vault.grant(self._db.reader, grant_id)
 
     def grants(self) -> Iterator[Grant]:
         """Yield all grants, oldest first."""
@@ -298,13 +323,27 @@ class SqliteStore:
     def check(self) -> list[str]:
         """Return what is wrong with the store; nothing when all is well."""
         try:
-            return [*self._check_pages(), *self._check_counts(), *self._check_blobs()]
+            return [
+                *self._check_pages(),
+                *self._check_counts(),
+                *self._check_blobs(),
+                *self._check_receipts(),
+            ]
         except apsw.Error as problem:
             return [f"the database cannot be read: {problem}"]
 
     def _check_pages(self) -> list[str]:
         rows = self._db.reader.execute("PRAGMA integrity_check")
         return [row[0] for row in rows if row[0] != "ok"]
+
+    def _check_receipts(self) -> list[str]:
+        if not (self._folder / RECEIPTS_NAME).exists():
+            held = SettingAnchor(self._db).recall()
+            return [] if held is None else ["the log of receipts is missing"]
+        try:
+            return list(self.receipts.verify().problems)
+        except StoreError as problem:
+            return [problem.message]
 
     def _check_blobs(self) -> list[str]:
         rows = self._db.reader.execute(
@@ -326,6 +365,15 @@ class SqliteStore:
             if kept != held
         ]
 
+    def occupied(self) -> Mapping[str, int]:
+        """Return how many bytes each part of the store takes."""
+        db = self._db.reader
+        held = "SELECT coalesce(sum(size_bytes), 0) FROM blob WHERE subject = ?"
+        return {
+            "database": db.pragma("page_count") * db.pragma("page_size"),
+            "blobs": db.execute(held, (SUBJECT,)).get,
+        }
+
     def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
         """Write a copy of everything into an empty folder while the store stays in use."""
         try:
@@ -334,5 +382,7 @@ class SqliteStore:
                 raise StoreError(f"{target} is not empty; choose a new folder for the backup")
             self._db.backup(target / FILE_NAME, progress)
             self._blobs.copy(target / BLOB_FOLDER / str(SUBJECT))
+            if (self._folder / RECEIPTS_NAME).exists():
+                self.receipts.backup(target / RECEIPTS_NAME)
         except (OSError, apsw.Error) as problem:
             raise StoreError(f"cannot write the backup: {problem}") from problem

@@ -1,0 +1,179 @@
+"""Client documents: an https address as a client id, whose document says who the client is.
+
+The address is a stranger's choice, so it is fetched with care: every address the name resolves to
+must be public, the connection goes to the very address that was checked, nothing is followed, and
+size and time are bounded.
+"""
+
+import asyncio
+import re
+import ssl
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from urllib.parse import SplitResult, urlsplit
+
+import httptools
+import orjson
+
+from pdpp.authz.client import Description, read_metadata
+from pdpp.model.errors import OAuthError
+
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+
+_LONGEST = 1_024
+_URL = re.compile(r"https://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?(/[!-~]*)\Z", re.IGNORECASE)
+_FORBIDDEN = re.compile(r"[?#\\@<>\"]|%2f|%5c|//|/\.{1,2}(/|\Z)", re.IGNORECASE)
+_TRANSLATED = IPv6Network("64:ff9b::/96")
+
+
+def is_document_id(client_id: str) -> bool:
+    """Tell whether a client id is the address of a document rather than one we gave."""
+    return client_id.startswith("https://")
+
+
+def is_public(address: str) -> bool:
+    """Tell whether an address is on the open internet, whatever it is wrapped in."""
+    parsed: IPv4Address | IPv6Address = ip_address(address.partition("%")[0])
+    if isinstance(parsed, IPv6Address):
+        if parsed.teredo is not None:
+            return False
+        inner = parsed.ipv4_mapped or parsed.sixtofour
+        if parsed in _TRANSLATED:
+            inner = IPv4Address(int(parsed) & 0xFFFF_FFFF)
+        if inner is not None:
+            parsed = inner
+    return parsed.is_global and not (parsed.is_multicast or parsed.is_reserved)
+
+
+async def resolve(host: str, port: int) -> Sequence[str]:
+    """Return the addresses of a host."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=1)
+    return [str(entry[4][0]) for entry in found]
+
+
+@cache
+def _usual_context() -> ssl.SSLContext:
+    # Made with the first fetch: it reads every certificate authority this machine knows.
+    return ssl.create_default_context()
+
+
+@dataclass(frozen=True, slots=True)
+class Fetcher:
+    """Fetches client documents, a few at a time."""
+
+    resolve: Resolve = resolve
+    allowed: Callable[[str], bool] = is_public
+    context: Callable[[], ssl.SSLContext] = _usual_context
+    seconds: float = 5.0
+    most_bytes: int = 32 << 10
+    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(4))
+
+    async def fetch(self, client_id: str) -> Description:
+        """Return what the document of a client says of it."""
+        parts = _checked(client_id)
+        try:
+            async with self.turns:
+                answer = await asyncio.wait_for(self._get(parts), self.seconds)
+        except (OSError, TimeoutError, httptools.HttpParserError, UnicodeError):
+            raise _refuse("cannot be fetched") from None
+        return _read(client_id, answer)
+
+    async def _get(self, parts: SplitResult) -> "Answer":
+        host, port = str(parts.hostname), parts.port or 443
+        addresses = await self.resolve(host, port)
+        if not addresses or not all(self.allowed(address) for address in addresses):
+            raise _refuse("is not at a public address")
+        reader, writer = await asyncio.open_connection(
+            addresses[0], port, ssl=self.context(), server_hostname=host
+        )
+        try:
+            writer.write(
+                f"GET {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\n"
+                "Accept: application/json\r\nAccept-Encoding: identity\r\n"
+                "User-Agent: pdpp-server\r\nConnection: close\r\n\r\n".encode("ascii")
+            )
+            return await self._receive(reader)
+        finally:
+            writer.transport.abort()
+
+    async def _receive(self, reader: asyncio.StreamReader) -> "Answer":
+        answer, size = Answer(), 0
+        parser = httptools.HttpResponseParser(answer)
+        while not answer.complete:
+            piece = await reader.read(4_096)
+            size += len(piece)
+            if size > self.most_bytes:
+                raise _refuse("is too long")
+            if not piece:
+                break
+            parser.feed_data(piece)
+        answer.status = parser.get_status_code()
+        return answer
+
+
+@dataclass(slots=True)
+class Answer:
+    """An HTTP answer as it comes in."""
+
+    status: int = 0
+    media_type: str = ""
+    encoded: bool = False
+    body: bytearray = field(default_factory=bytearray)
+    complete: bool = False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header."""
+        match name.lower():
+            case b"content-type":
+                self.media_type = value.decode("latin-1").partition(";")[0].strip().lower()
+            case b"content-encoding":
+                self.encoded = value.strip().lower() != b"identity"
+
+    def on_body(self, piece: bytes) -> None:
+        """Take a piece of the body."""
+        self.body += piece
+
+    def on_message_complete(self) -> None:
+        """Take note of the end."""
+        self.complete = True
+
+
+def _checked(client_id: str) -> SplitResult:
+    if len(client_id) > _LONGEST or not _URL.match(client_id):
+        raise _refuse("is not at a plain https address with a path")
+    parts = urlsplit(client_id)
+    beyond = client_id.removeprefix("https://")
+    if parts.path == "/" or _FORBIDDEN.search(beyond) or _is_number(str(parts.hostname)):
+        raise _refuse("is not at a plain https address with a path")
+    try:
+        _ = parts.port
+    except ValueError:
+        raise _refuse("is not at a plain https address with a path") from None
+    return parts
+
+
+def _is_number(host: str) -> bool:
+    """Tell whether a host is an address in one of its many spellings, and not a name."""
+    return "." not in host or not host.rpartition(".")[2].strip("0123456789").isalnum()
+
+
+def _read(client_id: str, answer: Answer) -> Description:
+    if answer.status != 200 or answer.encoded:
+        raise _refuse("was not answered with plain 200")
+    if answer.media_type != "application/json" and not answer.media_type.endswith("+json"):
+        raise _refuse("is not JSON")
+    try:
+        document = orjson.loads(bytes(answer.body))
+    except orjson.JSONDecodeError:
+        raise _refuse("is not JSON") from None
+    if not isinstance(document, dict) or document.get("client_id") != client_id:
+        raise _refuse("names another client_id")
+    if document.get("token_endpoint_auth_method", "none") != "none" or "client_secret" in document:
+        raise _refuse("asks for client authentication, and only public clients are served")
+    return read_metadata(document)
+
+
+def _refuse(problem: str) -> OAuthError:
+    return OAuthError(f"The client's document {problem}.", error="invalid_client")

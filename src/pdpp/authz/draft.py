@@ -1,0 +1,210 @@
+"""Drafts: exactly what an approval would make, resolved before the owner sees it."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from pdpp.authz.choice import Choice, Place, Term
+from pdpp.authz.detail import EVERY_STREAM, Detail, Necessity, Wish, parse_details
+from pdpp.authz.review import Review
+from pdpp.authz.selection import Selection, resolve
+from pdpp.model.declaration import Declaration
+from pdpp.model.errors import InvalidRequest
+from pdpp.model.grant import AccessMode, Allowance, Grant
+from pdpp.store.catalogue import Catalogue
+from pdpp.store.scope import Reach, grant_reaches
+
+NO_PURPOSE = "not stated"
+
+_MEMBERS = {
+    "connection": "/connection_ids",
+    "stream": "/name",
+    "fields": "/fields",
+    "view": "/view",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What would be approved; two drafts with one digest are the same in every respect.
+
+    ``allowances`` are sorted by connection and stream, and name the declaration revision they were
+    resolved against. ``claims`` is what the client merely promises. ``package`` says whether the
+    approval makes a package with one grant per connection, or one grant.
+    """
+
+    client_id: str
+    purpose_code: str | None
+    purpose: str
+    access_mode: AccessMode
+    allowances: tuple[Allowance, ...]
+    expires_at: int | None
+    package: bool
+    claims: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the draft as JSON data."""
+        return {
+            "client_id": self.client_id,
+            "purpose_code": self.purpose_code,
+            "purpose": self.purpose,
+            "access_mode": self.access_mode.value,
+            "allowances": [allowance.as_json() for allowance in self.allowances],
+            "expires_at": self.expires_at,
+            "package": self.package,
+            "claims": dict(self.claims),
+        }
+
+    @property
+    def digest(self) -> str:
+        """Return the sha-256 of everything in the draft."""
+        canonical = orjson.dumps(self.as_json(), option=orjson.OPT_SORT_KEYS)
+        return hashlib.sha256(canonical).hexdigest()
+
+    def reaches(self, catalogue: Catalogue) -> tuple[Reach, ...]:
+        """Return what the client would see, by the same rule as under the grant itself."""
+        grant = Grant("", self.client_id, self.purpose, self.access_mode, self.allowances, 0)
+        return grant_reaches(grant, catalogue)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One stream of one connection that a client asks for, and whether it can do without."""
+
+    allowance: Allowance
+    necessity: Necessity
+    wish: str
+
+    @property
+    def place(self) -> Place:
+        """Return the connection and the stream."""
+        return self.allowance.connection_id, self.allowance.stream
+
+
+def asked(review: Review, catalogue: Catalogue) -> tuple[Ask, ...]:
+    """Return what a request with details asks for; refuse with the JSON pointer of what is wrong.
+
+    A wish for every stream is for those that no other wish of the request names.
+    """
+    found: dict[Place, Ask] = {}
+    for detail, wish in _named_first(parse_details(list(review.details))):
+        source = _source(detail, catalogue)
+        for allowance in _resolve(wish, source, catalogue):
+            ask = Ask(allowance, wish.necessity, wish.pointer)
+            if wish.name != EVERY_STREAM and ask.place in found:
+                raise InvalidRequest("This stream is asked for twice.", param=wish.pointer)
+            found.setdefault(ask.place, ask)
+    return tuple(found[place] for place in sorted(found))
+
+
+def from_details(review: Review, catalogue: Catalogue, choice: Choice | None = None) -> Draft:
+    """Return what a request with details asks for, or what of it the owner chose.
+
+    Times are counted from when the review was made, so that a draft stays the same while the
+    owner looks at it.
+    """
+    asks = asked(review, catalogue)
+    kept = asks if choice is None else _narrowed(asks, choice)
+    first, *others = parse_details(list(review.details))
+    single = first.access_mode is AccessMode.SINGLE_USE
+    term = Term.DAY if single else (choice or Choice()).term
+    return Draft(
+        client_id=review.client_id,
+        purpose_code=first.purpose_code,
+        purpose=first.purpose or NO_PURPOSE,
+        access_mode=first.access_mode,
+        allowances=tuple(ask.allowance for ask in kept),
+        expires_at=term.end(review.created_at),
+        package=bool(others),
+        claims=first.claims,
+    )
+
+
+def from_choice(review: Review, choice: Choice, catalogue: Catalogue) -> Draft:
+    """Return what the owner picked for a client that asked for nothing in particular."""
+    return Draft(
+        client_id=review.client_id,
+        purpose_code=None,
+        purpose=NO_PURPOSE,
+        access_mode=AccessMode.CONTINUOUS,
+        allowances=tuple(_picked(choice, catalogue)),
+        expires_at=choice.term.end(review.created_at),
+        package=True,
+    )
+
+
+def _named_first(details: Iterable[Detail]) -> list[tuple[Detail, Wish]]:
+    pairs = [(detail, wish) for detail in details for wish in detail.wishes]
+    return sorted(pairs, key=lambda pair: pair[1].name == EVERY_STREAM)
+
+
+def _source(detail: Detail, catalogue: Catalogue) -> Declaration:
+    for declaration in catalogue.sources.values():
+        if detail.source in (declaration.source_id, declaration.connector_key):
+            if detail.source_kind not in (None, declaration.source_kind):
+                raise InvalidRequest(
+                    "The source is of another kind.", param=f"{detail.pointer}/source/kind"
+                )
+            return declaration
+    raise InvalidRequest("This server holds no such source.", param=f"{detail.pointer}/source")
+
+
+def _resolve(wish: Wish, source: Declaration, catalogue: Catalogue) -> tuple[Allowance, ...]:
+    selection = Selection(
+        connections=wish.connections,
+        streams=() if wish.name == EVERY_STREAM else (wish.name,),
+        fields=wish.fields,
+        view=wish.view,
+        time=wish.time,
+        keys=wish.keys,
+        source=source.connector_key,
+    )
+    try:
+        return resolve(selection, catalogue)
+    except InvalidRequest as problem:
+        pointer = wish.pointer + _MEMBERS.get(problem.param or "", "")
+        raise InvalidRequest(problem.message, param=pointer) from None
+
+
+def _narrowed(asks: tuple[Ask, ...], choice: Choice) -> tuple[Ask, ...]:
+    """Return what the owner keeps; what the client cannot do without stays on some connection."""
+    kept = tuple(ask for ask in asks if _keeps(choice, ask))
+    for ask in asks:
+        required = ask.necessity is Necessity.REQUIRED
+        if required and not any(held.wish == ask.wish for held in kept):
+            raise InvalidRequest(f"{ask.allowance.stream} of at least one account is required.")
+    if not kept:
+        raise InvalidRequest("Nothing is chosen yet; all of it is optional.")
+    return kept
+
+
+def _keeps(choice: Choice, ask: Ask) -> bool:
+    if ask.allowance.connection_id not in choice.connections:
+        return False
+    return ask.necessity is Necessity.REQUIRED or ask.place in choice.streams
+
+
+def _picked(choice: Choice, catalogue: Catalogue) -> Iterator[Allowance]:
+    places = sorted(place for place in choice.streams if place[0] in choice.connections)
+    chosen = [place for place in places if choice.fields.get(place)]
+    if not chosen:
+        raise InvalidRequest("Nothing is chosen yet; tick an account.")
+    for place in chosen:
+        yield from resolve(_selection(place, choice, catalogue), catalogue)
+
+
+def _selection(place: Place, choice: Choice, catalogue: Catalogue) -> Selection:
+    connection_id, name = place
+    feed = catalogue.feeds.get(place)
+    fields = choice.fields[place]
+    whole = feed is not None and fields == feed.stream.fields.keys()
+    dated = feed is not None and feed.stream.consent_time_field is not None
+    return Selection(
+        connections=(connection_id,),
+        streams=(name,),
+        fields=() if whole else tuple(sorted(fields)),
+        time=choice.time if dated else None,
+    )

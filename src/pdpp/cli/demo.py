@@ -1,0 +1,70 @@
+"""The demo: an agent's journey, told in the terminal against a server that is gone afterwards."""
+
+import json
+import signal
+import sys
+from contextlib import closing
+from select import select
+from types import FrameType
+from typing import NoReturn
+
+import click
+
+from pdpp.cli.options import examples
+
+_LOOK_SECONDS = 0.2
+_TERMINATED = 128 + signal.SIGTERM
+
+
+@click.command(
+    epilog=examples("pdpp demo", "pdpp demo --fast", "pdpp demo --full | less", "pdpp demo --json")
+)
+@click.option("--fast", is_flag=True, help="Do not wait for Enter between the scenes.")
+@click.option("--full", is_flag=True, help="Show every answer whole, however long.")
+@click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
+def demo(fast: bool, full: bool, as_json: bool) -> None:
+    """Watch an agent read an invented person's records: what it asks, sees, costs and cannot see.
+
+    Needs nothing and leaves nothing behind: the server, its data and the grant are made for it and
+    go with it.
+    """
+    signal.signal(signal.SIGTERM, _leave)
+    from pdpp.cli.walk.journey import journey
+    from pdpp.cli.walk.scene import Scene
+    from pdpp.cli.walk.stage import staged
+    from pdpp.cli.walk.teller import make_teller
+    from pdpp.watch.journal import LogChoice, keep_journal
+
+    keep_journal(LogChoice("error"))
+    waits = not (fast or as_json) and sys.stdout.isatty() and sys.stdin.isatty()
+    scenes: list[Scene] = []
+    teller = None if as_json else make_teller(whole=full)
+    with staged() as stage, closing(journey(stage)) as walk:
+        for number, scene in enumerate(walk, 1):
+            scenes.append(scene)
+            if teller is not None:
+                teller.scene(number, scene)
+                waits = waits and _go_on()
+        if teller is None:
+            click.echo(json.dumps({"scenes": [scene.as_json() for scene in scenes]}))
+        else:
+            teller.total(scenes)
+
+
+def _go_on() -> bool:
+    """Wait for Enter; tell whether to wait the next time too.
+
+    A look at a time, because a signal that comes just before a read would else wait for its end.
+    """
+    click.echo(click.style("Enter goes on, Ctrl-C leaves.", dim=True), nl=False)
+    try:
+        while sys.platform != "win32" and not select([sys.stdin], [], [], _LOOK_SECONDS)[0]:
+            continue
+        return sys.stdin.readline() != ""
+    except KeyboardInterrupt:
+        click.echo()
+        raise
+
+
+def _leave(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - a signal handler
+    raise SystemExit(_TERMINATED)

@@ -1,0 +1,152 @@
+"""The doctor: plays the whole dance of a hosted agent, and names the first step that is broken."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from pdpp.cli.options import examples
+from pdpp.cli.output import show
+from pdpp.doctor.chart import Approver, Chart, mcp_url
+from pdpp.doctor.examination import examine
+from pdpp.doctor.finding import Finding, Outcome
+from pdpp.doctor.wire import Wire
+from pdpp.model import instant
+
+_HERE = "http://127.0.0.1:7377"
+_LONGEST_PASSPHRASE = 1_024
+
+
+def address(text: str) -> str:
+    """Return the address that agents are given."""
+    try:
+        return mcp_url(text)
+    except ValueError as problem:
+        raise click.BadParameter(str(problem)) from None
+
+
+@click.command(
+    epilog=examples(
+        "pdpp doctor",
+        "pdpp doctor --data ~/my-data",
+        "pdpp doctor https://data.example.org/mcp",
+        "pdpp doctor https://data.example.org --passphrase-file - < passphrase",
+    )
+)
+@click.argument("url", type=address, default=_HERE)
+@click.option(
+    "--data",
+    metavar="DIR",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Say yes as the owner of this data folder, the one that the server serves.",
+)
+@click.option(
+    "--passphrase-file",
+    metavar="FILE",
+    type=click.File("r"),
+    help="Say yes with the owner's passphrase in this file; - reads it from the input.",
+)
+@click.option(
+    "--client-document",
+    metavar="URL",
+    help="Also ask as the client whose metadata document is at this https address.",
+)
+@click.option(
+    "--ca",
+    "authorities",
+    metavar="FILE",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Trust the certificate authorities in this file, too.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
+def doctor(
+    url: str,
+    data: Path | None,
+    passphrase_file: TextIO | None,
+    client_document: str | None,
+    authorities: Path | None,
+    as_json: bool,
+) -> None:
+    """Play the dance of a hosted agent against URL, and name what is broken and its fix.
+
+    URL is the address that agents are given, with or without /mcp; unless given, the server on
+    this machine. Without --data or --passphrase-file you are asked for the owner's passphrase;
+    leave it empty to stop where the owner would say yes. Whatever is made is revoked at the end.
+    """
+    wire = Wire(authorities=None if authorities is None else str(authorities))
+    with ExitStack() as stack:
+        approver = _approver(stack, wire, data, passphrase_file)
+        chart = Chart(url, wire, approver, client_document)
+        findings = []
+        for finding in stack.enter_context(closing(examine(chart))):
+            findings.append(finding)
+            if not as_json:
+                for line in _lines(finding):
+                    click.echo(line)
+    _conclude(url, findings, as_json=as_json)
+
+
+def _approver(
+    stack: ExitStack, wire: Wire, data: Path | None, passphrase_file: TextIO | None
+) -> Approver | None:
+    if data is not None and passphrase_file is not None:
+        raise click.UsageError("Give --data or --passphrase-file, not both.")
+    if data is not None:
+        from pdpp.cli.folder import opened
+        from pdpp.doctor.folder import ByFolder
+
+        return ByFolder(stack.enter_context(opened(data)), instant.now)
+    passphrase = _passphrase(passphrase_file)
+    if not passphrase:
+        return None
+    from pdpp.doctor.passphrase import ByPassphrase
+
+    return ByPassphrase(wire, passphrase)
+
+
+def _passphrase(source: TextIO | None) -> str:
+    if source is not None:
+        return str(source.read(_LONGEST_PASSPHRASE + 1)).rstrip("\r\n")
+    if not sys.stdin.isatty():
+        return ""
+    told: str = click.prompt(
+        "Owner's passphrase (empty to go on without)",
+        default="",
+        hide_input=True,
+        show_default=False,
+        err=True,
+    )
+    return told
+
+
+def _lines(finding: Finding) -> Iterator[str]:
+    yield f"{finding.outcome.sign} {finding.step:<10} {finding.about}: {finding.says}"
+    if finding.fix is not None:
+        yield f"  {'':<10} {finding.fix}"
+
+
+def _conclude(url: str, findings: Sequence[Finding], *, as_json: bool) -> None:
+    first = next((found for found in findings if found.outcome is Outcome.BROKEN), None)
+    document = {
+        "url": url,
+        "ok": first is None,
+        "first_broken": None if first is None else first.step,
+        "steps": [finding._asdict() for finding in findings],
+    }
+    untried = [found.step for found in findings if found.outcome is Outcome.UNTRIED]
+    show(document, ["", *_verdict(url, first, untried)], as_json=as_json)
+    if first is not None:
+        click.get_current_context().exit(1)
+
+
+def _verdict(url: str, first: Finding | None, untried: Sequence[str]) -> Iterator[str]:
+    if first is not None:
+        yield f"Broken first: {first.step} ({first.about}): {first.says}."
+        yield f"To mend it: {first.fix}"
+        return
+    yield f"All is well: agents can connect to {url}." if len(untried) < 2 else "Nothing is broken."
+    if untried:
+        yield f"Not tried: {', '.join(untried)}."

@@ -1,0 +1,224 @@
+"""Export: records, documents and files saved under a grant, or everything for the owner."""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from pdpp.cli.exporting.journey import Journey, Tell
+from pdpp.cli.exporting.manifest import BLOB, DECLARATION, RECORDS, Manifest
+from pdpp.cli.exporting.origin import Origin
+from pdpp.cli.exporting.shelf import Shelf
+from pdpp.cli.options import REMOTE_CODES, examples
+from pdpp.cli.output import note, show
+from pdpp.cli.pace import Pace
+from pdpp.cli.progress import Progress
+from pdpp.cli.reading import choice
+from pdpp.cli.reading.naming import Parts, record_of, stream_of, usage
+from pdpp.cli.reading.provider import LONGEST_TOKEN, connected, keyed, sourced
+from pdpp.client.client import Client
+from pdpp.evidence.fence import visible
+from pdpp.evidence.handle import BLOB_URI, STREAM_URI, Handle
+from pdpp.model import instant
+
+
+class Wanted(NamedTuple):
+    """What is to be exported: a stream, a record, a blob, or with none of them everything."""
+
+    stream: str | None = None
+    record: Handle | None = None
+    blob: str | None = None
+    connection: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as the manifest tells it."""
+        record = None if self.record is None else self.record.id
+        told = {"stream": self.stream, "record": record, "connection_id": self.connection}
+        return {name: value for name, value in told.items() if value is not None}
+
+
+@click.command(
+    epilog=examples(
+        "pdpp export messages --connection cin_home -o messages.ndjson",
+        "pdpp export cin_home/messages:m-1 -o letter.md",
+        "pdpp export --all -o my-copy/",
+        "pdpp export --all --data ~/pdpp -o everything/",
+        "pdpp export --all --provider https://data.example.org --token-file owner.txt -o all/",
+        codes=REMOTE_CODES,
+    )
+)
+@click.argument("what", metavar="STREAM|ID", required=False)
+@click.option("--all", "every", is_flag=True, help="Everything that can be read.")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="FILE|DIR",
+    help="One file, or a folder where it ends with / or is one; --all makes a folder.",
+)
+@choice.connection
+@click.option(
+    "--data",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="For the owner: read this data folder itself, declarations too.",
+)
+@click.option(
+    "--token-file",
+    type=click.File("r", encoding="utf-8"),
+    metavar="FILE",
+    help="Read with the token in a file, or - for standard input, instead of the kept grant.",
+)
+@sourced
+@click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
+def export(
+    what: str | None,
+    every: bool,
+    output: str,
+    connection: str | None,
+    data: Path | None,
+    token_file: Any,
+    provider: str | None,
+    cache_root: str | None,
+    as_json: bool,
+) -> None:
+    """Save a STREAM, a record ID, or with --all everything, with a checksum for every file.
+
+    Records are NDJSON that pdpp ingest reads; a folder gets the files they refer to as well.
+    Run again after an interruption, the same command goes on where it was. What the owner exports
+    as a whole, pdpp restore brings back.
+    """
+    wanted = _wanted(what, every, connection)
+    if data is not None:
+        if token_file is not None or provider is not None:
+            raise usage("--data reads a folder; leave --provider and --token-file out")
+        _export_folder(data, wanted, output, as_json=as_json)
+        return
+    with _client(provider, cache_root, token_file) as client:
+        if wanted.blob is not None:
+            _save_blob(client, wanted.blob, Path(output), as_json=as_json)
+        elif wanted.record is not None and not _is_folder(output):
+            _save_document(client, wanted.record, Path(output), as_json=as_json)
+        else:
+            from pdpp.cli.exporting.remote import RemoteOrigin
+
+            origin = RemoteOrigin(
+                client,
+                stream=wanted.stream,
+                connection_id=wanted.connection,
+                record=wanted.record,
+            )
+            _run(origin, wanted, output, as_json=as_json)
+
+
+def _wanted(what: str | None, every: bool, connection: str | None) -> Wanted:
+    if every == (what is not None):
+        raise usage("Export what? Give a STREAM, a record ID, or --all")
+    if what is None:
+        return Wanted(connection=connection)
+    if what.startswith(BLOB_URI):
+        return Wanted(blob=what)
+    if ":" in what and not what.startswith(STREAM_URI):
+        return Wanted(record=record_of(what, Parts(connection, None, None)))
+    return Wanted(stream=stream_of(what), connection=connection)
+
+
+@contextmanager
+def _client(provider: str | None, cache_root: str | None, token_file: Any) -> Iterator[Client]:
+    if token_file is None:
+        with connected(provider, cache_root) as client:
+            yield client
+        return
+    if provider is None:
+        raise usage("With --token-file, name the server with --provider")
+    with keyed(provider, token_file.read(LONGEST_TOKEN + 1).strip()) as client:
+        yield client
+
+
+def _export_folder(data: Path, wanted: Wanted, output: str, *, as_json: bool) -> None:
+    """Export from the store itself, as it is at one moment."""
+    from pdpp.cli.exporting.local import LocalOrigin
+    from pdpp.cli.folder import opened
+
+    if wanted.record is not None or wanted.blob is not None:
+        raise usage("From a folder, export a STREAM or --all; one record is read with a grant")
+    with opened(data) as store, store.reading():
+        origin = LocalOrigin(
+            store, str(data.resolve()), stream=wanted.stream, connection_id=wanted.connection
+        )
+        _run(origin, wanted, output, as_json=as_json)
+
+
+def _is_folder(output: str) -> bool:
+    return output.endswith(("/", os.sep)) or Path(output).is_dir()
+
+
+def _run(origin: Origin, wanted: Wanted, output: str, *, as_json: bool) -> None:
+    single = wanted.stream is not None and not _is_folder(output)
+    if single and len(origin.places()) > 1:
+        names = ", ".join(place.connection_id for place in origin.places())
+        raise usage(
+            f"{wanted.stream!r} is in several accounts; choose one with --connection ({names}), "
+            "or give -o a folder that ends with /"
+        )
+    shelf = Shelf(Path(output), single=single)
+    asked = {"origin": origin.name, **wanted.as_json()}
+    manifest = Manifest(origin.scope, asked, instant.to_text(instant.now()))
+    journey = Journey(origin, shelf, manifest)
+    with Progress("Exporting:") as progress:
+        journey.run(_teller(progress))
+    _tell(journey.manifest, shelf, output, as_json=as_json)
+
+
+def _teller(progress: Progress) -> Tell:
+    """Return what shows how far an export is, with the time that is left."""
+    pace = Pace(time.monotonic())
+
+    def tell(what: str, done: int, total: int) -> None:
+        if what == "records":
+            progress.say(lambda: pace.line(time.monotonic(), done, done, total))
+        else:
+            progress.say(lambda: f"{done:,} of {total:,} {what}")
+
+    return tell
+
+
+def _tell(manifest: Manifest, shelf: Shelf, output: str, *, as_json: bool) -> None:
+    records = sum(entry.facts["records"] for entry in manifest.files if entry.kind == RECORDS)
+    blobs = sum(1 for entry in manifest.files if entry.kind == BLOB)
+    size = sum(entry.size for entry in manifest.files)
+    document = {
+        "output": output,
+        "manifest": str(shelf.manifest_path),
+        "scope": manifest.scope,
+        "records": records,
+        "blobs": blobs,
+        "bytes": size,
+        "missing_blobs": manifest.missing_blobs,
+    }
+    line = f"{records:,} records and {blobs:,} files, {size:,} bytes, are in {output}."
+    lines = [line, f"Every file's sha-256 is in {shelf.manifest_path}."]
+    if any(entry.kind == DECLARATION for entry in manifest.files):
+        lines.append(f"Bring it back with: pdpp restore {output} --data NEW")
+    show(document, map(visible, lines), as_json=as_json)
+    if manifest.missing_blobs:
+        note(f"{len(manifest.missing_blobs):,} files that records refer to could not be read.")
+
+
+def _save_blob(client: Client, blob: str, path: Path, *, as_json: bool) -> None:
+    saved = client.save_blob(blob, path, resume=True)
+    document = {"output": str(path), "bytes": saved.size_bytes, "sha256": saved.sha256}
+    line = f"{saved.size_bytes:,} bytes of {saved.media_type} are in {path}, sha256 {saved.sha256}."
+    show(document, [visible(line)], as_json=as_json)
+
+
+def _save_document(client: Client, handle: Handle, path: Path, *, as_json: bool) -> None:
+    from pdpp.cli.exporting.document import write_document
+
+    sha256, size = write_document(client, handle, path)
+    document = {"output": str(path), "bytes": size, "sha256": sha256}
+    show(document, [visible(f"{handle.id} is in {path}, sha256 {sha256}.")], as_json=as_json)

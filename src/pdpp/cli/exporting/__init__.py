@@ -1,0 +1,1 @@
+"""``pdpp export``: records and files saved elsewhere, checked and resumable."""

@@ -1,0 +1,134 @@
+"""Manifests: what an export holds, file by file with its checksum, and how far it has come."""
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from pdpp.model.errors import InvalidRequest
+
+FORMAT = "pdpp-export/1"
+NAME = "manifest.json"
+
+RECORDS, BLOB, DECLARATION = "records", "blob", "declaration"
+
+
+class Entry(NamedTuple):
+    """One file that is whole; ``facts`` say what it is of."""
+
+    path: str
+    kind: str
+    size: int
+    sha256: str
+    facts: Mapping[str, Any]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the entry as the manifest has it."""
+        told = {"path": self.path, "kind": self.kind, "bytes": self.size, "sha256": self.sha256}
+        return told | dict(self.facts)
+
+
+class Begun(NamedTuple):
+    """A file of records that is not whole yet: how much of it is good, and where to go on."""
+
+    connection_id: str
+    stream: str
+    size: int
+    records: int
+    cursor: str
+
+
+@dataclass(slots=True)
+class Manifest:
+    """An export as far as it has come; ``asked`` is what for, so that only the same goes on."""
+
+    scope: str
+    asked: Mapping[str, Any]
+    made_at: str
+    connections: Sequence[Mapping[str, str]] = ()
+    files: list[Entry] = field(default_factory=list)
+    missing_blobs: list[str] = field(default_factory=list)
+    begun: Begun | None = None
+    replaced: list[str] = field(default_factory=list)
+    complete: bool = False
+
+    def find(self, kind: str, **facts: Any) -> Entry | None:
+        """Return the file of a kind about something, where it is whole."""
+        wanted = facts.items()
+        return next((e for e in self.files if e.kind == kind and wanted <= e.facts.items()), None)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the manifest as it is written; what is only about work in progress goes last."""
+        told: dict[str, Any] = {
+            "format": FORMAT,
+            "complete": self.complete,
+            "scope": self.scope,
+            "asked": dict(self.asked),
+            "made_at": self.made_at,
+            "connections": list(self.connections),
+            "files": [entry.as_json() for entry in self.files],
+            "missing_blobs": self.missing_blobs,
+        }
+        if not self.complete:
+            begun = None if self.begun is None else self.begun._asdict()
+            told |= {"begun": begun, "replaced": self.replaced}
+        return told
+
+
+def read_manifest(path: Path) -> Manifest | None:
+    """Return the manifest in a file, None where there is no file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    try:
+        return _manifest(json.loads(text))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InvalidRequest(f"{path} is not the manifest of an export.") from None
+
+
+def _manifest(told: Mapping[str, Any]) -> Manifest:
+    if told["format"] != FORMAT:
+        raise ValueError("another format")
+    begun = told.get("begun")
+    return Manifest(
+        scope=told["scope"],
+        asked=told["asked"],
+        made_at=told["made_at"],
+        connections=told["connections"],
+        files=[_entry(entry) for entry in told["files"]],
+        missing_blobs=told["missing_blobs"],
+        begun=None if begun is None else Begun(**begun),
+        replaced=told.get("replaced", []),
+        complete=told["complete"] is True,
+    )
+
+
+def _entry(told: Mapping[str, Any]) -> Entry:
+    facts = dict(told)
+    path, kind = facts.pop("path"), facts.pop("kind")
+    size, sha256 = facts.pop("bytes"), facts.pop("sha256")
+    place = PurePosixPath(path)
+    if place.is_absolute() or ".." in place.parts or "\\" in path or ":" in place.parts[0]:
+        raise ValueError("a path that leads out")
+    return Entry(path, kind, size, sha256, facts)
+
+
+def write_manifest(path: Path, manifest: Manifest) -> None:
+    """Write a manifest, whole or not at all."""
+    write_whole(path, json.dumps(manifest.as_json(), indent=1, ensure_ascii=False).encode())
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file for its owner's eyes only, whole or not at all."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    try:
+        with os.fdopen(descriptor, "wb") as target:
+            target.write(content)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,99 @@
+"""The remote origin: what a token opens, over ``/v1``."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pdpp.cli.exporting.origin import Batch, Place
+from pdpp.client.client import Client
+from pdpp.client.result import Record, Schema
+from pdpp.evidence.handle import Handle
+from pdpp.evidence.text import json_text
+from pdpp.model.errors import NotFound
+
+_PAGE = 100
+_OWNER = "owner"
+
+
+class RemoteOrigin:
+    """Exports what one token opens: all of it, one stream, or one record."""
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        stream: str | None = None,
+        connection_id: str | None = None,
+        record: Handle | None = None,
+    ) -> None:
+        self._client = client
+        self.name = client.url
+        self._record = None if record is None else client.record(record)
+        if self._record is not None:
+            stream, connection_id = self._record.stream, self._record.connection_id
+        self._stream = stream
+        self._rows = client.streams(stream, connection_id=connection_id)
+        self.scope = "owner" if client.schema().token_kind == _OWNER else "grant"
+
+    def connections(self) -> Sequence[Mapping[str, str]]:
+        """Return the accounts of the streams."""
+        found = {row.connection_id: row for row in self._rows}
+        return [
+            {
+                "connection_id": row.connection_id,
+                "connector_key": row.connector_key,
+                "display_name": row.display_name,
+            }
+            for row in found.values()
+        ]
+
+    def declarations(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the declarations, which a server tells its owner alone."""
+        if self.scope != "owner":
+            return
+        for key, row in {row.connector_key: row for row in self._rows}.items():
+            full = self._client.schema(row.name, connection_id=row.connection_id, full=True)
+            document = _declaration(full)
+            if document is not None:
+                yield key, json_text(document).encode()
+
+    def places(self) -> Sequence[Place]:
+        """Return the streams of each account."""
+        if self._record is not None:
+            return [Place(self._record.connection_id, self._record.stream, 1)]
+        return [Place(row.connection_id, row.name, row.record_count) for row in self._rows]
+
+    def batches(self, place: Place, cursor: str | None) -> Iterator[Batch]:
+        """Yield the pages of a stream, from a cursor on."""
+        if self._record is not None:
+            yield Batch([_line(self._record)], None)
+            return
+        listing = self._client.records(
+            place.stream, connection_id=place.connection_id, limit=_PAGE, cursor=cursor
+        )
+        for page in listing.pages():
+            yield Batch([_line(record) for record in page.items], page.next_cursor)
+
+    def blobs(self) -> None:
+        """Tell that only those are known that records refer to."""
+        return
+
+    def save_blob(self, blob_id: str, path: Path) -> str | None:
+        """Save a blob, going on with what broke off."""
+        try:
+            return self._client.save_blob(blob_id, path, resume=True).media_type
+        except NotFound:
+            return None
+
+
+def _line(record: Record) -> bytes:
+    line = {"key": record.key, "data": record.data, "emitted_at": record.emitted_at}
+    return json_text(line).encode("utf-8", "surrogatepass")
+
+
+def _declaration(full: Schema) -> Mapping[str, Any] | None:
+    for connector in full.raw["connectors"]:
+        document = connector.get("declaration")
+        if isinstance(document, Mapping):
+            return document
+    return None

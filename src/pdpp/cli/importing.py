@@ -1,0 +1,122 @@
+"""Import: the exports that services hand out become records of a connection."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import click
+import orjson
+
+from pdpp.cli.arrival import Choice, Manner, bring, prepare
+from pdpp.cli.folder import opened
+from pdpp.cli.history import show_history
+from pdpp.cli.options import common, examples
+from pdpp.sources.drawer import Drawer
+from pdpp.sources.report import COMPLETE, INTERRUPTED
+
+_INTERRUPTED = 130
+_MOST_BYTES = 1 << 20
+
+
+def setting(text: str) -> tuple[str, str]:
+    """Return a name and its value."""
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise click.BadParameter(f"{text!r} is not of the form NAME=VALUE.")
+    return name, value
+
+
+@click.command(
+    "import",
+    epilog=examples(
+        "pdpp import ~/Downloads/export.zip",
+        "pdpp import ~/.claude/projects --yes",
+        "pdpp import --watch ~/.claude/projects",
+        "pdpp import orders.csv --infer",
+        "pdpp import history",
+    ),
+)
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.option("--as", "source", metavar="KEY", help="The source; unless given, it is recognised.")
+@click.option("--connection", "connection_id", metavar="ID", help="The account it goes into.")
+@click.option(
+    "--set",
+    "settings",
+    type=setting,
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="What the source should know, such as time_zone=Europe/Lisbon.",
+)
+@click.option("--infer", is_flag=True, help="Draft a declaration for CSV, JSON or NDJSON.")
+@click.option(
+    "--declaration", type=click.File("rb"), metavar="FILE", help="A declaration of your own."
+)
+@click.option("--stream", metavar="NAME", help="With --declaration, which of its streams.")
+@click.option("--mirror", is_flag=True, help="Delete what the export no longer holds; asks first.")
+@click.option("--watch", is_flag=True, help="Stay, and bring in what is added.")
+@click.option(
+    "--every",
+    type=click.FloatRange(0.05, 3_600),
+    default=2.0,
+    metavar="SECONDS",
+    help="With --watch, how often to look; 2 unless given.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@common
+def importing(
+    paths: Sequence[str],
+    source: str | None,
+    connection_id: str | None,
+    settings: Sequence[tuple[str, str]],
+    infer: bool,
+    declaration: BinaryIO | None,
+    stream: str | None,
+    mirror: bool,
+    watch: bool,
+    every: float,
+    yes: bool,
+    data: Path,
+    as_json: bool,
+) -> None:
+    """Bring in exports: files, folders and zips as services hand them out.
+
+    What each PATH is, is recognised by its content, shown, and asked about once. The same export
+    twice changes nothing. pdpp import history shows what earlier imports did.
+    """
+    drawer = Drawer(data)
+    if paths[0] == "history" and not Path("history").exists():
+        show_history(drawer, paths[1:], as_json=as_json)
+        return
+    if watch and (mirror or len(paths) > 1):
+        raise click.UsageError("--watch takes one PATH and goes without --mirror.")
+    choice = Choice(source, connection_id, dict(settings), infer, _document(declaration), stream)
+    manner = Manner(yes=yes, as_json=as_json, mirror=mirror, every=every if watch else None)
+    _bring_all(paths, drawer, choice, manner, data)
+
+
+def _bring_all(
+    paths: Sequence[str], drawer: Drawer, choice: Choice, manner: Manner, data: Path
+) -> None:
+    ends: list[str] = []
+    with opened(data, create=True) as store:
+        for path in paths:
+            ends.append(bring(prepare(store, drawer, Path(path), choice), manner))
+            if ends[-1] == INTERRUPTED:
+                break
+    if ends[-1] == INTERRUPTED:
+        click.get_current_context().exit(_INTERRUPTED)
+    if any(status != COMPLETE for status in ends):
+        click.get_current_context().exit(1)
+
+
+def _document(file: BinaryIO | None) -> dict[str, Any] | None:
+    """Return the declaration in a file."""
+    if file is None:
+        return None
+    try:
+        document = orjson.loads(file.read(_MOST_BYTES))
+    except orjson.JSONDecodeError as problem:
+        raise click.ClickException(f"{file.name} is not JSON: {problem}") from None
+    if not isinstance(document, dict):
+        raise click.ClickException(f"{file.name} is not a declaration")
+    return document

@@ -1,0 +1,1 @@
+"""``pdpp read``: what a person reads of what a grant opens."""

@@ -1,0 +1,66 @@
+"""Filters: what a person types as a comparison, as the filter it means."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+_COMPARISON = re.compile(r"([^<>=]+?)\s*(>=|<=|>|<|=)\s*(.*)\Z", re.DOTALL)
+_OPERATORS = {">=": "gte", ">": "gt", "<=": "lte", "<": "lt"}
+_EXAMPLE = 'such as status=open, sent_at>=2026-01-01 or \'{"size": {"gte": 10, "lt": 20}}\''
+
+
+def filters_of(texts: Sequence[str]) -> dict[str, Any]:
+    """Return all comparisons together; what contradicts another is refused."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        for field, wanted in _parse(text).items():
+            _add(found, field, wanted)
+    return found
+
+
+def _parse(text: str) -> dict[str, Any]:
+    if text.lstrip().startswith("{"):
+        return _parse_json(text)
+    match = _COMPARISON.match(text)
+    if match is None:
+        raise _refuse(f"{text!r} is no filter; write one {_EXAMPLE}")
+    field, operator, value = match.groups()
+    return {field: value if operator == "=" else {_OPERATORS[operator]: value}}
+
+
+def _parse_json(text: str) -> dict[str, Any]:
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict) or not data or not all(map(_is_wanted, data.values())):
+        raise _refuse(f"{text!r} is no filter; by field a value or bounds, {_EXAMPLE}")
+    return data
+
+
+def _is_wanted(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return _is_scalar(value)
+    known = set(_OPERATORS.values())
+    return bool(value) and value.keys() <= known and all(map(_is_scalar, value.values()))
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, str | int | float)
+
+
+def _add(found: dict[str, Any], field: str, wanted: Any) -> None:
+    held = found.get(field)
+    if held is None:
+        found[field] = wanted
+    elif isinstance(held, dict) and isinstance(wanted, dict) and not held.keys() & wanted.keys():
+        found[field] = {**held, **wanted}
+    else:
+        raise _refuse(f"two filters on {field!r} contradict each other; give one")
+
+
+def _refuse(what: str) -> click.UsageError:
+    return click.BadParameter(what, click.get_current_context(), param_hint="--filter")

@@ -1,0 +1,149 @@
+"""Providers: which server a command reads, under which kept grant, and how a refusal is told."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+
+from pdpp.cli.output import Refused
+from pdpp.client.client import Client
+from pdpp.credentials import (
+    Cache,
+    CredentialError,
+    OwnerCredentialError,
+    cache_folder,
+    is_token,
+    provider_origin,
+    refuse_owner_environment,
+)
+from pdpp.model.errors import PdppError
+
+LONGEST_TOKEN = 4_096
+UNREACHABLE, OWNER, NOT_CONNECTED = 69, 77, 78
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_EXITS = {
+    "server_unreachable": UNREACHABLE,
+    "owner_token_refused": OWNER,
+    "authentication_error": NOT_CONNECTED,
+    "grant_expired": NOT_CONNECTED,
+    "grant_revoked": NOT_CONNECTED,
+    "grant_invalid": NOT_CONNECTED,
+}
+_FIXES = {
+    "grant_stream_not_allowed": "pdpp read streams",
+    "field_not_granted": "pdpp read schema STREAM",
+    "unknown_field": "pdpp read schema STREAM",
+    "invalid_filter": "pdpp read schema STREAM",
+    "invalid_expand": "pdpp read schema STREAM",
+    "invalid_cursor": "the same command without --cursor",
+    "cursor_expired": "the same command with --changes-since beginning",
+}
+
+
+def sourced(function: F) -> F:
+    """Give a command ``--provider`` and ``--cache-root``."""
+    provider = click.option(
+        "--provider",
+        metavar="URL",
+        help="The server to read; unless given, PDPP_PROVIDER_URL or the only one connected.",
+    )
+    root = click.option(
+        "--cache-root", metavar="DIR", help="Folder of the cache; PDPP_CACHE_ROOT too."
+    )
+    return provider(root(function))
+
+
+@contextmanager
+def connected(provider: str | None, cache_root: str | None) -> Iterator[Client]:
+    """Open the server a command reads, and tell what it refuses with the command that mends it."""
+    with _told(None):
+        refuse_owner_environment(os.environ)
+        url = _chosen(provider, cache_root)
+        with _told(url), Client.connected(url, cache_root=cache_root) as client:
+            yield client
+
+
+@contextmanager
+def keyed(provider: str, token: str) -> Iterator[Client]:
+    """Open a server with a token that the caller holds, the owner's perhaps."""
+    if len(token) > LONGEST_TOKEN or not is_token(token):
+        raise click.ClickException("the file holds no token")
+    url = _origin(provider)
+    with _told(url), Client(url, token) as client:
+        yield client
+
+
+@contextmanager
+def _told(url: str | None) -> Iterator[None]:
+    try:
+        yield
+    except CredentialError as problem:
+        raise _uncredited(problem) from None
+    except PdppError as problem:
+        raise refusal(problem, url) from None
+
+
+def _origin(text: str) -> str:
+    try:
+        return provider_origin(text)
+    except ValueError as problem:
+        raise click.UsageError(str(problem), click.get_current_context()) from None
+
+
+def _chosen(provider: str | None, cache_root: str | None) -> str:
+    told = provider or os.environ.get("PDPP_PROVIDER_URL")
+    if told:
+        return _origin(told)
+    held = Cache(cache_folder(cache_root, os.environ, None)).providers()
+    if not held:
+        raise CredentialError("not connected to any server; run: pdpp connect URL")
+    if len(held) > 1:
+        names = ", ".join(credential.provider_url for credential in held)
+        raise click.UsageError(
+            f"Several servers are connected; choose with --provider: {names}",
+            click.get_current_context(),
+        )
+    return held[0].provider_url
+
+
+def _uncredited(problem: CredentialError) -> Refused:
+    owners = isinstance(problem, OwnerCredentialError)
+    code = "owner_credential_refused" if owners else "not_connected"
+    what, _, fix = str(problem).partition("; ")
+    error = {"code": code, "message": what if fix.startswith("run: ") else str(problem)}
+    command = fix.removeprefix("run: ") if fix.startswith("run: ") else None
+    return Refused(error, command, problem.exit_code)
+
+
+def refusal(problem: PdppError, url: str | None) -> Refused:
+    """Return a server's error as it is told: its code, its words, and what would do."""
+    error = dict(problem.body("")["error"])
+    if not error.get("request_id"):
+        error.pop("request_id", None)
+    return Refused(error, _fix(problem, url), _EXITS.get(problem.code, 1))
+
+
+def _fix(problem: PdppError, url: str | None) -> str | None:
+    if _EXITS.get(problem.code) in (OWNER, NOT_CONNECTED) and url is not None:
+        return f"pdpp connect {url}"
+    choices = problem.detail.get("available_connections")
+    if isinstance(choices, list):
+        return " or ".join(_choice(choice) for choice in choices if isinstance(choice, Mapping))
+    if isinstance(problem.detail.get("blob_id"), str):
+        return f"pdpp read blob {problem.detail['blob_id']} -o FILE"
+    fix = _FIXES.get(problem.code)
+    return None if fix is None else fix.replace("STREAM", _stream())
+
+
+def _stream() -> str:
+    """Return the stream that the command is about, where it names one."""
+    named = click.get_current_context().params.get("stream")
+    return named if isinstance(named, str) else "STREAM"
+
+
+def _choice(choice: Mapping[str, Any]) -> str:
+    return f"--connection {choice.get('connection_id')} ({choice.get('display_name')})"

@@ -1,0 +1,138 @@
+"""``pdpp read records``: pages of records, or of what changed."""
+
+from typing import Any
+
+import click
+
+from pdpp.cli.options import REMOTE_CODES, examples
+from pdpp.cli.reading import choice, raw
+from pdpp.cli.reading.filters import filters_of
+from pdpp.cli.reading.hint import next_command, spelled_id
+from pdpp.cli.reading.naming import stream_of, usage
+from pdpp.cli.reading.paging import MOST_A_PAGE, pages_of, write_cards, write_end, write_lines
+from pdpp.cli.reading.provider import connected, sourced
+from pdpp.cli.reading.sheet import Sheet, Span, sheet
+from pdpp.cli.reading.value import facts_in, fields_of, title_of
+from pdpp.client.client import Client
+from pdpp.client.listing import Listing
+from pdpp.client.request import Request
+from pdpp.client.request import records as asked_records
+from pdpp.client.result import Page, Record, page_of, record_of
+from pdpp.evidence.fence import quote
+
+_FEW = 10
+_INDENT = 3
+
+
+@click.command(
+    epilog=examples(
+        "pdpp read records messages --limit 5",
+        "pdpp read records messages --filter 'sent_at>=2026-01-01' --fields subject,sent_at",
+        "pdpp read records orders --sort=-total --expand items --connection cin_shop",
+        "pdpp read records messages --connection cin_home --changes-since beginning --all --jsonl",
+        codes=REMOTE_CODES,
+    )
+)
+@click.argument("stream")
+@click.option("--sort", metavar="FIELD", help="By this field; -FIELD for the largest first.")
+@click.option("--order", type=click.Choice(["asc", "desc"]), help="The direction of the sort.")
+@click.option(
+    "--count", type=click.Choice(["none", "estimated", "exact"]), help="Count all that match."
+)
+@click.option(
+    "--changes-since", metavar="BOOKMARK", help="What changed since then, or since beginning."
+)
+@choice.together(choice.connection, choice.filters, choice.fields, choice.view)
+@choice.together(choice.expand, choice.expand_limit, choice.limit, choice.cursor)
+@choice.together(choice.every, choice.as_json, choice.as_lines)
+@sourced
+def records(
+    stream: str,
+    every: bool,
+    as_json: bool,
+    as_lines: bool,
+    provider: str | None,
+    cache_root: str | None,
+    **chosen: Any,
+) -> None:
+    """Show records of STREAM, newest first unless asked otherwise."""
+    choice.one_form(as_json=as_json, as_lines=as_lines, every=every)
+    asked = _request(stream_of(stream), every, chosen)
+    with connected(provider, cache_root) as client:
+        if as_json:
+            raw.verbatim(client.ask(asked))
+            return
+        listing = Listing(lambda one: client.ask(one).parsed(page_of(record_of)), asked)
+        pages = pages_of(listing, every=every, total=lambda: _count(client, asked))
+        if as_lines:
+            write_lines(pages)
+        else:
+            _show(client, sheet(), pages, asked)
+
+
+def _request(stream: str, every: bool, chosen: dict[str, Any]) -> Request:
+    """Return the read that the options ask for."""
+    if chosen["fields"] and chosen["view"]:
+        raise usage("Choose --fields or --view")
+    limit = chosen["limit"] or (MOST_A_PAGE if every else _FEW)
+    asked = asked_records(
+        stream,
+        {
+            "connection_id": chosen["connection"],
+            "filter": filters_of(chosen["filters"]),
+            "fields": choice.names_of(chosen["fields"]),
+            "expand": choice.names_of(chosen["expand"]),
+            "expand_limit": choice.limits_of(chosen["expand_limit"]),
+            "limit": limit,
+            "view": chosen["view"],
+            "sort": chosen["sort"],
+            "order": chosen["order"],
+            "cursor": chosen["cursor"],
+            "count": chosen["count"],
+        },
+    )
+    since = chosen["changes_since"]
+    return asked if since is None else asked.with_params(changes_since=since)
+
+
+def _count(client: Client, asked: Request) -> int | None:
+    """Return how many records there are in all, where that can be asked."""
+    if "changes_since" in asked.params:
+        return None
+    counted = asked.with_params(limit=1, count="exact")
+    return client.ask(counted).parsed(page_of(record_of)).count
+
+
+def _show(client: Client, page: Sheet, pages: Any, asked: Request) -> None:
+    facts = facts_in(client, asked.path[1], asked.params.get("connection_id"))
+
+    def card(page: Sheet, number: int, record: Record) -> None:
+        id = Span(spelled_id(record.id), "id")
+        if record.deleted:
+            page.line(f"{number}. ", id, f" · deleted at {record.deleted_at}")
+            return
+        page.line(f"{number}. ", id, " · ", Span(quote(title_of(record, facts)), "title"))
+        for name, text in fields_of(record, facts).items():
+            page.line(Span(f"{name}: ", "quiet"), text, indent=_INDENT)
+        for name, related in record.expanded.items():
+            page.line(Span(f"{name}: ", "quiet"), _related(related), indent=_INDENT)
+
+    shown, last = write_cards(page, pages, card)
+    write_end(page, last, _total(shown, last, asked.path[1]))
+    if last.items:
+        page.command("whole record", next_command("fetch", spelled_id(last.items[-1].id)))
+
+
+def _related(related: Any) -> str:
+    if related is None:
+        return "none"
+    if related.get("object") != "list":
+        return f"record {related.get('id')}"
+    more = ", more exist" if related.get("has_more") else ""
+    return f"{len(related['data'])} records{more}; see them with fetch"
+
+
+def _total(shown: int, page: Page[Record], stream: str) -> str:
+    counted = "" if page.count is None else f" of {page.count:,}"
+    ended = "" if page.has_more else " End of list."
+    return f"{shown:,}{counted} records of {stream}.{ended}"

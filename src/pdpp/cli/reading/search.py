@@ -1,0 +1,126 @@
+"""``pdpp read search``: hits with the passage that proves each, and the command around it."""
+
+import click
+
+from pdpp.cli.options import REMOTE_CODES, examples
+from pdpp.cli.reading import choice, raw
+from pdpp.cli.reading.filters import filters_of
+from pdpp.cli.reading.hint import next_command, spelled_id
+from pdpp.cli.reading.mark import excerpt_pieces
+from pdpp.cli.reading.naming import stream_of
+from pdpp.cli.reading.paging import MOST_A_PAGE, pages_of, write_cards, write_end, write_lines
+from pdpp.cli.reading.provider import connected, sourced
+from pdpp.cli.reading.sheet import Sheet, Span, quoted, sheet
+from pdpp.client import request
+from pdpp.client.request import SearchOptions
+from pdpp.client.result import Excerpt, Hit, Page
+from pdpp.evidence.fence import quote
+from pdpp.evidence.window import DEFAULT_LIMIT
+
+_FEW = 10
+_INDENT = 3
+
+
+@click.command(
+    epilog=examples(
+        "pdpp read search invoice 4471",
+        "pdpp read search '\"green tiles\"' --stream messages --connection cin_home",
+        "pdpp read search deposit --filter 'sent_at>=2026-01-01' --all --jsonl > hits.jsonl",
+        codes=REMOTE_CODES,
+    )
+)
+@click.argument("words", nargs=-1, required=True)
+@click.option("--stream", "streams", metavar="NAME", multiple=True, help="Only this stream.")
+@click.option(
+    "--mode",
+    type=click.Choice(["lexical", "semantic", "hybrid"]),
+    help="By words, by meaning, or both, where the server offers it.",
+)
+@choice.together(choice.connection, choice.filters, choice.limit, choice.cursor)
+@choice.together(choice.every, choice.as_json, choice.as_lines)
+@sourced
+def search(
+    words: tuple[str, ...],
+    streams: tuple[str, ...],
+    mode: str | None,
+    connection: str | None,
+    filters: tuple[str, ...],
+    limit: int | None,
+    cursor: str | None,
+    every: bool,
+    as_json: bool,
+    as_lines: bool,
+    provider: str | None,
+    cache_root: str | None,
+) -> None:
+    """Find records that hold all WORDS, best first, each with a passage around the match.
+
+    A phrase in double quotes must stand as it is; word* finds every word that begins so.
+    """
+    choice.one_form(as_json=as_json, as_lines=as_lines, every=every)
+    query = " ".join(words)
+    options: SearchOptions = {
+        "streams": [stream_of(name) for name in streams],
+        "connection_id": connection,
+        "filter": filters_of(filters),
+        "mode": mode,  # type: ignore[typeddict-item]
+        "limit": limit or (MOST_A_PAGE if every else _FEW),
+        "cursor": cursor,
+    }
+    with connected(provider, cache_root) as client:
+        if as_json:
+            raw.verbatim(client.ask(request.search(query, options)))
+            return
+        pages = pages_of(client.search(query, **options), every=every)
+        if as_lines:
+            write_lines(pages)
+            return
+        page = sheet()
+        shown, last = write_cards(page, pages, _card)
+        write_end(page, last, _total(shown, last))
+
+
+def _card(page: Sheet, number: int, hit: Hit) -> None:
+    id = spelled_id(hit.id)
+    if hit.excerpts:
+        _evidence(page, number, id, hit.excerpts[0])
+    else:
+        matched = ", ".join(hit.matched_fields)
+        where = f" · matched in {matched} only, no passage" if matched else " · no passage"
+        page.line(f"{number}. ", Span(id, "id"), where)
+        page.command("read", next_command("fetch", id), _INDENT)
+    source = [hit.connector_key, hit.display_name, hit.stream]
+    if hit.event_time is not None:
+        source.append(hit.event_time)
+    page.line(Span(quote(hit.title), "title"), f" · {' · '.join(source)}", indent=_INDENT)
+
+
+def _evidence(page: Sheet, number: int, id: str, part: Excerpt) -> None:
+    place = f"{part.field_path} {part.start_chars}–{part.end_chars} of {part.total_chars} in "
+    page.line(f"{number}. {place}", Span(id, "id"))
+    page.line(*quoted(part, excerpt_pieces(part), coloured=page.coloured), indent=_INDENT)
+    page.command("read", window_command(id, part), _INDENT)
+
+
+def window_command(id: str, part: Excerpt) -> str:
+    """Return the command that reads around a passage, as the server says it is read."""
+    read = part.raw.get("read", {})
+    limit = read.get("limit_chars", DEFAULT_LIMIT)
+    return next_command(
+        "window",
+        id,
+        part.field_path,
+        offset=read.get("offset_chars", part.start_chars),
+        limit=None if limit == DEFAULT_LIMIT else limit,
+    )
+
+
+def _total(shown: int, page: Page[Hit]) -> str:
+    hits = "1 hit" if shown == 1 else f"{shown:,} hits"
+    if page.count is not None:
+        total = hits if page.count == shown else f"{shown:,} of {page.count:,} hits"
+        return f"{total}, all matches ranked."
+    recall = page.raw.get("meta", {}).get("recall", {})
+    if recall.get("complete") is False:
+        return f"{hits}; more match than were ranked: the newest of each stream were."
+    return f"{hits}." if shown else "No hits."

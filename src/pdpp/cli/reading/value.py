@@ -1,0 +1,59 @@
+"""Values: the fields of a record as a person reads them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pdpp.client.client import Client
+from pdpp.client.result import Record
+from pdpp.evidence.binary import Binary, describe
+from pdpp.evidence.budget import cut
+from pdpp.evidence.card import make_card
+from pdpp.evidence.fence import quote
+from pdpp.evidence.text import field_text
+from pdpp.mcp.presentation import NO_FACTS, Facts, facts_of
+from pdpp.model.declaration import Kind
+from pdpp.model.errors import PdppError
+
+BRIEF_CHARS = 160
+
+
+def facts_in(client: Client, stream: str, connection_id: str | None) -> Facts:
+    """Return what the declaration says of a stream's fields; what is not told is not guessed."""
+    try:
+        found = client.schema(stream, connection_id=connection_id)
+    except PdppError:
+        return NO_FACTS
+    return next((facts_of(row.fields) for row in found.streams), NO_FACTS)
+
+
+def title_of(record: Record, facts: Facts) -> str:
+    """Return a record's title by its declared role, else where and when it is from."""
+    return make_card(
+        record.data,
+        facts.roles,
+        label=record.display_name,
+        stream=record.stream,
+        emitted_at=record.emitted_at,
+    ).title
+
+
+def binary_words(binary: Binary) -> str:
+    """Return the facts about content that is not shown."""
+    size = "unknown size" if binary.size_bytes is None else f"{binary.size_bytes:,} bytes"
+    return f"[{binary.media_type}, {size}]"
+
+
+def brief(value: Any, kind: Kind | None, most: int = BRIEF_CHARS) -> str:
+    """Return a value on one line; of a long one the beginning, and how long it is."""
+    binary = describe(value, kind)
+    if binary is not None:
+        return binary_words(binary)
+    text = field_text(value)
+    served, was_cut = cut(text, most)
+    shown = quote(served) if isinstance(value, str) else served
+    return f'{shown[:-1]}…" ({len(text):,} chars)' if was_cut and shown else shown
+
+
+def fields_of(record: Record, facts: Facts) -> Mapping[str, str]:
+    """Return every field of a record on one line each."""
+    return {name: brief(value, facts.kinds.get(name)) for name, value in record.data.items()}

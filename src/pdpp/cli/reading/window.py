@@ -1,0 +1,149 @@
+"""``pdpp read window``: a bounded piece of one field, and the pieces beside it."""
+
+import click
+
+from pdpp.cli.options import REMOTE_CODES, examples
+from pdpp.cli.reading import choice, raw
+from pdpp.cli.reading.hint import next_command, spelled_id
+from pdpp.cli.reading.mark import pieces_of
+from pdpp.cli.reading.naming import Parts, Piece, piece_of, usage
+from pdpp.cli.reading.provider import connected, sourced
+from pdpp.cli.reading.sheet import Sheet, Span, sheet
+from pdpp.client import request
+from pdpp.client.client import Client
+from pdpp.client.request import WindowOptions
+from pdpp.client.result import Window, window_of
+from pdpp.evidence.window import DEFAULT_LIMIT, MAX_LIMIT
+
+
+@click.command(
+    epilog=examples(
+        "pdpp read window cin_home/messages:m-1 body",
+        "pdpp read window cin_home/messages:m-1 body --offset 4096 --limit 2000",
+        "pdpp read window messages:m-1 body --connection cin_home --query deposit",
+        "pdpp read window --connection cin_home --stream messages --record m-1 body --all",
+        codes=REMOTE_CODES,
+    )
+)
+@click.argument("id", required=False)
+@click.argument("field", required=False)
+@click.option("--offset", type=click.IntRange(0), metavar="N", help="Begin at this character.")
+@click.option("--limit", type=click.IntRange(1, MAX_LIMIT), metavar="N", help="How many at most.")
+@click.option("--query", metavar="TEXT", help="Read around the first match of these words.")
+@click.option("--before", type=click.IntRange(0), metavar="N", help="With --query: so many before.")
+@click.option("--after", type=click.IntRange(0), metavar="N", help="With --query: so many after.")
+@click.option("--all", "every", is_flag=True, help="Read the field to its end.")
+@choice.together(choice.connection, choice.stream, choice.record, choice.as_json, choice.as_lines)
+@sourced
+def window(
+    id: str | None,
+    field: str | None,
+    offset: int | None,
+    limit: int | None,
+    query: str | None,
+    before: int | None,
+    after: int | None,
+    every: bool,
+    connection: str | None,
+    stream: str | None,
+    record: str | None,
+    as_json: bool,
+    as_lines: bool,
+    provider: str | None,
+    cache_root: str | None,
+) -> None:
+    """Read a piece of FIELD of the record ID, by offset or around words.
+
+    ID is connection/stream:record, stream:record with --connection, or a pdpp:// URI.
+    """
+    choice.one_form(as_json=as_json, as_lines=as_lines, every=every)
+    piece = piece_of(id, field, Parts(connection, stream, record))
+    options = _options(piece, offset, limit, query, before, after)
+    if every and options.get("query") is not None:
+        raise usage("--all reads from an offset on, not around --query")
+    with connected(provider, cache_root) as client:
+        if as_json:
+            raw.verbatim(client.ask(request.window(piece.handle, piece.field, options)))
+        elif every:
+            _all(client, piece, options, as_lines=as_lines)
+        else:
+            _one(client, piece, options, as_lines=as_lines)
+
+
+def _options(
+    piece: Piece,
+    offset: int | None,
+    limit: int | None,
+    query: str | None,
+    before: int | None,
+    after: int | None,
+) -> WindowOptions:
+    """Return what was chosen; a URI's own choice stands where nothing else was said."""
+    return {
+        "offset_chars": offset if offset is not None or query is not None else piece.offset,
+        "limit_chars": limit if limit is not None or query is not None else piece.limit,
+        "query": query if query is not None or offset is not None else piece.query,
+        "before_chars": before,
+        "after_chars": after,
+    }
+
+
+def _one(client: Client, piece: Piece, options: WindowOptions, *, as_lines: bool) -> None:
+    asked = request.window(piece.handle, piece.field, options)
+    found = client.ask(asked).parsed(window_of)
+    if as_lines:
+        raw.one_line(found.raw)
+        return
+    page = sheet()
+    _head(page, found)
+    page.passage(pieces_of(found.text, found.start_chars, found.matches))
+    _beside(page, found)
+
+
+def _all(client: Client, piece: Piece, options: WindowOptions, *, as_lines: bool) -> None:
+    """Write a field to its end: one text, or each window as a line of JSON."""
+    start = options.get("offset_chars") or 0
+    limit = options.get("limit_chars") or MAX_LIMIT
+    windows = client.walk(piece.handle, piece.field, offset_chars=start, limit_chars=limit)
+    if as_lines:
+        for found in windows:
+            raw.one_line(found.raw)
+        return
+    text, last = [], None
+    for last in windows:
+        text.append(last.text)
+    page = sheet()
+    if last is not None:
+        _head(page, last._replace(start_chars=start, complete=start == 0))
+    page.passage(pieces_of("".join(text), start, ()))
+
+
+def _head(page: Sheet, found: Window) -> None:
+    ended = "whole field" if found.complete else "end reached"
+    state = "more follows" if found.has_more else ended
+    place = f"chars {found.start_chars}–{found.end_chars} of {found.total_chars}, {state}"
+    id = Span(spelled_id(found.id), "id")
+    page.line(id, f" · {found.field_path} · {place} · digest {found.digest}")
+    if found.match_count is not None and found.matches:
+        first, *others = (f"{start}–{end}" for start, end in found.matches)
+        more = f"; others at {', '.join(others)}" if others else ""
+        left = found.match_count - len(found.matches)
+        page.line(f"match 1 of {found.match_count} at {first}{more}{_and_more(left)}")
+
+
+def _and_more(left: int) -> str:
+    return f" and {left} more" if left else ""
+
+
+def _beside(page: Sheet, found: Window) -> None:
+    """Offer the piece after this one and the piece before it."""
+    id, limit = spelled_id(found.id), max(DEFAULT_LIMIT, found.raw["window"]["limit_chars"])
+    sized = None if limit == DEFAULT_LIMIT else min(limit, MAX_LIMIT)
+    if found.next_offset_chars is not None:
+        following = {"offset": found.next_offset_chars, "limit": sized}
+        page.command("read on", next_command("window", id, found.field_path, **following))
+    if found.start_chars > 0:
+        begin = max(0, found.start_chars - min(limit, MAX_LIMIT))
+        size = found.start_chars - begin
+        earlier = {"offset": begin, "limit": None if size == DEFAULT_LIMIT else size}
+        page.command("before", next_command("window", id, found.field_path, **earlier))

@@ -1,0 +1,126 @@
+"""Restore: an export of everything becomes a store again, checked before anything is written."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+
+from pdpp.cli.exporting.manifest import (
+    BLOB,
+    DECLARATION,
+    NAME,
+    RECORDS,
+    Entry,
+    Manifest,
+    read_manifest,
+)
+from pdpp.cli.exporting.shelf import checksum
+from pdpp.cli.folder import opened
+from pdpp.cli.ingest import Result, batches, find, read_lines
+from pdpp.cli.options import common, examples
+from pdpp.cli.output import show
+from pdpp.cli.progress import Progress
+from pdpp.model import instant
+from pdpp.model.errors import Conflict, InvalidRequest, NotFound
+from pdpp.model.validation import parse_declaration
+from pdpp.resource.ingest import write_lines
+from pdpp.resource.settings import Settings
+from pdpp.store.port import Store
+
+
+@click.command(
+    epilog=examples("pdpp restore everything/ --data ~/pdpp", "pdpp check --data ~/pdpp")
+)
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@common
+def restore(folder: Path, data: Path, as_json: bool) -> None:
+    """Bring back what pdpp export --all saved for the owner: sources, accounts, records, files.
+
+    Every file is checked against the manifest before anything is written; the same folder twice
+    changes nothing. Grants and tokens are not part of an export: approve anew, or use pdpp backup.
+    """
+    manifest = _checked(folder)
+    with opened(data, create=True) as store, Progress("Records:") as progress:
+        _declare(store, folder, manifest)
+        _keep_blobs(store, folder, manifest)
+        result = _write(store, folder, manifest, progress)
+    document = {"connections": len(manifest.connections), **result.document()}
+    lines = [f"{len(manifest.connections)} accounts restored into {data}.", *result.lines()]
+    show(document, lines, as_json=as_json)
+    if result.counts["rejected"]:
+        click.get_current_context().exit(1)
+
+
+def _checked(folder: Path) -> Manifest:
+    """Return the manifest of a whole export, every file of which is as it says."""
+    manifest = read_manifest(folder / NAME)
+    if manifest is None:
+        raise NotFound(f"there is no {NAME} in {folder}; is it an export?")
+    if not manifest.complete:
+        raise InvalidRequest(f"the export in {folder} is not finished; run its command again")
+    if manifest.scope != "owner":
+        raise InvalidRequest(
+            f"the export in {folder} was made under a grant and holds no declarations; bring its "
+            "records in with pdpp ingest"
+        )
+    with Progress("Checking files:") as progress:
+        for number, entry in enumerate(manifest.files, 1):
+            _check(folder, entry)
+            progress.tell(number, len(manifest.files))
+    return manifest
+
+
+def _check(folder: Path, entry: Entry) -> None:
+    path = folder / entry.path
+    if not path.is_file():
+        raise NotFound(f"{path} is missing from the export")
+    if checksum(path) != (entry.size, entry.sha256):
+        raise Conflict(f"{path} is not the file that was exported: its checksum differs")
+
+
+def _of_kind(manifest: Manifest, kind: str) -> Iterator[Entry]:
+    return (entry for entry in manifest.files if entry.kind == kind)
+
+
+def _declare(store: Store, folder: Path, manifest: Manifest) -> None:
+    for entry in _of_kind(manifest, DECLARATION):
+        declaration = parse_declaration(orjson.loads((folder / entry.path).read_bytes()))
+        held = store.catalogue().sources.get(declaration.connector_key)
+        if held is None or held.revision != declaration.revision:
+            store.register(declaration)
+    for connection in manifest.connections:
+        store.connect(
+            connection["connection_id"], connection["connector_key"], connection["display_name"]
+        )
+
+
+def _keep_blobs(store: Store, folder: Path, manifest: Manifest) -> None:
+    limit = Settings().blob_bytes
+    for entry in _of_kind(manifest, BLOB):
+        if store.blob(entry.facts["blob_id"]) is not None:
+            continue
+        with (folder / entry.path).open("rb") as source:
+            store.keep_blob(source, entry.facts["media_type"], limit)
+
+
+def _write(store: Store, folder: Path, manifest: Manifest, progress: Progress) -> Result:
+    result = Result()
+    total = sum(entry.facts["records"] for entry in _of_kind(manifest, RECORDS))
+    for entry in _of_kind(manifest, RECORDS):
+        for answer, numbers in _written(store, folder / entry.path, entry.facts):
+            result.add(answer, numbers)
+            progress.tell(result.counts["attempted"], total)
+    return result
+
+
+def _written(store: Store, path: Path, facts: Any) -> Iterator[tuple[dict[str, Any], list[int]]]:
+    """Yield what became of each batch of a file of records."""
+    line_bytes = 2 * Settings().line_bytes
+    with path.open("rb") as source:
+        for batch in batches(read_lines(source, line_bytes)):
+            feed = find(store, facts["connection_id"], facts["stream"])
+            texts = [text for _, text in batch]
+            answer = write_lines(store, feed, texts, now=instant.now(), line_bytes=line_bytes)
+            yield answer, [number for number, _ in batch]

@@ -1,0 +1,206 @@
+"""The journey: an agent finds out about an invoice and a newspaper, and where it may not look."""
+
+import json
+import re
+from collections.abc import Generator, Mapping
+from typing import Any
+
+from pdpp.cli import approval
+from pdpp.cli.walk.agent import Agent, Seen
+from pdpp.cli.walk.scene import Scene
+from pdpp.cli.walk.stage import CLIENT, PURPOSE, Approval, Stage
+from pdpp.demo.story import INVOICE
+from pdpp.model import instant
+
+_CALL = re.compile(r"read: read_record_field (\{.*\})$", re.MULTILINE)
+_PASSAGE = '"see the hallway by Friday"'
+
+
+def journey(stage: Stage) -> Generator[Scene]:
+    """Yield the scenes one by one; each call is made when its scene is asked for."""
+    approved = stage.approve()
+    yield _decision(stage, approved)
+    agent, stranger = Agent(stage.url, approved.token), Agent(stage.url, stage.token)
+    try:
+        yield _connection(agent)
+        yield _discovery(agent, stage)
+        found = agent.call("search", {"query": INVOICE})
+        yield _evidence(found)
+        yield _letter(agent, found)
+        found = agent.call("search", {"query": _PASSAGE, "streams": ["documents"]})
+        yield _needle(found)
+        yield _window(agent, found)
+        yield _other_stream(agent)
+        yield _other_field(agent)
+        yield _all_accounts(stranger, stage)
+        yield _revocation(agent, stage, approved)
+    finally:
+        agent.close()
+        stranger.close()
+
+
+def _decision(stage: Stage, approved: Approval) -> Scene:
+    catalogue, now = stage.catalogue(), instant.now()
+    _, _, *lines = approval.in_words(approved.grant, catalogue.connections, now)
+    return Scene(
+        "The owner decides",
+        f"Nora Winter keeps {len(catalogue.connections)} accounts on a server of her own: "
+        f"{stage.records():,} records of mail, chats, notes, payments and photos. An agent, "
+        f"{CLIENT}, asks to read some of them: “{PURPOSE}”. Nora approves this much:",
+        facts=tuple(line.removeprefix("  ") for line in lines),
+        after="Nothing else exists for this agent, and Nora can take it back at any moment.",
+    )
+
+
+def _connection(agent: Agent) -> Scene:
+    agent.open()
+    tools = agent.tools()
+    return Scene(
+        "The agent connects",
+        "It speaks the Model Context Protocol, and is given tools that can do nothing but read:",
+        facts=(", ".join(tools.text.split()),),
+        after=f"Their descriptions are all that its model carries along: {len(tools.spelled):,} "
+        "characters. No word from a record is ever in them.",
+    )
+
+
+def _discovery(agent: Agent, stage: Stage) -> Scene:
+    seen = agent.call("schema", {})
+    streams = [
+        stream
+        for connector in seen.structured["data"]["connectors"]
+        for stream in connector["streams"]
+    ]
+    opened = sum(sum(stream["record_counts"].values()) for stream in streams)
+    return Scene(
+        "What is there?",
+        "The first rung of the ladder: names and counts, no content.",
+        tool="schema",
+        seen=seen,
+        after=f"It counts what the grant opens, {opened:,} of {stage.records():,} records: letters "
+        "from before this year are not among them.",
+    )
+
+
+def _evidence(seen: Seen) -> Scene:
+    return Scene(
+        "“Has the tiler’s invoice 4471 been paid?”",
+        "The second rung: a search answers with the passages that matched, not with letters.",
+        tool="search",
+        arguments={"query": INVOICE},
+        seen=seen,
+        after="Each hit names the exact place it quotes and the call that reads on from there. "
+        "The agent could answer now.",
+    )
+
+
+def _letter(agent: Agent, found: Seen) -> Scene:
+    arguments = _next_call(found, 1)
+    return Scene(
+        "What was it for?",
+        "The third rung: the agent copies the call that the second hit offered.",
+        tool="read_record_field",
+        arguments=arguments,
+        seen=agent.call("read_record_field", arguments),
+        after="What a record says is fenced off, so that a letter cannot pose as an instruction.",
+    )
+
+
+def _needle(seen: Seen) -> Scene:
+    return Scene(
+        "“What does the building inspector want to see by Friday?”",
+        "The answer is somewhere in a diary that has grown as long as a short novel.",
+        tool="search",
+        arguments={"query": _PASSAGE, "streams": ["documents"]},
+        seen=seen,
+        after=f"That field has {_total(seen):,} characters. The model is shown the line it needs.",
+    )
+
+
+def _window(agent: Agent, found: Seen) -> Scene:
+    offered = _next_call(found, 0)
+    arguments = {
+        "id": offered["id"],
+        "field_path": offered["field_path"],
+        "query": _PASSAGE,
+        "before_chars": 200,
+        "after_chars": 200,
+    }
+    seen = agent.call("read_record_field", arguments)
+    window = seen.structured["window"]
+    read = window["end_chars"] - window["start_chars"]
+    return Scene(
+        "A little more around it",
+        "A window can be asked for by its words too, and as narrow as one likes.",
+        tool="read_record_field",
+        arguments=arguments,
+        seen=seen,
+        after=f"The model read {read:,} of {window['total_chars']:,} characters, and knows where "
+        "they stand.",
+    )
+
+
+def _other_stream(agent: Agent) -> Scene:
+    arguments = {"stream": "transactions"}
+    return Scene(
+        "Somewhere it may not look",
+        "Curious, the agent asks for Nora’s payments.",
+        tool="query_records",
+        arguments=arguments,
+        seen=agent.call("query_records", arguments),
+        after="These are the words for a stream that does not exist, too. Whether Nora has a bank "
+        "account stays her business.",
+    )
+
+
+def _other_field(agent: Agent) -> Scene:
+    arguments = {"stream": "messages", "filter": {"labels": "important"}}
+    return Scene(
+        "A field it may not see",
+        "The letters have labels, but Nora did not share them. Could a filter tell anyway?",
+        tool="query_records",
+        arguments=arguments,
+        seen=agent.call("query_records", arguments),
+        after="No: what is hidden can be neither filtered, sorted, counted nor searched by, and "
+        "changes no byte of any answer.",
+    )
+
+
+def _all_accounts(stranger: Agent, stage: Stage) -> Scene:
+    seen = stranger.call("search", {"query": INVOICE})
+    hits = seen.structured["data"]["data"]
+    connections = stage.catalogue().connections
+    names = sorted({connections[hit["connection_id"]].display_name for hit in hits})
+    return Scene(
+        "What the grant hid",
+        "Now the first question again, from a client that may read everything.",
+        tool="search",
+        arguments={"query": INVOICE},
+        seen=seen,
+        who="another client",
+        after=f"{len(hits)} hits, from {', '.join(names)}. Our agent saw two, and no trace that "
+        "there were more.",
+    )
+
+
+def _revocation(agent: Agent, stage: Stage, approved: Approval) -> Scene:
+    stage.store.revoke_grant(approved.grant.id)
+    return Scene(
+        "Taken back",
+        "The kitchen is finished. Nora revokes the approval, and the agent asks once more.",
+        tool="schema",
+        seen=agent.call("schema", {}),
+        after="The very next request is refused. On a server of your own this is: "
+        "pdpp grant revoke ID",
+    )
+
+
+def _next_call(found: Seen, place: int) -> Mapping[str, Any]:
+    """Return the arguments of a call that an answer offers, as a model would copy them."""
+    arguments: Mapping[str, Any] = json.loads(_CALL.findall(found.text)[place])
+    return arguments
+
+
+def _total(found: Seen) -> int:
+    excerpts = [hit["evidence_excerpts"][0] for hit in found.structured["data"]["data"]]
+    return max(int(excerpt["total_chars"]) for excerpt in excerpts)

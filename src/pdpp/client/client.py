@@ -1,0 +1,165 @@
+"""The client: reads of ``/v1`` as methods with typed results."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Unpack
+
+from pdpp.client import request, result
+from pdpp.client.blob import Blob, Saved, blob_id_of, save
+from pdpp.client.listing import Changes, Listing
+from pdpp.client.place import place_of
+from pdpp.client.request import (
+    AggregateOptions,
+    ChangeOptions,
+    OneOptions,
+    RecordOptions,
+    Request,
+    SearchOptions,
+    WindowOptions,
+)
+from pdpp.client.result import Aggregation, Hit, Record, Schema, Stream, Window
+from pdpp.client.session import Answer, FixedBearer, Session
+from pdpp.credentials import Cache, cache_folder, is_token, provider_origin
+from pdpp.evidence.handle import Handle
+from pdpp.evidence.window import MAX_LIMIT
+from pdpp.model.errors import Conflict
+from pdpp.wire.channel import Channel
+from pdpp.wire.renewal import Renewal
+
+Metric = Literal["count", "sum", "min", "max", "count_distinct"]
+
+
+class Client:
+    """Reads what one token opens on one server; safe from any thread.
+
+    Errors are those of ``pdpp.model.errors``, by the code the server told, and
+    ``ServerUnreachable`` where no answer of this protocol came.
+    """
+
+    def __init__(
+        self, url: str, token: str, *, timeout: float = 30.0, grant_id: str | None = None
+    ) -> None:
+        if not is_token(token):
+            raise ValueError("a token is one printable word")
+        channel = Channel(provider_origin(url), timeout=timeout)
+        self._session = Session(channel, FixedBearer(token), grant_id=grant_id)
+
+    @classmethod
+    def connected(
+        cls, url: str, *, cache_root: str | None = None, timeout: float = 30.0
+    ) -> "Client":
+        """Return a client under the grant that ``pdpp connect`` keeps, renewed when it ends."""
+        cache = Cache(cache_folder(cache_root, os.environ, url))
+        held = cache.load(url)
+        made = cls.__new__(cls)
+        channel = Channel(held.provider_url, timeout=timeout)
+        made._session = Session(channel, Renewal(cache, held))
+        return made
+
+    def __repr__(self) -> str:
+        return f"Client({self.url!r})"
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def url(self) -> str:
+        """Return the address of the server."""
+        return self._session.origin
+
+    def close(self) -> None:
+        """Let every connection go."""
+        self._session.close()
+
+    def ask(self, asked: Request) -> Answer:
+        """Return the answer to any read as the server sent it."""
+        return self._session.ask(asked)
+
+    def schema(
+        self, stream: str | None = None, *, connection_id: str | None = None, full: bool = False
+    ) -> Schema:
+        """Return what the token opens; with a stream its fields, with ``full`` their schemas."""
+        asked = request.schema(stream, connection_id, full=full)
+        return self._session.read(asked, result.schema_of)
+
+    def streams(
+        self, stream: str | None = None, *, connection_id: str | None = None
+    ) -> tuple[Stream, ...]:
+        """Return one row for each connection and stream."""
+        asked = request.streams(stream, connection_id)
+        return self._session.read(asked, result.page_of(result.stream_of)).items
+
+    def records(self, stream: str, **options: Unpack[RecordOptions]) -> Listing[Record]:
+        """Return the records of a stream, newest first unless asked otherwise."""
+        read = result.page_of(result.record_of)
+        return Listing(lambda r: self._session.read(r, read), request.records(stream, options))
+
+    def changes(
+        self, stream: str, since: str = "beginning", **options: Unpack[ChangeOptions]
+    ) -> Changes:
+        """Return what changed in one connection's stream since a bookmark, or everything."""
+        asked = request.changes(stream, since, options)
+        read = result.page_of(result.record_of)
+        return Changes(lambda r: self._session.read(r, read), asked)
+
+    def record(self, id: str | Handle, **options: Unpack[OneOptions]) -> Record:
+        """Return one record by any of its names."""
+        handle = place_of(id, options.get("connection_id"))
+        return self._session.read(request.record(handle, options), result.record_of)
+
+    def window(self, id: str | Handle, field: str, **options: Unpack[WindowOptions]) -> Window:
+        """Return a bounded piece of one field, by offset or around the first match of a query."""
+        handle = place_of(id, options.get("connection_id"))
+        return self._session.read(request.window(handle, field, options), result.window_of)
+
+    def walk(
+        self,
+        id: str | Handle,
+        field: str,
+        *,
+        offset_chars: int = 0,
+        limit_chars: int = MAX_LIMIT,
+        connection_id: str | None = None,
+    ) -> Iterator[Window]:
+        """Yield a long field window by window to its end, as long as it is the same text."""
+        handle, digest = place_of(id, connection_id), None
+        offset: int | None = offset_chars
+        while offset is not None:
+            window = self.window(handle, field, offset_chars=offset, limit_chars=limit_chars)
+            if digest not in (None, window.digest):
+                raise Conflict("The field has changed while it was read; begin again.")
+            yield window
+            digest, offset = window.digest, window.next_offset_chars
+
+    def search(self, query: str, **options: Unpack[SearchOptions]) -> Listing[Hit]:
+        """Return the records that hold some words, best first, with what proves it."""
+        read = result.page_of(result.hit_of)
+        return Listing(lambda r: self._session.read(r, read), request.search(query, options))
+
+    def aggregate(
+        self, stream: str, metric: Metric = "count", **options: Unpack[AggregateOptions]
+    ) -> Aggregation:
+        """Return one number over the records of a stream, or one for each group."""
+        asked = request.aggregate(stream, metric, options)
+        return self._session.read(asked, result.aggregation_of)
+
+    def blob(self, blob_id: str, *, offset: int = 0) -> Blob:
+        """Open a blob, to be read piece by piece, from an offset on where the server can."""
+        return Blob(self._session.download(("blobs", blob_id_of(blob_id)), offset))
+
+    def save_blob(
+        self, blob_id: str, path: str | os.PathLike[str], *, resume: bool = False
+    ) -> Saved:
+        """Save a blob as a file, whole or not at all; ``resume`` goes on with what broke off."""
+        name = blob_id_of(blob_id)
+        return save(lambda at: self.blob(name, offset=at), name, Path(path), resume=resume)

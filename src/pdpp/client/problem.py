@@ -1,0 +1,25 @@
+"""Problems: an error that a server told becomes the error of our own tree with its code."""
+
+from collections.abc import Iterator
+
+from pdpp.model import errors
+from pdpp.model.errors import PdppError
+from pdpp.wire.answer import ServerError
+
+
+def typed(told: ServerError) -> PdppError:
+    """Return the error of the tree that has the server's code, else what the server told."""
+    kind = next((kind for kind in _tree(PdppError) if kind.code == told.code), None)
+    if kind is None:
+        return told
+    problem = kind(told.message, param=told.param, headers=told.headers)
+    problem.type, problem.status, problem.detail = told.type, told.status, told.detail
+    return problem
+
+
+def _tree(kind: type[PdppError]) -> Iterator[type[PdppError]]:
+    """Yield the errors of the model below one of them."""
+    for child in kind.__subclasses__():
+        if child.__module__ == errors.__name__:
+            yield child
+            yield from _tree(child)

@@ -1,0 +1,168 @@
+"""Sessions: reads under one bearer, renewed where it has ended, repeated where the server asks."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from pdpp.client.problem import typed
+from pdpp.client.request import Request
+from pdpp.wire.answer import (
+    GRANT_HEADER,
+    ServerError,
+    ServerUnreachable,
+    body_of,
+    error_of,
+    target,
+)
+from pdpp.wire.channel import Channel, Download, Reply, Unreachable
+
+PATIENCE_SECONDS = 60.0
+"""How long in all a read waits because the server asked it to."""
+
+_BUSY = (429, 503)
+_UNAUTHORIZED = 401
+T = TypeVar("T")
+
+
+class Bearer(Protocol):
+    """The token that reads go under, and how another is had when it ends."""
+
+    @property
+    def token(self) -> str: ...
+    def is_due(self) -> bool: ...
+    def renew(self, used: str) -> bool: ...
+
+
+class FixedBearer(NamedTuple):
+    """A token that is what it is."""
+
+    token: str
+
+    def is_due(self) -> bool:
+        """Tell whether there is another to be had."""
+        return False
+
+    def renew(self, used: str) -> bool:  # noqa: ARG002 - the bearer's signature
+        """Tell that there is no other token."""
+        return False
+
+
+class Answer(NamedTuple):
+    """A JSON answer, as it was read and as it was sent, and the address that gave it."""
+
+    body: dict[str, Any]
+    text: bytes
+    request_id: str | None
+    source: str
+
+    def parsed(self, parse: Callable[[Mapping[str, Any]], T]) -> T:
+        """Return the answer as a typed value, or tell that it is none."""
+        try:
+            return parse(self.body)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise ServerUnreachable(
+                f"{self.source} answered with JSON that is not of this protocol. Nothing was read."
+            ) from None
+
+
+class Session:
+    """Reads ``/v1`` and nothing else; safe from any thread."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        bearer: Bearer,
+        *,
+        grant_id: str | None = None,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.origin = channel.origin
+        self._channel = channel
+        self._bearer = bearer
+        self._grant = {} if grant_id is None else {GRANT_HEADER: grant_id}
+        self._pause = pause
+
+    def ask(self, request: Request) -> Answer:
+        """Return the JSON answer to a read, or raise the error the server told."""
+        where = target(request.path, request.params)
+        reply = self._send(
+            lambda headers: self._channel.exchange("GET", where, headers),
+            {"Accept": "application/json"},
+        )
+        try:
+            body = body_of(reply, self.origin)
+        except ServerError as told:
+            raise typed(told) from None
+        source = self.origin + target(request.path, {})
+        return Answer(body, reply.body, reply.headers.get("request-id"), source)
+
+    def read(self, request: Request, parse: Callable[[Mapping[str, Any]], T]) -> T:
+        """Return the answer to a read as a typed value."""
+        return self.ask(request).parsed(parse)
+
+    def download(self, path: tuple[str, ...], offset: int = 0) -> Download:
+        """Return bytes to be read piece by piece, from an offset on where the server can."""
+        wanted = {"Accept": "*/*"} | ({"Range": f"bytes={offset}-"} if offset else {})
+        found = self._send(
+            lambda headers: self._channel.download(target(path, {}), headers), wanted
+        )
+        if found.status < 400:
+            return found
+        told = error_of(self._rest(found), self.origin)
+        raise typed(told) if isinstance(told, ServerError) else told
+
+    def _rest(self, found: Download) -> Reply:
+        try:
+            return found.rest()
+        except Unreachable as problem:
+            raise ServerUnreachable(f"{problem}. Nothing was read.") from None
+        finally:
+            found.close()
+
+    def _send(
+        self, send: "Callable[[Mapping[str, str]], _Sent]", headers: dict[str, str]
+    ) -> "_Sent":
+        """Send a read, once more with another token on a 401, and again when a busy server says."""
+        left = PATIENCE_SECONDS
+        while True:
+            if self._bearer.is_due():
+                self._bearer.renew(self._bearer.token)
+            used = self._bearer.token
+            reply = self._once(send, headers, used)
+            if reply.status == _UNAUTHORIZED and self._bearer.renew(used):
+                _let_go(reply)
+                reply = self._once(send, headers, self._bearer.token)
+            wait = _asked_wait(reply)
+            if wait is None or wait > left:
+                return reply
+            _let_go(reply)
+            left -= wait
+            self._pause(wait)
+
+    def _once(
+        self, send: "Callable[[Mapping[str, str]], _Sent]", headers: dict[str, str], token: str
+    ) -> "_Sent":
+        try:
+            return send({**headers, **self._grant, "Authorization": f"Bearer {token}"})
+        except Unreachable as problem:
+            raise ServerUnreachable(f"{problem}. Nothing was read.") from None
+
+    def close(self) -> None:
+        """Let every connection go."""
+        self._channel.close()
+
+
+_Sent = TypeVar("_Sent", Reply, Download)
+
+
+def _asked_wait(reply: Reply | Download) -> float | None:
+    """Return how long a busy server asks to wait."""
+    told = reply.headers.get("retry-after", "")
+    if reply.status not in _BUSY or not told.isdecimal():
+        return None
+    return max(0.05, float(told))
+
+
+def _let_go(reply: Reply | Download) -> None:
+    if isinstance(reply, Download):
+        reply.close()

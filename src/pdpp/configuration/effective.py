@@ -1,0 +1,171 @@
+"""The effective settings: a file, then the environment, then flags, each over the one before."""
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pdpp.authz.lifetime import Lifetimes
+from pdpp.configuration.kind import Value
+from pdpp.configuration.table import FILE_NAME, LIFETIMES, LIMITS, PREFIX, SETTINGS, Setting
+from pdpp.model.errors import Misconfigured
+from pdpp.model.instant import SECOND
+from pdpp.receipts.recorder import Policy
+from pdpp.resource.settings import Settings
+
+CONFIG_VARIABLE = "PDPP_CONFIG"
+DEFAULT = "default"
+
+_BURST_SECONDS = 3
+_OTHER_VARIABLES = frozenset({CONFIG_VARIABLE, "PDPP_CACHE_ROOT", "PDPP_PROVIDER_URL"})
+
+
+class Chosen(NamedTuple):
+    """The value of a setting and where it came from."""
+
+    value: Any
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """Every setting with its value, the file that was read, and what a person should hear of."""
+
+    chosen: Mapping[str, Chosen]
+    file: Path | None
+    remarks: tuple[str, ...]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.chosen[name].value
+
+    def settings(self, address: str) -> Settings:
+        """Return the settings of the resource server that listens on an address."""
+        limits = {setting.field or setting.name: self[setting.name] for setting in LIMITS}
+        for name in ("inline_seconds", "read_seconds"):
+            limits[name] /= SECOND
+        receipts = {name: limits.pop(f"receipts.{name}") for name in ("most_rows", "most_bytes")}
+        rate: float = self["rate_limit"]
+        return Settings(
+            origin=self["public_url"] or address,
+            public=self["public_url"] is not None,
+            trusted_proxies=self["trusted_proxy"],
+            lifetimes=self.lifetimes(),
+            receipts=Policy(**receipts),
+            requests_per_second=rate,
+            request_burst=self["request_burst"] or max(1, ceil(rate * _BURST_SECONDS)),
+            **limits,
+        )
+
+    def lifetimes(self) -> Lifetimes:
+        """Return the lifetimes of what the authorization server hands out."""
+        lives = {
+            setting.field or setting.name.removesuffix("_life"): self[setting.name]
+            for setting in LIFETIMES
+        }
+        return Lifetimes(**lives)
+
+
+def configure(
+    flags: Mapping[str, Value], environment: Mapping[str, str], own_folder: Path
+) -> Configuration:
+    """Return what holds, from flags by setting, variables by name, and the file they lead to.
+
+    ``flags`` may hold ``config``, the file to read; unless it or PDPP_CONFIG says so, a file in
+    the data folder is read where there is one.
+    """
+    variables = dict(_from_environment(environment))
+    given = {
+        name: Chosen(value, SETTINGS[name].option)
+        for name, value in flags.items()
+        if name != "config" and value is not None
+    }
+    over = variables | given
+    path = flags.get("config") or environment.get(CONFIG_VARIABLE)
+    if path:
+        file: Path | None = Path(str(path)).expanduser()
+    else:
+        folder = over["data"].value if "data" in over else own_folder
+        file = folder / FILE_NAME
+        file = file if file.is_file() else None
+    written = {} if file is None else dict(_from_file(file, own=not path))
+    defaults = {name: Chosen(setting.default, DEFAULT) for name, setting in SETTINGS.items()}
+    defaults["data"] = Chosen(own_folder, DEFAULT)
+    return Configuration(defaults | written | over, file, tuple(_remarks(environment)))
+
+
+def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, Chosen]]:
+    for setting in SETTINGS.values():
+        text = environment.get(setting.variable)
+        if text:
+            try:
+                yield setting.name, Chosen(setting.kind.read_text(text), setting.variable)
+            except ValueError as problem:
+                raise Misconfigured(f"{setting.variable}: {problem}") from None
+
+
+def _remarks(environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield what looks like a misspelt setting; other programs' variables are none of ours."""
+    known = {setting.variable for setting in SETTINGS.values()} | _OTHER_VARIABLES
+    for name in sorted(environment.keys() - known):
+        if name.startswith(PREFIX) and (meant := nearest(name, known)):
+            yield f"{name} is no setting and has no effect; did you mean {meant}?"
+
+
+def nearest(name: str, known: Iterator[str] | set[str] | Mapping[str, Any]) -> str | None:
+    """Return the name that somebody most likely meant."""
+    return next(iter(difflib.get_close_matches(name, known, 1, cutoff=0.75)), None)
+
+
+def _from_file(path: Path, *, own: bool) -> Iterator[tuple[str, Chosen]]:
+    """Yield the settings of a file; one inside the data folder cannot say where that is."""
+    text = _text(path)
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise Misconfigured(f"{path} is not TOML: {problem}") from None
+    for name, given in document.items():
+        where = f"{path}, line {_line(text, name)}"
+        setting = SETTINGS.get(name)
+        if setting is None:
+            raise Misconfigured(f"{where}: {_unknown(name, given)}")
+        if own and name == "data":
+            raise Misconfigured(f"{where}: a file in the data folder cannot move it; use --data")
+        yield name, Chosen(_read(setting, given, where, path.parent), where)
+
+
+def _read(setting: Setting, given: object, where: str, folder: Path) -> Value:
+    try:
+        value = setting.kind.read_native(given)
+    except ValueError as problem:
+        raise Misconfigured(f"{where}: {setting.name}: {problem}") from None
+    return folder / value if isinstance(value, Path) else value
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise Misconfigured(f"{path} is not UTF-8") from None
+    except OSError as problem:
+        raise Misconfigured(f"cannot read {path}: {(problem.strerror or '').lower()}") from None
+
+
+def _unknown(name: str, given: object) -> str:
+    if isinstance(given, dict):
+        return f"{name!r} is a table; settings stand alone, outside any table"
+    meant = nearest(name, SETTINGS)
+    hint = f"did you mean {meant!r}?" if meant else "pdpp config show lists them"
+    return f"there is no setting {name!r}; {hint}"
+
+
+def _line(text: str, name: str) -> int:
+    """Return the line on which a name is set, as well as it can be told."""
+    spelling = re.compile(rf"""\s*\[?\s*["']?{re.escape(name)}["']?\s*[].=]""")
+    for number, line in enumerate(text.splitlines(), 1):
+        if spelling.match(line):
+            return number
+    return 1

@@ -1,0 +1,267 @@
+"""The table of settings: what a server can be told, in one place for every way of telling it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from pdpp.authz.lifetime import Lifetimes
+from pdpp.configuration.kind import (
+    FOLDER,
+    HOST,
+    NETWORKS,
+    ORIGIN,
+    RATE,
+    SIZE,
+    SPAN,
+    SWITCH,
+    Kind,
+    Value,
+    choice,
+    rate,
+    whole,
+)
+from pdpp.model.instant import SECOND
+from pdpp.resource.settings import Settings
+
+PREFIX = "PDPP_"
+FILE_NAME = "pdpp.toml"
+
+_LIMITS = Settings()
+_LIVES = Lifetimes()
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting: its name in a file, what it takes, what holds unless it is set, what it does.
+
+    ``flag`` says that ``pdpp serve`` takes it as an option too; where there is no default value
+    ``unset`` tells what holds instead, and ``sample`` is one that could be set.
+    """
+
+    name: str
+    kind: Kind
+    default: Value
+    meaning: str
+    flag: bool = False
+    unset: str = ""
+    sample: Value = None
+    field: str = ""
+    """The name in ``Settings`` or ``Lifetimes``, where it is another."""
+
+    @property
+    def variable(self) -> str:
+        """Return the name in the environment."""
+        return PREFIX + self.name.upper()
+
+    @property
+    def option(self) -> str:
+        """Return the name on a command line."""
+        return "--" + self.name.replace("_", "-")
+
+    def plain(self, value: Value) -> str:
+        """Return a value for a person, in words where there is none."""
+        return self.unset if value in (None, ()) else self.kind.plain(value)
+
+
+def _span(seconds: float) -> int:
+    return round(seconds * SECOND)
+
+
+SERVING = (
+    Setting(
+        "data",
+        FOLDER,
+        None,
+        "The data folder.",
+        flag=True,
+        unset="your platform's folder for data",
+        sample="my-data",
+    ),
+    Setting("host", HOST, "127.0.0.1", "The address to listen on.", flag=True),
+    Setting(
+        "port", whole(0, 65_535), 7377, "The port to listen on; 0 picks a free one.", flag=True
+    ),
+    Setting(
+        "public_url",
+        ORIGIN,
+        None,
+        "The address that others know this server by; its metadata, challenges and citations "
+        "name it.",
+        flag=True,
+        unset="the address it listens on",
+        sample="https://data.example.org",
+    ),
+    Setting(
+        "trusted_proxy",
+        NETWORKS,
+        (),
+        "Proxies whose word on the caller's scheme and host is taken; nobody else's is.",
+        flag=True,
+        unset="none",
+    ),
+    Setting(
+        "workers",
+        whole(1, 64),
+        1,
+        "Processes that answer. Each keeps its own count for rate_limit and for wrong passphrases.",
+        flag=True,
+    ),
+    Setting(
+        "rate_limit",
+        RATE,
+        _LIMITS.requests_per_second,
+        "Requests each token may make.",
+        flag=True,
+    ),
+    Setting(
+        "request_burst",
+        whole(1, 10_000_000),
+        None,
+        "Requests a token may make at once before rate_limit holds it back.",
+        unset="what rate_limit gives in 3 seconds",
+        sample=_LIMITS.request_burst,
+    ),
+)
+
+LOGS = (
+    Setting(
+        "log_level",
+        choice("debug", "info", "warning", "error"),
+        "warning",
+        "The least of what is written to the log, which is standard error.",
+        flag=True,
+    ),
+    Setting(
+        "log_format",
+        choice("auto", "text", "json"),
+        "auto",
+        "One JSON object a line, or text; auto is text on a terminal and JSON elsewhere.",
+        flag=True,
+    ),
+    Setting(
+        "access_log",
+        SWITCH,
+        False,
+        "Log every request: its id, method, route, status and time, never its query or token.",
+        flag=True,
+    ),
+)
+
+LIMITS = (
+    Setting("body_bytes", SIZE, _LIMITS.body_bytes, "The longest body of one ingest."),
+    Setting("line_bytes", SIZE, _LIMITS.line_bytes, "The longest record that is ingested."),
+    Setting("blob_bytes", SIZE, _LIMITS.blob_bytes, "The largest file that is stored."),
+    Setting(
+        "text_blob_bytes",
+        SIZE,
+        _LIMITS.text_blob_bytes,
+        "The largest stored file that is still served as text, window by window.",
+    ),
+    Setting(
+        "inline_time",
+        SPAN,
+        _span(_LIMITS.inline_seconds),
+        "How long a read may hold up the others before it moves to a thread of its own.",
+        field="inline_seconds",
+    ),
+    Setting(
+        "read_time",
+        SPAN,
+        _span(_LIMITS.read_seconds),
+        "How long a read may take before it is ended with 503.",
+        field="read_seconds",
+    ),
+    Setting(
+        "concurrent_reads",
+        whole(1, 256),
+        _LIMITS.concurrent_reads,
+        "Threads for reads that take long.",
+    ),
+    Setting(
+        "bookmark_life",
+        SPAN,
+        _LIMITS.bookmark_life,
+        "How long a bookmark of changes_since is good, and traces of deleted records are kept.",
+    ),
+    Setting(
+        "oauth_rate_limit",
+        RATE,
+        _LIMITS.oauth_requests_per_second,
+        "Requests each address may make to the authorization server.",
+        field="oauth_requests_per_second",
+    ),
+    Setting(
+        "oauth_burst",
+        whole(1, 10_000_000),
+        _LIMITS.oauth_request_burst,
+        "Such requests an address may make at once.",
+        field="oauth_request_burst",
+    ),
+    Setting(
+        "registration_rate_limit",
+        rate("m"),
+        _LIMITS.registrations_per_minute,
+        "Clients each address may register.",
+        field="registrations_per_minute",
+    ),
+    Setting(
+        "registration_burst",
+        whole(1, 10_000_000),
+        _LIMITS.registration_burst,
+        "Clients an address may register at once.",
+    ),
+    Setting(
+        "receipts_rows",
+        whole(1_000, 1_000_000_000),
+        _LIMITS.receipts.most_rows,
+        "Receipts that are kept; the oldest go first.",
+        field="receipts.most_rows",
+    ),
+    Setting(
+        "receipts_bytes",
+        SIZE,
+        _LIMITS.receipts.most_bytes,
+        "Bytes that receipts may take; the oldest go first.",
+        field="receipts.most_bytes",
+    ),
+)
+
+LIFETIMES = (
+    Setting("access_life", SPAN, _LIVES.access, "How long an access token is good."),
+    Setting("refresh_life", SPAN, _LIVES.refresh, "How long a refresh token is good."),
+    Setting("code_life", SPAN, _LIVES.code, "How long an authorization code is good."),
+    Setting("pushed_life", SPAN, _LIVES.pushed, "How long a pushed request is good."),
+    Setting("device_life", SPAN, _LIVES.device, "How long a device's code can be approved."),
+    Setting(
+        "device_poll",
+        SPAN,
+        _LIVES.poll,
+        "How long a device waits between two questions.",
+        field="poll",
+    ),
+    Setting(
+        "refresh_grace",
+        SPAN,
+        _LIVES.grace,
+        "How long a refresh whose answer was lost may be tried again.",
+        field="grace",
+    ),
+    Setting("session_life", SPAN, _LIVES.session, "How long the owner stays logged in."),
+    Setting("review_life", SPAN, _LIVES.review, "How long a request waits for your decision."),
+    Setting(
+        "document_life", SPAN, _LIVES.document, "How long a fetched client document is remembered."
+    ),
+    Setting(
+        "idle_client_life",
+        SPAN,
+        _LIVES.idle_client,
+        "How long a client that never got an approval is kept.",
+    ),
+)
+
+GROUPS: Mapping[str, tuple[Setting, ...]] = MappingProxyType(
+    {"Serving": SERVING, "Logs": LOGS, "Limits": LIMITS, "Lifetimes": LIFETIMES}
+)
+SETTINGS: Mapping[str, Setting] = MappingProxyType(
+    {setting.name: setting for group in GROUPS.values() for setting in group}
+)

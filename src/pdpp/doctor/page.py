@@ -1,0 +1,54 @@
+"""Pages: what the server shows its owner in a browser, as far as the doctor needs to read it."""
+
+from enum import Enum
+from html.parser import HTMLParser
+from typing import NamedTuple
+
+from pdpp.doctor.wire import Reply
+
+
+class Door(Enum):
+    """What a stranger meets."""
+
+    LOGIN = "login"
+    SETUP = "setup"
+    OTHER = "other"
+
+
+class Input(NamedTuple):
+    """One field of a form."""
+
+    name: str
+    value: str
+
+
+class _Inputs(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[Input] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Take note of a field."""
+        told = dict(attrs)
+        if tag == "input" and told.get("name"):
+            self.found.append(Input(told["name"] or "", told.get("value") or ""))
+
+
+def inputs(reply: Reply) -> list[Input]:
+    """Return the fields of the forms of a page, in order."""
+    parser = _Inputs()
+    parser.feed(reply.body.decode("utf-8", "replace"))
+    return parser.found
+
+
+def value_of(fields: list[Input], name: str) -> str:
+    """Return the first value of a field, empty where there is none."""
+    return next((field.value for field in fields if field.name == name), "")
+
+
+def door_of(reply: Reply) -> Door:
+    """Tell what kind of door a page is."""
+    names = {field.name for field in inputs(reply)} if reply.is_html else set()
+    if "passphrase" in names:
+        return Door.SETUP if "code" in names else Door.LOGIN
+    return Door.SETUP if b"pdpp owner init" in reply.body else Door.OTHER

@@ -1,0 +1,97 @@
+"""Approving with the owner's passphrase, over the pages that a browser would show."""
+
+import hashlib
+from contextlib import AbstractContextManager, nullcontext
+from itertools import takewhile
+from urllib.parse import urlencode, urlsplit
+
+from pdpp.doctor.finding import Broken, Untried
+from pdpp.doctor.page import Door, Input, door_of, inputs, value_of
+from pdpp.doctor.wire import Reply, Wire
+
+_FORM = "Let the proxy pass cookies and forms on as they are."
+
+
+class ByPassphrase:
+    """Logs in as the owner and says yes to as little as the page lets choose."""
+
+    def __init__(self, wire: Wire, passphrase: str) -> None:
+        self._wire = wire
+        self._passphrase = passphrase
+        self._cookies: dict[str, str] = {}
+        self._origin = ""
+
+    def approve(self, consent_url: str) -> str:
+        """Approve one field of one stream for a day; return where the browser would be sent."""
+        parts = urlsplit(consent_url)
+        self._origin = f"{parts.scheme}://{parts.netloc}"
+        fields = inputs(self._log_in(consent_url))
+        chosen = _least(fields)
+        drawn = self._post(consent_url, fields, [*chosen, Input("action", "update")])
+        again = inputs(drawn)
+        digest = [Input(name, value_of(again, name)) for name in ("digest", "counted")]
+        yes = self._post(consent_url, again, [*chosen, *digest, Input("action", "approve")])
+        if yes.status != 303:
+            raise Broken(f"the owner's yes was answered with {yes.status}", _FORM)
+        return yes.headers.get("location", "")
+
+    def _log_in(self, url: str) -> Reply:
+        door = self._get(url)
+        let_in = self._post(url, inputs(door), [Input("passphrase", self._passphrase)])
+        if let_in.status == 429:
+            raise Broken("too many logins were tried", "Wait for a while, then ask again.")
+        if let_in.status != 303:
+            raise Broken("that is not the owner's passphrase", "Give the one of this server.")
+        page = self._get(url)
+        if door_of(page) is not Door.OTHER:
+            raise Broken("the login does not last: its cookie did not come back", _FORM)
+        return page
+
+    def owner_token(self) -> AbstractContextManager[None]:
+        """Hold nothing: tokens of the owner's are made beside the store."""
+        return nullcontext()
+
+    def revoke(self, client_id: str) -> None:
+        """Take back everything that a client holds, on the page of the agent, and log out."""
+        if not self._cookies:
+            return
+        agent = hashlib.sha256(client_id.encode()).hexdigest()[:24]
+        url = f"{self._origin}/agents/{agent}"
+        fields = inputs(self._get(url))
+        self._post(url, fields, [Input("revoke", "client:")])
+        self._post(f"{self._origin}/logout", fields, [])
+
+    def _get(self, url: str) -> Reply:
+        return self._kept(self._wire.ask("GET", url, self._headers()))
+
+    def _post(self, url: str, page: list[Input], fields: list[Input]) -> Reply:
+        told = [Input("token", value_of(page, "token")), *fields]
+        headers = {"Content-Type": "application/x-www-form-urlencoded", **self._headers()}
+        return self._kept(self._wire.ask("POST", url, headers, urlencode(told).encode()))
+
+    def _headers(self) -> dict[str, str]:
+        kept = "; ".join(f"{name}={value}" for name, value in self._cookies.items())
+        return {"Accept": "text/html", **({"Cookie": kept} if kept else {})}
+
+    def _kept(self, reply: Reply) -> Reply:
+        """Keep the cookies of an answer."""
+        for text in reply.cookies:
+            name, _, value = text.partition(";")[0].partition("=")
+            self._cookies[name.strip()] = value.strip().strip('"')
+        return reply
+
+
+def _least(fields: list[Input]) -> list[Input]:
+    """Return the boxes to tick: the first field of the first stream of the first account."""
+    names = [field.name for field in fields]
+    for place, found in enumerate(fields):
+        if found.name != "stream":
+            continue
+        account = next(f for f in reversed(fields[:place]) if f.name == "connection")
+        inside = takewhile(lambda f: f.name == "field", fields[place + 1 :])
+        first = next(inside, None)
+        if first is not None:
+            return [account, found, first, Input("span", "30d"), Input("term", "1d")]
+    if "connection" in names:
+        raise Broken("the consent page offers nothing to choose", _FORM)
+    raise Untried("there is nothing to grant yet: add a connection first")

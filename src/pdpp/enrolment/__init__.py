@@ -1,0 +1,1 @@
+"""Enrolment: how a program on this machine gets a grant from a provider."""

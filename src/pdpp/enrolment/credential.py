@@ -1,0 +1,36 @@
+"""Credentials from tokens: what a token endpoint answered, as it is kept in the cache."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pdpp.credentials import Credential, is_owners, is_token
+from pdpp.enrolment.provider import EnrolmentError, Provider
+from pdpp.wire.channel import Reply, Unreachable
+from pdpp.wire.post import post_form
+
+
+def ask_token(provider: Provider, form: Mapping[str, str]) -> Reply:
+    """Send a form to the token endpoint."""
+    try:
+        return post_form(provider.token_endpoint, form)
+    except Unreachable as problem:
+        raise EnrolmentError(str(problem)) from None
+
+
+def make_credential(
+    provider: Provider, client_id: str, answer: Mapping[str, Any], now: float
+) -> Credential:
+    """Return the credential that a token endpoint's answer gives."""
+    token = answer.get("access_token")
+    if not isinstance(token, str) or not is_token(token) or is_owners(token):
+        raise EnrolmentError(f"{provider.issuer} answered without a token that can be used")
+    lifetime, refresh = answer.get("expires_in"), answer.get("refresh_token")
+    return Credential(
+        provider.url,
+        token,
+        "client",
+        refresh_token=refresh if isinstance(refresh, str) else None,
+        expires_at=now + lifetime if isinstance(lifetime, int | float) else None,
+        client_id=client_id,
+        token_endpoint=provider.token_endpoint,
+    )

@@ -1,0 +1,30 @@
+"""Farewells: a provider is told that a credential is given up."""
+
+from pdpp.credentials import Cache, CredentialError
+from pdpp.enrolment.provider import EnrolmentError, discover
+from pdpp.wire.channel import Unreachable
+from pdpp.wire.post import post_form
+
+_OK = 200
+
+
+def give_up(cache: Cache, provider_url: str) -> bool:
+    """Revoke what the cache holds for a provider; tell whether the provider took note."""
+    try:
+        held = cache.load(provider_url)
+        if held.refresh_token is None or held.client_id is None:
+            return False
+        endpoint = discover(provider_url).revocation_endpoint
+    except (CredentialError, EnrolmentError):
+        return False
+    if endpoint is None:
+        return False
+    form = {
+        "token": held.refresh_token,
+        "token_type_hint": "refresh_token",
+        "client_id": held.client_id,
+    }
+    try:
+        return post_form(endpoint, form).status == _OK
+    except Unreachable:
+        return False

@@ -1,0 +1,50 @@
+"""Registration: how a provider comes to know this program."""
+
+import platform
+
+from pdpp.enrolment.provider import EnrolmentError, Provider
+from pdpp.evidence.fence import visible
+from pdpp.wire.channel import Unreachable
+from pdpp.wire.post import post_json, told
+
+SCOPE = "pdpp:read offline_access"
+REDIRECT_PATH = "/callback"
+_LONGEST = 300
+DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
+
+
+def register(provider: Provider) -> str:
+    """Register this program and return its client id."""
+    if provider.registration_endpoint is None:
+        raise EnrolmentError(
+            f"{provider.issuer} registers no programs; ask its owner for a token and run: "
+            f"pdpp connect {provider.url} --token-file FILE"
+        )
+    wish = {
+        "client_name": f"pdpp on {platform.node() or 'this machine'}"[:80],
+        "redirect_uris": [f"http://127.0.0.1{REDIRECT_PATH}"],
+        "grant_types": ["authorization_code", "refresh_token", DEVICE_GRANT],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": "none",
+        "application_type": "native",
+        "scope": SCOPE,
+    }
+    try:
+        reply = post_json(provider.registration_endpoint, wish)
+    except Unreachable as problem:
+        raise EnrolmentError(str(problem)) from None
+    answer = told(reply)
+    client_id = answer.get("client_id")
+    if not isinstance(client_id, str) or not client_id:
+        why = complaint(reply.status, answer)
+        raise EnrolmentError(f"{provider.issuer} did not register this program: {why}")
+    return client_id
+
+
+def complaint(status: int, answer: object) -> str:
+    """Return what an OAuth error says, in one line."""
+    if isinstance(answer, dict) and isinstance(answer.get("error"), str):
+        words = (answer["error"], answer.get("error_description"))
+        line = ": ".join(word for word in words if isinstance(word, str))
+        return visible(line[:_LONGEST], lines=False)
+    return f"it answered {status}"

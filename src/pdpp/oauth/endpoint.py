@@ -1,0 +1,164 @@
+"""Endpoints: HTTP of the authorization server. Every step is logged, no secret ever is."""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import orjson
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import RedirectResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from pdpp.authz.authority import Authority
+from pdpp.authz.document import Fetcher, is_document_id
+from pdpp.evidence.fence import visible
+from pdpp.model.errors import OAuthError, PdppError
+from pdpp.oauth.inquiry import Inquiry, read_inquiry
+from pdpp.resource.bucket import Buckets
+from pdpp.resource.endpoint import VERSION, Service
+from pdpp.resource.origin import sender
+from pdpp.store.vault import Client
+
+T = TypeVar("T")
+
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+_CROSS_ORIGIN = {"Access-Control-Allow-Origin": "*"}
+_PREFLIGHT = {
+    "Access-Control-Allow-Methods": "GET, POST",
+    "Access-Control-Allow-Headers": "authorization, content-type, mcp-protocol-version",
+    "Access-Control-Max-Age": "600",
+}
+_LONGEST_LOGGED = 200
+
+log = logging.getLogger("pdpp.oauth")
+
+
+@dataclass(frozen=True, slots=True)
+class Office:
+    """What every endpoint of the authorization server shares."""
+
+    service: Service
+    authority: Authority
+    fetcher: Fetcher
+    visitors: Buckets
+    newcomers: Buckets
+    apologise: Callable[[PdppError], Response]
+
+    async def write(self, operation: Callable[[], T]) -> T:
+        """Run what changes the store."""
+        return await self.service.runner.write(operation)
+
+    async def client(self, inquiry: Inquiry) -> Client:
+        """Return the client that asks; one with a document of its own is looked up there."""
+        client_id = inquiry.required("client_id")
+        known = self.authority.client(client_id)
+        if known is not None and self.authority.is_fresh(known):
+            return known
+        if not is_document_id(client_id):
+            raise OAuthError(
+                "There is no such client here; register first.", error="invalid_client"
+            )
+        described = await self.fetcher.fetch(client_id)
+        return await self.write(lambda: self.authority.keep_document(client_id, described))
+
+
+Operation = Callable[[Office, Inquiry], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Serves one path; ``media_type`` is that of the body, and without one it is a GET.
+
+    Those that programs in a browser call answer to every origin, without credentials.
+    """
+
+    office: Office
+    step: str
+    operation: Operation
+    media_type: str | None = None
+    cross_origin: bool = False
+    for_people: bool = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; whatever goes wrong becomes an answer in the protocol's words."""
+        request = Request(scope, receive)
+        try:
+            response = await self._answer(request)
+        except ClientDisconnect:
+            return
+        request_id = self.office.service.new_request_id()
+        response.headers.update({"Request-Id": request_id, "PDPP-Version": VERSION})
+        if self.cross_origin:
+            response.headers.update(_CROSS_ORIGIN)
+        await response(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response:
+        if request.method == "OPTIONS" and self.cross_origin:
+            return Response(status_code=204, headers=HEADERS | _PREFLIGHT)
+        try:
+            return await self._serve(request)
+        except PdppError as error:
+            return self._refuse(error)
+        except ClientDisconnect:
+            raise
+        except Exception:
+            log.exception("%s failed", self.step)
+            return self._refuse(
+                OAuthError("Something failed here.", error="server_error", status=500)
+            )
+
+    async def _serve(self, request: Request) -> Response:
+        methods = ("GET", "HEAD") if self.media_type is None else ("POST",)
+        if request.method not in methods:
+            allowed = {"Allow": ", ".join(methods)}
+            message = f"This address takes: {allowed['Allow']}."
+            raise OAuthError(message, error="invalid_request", status=405, headers=allowed)
+        settings = self.office.service.settings
+        self.office.visitors.take(sender(request.scope, settings))
+        inquiry = await read_inquiry(request, settings, self.media_type)
+        try:
+            response = await self.operation(self.office, inquiry)
+        except PdppError as error:
+            self._log(inquiry, error.code)
+            raise
+        self._log(inquiry, str(response.status_code))
+        return response
+
+    def _log(self, inquiry: Inquiry, outcome: str) -> None:
+        client_id = visible(inquiry.parameters.get("client_id", "-")[:_LONGEST_LOGGED], lines=False)
+        log.info("%s client=%s from=%s outcome=%s", self.step, client_id, inquiry.sender, outcome)
+
+    def _refuse(self, error: PdppError) -> Response:
+        if self.for_people:
+            return self.office.apologise(error)
+        if not isinstance(error, OAuthError):
+            error = OAuthError(
+                error.message,
+                error="temporarily_unavailable"
+                if error.status in (429, 503)
+                else "invalid_request",
+                status=error.status,
+                headers=error.headers,
+            )
+        return json_answer(error.members(), error.status, error.headers)
+
+
+def json_answer(
+    document: Any, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return a JSON document that nothing keeps."""
+    return Response(
+        orjson.dumps(document), status, HEADERS | dict(headers or {}), "application/json"
+    )
+
+
+def redirect(location: str) -> Response:
+    """Send the browser elsewhere with a plain GET, so that no form goes with it."""
+    return RedirectResponse(location, 303, HEADERS)

@@ -1,0 +1,104 @@
+"""Inquiries: one request to the authorization server, read strictly and within bounds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl
+
+import orjson
+from starlette.requests import Request
+
+from pdpp.authz.request import Place
+from pdpp.model.errors import OAuthError
+from pdpp.resource.origin import public_origin, sender
+from pdpp.resource.settings import Settings
+
+FORM = "application/x-www-form-urlencoded"
+JSON = "application/json"
+
+_MOST_BYTES = 128 << 10
+_MOST_PAIRS = 64
+_LONGEST_NAME = 100
+_LONGEST_VALUE = 4_096
+_LONGEST = {"authorization_details": 64 << 10}
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """What was asked: the parameters, or a JSON document, and where it came in from whom."""
+
+    parameters: Mapping[str, str]
+    document: Any
+    authorization: str | None
+    place: Place
+    sender: str
+
+    def required(self, name: str) -> str:
+        """Return a parameter that must be there."""
+        value = self.parameters.get(name)
+        if value is None:
+            raise OAuthError(f"The parameter {name} is missing.", error="invalid_request")
+        return value
+
+
+async def read_inquiry(request: Request, settings: Settings, media_type: str | None) -> Inquiry:
+    """Return what a request asks, in its address or in a body of one media type."""
+    parameters: Mapping[str, str] = {}
+    document = None
+    if media_type is None:
+        parameters = read_parameters(request.scope["query_string"])
+    else:
+        body = await _read_body(request, media_type)
+        if media_type == FORM:
+            parameters = read_parameters(body)
+        else:
+            document = _read_json(body)
+    return Inquiry(
+        parameters=parameters,
+        document=document,
+        authorization=request.headers.get("authorization"),
+        place=Place(public_origin(request.scope, settings), settings.origin),
+        sender=sender(request.scope, settings),
+    )
+
+
+def read_parameters(encoded: bytes) -> dict[str, str]:
+    """Return parameters by name; a repeated one is refused, an empty one counts as absent."""
+    try:
+        pairs = parse_qsl(
+            encoded.decode("ascii"),
+            keep_blank_values=True,
+            errors="strict",
+            max_num_fields=_MOST_PAIRS,
+        )
+    except ValueError:
+        raise OAuthError(
+            "The parameters are malformed or too many.", error="invalid_request"
+        ) from None
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        if name in found:
+            raise OAuthError("A parameter is given more than once.", error="invalid_request")
+        if len(name) > _LONGEST_NAME or len(value) > _LONGEST.get(name, _LONGEST_VALUE):
+            raise OAuthError("A parameter is too long.", error="invalid_request")
+        found[name] = value
+    return {name: value for name, value in found.items() if value}
+
+
+async def _read_body(request: Request, media_type: str) -> bytes:
+    told = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if told != media_type:
+        raise OAuthError(f"Send the body as {media_type}.", error="invalid_request", status=415)
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > _MOST_BYTES:
+            raise OAuthError("The body is too long.", error="invalid_request", status=413)
+    return bytes(body)
+
+
+def _read_json(body: bytes) -> Any:
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        raise OAuthError("The body is not JSON.", error="invalid_client_metadata") from None

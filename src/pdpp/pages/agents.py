@@ -1,0 +1,182 @@
+"""The agents page: who may read, what exactly, and how to take it back."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+from pdpp.authz.requester import Requester, requester_of
+from pdpp.authz.wording import AccountWords, accounts_of, date
+from pdpp.model.errors import InvalidRequest, NotFound
+from pdpp.model.grant import Grant, Package, status
+from pdpp.pages.receipts import last_read, reads_of
+from pdpp.pages.site import Site
+from pdpp.pages.visit import Visit
+from pdpp.store.catalogue import Catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One grant: by itself, or as a part of a package."""
+
+    id: str
+    status: str
+    accounts: Sequence[AccountWords]
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """Something the owner approved at once: a grant, or a package of grants."""
+
+    id: str
+    package: bool
+    status: str
+    since: str
+    until: str
+    purpose: str
+    parts: Sequence[Part]
+    shown: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A client and everything it was ever approved for, the newest first."""
+
+    id: str
+    client_id: str
+    requester: Requester
+    since: str
+    last_read: str | None
+    approvals: Sequence[Approval]
+
+    @property
+    def active(self) -> bool:
+        """Tell whether the client may read anything now."""
+        return any(approval.status == "active" for approval in self.approvals)
+
+    @property
+    def accounts(self) -> Sequence[str]:
+        """Return the names of the accounts the client may read now."""
+        names = [
+            account.name
+            for approval in self.approvals
+            for part in approval.parts
+            if part.status == approval.status == "active"
+            for account in part.accounts
+        ]
+        return list(dict.fromkeys(names))
+
+
+def agent_id(client_id: str) -> str:
+    """Return the name of a client in addresses, where an id of its own may not stand."""
+    return hashlib.sha256(client_id.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+async def show_home(visit: Visit) -> Response:
+    """Answer ``GET /``."""
+    return visit.go("/agents")
+
+
+async def show_agents(visit: Visit) -> Response:
+    """Answer ``GET /agents``."""
+    found = [_agent(visit.site, grants) for grants in _by_client(visit.site).values()]
+    found.sort(key=lambda agent: agent.requester.name.casefold())
+    return visit.page(
+        "agents.html",
+        active=[agent for agent in found if agent.active],
+        ended=[agent for agent in found if not agent.active],
+        mcp_url=f"{visit.origin}/mcp",
+    )
+
+
+async def show_agent(visit: Visit) -> Response:
+    """Answer ``GET /agents/{agent}``."""
+    agent = _find(visit)
+    receipts = await reads_of(visit.site, agent.client_id)
+    return visit.page("agent.html", agent=agent, receipts=receipts)
+
+
+async def revoke(visit: Visit) -> Response:
+    """Answer ``POST /agents/{agent}``: take back a grant, a package, or all the client has."""
+    site, agent = visit.site, _find(visit)
+    kind, _, name = visit.form.one("revoke").partition(":")
+    packages = {approval.id for approval in agent.approvals if approval.package}
+    grants = {part.id for approval in agent.approvals for part in approval.parts}
+    if kind == "client":
+        await site.write(lambda: site.authority.revoke_client(agent.client_id))
+    elif kind == "package" and name in packages:
+        await site.write(lambda: site.service.store.revoke_package(name))
+    elif kind == "grant" and name in grants:
+        await site.write(lambda: site.service.store.revoke_grant(name))
+    else:
+        raise InvalidRequest("There is nothing of this name to revoke here.", param="revoke")
+    return visit.go(f"/agents/{agent.id}")
+
+
+def _by_client(site: Site) -> Mapping[str, list[Grant]]:
+    found: dict[str, list[Grant]] = {}
+    for grant in site.service.store.grants():
+        found.setdefault(grant.client_id, []).append(grant)
+    return found
+
+
+def _find(visit: Visit) -> Agent:
+    wanted = visit.request.path_params["agent"]
+    for client_id, grants in _by_client(visit.site).items():
+        if agent_id(client_id) == wanted:
+            return _agent(visit.site, grants)
+    raise NotFound("There is no such agent here.")
+
+
+def _agent(site: Site, grants: Sequence[Grant]) -> Agent:
+    client_id = grants[0].client_id
+    by_approval: dict[str, list[Grant]] = {}
+    for grant in grants:
+        by_approval.setdefault(grant.package_id or grant.id, []).append(grant)
+    shown = {
+        consent.package_id or consent.grant_id: consent.shown
+        for consent in site.service.store.vault.consents(client_id)
+    }
+    approvals = [
+        _approval(site, held, shown.get(name)) for name, held in reversed(by_approval.items())
+    ]
+    return Agent(
+        id=agent_id(client_id),
+        client_id=client_id,
+        requester=requester_of(client_id, site.authority.client(client_id)),
+        since=date(min(grant.created_at for grant in grants)),
+        last_read=last_read(site, client_id),
+        approvals=approvals,
+    )
+
+
+def _approval(site: Site, grants: Sequence[Grant], shown: str | None) -> Approval:
+    store, now = site.service.store, site.service.clock()
+    first = grants[0]
+    package = store.package(first.package_id) if first.package_id is not None else None
+    whole: Grant | Package = package or first
+    catalogue = store.catalogue()
+    return Approval(
+        id=whole.id,
+        package=package is not None,
+        status=status(whole, now),
+        since=date(whole.created_at),
+        until=_until(whole),
+        purpose=first.purpose,
+        parts=tuple(_part(grant, catalogue, now) for grant in grants),
+        shown=shown,
+    )
+
+
+def _part(grant: Grant, catalogue: Catalogue, now: int) -> Part:
+    accounts: Iterable[AccountWords] = accounts_of(grant.allowances, catalogue, {})
+    return Part(grant.id, status(grant, now), tuple(accounts))
+
+
+def _until(approval: Grant | Package) -> str:
+    if approval.revoked_at is not None:
+        return f"revoked on {date(approval.revoked_at)}"
+    if approval.expires_at is None:
+        return "until you revoke it"
+    return f"until {date(approval.expires_at)}"

@@ -1,0 +1,200 @@
+"""The consent page: what a client asks for, in words, and the owner's yes or no."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from urllib.parse import urlsplit
+
+from starlette.responses import Response
+
+from pdpp.authz.choice import Choice, Place
+from pdpp.authz.draft import Ask, Draft, asked, from_choice, from_details
+from pdpp.authz.requester import Requester, requester_of
+from pdpp.authz.review import Outcome, Review
+from pdpp.authz.wording import Wording, destination, identity, word
+from pdpp.model import instant
+from pdpp.model.errors import InvalidRequest
+from pdpp.model.grant import AccessMode
+from pdpp.pages.chooser import (
+    SPANS,
+    TERMS,
+    AccountBox,
+    asked_boxes,
+    first_choice,
+    open_boxes,
+    open_choice,
+    read_choice,
+    span_of,
+)
+from pdpp.pages.form import Form
+from pdpp.pages.sample import Sample, take_samples
+from pdpp.pages.visit import Visit
+from pdpp.store.catalogue import Catalogue
+from pdpp.store.port import Store
+from pdpp.store.scope import owner_reaches
+
+CHANGED = (
+    "Something changed after this page was drawn, your choice or what a source declares. Nothing "
+    "is approved yet: this is what it means now."
+)
+NEEDS_TICK = "Nothing is approved yet: AI training needs a tick of its own."
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Everything a consent page shows, read under one snapshot."""
+
+    accounts: Sequence[AccountBox]
+    draft: Draft | None = None
+    wording: Wording | None = None
+    problem: str | None = None
+    counted: str = ""
+    samples: Sequence[Sample] = ()
+
+
+async def show_consent(visit: Visit) -> Response:
+    """Answer ``GET /consent/{review_id}``."""
+    review = _review(visit)
+    return await _page(visit, review, _first_choice(visit, review))
+
+
+async def decide(visit: Visit) -> Response:
+    """Answer ``POST /consent/{review_id}``: a no, a yes, or another choice to look at."""
+    review, form = _review(visit), visit.form
+    action = form.one("action")
+    if action == "deny":
+        return await _conclude(visit, partial(visit.site.authority.deny, review.id))
+    choice = read_choice(form, review.created_at)
+    if action != "approve":
+        return await _page(visit, review, choice)
+    draft, wording = _shown(visit, review, choice)
+    if draft is None or wording is None or draft.digest != form.one("digest"):
+        return await _page(visit, review, choice, CHANGED, status=409)
+    if wording.training is not None and form.one("training") != "yes":
+        return await _page(visit, review, choice, NEEDS_TICK, status=400)
+    approve = partial(visit.site.authority.approve, review.id, draft, wording.text)
+    return await _conclude(visit, approve)
+
+
+def _review(visit: Visit) -> Review:
+    return visit.site.authority.review(visit.request.path_params["review_id"])
+
+
+def _first_choice(visit: Visit, review: Review) -> Choice:
+    catalogue = visit.site.service.store.catalogue()
+    if review.details:
+        return first_choice(asked(review, catalogue))
+    return open_choice(catalogue, review.created_at)
+
+
+def _shown(visit: Visit, review: Review, choice: Choice) -> tuple[Draft | None, Wording | None]:
+    """Return what a posted page showed: its draft, in the words it had with the counts it had."""
+    catalogue = visit.site.service.store.catalogue()
+    try:
+        draft = _draft(review, choice, catalogue)
+    except InvalidRequest:
+        return None, None
+    counts = _read_counts(draft, visit.form)
+    return draft, word(draft, _requester(visit, review), review.redirect_uri, catalogue, counts)
+
+
+def _read_counts(draft: Draft, form: Form) -> Mapping[Place, int] | None:
+    """Return the counts that a page carried, so that what is kept is what the owner saw."""
+    texts = form.one("counted").split(",")
+    if len(texts) != len(draft.allowances) or not all(re.fullmatch(r"\d{1,15}", t) for t in texts):
+        return None
+    places = [(allowance.connection_id, allowance.stream) for allowance in draft.allowances]
+    return dict(zip(places, map(int, texts), strict=True))
+
+
+async def _conclude(visit: Visit, conclude: Callable[[], Outcome]) -> Response:
+    outcome = await visit.site.write(conclude)
+    if outcome.location is not None:
+        return visit.go(outcome.location)
+    answer = "denied" if visit.form.one("action") == "deny" else "approved"
+    return visit.go(f"/device/{answer}")
+
+
+async def _page(
+    visit: Visit, review: Review, choice: Choice, notice: str | None = None, status: int = 200
+) -> Response:
+    store = visit.site.service.store
+    requester = _requester(visit, review)
+    sheet = await visit.site.read("consent", lambda: _sheet(store, review, choice, requester))
+    return visit.page(
+        "consent.html",
+        status=status,
+        targets=form_targets(review.redirect_uri),
+        requester=requester,
+        identity=identity(requester),
+        destination=destination(review.redirect_uri),
+        sheet=sheet,
+        notice=notice,
+        picking=not review.details,
+        lasting=sheet.draft is None or sheet.draft.access_mode is AccessMode.CONTINUOUS,
+        spans=SPANS,
+        span=span_of(visit.form),
+        since=visit.form.one("since"),
+        until=visit.form.one("until"),
+        today=instant.to_date_text(review.created_at),
+        terms=TERMS,
+        term=choice.term,
+        minutes=max(1, (review.expires_at - review.created_at) // (60 * instant.SECOND)),
+    )
+
+
+def _requester(visit: Visit, review: Review) -> Requester:
+    return requester_of(review.client_id, visit.site.authority.client(review.client_id))
+
+
+def _sheet(store: Store, review: Review, choice: Choice, requester: Requester) -> Sheet:
+    catalogue = store.catalogue()
+    boxes = tuple(_boxes(store, review, choice, catalogue))
+    try:
+        draft = _draft(review, choice, catalogue)
+    except InvalidRequest as problem:
+        return Sheet(boxes, problem=problem.message)
+    reaches = draft.reaches(catalogue)
+    found = store.counts(reaches)
+    counts = {reach.feed.place: found.get(reach.feed.id, 0) for reach in reaches}
+    numbers = [
+        counts.setdefault((allowance.connection_id, allowance.stream), 0)
+        for allowance in draft.allowances
+    ]
+    return Sheet(
+        accounts=boxes,
+        draft=draft,
+        wording=word(draft, requester, review.redirect_uri, catalogue, counts),
+        counted=",".join(map(str, numbers)),
+        samples=take_samples(store, reaches),
+    )
+
+
+def _boxes(
+    store: Store, review: Review, choice: Choice, catalogue: Catalogue
+) -> Sequence[AccountBox]:
+    if review.details:
+        asks: tuple[Ask, ...] = asked(review, catalogue)
+        return list(asked_boxes(asks, choice, catalogue))
+    return list(open_boxes(choice, catalogue, store.counts(owner_reaches(catalogue))))
+
+
+def _draft(review: Review, choice: Choice, catalogue: Catalogue) -> Draft:
+    if review.details:
+        return from_details(review, catalogue, choice)
+    return from_choice(review, choice, catalogue)
+
+
+def form_targets(redirect_uri: str | None) -> str:
+    """Return where a decision may lead a browser: here, and to where the client waits for it.
+
+    Browsers hold a form to this at every redirect that follows its answer. Where a client sends
+    the owner after its own address is its affair, and on the web often another host.
+    """
+    if redirect_uri is None:
+        return "'self'"
+    scheme = urlsplit(redirect_uri).scheme
+    own = "" if scheme in ("http", "https") or not _SCHEME.match(scheme) else f" {scheme}:"
+    return f"'self' http: https:{own}"

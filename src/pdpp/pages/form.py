@@ -1,0 +1,63 @@
+"""Forms: what a browser posted, read within bounds."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+
+from pdpp.model.errors import InvalidRequest, PayloadTooLarge
+
+_MOST_BYTES = 4 << 20
+_MOST_PAIRS = 50_000
+_MEDIA_TYPE = "application/x-www-form-urlencoded"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The fields of a form; a box that is not ticked is not there."""
+
+    values: dict[str, list[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of_pairs(cls, pairs: Iterable[tuple[str, str]]) -> "Form":
+        """Return the form that pairs of names and values make."""
+        values: dict[str, list[str]] = {}
+        for name, value in pairs:
+            values.setdefault(name, []).append(value)
+        return cls(values)
+
+    def one(self, name: str) -> str:
+        """Return the only value of a field, empty where there is none."""
+        found = self.values.get(name, [""])
+        if len(found) > 1:
+            raise InvalidRequest(f"{name} is given twice.", param=name)
+        return found[0]
+
+    def all(self, name: str) -> tuple[str, ...]:
+        """Return every value of a field."""
+        return tuple(self.values.get(name, ()))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.values
+
+
+async def read_form(request: Request) -> Form:
+    """Return the form in the body of a request."""
+    if request.headers.get("content-type", "").partition(";")[0].strip() != _MEDIA_TYPE:
+        raise InvalidRequest(f"Send the form as {_MEDIA_TYPE}.")
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > _MOST_BYTES:
+            raise PayloadTooLarge(f"A form has at most {_MOST_BYTES} bytes.")
+    try:
+        pairs = parse_qsl(
+            body.decode("ascii"),
+            keep_blank_values=True,
+            errors="strict",
+            max_num_fields=_MOST_PAIRS,
+        )
+    except ValueError:
+        raise InvalidRequest("The form is malformed.") from None
+    return Form.of_pairs(pairs)

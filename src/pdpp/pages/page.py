@@ -1,0 +1,118 @@
+"""Pages: one path each; whoever may not see it meets the door at the same address."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from pdpp.model.errors import ApiError, Forbidden, InvalidRequest, MethodNotAllowed, PdppError
+from pdpp.pages.entrance import enter, show_door
+from pdpp.pages.form import Form, read_form
+from pdpp.pages.site import Site
+from pdpp.pages.template import render
+from pdpp.pages.visit import HEADERS, Visit, make_visit, policy
+from pdpp.resource.origin import LOOPBACK, from_proxy, public_origin
+from pdpp.resource.settings import Settings
+
+Handler = Callable[[Visit], Awaitable[Response]]
+
+log = logging.getLogger("pdpp.pages")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Serves one path; ``open`` ones are for everybody, the others for the owner."""
+
+    site: Site
+    get: Handler | None = None
+    post: Handler | None = None
+    open: bool = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; whatever goes wrong becomes a page too."""
+        request = Request(scope, receive)
+        try:
+            response = await self._answer(request)
+        except ClientDisconnect:
+            return
+        await response(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response:
+        try:
+            return await self._serve(request)
+        except PdppError as error:
+            return apologise(error)
+        except ClientDisconnect:
+            raise
+        except Exception:
+            log.exception("the page %s failed", request.url.path)
+            return apologise(ApiError("Something failed here; the server's log has the detail."))
+
+    async def _serve(self, request: Request) -> Response:
+        origin = visited_origin(request, self.site.service.settings)
+        posted = request.method == "POST"
+        form = await read_form(request) if posted else Form()
+        visit = make_visit(self.site, request, form, origin)
+        if posted:
+            check_source(request, origin)
+        if "passphrase" in form:
+            return await self._enter(visit)
+        if visit.session is None and not self.open:
+            return show_door(visit)
+        if posted:
+            visit.require_token()
+        return await self._handler(request.method)(visit)
+
+    async def _enter(self, visit: Visit) -> Response:
+        """Take the form of the door, which stands at the address of every page."""
+        if visit.session is not None:
+            return visit.go(visit.here)
+        visit.require_token()
+        return await enter(visit)
+
+    def _handler(self, method: str) -> Handler:
+        handler = {"GET": self.get, "HEAD": self.get, "POST": self.post}.get(method)
+        if handler is None:
+            raise MethodNotAllowed("This page cannot be used in that way.")
+        return handler
+
+
+def visited_origin(request: Request, settings: Settings) -> str:
+    """Return the address under which a browser is here; refuse a name that is not ours.
+
+    Another site may have made its own name lead here, to be taken for us by a browser.
+    """
+    origin = public_origin(request.scope, settings)
+    host = request.headers.get("host", "")
+    if host == urlsplit(origin).netloc or from_proxy(request.scope, settings):
+        return origin
+    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
+    if name.lower() not in LOOPBACK:
+        raise InvalidRequest(
+            f"This server answers to {origin}. Give it another name with --public-url; a proxy in "
+            "front of it must pass the Host header on."
+        )
+    return origin if settings.public else f"http://{host}"
+
+
+def check_source(request: Request, origin: str) -> None:
+    """Refuse a form that another site sends; browsers say where a form comes from.
+
+    A page that sends no referrer makes browsers say ``null``; then the form's own token decides.
+    """
+    site = request.headers.get("sec-fetch-site", "same-origin")
+    sender = request.headers.get("origin", "null")
+    ours = (request.headers.get("host", ""), urlsplit(origin).netloc)
+    if site != "same-origin" or (sender != "null" and urlsplit(sender).netloc not in ours):
+        raise Forbidden("This form came from another site; nothing was done.")
+
+
+def apologise(error: PdppError) -> Response:
+    """Return an error as a page for anyone."""
+    context = {"message": error.message, "known": False, "host": "", "token": ""}
+    headers = {**HEADERS, "Content-Security-Policy": policy(), **error.headers}
+    return HTMLResponse(render("apology.html", context), error.status, headers)

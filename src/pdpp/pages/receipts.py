@@ -1,0 +1,76 @@
+"""What an agent read, on its page: this week in a sentence, the last reads one by one."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pdpp.authz.wording import date
+from pdpp.evidence.fence import visible
+from pdpp.model import instant
+from pdpp.pages.site import Site
+from pdpp.receipts.summary import VERBS, amount, summaries
+from pdpp.store.receipts import Receipt, ReceiptQuery
+
+_WEEK = 7 * instant.DAY
+_MOST_LISTED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """One read as a line of the page."""
+
+    when: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """What the page tells of an agent's reads."""
+
+    week: Sequence[str]
+    last: Sequence[Glance]
+    notes: Sequence[str]
+
+
+async def reads_of(site: Site, client_id: str) -> Reads:
+    """Return what an agent read; the log may be long, so it is looked at in a thread."""
+    return await asyncio.to_thread(_reads, site, client_id)
+
+
+def _reads(site: Site, client_id: str) -> Reads:
+    store = site.service.store
+    book, since = store.receipts, site.service.clock() - _WEEK
+    names = {
+        name: visible(held.display_name, lines=False)
+        for name, held in store.catalogue().connections.items()
+    }
+    week = summaries(book.totals(ReceiptQuery(since, client_id)), names)
+    last = book.receipts(ReceiptQuery(client_id=client_id), _MOST_LISTED)
+    return Reads(
+        week=[line for summary in week for line in summary.lines],
+        last=[_glance(kept.receipt, names) for kept in last],
+        notes=[_note(kept.receipt) for kept in book.events(since)],
+    )
+
+
+def last_read(site: Site, client_id: str) -> str | None:
+    """Return the day on which an agent last read something."""
+    found = site.service.store.receipts.last_read(client_id)
+    return None if found is None else date(found)
+
+
+def _glance(receipt: Receipt, names: Mapping[str, str]) -> Glance:
+    connection_id = receipt.connection_id
+    name = None if connection_id is None else names.get(connection_id, connection_id)
+    place = " / ".join(part for part in (name, receipt.stream) if part is not None)
+    much = amount(len(receipt.records), receipt.characters, receipt.bytes)
+    told = [VERBS.get(receipt.operation, receipt.operation), place, much]
+    return Glance(_moment(receipt.at), " · ".join(part for part in told if part))
+
+
+def _note(receipt: Receipt) -> str:
+    return f"{_moment(receipt.at)}: {receipt.detail}"
+
+
+def _moment(at: int) -> str:
+    return f"{date(at)}, {instant.to_text(at)[11:16]} UTC"

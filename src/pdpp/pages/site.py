@@ -1,0 +1,38 @@
+"""The site: what every page shares."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from pdpp.authz.authority import Authority
+from pdpp.authz.owner import Owner
+from pdpp.resource.endpoint import Service
+
+T = TypeVar("T")
+
+_HASHING_AT_ONCE = 2
+"""Each check of a passphrase takes 64 MiB for a moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The store with its authority and its owner, as pages need them."""
+
+    service: Service
+    authority: Authority
+    owner: Owner
+    hashing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_HASHING_AT_ONCE))
+
+    async def hash(self, operation: Callable[[], T]) -> T:
+        """Run what hashes a passphrase away from the event loop, few at a time."""
+        async with self.hashing:
+            return await asyncio.to_thread(operation)
+
+    async def write(self, operation: Callable[[], T]) -> T:
+        """Run what changes the store."""
+        return await self.service.runner.write(operation)
+
+    async def read(self, kind: str, operation: Callable[[], T]) -> T:
+        """Run what reads records, under one snapshot."""
+        return await self.service.runner.read(f"page {kind}", operation)

@@ -1,0 +1,51 @@
+"""Templates: the pages' HTML, in which every value is escaped."""
+
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_FOLDER = Path(__file__).with_name("templates")
+_STATIC = Path(__file__).with_name("static")
+_MEDIA_TYPES = {".css": "text/css", ".js": "text/javascript"}
+
+
+def render(name: str, context: Mapping[str, Any]) -> str:
+    """Return a page; a name that the template uses and nobody gave is an error."""
+    return _environment().get_template(name).render(context)
+
+
+@cache
+def _environment() -> "Environment":
+    # Imported with the first page, so that starting the server does not wait for it.
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["asset"] = asset_path
+    return environment
+
+
+def assets() -> Mapping[str, tuple[str, bytes]]:
+    """Return the files that pages load, by name, each with its media type."""
+    return {
+        path.name: (_MEDIA_TYPES[path.suffix], path.read_bytes())
+        for path in sorted(_STATIC.iterdir())
+        if path.suffix in _MEDIA_TYPES
+    }
+
+
+@cache
+def asset_path(name: str) -> str:
+    """Return the address of an asset, which changes when its content does."""
+    digest = hashlib.sha256((_STATIC / name).read_bytes()).hexdigest()[:12]
+    return f"/assets/{name}?v={digest}"

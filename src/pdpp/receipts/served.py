@@ -1,0 +1,138 @@
+"""What was served: the handles in an answer and how much of them, worked out off the read path.
+
+While a request is answered, an operation only puts aside one of these functions with what it has
+at hand. They run later, in the thread that writes receipts.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import orjson
+
+from pdpp.model.declaration import Role
+from pdpp.store.port import BlobUse, Hit, Record, Tombstone
+from pdpp.store.scope import Reach, roles_of
+
+_ON_A_HIT = frozenset({Role.TITLE, Role.EVENT_TIME})
+"""Roles whose fields a hit shows wherever the words were found."""
+
+
+class Served(NamedTuple):
+    """Part of an answer that came from one stream."""
+
+    connection_id: str | None
+    stream: str | None
+    grant_id: str | None
+    fields: tuple[str, ...] | None
+    records: tuple[str, ...] = ()
+    characters: int = 0
+    bytes: int = 0
+    blob_id: str | None = None
+
+    @property
+    def place(self) -> tuple[Any, ...]:
+        """Return what parts have in common that can be told together."""
+        return (*self[:4], self.blob_id)
+
+
+Shown = Callable[[], Iterable[Served]]
+"""Something an operation put aside: called once, it tells what was served."""
+
+
+def part_of(reach: Reach, fields: tuple[str, ...] | None, **more: Any) -> Served:
+    """Return a part that came from one reach."""
+    return Served(reach.connection_id, reach.stream.name, reach.grant_id, fields, **more)
+
+
+def of_records(
+    records: Sequence[Record | Tombstone], select: frozenset[str] | None = None
+) -> Iterator[Served]:
+    """Yield the parts of a list of records, one for each stream they are of."""
+    by_reach: dict[Reach, list[Record | Tombstone]] = {}
+    for record in records:
+        by_reach.setdefault(record.reach, []).append(record)
+    for reach, own in by_reach.items():
+        yield part_of(
+            reach,
+            shown_fields(reach.fields, select),
+            records=tuple([record.key for record in own]),
+            characters=count(b"".join([r.data for r in own if isinstance(r, Record)])),
+        )
+
+
+@lru_cache(maxsize=1_024)
+def shown_fields(
+    granted: frozenset[str] | None, select: frozenset[str] | None
+) -> tuple[str, ...] | None:
+    """Return the fields that a reach shows of those asked for; None is every field."""
+    if granted is None or select is None:
+        shown = select if granted is None else granted
+    else:
+        shown = granted & select
+    return None if shown is None else tuple(sorted(shown))
+
+
+def count(text: bytes) -> int:
+    """Return how many characters UTF-8 text has."""
+    return len(text) if text.isascii() else len(text.decode())
+
+
+def of_hits(hits: Sequence[Hit], answers: Sequence[Mapping[str, Any]]) -> Iterator[Served]:
+    """Yield the parts of a page of search results: the words shown of each, not the whole."""
+    for hit, answer in zip(hits, answers, strict=True):
+        reach = hit.record.reach
+        card = (name for name, role in roles_of(reach).items() if role in _ON_A_HIT)
+        passages = answer["evidence_excerpts"]
+        yield part_of(
+            reach,
+            tuple(sorted({*card, *answer["matched_fields"]})),
+            records=(hit.record.key,),
+            characters=len(answer["title"])
+            + len(answer["event_time"] or "")
+            + sum(len(passage["preview_text"]) for passage in passages),
+        )
+
+
+def of_window(reach: Reach, key: str, field: str, text: str) -> Iterator[Served]:
+    """Yield the part that a window of one field is."""
+    yield part_of(reach, (field,), records=(key,), characters=len(text))
+
+
+def of_blob(blob_id: str, use: BlobUse | None, size: int) -> Iterator[Served]:
+    """Yield the part that the bytes of a blob are; the owner may read one that nothing shows."""
+    if use is None:
+        yield Served(None, None, None, (), bytes=size, blob_id=blob_id)
+    else:
+        yield part_of(use.reach, (use.field,), records=(use.key,), bytes=size, blob_id=blob_id)
+
+
+def of_numbers(
+    reaches: Sequence[Reach], fields: Iterable[str | None], answer: Mapping[str, Any]
+) -> Iterator[Served]:
+    """Yield the part of an aggregation; over several connections it is of none of them."""
+    named = tuple(sorted({name for name in fields if name is not None}))
+    size = count(orjson.dumps(answer.get("groups", answer.get("value"))))
+    if len(reaches) == 1:
+        yield part_of(reaches[0], named, characters=size)
+    elif reaches:
+        grants = {reach.grant_id for reach in reaches}
+        grant_id = grants.pop() if len(grants) == 1 else None
+        yield Served(None, reaches[0].stream.name, grant_id, named, characters=size)
+
+
+def merged(parts: Iterable[Served]) -> Iterator[Served]:
+    """Yield parts with those of one stream and the same fields made one."""
+    found: dict[tuple[Any, ...], list[Served]] = {}
+    for part in parts:
+        found.setdefault(part.place, []).append(part)
+    for same in found.values():
+        yield same[0] if len(same) == 1 else _together(same)
+
+
+def _together(parts: Sequence[Served]) -> Served:
+    return parts[0]._replace(
+        records=tuple(dict.fromkeys(key for part in parts for key in part.records)),
+        characters=sum(part.characters for part in parts),
+        bytes=sum(part.bytes for part in parts),
+    )

@@ -1,0 +1,85 @@
+"""Summaries: what was read, in the words its owner would use."""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from pdpp.store.receipts import Total
+
+OWNER = "You"
+
+VERBS: Mapping[str, str] = MappingProxyType(
+    {
+        "getSchema": "looked at what there is",
+        "listStreams": "looked at what there is",
+        "getStream": "looked at what there is",
+        "listRecords": "listed records",
+        "getRecord": "read a record",
+        "readFieldWindow": "read in a field",
+        "aggregate": "counted",
+        "search": "searched",
+        "searchHybrid": "searched",
+        "searchSemantic": "searched",
+        "readBlob": "read a file",
+        "headBlob": "looked at a file",
+    }
+)
+"""What each operation is, as a person would say it."""
+
+_UNITS = ("bytes", "kB", "MB", "GB", "TB")
+
+
+class Summary(NamedTuple):
+    """What one client read; no client is the owner."""
+
+    client_id: str | None
+    last_at: int
+    lines: tuple[str, ...]
+
+
+def summaries(totals: Iterable[Total], names: Mapping[str, str]) -> tuple[Summary, ...]:
+    """Return what each client read, the owner last; ``names`` are those of connections."""
+    by_client: dict[str | None, list[Total]] = {}
+    for total in totals:
+        by_client.setdefault(total.client_id, []).append(total)
+    return tuple(
+        Summary(
+            client_id,
+            max(total.last_at for total in own),
+            tuple(sentence(total, names) for total in own),
+        )
+        for client_id, own in sorted(by_client.items(), key=lambda item: item[0] is None)
+    )
+
+
+def sentence(total: Total, names: Mapping[str, str]) -> str:
+    """Return one total in words, such as: 41 records, 12,300 characters from Work mail."""
+    name = names.get(total.connection_id, total.connection_id)
+    return f"{amount(total.records, total.characters, total.bytes)} from {name}"
+
+
+def amount(records: int, characters: int, held: int) -> str:
+    """Return how much was read, naming only what there was."""
+    parts = [
+        told
+        for number, told in (
+            (records, counted(records, "record")),
+            (characters, counted(characters, "character")),
+            (held, f"{size(held)} of files"),
+        )
+        if number
+    ]
+    return ", ".join(parts) or "nothing"
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number of things."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def size(number: int) -> str:
+    """Return a number of bytes in the largest unit that it fills."""
+    rest, unit = float(number), 0
+    while rest >= 1_000 and unit < len(_UNITS) - 1:
+        rest, unit = rest / 1_000, unit + 1
+    return f"{number:,} {_UNITS[0]}" if unit == 0 else f"{rest:.1f} {_UNITS[unit]}"

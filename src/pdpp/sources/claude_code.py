@@ -1,0 +1,199 @@
+"""Claude Code: the logs that the coding agent keeps, one file of JSON lines for each session."""
+
+import base64
+import binascii
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pdpp.sources.guard import attempt
+from pdpp.sources.item import Attachment, Found, Item, Place, Skipped, Unknown
+from pdpp.sources.keys import safe_key
+from pdpp.sources.logs import Event, events, first_objects
+from pdpp.sources.source import Confidence, Part, Recognition, Source, Wishes
+from pdpp.sources.talk import Talk, joined, spelled
+from pdpp.sources.times import moment_text
+from pdpp.sources.tree import Entry, Tree
+
+_LOOKED_AT = 20
+_SPOKEN = frozenset({"user", "assistant", "system"})
+_ASIDE = frozenset(
+    {
+        "agent-name",
+        "ai-title",
+        "attachment",
+        "custom-title",
+        "file-history-snapshot",
+        "last-prompt",
+        "permission-mode",
+        "pr-link",
+        "progress",
+        "queue-operation",
+    }
+)
+_READ_ELSEWHERE = frozenset({"text", "thinking", "redacted_thinking"})
+
+
+class ClaudeCode(Source):
+    """A folder of session logs, or one of them."""
+
+    connector_key = "claude_code"
+    label = "Claude Code logs"
+
+    def recognise(self, tree: Tree, wishes: Wishes) -> Recognition | None:  # noqa: ARG002
+        """Look at the first lines of the first logs."""
+        logs = _logs(tree)
+        looked_at = [found for entry in logs[:_LOOKED_AT] if (found := _versions(entry))]
+        if not looked_at:
+            return None
+        versions = sorted({version for found in looked_at for version in found} - {""}, key=_order)
+        written = f", written by {_span(versions)}" if versions else ""
+        noun = "session" if len(logs) == 1 else "sessions"
+        certain = len(looked_at) == min(len(logs), _LOOKED_AT)
+        return Recognition(
+            Confidence.CERTAIN if certain else Confidence.LIKELY,
+            version=f"{len(logs):,} {noun}{written}",
+            account="Claude Code",
+        )
+
+    def parts(self, tree: Tree, found: Recognition) -> Iterable[Part]:  # noqa: ARG002
+        """Return one part for each log."""
+        return [Part(entry, _Session(entry).read, grows=True) for entry in _logs(tree)]
+
+
+def _logs(tree: Tree) -> list[Entry]:
+    return [entry for entry in tree.entries if entry.suffix == ".jsonl" and entry.size]
+
+
+def _versions(entry: Entry) -> set[str]:
+    """Return the versions that wrote a log, none where it is not one of these logs."""
+    found: set[str] = set()
+    for value in first_objects(entry):
+        if isinstance(value.get("type"), str) and (
+            {"sessionId", "timestamp", "uuid"} <= value.keys()
+            or {"summary", "leafUuid"} <= value.keys()
+        ):
+            found.add(str(value.get("version", "")))
+    return found
+
+
+def _order(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d{1,9}", version)]
+
+
+def _span(versions: list[str]) -> str:
+    if len(versions) == 1:
+        return f"version {versions[0]}"
+    return f"versions {versions[0]} to {versions[-1]}"
+
+
+class _Session:
+    """Reads one log. Keys begin with the log's own name: a resumed session repeats old lines."""
+
+    def __init__(self, entry: Entry) -> None:
+        self._entry = entry
+        self._id = safe_key(entry.base.removesuffix(".jsonl"))
+
+    def read(self, place: Place) -> Iterator[Found]:
+        """Yield messages, tool calls, results and images, and the session itself at the end."""
+        talk = Talk(**place.state)
+        for found in events(self._entry, place.offset):
+            if isinstance(found, Event):
+                yield from attempt(self._event(found, talk), found.where)
+            else:
+                yield found.skipped
+            if found.closed:
+                yield Place(found.end, talk.state())
+        if talk.messages:
+            yield Item("sessions", self._id, talk.record(self._id), talk.last)
+
+    def _event(self, event: Event, talk: Talk) -> Iterator[Found]:
+        value, kind = event.value, event.value.get("type")
+        if kind == "summary":
+            talk.name(value.get("summary", ""))
+        elif kind in _ASIDE:
+            yield Skipped(f"a line of type {kind}, which is no message", event.where)
+        elif kind not in _SPOKEN:
+            yield Unknown("a line of a type that is not known", f"{event.where}: {str(kind)[:40]}")
+        elif moment_text(value.get("timestamp")) is None or not value.get("uuid"):
+            yield Unknown("a message without an id or a time", event.where)
+        else:
+            yield from self._message(value, talk)
+
+    def _message(self, value: Mapping[str, Any], talk: Talk) -> Iterator[Found]:
+        message = value.get("message") or {"content": value.get("content")}
+        content = message.get("content") or []
+        pieces = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        text = joined(piece["text"] for piece in pieces if piece["type"] == "text")
+        thinking = joined(piece["thinking"] for piece in pieces if piece["type"] == "thinking")
+        if text or thinking:
+            self._hear(value, text, talk)
+            data = {"role": value["type"], "text": text, "aside": bool(value.get("isSidechain"))}
+            yield self._item("messages", value["uuid"], value, data | self._more(value, thinking))
+        for number, piece in enumerate(pieces):
+            yield from self._piece(piece, value, f"{value['uuid']}.{number}")
+
+    def _hear(self, value: Mapping[str, Any], text: str, talk: Talk) -> None:
+        talk.hear(value["type"], text, value["timestamp"])
+        talk.learn("project", value.get("cwd"))
+        talk.learn("git_branch", value.get("gitBranch"))
+        talk.learn("version", value.get("version"), anew=True)
+
+    def _more(self, value: Mapping[str, Any], thinking: str) -> dict[str, Any]:
+        """Return what not every message has."""
+        parent = value.get("parentUuid")
+        found = {
+            "thinking": thinking,
+            "model": (value.get("message") or {}).get("model"),
+            "parent_id": safe_key(self._id, parent) if parent else None,
+        }
+        return {name: held for name, held in found.items() if held}
+
+    def _piece(
+        self, piece: Mapping[str, Any], value: Mapping[str, Any], name: str
+    ) -> Iterator[Found]:
+        kind = piece["type"]
+        if kind == "tool_use":
+            data = {"tool": piece["name"], "input": spelled(piece.get("input") or {})}
+            yield self._item("tool_calls", piece["id"], value, data)
+        elif kind == "tool_result":
+            yield from self._result(piece, value)
+        elif kind == "image":
+            yield from self._image(piece["source"], value, name)
+        elif kind not in _READ_ELSEWHERE:
+            where = f"{self._entry.name} {name}: {str(kind)[:40]}"
+            yield Unknown("content of a type that is not known", where)
+
+    def _result(self, piece: Mapping[str, Any], value: Mapping[str, Any]) -> Iterator[Found]:
+        content, call = piece.get("content") or "", piece["tool_use_id"]
+        pieces = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        data = {
+            "call_id": safe_key(self._id, call),
+            "text": joined(held["text"] for held in pieces if held["type"] == "text"),
+            "is_error": bool(piece.get("is_error")),
+        }
+        yield self._item("tool_results", call, value, data)
+        for number, held in enumerate(pieces):
+            if held["type"] == "image":
+                yield from self._image(held["source"], value, f"{call}.{number}")
+
+    def _image(
+        self, image: Mapping[str, Any], value: Mapping[str, Any], name: str
+    ) -> Iterator[Found]:
+        if image.get("type") != "base64":
+            yield Skipped("an image that is only a link", f"{self._entry.name} {name}")
+            return
+        try:
+            content = base64.b64decode(image["data"], validate=True)
+        except binascii.Error:
+            yield Skipped("an image that cannot be decoded", f"{self._entry.name} {name}")
+            return
+        media_type = str(image.get("media_type", ""))
+        kept = Attachment("image", lambda: io.BytesIO(content), media_type)
+        item = self._item("images", name, value, {"media_type": media_type})
+        yield item._replace(attachments=(kept,))
+
+    def _item(self, stream: str, name: str, value: Mapping[str, Any], data: dict[str, Any]) -> Item:
+        key, at = safe_key(self._id, name), value["timestamp"]
+        return Item(stream, key, {"id": key, "session_id": self._id, "sent_at": at, **data}, at)

@@ -1,0 +1,176 @@
+"""Codex: the logs that the coding agent keeps, one file of JSON lines for each session.
+
+Since version 0.30 or so a line is ``{timestamp, type, payload}``; before that it was the payload
+alone, without a time, after a first line about the session.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pdpp.sources.guard import attempt
+from pdpp.sources.item import Found, Item, Place, Skipped, Unknown
+from pdpp.sources.jsontext import NotJson, read_json
+from pdpp.sources.keys import safe_key
+from pdpp.sources.logs import Event, events, first_objects
+from pdpp.sources.source import Confidence, Part, Recognition, Source, Wishes
+from pdpp.sources.talk import Talk, joined, spelled
+from pdpp.sources.times import moment_text
+from pdpp.sources.tree import Entry, Tree
+
+_LOOKED_AT = 20
+_ASIDE = frozenset({"event_msg", "turn_context", "compacted", "state"})
+_CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "web_search_call"})
+_RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
+_BARE = frozenset({"message", "reasoning"}) | _CALLS | _RESULTS
+
+
+class Codex(Source):
+    """A folder of session logs, or one of them."""
+
+    connector_key = "codex"
+    label = "Codex logs"
+
+    def recognise(self, tree: Tree, wishes: Wishes) -> Recognition | None:  # noqa: ARG002
+        """Look at the first lines of the first logs."""
+        logs = _logs(tree)
+        looked_at = [found for entry in logs[:_LOOKED_AT] if (found := _version(entry))]
+        if not looked_at:
+            return None
+        noun = "session" if len(logs) == 1 else "sessions"
+        certain = len(looked_at) == min(len(logs), _LOOKED_AT)
+        return Recognition(
+            Confidence.CERTAIN if certain else Confidence.LIKELY,
+            version=f"{len(logs):,} {noun}, {', '.join(sorted(set(looked_at)))}",
+            account="Codex",
+        )
+
+    def parts(self, tree: Tree, found: Recognition) -> Iterable[Part]:  # noqa: ARG002
+        """Return one part for each log."""
+        return [Part(entry, _Session(entry).read, grows=True) for entry in _logs(tree)]
+
+
+def _logs(tree: Tree) -> list[Entry]:
+    return [entry for entry in tree.entries if entry.suffix == ".jsonl" and entry.size]
+
+
+def _version(entry: Entry) -> str:
+    """Return which of the two layouts a log has, nothing where it is not one of these logs."""
+    for value in first_objects(entry):
+        payload = value.get("payload")
+        if isinstance(payload, dict) and {"timestamp", "type"} <= value.keys():
+            known = value["type"] in ("session_meta", "response_item")
+            return "lines with payloads" if known else ""
+        if {"id", "timestamp", "instructions"} <= value.keys() and "type" not in value:
+            return "plain lines"
+    return ""
+
+
+class _Session:
+    """Reads one log. Its lines have no ids: keys are made of the log's name and the line."""
+
+    def __init__(self, entry: Entry) -> None:
+        self._entry = entry
+        self._id = safe_key(entry.base.removesuffix(".jsonl"))
+
+    def read(self, place: Place) -> Iterator[Found]:
+        """Yield messages, tool calls and results, and the session itself at the end."""
+        talk = Talk(**place.state)
+        for found in events(self._entry, place.offset):
+            talk.lines += 1
+            if isinstance(found, Event):
+                yield from attempt(self._event(found, talk), found.where)
+            else:
+                yield found.skipped
+            if found.closed:
+                yield Place(found.end, talk.state())
+        if talk.messages:
+            yield Item("sessions", self._id, talk.record(self._id), talk.last)
+
+    def _event(self, event: Event, talk: Talk) -> Iterator[Found]:
+        value = event.value
+        kind = value.get("type", value.get("record_type"))
+        if kind == "session_meta":
+            self._meet(value["payload"], talk)
+        elif kind is None and "instructions" in value:
+            self._meet(value, talk)
+        elif kind in _ASIDE:
+            yield Skipped(f"a line of type {kind}, which is no message", event.where)
+        elif kind == "response_item":
+            yield from self._item_of(event, value["payload"], talk)
+        elif kind in _BARE:
+            yield from self._item_of(event, value, talk)
+        else:
+            yield Unknown("a line of a type that is not known", f"{event.where}: {str(kind)[:40]}")
+
+    def _meet(self, about: Mapping[str, Any], talk: Talk) -> None:
+        """Take in the first line of a session."""
+        at = moment_text(about.get("timestamp"))
+        if at is not None and not talk.first:
+            talk.first = talk.last = at
+        git = about.get("git") or {}
+        talk.learn("project", about.get("cwd"))
+        talk.learn("git_branch", git.get("branch"))
+        talk.learn("version", about.get("cli_version"))
+
+    def _item_of(self, event: Event, payload: Mapping[str, Any], talk: Talk) -> Iterator[Found]:
+        at = moment_text(event.value.get("timestamp")) or talk.last
+        kind = payload.get("type")
+        if not at:
+            yield Unknown("a message without a time", event.where)
+        elif kind == "message":
+            yield from self._message(payload["role"], _texts(payload["content"]), at, talk)
+        elif kind == "reasoning":
+            yield from self._message("reasoning", _texts(payload.get("summary")), at, talk)
+        elif kind in _CALLS:
+            data = {"tool": _tool(payload), "input": _input(payload)}
+            yield self._item("tool_calls", str(payload.get("call_id") or talk.lines), at, data)
+        elif kind in _RESULTS:
+            call = safe_key(self._id, payload["call_id"])
+            data = {"call_id": call, "text": _output(payload.get("output"))}
+            yield self._item("tool_results", payload["call_id"], at, data)
+        else:
+            where = f"{event.where}: {str(kind)[:40]}"
+            yield Unknown("content of a type that is not known", where)
+
+    def _message(self, role: str, text: str, at: str, talk: Talk) -> Iterator[Found]:
+        if text:
+            talk.hear(role, text, at)
+            yield self._item("messages", f"{talk.lines:06}", at, {"role": role, "text": text})
+
+    def _item(self, stream: str, name: str, at: str, data: dict[str, Any]) -> Item:
+        key = safe_key(self._id, name)
+        return Item(stream, key, {"id": key, "session_id": self._id, "sent_at": at, **data}, at)
+
+
+def _texts(pieces: Any) -> str:
+    return joined(piece["text"] for piece in pieces or () if "text" in piece)
+
+
+def _tool(payload: Mapping[str, Any]) -> str:
+    return str(payload.get("name") or str(payload["type"]).removesuffix("_call"))
+
+
+def _input(payload: Mapping[str, Any]) -> str:
+    """Return what a tool was given; its arguments are JSON inside a string."""
+    given = payload.get("arguments", payload.get("input", payload.get("action", "")))
+    if not isinstance(given, str):
+        return spelled(given)
+    try:
+        return spelled(read_json(given.encode()))
+    except NotJson:
+        return given
+
+
+def _output(output: Any) -> str:
+    """Return what a tool gave back; older versions wrap it in JSON inside a string."""
+    if isinstance(output, list):
+        return _texts(output)
+    if isinstance(output, Mapping):
+        return str(output.get("content", output.get("output", "")))
+    text = str(output or "")
+    if text.startswith('{"output"'):
+        try:
+            return str(read_json(text.encode())["output"])
+        except (NotJson, LookupError, TypeError):
+            return text
+    return text

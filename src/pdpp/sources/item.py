@@ -1,0 +1,59 @@
+"""Items: what a source finds in an export, one thing at a time."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, BinaryIO, NamedTuple
+
+NO_STATE: Mapping[str, Any] = MappingProxyType({})
+
+
+class Attachment(NamedTuple):
+    """Bytes that become a blob; the reference to it lands in ``field`` of the item's data."""
+
+    field: str
+    open: Callable[[], BinaryIO]
+    media_type: str
+
+
+class Item(NamedTuple):
+    """One record to bring in; without ``emitted_at`` it counts as emitted now."""
+
+    stream: str
+    key: str
+    data: dict[str, Any]
+    emitted_at: str | None = None
+    attachments: tuple[Attachment, ...] = ()
+
+
+class Skipped(NamedTuple):
+    """Something understood and not brought in.
+
+    ``reason`` is a fixed phrase that is counted; ``example`` tells the place, never the content.
+    ``cut`` says that the rest of the part is missing or cannot be read.
+    """
+
+    reason: str
+    example: str
+    cut: bool = False
+
+
+class Unknown(NamedTuple):
+    """Something of a shape that the source does not know; told like what is skipped."""
+
+    reason: str
+    example: str
+
+
+class Place(NamedTuple):
+    """A place in a part that grows at its end: everything before it has been yielded.
+
+    ``state`` is small JSON data that the reader wants back when it goes on from here.
+    """
+
+    offset: int = 0
+    state: Mapping[str, Any] = NO_STATE
+
+
+START = Place()
+
+Found = Item | Skipped | Unknown | Place

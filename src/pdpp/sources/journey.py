@@ -1,0 +1,144 @@
+"""Journeys: an export is read part by part and written batch by batch, however large it is."""
+
+from collections.abc import Callable, Iterable
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.guard import SURPRISES, surprise
+from pdpp.sources.item import Found, Item, Place, Skipped, Unknown
+from pdpp.sources.journal import Journal, Position, fresh_place, position_of
+from pdpp.sources.report import Report
+from pdpp.sources.sink import Sink
+from pdpp.sources.source import Part
+
+_DAMAGE = "the rest of a file that is damaged"
+_SURPRISE = "the rest of a file that is not understood"
+_TELL_EVERY = 64
+
+
+class Journey:
+    """One import on its way: it can be stopped after any item and gone on with later.
+
+    ``stop`` is asked after every item, and in a part that grows at every place; ``tell`` is called
+    now and then to show progress. A ``patient`` journey says nothing of a last line that is still
+    being written.
+    """
+
+    def __init__(
+        self,
+        sink: Sink,
+        report: Report,
+        journal: Journal,
+        *,
+        stop: Callable[[], bool] = lambda: False,
+        tell: Callable[[], None] = lambda: None,
+        patient: bool = False,
+    ) -> None:
+        self._sink = sink
+        self._report = report
+        self._journal = journal
+        self._stop = stop
+        self._tell = tell
+        self._patient = patient
+        self._reached: dict[str, Position] = {}
+
+    def run(self, parts: Iterable[Part]) -> bool:
+        """Read every part; return whether the end was reached."""
+        for part in parts:
+            if not self._read(part):
+                self.flush()
+                return False
+        self.flush()
+        return True
+
+    def _read(self, part: Part) -> bool:
+        earlier = self._journal.positions.get(part.entry.name)
+        if earlier is not None and earlier.done and earlier.stamp == part.entry.stamp:
+            self._report.counts["parts_read_earlier"] += not self._patient
+            return True
+        self._report.counts["parts"] += 1
+        return _Reader(self, part, earlier).run()
+
+    def stopped(self) -> bool:
+        """Tell whether somebody wants the journey to end."""
+        return self._stop()
+
+    def take(self, found: Found, *, growing: bool) -> None:
+        """Count one thing, and gather it where it is an item.
+
+        The end of a part that is ``growing`` may be cut off without anything being wrong.
+        """
+        if isinstance(found, Item):
+            self._report.counts["read"] += 1
+            self._sink.add(found)
+        elif isinstance(found, Unknown):
+            self._report.counts["read"] += 1
+            self._report.wonder(found.reason, found.example)
+        elif isinstance(found, Skipped) and not (found.cut and growing and self._patient):
+            self._report.counts["read"] += 1
+            self._report.skip(found.reason, found.example)
+            self._report.cut |= found.cut and not growing
+        if self._report.counts["read"] % _TELL_EVERY == 0:
+            self._tell()
+
+    def reach(self, name: str, position: Position) -> None:
+        """Remember how far a part is, to be noted when everything before it is written."""
+        self._reached[name] = position
+
+    @property
+    def laden(self) -> bool:
+        """Tell whether a batch is gathered."""
+        return self._sink.full
+
+    def flush(self) -> None:
+        """Write what is gathered, and only then note how far that is."""
+        self._sink.flush()
+        self._reached = {}
+        self._tell()
+
+
+class _Reader:
+    """The reading of one part."""
+
+    def __init__(self, journey: Journey, part: Part, earlier: Position | None) -> None:
+        self._journey = journey
+        self._part = part
+        self._place, self._passed_over = fresh_place(earlier, part)
+        self._items = 0
+        self._whole = True
+
+    def run(self) -> bool:
+        try:
+            for found in self._part.read(self._place):
+                self._take(found)
+                if isinstance(found, Place) == self._part.grows and self._journey.stopped():
+                    self._reach(done=False)
+                    return False
+        except DamagedFile as problem:
+            self._tear(Skipped(_DAMAGE, f"{self._part.entry.name}: {problem.message}", cut=True))
+        except SURPRISES as problem:
+            self._take(surprise(problem, self._part.entry.name))
+            self._tear(Skipped(_SURPRISE, self._part.entry.name, cut=True))
+        self._reach(done=self._whole)
+        return True
+
+    def _tear(self, skipped: Skipped) -> None:
+        self._whole = False
+        self._journey.take(skipped, growing=False)
+
+    def _take(self, found: Found) -> None:
+        if isinstance(found, Place):
+            self._place = found
+            return
+        self._items += 1
+        if self._items <= self._passed_over:
+            return
+        if isinstance(found, Skipped) and found.cut and not self._part.grows:
+            self._whole = False
+        self._journey.take(found, growing=self._part.grows)
+        if self._journey.laden:
+            self._reach(done=False)
+            self._journey.flush()
+
+    def _reach(self, *, done: bool) -> None:
+        position = position_of(self._part, self._items, self._place, done=done)
+        self._journey.reach(self._part.entry.name, position)

@@ -1,0 +1,47 @@
+"""JSON text from strangers: parsed strictly first, and leniently where a writer was careless."""
+
+import json
+import re
+from typing import Any
+
+import orjson
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_REPLACEMENT = "\ufffd"
+
+
+class NotJson(ValueError):
+    """Text that is not JSON, with words that say why and never repeat it."""
+
+
+def read_json(text: bytes) -> Any:
+    """Return the value of JSON text; halves of characters and bad bytes become U+FFFD."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return _lenient(text)
+
+
+def _lenient(text: bytes) -> Any:
+    try:
+        value = json.loads(text.decode("utf-8", "replace"), parse_constant=_no_constant)
+    except RecursionError:
+        raise NotJson("JSON too deep") from None
+    except ValueError:
+        raise NotJson("not JSON") from None
+    return scrub(value)
+
+
+def _no_constant(name: str) -> None:
+    """Read NaN and the infinities, which JSON does not have, as null."""
+
+
+def scrub(value: Any) -> Any:
+    """Return a value in which every text can be written as UTF-8."""
+    if isinstance(value, str):
+        return _SURROGATES.sub(_REPLACEMENT, value)
+    if isinstance(value, list):
+        return [scrub(item) for item in value]
+    if isinstance(value, dict):
+        return {scrub(name): scrub(item) for name, item in value.items()}
+    return value

@@ -1,0 +1,85 @@
+"""The registry: every source there is, our own and those of installed plugins."""
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from types import MappingProxyType
+from typing import NamedTuple
+
+from pdpp.model.errors import ImportRefused
+from pdpp.sources.source import Source
+
+GROUP = "pdpp.sources"
+
+BUILT_IN: Mapping[str, str] = MappingProxyType(
+    {
+        "bank_csv": "pdpp.sources.bank_csv:BankCsv",
+        "bank_ofx": "pdpp.sources.bank_ofx:BankOfx",
+        "calendar_ics": "pdpp.sources.calendar_ics:CalendarIcs",
+        "chatgpt": "pdpp.sources.chatgpt:ChatGpt",
+        "claude_ai": "pdpp.sources.claude_ai:ClaudeAi",
+        "claude_code": "pdpp.sources.claude_code:ClaudeCode",
+        "codex": "pdpp.sources.codex:Codex",
+        "contacts_vcard": "pdpp.sources.contacts_vcard:ContactsVcard",
+        "mail": "pdpp.sources.mail:Mail",
+        "markdown": "pdpp.sources.markdown:Markdown",
+        "slack": "pdpp.sources.slack:Slack",
+        "telegram": "pdpp.sources.telegram:Telegram",
+        "whatsapp": "pdpp.sources.whatsapp:WhatsApp",
+    }
+)
+"""Each source by its connector key, as the module and the class; imported when it is asked."""
+
+
+class Broken(NamedTuple):
+    """A plugin that could not be loaded, and why."""
+
+    name: str
+    problem: str
+
+
+def names() -> list[str]:
+    """Return the connector keys of every source."""
+    return sorted({*BUILT_IN, *_plugins()})
+
+
+def load(name: str) -> Source:
+    """Return one source."""
+    if name in BUILT_IN:
+        module, _, attribute = BUILT_IN[name].partition(":")
+        made: Source = getattr(import_module(module), attribute)()
+        return made
+    plugin = _plugins().get(name)
+    if plugin is None:
+        raise ImportRefused(f"there is no source {name!r}; there are {', '.join(names())}")
+    found = _load_plugin(plugin)
+    if isinstance(found, Broken):
+        raise ImportRefused(f"the plugin {found.name!r} cannot be used: {found.problem}")
+    return found
+
+
+def every() -> Iterator[Source | Broken]:
+    """Yield every source; a plugin that fails is told and stops none of the others."""
+    for name in BUILT_IN:
+        yield load(name)
+    for plugin in _plugins().values():
+        yield _load_plugin(plugin)
+
+
+def _plugins() -> dict[str, EntryPoint]:
+    """Return the plugins by name; one that takes the name of a built-in source is left out."""
+    found = entry_points(group=GROUP)
+    return {point.name: point for point in found if point.name not in BUILT_IN}
+
+
+def _load_plugin(point: EntryPoint) -> Source | Broken:
+    try:
+        loaded = point.load()
+        made = loaded() if isinstance(loaded, type) else loaded
+    except Exception as problem:  # noqa: BLE001 - a stranger's module may fail in any way
+        return Broken(point.name, f"{type(problem).__name__}: {problem}")
+    if not isinstance(made, Source):
+        return Broken(point.name, "it is not a pdpp.sources.Source")
+    if made.connector_key != point.name:
+        return Broken(point.name, f"its connector_key is {made.connector_key!r}")
+    return made

@@ -1,0 +1,104 @@
+"""Sources: what a format must say of itself so that the shared machinery can import it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any
+
+import orjson
+
+from pdpp.sources.item import Found, Place
+from pdpp.sources.tree import Entry, Tree
+
+Recall = Callable[[str, str], Mapping[str, Any]]
+
+
+def _nothing(connector_key: str, shape: str) -> Mapping[str, Any]:  # noqa: ARG001 - a Recall
+    return {}
+
+
+class Confidence(StrEnum):
+    """How sure a source is that an export is its own."""
+
+    CERTAIN = "certain"
+    LIKELY = "likely"
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the owner said: now, as names with values, and earlier, about files of one shape."""
+
+    given: Mapping[str, str] = field(default_factory=dict)
+    recall: Recall = _nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Recognition:
+    """What a source sees in an export.
+
+    ``account`` names a new connection and ``identity`` finds it again; unless given they are the
+    same. ``records`` is how many there are, where that is cheap to know. ``notes`` are remarks for
+    the person. What the owner decided for files of this ``shape`` is kept as ``remember``.
+    ``detail`` is the source's own.
+    """
+
+    confidence: Confidence
+    version: str
+    account: str
+    identity: str = ""
+    records: int | None = None
+    notes: tuple[str, ...] = ()
+    shape: str = ""
+    remember: Mapping[str, Any] = field(default_factory=dict)
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An export that a source knows and cannot take, with what to try instead."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of an export that is read by itself: damage in it loses nothing of the others.
+
+    A part that ``grows`` is only ever added to at its end: its reader yields places and can begin
+    at one. Every other part is read from its start.
+    """
+
+    entry: Entry
+    read: Callable[[Place], Iterator[Found]]
+    grows: bool = False
+
+
+class Source(ABC):
+    """One format: how it is recognised and read. It keeps nothing between calls."""
+
+    connector_key: str
+    label: str
+    settings: Mapping[str, str] = MappingProxyType({})
+    """What the owner can say with ``--set NAME=VALUE``: names with one line of help each."""
+
+    def declaration(self) -> Mapping[str, Any]:
+        """Return the source declaration; built-in ones lie beside the code."""
+        return load_declaration(self.connector_key)
+
+    @abstractmethod
+    def recognise(self, tree: Tree, wishes: Wishes) -> Recognition | Refusal | None:
+        """Say what this export is, by a bounded look at its content; None when it is not ours."""
+
+    @abstractmethod
+    def parts(self, tree: Tree, found: Recognition) -> Iterable[Part]:
+        """Return the pieces to read, in the order in which their records are to be written."""
+
+
+def load_declaration(connector_key: str) -> Mapping[str, Any]:
+    """Return a declaration that comes with the package."""
+    place = files("pdpp.sources") / "declarations" / f"{connector_key}.json"
+    document: Mapping[str, Any] = orjson.loads(place.read_bytes())
+    return document

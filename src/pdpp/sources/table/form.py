@@ -1,0 +1,109 @@
+"""Forms: the ways in which people's tables write times and numbers, and how each is read."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime, tzinfo
+from types import MappingProxyType
+from typing import Any
+
+from pdpp.model.declaration import Kind
+from pdpp.sources.times import local_text, moment_text
+
+ZONED = "rfc3339"
+POINT, COMMA = ".", ","
+
+_DATES = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%d.%m.%y")
+_CLOCKS = ("%H:%M:%S", "%H:%M", "%I:%M %p", "%I:%M:%S %p")
+TIME_FORMS: Mapping[str, Kind] = MappingProxyType(
+    {
+        ZONED: Kind.DATE_TIME,
+        **dict.fromkeys(_DATES, Kind.DATE),
+        **{
+            f"{date}{between}{clock}": Kind.DATE_TIME
+            for date in _DATES
+            for between in (" ", "T", ", ")
+            for clock in _CLOCKS
+        },
+    }
+)
+_TIME_LIKE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}")
+_WHOLE = re.compile(r"[+-]?(?:0|[1-9]\d{0,17})\Z", re.ASCII)
+_NUMBERS: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {
+        POINT: re.compile(
+            r"[+-]?(?:0|[1-9]\d{0,14}|[1-9]\d{0,2}(?:[, '\u00a0\u202f]\d{3})+)(?:\.\d{1,12})?\Z"
+        ),
+        COMMA: re.compile(
+            r"[+-]?(?:0|[1-9]\d{0,14}|[1-9]\d{0,2}(?:[. '\u00a0\u202f]\d{3})+)(?:,\d{1,12})?\Z"
+        ),
+    }
+)
+_SEPARATORS = re.compile(r"[ '\u00a0\u202f]")
+_WORDS: Mapping[str, bool] = MappingProxyType(
+    {"true": True, "false": False, "yes": True, "no": False, "ja": True, "nein": False}
+)
+
+
+def is_time_like(text: str) -> bool:
+    """Tell whether a text begins as dates do."""
+    return _TIME_LIKE.match(text) is not None
+
+
+def read_time(text: str, form: str, zone: tzinfo | None) -> str | None:
+    """Return a time that is written in a form as the text of a record, or None."""
+    if form == ZONED:
+        return moment_text(text.strip())
+    try:
+        moment = datetime.strptime(text.strip(), form)  # noqa: DTZ007 - the zone comes after
+    except ValueError:
+        return None
+    if TIME_FORMS[form] is Kind.DATE:
+        return moment.date().isoformat()
+    return local_text(moment, zone)[0]
+
+
+def read_whole(text: str) -> int | None:
+    """Return a whole number; one with zeros before it is a code and stays text."""
+    return int(text) if _WHOLE.match(text.strip()) else None
+
+
+def read_number(text: str, form: str) -> float | None:
+    """Return a number that is written with a decimal point or comma, or None."""
+    bare = text.strip()
+    if not _NUMBERS[form].match(bare):
+        return None
+    bare = _SEPARATORS.sub("", bare)
+    return float(
+        bare.replace(",", "") if form == POINT else bare.replace(".", "").replace(",", ".")
+    )
+
+
+def read_word(text: str) -> bool | None:
+    """Return a yes or no."""
+    return _WORDS.get(text.strip().lower())
+
+
+def reader(kind: str, form: str, zone: tzinfo | None) -> Callable[[Any], Any]:
+    """Return what makes the value of a record of a raw value; None where it does not fit."""
+    if kind in (Kind.DATE, Kind.DATE_TIME):
+        return lambda raw: read_time(raw, form, zone) if isinstance(raw, str) else None
+    if kind == Kind.INTEGER:
+        return lambda raw: read_whole(raw) if isinstance(raw, str) else _only(raw, int)
+    if kind == Kind.NUMBER:
+        return lambda raw: (
+            read_number(raw, form or POINT) if isinstance(raw, str) else _only(raw, int, float)
+        )
+    if kind == Kind.BOOLEAN:
+        return lambda raw: read_word(raw) if isinstance(raw, str) else _only(raw, bool)
+    if kind == Kind.TEXT:
+        return lambda raw: raw if isinstance(raw, str) else _spelled(raw)
+    return lambda raw: raw
+
+
+def _only(raw: Any, *types: type) -> Any:
+    fits = isinstance(raw, types) and (bool in types or not isinstance(raw, bool))
+    return raw if fits else None
+
+
+def _spelled(raw: Any) -> str | None:
+    return str(raw) if isinstance(raw, int | float) and not isinstance(raw, bool) else None

@@ -1,0 +1,60 @@
+"""Plans: how the columns of a file become the fields of a record, decided once and kept."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+CSV, JSON, NDJSON = "csv", "json", "ndjson"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column or member by its name in the file, the field it becomes, and how it is written.
+
+    ``kind`` is a kind of the declaration; ``form`` is how a time or a number is written as text.
+    """
+
+    name: str
+    field: str
+    kind: str
+    form: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How files of one shape are read; a record is known by its ``key`` fields, or its content."""
+
+    layout: str
+    path: str
+    stream: str
+    key: tuple[str, ...]
+    time: str
+    columns: tuple[Column, ...]
+    declaration: Mapping[str, Any]
+
+    @property
+    def connector_key(self) -> str:
+        """Return the name of the source."""
+        return str(self.declaration["connector_key"])
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the plan as it is kept."""
+        return {
+            **{name: getattr(self, name) for name in ("layout", "path", "stream", "time")},
+            "key": list(self.key),
+            "columns": [asdict(column) for column in self.columns],
+            "declaration": self.declaration,
+        }
+
+
+def plan_from(document: Mapping[str, Any]) -> Plan:
+    """Return the plan that was kept."""
+    return Plan(
+        layout=document["layout"],
+        path=document["path"],
+        stream=document["stream"],
+        key=tuple(document["key"]),
+        time=document["time"],
+        columns=tuple(Column(**column) for column in document["columns"]),
+        declaration=document["declaration"],
+    )

@@ -1,0 +1,120 @@
+"""Rows: the records of a file as names with raw values, whatever the file is written in."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from pdpp.sources.csvtable import Row, find_table, rows
+from pdpp.sources.item import Skipped
+from pdpp.sources.jsonstream import elements
+from pdpp.sources.jsontext import NotJson, read_json
+from pdpp.sources.logs import Event, events
+from pdpp.sources.table.plan import CSV, JSON, NDJSON
+from pdpp.sources.tree import Entry, Tree
+
+_TOKEN = re.compile(rb'"((?:[^"\\]|\\.)*)"\s*(:?)|([\[{])|([\]}])', re.DOTALL)
+_SUFFIXES = frozenset({".csv", ".tsv", ".txt", ".json", ".ndjson", ".jsonl", ""})
+_MOST_LOOKED_AT = 300
+_MARK = b"\xef\xbb\xbf"
+
+
+class Raw(NamedTuple):
+    """One record as it stands in the file, and where."""
+
+    where: str
+    values: Mapping[str, Any]
+
+
+class Layout(NamedTuple):
+    """What a file is written in; ``path`` leads to the records of a JSON document."""
+
+    kind: str
+    path: str = ""
+
+
+def tables(tree: Tree) -> Iterator[tuple[Entry, Layout]]:
+    """Yield the files of a tree that hold records, looking into no more than a few hundred."""
+    likely = [entry for entry in tree.entries if entry.suffix in _SUFFIXES and entry.size]
+    for entry in likely[:_MOST_LOOKED_AT]:
+        layout = layout_of(entry)
+        if layout is not None:
+            yield entry, layout
+
+
+def layout_of(entry: Entry) -> Layout | None:
+    """Find out by its beginning what a file is written in."""
+    head = entry.head().removeprefix(_MARK).lstrip()
+    if head.startswith(b"{") and _holds_lines(entry, head):
+        return Layout(NDJSON)
+    if head[:1] in (b"[", b"{"):
+        path = _path_of(head)
+        return None if path is None else Layout(JSON, path)
+    return None if find_table(entry) is None else Layout(CSV)
+
+
+def _holds_lines(entry: Entry, head: bytes) -> bool:
+    lines = [line for line in head.split(b"\n") if line.strip()]
+    if len(lines) == 1 and entry.suffix not in (".ndjson", ".jsonl"):
+        return False
+    return all(_is_object(line) for line in lines[: max(1, min(3, len(lines) - 1))])
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(read_json(line), dict)
+    except NotJson:
+        return False
+
+
+def _path_of(head: bytes) -> str | None:
+    """Return the path of the first array of objects, at the top or one member below it."""
+    name, depth, before = "", 0, b""
+    for found in _TOKEN.finditer(head):
+        text, colon, opening, closing = found.groups()
+        if opening == b"{" and before == b"[" and depth in (1, 2):
+            return "item" if depth == 1 else f"{name}.item"
+        if colon and depth == 1:
+            name = text.decode("utf-8", "replace")
+        depth += bool(opening) - bool(closing)
+        before = opening or b""
+    return None
+
+
+def read_rows(entry: Entry, layout: Layout) -> Iterator[Raw | Skipped]:
+    """Yield the records of a file."""
+    if layout.kind == CSV:
+        return _csv_rows(entry)
+    if layout.kind == NDJSON:
+        return _lines(entry)
+    return _elements(entry, layout.path)
+
+
+def _csv_rows(entry: Entry) -> Iterator[Raw | Skipped]:
+    table = find_table(entry)
+    if table is None:
+        yield Skipped("a file that is no table", entry.name, cut=True)
+        return
+    for row in rows(entry, table):
+        if isinstance(row, Row):
+            named = zip(table.header, row.cells, strict=True)
+            yield Raw(
+                f"{entry.name} line {row.line:,}", {name: cell for name, cell in named if name}
+            )
+        else:
+            yield row
+
+
+def _lines(entry: Entry) -> Iterator[Raw | Skipped]:
+    for event in events(entry):
+        yield Raw(event.where, event.value) if isinstance(event, Event) else event.skipped
+
+
+def _elements(entry: Entry, path: str) -> Iterator[Raw | Skipped]:
+    with entry.open() as stream:
+        for found in elements(stream, path):
+            if isinstance(found, Skipped):
+                yield found
+            elif isinstance(found.value, dict):
+                yield Raw(f"{entry.name} {found.path} {found.number:,}", found.value)
+            else:
+                yield Skipped("an element that is not an object", f"{entry.name} {found.number:,}")

@@ -1,0 +1,153 @@
+"""The table source: files whose columns a plan knows."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from pdpp.model.declaration import Kind
+from pdpp.sources.csvtable import find_table
+from pdpp.sources.item import Found, Item, Place, Skipped, Unknown
+from pdpp.sources.keys import Ordinals, digest_key, safe_key
+from pdpp.sources.source import Confidence, Part, Recognition, Source, Wishes
+from pdpp.sources.table.form import ZONED, reader
+from pdpp.sources.table.plan import CSV, Column, Plan
+from pdpp.sources.table.rows import Layout, Raw, read_rows, tables
+from pdpp.sources.times import zone_named
+from pdpp.sources.tree import Entry, Tree
+
+_LOOKED_AT = 50
+SETTINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "time_zone": "The zone of times that name none, such as Europe/Lisbon.",
+        "month_first": "yes, where 02/03/2026 is the third of February.",
+    }
+)
+
+
+class TableSource(Source):
+    """A source that a plan describes."""
+
+    settings = SETTINGS
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self.connector_key = plan.connector_key
+        self.label = str(plan.declaration["display"]["name"])
+
+    def declaration(self) -> Mapping[str, Any]:
+        """Return the declaration that the owner wrote or approved."""
+        return self._plan.declaration
+
+    def recognise(self, tree: Tree, wishes: Wishes) -> Recognition | None:
+        """Take the files that hold the columns of the plan; a table of just these is certain."""
+        seen = {entry.name: _names(entry, layout) for entry, layout in self._tables(tree)}
+        known = {column.name for column in self._plan.columns}
+        names = [name for name, columns in seen.items() if known - self._rare() <= columns]
+        if not names:
+            return None
+        same = self._plan.layout == CSV and all(seen[name] == known for name in names)
+        zone = wishes.given.get("time_zone") or ""
+        zone_named(zone)
+        noun = "file" if len(names) == 1 else "files"
+        return Recognition(
+            Confidence.CERTAIN if same else Confidence.LIKELY,
+            version=f"{len(names):,} {noun} of {self._plan.layout} with the columns it had before",
+            account=self.label,
+            identity=self.connector_key,
+            detail={"entries": names, "time_zone": zone},
+        )
+
+    def _tables(self, tree: Tree) -> Iterator[tuple[Entry, Layout]]:
+        return (found for found in tables(tree) if found[1].kind == self._plan.layout)
+
+    def _rare(self) -> set[str]:
+        """Return the columns that a file may lack: none of a table, all but the key of objects."""
+        columns = self._plan.columns
+        if self._plan.layout == CSV or not self._plan.key:
+            return set()
+        return {column.name for column in columns if column.field not in self._plan.key}
+
+    def parts(self, tree: Tree, found: Recognition) -> Iterable[Part]:
+        """Return one part for each file."""
+        zone = zone_named(found.detail["time_zone"])
+        entries = [tree.get(name) for name in found.detail["entries"]]
+        return [
+            Part(entry, partial(_Reading(self._plan, zone).read, entry))
+            for entry in entries
+            if entry is not None
+        ]
+
+
+def _names(entry: Entry, layout: Layout) -> set[str]:
+    """Return the columns of a file: the header, or the members of its first objects."""
+    if layout.kind == CSV:
+        table = find_table(entry)
+        return set() if table is None else set(table.header) - {""}
+    names: set[str] = set()
+    for row, _ in zip(read_rows(entry, layout), range(_LOOKED_AT), strict=False):
+        if isinstance(row, Raw):
+            names |= row.values.keys()
+    return names
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The reading of one file."""
+
+    plan: Plan
+    zone: tzinfo | None
+    _readers: dict[str, tuple[Column, Callable[[Any], Any]]] = field(init=False)
+    _ordinals: Ordinals = field(default_factory=Ordinals)
+    _floats: bool = field(init=False)
+    _told: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._readers = {
+            column.name: (column, reader(column.kind, column.form, self.zone))
+            for column in self.plan.columns
+        }
+        self._floats = self.zone is None and any(
+            column.kind == Kind.DATE_TIME and column.form != ZONED for column in self.plan.columns
+        )
+
+    def read(self, entry: Entry, place: Place) -> Iterator[Found]:  # noqa: ARG002
+        """Yield a record for each row; a cell that does not fit is told and left out."""
+        for row in read_rows(entry, Layout(self.plan.layout, self.plan.path)):
+            if isinstance(row, Raw):
+                yield from self._record(row)
+            else:
+                yield row
+
+    def _record(self, row: Raw) -> Iterator[Found]:
+        data: dict[str, Any] = {}
+        for name, raw in row.values.items():
+            known = self._readers.get(name)
+            if known is None:
+                yield from self._undeclared(name, row.where)
+            elif raw is not None and raw != "":
+                column, read = known
+                value = read(raw)
+                if value is None:
+                    yield Unknown(f"a value that is no {column.kind}", f"{row.where}, {name[:60]}")
+                else:
+                    data[column.field] = value
+        key = self._key(data, row)
+        if self._floats:
+            data["floating"] = True
+        yield Item(self.plan.stream, key, {**data, "id": key})
+
+    def _undeclared(self, name: str, where: str) -> Iterator[Found]:
+        """Tell once of a column that the plan does not know."""
+        if name not in self._told and len(self._told) < _LOOKED_AT:
+            self._told.add(name)
+            yield Skipped("a column that is not declared", f"{where}, {name[:60]}")
+
+    def _key(self, data: Mapping[str, Any], row: Raw) -> str:
+        parts = [data.get(name) for name in self.plan.key]
+        if parts and all(part is not None for part in parts):
+            return safe_key(*(str(part).strip() for part in parts))
+        content = [f"{name}={row.values[name]!r}" for name in sorted(row.values)]
+        return self._ordinals.key(str(data.get(self.plan.time, "")), digest_key(*content))

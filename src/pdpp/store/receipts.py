@@ -1,0 +1,134 @@
+"""Receipts: what each client read, as the port that keeps them sees it. Never what it says."""
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+
+class Event(StrEnum):
+    """What the log tells of itself, where a read names its operation."""
+
+    GAP = "gap"
+    TRIMMED = "trimmed"
+    BROKEN = "broken"
+
+
+EVENTS = frozenset(Event)
+
+
+class Receipt(NamedTuple):
+    """One read of one stream, or something that happened to the log.
+
+    A read without a client is the owner's. ``fields`` None is every field. ``detail`` names the
+    blob of a read of bytes, and says what happened where ``operation`` is an event.
+    """
+
+    at: int
+    operation: str
+    client_id: str | None = None
+    grant_id: str | None = None
+    package_id: str | None = None
+    connection_id: str | None = None
+    stream: str | None = None
+    fields: tuple[str, ...] | None = ()
+    records: tuple[str, ...] = ()
+    characters: int = 0
+    bytes: int = 0
+    detail: str | None = None
+
+    @property
+    def is_event(self) -> bool:
+        """Tell whether this is about the log itself."""
+        return self.operation in EVENTS
+
+
+class Kept(NamedTuple):
+    """A receipt with its place in the chain."""
+
+    number: int
+    hash: bytes
+    receipt: Receipt
+
+
+class ReceiptQuery(NamedTuple):
+    """Which receipts to look at; what is None does not matter."""
+
+    since: int | None = None
+    client_id: str | None = None
+    grant_id: str | None = None
+
+
+class Total(NamedTuple):
+    """What one client read of one connection; ``records`` counts each record once."""
+
+    client_id: str | None
+    connection_id: str
+    records: int
+    characters: int
+    bytes: int
+    last_at: int
+
+
+class Verdict(NamedTuple):
+    """What a look at the whole chain found."""
+
+    first: int
+    last: int
+    hash: bytes
+    problems: tuple[str, ...]
+
+    @property
+    def length(self) -> int:
+        """Return how many receipts the chain should hold."""
+        return self.last - self.first + 1
+
+
+class ReceiptBook(Protocol):
+    """An append-only log that shows when it was tampered with."""
+
+    def begin(self) -> None:
+        """Begin to write; a predecessor that ended without saying so leaves a gap in the log."""
+        ...
+
+    def append(self, receipts: Sequence[Receipt]) -> None:
+        """Write receipts, all of them or none."""
+        ...
+
+    def trim(self, most_rows: int, most_bytes: int) -> None:
+        """Drop the oldest receipts where there are too many, and write down that they went."""
+        ...
+
+    def finish(self) -> None:
+        """Stop writing, with everything written."""
+        ...
+
+    def receipts(self, query: ReceiptQuery, limit: int | None = None) -> Iterator[Kept]:
+        """Yield receipts, newest first."""
+        ...
+
+    def events(self, since: int | None = None) -> Iterator[Kept]:
+        """Yield what happened to the log itself, newest first."""
+        ...
+
+    def totals(self, query: ReceiptQuery) -> tuple[Total, ...]:
+        """Return what was read, by client and connection, most characters first."""
+        ...
+
+    def last_read(self, client_id: str) -> int | None:
+        """Return when a client last read something."""
+        ...
+
+    def hash_of(self, number: int) -> bytes | None:
+        """Return the hash of a receipt that is still there."""
+        ...
+
+    def verify(self) -> Verdict:
+        """Compute the whole chain again."""
+        ...
+
+    def backup(self, target: Path) -> None:
+        """Write a copy into a new file while the log stays in use."""
+        ...
+
+    def close(self) -> None: ...

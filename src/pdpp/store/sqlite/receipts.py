@@ -1,0 +1,334 @@
+"""The log of receipts: a database file of its own, so that writing it disturbs no read."""
+
+import os
+import secrets
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Protocol
+
+import apsw
+import orjson
+
+from pdpp.model import instant
+from pdpp.model.errors import NewerDatabase, StoreError
+from pdpp.store.receipts import Event, Kept, Receipt, ReceiptQuery, Total, Verdict
+from pdpp.store.sqlite import chain, recount
+from pdpp.store.sqlite.chain import Head, Row
+from pdpp.store.sqlite.presence import Presence
+
+RECEIPTS_NAME = "receipts.db"
+_LOCK_NAME = "receipts.lock"
+_APPLICATION_ID = 0x50445052
+_VERSION = 1
+_BUSY_MILLISECONDS = 5_000
+_TRIMMED_PART = 16
+"""One part in this many goes when the log is too long."""
+
+_PLACES = ", ".join("?" * (len(Receipt._fields) + 2))
+
+_TABLES = """
+CREATE TABLE receipt (
+  number INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  operation TEXT NOT NULL,
+  client_id TEXT,
+  grant_id TEXT,
+  package_id TEXT,
+  connection_id TEXT,
+  stream TEXT,
+  fields TEXT,
+  records TEXT NOT NULL,
+  characters INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  detail TEXT,
+  hash BLOB NOT NULL
+);
+CREATE INDEX receipt_at ON receipt (at);
+CREATE INDEX receipt_client ON receipt (client_id, at);
+
+-- The ends of the chain, sealed with the key of the store.
+CREATE TABLE head (
+  first INTEGER NOT NULL,
+  before BLOB NOT NULL,
+  last INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  seal BLOB NOT NULL
+);
+
+-- Who writes; what is left here by a process that is gone was not ended properly.
+CREATE TABLE session (
+  id TEXT PRIMARY KEY,
+  began_at INTEGER NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+class Anchor(Protocol):
+    """Remembers, outside the log, a receipt that it must hold."""
+
+    def recall(self) -> tuple[int, bytes] | None: ...
+    def remember(self, number: int, hashed: bytes) -> None: ...
+
+
+class ReceiptFile:
+    """Fulfils the port of receipts on a file of its own."""
+
+    def __init__(self, folder: Path, secret: bytes, anchor: Anchor, clock: instant.Clock) -> None:
+        self._path = folder / RECEIPTS_NAME
+        self._presence = Presence(folder / _LOCK_NAME)
+        self._key = chain.sealing_key(secret)
+        self._anchor = anchor
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._session: str | None = None
+        try:
+            self._db = self._open()
+        except (OSError, apsw.Error) as problem:
+            raise StoreError(
+                f"cannot open the receipts {self._path}: {problem}; mend it or move it away"
+            ) from problem
+
+    def _open(self) -> apsw.Connection:
+        if not self._path.exists():
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+        db = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            db.set_busy_timeout(_BUSY_MILLISECONDS)
+            db.transaction_mode = "IMMEDIATE"
+            _recognise(db)
+            db.pragma("journal_mode", "wal")
+            db.pragma("synchronous", "full")
+            self._make(db)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _make(self, db: apsw.Connection) -> None:
+        with db:
+            if db.pragma("user_version") == _VERSION:
+                return
+            db.execute(_TABLES)
+            db.execute("INSERT INTO head VALUES (?, ?, ?, ?, ?)", self._sealed(Head()))
+            db.pragma("application_id", _APPLICATION_ID)
+            db.pragma("user_version", _VERSION)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._presence.leave()
+        self._db.close()
+
+    # Writing
+
+    @contextmanager
+    def _writing(self) -> Iterator[apsw.Connection]:
+        with self._lock:
+            try:
+                self._db.execute("BEGIN IMMEDIATE")
+                yield self._db
+                self._db.execute("COMMIT")
+            except apsw.Error as problem:
+                raise StoreError(f"cannot write to {self._path}: {problem}") from problem
+            finally:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+
+    def begin(self) -> None:
+        """Begin to write; a predecessor that ended without saying so leaves a gap in the log."""
+        alone = self._presence.enter()
+        now, session = self._clock(), secrets.token_hex(8)
+        with self._writing() as db:
+            events = self._missed(db, now) if alone else []
+            if not recount.holds(db, self._head(db), self._anchor.recall()):
+                told = "the log is not the one that the store remembers"
+                events.append(Receipt(now, Event.BROKEN, detail=told))
+            self._extend(db, events)
+            db.execute("INSERT INTO session VALUES (?, ?)", (session, now))
+            head = self._head(db)
+        self._presence.welcome()
+        self._session = session
+        self._anchor.remember(head.last, head.hash)
+
+    def _missed(self, db: apsw.Connection, now: int) -> list[Receipt]:
+        """Return a gap for each writer that is gone and did not say that it had written all."""
+        began = [row[0] for row in db.execute("SELECT began_at FROM session ORDER BY began_at")]
+        db.execute("DELETE FROM session")
+        last = db.execute("SELECT max(at) FROM receipt").get
+        told = "the server ended without writing its last receipts, those after {}"
+        return [
+            Receipt(now, Event.GAP, detail=told.format(instant.to_text(max(moment, last or 0))))
+            for moment in began
+        ]
+
+    def append(self, receipts: Sequence[Receipt]) -> None:
+        """Write receipts, all of them or none."""
+        with self._writing() as db:
+            self._extend(db, receipts)
+
+    def _extend(self, db: apsw.Connection, receipts: Sequence[Receipt]) -> None:
+        head = self._checked_head(db)
+        rows = []
+        for receipt in receipts:
+            columns = _columns(receipt)
+            number = head.last + 1
+            head = head._replace(last=number, hash=chain.link(head.hash, number, columns))
+            rows.append((number, *columns, head.hash))
+        self._put(db, rows, head)
+
+    def _put(self, db: apsw.Connection, rows: Sequence[Row], head: Head) -> None:
+        db.executemany(f"INSERT INTO receipt VALUES ({_PLACES})", rows)
+        db.execute(
+            "UPDATE head SET first = ?, before = ?, last = ?, hash = ?, seal = ?",
+            self._sealed(head),
+        )
+
+    def _sealed(self, head: Head) -> Row:
+        return (*head, chain.seal(head, self._key))
+
+    def _head(self, db: apsw.Connection) -> Head:
+        *ends, _ = db.execute(recount.HEAD).get
+        return Head(*ends)
+
+    def _checked_head(self, db: apsw.Connection) -> Head:
+        """Return the ends to go on from; where they are not as they were left, write that down.
+
+        Going on without a word would put a good seal on what somebody else did.
+        """
+        *ends, seal = db.execute(recount.HEAD).get
+        head = Head(*ends)
+        found = db.execute("SELECT number, hash FROM receipt ORDER BY number DESC LIMIT 1").get
+        last, stored = found or (head.first - 1, head.before)
+        if chain.is_sealed(head, self._key, seal) and (last, stored) == (head.last, head.hash):
+            return head
+        told = "the end of the log was not as it had been left"
+        columns = _columns(Receipt(self._clock(), Event.BROKEN, detail=told))
+        number = max(last, head.last) + 1
+        broken = head._replace(last=number, hash=chain.link(stored, number, columns))
+        self._put(db, [(number, *columns, broken.hash)], broken)
+        return broken
+
+    def trim(self, most_rows: int, most_bytes: int) -> None:
+        """Drop the oldest receipts where there are too many, and write down that they went."""
+        with self._writing() as db:
+            head = self._head(db)
+            rows = head.last - head.first + 1
+            if rows <= most_rows and _used(db) <= most_bytes:
+                return
+            self._checked_head(db)
+            part = max(1, rows // _TRIMMED_PART)
+            dropped = self._drop(db, max(part, rows - most_rows))
+            while _used(db) > most_bytes and self._drop(db, part):
+                dropped += part
+            if dropped:
+                told = f"receipts {head.first} to {head.first + dropped - 1} made room for newer"
+                self._extend(db, [Receipt(self._clock(), Event.TRIMMED, detail=told)])
+
+    def _drop(self, db: apsw.Connection, count: int) -> int:
+        """Drop some of the oldest receipts, never the last; return how many went."""
+        head = self._head(db)
+        last = head.first + count - 1
+        before = recount.hash_of(db, last)
+        if before is None or last >= head.last:
+            return 0
+        db.execute("DELETE FROM receipt WHERE number <= ?", (last,))
+        self._put(db, [], head._replace(first=last + 1, before=before))
+        return count
+
+    def finish(self) -> None:
+        """Stop writing, with everything written."""
+        if self._session is None:
+            return
+        with self._writing() as db:
+            db.execute("DELETE FROM session WHERE id = ?", (self._session,))
+            head = self._head(db)
+        self._session = None
+        self._presence.leave()
+        self._anchor.remember(head.last, head.hash)
+
+    # Reading
+
+    @contextmanager
+    def _reading(self) -> Iterator[apsw.Connection]:
+        db = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            db.set_busy_timeout(_BUSY_MILLISECONDS)
+            db.pragma("query_only", True)
+            with db:
+                yield db
+        finally:
+            db.close(True)
+
+    def receipts(self, query: ReceiptQuery, limit: int | None = None) -> Iterator[Kept]:
+        """Yield receipts, newest first."""
+        with self._reading() as db:
+            yield from recount.receipts(db, query, limit)
+
+    def events(self, since: int | None = None) -> Iterator[Kept]:
+        """Yield what happened to the log itself, newest first."""
+        with self._reading() as db:
+            yield from recount.receipts(db, ReceiptQuery(since), None, events=True)
+
+    def totals(self, query: ReceiptQuery) -> tuple[Total, ...]:
+        """Return what was read, by client and connection, most characters first."""
+        with self._reading() as db:
+            return recount.totals(db, query)
+
+    def last_read(self, client_id: str) -> int | None:
+        """Return when a client last read something."""
+        with self._reading() as db:
+            found = db.execute("SELECT max(at) FROM receipt WHERE client_id = ?", (client_id,)).get
+            return None if found is None else int(found)
+
+    def hash_of(self, number: int) -> bytes | None:
+        """Return the hash of a receipt that is still there."""
+        with self._reading() as db:
+            return recount.hash_of(db, number)
+
+    def verify(self) -> Verdict:
+        """Compute the whole chain again."""
+        with self._reading() as db:
+            return recount.verify(db, self._key, self._anchor.recall())
+
+    def backup(self, target: Path) -> None:
+        """Write a copy into a new file; nobody writes to the copy, so nobody is missed there."""
+        copy = apsw.Connection(str(target))
+        try:
+            os.chmod(target, 0o600)
+            with self._reading() as db, copy.backup("main", db, "main") as job:
+                job.step()
+            copy.pragma("journal_mode", "delete")
+            copy.execute("DELETE FROM session")
+        finally:
+            copy.close()
+
+
+def _recognise(db: apsw.Connection) -> None:
+    """Refuse a file that is not ours or that a newer program wrote, and leave it as it is."""
+    found = db.pragma("user_version")
+    if found == 0 and not db.execute("SELECT count(*) FROM sqlite_schema").get:
+        return
+    if found == 0 or db.pragma("application_id") != _APPLICATION_ID:
+        raise StoreError(f"{RECEIPTS_NAME} holds something else than receipts; move it away")
+    if int(str(found)) > _VERSION:
+        raise NewerDatabase(f"{RECEIPTS_NAME} was written by a newer pdpp-server; install that")
+
+
+def _columns(receipt: Receipt) -> Row:
+    """Return the receipt as it is stored: names and keys as JSON."""
+    fields = None if receipt.fields is None else _json(receipt.fields)
+    records = orjson.dumps(receipt.records).decode()
+    return (*receipt[:7], fields, records, *receipt[9:])
+
+
+@lru_cache(maxsize=1_024)
+def _json(names: tuple[str, ...]) -> str:
+    return orjson.dumps(names).decode()
+
+
+def _used(db: apsw.Connection) -> int:
+    """Return how many bytes of the file hold something."""
+    pages = int(db.execute("PRAGMA page_count").get) - int(db.execute("PRAGMA freelist_count").get)
+    return pages * int(db.execute("PRAGMA page_size").get)

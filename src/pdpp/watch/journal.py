@@ -1,0 +1,83 @@
+"""The journal: what a server logs, one line each, as JSON for machines or as text for people."""
+
+import json
+import logging
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, TextIO
+
+from pdpp.evidence.fence import visible
+
+_QUIET = ("uvicorn", "asyncio")
+_SECRET = re.compile(r"\b(pdpp_[a-z]+_)[\w-]{16,}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class LogChoice:
+    """How much is logged and in which form."""
+
+    level: str = "warning"
+    form: str = "auto"
+    access: bool = False
+
+
+def keep_journal(choice: LogChoice, stream: TextIO | None = None) -> None:
+    """Send the log of this process to standard error, in the chosen form."""
+    target = sys.stderr if stream is None else stream
+    text = choice.form == "text" or (choice.form == "auto" and target.isatty())
+    handler = logging.StreamHandler(target)
+    handler.setFormatter(TextLine() if text else JsonLine())
+    level = choice.level.upper()
+    logging.basicConfig(level=level, handlers=[handler], force=True)
+    logging.getLogger("pdpp.access").setLevel("INFO" if choice.access else "WARNING")
+    for name in _QUIET:
+        logging.getLogger(name).setLevel(level if level in ("DEBUG", "ERROR") else "WARNING")
+
+
+class JsonLine(logging.Formatter):
+    """Writes an entry as one JSON object."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        line: dict[str, Any] = {
+            "time": _time(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **_told(record),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return _without_secrets(json.dumps(line, ensure_ascii=False, default=str))
+
+
+class TextLine(logging.Formatter):
+    """Writes an entry as a line that nothing in it can end or forge, and a trace below it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        told = "".join(f" {name}={value}" for name, value in _told(record).items())
+        line = f"{_time(record)} {record.levelname} {record.name}: {record.getMessage()}{told}"
+        line = visible(line, lines=False)
+        if record.exc_info:
+            line += "\n" + visible(self.formatException(record.exc_info))
+        return _without_secrets(line)
+
+
+def _told(record: logging.LogRecord) -> Mapping[str, Any]:
+    """Return the members that an entry has beside its message."""
+    told = getattr(record, "told", None)
+    return told if isinstance(told, dict) else {}
+
+
+def _time(record: logging.LogRecord) -> str:
+    moment = datetime.fromtimestamp(record.created, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _without_secrets(line: str) -> str:
+    """Return a line in which a token of ours, should an error quote one, cannot be read."""
+    return _SECRET.sub(r"\1…", line)

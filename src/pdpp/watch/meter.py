@@ -1,0 +1,130 @@
+"""The meter: counts of requests in plain memory, which several processes can share."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from http import HTTPStatus
+from threading import Lock
+from typing import NamedTuple
+
+OTHER = "other"
+"""The route of a request for a path that is none of ours."""
+
+LEFT = 499
+"""The status of a request whose client left before there was an answer."""
+
+METHODS = ("GET", "HEAD", "POST", "DELETE", "OPTIONS", OTHER)
+STATUSES = (*(status.value for status in HTTPStatus), LEFT)
+BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+"""The seconds up to which a request falls into each bucket; a last bucket takes the rest."""
+
+_MOST_ROUTES = 128
+_ACCEPTED, _REJECTED, _IN_FLIGHT, _HEAD = 0, 1, 2, 4
+_BUCKETS = len(METHODS) * len(STATUSES)
+_MICROSECONDS = _BUCKETS + len(BOUNDS) + 1
+_ROUTE = _MICROSECONDS + 1
+_METHOD_PLACE = {name: number * len(STATUSES) for number, name in enumerate(METHODS)}
+_STATUS_PLACE = {status: number for number, status in enumerate(STATUSES)}
+
+WORDS = _HEAD + _MOST_ROUTES * _ROUTE
+"""How many words of 64 bits one meter takes."""
+
+
+class Share(NamedTuple):
+    """Where one process counts: its place in memory that all of a server have, and their start."""
+
+    memory: memoryview | None = None
+    place: int = 0
+    started: int | None = None
+
+
+class Answered(NamedTuple):
+    """How many requests of one kind were answered in one way."""
+
+    route: str
+    method: str
+    status: int
+    times: int
+
+
+class Timed(NamedTuple):
+    """How many requests for a route fell into each bucket, and their seconds together."""
+
+    route: str
+    buckets: tuple[int, ...]
+    seconds: float
+
+
+class Meter:
+    """Counts what one process answers, and adds up what all of them did.
+
+    The memory holds a meter for each process; only its own is written, so that no two processes
+    write one word. Without shared memory the meter is the only one.
+    """
+
+    def __init__(self, share: Share | None = None) -> None:
+        share = share or Share()
+        self._all = share.memory or memoryview(bytearray(8 * WORDS)).cast("Q")
+        self._words = self._all[share.place * WORDS : (share.place + 1) * WORDS]
+        self._words[_IN_FLIGHT] = 0
+        self._places = {OTHER: _HEAD}
+        self._lock = Lock()
+
+    def expect(self, routes: Iterable[str]) -> None:
+        """Give each route a place; all processes of a server name the same ones in one order."""
+        for route in routes:
+            self._places.setdefault(route, _HEAD + len(self._places) * _ROUTE)
+        if len(self._places) > _MOST_ROUTES:
+            raise AssertionError("there are more routes than the meter has room for")
+
+    def begin(self) -> None:
+        """Count a request that has come in."""
+        self._words[_IN_FLIGHT] += 1
+
+    def end(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Count a request that is done."""
+        words = self._words
+        words[_IN_FLIGHT] -= 1
+        place = self._places.get(route, _HEAD)
+        kind = _METHOD_PLACE.get(method, _METHOD_PLACE[OTHER])
+        words[place + kind + _STATUS_PLACE.get(status, _STATUS_PLACE[500])] += 1
+        words[place + _BUCKETS + bisect_left(BOUNDS, seconds)] += 1
+        words[place + _MICROSECONDS] += int(seconds * 1e6)
+
+    def ingested(self, accepted: int, rejected: int) -> None:
+        """Count the lines of a batch; batches are written in threads, requests counted in one."""
+        with self._lock:
+            self._words[_ACCEPTED] += accepted
+            self._words[_REJECTED] += rejected
+
+    @property
+    def accepted(self) -> int:
+        """Return how many lines were taken."""
+        return self._sum(_ACCEPTED)
+
+    @property
+    def rejected(self) -> int:
+        """Return how many lines were refused."""
+        return self._sum(_REJECTED)
+
+    @property
+    def in_flight(self) -> int:
+        """Return how many requests wait for their answer."""
+        return self._sum(_IN_FLIGHT)
+
+    def _sum(self, place: int) -> int:
+        return sum(self._all[place::WORDS])
+
+    def answered(self) -> Iterator[Answered]:
+        """Yield the counts of requests that there were any of."""
+        for route, place in self._places.items():
+            for method, kind in _METHOD_PLACE.items():
+                for status, at in _STATUS_PLACE.items():
+                    if times := self._sum(place + kind + at):
+                        yield Answered(route, method, status, times)
+
+    def timed(self) -> Iterator[Timed]:
+        """Yield how long the requests for each route took."""
+        for route, place in self._places.items():
+            buckets = tuple(self._sum(place + _BUCKETS + at) for at in range(len(BOUNDS) + 1))
+            if any(buckets):
+                yield Timed(route, buckets, self._sum(place + _MICROSECONDS) / 1e6)

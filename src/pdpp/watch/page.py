@@ -1,0 +1,43 @@
+"""Pages for machines that watch the server: asked with GET, answered in one piece or refused."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import NamedTuple
+
+from starlette.types import Receive, Scope, Send
+
+from pdpp.model.errors import MethodNotAllowed, PdppError
+from pdpp.resource.endpoint import Service, send_answer, send_error
+
+_METHODS = "GET, HEAD"
+
+
+class Answer(NamedTuple):
+    """What is sent: a status, a body, and headers that say what it is."""
+
+    status: HTTPStatus
+    body: bytes
+    headers: Mapping[str, str]
+
+
+class Page:
+    """One such page; what it answers is up to those that derive from it."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        request_id = self._service.new_request_id()
+        try:
+            if scope["method"] not in _METHODS.split(", "):
+                raise MethodNotAllowed(f"This path takes: {_METHODS}.", headers={"Allow": _METHODS})
+            answer = await self.answer(scope)
+        except PdppError as error:
+            await send_error(send, error, request_id, self._service.settings)
+        else:
+            await send_answer(send, answer.status, answer.body, request_id, answer.headers)
+
+    async def answer(self, scope: Scope) -> Answer:
+        """Return what is to be sent."""
+        raise NotImplementedError

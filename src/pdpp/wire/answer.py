@@ -1,0 +1,106 @@
+"""Answers: how a read is written for the resource server, and what its answer means."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from pdpp.model.errors import PdppError
+from pdpp.wire.channel import Reply
+
+Params = Mapping[str, Any]
+GRANT_HEADER = "PDPP-Grant"
+
+
+class ServerError(PdppError):
+    """An error the resource server answered with, as it stood."""
+
+    def __init__(self, status: int, error: Mapping[str, Any], request_id: str | None) -> None:
+        told = {k: v for k, v in error.items() if k not in ("type", "code", "message", "param")}
+        param = error.get("param")
+        super().__init__(
+            str(error.get("message") or f"The server answered {status} and said no more."),
+            param=param if isinstance(param, str) else None,
+        )
+        self.status = status
+        self.type = str(error.get("type") or "api_error")
+        self.code = str(error.get("code") or "api_error")
+        if request_id is not None:
+            told["request_id"] = request_id
+        self.detail = told
+
+
+class ServerUnreachable(PdppError):
+    """No answer, or one that is not of this protocol."""
+
+    type = "api_connection_error"
+    code = "server_unreachable"
+    status = 502
+
+
+def target(path: Sequence[str], params: Params) -> str:
+    """Return the address of a read: filters and expand limits in brackets, lists repeated."""
+    query = urlencode(list(_pairs(params)), quote_via=quote)
+    where = "/v1/" + "/".join(quote(part, safe="") for part in path)
+    return f"{where}?{query}" if query else where
+
+
+def _pairs(params: Params) -> Iterator[tuple[str, str]]:
+    for name, value in params.items():
+        if name == "filter":
+            for field, wanted in value.items():
+                if isinstance(wanted, dict):
+                    for operator, limit in wanted.items():
+                        yield f"filter[{field}][{operator}]", _text(limit)
+                else:
+                    yield f"filter[{field}]", _text(wanted)
+        elif name == "expand_limit":
+            for relation, limit in value.items():
+                yield f"expand_limit[{relation}]", str(limit)
+        elif isinstance(value, list | tuple):
+            for item in value:
+                yield ("streams[]" if name == "streams" else name), item
+        else:
+            yield name, _text(value)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value) if isinstance(value, bool | float) else str(value)
+
+
+def body_of(reply: Reply, origin: str) -> dict[str, Any]:
+    """Return the JSON object of an answer, or raise the error it tells."""
+    if reply.status >= 400:
+        raise error_of(reply, origin)
+    body = _object(reply)
+    if body is None:
+        raise strange(reply, origin)
+    return body
+
+
+def _object(reply: Reply) -> dict[str, Any] | None:
+    try:
+        body = json.loads(reply.body)
+    except (ValueError, RecursionError):
+        return None
+    return body if isinstance(body, dict) else None
+
+
+def error_of(reply: Reply, origin: str) -> PdppError:
+    """Return the error that an answer tells."""
+    body = _object(reply) or {}
+    told = body.get("error")
+    if isinstance(told, str):
+        told = {"code": told, "message": str(body.get("error_description", told))}
+    if not isinstance(told, dict):
+        return strange(reply, origin)
+    return ServerError(reply.status, told, reply.headers.get("request-id"))
+
+
+def strange(reply: Reply, origin: str) -> ServerUnreachable:
+    """Return what is told of an answer that is not of this protocol."""
+    kind = reply.headers.get("content-type") or "no content type"
+    return ServerUnreachable(
+        f"{origin} answered {reply.status} with {kind[:60]}, not with JSON of this protocol; "
+        "a proxy or firewall may stand between. Nothing was read."
+    )

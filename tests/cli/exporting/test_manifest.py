@@ -1,0 +1,49 @@
+"""Manifests, and files that are written whole or not at all."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdpp.cli.exporting.manifest import (
+    RECORDS,
+    Begun,
+    Entry,
+    Manifest,
+    read_manifest,
+    write_manifest,
+    write_whole,
+)
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+
+
+@given(TEXT, TEXT, st.booleans())
+def test_a_manifest_is_read_as_it_was_written(
+    tmp_path_factory: pytest.TempPathFactory, name: str, cursor: str, complete: bool
+) -> None:
+    path = tmp_path_factory.mktemp("m") / "manifest.json"
+    made = Manifest(
+        "owner",
+        {"stream": name},
+        "2026-01-01T00:00:00Z",
+        connections=[{"connection_id": name}],
+        files=[Entry("records/a.ndjson", RECORDS, 5, "ab", {"stream": name, "records": 1})],
+        missing_blobs=[name],
+        begun=None if complete else Begun(name, name, 1, 2, cursor),
+        replaced=[] if complete else ["records/b.ndjson"],
+        complete=complete,
+    )
+    write_manifest(path, made)
+    assert read_manifest(path) == made
+    assert made.find(RECORDS, stream=name) is made.files[0]
+    assert made.find(RECORDS, stream=f"{name}x") is None
+
+
+def test_a_file_that_cannot_take_its_name_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(OSError, match="taken"):
+        write_whole(tmp_path / "taken", b"content")
+    assert os.listdir(tmp_path) == ["taken"]

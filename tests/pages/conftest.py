@@ -1,0 +1,37 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+from tests.pages.chromium import FLAGS, find_chromium
+from tests.pages.house import House, Reader, housed
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """The demo world with an owner, for tests that leave its records as they are."""
+    with housed(Path(tmp_path_factory.mktemp("house")) / "store") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def owner(house: House) -> Reader:
+    """A browser without a screen in which the owner is logged in."""
+    return house.owner()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A real browser; one for each module, because it keeps an event loop running meanwhile."""
+    chromium = find_chromium()
+    home = str(tmp_path_factory.mktemp("browser-home"))
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=chromium.path,
+            args=FLAGS,
+            env={**chromium.environment, "HOME": home},
+        )
+        try:
+            yield started
+        finally:
+            started.close()

@@ -1,0 +1,146 @@
+import pytest
+from tests.pages.house import MAIL, House, Reader, Sheet
+from tests.serving import refused
+
+from pdpp.authz.selection import Selection, make_grant, resolve
+from pdpp.model import instant
+from pdpp.pages.agents import agent_id
+
+
+def connect(house: House, owner: Reader, name: str, *accounts: str) -> tuple[str, str]:
+    """Approve a new client, by details or for accounts; return its id and its token."""
+    client_id = house.register(name)
+    sheet = owner.get(house.ask(*(() if accounts else (MAIL,)), client_id=client_id))
+    boxes = tuple(("connection", account) for account in accounts)
+    if boxes:
+        sheet = sheet.send(tick=boxes, action="update")
+    return client_id, house.redeem(sheet.send(action="approve").location, client_id)
+
+
+def streams(house: House, token: str) -> list[str]:
+    answer = house.world.server.client(token).get("/v1/streams")
+    assert answer.status_code == 200, answer.text
+    return sorted({row["connection_id"] for row in answer.json()["data"]})
+
+
+def revoke(sheet: Sheet, what: str) -> Sheet:
+    token = sheet.fields("header form")[0][1]
+    answer = sheet.reader.http.post(str(sheet.answer.url), data={"token": token, "revoke": what})
+    return Sheet(sheet.reader, answer)
+
+
+def page_of(owner: Reader, client_id: str) -> Sheet:
+    return owner.get(f"/agents/{agent_id(client_id)}")
+
+
+def test_agents_are_listed_with_what_they_may_read(house: House, owner: Reader) -> None:
+    client_id, _ = connect(house, owner, "Listed one", "cin_bank", "cin_notes")
+    link = f"a[href='/agents/{agent_id(client_id)}']"
+    row = owner.get("/agents").tree.css_first(link)
+    assert row is not None
+    text = " ".join(row.text(separator=" ").split())
+    assert "Listed one" in text
+    assert "Banco Azul, Notes" in text
+    assert "since" in text
+
+
+def test_an_agent_has_a_page_with_the_words_of_the_approval(house: House, owner: Reader) -> None:
+    client_id, _ = connect(house, owner, "Worded one")
+    sheet = page_of(owner, client_id)
+    evidence = sheet.tree.css_first("details.evidence pre")
+    assert evidence is not None
+    (consent,) = house.store.vault.consents(client_id)
+    assert evidence.text().strip() == consent.shown.strip()
+    assert "4 of 12 fields · from 1 January 2026 on" in sheet.text
+    assert "purpose: Find the invoices of the renovation." in sheet.text
+    assert client_id in sheet.text
+
+
+def test_a_grant_is_revoked_at_once(house: House, owner: Reader) -> None:
+    client_id, token = connect(house, owner, "Revoked one")
+    assert streams(house, token) == ["cin_home", "cin_work"]
+    button = page_of(owner, client_id).tree.css_first("section.approval button.danger")
+    assert button is not None
+    sheet = revoke(page_of(owner, client_id), str(button.attributes["value"]))
+    assert sheet.location == f"/agents/{agent_id(client_id)}"
+    refused(house.world.server.client(token).get("/v1/streams"), 403, "grant_revoked")
+    assert "revoked on" in sheet.follow().text
+    assert page_of(owner, client_id).tree.css_first("button.danger") is None
+
+
+def test_one_account_of_a_package_is_revoked_alone(house: House, owner: Reader) -> None:
+    client_id, token = connect(house, owner, "Parted one", "cin_bank", "cin_notes")
+    values = [
+        str(node.attributes["value"])
+        for node in page_of(owner, client_id).tree.css("div.part button.danger")
+    ]
+    assert len(values) == 2
+    by_account = {
+        grant.allowances[0].connection_id: grant.id
+        for grant in house.store.grants()
+        if grant.client_id == client_id
+    }
+    revoke(page_of(owner, client_id), f"grant:{by_account['cin_bank']}")
+    assert streams(house, token) == ["cin_notes"]
+    row = owner.get("/agents").tree.css_first(f"a[href='/agents/{agent_id(client_id)}']")
+    assert row is not None
+    assert "Banco Azul" not in row.text()
+
+
+@pytest.mark.parametrize("what", ["package", "client"])
+def test_a_package_or_all_of_a_client_is_revoked(house: House, owner: Reader, what: str) -> None:
+    client_id, token = connect(house, owner, f"Whole {what}", "cin_bank", "cin_notes")
+    package = next(g.package_id for g in house.store.grants() if g.client_id == client_id)
+    revoke(page_of(owner, client_id), f"{what}:{package if what == 'package' else ''}")
+    refused(house.world.server.client(token).get("/v1/streams"), 403, "grant_revoked")
+    assert "may read nothing any more" in owner.get("/agents").text
+    assert "Take everything back" not in page_of(owner, client_id).text
+
+
+@pytest.mark.parametrize("what", ["", "grant:", "grant:grt_other", "package:pkg_x", "all:1"])
+def test_only_what_the_agent_holds_can_be_revoked(house: House, owner: Reader, what: str) -> None:
+    client_id, token = connect(house, owner, "Kept one")
+    assert revoke(page_of(owner, client_id), what).status == 400
+    assert streams(house, token)
+
+
+def test_one_agents_page_cannot_revoke_anothers_grant(house: House, owner: Reader) -> None:
+    one, _ = connect(house, owner, "One")
+    other, token = connect(house, owner, "Other")
+    grant = next(g.id for g in house.store.grants() if g.client_id == other)
+    assert revoke(page_of(owner, one), f"grant:{grant}").status == 400
+    assert streams(house, token)
+
+
+def test_a_client_of_the_command_line_is_an_agent_too(house: House, owner: Reader) -> None:
+    allowances = resolve(Selection(connections=("cin_shop",)), house.store.catalogue())
+    grant, secret, token = make_grant(
+        allowances, client_id="my <agent>", purpose="a test", now=instant.now()
+    )
+    house.store.add_grant(grant, [token])
+    sheet = page_of(owner, "my <agent>")
+    assert "my <agent>" in sheet.text
+    assert "until you revoke it" in sheet.text
+    assert sheet.tree.css_first("details.evidence") is None
+    revoke(sheet, "client:")
+    refused(house.world.server.client(secret).get("/v1/streams"), 403, "grant_revoked")
+
+
+def test_a_grant_that_ended_by_itself_is_told(house: House, owner: Reader) -> None:
+    allowances = resolve(Selection(connections=("cin_shop",)), house.store.catalogue())
+    now = instant.now()
+    grant, _, token = make_grant(
+        allowances, client_id="ended", purpose="x", now=now - 2, expires_at=now - 1
+    )
+    house.store.add_grant(grant, [token])
+    sheet = page_of(owner, "ended")
+    assert "expired" in sheet.text
+    assert sheet.tree.css_first("button.danger") is None
+
+
+def test_an_unknown_agent_is_not_there(owner: Reader) -> None:
+    assert owner.get("/agents/unknown").status == 404
+
+
+def test_a_newcomer_is_told_how_to_connect(house: House, owner: Reader) -> None:
+    assert f"{house.url}/mcp" in owner.get("/agents").text

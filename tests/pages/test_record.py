@@ -1,0 +1,175 @@
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.pages.house import House, Reader, housed
+from tests.serving import keep, planted_store
+
+INVOICE = "/r/cin_home/messages/m-invoice-4471"
+TEXT = {"type": ["string", "null"]}
+DECLARATION: dict[str, Any] = {
+    "protocol_version": "0.1.0",
+    "source": {"kind": "connector", "id": "https://sources.example/things"},
+    "connector_key": "things",
+    "declaration_version": "1",
+    "publisher": {"id": "https://sources.example"},
+    "display": {"name": "Things"},
+    "streams": [
+        {
+            "name": "things",
+            "semantics": "mutable_state",
+            "schema": {
+                "type": "object",
+                "properties": {
+                    "id": {"type": "string"},
+                    "name": {**TEXT, "x_pdpp_role": "primary-title"},
+                    "body": {**TEXT, "x_pdpp_role": "body"},
+                    "where": {**TEXT, "x_pdpp_role": "link"},
+                    "tags": {"type": "array", "items": {"type": "string"}},
+                    "facts": {"type": "object"},
+                    "file": {"type": "object", "x_pdpp_type": "blob"},
+                },
+            },
+            "primary_key": ["id"],
+        }
+    ],
+}
+LONG = "α" * 30_000 + "needle" + "ω" * 30_000
+
+
+@pytest.fixture(scope="module")
+def things(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    """The owner of a few odd records."""
+    folder = Path(tmp_path_factory.mktemp("things"))
+    store = planted_store(folder, DECLARATION, {"c": "My things"})
+    records: list[dict[str, Any]] = [
+        {
+            "id": "plain",
+            "name": "A plain thing",
+            "where": "https://example.org/thing",
+            "tags": ["red", "green"],
+            "facts": {"a": 1},
+            "body": None,
+        },
+        {"id": "hostile", "name": "<script>alert(1)</script>", "where": "javascript:alert(1)"},
+        {"id": "long", "body": LONG},
+        {"id": "text file", "file": keep(store, b"first\nsecond line", "text/plain")},
+        {"id": "picture", "file": keep(store, b"\x89PNG\r\n\x1a\n" + b"0" * 2_000, "image/png")},
+    ]
+    from tests.serving import put
+
+    put(store, "c", "things", *records)
+    with housed(folder, store=store) as made:
+        yield made.owner()
+
+
+def values(reader: Reader, path: str) -> dict[str, str]:
+    tree = reader.get(path).tree
+    rows = zip(tree.css(".values dt"), tree.css(".values dd"), strict=True)
+    return {name.text(): value.text() for name, value in rows}
+
+
+def marked(reader: Reader, path: str) -> str | None:
+    node = reader.get(path).tree.css_first("mark#passage")
+    return None if node is None else node.text()
+
+
+def test_the_owner_sees_a_record_by_its_declared_roles(owner: Reader) -> None:
+    sheet = owner.get(INVOICE)
+    assert sheet.status == 200
+    assert sheet.tree.css_first("h1").text() == "Invoice 4471 for the kitchen tiles"  # type: ignore[union-attr]
+    assert "Home mail · Letters" in sheet.text
+    assert "12 March 2026, 09:15 UTC" in sheet.text
+    assert "Rui Almeida" in sheet.text
+    assert "please find attached invoice 4471" in values(owner, INVOICE)["body"]
+
+
+def test_a_record_that_is_not_there_is_told_to_its_owner_alone(house: House, owner: Reader) -> None:
+    paths = [
+        INVOICE,
+        "/r/cin_home/messages/nope",
+        "/r/cin_home/nope/x",
+        "/r/nope/messages/x",
+        f"{INVOICE}?field=body&chars=1-2",
+    ]
+    assert [owner.get(path).status for path in paths] == [200, 404, 404, 404, 200]
+    strangers = [house.stranger().get(path).answer for path in paths]
+    assert {answer.status_code for answer in strangers} == {401}
+    assert len({len(answer.content) for answer in strangers}) == 1
+
+
+def test_the_quoted_passage_is_marked(owner: Reader) -> None:
+    path = f"{INVOICE}?field=body&chars=5-113"
+    found = marked(owner, path)
+    assert found is not None
+    assert found.startswith("Nora,")
+    assert found.endswith("two days of work. The")
+    assert len(found) == 108
+    assert "body" not in values(owner, path)
+    assert "Every other field" in owner.get(path).text
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "field=body&chars=0-99999",
+        "field=body&chars=9-9",
+        "field=body&chars=9-3",
+        "field=body&chars=a-b",
+        "field=body",
+        "field=body&chars=-1-4",
+        "field=nope&chars=0-1",
+        "field=link&chars=0-1",
+    ],
+)
+def test_a_passage_that_is_not_there_any_more_is_told(owner: Reader, query: str) -> None:
+    sheet = owner.get(f"{INVOICE}?{query}")
+    assert sheet.status == 200
+    assert "not in the record any more" in sheet.text
+    assert sheet.tree.css_first("mark") is None
+
+
+def test_a_passage_of_a_value_that_is_no_text_is_marked_in_its_json(things: Reader) -> None:
+    assert marked(things, "/r/c/things/plain?field=facts&chars=0-4") == '{"a"'
+
+
+def test_a_passage_of_a_text_file_is_marked(things: Reader) -> None:
+    assert marked(things, "/r/c/things/text%20file?field=file&chars=6-12") == "second"
+
+
+def test_a_picture_has_no_passages(things: Reader) -> None:
+    sheet = things.get("/r/c/things/picture?field=file&chars=0-4")
+    assert "not in the record any more" in sheet.text
+    assert values(things, "/r/c/things/picture")["file"] == "image/png, 2.01 kB"
+
+
+def test_a_long_text_is_shown_around_its_passage(things: Reader) -> None:
+    sheet = things.get("/r/c/things/long?field=body&chars=30000-30006")
+    assert marked(things, "/r/c/things/long?field=body&chars=30000-30006") == "needle"
+    assert "20,000 characters before" in sheet.text
+    assert "20,000 characters after" in sheet.text
+    whole = values(things, "/r/c/things/long")["body"]
+    assert whole.startswith("α" * 20_000 + "…")
+    assert "40,006 more characters" in whole
+
+
+def test_what_a_record_says_is_only_text(things: Reader) -> None:
+    sheet = things.get("/r/c/things/hostile")
+    assert sheet.tree.css_first("main script") is None
+    assert "<script>alert(1)</script>" in sheet.text
+    assert sheet.tree.css_first("main a") is None
+
+
+def test_a_declared_link_leads_to_where_the_record_came_from(things: Reader) -> None:
+    link = things.get("/r/c/things/plain").tree.css_first("main a")
+    assert link is not None
+    assert link.attributes["href"] == "https://example.org/thing"
+    assert "noreferrer" in str(link.attributes["rel"])
+
+
+def test_values_are_shown_as_people_read_them(things: Reader) -> None:
+    found = values(things, "/r/c/things/plain")
+    assert list(found) == ["id", "name", "where", "tags", "facts"]
+    assert found["tags"] == "red, green"
+    assert found["facts"] == '{"a":1}'

@@ -1,0 +1,54 @@
+"""A window of the real browser, and what tests do in it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.sync_api import Browser, Page
+from tests.pages.house import PASSPHRASE, House
+
+PHONE = {"width": 360, "height": 740}
+DESK = {"width": 1_000, "height": 800}
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A page of the browser, at home on one server; ``complaints`` is what it wrote down."""
+
+    house: House
+    page: Page
+    complaints: list[str]
+
+    def open(self, path: str) -> "Window":
+        """Go to an address of the server."""
+        self.page.goto(self.house.url + path)
+        return self
+
+    def log_in(self) -> "Window":
+        """Log in through the form of the page that is open."""
+        self.page.get_by_label("Passphrase").fill(PASSPHRASE)
+        self.page.get_by_role("button", name="Log in").click()
+        return self
+
+    def press(self, name: str) -> None:
+        """Press a button by its name."""
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def sees(self, text: str) -> bool:
+        """Tell whether a text can be seen."""
+        return self.page.get_by_text(text).first.is_visible()
+
+
+@contextmanager
+def window(house: House, browser: Browser, **options: Any) -> Iterator[Window]:
+    """Open a window that knows nothing yet."""
+    context = browser.new_context(viewport=options.pop("viewport", DESK), **options)
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    try:
+        yield Window(house, page, complaints)
+    finally:
+        context.close()

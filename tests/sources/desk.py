@@ -1,0 +1,141 @@
+"""A desk: a store with one connection, and journeys of a folder into it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tests.sources.kit import stored
+
+from pdpp.model.errors import DamagedFile
+from pdpp.model.validation import parse_declaration
+from pdpp.resource.ingest import write_lines
+from pdpp.sources.item import Found, Item, Place, Skipped, Unknown
+from pdpp.sources.journal import Journal
+from pdpp.sources.journey import Journey
+from pdpp.sources.report import Report, Subject
+from pdpp.sources.sink import Sink
+from pdpp.sources.source import Part
+from pdpp.sources.tree import Tree, open_tree
+from pdpp.store.catalogue import Feed
+from pdpp.store.sqlite.store import SqliteStore
+
+DECLARATION: dict[str, Any] = {
+    "protocol_version": "0.1.0",
+    "source": {"kind": "connector", "id": "https://sources.example/notes"},
+    "connector_key": "notes",
+    "declaration_version": "1",
+    "publisher": {"id": "https://sources.example"},
+    "display": {"name": "Notes"},
+    "streams": [
+        {
+            "name": name,
+            "semantics": "mutable_state",
+            "schema": {
+                "type": "object",
+                "properties": {
+                    "id": {"type": "string"},
+                    "text": {"type": "string"},
+                    "file": {"type": ["object", "null"], "x_pdpp_type": "blob"},
+                },
+                "required": ["id", "text"],
+            },
+            "primary_key": ["id"],
+        }
+        for name in ("notes", "tags")
+    ],
+}
+
+
+@dataclass(slots=True)
+class Desk:
+    """A store with one connection, and what an import of a folder into it needs."""
+
+    store: SqliteStore
+    folder: Path
+    batches: list[tuple[str, int]] = field(default_factory=list)
+    report: Report = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.report = self.new_report()
+
+    def new_report(self) -> Report:
+        subject = Subject("/x", "notes", "Notes", "1", "certain", "me", "c1", "Me")
+        self.report = Report(subject, 0)
+        return self.report
+
+    def write(self, feed: Feed, lines: Sequence[bytes]) -> Mapping[str, Any]:
+        self.batches.append((feed.stream.name, len(lines)))
+        return write_lines(self.store, feed, lines, now=1, line_bytes=10_000)
+
+    def journal(self) -> Journal:
+        return Journal(self.folder / "positions" / "j.ndjson", "1")
+
+    def travel(
+        self,
+        read: Callable[[Any, Place], Iterator[Found]],
+        *,
+        grows: bool = False,
+        anew: bool = True,
+        **options: Any,
+    ) -> bool:
+        """Import every file of the folder with one reader."""
+        sink = Sink(self.store, "c1", self.write, self.report, blob_bytes=1_000)
+        parts = [Part(entry, partial(read, entry), grows=grows) for entry in self.tree().entries]
+        with closing(self.journal()) as journal:
+            journal.begin(anew=anew)
+            reached = Journey(sink, self.report, journal, **options).run(parts)
+            journal.end(complete=reached)
+        return reached
+
+    def tree(self) -> Tree:
+        return open_tree(self.folder / "export")
+
+    def put(self, name: str, content: str) -> None:
+        path = self.folder / "export" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content)
+
+    def keys(self) -> list[str]:
+        return sorted(key for _, key in stored(self.store))
+
+
+def new_desk(folder: Path) -> Desk:
+    """Open a store for a test."""
+    store = SqliteStore(folder / "data")
+    store.register(parse_declaration(DECLARATION))
+    store.connect("c1", "notes", "Me")
+    return Desk(store, folder)
+
+
+def note(key: str, text: str = "x", **more: Any) -> Item:
+    return Item("notes", key, {"id": key, "text": text}, **more)
+
+
+def words(entry: Any, place: Place) -> Iterator[Found]:
+    """Yield a note for each line; a line says what else may come."""
+    with entry.open(place.offset) as stream:
+        offset, count = place.offset, place.state.get("count", 0)
+        for line in stream:
+            offset += len(line)
+            word = line.decode().strip()
+            count += 1
+            if word == "skip":
+                yield Skipped("a word to skip", f"{entry.name} {count}")
+            elif word == "odd":
+                yield Unknown("an odd word", f"{entry.name} {count}")
+            elif word == "damage":
+                raise DamagedFile("it is torn here")
+            elif word == "surprise":
+                raise KeyError(word)
+            elif word == "tail":
+                yield Skipped("a tail", entry.name, cut=True)
+            else:
+                yield note(word, str(count))
+            yield Place(offset, {"count": count})
+
+
+def counts(report: Report) -> dict[str, int]:
+    return {name: count for name, count in report.document()["counts"].items() if count}

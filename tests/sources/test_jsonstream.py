@@ -1,0 +1,152 @@
+"""Values of JSON documents of any size."""
+
+import io
+import json
+import tracemalloc
+from typing import Any, BinaryIO, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources import jsonstream
+from pdpp.sources.item import Skipped
+from pdpp.sources.jsonstream import Element, elements
+
+LEAVES = st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.text()
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+)
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let documents arrive in pieces far smaller than their values."""
+    monkeypatch.setattr(jsonstream, "_CHUNK", 7)
+
+
+def find(text: str | bytes, *paths: str, **limits: int) -> list[Element | Skipped]:
+    content = text.encode() if isinstance(text, str) else text
+    return list(elements(io.BytesIO(content), *paths, **limits))
+
+
+def values(found: list[Element | Skipped]) -> list[Any]:
+    return [item.value for item in found if isinstance(item, Element)]
+
+
+@given(st.lists(VALUES, max_size=6), st.sampled_from([None, 1]), st.booleans())
+def test_the_elements_of_an_array_are_those_of_the_document(
+    document: list[Any], indent: int | None, ascii_only: bool
+) -> None:
+    text = json.dumps(document, indent=indent, ensure_ascii=ascii_only)
+    found = find(text, "item")
+    assert values(found) == document
+    assert [item.number for item in found if isinstance(item, Element)] == list(
+        range(1, len(document) + 1)
+    )
+
+
+@given(VALUES, VALUES, st.lists(VALUES, max_size=3))
+def test_members_are_found_by_their_path_and_everything_else_is_passed_over(
+    before: Any, after: Any, wanted: list[Any]
+) -> None:
+    chat = {"noise": before, "id": 7, "messages": wanted, "after": after}
+    document = {"about": after, "chats": {"list": [chat, chat], "x": before}, "end": before}
+    found = find(json.dumps(document), "chats.list.item.id", "chats.list.item.messages.item")
+    assert values(found) == [7, *wanted, 7, *wanted]
+    assert {item.path for item in found if isinstance(item, Element)} <= {
+        "chats.list.item.id",
+        "chats.list.item.messages.item",
+    }
+
+
+def test_names_are_compared_as_they_mean_not_as_they_are_written() -> None:
+    assert values(find('{"\\u0061": [1, 2]}', "a.item")) == [1, 2]
+
+
+def test_a_mark_before_the_document_is_passed_over() -> None:
+    assert values(find(b"\xef\xbb\xbf [1]", "item")) == [1]
+
+
+def test_an_element_that_is_broken_in_itself_is_told_and_the_next_one_read() -> None:
+    first, second, third = find('[{"a": 1}, {"b": bad}, {"c": 3}]', "item")
+    assert isinstance(first, Element)
+    assert second == Skipped("not JSON", "item 2")
+    assert isinstance(third, Element)
+    assert third.value == {"c": 3}
+
+
+@pytest.mark.parametrize(
+    "large",
+    [
+        '{"x": "' + "y" * 300 + '"}',
+        "[" * 150 + "]" * 150,
+        '["' + '\\"]' * 150 + '"]',
+        '[1,"a",2]' * 1,
+    ],
+)
+def test_an_element_that_is_too_large_is_told_without_being_held(large: str) -> None:
+    found = find(f'[1, {large}, "end"]', "item", longest=8)
+    assert values(found) == [1, "end"]
+    assert isinstance(found[1], Skipped)
+    assert found[1].reason == "larger than 0 MiB"
+
+
+def test_a_name_written_badly_leads_nowhere() -> None:
+    assert find('{"\\x": 1, "a": 2}', "a") == [Element("a", 1, 2)]
+
+
+@given(st.lists(st.dictionaries(st.text(max_size=5), LEAVES, max_size=3), min_size=1), st.data())
+def test_a_document_that_ends_in_the_middle_gives_what_came_before(
+    document: list[Any], data: st.DataObject
+) -> None:
+    text = json.dumps(document).encode()
+    cut = data.draw(st.integers(0, len(text) - 1))
+    found: list[Any] = []
+    with pytest.raises(DamagedFile, match=r"ends in the middle|not JSON"):
+        found.extend(elements(io.BytesIO(text[:cut]), "item"))
+    assert [item.value for item in found] == document[: len(found)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[1 2]", "[1,,2]", '{"a" 1}', "{1: 2}", "[}", '{"a": 1 "b": 2}', "[1}", "[:]"],
+)
+def test_what_is_no_json_is_told_with_its_place(text: str) -> None:
+    with pytest.raises(DamagedFile, match=r"not JSON at byte \d"):
+        find(text, "item", "a", "b")
+
+
+def test_a_word_or_a_name_without_an_end_is_no_json() -> None:
+    with pytest.raises(DamagedFile, match="not JSON"):
+        find("[" + "1" * 10_000 + "]", "item")
+    with pytest.raises(DamagedFile, match="not JSON"):
+        find('{"' + "a" * 300_000 + '": 1}', "b")
+
+
+def test_another_document_than_expected_holds_nothing() -> None:
+    assert find('"text"', "item") == []
+    assert find("5", "item") == []
+    assert find('{"item": 5}', "a.item") == []
+    assert find("[[1]]", "a") == []
+
+
+def test_memory_stays_small_over_a_large_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonstream, "_CHUNK", 1 << 16)
+    message = json.dumps({"text": "message " * 1_000}).encode()
+    pieces = iter([b"[", *([message, b","] * 3_000), b"1]"])
+
+    class Endless(io.RawIOBase):
+        """Twenty-four megabytes of messages, made as they are read."""
+
+        def read(self, size: int = -1) -> bytes:  # noqa: ARG002
+            return next(pieces, b"")
+
+    tracemalloc.start()
+    count = len(list(map(type, elements(cast(BinaryIO, Endless()), "item"))))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert count == 3_001
+    assert peak < 1 << 20

@@ -1,0 +1,64 @@
+"""Large exports in little memory: 100,000 messages always, a million when ``PDPP_SOAK`` is set."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bench.exports import chatgpt, claude_code
+from tests.cli.shell import environment
+from tests.sources.kit import Home
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="memory is read the Linux way"),
+    pytest.mark.xdist_group("bench"),
+]
+
+MANY = 1_000_000 if os.environ.get("PDPP_SOAK") else 100_000
+MEGABYTES = 300
+DEADLINE_SECONDS = 1_800
+
+MEASURED = (
+    "import resource, sys\n"
+    "from pdpp.cli.program import run\n"
+    "code = run(sys.argv[1:])\n"
+    "most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024\n"
+    "print(most, file=sys.stderr)\n"
+    "sys.exit(code)\n"
+)
+
+
+def bring(path: Path, home: Home) -> tuple[dict[str, Any], int]:
+    """Import a path in a process of its own; return the report and its megabytes at the most."""
+    where = ["--data", str(home.data)]
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, "import", str(path), "--yes", "--json", *where],
+        capture_output=True,
+        env={k: v for k, v in environment().items() if not k.startswith("COV")},
+        timeout=DEADLINE_SECONDS,
+        check=True,
+    )
+    return json.loads(done.stdout), int(done.stderr)
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A log of very many messages."""
+    return claude_code(tmp_path_factory.mktemp("log"), MANY)
+
+
+def test_very_many_messages_are_imported_in_little_memory(log: Path, tmp_path: Path) -> None:
+    report, megabytes = bring(log, Home(tmp_path / "data"))
+    assert report["counts"]["new"] == MANY + 1
+    assert megabytes < MEGABYTES
+
+
+def test_one_large_document_is_imported_in_little_memory(tmp_path: Path) -> None:
+    path = chatgpt(tmp_path, MANY // 5)
+    assert path.stat().st_size > MANY * 100
+    report, megabytes = bring(path, Home(tmp_path / "data"))
+    assert report["counts"]["new"] == MANY // 5 + MANY // 100
+    assert megabytes < MEGABYTES

@@ -1,0 +1,84 @@
+"""The sink: checks, mending, and files before their records."""
+
+import io
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from tests.sources.desk import Desk, counts, note
+from tests.sources.kit import stored
+
+from pdpp.model.errors import DamagedFile, ImportRefused
+from pdpp.sources.item import START, Attachment, Found, Item, Place
+
+
+def items(*found: Item) -> Callable[[Any, Place], Iterator[Found]]:
+    def read(entry: Any, place: Place) -> Iterator[Found]:
+        assert place == START
+        assert entry.name
+        yield from found
+
+    return read
+
+
+def test_a_record_that_breaks_its_declaration_is_told_with_the_rule(desk: Desk) -> None:
+    desk.put("a", "")
+    bad = Item("notes", "bad", {"id": "bad", "text": 5})
+    assert desk.travel(items(note("good"), bad, note("a/b"), note("late", emitted_at="soon")))
+    reasons = [case["reason"] for case in desk.report.document()["skipped"]]
+    assert len(reasons) == 3
+    assert any(reason.startswith("refused as schema_violation: data/text") for reason in reasons)
+    assert counts(desk.report) == {"read": 4, "new": 1, "skipped": 3}
+
+
+def test_halves_of_characters_are_mended_and_what_is_no_json_is_told(desk: Desk) -> None:
+    desk.put("a", "")
+    huge = Item("notes", "huge", {"id": "huge", "text": "x", "number": 1 << 80})
+    assert desk.travel(items(note("half", "\ud83d!"), huge))
+    assert stored(desk.store)[("notes", "half")]["text"] == "\ufffd!"
+    [case] = desk.report.document()["skipped"]
+    assert (case["reason"], case["examples"]) == ("a value that JSON cannot say", ["notes huge"])
+
+
+def attachment(content: bytes, media_type: str = "text/plain") -> tuple[Attachment, ...]:
+    return (Attachment("file", lambda: io.BytesIO(content), media_type),)
+
+
+def test_a_file_becomes_a_blob_and_its_record_refers_to_it(desk: Desk) -> None:
+    desk.put("a", "")
+    assert desk.travel(items(note("one", attachments=attachment(b"hello"))))
+    held = stored(desk.store)[("notes", "one")]["file"]
+    blob = desk.store.blob(held["blob_id"])
+    assert blob is not None
+    assert blob.path.read_bytes() == b"hello"
+    assert (held["mime_type"], held["size_bytes"]) == ("text/plain", 5)
+    assert desk.report.document()["files"]["kept"] == 1
+
+
+def test_a_file_of_no_known_kind_is_kept_as_bytes(desk: Desk) -> None:
+    desk.put("a", "")
+    assert desk.travel(items(note("one", attachments=attachment(b"x", "what is this"))))
+    assert stored(desk.store)[("notes", "one")]["file"]["mime_type"] == "application/octet-stream"
+
+
+def test_a_file_that_cannot_be_kept_is_told_and_its_record_stays(desk: Desk) -> None:
+    def broken() -> Any:
+        raise DamagedFile("photo.jpg cannot be read")
+
+    desk.put("a", "")
+    large = note("large", attachments=attachment(b"x" * 2_000))
+    torn = note("torn", attachments=(Attachment("file", broken, "image/jpeg"),))
+    assert desk.travel(items(large, torn))
+    assert desk.keys() == ["large", "torn"]
+    [case] = desk.report.document()["skipped"]
+    assert case["reason"] == "a file that cannot be kept"
+    assert case["examples"] == [
+        "large: A blob holds at most 1000 bytes.",
+        "torn: photo.jpg cannot be read",
+    ]
+
+
+def test_a_stream_that_is_not_declared_is_a_mistake_of_the_source(desk: Desk) -> None:
+    desk.put("a", "")
+    with pytest.raises(ImportRefused, match="declares no stream 'photos'"):
+        desk.travel(items(Item("photos", "p", {})))

@@ -1,0 +1,31 @@
+"""The anchor: the database remembers the last receipt that the log must hold."""
+
+from pathlib import Path
+
+import pytest
+
+from pdpp.model.errors import StoreError
+from pdpp.store.sqlite.anchor import SettingAnchor
+from pdpp.store.sqlite.store import SqliteStore
+
+
+def test_the_last_receipt_is_remembered_across_openings(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    anchor = SettingAnchor(store._db)
+    assert anchor.recall() is None
+    anchor.remember(0, bytes(32))
+    assert anchor.recall() is None
+    anchor.remember(7, b"a" * 32)
+    anchor.remember(9, b"b" * 32)
+    store.close()
+    store = SqliteStore(tmp_path)
+    assert SettingAnchor(store._db).recall() == (9, b"b" * 32)
+    store.close()
+
+
+def test_a_database_that_cannot_be_written_is_an_error_of_the_store(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    store._db._writer.pragma("query_only", True)
+    with pytest.raises(StoreError, match="cannot remember the last receipt"):
+        SettingAnchor(store._db).remember(1, bytes(32))
+    store.close()

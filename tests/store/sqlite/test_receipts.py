@@ -1,0 +1,497 @@
+"""The log of receipts: kept in order, sealed, bounded, and telling when it was touched."""
+
+import multiprocessing
+import os
+import shutil
+import signal
+import stat
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import apsw
+import pytest
+from tests.store.world import NOW, Clock
+
+from pdpp.model import instant
+from pdpp.model.errors import NewerDatabase, StoreError
+from pdpp.store.receipts import Event, Receipt, ReceiptQuery
+from pdpp.store.sqlite.receipts import RECEIPTS_NAME, ReceiptFile
+from pdpp.store.sqlite.store import SqliteStore
+
+ALL = ReceiptQuery()
+
+
+@pytest.fixture
+def store(tmp_path: Path, clock: Clock) -> Iterator[SqliteStore]:
+    opened = SqliteStore(tmp_path / "data", clock)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def book(store: SqliteStore) -> ReceiptFile:
+    return store.receipts
+
+
+def read(number: int = 0, **more: object) -> Receipt:
+    """Return the receipt of some read."""
+    told = Receipt(
+        at=1_000 + number,
+        operation="listRecords",
+        client_id="agent",
+        grant_id="grt_1",
+        connection_id="cin_1",
+        stream="notes",
+        fields=("id", "title"),
+        records=(f"n{number}",),
+        characters=10,
+    )
+    return told._replace(**more)  # type: ignore[arg-type]
+
+
+def fill(book: ReceiptFile, count: int = 10) -> None:
+    book.append([read(number) for number in range(count)])
+
+
+def tampered(store: SqliteStore, *statements: str) -> tuple[str, ...]:
+    """Return what a look at the chain tells after somebody changed the file behind our back."""
+    path = store._folder / RECEIPTS_NAME
+    db = apsw.Connection(str(path))
+    for statement in statements:
+        db.execute(statement)
+    db.close()
+    return store.receipts.verify().problems
+
+
+def test_receipts_come_back_newest_first_as_they_were_given(book: ReceiptFile) -> None:
+    given = [
+        read(1, package_id="pkg_1"),
+        read(2, fields=None, client_id=None, grant_id=None),
+        read(3, operation="readBlob", detail="ab" * 32, bytes=70, fields=("cover",)),
+        read(4, records=("ключ", "k2"), fields=()),
+    ]
+    book.append(given)
+    kept = list(book.receipts(ALL))
+    assert [entry.receipt for entry in kept] == given[::-1]
+    assert [entry.number for entry in kept] == [4, 3, 2, 1]
+    assert [entry.number for entry in book.receipts(ALL, 2)] == [4, 3]
+    assert book.hash_of(4) == kept[0].hash
+    assert book.hash_of(5) is None
+    assert not any(entry.receipt.is_event for entry in kept)
+
+
+def test_receipts_are_found_by_client_grant_and_time(book: ReceiptFile) -> None:
+    book.append([read(1), read(2, client_id="other"), read(3, grant_id="grt_2")])
+    numbers = {
+        "client": [e.number for e in book.receipts(ReceiptQuery(client_id="agent"))],
+        "grant": [e.number for e in book.receipts(ReceiptQuery(grant_id="grt_1"))],
+        "since": [e.number for e in book.receipts(ReceiptQuery(since=1_002))],
+        "both": [e.number for e in book.receipts(ReceiptQuery(1_002, "agent"))],
+    }
+    assert numbers == {"client": [3, 1], "grant": [2, 1], "since": [3, 2], "both": [3]}
+
+
+def test_totals_count_each_record_once_and_every_character(book: ReceiptFile) -> None:
+    book.append(
+        [
+            read(1, records=("a", "b"), characters=20),
+            read(2, records=("b", "c"), characters=30),
+            read(3, records=("b",), stream="tasks", characters=5),
+            read(4, connection_id="cin_2", records=(), bytes=9, characters=100),
+            read(5, client_id=None, records=("z",), characters=1),
+            read(6, connection_id=None, records=(), characters=7),
+        ]
+    )
+    found = [tuple(total) for total in book.totals(ALL)]
+    assert found == [
+        ("agent", "cin_2", 0, 100, 9, 1_004),
+        ("agent", "cin_1", 4, 55, 0, 1_003),
+        (None, "cin_1", 1, 1, 0, 1_005),
+    ]
+    assert [total.records for total in book.totals(ReceiptQuery(since=1_002))] == [0, 3, 1]
+
+
+def test_a_log_as_it_was_written_is_whole(book: ReceiptFile) -> None:
+    assert book.verify().problems == ()
+    assert book.verify().length == 0
+    fill(book, 3)
+    fill(book, 2)
+    verdict = book.verify()
+    assert verdict.problems == ()
+    assert (verdict.first, verdict.last, verdict.length) == (1, 5, 5)
+    assert verdict.hash == book.hash_of(5)
+
+
+COLUMNS = [*Receipt._fields, "hash", "number"]
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize("number", [1, 5, 10])
+def test_a_change_of_any_value_shows(store: SqliteStore, column: str, number: int) -> None:
+    fill(store.receipts)
+    change = {"number": "number + 100", "hash": "zeroblob(32)", "records": "'[\"n\"]'"}
+    value = change.get(column, "7" if column in ("at", "characters", "bytes") else "'x'")
+    told = tampered(store, f"UPDATE receipt SET {column} = {value} WHERE number = {number}")
+    assert told
+
+
+@pytest.mark.parametrize("value", ["CAST('x' AS BLOB)", "CAST(x'ff' AS TEXT)", "1.5"])
+def test_a_value_of_another_kind_shows(store: SqliteStore, value: str) -> None:
+    fill(store.receipts)
+    assert tampered(store, f"UPDATE receipt SET detail = {value} WHERE number = 4")
+
+
+def test_every_byte_of_every_row_counts(store: SqliteStore, tmp_path: Path) -> None:
+    fill(store.receipts, 3)
+    folder = tmp_path / "copy"
+    store.backup(folder)
+    path = folder / RECEIPTS_NAME
+    good = path.read_bytes()
+    start = good.index(b"listRecordsagentgrt_1cin_1notes")
+    missed = []
+    for place in range(start, start + len(b'listRecordsagentgrt_1cin_1notes["id","title"]["n0"]')):
+        changed = bytearray(good)
+        changed[place] ^= 1
+        path.write_bytes(changed)
+        copy = SqliteStore(folder)
+        if not copy.check():
+            missed.append(place)
+        copy.close()
+    assert missed == []
+
+
+def test_a_receipt_taken_out_of_the_middle_is_named(store: SqliteStore) -> None:
+    fill(store.receipts)
+    assert tampered(store, "DELETE FROM receipt WHERE number = 4") == ("receipt 4 is missing",)
+    assert tampered(store, "DELETE FROM receipt WHERE number = 5") == ("receipts 4 to 5 missing",)
+
+
+def test_a_tail_that_was_cut_off_is_told(store: SqliteStore) -> None:
+    fill(store.receipts)
+    told = tampered(store, "DELETE FROM receipt WHERE number > 8")
+    assert told == ("receipts 9 to 10 missing",)
+
+
+def test_a_tail_that_was_cut_off_with_its_end_moved_is_not_sealed(store: SqliteStore) -> None:
+    fill(store.receipts)
+    told = tampered(
+        store,
+        "DELETE FROM receipt WHERE number > 8",
+        "UPDATE head SET last = 8, hash = (SELECT hash FROM receipt WHERE number = 8)",
+    )
+    assert told == ("the ends of the log are not sealed by this store",)
+
+
+def test_a_beginning_that_was_cut_off_is_told(store: SqliteStore) -> None:
+    fill(store.receipts)
+    assert tampered(store, "DELETE FROM receipt WHERE number < 3") == ("receipts 1 to 2 missing",)
+    moved = tampered(store, "UPDATE head SET first = 3, before = zeroblob(32)")
+    assert "the ends of the log are not sealed by this store" in moved
+
+
+def test_swapped_receipts_are_told(store: SqliteStore) -> None:
+    fill(store.receipts)
+    told = tampered(
+        store,
+        "UPDATE receipt SET number = 99 WHERE number = 4",
+        "UPDATE receipt SET number = 4 WHERE number = 5",
+        "UPDATE receipt SET number = 5 WHERE number = 99",
+    )
+    assert [line.partition(" was")[0] for line in told] == ["receipt 4", "receipt 5", "receipt 6"]
+
+
+def test_a_receipt_put_in_from_outside_is_told(store: SqliteStore) -> None:
+    fill(store.receipts)
+    columns = ", ".join(Receipt._fields)
+    told = tampered(
+        store, f"INSERT INTO receipt SELECT 11, {columns}, hash FROM receipt WHERE number = 10"
+    )
+    assert "receipts 11 to 11 were added from outside" in told
+    before = tampered(
+        store, f"INSERT INTO receipt SELECT 0, {columns}, hash FROM receipt WHERE number = 10"
+    )
+    assert "receipt 0 is where another belongs" in before
+
+
+def test_a_last_receipt_made_anew_is_told(store: SqliteStore) -> None:
+    fill(store.receipts, 2)
+    chain_of = "UPDATE head SET hash = (SELECT hash FROM receipt WHERE number = 1)"
+    assert "the end of the log is another than receipt 2" in tampered(store, chain_of)
+
+
+def test_tampering_is_not_sealed_over_by_going_on(store: SqliteStore) -> None:
+    fill(store.receipts)
+    tampered(
+        store,
+        "DELETE FROM receipt WHERE number > 8",
+        "UPDATE head SET last = 8, hash = (SELECT hash FROM receipt WHERE number = 8)",
+    )
+    fill(store.receipts, 2)
+    kept = [entry.receipt.operation for entry in store.receipts.receipts(ALL, 3)]
+    assert kept == ["listRecords", "listRecords", Event.BROKEN]
+    told = "receipt 9 tells of tampering: the end of the log was not as it had been left"
+    assert store.receipts.verify().problems == (told,)
+
+
+def test_many_problems_are_told_in_a_few_lines(store: SqliteStore) -> None:
+    fill(store.receipts, 100)
+    assert len(tampered(store, "UPDATE receipt SET characters = 1")) == 20
+
+
+def test_the_log_of_another_store_is_not_sealed_by_this_one(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    fill(store.receipts)
+    store.backup(tmp_path / "copy")
+    other = SqliteStore(tmp_path / "other")
+    shutil.copy(tmp_path / "copy" / RECEIPTS_NAME, tmp_path / "other" / RECEIPTS_NAME)
+    assert other.check() == ["the ends of the log are not sealed by this store"]
+    other.close()
+
+
+# Beginning and ending
+
+
+def events(book: ReceiptFile) -> list[tuple[str, str | None]]:
+    told = [entry.receipt for entry in book.receipts(ALL) if entry.receipt.is_event]
+    return [(receipt.operation, receipt.detail) for receipt in reversed(told)]
+
+
+def test_a_log_that_was_ended_properly_has_no_gap(tmp_path: Path, clock: Clock) -> None:
+    for _ in range(3):
+        store = SqliteStore(tmp_path, clock)
+        store.receipts.begin()
+        fill(store.receipts)
+        store.receipts.finish()
+        store.receipts.finish()
+        store.close()
+    store = SqliteStore(tmp_path, clock)
+    store.receipts.begin()
+    assert events(store.receipts) == []
+    store.close()
+
+
+def test_a_writer_that_did_not_end_leaves_a_gap(tmp_path: Path, clock: Clock) -> None:
+    store = SqliteStore(tmp_path, clock)
+    store.receipts.begin()
+    store.receipts.append([read(at=clock() + instant.SECOND)])
+    store.close()
+    clock.pass_by(60)
+    store = SqliteStore(tmp_path, clock)
+    store.receipts.begin()
+    moment = instant.to_text(NOW + instant.SECOND)
+    told = f"the server ended without writing its last receipts, those after {moment}"
+    assert events(store.receipts) == [(Event.GAP, told)]
+    store.receipts.finish()
+    store.close()
+    store = SqliteStore(tmp_path, clock)
+    store.receipts.begin()
+    assert len(events(store.receipts)) == 1
+    assert store.receipts.verify().problems == ()
+    store.close()
+
+
+def test_a_second_writer_is_no_gap_and_both_write_one_chain(tmp_path: Path, clock: Clock) -> None:
+    one, two = SqliteStore(tmp_path, clock), SqliteStore(tmp_path, clock)
+    one.receipts.begin()
+    two.receipts.begin()
+    for book in (one.receipts, two.receipts) * 3:
+        fill(book, 2)
+    one.receipts.finish()
+    fill(two.receipts, 1)
+    two.receipts.finish()
+    assert events(two.receipts) == []
+    assert two.receipts.verify().problems == ()
+    assert two.receipts.verify().length == 13
+    one.close()
+    two.close()
+
+
+def _write_until_killed(folder: Path, told: Connection) -> None:
+    store = SqliteStore(folder)
+    store.receipts.begin()
+    number = 0
+    while True:
+        number += 1
+        store.receipts.append([read(number, at=instant.now())])
+        told.send(number)
+
+
+def test_a_killed_writer_loses_nothing_it_had_written(tmp_path: Path) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    acknowledged = 0
+    for _ in range(4):
+        listen, tell = spawn.Pipe(duplex=False)
+        process = spawn.Process(target=_write_until_killed, args=(tmp_path, tell))
+        process.start()
+        tell.close()
+        for _ in range(5):
+            listen.recv()
+            acknowledged += 1
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGKILL)
+        process.join()
+        while listen.poll():
+            try:
+                listen.recv()
+            except EOFError:
+                break
+            acknowledged += 1
+        listen.close()
+    store = SqliteStore(tmp_path)
+    store.receipts.begin()
+    kept = [entry.receipt for entry in store.receipts.receipts(ALL)]
+    assert sum(not receipt.is_event for receipt in kept) >= acknowledged
+    assert len(events(store.receipts)) == 4
+    assert store.receipts.verify().problems == ()
+    store.close()
+
+
+def test_a_log_that_was_deleted_or_put_back_is_told(tmp_path: Path, clock: Clock) -> None:
+    folder = tmp_path / "data"
+    store = SqliteStore(folder, clock)
+    store.receipts.begin()
+    fill(store.receipts)
+    store.backup(tmp_path / "older")
+    fill(store.receipts)
+    store.receipts.finish()
+    store.close()
+    path = folder / RECEIPTS_NAME
+    shutil.copy(tmp_path / "older" / RECEIPTS_NAME, path)
+    store = SqliteStore(folder, clock)
+    assert store.check() == ["the log is not the one that the store remembers"]
+    store.close()
+    path.unlink()
+    store = SqliteStore(folder, clock)
+    assert store.check() == ["the log of receipts is missing"]
+    store.receipts.begin()
+    told = "the log is not the one that the store remembers"
+    assert events(store.receipts) == [(Event.BROKEN, told)]
+    assert store.check() == [f"receipt 1 tells of tampering: {told}"]
+    store.close()
+
+
+# Bounds
+
+
+def test_the_oldest_make_room_and_that_is_written_down(
+    store: SqliteStore, book: ReceiptFile
+) -> None:
+    fill(book, 100)
+    book.trim(100, 1 << 30)
+    assert book.verify().length == 100
+    fill(book, 1)
+    book.trim(100, 1 << 30)
+    verdict = book.verify()
+    assert verdict.problems == ()
+    assert verdict.first == 7
+    assert events(book) == [(Event.TRIMMED, "receipts 1 to 6 made room for newer")]
+    assert tampered(store, "DELETE FROM receipt WHERE number = 7") == ("receipt 7 is missing",)
+
+
+def test_far_too_many_go_at_once(book: ReceiptFile) -> None:
+    fill(book, 100)
+    book.trim(10, 1 << 30)
+    assert book.verify().length == 11
+    assert book.verify().problems == ()
+
+
+def test_a_log_stays_within_its_bytes(book: ReceiptFile) -> None:
+    most = 300_000
+    for _ in range(60):
+        book.append([read(number, records=("k" * 400,) * 5) for number in range(20)])
+        book.trim(1_000_000, most)
+    assert book._path.stat().st_size < 2 * most
+    assert book.verify().problems == ()
+    assert book.verify().length > 50
+
+
+def test_a_log_is_never_trimmed_to_nothing(book: ReceiptFile) -> None:
+    book.trim(0, 0)
+    book.append([read()])
+    book.trim(0, 0)
+    assert book.verify().length == 1
+
+
+# The file
+
+
+def test_only_the_owner_of_the_folder_reads_the_file(store: SqliteStore) -> None:
+    fill(store.receipts)
+    for path in store._folder.glob("receipts*"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+
+
+def test_writing_receipts_leaves_the_state_of_the_store_alone(store: SqliteStore) -> None:
+    store.receipts.begin()
+    before = store.state()
+    fill(store.receipts)
+    store.receipts.trim(5, 1 << 30)
+    assert store.state() == before
+
+
+def test_a_backup_holds_the_log_and_nobody_is_missed_there(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    store.receipts.begin()
+    fill(store.receipts)
+    store.backup(tmp_path / "copy")
+    copy = SqliteStore(tmp_path / "copy")
+    assert stat.S_IMODE((tmp_path / "copy" / RECEIPTS_NAME).stat().st_mode) == 0o600
+    copy.receipts.begin()
+    assert events(copy.receipts) == []
+    assert copy.check() == []
+    assert copy.receipts.verify().length == 10
+    copy.close()
+
+
+def test_a_store_without_receipts_is_checked_and_backed_up_without_them(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    assert store.check() == []
+    store.backup(tmp_path / "copy")
+    assert not (tmp_path / "copy" / RECEIPTS_NAME).exists()
+    assert not (store._folder / RECEIPTS_NAME).exists()
+
+
+def test_a_file_that_is_something_else_is_left_alone(store: SqliteStore) -> None:
+    path = store._folder / RECEIPTS_NAME
+    db = apsw.Connection(str(path))
+    db.execute("CREATE TABLE mine (x)")
+    db.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="holds something else"):
+        _ = store.receipts
+    assert path.read_bytes() == before
+    assert store.check() == ["receipts.db holds something else than receipts; move it away"]
+
+
+def test_a_file_that_is_no_database_is_told_in_one_line(store: SqliteStore) -> None:
+    (store._folder / RECEIPTS_NAME).write_bytes(b"not a database at all, " * 100)
+    with pytest.raises(StoreError, match=r"cannot open the receipts .*move it away"):
+        _ = store.receipts
+
+
+def test_a_file_of_a_newer_program_is_left_alone(store: SqliteStore) -> None:
+    fill(store.receipts)
+    store.receipts._db.pragma("user_version", 9)
+    store.close()
+    again = SqliteStore(store._folder)
+    with pytest.raises(NewerDatabase):
+        _ = again.receipts
+    again.close()
+
+
+def test_a_file_that_cannot_be_written_is_an_error_and_nothing_is_kept(
+    store: SqliteStore, book: ReceiptFile
+) -> None:
+    fill(book, 2)
+    book._db.pragma("max_page_count", 1)
+    with pytest.raises(StoreError, match=r"cannot write to .*full"):
+        book.append([read(number, records=("k" * 500,) * 20) for number in range(50)])
+    assert book.verify().length == 2
+    book._db.pragma("max_page_count", 1_000_000)
+    fill(book, 1)
+    assert book.verify().problems == ()
+    assert store.check() == []

@@ -1,0 +1,98 @@
+import io
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from pdpp.watch.journal import LogChoice, keep_journal
+
+log = logging.getLogger("pdpp.test")
+SECRET = "pdpp_owner_" + "a1B2" * 10
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def _usual_logging() -> Iterator[None]:
+    root = logging.getLogger()
+    before, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = before
+    root.setLevel(level)
+    for name in ("pdpp.access", "uvicorn", "asyncio"):
+        logging.getLogger(name).setLevel(logging.NOTSET)
+
+
+def journal(choice: LogChoice, stream: io.StringIO | None = None) -> io.StringIO:
+    target = stream or io.StringIO()
+    keep_journal(choice, target)
+    return target
+
+
+def test_an_entry_is_one_json_object_on_one_line() -> None:
+    written = journal(LogChoice(form="json"))
+    log.warning("a line\nthat %s", "breaks", extra={"told": {"status": 200}})
+    [line] = written.getvalue().splitlines()
+    entry = json.loads(line)
+    assert entry.pop("time").endswith("Z")
+    assert entry == {
+        "level": "warning",
+        "logger": "pdpp.test",
+        "message": "a line\nthat breaks",
+        "status": 200,
+    }
+
+
+def test_an_entry_of_text_cannot_be_forged_by_what_it_tells() -> None:
+    written = journal(LogChoice(form="text"))
+    log.warning("client %s", "x\n2026-01-01 ERROR forged\x1b[2J", extra={"told": {"status": 200}})
+    [line] = written.getvalue().splitlines()
+    assert "WARNING pdpp.test: client x⟨U+000A⟩2026-01-01" in line
+    assert "\x1b" not in line
+    assert line.endswith(" status=200")
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_a_failure_is_told_with_its_trace_and_without_a_token(form: str) -> None:
+    written = journal(LogChoice(form=form))
+    try:
+        raise ValueError(f"bad header Bearer {SECRET}")
+    except ValueError:
+        log.exception("request failed for %s", SECRET)
+    told = written.getvalue()
+    assert "ValueError: bad header" in told
+    assert "test_a_failure_is_told" in told
+    assert "pdpp_owner_…" in told
+    assert SECRET not in told
+    assert form == "text" or len(told.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("terminal", "form"), [(True, "text"), (False, "json")])
+def test_unless_chosen_a_terminal_gets_text_and_anything_else_json(
+    terminal: bool, form: str
+) -> None:
+    written = journal(LogChoice(), Terminal() if terminal else io.StringIO())
+    log.warning("hello")
+    assert written.getvalue().startswith("{") is (form == "json")
+
+
+def test_only_what_matters_enough_is_logged() -> None:
+    written = journal(LogChoice("warning", "text"))
+    log.info("quiet")
+    logging.getLogger("pdpp.access").info("request")
+    assert written.getvalue() == ""
+    written = journal(LogChoice("info", "text"))
+    log.info("loud")
+    logging.getLogger("uvicorn.error").info("Started server process")
+    assert written.getvalue().endswith("INFO pdpp.test: loud\n")
+
+
+@pytest.mark.parametrize("level", ["info", "warning", "error"])
+def test_requests_are_logged_where_that_is_chosen_whatever_the_level(level: str) -> None:
+    written = journal(LogChoice(level, "text", access=True))
+    logging.getLogger("pdpp.access").info("request", extra={"told": {"route": "/v1/search"}})
+    assert written.getvalue().endswith("INFO pdpp.access: request route=/v1/search\n")

@@ -1,0 +1,99 @@
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from tests.serving import SetClock, World, living, refused, seeded_store
+
+import pdpp
+
+SAMPLE = re.compile(
+    r'[a-z_]+(\{[a-z]+="(?:[^"\\\n]|\\.)*"(,[a-z]+="(?:[^"\\\n]|\\.)*")*\})? [0-9.e+-]+\Z'
+)
+
+
+@pytest.fixture(scope="module")
+def clock() -> SetClock:
+    return SetClock()
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory, clock: SetClock) -> Iterator[World]:
+    folder = tmp_path_factory.mktemp("measured") / "data"
+    with living(seeded_store(folder, clock), clock=clock) as made:
+        yield made
+
+
+def metrics(world: World) -> dict[str, float]:
+    answer = world.owner().get("/metrics")
+    assert answer.status_code == 200
+    lines = [line for line in answer.text.splitlines() if not line.startswith("#")]
+    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
+
+
+def test_only_the_owner_reads_the_metrics(world: World) -> None:
+    refused(world.server.client().get("/metrics"), 401, "authentication_error")
+    refused(world.server.client("pdpp_owner_wrong").get("/metrics"), 401, "authentication_error")
+    refused(world.client().get("/metrics"), 403, "insufficient_scope")
+    answer = world.owner().post("/metrics")
+    refused(answer, 405, "method_not_allowed")
+    assert answer.headers["allow"] == "GET, HEAD"
+
+
+def test_the_answer_is_text_in_the_form_of_prometheus(world: World) -> None:
+    answer = world.owner().get("/metrics")
+    assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    assert answer.headers["cache-control"] == "private, no-store"
+    assert answer.text.endswith("\n")
+    typed: set[str] = set()
+    for line in answer.text.splitlines():
+        if line.startswith("# TYPE "):
+            _, _, name, kind = line.split()
+            assert kind in ("counter", "gauge", "histogram")
+            assert name not in typed
+            typed.add(name)
+        elif not line.startswith("# HELP "):
+            assert SAMPLE.match(line), line
+            name = re.split(r"[{ ]", line)[0]
+            assert {name, re.sub("_(bucket|sum|count)$", "", name)} & typed
+
+
+def test_the_store_is_measured_without_a_name_of_anything_in_it(world: World) -> None:
+    found = metrics(world)
+    rows = world.owner().get("/v1/streams").json()["data"]
+    assert found["pdpp_records"] == sum(row["record_count"] for row in rows)
+    assert found["pdpp_streams"] == len(rows)
+    assert found["pdpp_connections"] == len({row["connection_id"] for row in rows})
+    assert found['pdpp_store_bytes{part="database"}'] > 1e6
+    assert found['pdpp_store_bytes{part="blobs"}'] > 1e5
+    assert found[f'pdpp_info{{version="{pdpp.__version__}"}}'] == 1
+    text = world.owner().get("/metrics").text
+    for row in rows:
+        assert row["connection_id"] not in text
+        assert row["display_name"] not in text
+
+
+def test_uptime_is_told_by_the_clock(world: World, clock: SetClock) -> None:
+    before = metrics(world)["pdpp_uptime_seconds"]
+    clock.advance(61)
+    found = metrics(world)
+    assert found["pdpp_uptime_seconds"] == pytest.approx(before + 61)
+    assert found["pdpp_start_seconds"] == pytest.approx(1790812800, abs=1)
+
+
+def test_lines_that_come_in_are_counted_by_what_became_of_them(world: World) -> None:
+    day = "2026-03-01T09:00:00Z"
+    lines = [
+        {"key": f"nb-{n}", "data": {"id": f"nb-{n}", "name": "New", "created_at": day}}
+        for n in range(3)
+    ]
+    body = "\n".join([*map(json.dumps, lines), "no json"]).encode()
+    answer = world.owner().post("/v1/ingest/notebooks?connection_id=cin_notes", content=body)
+    assert answer.json()["records_accepted"] == 3
+    found = metrics(world)
+    assert found['pdpp_ingested_lines_total{outcome="accepted"}'] == 3
+    assert found['pdpp_ingested_lines_total{outcome="rejected"}'] == 1
+
+
+def test_the_request_that_asks_is_itself_in_flight(world: World) -> None:
+    assert metrics(world)["pdpp_requests_in_flight"] == 1
