@@ -24,6 +24,7 @@ from bench.receipts import receipt_rows
 from bench.report import Row, table
 from bench.stock import Say, Stock, open_stock
 from bench.tokens import token_rows
+from bench.watching import watching_rows
 from bench.world import LEAST_RECORDS
 
 _SMALL = 10_000
@@ -51,6 +52,7 @@ def _measure(
     yield from ingest_rows(stock)
     say("Measuring token checks")
     yield from token_rows(stock.world.records, rounds)
+    yield from watching_rows(rounds)
     say("Measuring memory")
     yield from memory_rows(stock, rounds / 2)
     say("Measuring requests")

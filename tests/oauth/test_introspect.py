@@ -1,5 +1,6 @@
 """Resource servers that the owner trusts may ask what a token opens; nobody else may."""
 
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -12,8 +13,8 @@ from pdpp.authz.token import TokenKind, mint
 
 def asker(dance: Dance, **members: Any) -> str:
     """Return the secret of a resource server."""
-    secret, token = mint(TokenKind.RESOURCE_SERVER, "archive", dance.clock.now, **members)
-    dance.store.add_token(token)
+    secret, token = mint(TokenKind.RESOURCE_SERVER, "archive", dance.clock.now)
+    dance.store.add_token(replace(token, **members))
     return secret
 
 
@@ -89,8 +90,8 @@ def test_nobody_else_may_ask(dance: Dance, party: Party, who: str) -> None:
         "nobody": None,
         "client": grant(dance.store),
         "package": token,
-        "revoked": asker(dance, expires_at=dance.clock.now),
-        "expired": asker(dance, expires_at=dance.clock.now - 1),
+        "revoked": asker(dance, revoked_at=dance.clock.now),
+        "expired": asker(dance, expires_at=dance.clock.now),
         "unknown": "unknown",
     }[who]
     answer = ask(dance, bearer, token)

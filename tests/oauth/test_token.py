@@ -6,6 +6,7 @@ import pytest
 from tests.oauth.dance import CALLBACK, Dance, Party, details, oauth_error, query
 
 from pdpp.authz.draft import from_details
+from pdpp.authz.token import hash_token
 from pdpp.model.errors import InvalidRequest
 from pdpp.model.grant import AccessMode
 
@@ -138,6 +139,9 @@ def test_no_token_outlives_its_approval(dance: Dance, party: Party) -> None:
     location = dance.approve(review_id, expires_at=end)
     tokens = dance.exchange(party, query(location)["code"]).json()
     assert tokens["expires_in"] == 100
+    kept = dance.store.vault.refresh(hash_token(tokens["refresh_token"]))
+    assert kept is not None
+    assert kept.expires_at == end
     dance.clock.advance(50)
     renewed = dance.refresh(party, tokens["refresh_token"]).json()
     assert renewed["expires_in"] == 50

@@ -4,6 +4,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.pages.house import MAIL, PASSPHRASE, House, Reader, housed
+from tests.serving import SetClock
 
 from pdpp.resource.settings import Settings
 
@@ -195,7 +196,7 @@ def test_a_public_server_is_reached_through_a_proxy_that_changes_the_host(tmp_pa
 
 def test_guesses_behind_a_proxy_count_for_who_guesses(tmp_path: Path) -> None:
     settings = Settings(trusted_proxies=("127.0.0.1",), requests_per_second=0)
-    with housed(tmp_path / "store", settings=settings) as made:
+    with housed(tmp_path / "store", settings=settings, clock=SetClock()) as made:
         guesser = made.stranger(**{"X-Forwarded-For": "192.0.2.1"})
         statuses = [guesser.log_in("wrong").status for _ in range(6)]
         assert statuses == [401] * 5 + [429]

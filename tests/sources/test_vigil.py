@@ -79,3 +79,16 @@ def test_a_watch_ends_when_its_escort_wants_to_stop(scene: Scene) -> None:
         lambda: pytest.fail("waited"),
     )
     assert arrival.report.status == "complete"
+
+
+def test_a_watch_writes_nothing_while_nothing_changes(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.put("a", "one")
+    kept: list[str] = []
+    rounds = iter([False, False, True])
+    arrival = scene.arrival()
+    declaration = arrival.settle()
+    monkeypatch.setattr(scene.drawer, "keep_report", lambda name, _: kept.append(name))
+    keep_watch(arrival, declaration, Wishes(), Escort(), lambda: next(rounds))
+    assert len(kept) == 2

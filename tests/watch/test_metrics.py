@@ -1,6 +1,7 @@
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.serving import SetClock, World, living, refused, seeded_store
@@ -93,6 +94,13 @@ def test_lines_that_come_in_are_counted_by_what_became_of_them(world: World) -> 
     found = metrics(world)
     assert found['pdpp_ingested_lines_total{outcome="accepted"}'] == 3
     assert found['pdpp_ingested_lines_total{outcome="rejected"}'] == 1
+
+
+def test_the_page_about_metrics_names_them_all_and_no_others(world: World) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "watching.md").read_text()
+    told = re.findall(r"`(pdpp_[a-z_]+)`", page)
+    text = world.owner().get("/metrics").text
+    assert sorted(told) == sorted(re.findall(r"^# TYPE (\S+)", text, re.MULTILINE))
 
 
 def test_the_request_that_asks_is_itself_in_flight(world: World) -> None:

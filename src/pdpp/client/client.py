@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Unpack
 
-from pdpp.client import request, result
+from pdpp.client import envelope, request
 from pdpp.client.blob import Blob, Saved, blob_id_of, save
 from pdpp.client.listing import Changes, Listing
 from pdpp.client.place import place_of
@@ -90,18 +90,18 @@ class Client:
     ) -> Schema:
         """Return what the token opens; with a stream its fields, with ``full`` their schemas."""
         asked = request.schema(stream, connection_id, full=full)
-        return self._session.read(asked, result.schema_of)
+        return self._session.read(asked, envelope.schema_of)
 
     def streams(
         self, stream: str | None = None, *, connection_id: str | None = None
     ) -> tuple[Stream, ...]:
         """Return one row for each connection and stream."""
         asked = request.streams(stream, connection_id)
-        return self._session.read(asked, result.page_of(result.stream_of)).items
+        return self._session.read(asked, envelope.page_of(envelope.stream_of)).items
 
     def records(self, stream: str, **options: Unpack[RecordOptions]) -> Listing[Record]:
         """Return the records of a stream, newest first unless asked otherwise."""
-        read = result.page_of(result.record_of)
+        read = envelope.page_of(envelope.record_of)
         return Listing(lambda r: self._session.read(r, read), request.records(stream, options))
 
     def changes(
@@ -109,18 +109,18 @@ class Client:
     ) -> Changes:
         """Return what changed in one connection's stream since a bookmark, or everything."""
         asked = request.changes(stream, since, options)
-        read = result.page_of(result.record_of)
+        read = envelope.page_of(envelope.record_of)
         return Changes(lambda r: self._session.read(r, read), asked)
 
     def record(self, id: str | Handle, **options: Unpack[OneOptions]) -> Record:
         """Return one record by any of its names."""
         handle = place_of(id, options.get("connection_id"))
-        return self._session.read(request.record(handle, options), result.record_of)
+        return self._session.read(request.record(handle, options), envelope.record_of)
 
     def window(self, id: str | Handle, field: str, **options: Unpack[WindowOptions]) -> Window:
         """Return a bounded piece of one field, by offset or around the first match of a query."""
         handle = place_of(id, options.get("connection_id"))
-        return self._session.read(request.window(handle, field, options), result.window_of)
+        return self._session.read(request.window(handle, field, options), envelope.window_of)
 
     def walk(
         self,
@@ -143,7 +143,7 @@ class Client:
 
     def search(self, query: str, **options: Unpack[SearchOptions]) -> Listing[Hit]:
         """Return the records that hold some words, best first, with what proves it."""
-        read = result.page_of(result.hit_of)
+        read = envelope.page_of(envelope.hit_of)
         return Listing(lambda r: self._session.read(r, read), request.search(query, options))
 
     def aggregate(
@@ -151,7 +151,7 @@ class Client:
     ) -> Aggregation:
         """Return one number over the records of a stream, or one for each group."""
         asked = request.aggregate(stream, metric, options)
-        return self._session.read(asked, result.aggregation_of)
+        return self._session.read(asked, envelope.aggregation_of)
 
     def blob(self, blob_id: str, *, offset: int = 0) -> Blob:
         """Open a blob, to be read piece by piece, from an offset on where the server can."""

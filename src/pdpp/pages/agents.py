@@ -65,7 +65,7 @@ class Agent:
             if part.status == approval.status == "active"
             for account in part.accounts
         ]
-        return list(dict.fromkeys(names))
+        return sorted(set(names), key=str.casefold)
 
 
 def agent_id(client_id: str) -> str:
@@ -164,7 +164,7 @@ def _approval(site: Site, grants: Sequence[Grant], shown: str | None) -> Approva
         since=date(whole.created_at),
         until=_until(whole),
         purpose=first.purpose,
-        parts=tuple(_part(grant, catalogue, now) for grant in grants),
+        parts=sorted((_part(grant, catalogue, now) for grant in grants), key=_first_account),
         shown=shown,
     )
 
@@ -172,6 +172,10 @@ def _approval(site: Site, grants: Sequence[Grant], shown: str | None) -> Approva
 def _part(grant: Grant, catalogue: Catalogue, now: int) -> Part:
     accounts: Iterable[AccountWords] = accounts_of(grant.allowances, catalogue, {})
     return Part(grant.id, status(grant, now), tuple(accounts))
+
+
+def _first_account(part: Part) -> str:
+    return part.accounts[0].name.casefold()
 
 
 def _until(approval: Grant | Package) -> str:

@@ -63,7 +63,8 @@ def _glance(receipt: Receipt, names: Mapping[str, str]) -> Glance:
     connection_id = receipt.connection_id
     name = None if connection_id is None else names.get(connection_id, connection_id)
     place = " / ".join(part for part in (name, receipt.stream) if part is not None)
-    much = amount(len(receipt.records), receipt.characters, receipt.bytes)
+    read = (len(receipt.records), receipt.characters, receipt.bytes)
+    much = amount(*read) if any(read) else ""
     told = [VERBS.get(receipt.operation, receipt.operation), place, much]
     return Glance(_moment(receipt.at), " · ".join(part for part in told if part))
 

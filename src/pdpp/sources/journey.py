@@ -92,6 +92,7 @@ class Journey:
     def flush(self) -> None:
         """Write what is gathered, and only then note how far that is."""
         self._sink.flush()
+        self._journal.note(self._reached)
         self._reached = {}
         self._tell()
 

@@ -24,6 +24,7 @@ _MICROSECONDS = _BUCKETS + len(BOUNDS) + 1
 _ROUTE = _MICROSECONDS + 1
 _METHOD_PLACE = {name: number * len(STATUSES) for number, name in enumerate(METHODS)}
 _STATUS_PLACE = {status: number for number, status in enumerate(STATUSES)}
+_OTHER_METHOD, _FAILED = _METHOD_PLACE[OTHER], _STATUS_PLACE[500]
 
 WORDS = _HEAD + _MOST_ROUTES * _ROUTE
 """How many words of 64 bits one meter takes."""
@@ -85,8 +86,8 @@ class Meter:
         words = self._words
         words[_IN_FLIGHT] -= 1
         place = self._places.get(route, _HEAD)
-        kind = _METHOD_PLACE.get(method, _METHOD_PLACE[OTHER])
-        words[place + kind + _STATUS_PLACE.get(status, _STATUS_PLACE[500])] += 1
+        kind = _METHOD_PLACE.get(method, _OTHER_METHOD)
+        words[place + kind + _STATUS_PLACE.get(status, _FAILED)] += 1
         words[place + _BUCKETS + bisect_left(BOUNDS, seconds)] += 1
         words[place + _MICROSECONDS] += int(seconds * 1e6)
 

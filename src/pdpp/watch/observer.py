@@ -12,6 +12,7 @@ from pdpp.watch.meter import LEFT, OTHER, Meter
 log = logging.getLogger("pdpp.access")
 
 _ID = b"request-id"
+_NOTHING = (b"", b"")
 
 
 class Observer:
@@ -32,8 +33,9 @@ class Observer:
         def sending(message: Message) -> Awaitable[None]:
             nonlocal status, request_id
             if message["type"] == "http.response.start":
-                status = message["status"]
-                request_id = _named(message)
+                status, headers = message["status"], message["headers"]
+                first = headers[0] if headers else _NOTHING
+                request_id = first[1] if first[0] == _ID else _named(message)
             return send(message)
 
         self._meter.begin()

@@ -1,5 +1,6 @@
 """Pages for machines that watch the server: asked with GET, answered in one piece or refused."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import NamedTuple
@@ -20,7 +21,7 @@ class Answer(NamedTuple):
     headers: Mapping[str, str]
 
 
-class Page:
+class Page(ABC):
     """One such page; what it answers is up to those that derive from it."""
 
     def __init__(self, service: Service) -> None:
@@ -38,6 +39,7 @@ class Page:
         else:
             await send_answer(send, answer.status, answer.body, request_id, answer.headers)
 
+    @abstractmethod
     async def answer(self, scope: Scope) -> Answer:
         """Return what is to be sent."""
-        raise NotImplementedError
+        ...

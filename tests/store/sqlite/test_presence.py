@@ -1,34 +1,27 @@
-"""Presence: who is at work on a file is known from locks, also across processes."""
+"""Presence: whether somebody is still at work is known from a lock."""
 
-import threading
+import stat
 from pathlib import Path
 
-from pdpp.store.sqlite.presence import Presence
+from pdpp.store.sqlite.presence import Presence, is_gone
 
 
-def test_the_first_is_alone_and_the_second_is_not(tmp_path: Path) -> None:
-    one, two = Presence(tmp_path / "lock"), Presence(tmp_path / "lock")
-    assert one.enter()
-    one.welcome()
-    assert not two.enter()
-    one.leave()
-    two.leave()
-    two.leave()
-    assert one.enter()
-    one.leave()
-    one.welcome()
+def test_whoever_is_present_is_not_gone(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    present = Presence(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert not is_gone(path)
+    assert not is_gone(path)
+    present.leave()
+    assert not path.exists()
+    assert is_gone(path)
 
 
-def test_whoever_comes_waits_until_the_first_has_looked_around(tmp_path: Path) -> None:
-    one, two = Presence(tmp_path / "lock"), Presence(tmp_path / "lock")
-    assert one.enter()
-    found: list[bool] = []
-    thread = threading.Thread(target=lambda: found.append(two.enter()))
-    thread.start()
-    thread.join(0.1)
-    assert thread.is_alive()
-    one.welcome()
-    thread.join(20)
-    assert found == [False]
-    one.leave()
-    two.leave()
+def test_whoever_was_killed_is_gone_and_what_is_left_of_them_is_removed(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    killed = Presence(path)
+    killed.drop()
+    killed.drop()
+    assert path.exists()
+    assert is_gone(path)
+    assert not path.exists()

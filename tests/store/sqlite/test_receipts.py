@@ -92,6 +92,15 @@ def test_receipts_are_found_by_client_grant_and_time(book: ReceiptFile) -> None:
     assert numbers == {"client": [3, 1], "grant": [2, 1], "since": [3, 2], "both": [3]}
 
 
+def test_what_happened_to_the_log_is_told_apart_and_who_read_last(book: ReceiptFile) -> None:
+    gap = Receipt(2_000, Event.GAP, detail="something is missing")
+    book.append([read(1), gap, read(2), read(3, client_id="other")])
+    assert [entry.receipt for entry in book.events()] == [gap]
+    assert list(book.events(2_001)) == []
+    assert book.last_read("agent") == 1_002
+    assert book.last_read("nobody") is None
+
+
 def test_totals_count_each_record_once_and_every_character(book: ReceiptFile) -> None:
     book.append(
         [
@@ -306,6 +315,21 @@ def test_a_second_writer_is_no_gap_and_both_write_one_chain(tmp_path: Path, cloc
     assert two.receipts.verify().length == 13
     one.close()
     two.close()
+
+
+def test_a_writer_that_was_killed_beside_others_is_missed_by_the_next_one(
+    tmp_path: Path, clock: Clock
+) -> None:
+    stays, killed, next_one = (SqliteStore(tmp_path, clock) for _ in range(3))
+    stays.receipts.begin()
+    killed.receipts.begin()
+    killed.close()
+    next_one.receipts.begin()
+    assert [kind for kind, _ in events(next_one.receipts)] == [Event.GAP]
+    for store in (stays, next_one):
+        store.receipts.finish()
+        store.close()
+    assert list(tmp_path.glob("*.lock")) == []
 
 
 def _write_until_killed(folder: Path, told: Connection) -> None:

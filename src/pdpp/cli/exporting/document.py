@@ -7,7 +7,8 @@ from pdpp.cli.exporting.manifest import write_whole
 from pdpp.cli.reading.value import facts_in, title_of
 from pdpp.client import request
 from pdpp.client.client import Client
-from pdpp.client.result import Record, record_of
+from pdpp.client.envelope import record_of
+from pdpp.client.result import Record
 from pdpp.evidence.handle import Handle
 from pdpp.mcp.presentation import Room, document_text
 

@@ -11,8 +11,9 @@ from pdpp.cli.reading.naming import stream_of
 from pdpp.cli.reading.provider import connected, sourced
 from pdpp.cli.reading.sheet import Cell, Sheet, Span, sheet
 from pdpp.client import request
+from pdpp.client.envelope import aggregation_of
 from pdpp.client.request import AggregateOptions
-from pdpp.client.result import Aggregation, Group, aggregation_of
+from pdpp.client.result import Aggregation, Group
 from pdpp.evidence.text import field_text
 
 _METRICS = ["count", "sum", "min", "max", "count_distinct"]

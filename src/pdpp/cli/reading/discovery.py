@@ -13,8 +13,9 @@ from pdpp.cli.reading.paging import write_lines
 from pdpp.cli.reading.provider import connected, sourced
 from pdpp.cli.reading.sheet import Cell, Sheet, Span, sheet
 from pdpp.client import request
-from pdpp.client.result import Page, Schema, SchemaStream, Stream, page_of, schema_of
-from pdpp.client.result import stream_of as row_of
+from pdpp.client.envelope import page_of, schema_of
+from pdpp.client.envelope import stream_of as row_of
+from pdpp.client.result import Page, Schema, SchemaStream, Stream
 from pdpp.evidence.compact import field_flags
 
 

@@ -15,8 +15,9 @@ from pdpp.cli.reading.sheet import Sheet, Span, sheet
 from pdpp.cli.reading.value import binary_words, facts_in, title_of
 from pdpp.client import request
 from pdpp.client.client import Client
+from pdpp.client.envelope import record_of
 from pdpp.client.request import OneOptions
-from pdpp.client.result import Record, record_of
+from pdpp.client.result import Record
 from pdpp.evidence.binary import describe
 from pdpp.evidence.budget import cut
 from pdpp.evidence.fence import quote

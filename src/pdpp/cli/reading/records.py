@@ -14,10 +14,11 @@ from pdpp.cli.reading.provider import connected, sourced
 from pdpp.cli.reading.sheet import Sheet, Span, sheet
 from pdpp.cli.reading.value import facts_in, fields_of, title_of
 from pdpp.client.client import Client
+from pdpp.client.envelope import page_of, record_of
 from pdpp.client.listing import Listing
 from pdpp.client.request import Request
 from pdpp.client.request import records as asked_records
-from pdpp.client.result import Page, Record, page_of, record_of
+from pdpp.client.result import Page, Record
 from pdpp.evidence.fence import quote
 
 _FEW = 10

@@ -11,8 +11,9 @@ from pdpp.cli.reading.provider import connected, sourced
 from pdpp.cli.reading.sheet import Sheet, Span, sheet
 from pdpp.client import request
 from pdpp.client.client import Client
+from pdpp.client.envelope import window_of
 from pdpp.client.request import WindowOptions
-from pdpp.client.result import Window, window_of
+from pdpp.client.result import Window
 from pdpp.evidence.window import DEFAULT_LIMIT, MAX_LIMIT
 
 

@@ -17,10 +17,9 @@ from pdpp.model.errors import NewerDatabase, StoreError
 from pdpp.store.receipts import Event, Kept, Receipt, ReceiptQuery, Total, Verdict
 from pdpp.store.sqlite import chain, recount
 from pdpp.store.sqlite.chain import Head, Row
-from pdpp.store.sqlite.presence import Presence
+from pdpp.store.sqlite.presence import Presence, is_gone
 
 RECEIPTS_NAME = "receipts.db"
-_LOCK_NAME = "receipts.lock"
 _APPLICATION_ID = 0x50445052
 _VERSION = 1
 _BUSY_MILLISECONDS = 5_000
@@ -78,7 +77,7 @@ class ReceiptFile:
 
     def __init__(self, folder: Path, secret: bytes, anchor: Anchor, clock: instant.Clock) -> None:
         self._path = folder / RECEIPTS_NAME
-        self._presence = Presence(folder / _LOCK_NAME)
+        self._presence: Presence | None = None
         self._key = chain.sealing_key(secret)
         self._anchor = anchor
         self._clock = clock
@@ -118,7 +117,8 @@ class ReceiptFile:
 
     def close(self) -> None:
         """Close the file."""
-        self._presence.leave()
+        if self._presence is not None:
+            self._presence.drop()
         self._db.close()
 
     # Writing
@@ -138,29 +138,32 @@ class ReceiptFile:
 
     def begin(self) -> None:
         """Begin to write; a predecessor that ended without saying so leaves a gap in the log."""
-        alone = self._presence.enter()
         now, session = self._clock(), secrets.token_hex(8)
+        self._presence = Presence(self._lock_of(session))
         with self._writing() as db:
-            events = self._missed(db, now) if alone else []
+            events = self._missed(db, now)
             if not recount.holds(db, self._head(db), self._anchor.recall()):
                 told = "the log is not the one that the store remembers"
                 events.append(Receipt(now, Event.BROKEN, detail=told))
             self._extend(db, events)
             db.execute("INSERT INTO session VALUES (?, ?)", (session, now))
             head = self._head(db)
-        self._presence.welcome()
         self._session = session
         self._anchor.remember(head.last, head.hash)
 
+    def _lock_of(self, session: str) -> Path:
+        return self._path.with_name(f"receipts.{session}.lock")
+
     def _missed(self, db: apsw.Connection, now: int) -> list[Receipt]:
         """Return a gap for each writer that is gone and did not say that it had written all."""
-        began = [row[0] for row in db.execute("SELECT began_at FROM session ORDER BY began_at")]
-        db.execute("DELETE FROM session")
+        rows = list(db.execute("SELECT id, began_at FROM session ORDER BY began_at"))
+        gone = [row for row in rows if is_gone(self._lock_of(row[0]))]
+        db.executemany("DELETE FROM session WHERE id = ?", [(name,) for name, _ in gone])
         last = db.execute("SELECT max(at) FROM receipt").get
         told = "the server ended without writing its last receipts, those after {}"
         return [
-            Receipt(now, Event.GAP, detail=told.format(instant.to_text(max(moment, last or 0))))
-            for moment in began
+            Receipt(now, Event.GAP, detail=told.format(instant.to_text(max(began, last or 0))))
+            for _, began in gone
         ]
 
     def append(self, receipts: Sequence[Receipt]) -> None:
@@ -245,7 +248,8 @@ class ReceiptFile:
             db.execute("DELETE FROM session WHERE id = ?", (self._session,))
             head = self._head(db)
         self._session = None
-        self._presence.leave()
+        if self._presence is not None:
+            self._presence.leave()
         self._anchor.remember(head.last, head.hash)
 
     # Reading
