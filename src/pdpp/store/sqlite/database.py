@@ -45,6 +45,8 @@ class Database:
     def _connect(self) -> apsw.Connection:
         db = apsw.Connection(str(self._path), statementcachesize=512)
         db.set_busy_timeout(_BUSY_MILLISECONDS)
+        # Otherwise a statement is planned anew for every value that is bound to a range.
+        db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         db.pragma("page_size", _PAGE_BYTES)
         db.pragma("journal_mode", "wal")
         db.pragma("wal_autocheckpoint", _LOG_PAGES)
