@@ -1,9 +1,9 @@
 """A call: one request as the operations see it, and the ways they choose what it reaches."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from pdpp.authz.principal import Principal
 from pdpp.evidence.handle import path_part
@@ -17,8 +17,7 @@ from pdpp.store.scope import Reach
 MOST_CANDIDATES = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """Everything an operation needs to answer one request."""
 
     store: Store
@@ -30,7 +29,7 @@ class Call:
     signer: Signer
     settings: Settings
     body: Any = None
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = MappingProxyType({})
 
     @property
     def stream(self) -> str:

@@ -135,6 +135,8 @@ def _pairs(query: bytes) -> Sequence[tuple[str, str]]:
 
 
 def _split(key: str) -> tuple[str, list[str]]:
+    if "[" not in key:
+        return key, []
     match = _BRACKETS.match(key)
     if match is None:
         return key, []

@@ -125,7 +125,7 @@ class Database:
 
     def state(self) -> tuple[int, int]:
         """Return a value that differs after any commit by another connection."""
-        version: Any = self.reader.pragma("data_version")
+        version: Any = self.reader.execute("PRAGMA data_version").get
         return threading.get_ident(), version
 
     def backup(self, target: Path, progress: Callable[[int, int], None] | None) -> None:

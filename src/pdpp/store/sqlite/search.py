@@ -25,8 +25,8 @@ from pdpp.store.sqlite.layout import (
     index_span,
     turned,
 )
+from pdpp.store.sqlite.lens import COLUMNS, Lens, Shapes
 from pdpp.store.sqlite.predicate import limits_where
-from pdpp.store.sqlite.records import COLUMNS, Lens, Shapes
 
 CANDIDATES = 2_000
 _PROBE = 1_000
@@ -211,11 +211,11 @@ class Searcher:
         return _place(score, time, key, reach)
 
     def _hit(self, score: int, record: int, reach: Reach) -> Hit:
-        time, *row = next(
+        row = next(
             self._db.execute(f"SELECT r.time, {COLUMNS} FROM record r WHERE r.id = ?", (record,))
         )
         found = Lens(reach, self._shapes).record(row)
-        return Hit(found, _place(score, time, found.key, reach))
+        return Hit(found, _place(score, row[0], found.key, reach))
 
 
 def _place(score: int, time: int | None, key: str, reach: Reach) -> SearchPosition:

@@ -13,8 +13,8 @@ from pdpp.store.cell import CellValue, cell_values
 from pdpp.store.port import Line, Written
 from pdpp.store.scope import digest_of
 from pdpp.store.sqlite.layout import index_row, record_number
+from pdpp.store.sqlite.lens import MOVES
 from pdpp.store.sqlite.predicate import ABSENT, SUBJECT
-from pdpp.store.sqlite.records import MOVES
 from pdpp.store.sqlite.shapes import Shapes
 
 CANONICAL = orjson.OPT_SORT_KEYS
