@@ -10,6 +10,7 @@ import orjson
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Router
 from starlette.routing import Route as Path
+from starlette.types import ASGIApp
 
 from pdpp.authz.principal import Gate
 from pdpp.hosted import ICON_PATH, MCP_PATH, hosted_endpoint, metadata
@@ -24,6 +25,14 @@ from pdpp.resource.routes import BASE, ROUTES, Route
 from pdpp.resource.runner import Runner
 from pdpp.resource.settings import Settings
 from pdpp.store.port import Store
+
+
+class Application(Starlette):
+    """The routes alone: each answers its own errors, so that nothing has to stand around them."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Return what requests go to."""
+        return self.router
 
 
 def make_app(
@@ -53,7 +62,7 @@ def make_app(
     resource = Router([*_resource_paths(service)], default=NoSuchRoute(service))
     resource.redirect_slashes = False
     mcp = hosted_endpoint(resource, service)
-    app = Starlette(
+    app = Application(
         routes=[
             Path(MCP_PATH, mcp),
             *resource.routes,

@@ -12,6 +12,8 @@ from pdpp.resource.call import Call
 from pdpp.store.port import Record, Tombstone
 from pdpp.store.scope import Reach
 
+_BETWEEN = b',{"object":"record","id":'
+
 
 def source_of(reach: Reach) -> dict[str, Any]:
     """Return who a record comes from."""
@@ -43,18 +45,9 @@ def _joined(records: Iterable[Record]) -> bytes:
     """
     pieces: list[bytes] = []
     for reach, key, data, emitted_at, version in records:
-        pieces += (
-            b',{"object":"record","id":',
-            orjson.dumps(key),
-            _source_json(reach),
-            data,
-            b',"emitted_at":"',
-            instant.to_text(emitted_at).encode(),
-            b'","version":"',
-            version.encode(),
-            b'"}',
-        )
-    pieces[:1] = [b'{"object":"record","id":'] if pieces else []
+        ending = f',"emitted_at":"{instant.to_text(emitted_at)}","version":"{version}"}}'
+        pieces += (_BETWEEN, orjson.dumps(key), _source_json(reach), data, ending.encode())
+    pieces[:1] = [_BETWEEN[1:]] if pieces else []
     return b"".join(pieces)
 
 
