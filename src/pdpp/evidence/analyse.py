@@ -183,6 +183,8 @@ def tokens(text: str) -> Iterator[Token]:
 
 def _phrase(text: str, stars: str) -> Phrase | None:
     bare = text.rstrip("*")
+    if bare.isalnum() and bare.isascii():
+        return Phrase((bare.lower(),), bool(stars) or len(bare) < len(text))
     found = list(tokens(bare))
     if not found:
         return None
@@ -272,14 +274,18 @@ def find(text: str, phrases: Sequence[Phrase]) -> list[Match]:
     """Return every place in a text where one of the phrases stands, in order of start."""
     if text.isascii():
         lower = text.lower()
-        return sorted(
-            Match(*found.span(), index)
+        found = [
+            Match(place.start(), place.end(), index)
             for index, pattern in _ascii_patterns(tuple(phrases))
-            for found in pattern.finditer(lower)
-        )
-    folded = _Folded(text)
-    return sorted(
-        Match(*folded.span(*found.span()), index)
-        for index, pattern in _patterns(tuple(phrases))
-        for found in pattern.finditer(folded.text)
-    )
+            for place in pattern.finditer(lower)
+        ]
+    else:
+        folded = _Folded(text)
+        found = [
+            Match(*folded.span(*place.span()), index)
+            for index, pattern in _patterns(tuple(phrases))
+            for place in pattern.finditer(folded.text)
+        ]
+    if len(found) > 1:
+        found.sort()
+    return found

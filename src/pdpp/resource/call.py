@@ -1,9 +1,9 @@
 """A call: one request as the operations see it, and the ways they choose what it reaches."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from pdpp.authz.principal import Principal
 from pdpp.evidence.handle import path_part
@@ -17,8 +17,12 @@ from pdpp.store.scope import Reach
 MOST_CANDIDATES = 12
 
 
-class Call(NamedTuple):
-    """Everything an operation needs to answer one request."""
+@dataclass(slots=True)
+class Call:
+    """Everything an operation needs to answer one request.
+
+    Nothing changes it; to have that enforced would take as long as parsing the query.
+    """
 
     store: Store
     principal: Principal
@@ -29,7 +33,7 @@ class Call(NamedTuple):
     signer: Signer
     settings: Settings
     body: Any = None
-    headers: Mapping[str, str] = MappingProxyType({})
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def stream(self) -> str:
@@ -176,6 +180,11 @@ def visible_views(reach: Reach) -> dict[str, tuple[str, ...]]:
 
 def record_path(reach: Reach, key: str) -> str:
     """Return the address of a record under ``/v1``."""
-    stream, record = path_part(reach.stream.name), path_part(key)
-    connection = path_part(reach.connection_id)
-    return f"/v1/streams/{stream}/records/{record}?connection_id={connection}"
+    before, after = _around_key(reach)
+    return f"{before}{path_part(key)}{after}"
+
+
+@lru_cache(maxsize=4_096)
+def _around_key(reach: Reach) -> tuple[str, str]:
+    stream, connection = path_part(reach.stream.name), path_part(reach.connection_id)
+    return f"/v1/streams/{stream}/records/", f"?connection_id={connection}"

@@ -4,7 +4,7 @@ import logging
 import secrets
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any, BinaryIO
 
@@ -125,11 +125,11 @@ class Endpoint:
             with tempfile.SpooledTemporaryFile(_SPOOL_BYTES) as spool:
                 await _spool(receive, call.headers, service.settings.blob_bytes, spool)
                 spool.seek(0)
-                stored = call._replace(body=spool)
+                stored = replace(call, body=spool)
                 answer = await service.runner.write(lambda: route.operation(stored))
         elif route.takes_body is not None:
             body = await _read_body(receive, call.headers, service.settings.body_bytes)
-            filled = call._replace(body=body)
+            filled = replace(call, body=body)
             answer = await service.runner.write(lambda: route.operation(filled))
         elif route.writes:
             answer = await service.runner.write(lambda: route.operation(call))

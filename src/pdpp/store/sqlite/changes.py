@@ -14,7 +14,7 @@ import apsw
 from pdpp.model.grant import Interval
 from pdpp.store.port import ChangePage, ChangeQuery, Record, Tombstone
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite.lens import COLUMNS, Lens, Shapes, visible_stamp
+from pdpp.store.sqlite.lens import COLUMNS, Lenses, visible_stamp
 from pdpp.store.sqlite.predicate import SUBJECT, Sql, records_where
 
 _Place = tuple[int, str]
@@ -24,9 +24,9 @@ _Change = tuple[_Place, Record | Tombstone]
 class ChangeReader:
     """Reads the changes of one reach through one connection."""
 
-    def __init__(self, db: apsw.Connection, shapes: Shapes) -> None:
+    def __init__(self, db: apsw.Connection, lens: Lenses) -> None:
         self._db = db
-        self._shapes = shapes
+        self._lens = lens
 
     def changes(self, query: ChangeQuery) -> ChangePage:
         """Return one page of changes in order of version."""
@@ -111,7 +111,7 @@ class ChangeReader:
         return next(self._db.execute(sql, (*where.values, key)), None) is not None
 
     def _record(self, query: ChangeQuery, row: tuple[Any, ...]) -> Record:
-        return Lens(query.reach, self._shapes, query.select).record(row)
+        return self._lens(query.reach, query.select).record(row)
 
 
 def _within(interval: Interval | None) -> Sql:

@@ -1,6 +1,7 @@
 """The lens: what a reach shows of a record as it is stored."""
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -75,3 +76,17 @@ class Lens:
         names = self._shapes(shape)
         wanted = (self._reach.fields, self._select)
         return all(fields is None or (names is not None and names <= fields) for fields in wanted)
+
+
+Lenses = Callable[[Reach, frozenset[str] | None], Lens]
+"""Returns the lens of a reach, with the fields that were asked for."""
+
+
+def lenses(shapes: Shapes) -> Lenses:
+    """Return what gives each reach its lens; one that was used lately knows its shapes already."""
+
+    @lru_cache(maxsize=4_096)
+    def lens(reach: Reach, select: frozenset[str] | None) -> Lens:
+        return Lens(reach, shapes, select)
+
+    return lens

@@ -11,7 +11,7 @@ import apsw
 from pdpp.store.cell import CellValue
 from pdpp.store.port import Page, PageQuery, Position, Record
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite.lens import COLUMNS, Lens, Row, Shapes
+from pdpp.store.sqlite.lens import COLUMNS, Lenses, Row
 from pdpp.store.sqlite.predicate import (
     ABSENT,
     SUBJECT,
@@ -29,9 +29,9 @@ from pdpp.store.sqlite.predicate import (
 class RecordReader:
     """Reads records through one connection, under a snapshot its caller holds."""
 
-    def __init__(self, db: apsw.Connection, shapes: Shapes) -> None:
+    def __init__(self, db: apsw.Connection, lens: Lenses) -> None:
         self._db = db
-        self._shapes = shapes
+        self._lens = lens
 
     def record(self, reach: Reach, key: str, select: frozenset[str] | None) -> Record | None:
         """Return one record by key, if the reach shows it."""
@@ -43,7 +43,7 @@ class RecordReader:
             ),
             None,
         )
-        return None if row is None else Lens(reach, self._shapes, select).record(row)
+        return None if row is None else self._lens(reach, select).record(row)
 
     def page(self, query: PageQuery) -> Page:
         """Return one page in one order over every reach."""
@@ -51,7 +51,7 @@ class RecordReader:
             return self._merged(query)
         (reach,) = query.reaches
         rows = self._walk(reach, query)
-        records = Lens(reach, self._shapes, query.select).records(rows[: query.limit])
+        records = self._lens(reach, query.select).records(rows[: query.limit])
         more = len(rows) > query.limit
         return Page(tuple(records), _place(reach, rows[query.limit - 1]) if more else None)
 
@@ -59,9 +59,8 @@ class RecordReader:
         """Return one page from several reaches."""
         ways = [_beside(reach, self._walk(reach, query)) for reach in query.reaches]
         rows = list(islice(merge(*ways, key=_rank(query.descending)), query.limit + 1))
-        lenses = {reach: Lens(reach, self._shapes, query.select) for reach in query.reaches}
         shown = rows[: query.limit]
-        records = tuple([lenses[reach].record(row) for reach, row in shown])
+        records = tuple([self._lens(reach, query.select).record(row) for reach, row in shown])
         return Page(records, _place(*shown[-1]) if len(rows) > query.limit else None)
 
     def _walk(self, reach: Reach, query: PageQuery) -> list[Row]:
@@ -137,7 +136,7 @@ class RecordReader:
             + Sql(f"ORDER BY {order} LIMIT ?", (limit,))
         )
         rows = self._db.execute(sql.text, sql.values)
-        return tuple(Lens(reach, self._shapes).records(rows))
+        return tuple(self._lens(reach, None).records(rows))
 
     def count(self, reach: Reach) -> int:
         """Return how many records a reach shows."""

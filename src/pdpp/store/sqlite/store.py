@@ -37,6 +37,7 @@ from pdpp.store.sqlite import registry, search, vault
 from pdpp.store.sqlite.aggregates import Aggregator, Bucket, ExactSum
 from pdpp.store.sqlite.changes import ChangeReader
 from pdpp.store.sqlite.database import Database
+from pdpp.store.sqlite.lens import lenses
 from pdpp.store.sqlite.predicate import SUBJECT
 from pdpp.store.sqlite.records import RecordReader
 from pdpp.store.sqlite.shapes import Shapes
@@ -61,6 +62,7 @@ class SqliteStore:
         self._db = Database(folder / FILE_NAME, _give_functions)
         self._blobs = BlobFolder(folder / BLOB_FOLDER / str(SUBJECT))
         self._shapes = Shapes()
+        self._lens = lenses(self._shape)
         self._catalogue: Catalogue | None = None
 
     def close(self) -> None:
@@ -111,7 +113,7 @@ class SqliteStore:
     # Reading
 
     def _records(self) -> RecordReader:
-        return RecordReader(self._db.reader, self._shape)
+        return RecordReader(self._db.reader, self._lens)
 
     def _shape(self, number: int) -> frozenset[str] | None:
         return self._shapes.fields(number, self._db.reader)
@@ -130,7 +132,7 @@ class SqliteStore:
 
     def changes(self, query: ChangeQuery) -> ChangePage:
         """Return one page of changes."""
-        return ChangeReader(self._db.reader, self._shape).changes(query)
+        return ChangeReader(self._db.reader, self._lens).changes(query)
 
     def latest_version(self, reach: Reach) -> int:
         """Return the version of the last write to a feed."""
@@ -140,11 +142,11 @@ class SqliteStore:
 
     def latest_trace(self, reach: Reach) -> int:
         """Return the version of the last record that went away from what a reach shows, else 0."""
-        return ChangeReader(self._db.reader, self._shape).latest_trace(reach)
+        return ChangeReader(self._db.reader, self._lens).latest_trace(reach)
 
     def search(self, query: SearchQuery) -> HitPage:
         """Return one page of hits."""
-        searcher = search.Searcher(self._db.reader, self._shape, self._db.check_deadline)
+        searcher = search.Searcher(self._db.reader, self._lens, self._db.check_deadline)
         return searcher.search(query)
 
     def count(self, reach: Reach) -> int:
