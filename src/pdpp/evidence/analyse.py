@@ -130,13 +130,21 @@ class _Folds(dict[int, str]):
 
 
 _FOLDS = _Folds()
+_ASCII_FOLDS = (
+    bytes(range(256))
+    .lower()
+    .translate(bytes(code if code < 128 and chr(code).isalnum() else 32 for code in range(256)))
+)
+"""The same for plain text: letters and digits stay, in lower case."""
 
 
 def indexed_text(text: str) -> str:
     """Return the folded words of a text, joined by single spaces: what the index is fed."""
+    if text.isascii():
+        plain = text.encode().translate(_ASCII_FOLDS).strip()
+        return (b" ".join(plain.split()) if b"  " in plain else plain).decode()
     folded = text.translate(_FOLDS)
-    if not text.isascii():
-        folded = folded.replace("\x00\x01", "").replace(_STOP, " ").replace(_JOIN, "")
+    folded = folded.replace("\x00\x01", "").replace(_STOP, " ").replace(_JOIN, "")
     return " ".join(folded.split())
 
 

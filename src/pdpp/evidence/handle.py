@@ -26,6 +26,7 @@ BLOB_URI = "pdpp://blob/"
 STREAM_URI = "pdpp://stream/"
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.~-]+")
+_HARMLESS = re.compile(r"[A-Za-z0-9_-]+")
 _EXAMPLE = "work-mail/messages:m-1"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -81,6 +82,8 @@ def _text_problem(value: object, longest: int) -> str | None:
         return "is empty"
     if len(value) > longest:
         return f"is longer than {longest} characters"
+    if _HARMLESS.fullmatch(value):
+        return None
     if "/" in value:
         return "holds '/'"
     if _CONTROL.search(value):

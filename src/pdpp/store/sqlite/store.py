@@ -37,11 +37,12 @@ from pdpp.store.sqlite import registry, search, vault
 from pdpp.store.sqlite.aggregates import Aggregator, Bucket, ExactSum
 from pdpp.store.sqlite.changes import ChangeReader
 from pdpp.store.sqlite.database import Database
+from pdpp.store.sqlite.draft import drafts_of
 from pdpp.store.sqlite.lens import lenses
 from pdpp.store.sqlite.predicate import SUBJECT
 from pdpp.store.sqlite.records import RecordReader
 from pdpp.store.sqlite.shapes import Shapes
-from pdpp.store.sqlite.writer import BatchWriter, drafts_of, last_of_each_key
+from pdpp.store.sqlite.writer import BatchWriter, last_of_each_key
 
 _TENDED_PAGES = 500
 
