@@ -44,12 +44,16 @@ def is_seam(text: str, index: int) -> bool:
 
 def seam_before(text: str, index: int, floor: int = 0) -> int:
     """Return the last seam from ``floor`` to ``index``, or ``index`` when none is near."""
+    if is_seam(text, index):
+        return index
     lowest = max(floor, index - _LONGEST_CLUSTER)
     return next((i for i in range(index, lowest - 1, -1) if is_seam(text, i)), index)
 
 
 def seam_after(text: str, index: int, ceiling: int) -> int:
     """Return the first seam from ``index`` to ``ceiling``, or ``index`` when none is near."""
+    if is_seam(text, index):
+        return index
     highest = min(ceiling, index + _LONGEST_CLUSTER)
     return next((i for i in range(index, highest + 1) if is_seam(text, i)), index)
 

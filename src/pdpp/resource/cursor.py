@@ -17,7 +17,7 @@ class Signer:
     """Seals positions into cursors and opens them again."""
 
     def __init__(self, secret: bytes) -> None:
-        self._secret = secret
+        self._keyed = hmac.new(secret, digestmod="sha256")
 
     def seal(self, kind: str, binding: Sequence[str], position: Any) -> str:
         """Return the cursor of a position."""
@@ -47,5 +47,6 @@ class Signer:
 
     def _tag(self, kind: str, binding: Sequence[str], payload: bytes) -> bytes:
         bound = orjson.dumps([kind, *binding])
-        message = len(bound).to_bytes(4, "big") + bound + payload
-        return hmac.digest(self._secret, message, "sha256")[:_TAG_BYTES]
+        tag = self._keyed.copy()
+        tag.update(len(bound).to_bytes(4, "big") + bound + payload)
+        return tag.digest()[:_TAG_BYTES]

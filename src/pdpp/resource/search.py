@@ -1,12 +1,12 @@
 """Search: hits with the words that matched, where they stand, and how to read on."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import orjson
 
-from pdpp.evidence.analyse import Phrase, find, parse_query
+from pdpp.evidence.analyse import Match, Phrase, find, parse_query
 from pdpp.evidence.card import make_card
 from pdpp.evidence.excerpt import descriptor, excerpt
 from pdpp.evidence.handle import Handle
@@ -26,6 +26,8 @@ MOST_EXCERPTS = 1
 
 _IDENTITY = frozenset({Role.TITLE, Role.ACTOR, Role.LINK})
 """Roles that say what a record is; a match in them finds it but is no passage to quote."""
+
+_NAMING = frozenset({Role.TITLE, Role.EVENT_TIME})
 
 _NO_SEMANTIC = {
     "code": "semantic_unavailable",
@@ -116,7 +118,7 @@ def _hit(hit: Hit, phrases: Sequence[Phrase]) -> dict[str, Any]:
     emitted_at = instant.to_text(record.emitted_at)
     card = make_card(
         data,
-        roles_of(reach),
+        _naming_roles(reach),
         label=reach.feed.connection.display_name,
         stream=reach.stream.label,
         emitted_at=emitted_at,
@@ -127,7 +129,7 @@ def _hit(hit: Hit, phrases: Sequence[Phrase]) -> dict[str, Any]:
         "id": Handle(reach.connection_id, reach.stream.name, record.key).id,
         "record_key": record.key,
         "stream": reach.stream.name,
-        **source_of(reach),
+        **_source(reach),
         "title": card.title,
         "event_time": card.event_time,
         "emitted_at": emitted_at,
@@ -142,29 +144,61 @@ def _hit(hit: Hit, phrases: Sequence[Phrase]) -> dict[str, Any]:
     }
 
 
+@lru_cache(maxsize=4_096)
+def _source(reach: Reach) -> Mapping[str, Any]:
+    return source_of(reach)
+
+
+@lru_cache(maxsize=4_096)
+def _naming_roles(reach: Reach) -> Mapping[str, str]:
+    """Return the roles of the fields that say what a hit is called and when it happened."""
+    return {name: role for name, role in roles_of(reach).items() if role in _NAMING}
+
+
+class _Place(NamedTuple):
+    """A searched field: a match in one with ``quotes`` is a passage, in a body the best one."""
+
+    name: str
+    quotes: bool
+    body: bool
+
+
+@lru_cache(maxsize=4_096)
+def _places(reach: Reach) -> tuple[_Place, ...]:
+    """Return the fields of a reach that are searched."""
+    roles = {name: reach.stream.fields[name].role for name in reach.lexical_places().values()}
+    return tuple(
+        _Place(name, role not in _IDENTITY, role is Role.BODY) for name, role in roles.items()
+    )
+
+
 def _evidence(
     reach: Reach, key: str, data: Mapping[str, Any], phrases: Sequence[Phrase]
 ) -> tuple[list[str], list[dict[str, Any]]]:
     """Return the fields that hold a match, and the best passage from those for quoting."""
     matched: list[str] = []
-    passages: list[tuple[bool, dict[str, Any]]] = []
-    for name in reach.lexical_places().values():
-        text = data.get(name)
-        found = find(text, phrases) if isinstance(text, str) else []
-        if not isinstance(text, str) or not found:
+    best: tuple[_Place, str, list[Match]] | None = None
+    for place in _places(reach):
+        text = data.get(place.name)
+        if not isinstance(text, str):
             continue
-        matched.append(name)
-        role = reach.stream.fields[name].role
-        if role in _IDENTITY:
+        found = find(text, phrases)
+        if not found:
             continue
-        passage = descriptor(
-            excerpt(text, found, PREVIEW_CHARS),
-            connection_id=reach.connection_id,
-            stream=reach.stream.name,
-            record_id=key,
-            field=name,
-            digest=digest(text),
-        )
-        passages.append((role is not Role.BODY, passage))
-    passages.sort(key=lambda item: item[0])
-    return matched, [passage for _, passage in passages[:MOST_EXCERPTS]]
+        matched.append(place.name)
+        if place.quotes and (best is None or (place.body and not best[0].body)):
+            best = place, text, found
+    return matched, [] if best is None else [_passage(reach, key, *best)]
+
+
+def _passage(
+    reach: Reach, key: str, place: _Place, text: str, found: Sequence[Match]
+) -> dict[str, Any]:
+    return descriptor(
+        excerpt(text, found, PREVIEW_CHARS),
+        connection_id=reach.connection_id,
+        stream=reach.stream.name,
+        record_id=key,
+        field=place.name,
+        digest=digest(text),
+    )

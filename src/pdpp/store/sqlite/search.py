@@ -9,7 +9,6 @@ outside the grant can move a hit.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby, islice
-from operator import itemgetter
 from typing import Any
 
 import apsw
@@ -25,13 +24,15 @@ from pdpp.store.sqlite.layout import (
     index_span,
     turned,
 )
+from pdpp.store.sqlite.lens import COLUMNS, Lenses
 from pdpp.store.sqlite.predicate import limits_where
-from pdpp.store.sqlite.records import COLUMNS, Lens, Shapes
 
 CANDIDATES = 2_000
 _PROBE = 1_000
 _FAR = 256
 _FEW_REACHES = 12
+_FEW_EQUALS = 25
+"""How many hits of equal score are read whole before it is known which of them are shown."""
 
 _SATURATION = 1.2
 _LENGTH_WEIGHT = 0.5
@@ -42,7 +43,8 @@ _LENGTH_MASK = (1 << _LENGTH_BITS) - 1
 _ROWS = "SELECT rowid, pdpp_tally(lex) FROM lex WHERE lex MATCH ? AND rowid BETWEEN ? AND ?"
 
 _Scored = tuple[int, int, Reach]
-_Posting = tuple[int, int, int]
+_Posting = tuple[int, int]
+"""A row of the index and what ``tally`` told of it."""
 
 
 def tally(api: Any, *_: Any) -> int:
@@ -69,9 +71,9 @@ def score(told: int) -> int:
 class Searcher:
     """Searches through one connection, under a snapshot its caller holds."""
 
-    def __init__(self, db: apsw.Connection, shapes: Shapes, check: Callable[[], None]) -> None:
+    def __init__(self, db: apsw.Connection, lens: Lenses, check: Callable[[], None]) -> None:
         self._db = db
-        self._shapes = shapes
+        self._lens = lens
         self._check = check
 
     def search(self, query: SearchQuery) -> HitPage:
@@ -102,15 +104,11 @@ class Searcher:
 
     def _probe(self, phrase: Phrase) -> list[_Posting] | None:
         """Return every row that holds a phrase, or None where there are many."""
-        rows = list(
-            self._db.execute(
-                "SELECT rowid, pdpp_tally(lex) FROM lex WHERE lex MATCH ? LIMIT ?",
-                (match_expression((phrase,)), _PROBE + 1),
-            )
-        )
-        if len(rows) > _PROBE:
-            return None
-        return [(turned(row >> PLACE_BITS), row & PLACE_MASK, score(told)) for row, told in rows]
+        rows: list[Any] = self._db.execute(
+            "SELECT rowid, pdpp_tally(lex) FROM lex WHERE lex MATCH ? LIMIT ?",
+            (match_expression((phrase,)), _PROBE + 1),
+        ).fetchall()
+        return rows if len(rows) <= _PROBE else None
 
     def _from_rare(
         self,
@@ -121,11 +119,16 @@ class Searcher:
     ) -> list[_Scored]:
         by_feed = _by_feed(reaches)
         others = [phrase for index, phrase in enumerate(phrases) if index != rare]
+        totals: dict[int, int] = {}
+        for row, told in rows:
+            record = turned(row >> PLACE_BITS)
+            found = by_feed.get(feed_of(record))
+            if found is not None and row & PLACE_MASK in found[1]:
+                totals[record] = totals.get(record, 0) + score(told)
         scored: list[_Scored] = []
-        for record, postings in groupby(rows, key=itemgetter(0)):
-            reach, places = by_feed.get(feed_of(record), (None, {}))
-            total = sum(points for _, place, points in postings if place in places)
-            if reach is None or not total or not self._shown(reach, record):
+        for record, total in totals.items():
+            reach, places = by_feed[feed_of(record)]
+            if not self._shown(reach, record):
                 continue
             for phrase in others:
                 more = self._score_in(phrase, record, places)
@@ -199,10 +202,12 @@ class Searcher:
             if after is not None and score > after.score:
                 continue
             found = list(group)
-            if len(found) > 1:
+            if len(found) > _FEW_EQUALS:
                 found.sort(key=lambda item: _order(self._position(*item)))
-            for item in found:
-                hit = self._hit(*item)
+            hits: Iterable[Hit] = (self._hit(*item) for item in found)
+            if 1 < len(found) <= _FEW_EQUALS:
+                hits = sorted(hits, key=lambda hit: _order(hit.position))
+            for hit in hits:
                 if after is None or _order(hit.position) > _order(after):
                     yield hit
 
@@ -211,11 +216,11 @@ class Searcher:
         return _place(score, time, key, reach)
 
     def _hit(self, score: int, record: int, reach: Reach) -> Hit:
-        time, *row = next(
+        row = next(
             self._db.execute(f"SELECT r.time, {COLUMNS} FROM record r WHERE r.id = ?", (record,))
         )
-        found = Lens(reach, self._shapes).record(row)
-        return Hit(found, _place(score, time, found.key, reach))
+        found = self._lens(reach, None).record(row)
+        return Hit(found, _place(score, row[0], found.key, reach))
 
 
 def _place(score: int, time: int | None, key: str, reach: Reach) -> SearchPosition:
