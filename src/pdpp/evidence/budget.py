@@ -1,7 +1,7 @@
 """Budgets: cutting text where a reader would not notice, and measuring what an answer costs."""
 
 import unicodedata
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pdpp.evidence.text import json_text
 
@@ -9,8 +9,7 @@ _JOINER = "\u200d"
 _LONGEST_CLUSTER = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Truncation:
+class Truncation(NamedTuple):
     """How much of a text was served."""
 
     total_chars: int

@@ -19,14 +19,19 @@ def _name(found: re.Match[str]) -> str:
     return f"⟨U+{ord(found[0]):04X}⟩"
 
 
+def is_plain(text: str) -> bool:
+    """Tell whether a text is ASCII that shows as it is; most are, and this is told at once."""
+    return text.isascii() and text.isprintable()
+
+
 def visible(text: str, *, lines: bool = True) -> str:
     """Return a text with every hidden character spelled out; ``lines`` keeps breaks and tabs."""
-    return (_HIDDEN_IN_LINES if lines else HIDDEN).sub(_name, text)
+    return text if is_plain(text) else (_HIDDEN_IN_LINES if lines else HIDDEN).sub(_name, text)
 
 
 def quote(text: str) -> str:
     """Return a text as one quoted line that the text itself cannot end."""
-    line = _LINE_BREAK.sub("⏎", text).replace("\t", " ")
+    line = text if is_plain(text) else _LINE_BREAK.sub("⏎", text).replace("\t", " ")
     return '"' + visible(line.replace("\\", "\\\\").replace('"', '\\"'), lines=False) + '"'
 
 

@@ -9,8 +9,7 @@ import binascii
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, unquote
 
 from pdpp.evidence.text import json_text
@@ -34,8 +33,7 @@ _BASE64URL = re.compile(r"[A-Za-z0-9_-]+={0,2}\Z", re.ASCII)
 _DIGITS = re.compile(r"[0-9]{1,15}\Z", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Handle:
+class Handle(NamedTuple):
     """The name of one record; without a connection it is the legacy form."""
 
     connection_id: str | None
@@ -49,8 +47,7 @@ class Handle:
         return legacy if self.connection_id is None else f"{self.connection_id}/{legacy}"
 
 
-@dataclass(frozen=True, slots=True)
-class WindowHandle:
+class WindowHandle(NamedTuple):
     """The name of a stretch of one field of a record."""
 
     handle: Handle

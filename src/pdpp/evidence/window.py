@@ -1,8 +1,7 @@
 """Field windows: bounded stretches of one field's text, counted in code points."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pdpp.evidence.analyse import Match, Phrase, find
 from pdpp.model.errors import InvalidWindow
@@ -14,8 +13,7 @@ MAX_AROUND = 8192
 MAX_MATCHES = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """A stretch of a field's text and where to read on; match facts only where one was sought."""
 
     text: str
