@@ -6,8 +6,12 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+import orjson
+
 from pdpp.authz.principal import Gate, Principal
-from pdpp.mcp.client import ResourceClient
+from pdpp.evidence.budget import json_length
+from pdpp.mcp import rpc
+from pdpp.mcp.client import Codec, ResourceClient
 from pdpp.mcp.http import Endpoint, Refusal, Scope
 from pdpp.mcp.kernel import Context
 from pdpp.mcp.presentation import Facts
@@ -52,12 +56,9 @@ def hosted_endpoint(app: App, service: Service) -> Endpoint:
     origin = service.settings.origin
     transport = InProcess(app, origin, {INNER: True})
     memory: Memory[tuple[str, str, str], Facts] = Memory()
-    habits: Memory[str, int] = Memory()
 
     def reading_of(context: Context) -> Reading:
-        reading = make_reading(transport, memory, context.principal, service.clock)
-        reading.habits = habits
-        return reading
+        return make_reading(transport, memory, context.principal, service.clock)
 
     icons = [{"src": origin + ICON_PATH, "mimeType": "image/svg+xml", "sizes": ["any"]}]
     door = Door(service.gate, origin)
@@ -66,6 +67,7 @@ def hosted_endpoint(app: App, service: Service) -> Endpoint:
         allowed_hosts={*(f"{name}:*" for name in _LOOPBACK), *_LOOPBACK, urlsplit(origin).netloc},
         allowed_origins={origin, *(f"http://{name}:*" for name in _LOOPBACK)},
         authenticate=door.admit,
+        encode=_encode,
     )
 
 
@@ -111,14 +113,17 @@ def make_reading(
 ) -> Reading:
     """Return a visitor's way to the records: one grant, or the grants of a package."""
     principal = visitor.principal
-    reading = Reading(ResourceClient(transport, visitor.bearer), memory, principal.binding)
+    client = ResourceClient(transport, visitor.bearer, codec=_CODEC)
+    reading = Reading(client, memory, principal.binding)
     if principal.package is not None:
         now = clock()
         children = [
             child for found in principal.children if (child := _child(found, now)) is not None
         ]
         reading.children = sorted(children, key=lambda c: (c.connector_key, c.connection_id))
-        reading.client_of = lambda child: ResourceClient(transport, visitor.bearer, child.grant_id)
+        reading.client_of = lambda child: ResourceClient(
+            transport, visitor.bearer, child.grant_id, _CODEC
+        )
     return reading
 
 
@@ -135,6 +140,23 @@ def _child(principal: Principal, now: int) -> Child | None:
         frozenset(reach.stream.name for reach in principal.reaches),
         None if problem is None else problem.code,
     )
+
+
+def _encode(answer: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(answer)
+    except TypeError:
+        return rpc.encode(answer)
+
+
+def _length(value: object) -> int:
+    try:
+        return len(orjson.dumps(value).decode())
+    except TypeError:
+        return json_length(value)
+
+
+_CODEC = Codec(orjson.loads, _length)
 
 
 def metadata(origin: str) -> Mapping[str, dict[str, Any]]:

@@ -1,17 +1,27 @@
 """The resource-server client: reads under one bearer, and keeps the server's errors whole."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-from urllib.parse import quote, urlencode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from pdpp.evidence.budget import json_length
+from pdpp.evidence.handle import path_part
 from pdpp.mcp.transport import Reply, Transport, Unreachable
 from pdpp.model.errors import PdppError
 
 Params = Mapping[str, Any]
 GRANT_HEADER = "PDPP-Grant"
 PAGE_HEADER = "pdpp-record-page"
+ROOM_HEADER = "PDPP-Room"
+CURSORS_HEADER = "pdpp-cursors"
+"""Tells the cursor after each hit to who said how much room there is: where the page may be cut."""
+
+
+class Codec(NamedTuple):
+    """How JSON is read, and how it is told how long a value is as JSON."""
+
+    decode: Callable[[bytes], Any] = json.loads
+    length: Callable[[object], int] = json_length
 
 
 class ServerError(PdppError):
@@ -40,21 +50,31 @@ class ServerUnreachable(PdppError):
     status = 502
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """A JSON answer, with what its headers say."""
 
     body: dict[str, Any]
     request_id: str | None
     record_page: str | None
+    cursors: Sequence[str] = ()
 
 
 class ResourceClient:
     """Reads ``/v1`` and nothing else, with the one bearer it was given."""
 
-    def __init__(self, transport: Transport, bearer: str, grant_id: str | None = None) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        bearer: str,
+        grant_id: str | None = None,
+        codec: Codec = Codec(),  # noqa: B008 - it cannot change
+    ) -> None:
+        self.codec = codec
         self._transport = transport
-        self._headers = {"Authorization": f"Bearer {bearer}", "Accept": "application/json"}
+        self._headers = {
+            "Authorization": f"Bearer {bearer}",
+            "Accept": "application/json",
+        }
         if grant_id is not None:
             self._headers[GRANT_HEADER] = grant_id
 
@@ -63,24 +83,37 @@ class ResourceClient:
         """Return the public origin of the server."""
         return self._transport.origin
 
-    async def get(self, path: Sequence[str], params: Params) -> Answer:
-        """Return the JSON answer to a read, or raise the error the server told."""
-        reply = await self._send("GET", target(path, params), self._headers)
+    async def get(self, path: Sequence[str], params: Params, room: int | None = None) -> Answer:
+        """Return the JSON answer to a read, or raise the error the server told.
+
+        ``room`` is about how many characters of hits are of use; a server may take it as a hint.
+        """
+        headers = self._headers if room is None else {**self._headers, ROOM_HEADER: str(room)}
+        reply = await self._send("GET", target(path, params), headers)
         request_id = reply.headers.get("request-id")
-        body = _object(reply)
+        body = self._object(reply)
         if reply.status >= 400:
             raise _error(reply, body, request_id, self.origin)
         if body is None:
             raise _strange(reply, self.origin)
-        return Answer(body, request_id, reply.headers.get(PAGE_HEADER))
+        cursors = reply.headers.get(CURSORS_HEADER)
+        told = cursors.split(",") if cursors else ()
+        return Answer(body, request_id, reply.headers.get(PAGE_HEADER), told)
 
     async def bytes(self, path: Sequence[str], first: int) -> Reply:
         """Return the first bytes of a blob."""
         headers = {**self._headers, "Accept": "*/*", "Range": f"bytes=0-{first - 1}"}
         reply = await self._send("GET", target(path, {}), headers)
         if reply.status >= 400 and reply.status != 416:
-            raise _error(reply, _object(reply), reply.headers.get("request-id"), self.origin)
+            raise _error(reply, self._object(reply), reply.headers.get("request-id"), self.origin)
         return reply
+
+    def _object(self, reply: Reply) -> dict[str, Any] | None:
+        try:
+            body = self.codec.decode(reply.body)
+        except (ValueError, RecursionError):
+            return None
+        return body if isinstance(body, dict) else None
 
     async def _send(self, method: str, to: str, headers: Mapping[str, str]) -> Reply:
         try:
@@ -91,12 +124,12 @@ class ResourceClient:
 
 def target(path: Sequence[str], params: Params) -> str:
     """Return the address of a read: filters and expand limits in brackets, lists repeated."""
-    query = urlencode(list(_pairs(params)), quote_via=quote)
-    where = "/v1/" + "/".join(quote(part, safe="") for part in path)
+    query = "&".join(f"{path_part(k)}={path_part(v)}" for k, v in _pairs(params))
+    where = "/v1/" + "/".join(path_part(part) for part in path)
     return f"{where}?{query}" if query else where
 
 
-def _pairs(params: Params) -> Any:
+def _pairs(params: Params) -> Iterator[tuple[str, str]]:
     for name, value in params.items():
         if name == "filter":
             for field, wanted in value.items():
@@ -117,14 +150,6 @@ def _pairs(params: Params) -> Any:
 
 def _text(value: Any) -> str:
     return json.dumps(value) if isinstance(value, bool | float) else str(value)
-
-
-def _object(reply: Reply) -> dict[str, Any] | None:
-    try:
-        body = json.loads(reply.body)
-    except (ValueError, RecursionError):
-        return None
-    return body if isinstance(body, dict) else None
 
 
 def _error(

@@ -4,9 +4,8 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pdpp.mcp.client import Answer, Params, ResourceClient, ServerUnreachable, hits_of
 from pdpp.mcp.place import Place, Seal
@@ -81,8 +80,7 @@ def _client(reading: Reading, child: Child) -> ResourceClient:
     return reading.client_of(child)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome(Generic[T]):
+class Outcome(NamedTuple, Generic[T]):
     """What several children answered, who gave nothing, and who cannot be asked this way."""
 
     answers: list[tuple[Child, T]]
@@ -157,6 +155,11 @@ class Merge:
                 yield -_score(hit), index, order, child.grant_id, hit
 
     @property
+    def hits(self) -> list[Mapping[str, Any]]:
+        """Return the hits in their order."""
+        return [hit for *_, hit in self._ranked]
+
+    @property
     def record_page(self) -> str | None:
         """Return where a person opens a record, if the server told."""
         return next((a.record_page for _, a in self._found.answers if a.record_page), None)
@@ -175,7 +178,7 @@ class Merge:
         """Return the merge with further answers of some children in place of their earlier ones."""
         longer = {child.grant_id: answer for child, answer in more.answers}
         answers = [(c, longer.get(c.grant_id, answer)) for c, answer in self._found.answers]
-        return Merge(replace(self._found, answers=answers), self._places, self._seal)
+        return Merge(self._found._replace(answers=answers), self._places, self._seal)
 
     def page(self, limit: int) -> dict[str, Any]:
         """Return the first hits, and the cursor of those that follow."""

@@ -1,8 +1,7 @@
 """The query_records tool: a page of records whose long fields are cut and whose rows fit."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pdpp.evidence.budget import cut
 from pdpp.evidence.handle import part_problem
@@ -63,8 +62,7 @@ async def query_records(reading: Reading, arguments: dict[str, Any]) -> dict[str
         limit = max(1, min(limit, len(rows)) // 2)
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """A page as the server answered it; ``beyond`` are rows it sent although not asked for."""
 
     arguments: Mapping[str, Any]

@@ -1,7 +1,6 @@
 """Presentation: a record's fields as a model may see them, and a record as a document."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pdpp.evidence.binary import Binary, describe
@@ -10,7 +9,7 @@ from pdpp.evidence.card import make_card
 from pdpp.evidence.handle import Handle, blob_uri
 from pdpp.evidence.text import field_text
 from pdpp.mcp.view import Cut, NextCall, RecordView, Shown, Source
-from pdpp.model.declaration import Kind
+from pdpp.model.vocabulary import Kind
 
 DOCUMENT_CHARS = 20_000
 ASIDE_CHARS = 1_000
@@ -39,8 +38,7 @@ class Room(NamedTuple):
     related: int = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """What a stream's declaration says of its fields: their roles and kinds."""
 
     roles: Mapping[str, str]
@@ -72,8 +70,9 @@ def text_of(value: Any) -> str | None:
 
 def label_of(value: Any) -> str | None:
     """Return a text short enough for a label, or nothing where the value is none."""
-    text = text_of(value)
-    return None if text is None else cut(text, LABEL_CHARS)[0]
+    if not isinstance(value, str) or not value:
+        return None
+    return value if len(value) <= LABEL_CHARS else cut(value, LABEL_CHARS)[0]
 
 
 def source_of(envelope: Mapping[str, Any], stream: str, record_id: str) -> Source:
@@ -193,8 +192,7 @@ def title_of(envelope: Mapping[str, Any], source: Source, facts: Facts) -> str:
     return title.removesuffix(" /") if title.startswith(f"{label} / ") else title
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentText:
+class DocumentText(NamedTuple):
     """A record as one text: the fields beside the body, then the body as far as it fits."""
 
     text: str

@@ -4,8 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import unquote, urlsplit
 
 if TYPE_CHECKING:
@@ -16,8 +15,7 @@ _CHUNK = 1 << 16
 _POOL = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """What a resource server answered; header names are in lower case."""
 
     status: int

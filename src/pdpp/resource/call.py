@@ -19,7 +19,7 @@ MOST_CANDIDATES = 12
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Everything an operation needs to answer one request."""
+    """Everything an operation needs to answer one request; ``told`` are headers of the answer."""
 
     store: Store
     principal: Principal
@@ -31,6 +31,7 @@ class Call:
     settings: Settings
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    told: dict[str, str] = field(default_factory=dict)
 
     @property
     def stream(self) -> str:

@@ -1,5 +1,6 @@
 """Search: hits with the words that matched, where they stand, and how to read on."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,14 +17,21 @@ from pdpp.model.errors import InvalidRequest
 from pdpp.resource.call import Call, record_path, refused_stream
 from pdpp.resource.envelope import list_envelope, source_of
 from pdpp.resource.filters import apply_filters
-from pdpp.store.port import Hit, SearchPosition, SearchQuery
+from pdpp.store.port import Hit, HitPage, SearchPosition, SearchQuery
 from pdpp.store.scope import Reach, roles_of
 
 PREVIEW_CHARS = 150
+ROOM, CURSORS = "pdpp-room", "PDPP-Cursors"
+"""The header of a caller with little room for hits, and the one that tells it each hit's cursor."""
+
 MOST_EXCERPTS = 1
 
 _IDENTITY = frozenset({Role.TITLE, Role.ACTOR, Role.LINK})
 """Roles that say what a record is; a match in them finds it but is no passage to quote."""
+
+_ROOM = re.compile(r"[0-9]{1,9}\Z", re.ASCII)
+_MOST_TOLD = 3_000
+"""Characters of cursors in a header; more may be too many for what stands between."""
 
 _NO_SEMANTIC = {
     "code": "semantic_unavailable",
@@ -63,12 +71,7 @@ def _search(call: Call, warnings: Sequence[Mapping[str, Any]]) -> dict[str, Any]
             after=_position(call),
         )
     )
-    cursor = None
-    if page.has_more:
-        last = page.hits[-1].position
-        cursor = call.signer.seal(
-            "search", call.bound("search"), [last.score, last.time, *last.handle]
-        )
+    data = _data(call, page, phrases)
     recall: dict[str, Any] = {"complete": page.complete, "ranked": page.ranked}
     if not page.complete:
         recall["note"] = (
@@ -76,8 +79,8 @@ def _search(call: Call, warnings: Sequence[Mapping[str, Any]]) -> dict[str, Any]
         )
     return list_envelope(
         call,
-        [_hit(hit, phrases) for hit in page.hits],
-        next_cursor=cursor,
+        data,
+        next_cursor=_next_cursor(call, page, len(data)),
         count=page.ranked if page.complete else None,
         warnings=[*warnings, *left_out],
         recall=recall,
@@ -104,6 +107,35 @@ def _position(call: Call) -> SearchPosition | None:
         return None
     score, time, *handle = call.signer.open("search", call.bound("search"), cursor)
     return SearchPosition(score, time, (handle[0], handle[1], handle[2]))
+
+
+def _data(call: Call, page: HitPage, phrases: Sequence[Phrase]) -> list[dict[str, Any]]:
+    """Return the hits of a page; it ends early with the one that fills the caller's room."""
+    room = call.headers.get(ROOM, "")
+    if not _ROOM.match(room):
+        return [_hit(hit, phrases) for hit in page.hits]
+    data: list[dict[str, Any]] = []
+    left = int(room)
+    for hit in page.hits:
+        data.append(_hit(hit, phrases))
+        left -= len(orjson.dumps(data[-1]))
+        if left <= 0:
+            break
+    return data
+
+
+def _next_cursor(call: Call, page: HitPage, shown: int) -> str | None:
+    """Return the cursor of what follows; a caller with little room is told that of each hit."""
+    each, more = ROOM in call.headers, page.has_more or shown < len(page.hits)
+    if not each and not more:
+        return None
+    places = (hit.position for hit in page.hits[0 if each else -1 : shown])
+    positions = ([at.score, at.time, *at.handle] for at in places)
+    cursors = call.signer.seal_all("search", call.bound("search"), positions)
+    told = ",".join(cursors)
+    if each and 0 < len(told) <= _MOST_TOLD:
+        call.told[CURSORS] = told
+    return cursors[-1] if more else None
 
 
 def _hit(hit: Hit, phrases: Sequence[Phrase]) -> dict[str, Any]:
