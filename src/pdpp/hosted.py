@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -128,17 +129,22 @@ def make_reading(
 
 
 def _child(principal: Principal, now: int) -> Child | None:
+    child, problem = _facts(principal), principal.problem(now)
+    return child if child is None or problem is None else child._replace(problem=problem.code)
+
+
+@lru_cache(maxsize=1_024)
+def _facts(principal: Principal) -> Child | None:
+    """Return what a grant of a package opens, None where that is nothing."""
     if principal.grant is None or not principal.reaches:
         return None
     connection = principal.reaches[0].feed.connection
-    problem = principal.problem(now)
     return Child(
         principal.grant.id,
         connection.connection_id,
         connection.connector_key,
         connection.display_name,
         frozenset(reach.stream.name for reach in principal.reaches),
-        None if problem is None else problem.code,
     )
 
 

@@ -68,6 +68,7 @@ class Gate:
         self._clock = clock
         self._state: object = None
         self._known: dict[str, Principal] = {}
+        self._unions: dict[tuple[Principal, ...], Principal] = {}
 
     def admit(
         self,
@@ -94,13 +95,23 @@ class Gate:
             return _child(principal, grant_id, now)
         if principal.package is None:
             return principal
-        return _through_good_children(principal, now)
+        return self._through_good_children(principal, now)
+
+    def _through_good_children(self, principal: Principal, now: int) -> Principal:
+        good = tuple(child for child in principal.children if child.problem(now) is None)
+        union = self._unions.get((principal, *good))
+        if union is None:
+            reaches = in_order(reach for child in good for reach in child.reaches)
+            union = Principal(principal.token, reaches, None, principal.package, principal.children)
+            self._unions[principal, *good] = union
+        return union
 
     def _find(self, secret: str) -> Principal:
         state = self._store.state()
         if state != self._state or len(self._known) > _MOST_REMEMBERED:
             self._state = state
             self._known.clear()
+            self._unions.clear()
         principal = self._known.get(secret)
         if principal is None:
             principal = self._known[secret] = self._look_up(secret)
@@ -144,12 +155,6 @@ def _child(principal: Principal, grant_id: str, now: int) -> Principal:
                 raise problem
             return child
     raise GrantInvalid("This token opens no such grant.")
-
-
-def _through_good_children(principal: Principal, now: int) -> Principal:
-    good = tuple(child for child in principal.children if child.problem(now) is None)
-    reaches = in_order(reach for child in good for reach in child.reaches)
-    return Principal(principal.token, reaches, None, principal.package, principal.children)
 
 
 def _bearer(authorization: str | None) -> str:

@@ -1,11 +1,11 @@
 """The search tool: hits with evidence, in one page that fits."""
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pdpp.mcp import structured, text
-from pdpp.mcp.client import Answer, Params, hits_of
+from pdpp.mcp.client import Params
+from pdpp.mcp.found import Found, found_in
 from pdpp.mcp.hit import draw, hit_view, shortened
 from pdpp.mcp.paging import beyond, notes_of
 from pdpp.mcp.presentation import text_of
@@ -21,21 +21,11 @@ from pdpp.model.errors import PayloadTooLarge
 
 DEFAULT_LIMIT = 10
 _BRIEF = 120
-_CURSOR = re.compile(r"(?<=[?&]cursor=)[^&]*")
 _ROUTES = {
     "lexical": ["search"],
     "semantic": ["search", "semantic"],
     "hybrid": ["search", "hybrid"],
 }
-
-
-class Found(NamedTuple):
-    """Hits in their order; ``first`` is the envelope of so many of them, where that is known."""
-
-    hits: Sequence[Mapping[str, Any]]
-    first: Callable[[int], Mapping[str, Any] | None]
-    extra: int = 0
-    unavailable: Sequence[Mapping[str, Any]] = ()
 
 
 async def search(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -153,11 +143,10 @@ async def _search(reading: Reading, arguments: Mapping[str, Any], limit: int, ro
     connection_id = arguments.get("connection_id")
     params = _params(arguments, limit)
     if reading.children is not None and connection_id is None and len(reading.children) > 1:
-        from pdpp.mcp.package import search_children
+        from pdpp.mcp.package import search_package
 
-        merge = await search_children(reading, route, params)
-        return Found(merge.hits[:limit], merge.page, unavailable=merge.unavailable)
-    return _found(await reading.get(route, params, connection_id, room), limit)
+        return await search_package(reading, route, params, room)
+    return found_in(await reading.get(route, params, connection_id, room), limit)
 
 
 def _params(arguments: Mapping[str, Any], limit: int) -> Params:
@@ -166,33 +155,3 @@ def _params(arguments: Mapping[str, Any], limit: int) -> Params:
         if name in arguments:
             params[name] = arguments[name]
     return params
-
-
-def _found(answer: Answer, limit: int) -> Found:
-    """Return what a server found, which may be more than it was asked for."""
-    body, sent = answer.body, hits_of(answer.body)
-    hits = sent[:limit]
-    cursors = answer.cursors if len(answer.cursors) == len(sent) else ()
-
-    def first(count: int) -> Mapping[str, Any] | None:
-        if count == len(hits):
-            return body if len(sent) <= limit else _shorn(body, hits)
-        return _cut(body, hits[:count], cursors[count - 1]) if cursors else None
-
-    return Found(hits, first, extra=len(sent) - len(hits))
-
-
-def _shorn(body: Mapping[str, Any], hits: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return an envelope without the hits that were not asked for."""
-    kept = {name: body[name] for name in ("next_cursor", "meta") if name in body}
-    return {"object": "list", "data": hits, **kept}
-
-
-def _cut(
-    body: Mapping[str, Any], hits: Sequence[Mapping[str, Any]], cursor: str
-) -> Mapping[str, Any]:
-    """Return the envelope of the first hits of a page, as the server gives one that goes on."""
-    url = str(body.get("url"))
-    following = _CURSOR.sub(cursor, url) if "cursor=" in url else f"{url}&cursor={cursor}"
-    ahead = {"has_more": True, "next_cursor": cursor, "links": {"next": following}}
-    return {**body, "data": hits, **ahead}

@@ -42,12 +42,12 @@ _NO_SEMANTIC = {
 
 def search_lexical(call: Call) -> dict[str, Any]:
     """Answer ``GET /v1/search``."""
-    return _search(call, [])
+    return _search(call, "search", [])
 
 
 def search_hybrid(call: Call) -> dict[str, Any]:
     """Answer ``GET /v1/search/hybrid`` with what there is: lexical hits and a warning."""
-    return _search(call, [_NO_SEMANTIC])
+    return _search(call, "hybrid", [_NO_SEMANTIC])
 
 
 def search_semantic(call: Call) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def search_semantic(call: Call) -> dict[str, Any]:
     )
 
 
-def _search(call: Call, warnings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _search(call: Call, kind: str, warnings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     phrases = parse_query(call.query.text("q") or "")
     reaches = _searched(call)
     reaches, left_out = apply_filters(reaches, call.query.filters)
@@ -68,7 +68,7 @@ def _search(call: Call, warnings: Sequence[Mapping[str, Any]]) -> dict[str, Any]
             reaches=reaches,
             phrases=phrases,
             limit=call.query.integer("limit") or 0,
-            after=_position(call),
+            after=_position(call, kind),
         )
     )
     data = _data(call, page, phrases)
@@ -80,7 +80,7 @@ def _search(call: Call, warnings: Sequence[Mapping[str, Any]]) -> dict[str, Any]
     return list_envelope(
         call,
         data,
-        next_cursor=_next_cursor(call, page, len(data)),
+        next_cursor=_next_cursor(call, kind, page, len(data)),
         count=page.ranked if page.complete else None,
         warnings=[*warnings, *left_out],
         recall=recall,
@@ -101,11 +101,11 @@ def _searched(call: Call) -> tuple[Reach, ...]:
     return tuple(reach for reach in reaches if reach.stream.name in streams)
 
 
-def _position(call: Call) -> SearchPosition | None:
+def _position(call: Call, kind: str) -> SearchPosition | None:
     cursor = call.query.text("cursor")
     if cursor is None:
         return None
-    score, time, *handle = call.signer.open("search", call.bound("search"), cursor)
+    score, time, *handle = call.signer.open("search", call.bound(kind), cursor)
     return SearchPosition(score, time, (handle[0], handle[1], handle[2]))
 
 
@@ -124,14 +124,14 @@ def _data(call: Call, page: HitPage, phrases: Sequence[Phrase]) -> list[dict[str
     return data
 
 
-def _next_cursor(call: Call, page: HitPage, shown: int) -> str | None:
+def _next_cursor(call: Call, kind: str, page: HitPage, shown: int) -> str | None:
     """Return the cursor of what follows; a caller with little room is told that of each hit."""
     each, more = ROOM in call.headers, page.has_more or shown < len(page.hits)
     if not each and not more:
         return None
     places = (hit.position for hit in page.hits[0 if each else -1 : shown])
     positions = ([at.score, at.time, *at.handle] for at in places)
-    cursors = call.signer.seal_all("search", call.bound("search"), positions)
+    cursors = call.signer.seal_all("search", call.bound(kind), positions)
     told = ",".join(cursors)
     if each and 0 < len(told) <= _MOST_TOLD:
         call.told[CURSORS] = told
