@@ -13,9 +13,9 @@ from pdpp.authz.principal import Gate, Principal
 from pdpp.evidence.budget import json_length
 from pdpp.mcp import rpc
 from pdpp.mcp.client import Codec, ResourceClient
+from pdpp.mcp.facts import Facts
 from pdpp.mcp.http import Endpoint, Refusal, Scope
 from pdpp.mcp.kernel import Context
-from pdpp.mcp.presentation import Facts
 from pdpp.mcp.reading import Child, Reading
 from pdpp.mcp.server import make_kernel
 from pdpp.mcp.transport import App, InProcess

@@ -16,8 +16,8 @@ from pdpp.authz.token import TokenKind, mint
 from pdpp.evidence.compact import compact_schema
 from pdpp.evidence.handle import Handle
 from pdpp.mcp.client import ResourceClient, ServerError, ServerUnreachable, hits_of, target
+from pdpp.mcp.facts import NO_FACTS, Facts
 from pdpp.mcp.place import MOST_CURSOR_CHARS, Place, Seal
-from pdpp.mcp.presentation import NO_FACTS, Facts
 from pdpp.mcp.problem import problem_result
 from pdpp.mcp.reading import Child, Reading
 from pdpp.mcp.transport import InProcess, Network, Reply, Unreachable

@@ -5,6 +5,12 @@ from typing import NamedTuple
 
 from pdpp.evidence.text import json_text
 
+DEFAULT_LIMIT = 4096
+MAX_LIMIT = 16_384
+DEFAULT_AROUND = 512
+MAX_AROUND = 8192
+"""How much of a field one window shows, from an offset and on either side of a match."""
+
 _JOINER = "\u200d"
 _LONGEST_CLUSTER = 32
 

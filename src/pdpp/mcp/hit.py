@@ -6,7 +6,7 @@ from typing import Any
 
 from pdpp.evidence.budget import cut
 from pdpp.evidence.handle import Handle, parse_handle
-from pdpp.mcp.presentation import label_of, text_of
+from pdpp.mcp.label import label_of, text_of
 from pdpp.mcp.reading import Reading
 from pdpp.mcp.structured import hit_result, hit_rung
 from pdpp.mcp.text import hit_text

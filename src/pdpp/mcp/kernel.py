@@ -1,6 +1,5 @@
 """The MCP kernel: one dispatch for both transports and both protocol eras."""
 
-import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -9,11 +8,9 @@ from pdpp.mcp.rpc import INVALID_PARAMS, JsonObject, Request, RequestId, RpcErro
 
 FIXED_TTL_MS = 300_000
 
-logger = logging.getLogger("pdpp.mcp")
-
 
 class Cancellation:
-    """Tells work that runs outside the event loop when nobody waits for its answer any more."""
+    """Tells work when nobody waits for its answer any more."""
 
     def __init__(self) -> None:
         self.requested = False
@@ -124,6 +121,7 @@ class Kernel:
         *,
         headers: protocol.Headers | None = None,
         principal: object = None,
+        cancellation: Cancellation | None = None,
     ) -> JsonObject | None:
         """Answer one message; a notification and a response get None.
 
@@ -136,23 +134,29 @@ class Kernel:
                 return None
         except RpcError as error:
             return error.answer()
+        given_up = cancellation or Cancellation()
         try:
-            return rpc.success(request.id, await self._result(request, headers, principal))
+            result = await self._result(request, headers, principal, given_up)
+            return rpc.success(request.id, result)
         except RpcError as error:
             return error.answer(request.id)
-        except Exception:
-            logger.exception("request %r failed in %s", request.id, request.method)
+        except Exception:  # noqa: BLE001 - it is logged
+            rpc.log_fault("request %r failed in %s", request.id, request.method)
             return rpc.internal(request.id)
 
     async def _result(
-        self, request: Request, headers: protocol.Headers | None, principal: object
+        self,
+        request: Request,
+        headers: protocol.Headers | None,
+        principal: object,
+        cancellation: Cancellation,
     ) -> JsonObject:
         modern = protocol.is_modern(request.method, request.params, headers)
         if modern:
             version, capabilities = protocol.check_envelope(request, headers)
         else:
             version, capabilities = protocol.legacy_version(headers), {}
-        context = Context(request.id, principal, version, capabilities, Cancellation())
+        context = Context(request.id, principal, version, capabilities, cancellation)
         result = await self._dispatch(request, context)
         if not modern or isinstance(result, rpc.Fixed):
             return result

@@ -8,12 +8,13 @@ from pdpp.evidence.budget import cut
 from pdpp.evidence.card import make_card
 from pdpp.evidence.handle import Handle, blob_uri
 from pdpp.evidence.text import field_text
+from pdpp.mcp.facts import NO_FACTS, Facts
+from pdpp.mcp.label import label_of, text_of
 from pdpp.mcp.view import Cut, NextCall, RecordView, Shown, Source
 from pdpp.model.vocabulary import Kind
 
 DOCUMENT_CHARS = 20_000
 ASIDE_CHARS = 1_000
-LABEL_CHARS = 240
 MOST_NAME_CHARS = 2_000
 _MOST_RELATED = 100
 _ENVELOPE = (
@@ -36,43 +37,6 @@ class Room(NamedTuple):
     fields: int = 300
     related_fields: int = 300
     related: int = 100
-
-
-class Facts(NamedTuple):
-    """What a stream's declaration says of its fields: their roles and kinds."""
-
-    roles: Mapping[str, str]
-    kinds: Mapping[str, Kind]
-
-
-NO_FACTS = Facts({}, {})
-_KINDS = {kind.value: kind for kind in Kind}
-
-
-def facts_of(flags: Mapping[str, Any]) -> Facts:
-    """Read roles and kinds from a compact schema's flags; what is not told is not guessed."""
-    roles: dict[str, str] = {}
-    kinds: dict[str, Kind] = {}
-    for name, text in flags.items():
-        for flag in str(text).split(","):
-            key, _, value = flag.partition("=")
-            if key == "role":
-                roles[name] = value
-            elif key == "t" and value in _KINDS:
-                kinds[name] = _KINDS[value]
-    return Facts(roles, kinds)
-
-
-def text_of(value: Any) -> str | None:
-    """Return a text, or nothing where the value is none."""
-    return value if isinstance(value, str) and value else None
-
-
-def label_of(value: Any) -> str | None:
-    """Return a text short enough for a label, or nothing where the value is none."""
-    if not isinstance(value, str) or not value:
-        return None
-    return value if len(value) <= LABEL_CHARS else cut(value, LABEL_CHARS)[0]
 
 
 def source_of(envelope: Mapping[str, Any], stream: str, record_id: str) -> Source:

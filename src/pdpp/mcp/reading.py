@@ -1,16 +1,25 @@
 """A reading: one request's way to the resource server, and what it remembers of the schema."""
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 from pdpp.evidence.compact import compact_schema
 from pdpp.evidence.handle import Handle, path_part
 from pdpp.mcp.client import Answer, Params, ResourceClient, ServerError
-from pdpp.mcp.presentation import NO_FACTS, Facts, facts_of
+from pdpp.mcp.facts import NO_FACTS, Facts, facts_of
+from pdpp.mcp.kernel import Cancellation
 from pdpp.mcp.transport import Reply
 from pdpp.model.errors import AmbiguousConnection, InvalidRequest, PdppError
 
 MOST_CANDIDATES = 12
+
+
+class GivenUp(PdppError):
+    """Nobody waits for the answer any more."""
+
+    code = "cancelled"
+    status = 499
 
 
 class Child(NamedTuple):
@@ -59,6 +68,13 @@ class Reading:
         self.children = children
         self.client_of = client_of
         self.record_page = record_page
+        self.cancellation: Cancellation | None = None
+
+    def until(self, cancellation: Cancellation) -> "Reading":
+        """Return the same way for one request, which ends when nobody waits for it any more."""
+        own = copy(self)
+        own.cancellation = cancellation
+        return own
 
     async def get(
         self,
@@ -68,6 +84,8 @@ class Reading:
         room: int | None = None,
     ) -> Answer:
         """Read through the grant that opens a connection, or through the only one."""
+        if self.cancellation is not None and self.cancellation.requested:
+            raise GivenUp("The request was cancelled; nothing more was read.")
         answer = await self.way(connection_id).get(path, params, room)
         self.record_page = answer.record_page or self.record_page
         return answer

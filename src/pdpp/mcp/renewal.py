@@ -1,8 +1,8 @@
 """Renewal: a token that has ended is exchanged once, under a lock, and the request sent again."""
 
-import asyncio
 import contextlib
 import json
+import threading
 import time
 from collections.abc import Callable, Mapping
 from urllib.parse import urlencode, urlsplit
@@ -29,23 +29,23 @@ class Renewing:
         self._cache = cache
         self._credential = credential
         self._clock = clock
-        self._turn = asyncio.Lock()
+        self._turn = threading.Lock()
 
     async def send(self, method: str, target: str, headers: Mapping[str, str]) -> Reply:
         """Send a request; renew first where the token has ended, and once more on a 401."""
         if self._credential.expired(self._clock()):
-            await self._renew(self._credential.token)
+            self._renew(self._credential.token)
         used = self._credential.token
         reply = await self._inner.send(method, target, _bearing(headers, used))
-        if reply.status != _UNAUTHORIZED or not await self._renew(used):
+        if reply.status != _UNAUTHORIZED or not self._renew(used):
             return reply
         return await self._inner.send(method, target, _bearing(headers, self._credential.token))
 
-    async def _renew(self, used: str) -> bool:
+    def _renew(self, used: str) -> bool:
         """Get another token than the one that was used; tell whether there is one."""
-        async with self._turn:
+        with self._turn:
             if self._credential.token == used:
-                self._credential = await asyncio.to_thread(self._exchange, used)
+                self._credential = self._exchange(used)
             return self._credential.token != used
 
     def _exchange(self, used: str) -> Credential:

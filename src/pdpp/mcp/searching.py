@@ -7,8 +7,7 @@ from pdpp.mcp import structured, text
 from pdpp.mcp.client import Params
 from pdpp.mcp.found import Found, found_in
 from pdpp.mcp.hit import draw, hit_view, shortened
-from pdpp.mcp.paging import beyond, notes_of
-from pdpp.mcp.presentation import text_of
+from pdpp.mcp.label import beyond, notes_of, text_of
 from pdpp.mcp.reading import Reading
 from pdpp.mcp.result import (
     MOST_CHARS,

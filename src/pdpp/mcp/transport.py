@@ -1,9 +1,7 @@
 """Transports: how a request reaches a resource server, over the network or in this process."""
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import unquote, urlsplit
 
@@ -12,7 +10,6 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 32 << 20
 _CHUNK = 1 << 16
-_POOL = 8
 
 
 class Reply(NamedTuple):
@@ -46,18 +43,13 @@ class Network:
         self._base = parts.path.rstrip("/")
         self._timeout = timeout
         self._idle: list[HTTPConnection] = []
-        self._threads = ThreadPoolExecutor(_POOL, "pdpp-http")
 
     async def send(self, method: str, target: str, headers: Mapping[str, str]) -> Reply:
-        """Send one request from a thread of the pool."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, self._exchange, method, target, headers)
-
-    def _exchange(self, method: str, target: str, headers: Mapping[str, str]) -> Reply:
+        """Send one request; this blocks, since who speaks over the network has threads."""
         from http.client import HTTPException
 
         for attempt in (1, 2):
-            connection = self._idle.pop() if self._idle else self._connect()
+            connection = self._connection()
             try:
                 connection.request(method, self._base + target, headers=dict(headers))
                 reply = self._read(connection)
@@ -80,6 +72,12 @@ class Network:
             self._idle.append(connection)
             return reply
         raise AssertionError
+
+    def _connection(self) -> "HTTPConnection":
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._connect()
 
     def _connect(self) -> "HTTPConnection":
         from http.client import HTTPConnection, HTTPSConnection
@@ -110,8 +108,7 @@ class Network:
         return Reply(response.status, headers, bytes(body))
 
     def close(self) -> None:
-        """Let every connection go; none is opened after this."""
-        self._threads.shutdown()
+        """Let every idle connection go."""
         while self._idle:
             self._idle.pop().close()
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pdpp.evidence.binary import Binary
+if TYPE_CHECKING:
+    from pdpp.evidence.binary import Binary
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -107,7 +108,7 @@ class Shown(NamedTuple):
 
     value: Any
     cut: Cut | None = None
-    binary: Binary | None = None
+    binary: "Binary | None" = None
     read: NextCall | None = None
 
 
