@@ -9,7 +9,6 @@ import json
 import signal
 import socket
 import sys
-import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -81,15 +80,12 @@ async def echo(arguments: JsonObject, context: Context) -> JsonObject:
 
 async def wait(arguments: JsonObject, context: Context) -> JsonObject:
     print("waiting", file=sys.stderr, flush=True)
-    context.cancellation.on_request(lambda: print("given up", file=sys.stderr, flush=True))
     try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        over = threading.Event()
-        context.cancellation.on_request(over.set)
-        over.wait()
-    else:
-        await asyncio.Event().wait()
+        if sys.argv[1:] == ["http"]:
+            await asyncio.Event().wait()
+        context.cancelled.wait()
+    finally:
+        print("given up", file=sys.stderr, flush=True)
     return {}
 
 

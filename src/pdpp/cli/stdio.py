@@ -85,6 +85,6 @@ def _serve(cache: Cache, credential: Credential) -> None:
             from pdpp.mcp.network import network_reading
 
             way.append(network_reading(cache, credential))
-        return way[0].until(context.cancellation)
+        return way[0].until(context.cancelled)
 
     run(make_kernel(reading_of))

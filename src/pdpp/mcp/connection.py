@@ -6,7 +6,7 @@ from queue import SimpleQueue
 from typing import NamedTuple
 
 from pdpp.mcp import rpc
-from pdpp.mcp.kernel import Cancellation, Kernel
+from pdpp.mcp.kernel import NEVER, Kernel
 from pdpp.mcp.lines import Line, write_line
 from pdpp.mcp.rpc import INVALID_REQUEST, JsonObject, RequestId
 
@@ -21,7 +21,7 @@ class _Job(NamedTuple):
 
     message: JsonObject
     id: RequestId
-    cancellation: Cancellation
+    cancelled: threading.Event
 
 
 class Connection:
@@ -59,7 +59,7 @@ class Connection:
             late = list(self._running.values())
             self._running.clear()
         for job in late:
-            job.cancellation.request()
+            job.cancelled.set()
 
     def _receive(self, line: Line) -> None:
         if line is None:
@@ -75,7 +75,7 @@ class Connection:
             text = "A request with this id is still running"
             self._send(rpc.failure(id, INVALID_REQUEST, text))
         elif id is not None and method in _READING:
-            self._hand_over(_Job(message, id, Cancellation()))
+            self._hand_over(_Job(message, id, threading.Event()))
         else:
             if method == "notifications/cancelled":
                 self._cancel(_id_under("requestId", _member("params", message)))
@@ -94,8 +94,8 @@ class Connection:
         while True:
             job = self._jobs.get()
             answer = None
-            if not job.cancellation.requested:
-                answer = self._answer(job.message, job.cancellation)
+            if not job.cancelled.is_set():
+                answer = self._answer(job.message, job.cancelled)
             with self._changed:
                 self._unfinished -= 1
                 if self._running.get(job.id) is job:
@@ -103,11 +103,9 @@ class Connection:
                     self._send(answer)
                     self._changed.notify()
 
-    def _answer(
-        self, message: object, cancellation: Cancellation | None = None
-    ) -> JsonObject | None:
+    def _answer(self, message: object, cancelled: threading.Event = NEVER) -> JsonObject | None:
         """Return the answer; work waits here by blocking, since there is no loop to wait in."""
-        work = self._kernel.handle(message, principal=self._principal, cancellation=cancellation)
+        work = self._kernel.handle(message, principal=self._principal, cancelled=cancelled)
         answer: JsonObject | None = None
         try:
             work.send(None)
@@ -120,7 +118,7 @@ class Connection:
         with self._changed:
             job = None if id is None else self._running.pop(id, None)
         if job is not None:
-            job.cancellation.request()
+            job.cancelled.set()
 
     def _send(self, answer: JsonObject | None) -> None:
         with self._changed:

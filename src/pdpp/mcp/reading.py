@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from copy import copy
+from threading import Event
 from typing import Any, NamedTuple
 
 from pdpp.evidence.compact import compact_schema
 from pdpp.evidence.handle import Handle, path_part
 from pdpp.mcp.client import Answer, Params, ResourceClient, ServerError
 from pdpp.mcp.facts import NO_FACTS, Facts, facts_of
-from pdpp.mcp.kernel import Cancellation
 from pdpp.mcp.transport import Reply
 from pdpp.model.errors import AmbiguousConnection, InvalidRequest, PdppError
 
@@ -68,12 +68,12 @@ class Reading:
         self.children = children
         self.client_of = client_of
         self.record_page = record_page
-        self.cancellation: Cancellation | None = None
+        self.cancelled: Event | None = None
 
-    def until(self, cancellation: Cancellation) -> "Reading":
+    def until(self, cancelled: Event) -> "Reading":
         """Return the same way for one request, which ends when nobody waits for it any more."""
         own = copy(self)
-        own.cancellation = cancellation
+        own.cancelled = cancelled
         return own
 
     async def get(
@@ -84,7 +84,7 @@ class Reading:
         room: int | None = None,
     ) -> Answer:
         """Read through the grant that opens a connection, or through the only one."""
-        if self.cancellation is not None and self.cancellation.requested:
+        if self.cancelled is not None and self.cancelled.is_set():
             raise GivenUp("The request was cancelled; nothing more was read.")
         answer = await self.way(connection_id).get(path, params, room)
         self.record_page = answer.record_page or self.record_page

@@ -86,26 +86,9 @@ def read(message: object) -> Request | None:
     return Request(id, method, params or {})
 
 
-class Fixed(dict[str, Any]):
-    """A result that never changes; it is written as JSON once, when it is first asked for."""
-
-    _json = ""
-
-    @property
-    def json(self) -> str:
-        """Return the result as JSON."""
-        if not self._json:
-            self._json = _ENCODER.encode(dict(self))
-        return self._json
-
-
 def encode(answer: JsonObject) -> bytes:
     """Return an answer as one line of UTF-8 JSON; one that is no JSON becomes an internal error."""
-    result = answer.get("result")
     try:
-        if isinstance(result, Fixed):
-            id = _ENCODER.encode(answer["id"])
-            return f'{{"jsonrpc":"2.0","id":{id},"result":{result.json}}}'.encode()
         return _ENCODER.encode(answer).encode("utf-8")
     except UnicodeEncodeError:
         return _ASCII_ENCODER.encode(answer).encode("ascii")

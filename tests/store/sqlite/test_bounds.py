@@ -42,6 +42,19 @@ def test_a_search_ranks_the_newest_candidates_up_to_a_bound(world: World) -> Non
     assert look(world, reach, limit=2).has_more
 
 
+def test_records_that_match_in_every_field_are_each_ranked_once_and_whole(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "CANDIDATES", 3)
+    world.put({f"{n:02}": {"subject": "apple", "body": "apple pie"} for n in range(7)})
+    both, other = world.reach(), world.reach(fields=["subject"])
+    page, half = look(world, both), look(world, other)
+    assert [hit.record.key for hit in page.hits] == ["04", "05", "06"]
+    assert [hit.record.key for hit in half.hits] == ["04", "05", "06"]
+    assert page.hits[0].position.score > half.hits[0].position.score
+    assert len({hit.position.score for hit in page.hits}) == 1
+
+
 @pytest.mark.usefixtures("bounded")
 @pytest.mark.parametrize("count", [5, 6])
 def test_a_search_that_ranks_all_its_matches_says_so(world: World, count: int) -> None:
