@@ -144,6 +144,23 @@ def test_grants_that_do_not_answer_together_are_searched_one_by_one(
     assert set(ids) == expected()
 
 
+def test_a_grant_with_most_of_the_best_hits_is_asked_for_more_of_them(tmp_path: Path) -> None:
+    rich = [{"id": f"n-{n}", "title": "kiln", "body": "kiln kiln kiln"} for n in range(40)]
+    poor = [{"id": "n-0", "body": "kiln " + "x " * 200}]
+    ids = ["cin_a", "cin_b", "cin_c", "cin_d"]
+    records = {(id, "notes"): rich if id == "cin_c" else poor for id in ids}
+    names = {id: f"Shelf {id}" for id in ids}
+    with inside(planted_store(tmp_path, source("shelf", NOTES), names, records)) as world:
+        host = world.host(package(world.store)[0])
+        apart(world)
+        first = host.good("search", {"query": "kiln", "limit": 10}).structured["results"]
+        assert len(world.targets()) == 1 + len(ids) + 1
+        assert {hit["connection_id"] for hit in first} == {"cin_c"}
+        found = all_ids(host, query="kiln", limit=10)
+    assert len(found) == len(set(found)) == 43
+    assert found[:40] == [id for id in found if id.startswith("cin_c/")]
+
+
 def test_a_server_that_wants_fewer_requests_does_not_get_more(world: Inside, host: Host) -> None:
     apart(world, 429)
     host.refused("overloaded", "search", {"query": "kiln"})
@@ -254,7 +271,12 @@ def test_the_text_says_which_sources_the_hits_are_from(host: Host) -> None:
         assert f"({hit['connection_id']})" in mix
 
 
-def test_a_source_that_cannot_filter_is_left_out_and_named(host: Host) -> None:
+@pytest.mark.parametrize("way", ["together", "apart"])
+def test_a_source_that_cannot_filter_is_left_out_and_named(
+    world: Inside, host: Host, way: str
+) -> None:
+    if way == "apart":
+        apart(world)
     found = host.good("search", {"query": "kiln", "filter": {"colour": "red"}})
     assert len(found.structured["results"]) == 2
     assert "left out: " in found.text
@@ -263,7 +285,9 @@ def test_a_source_that_cannot_filter_is_left_out_and_named(host: Host) -> None:
     assert "unavailable_connections" not in error
 
 
-def test_a_refusal_of_the_question_itself_reaches_the_model(host: Host) -> None:
+@pytest.mark.parametrize("streams", [["notes"], ["own", "notes"]])
+def test_a_refusal_of_the_question_itself_reaches_the_model(host: Host, streams: list[str]) -> None:
+    assert host.refused("invalid_request", "search", {"query": "*", "streams": streams})["param"]
     assert host.refused("invalid_request", "search", {"query": "*"})["param"]
 
 
