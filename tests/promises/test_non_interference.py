@@ -35,7 +35,7 @@ from pdpp.model import instant
 from pdpp.model.validation import parse_declaration
 from pdpp.store.port import BlobUse
 from pdpp.store.scope import Reach, owner_reaches
-from pdpp.store.sqlite import changes, predicate, search
+from pdpp.store.sqlite import changes, postings, predicate, search
 from pdpp.store.sqlite.records import RecordReader
 from pdpp.store.sqlite.store import SqliteStore
 
@@ -147,7 +147,7 @@ def looks_everywhere_first() -> Iterator[None]:
 def cramp(patch: pytest.MonkeyPatch) -> None:
     """Make plans change after a few rows, as they otherwise do after thousands."""
     patch.setattr(search, "_PROBE", 3)
-    patch.setattr(search, "_FAR", 1)
+    patch.setattr(postings, "_FAR", 1)
     patch.setattr(predicate, "_SELECTIVE", 2)
 
 

@@ -1,16 +1,21 @@
 """Budgets: cutting text where a reader would not notice, and measuring what an answer costs."""
 
 import unicodedata
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pdpp.evidence.text import json_text
+
+DEFAULT_LIMIT = 4096
+MAX_LIMIT = 16_384
+DEFAULT_AROUND = 512
+MAX_AROUND = 8192
+"""How much of a field one window shows, from an offset and on either side of a match."""
 
 _JOINER = "\u200d"
 _LONGEST_CLUSTER = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Truncation:
+class Truncation(NamedTuple):
     """How much of a text was served."""
 
     total_chars: int

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pdpp.evidence.budget import cut
 from pdpp.evidence.text import field_text
-from pdpp.model.declaration import Role
+from pdpp.model.vocabulary import Role
 
 TITLE_CHARS = 200
 

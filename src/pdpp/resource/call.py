@@ -20,9 +20,10 @@ MOST_CANDIDATES = 12
 
 @dataclass(slots=True)
 class Call:
-    """Everything an operation needs to answer one request; ``shown`` is for its receipt.
+    """Everything an operation needs to answer one request.
 
-    Nothing else changes it; to have that enforced would take as long as parsing the query.
+    ``shown`` is for its receipt and ``told`` are headers of the answer. Nothing else changes it; to
+    have that enforced would take as long as parsing the query.
     """
 
     store: Store
@@ -36,6 +37,7 @@ class Call:
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
     shown: list[Shown] = field(default_factory=list)
+    told: dict[str, str] = field(default_factory=dict)
 
     @property
     def stream(self) -> str:

@@ -148,7 +148,7 @@ class Endpoint:
         else:
             body = answer if isinstance(answer, bytes) else orjson.dumps(answer)
             status = HTTPStatus.CREATED if route.answer == "Blob" else HTTPStatus.OK
-            await send_answer(send, status, body, request_id)
+            await send_answer(send, status, body, request_id, call.told)
 
 
 class NoSuchRoute:

@@ -1,5 +1,6 @@
 """Search: hits with the words that matched, where they stand, and how to read on."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -18,16 +19,22 @@ from pdpp.receipts.served import of_hits
 from pdpp.resource.call import Call, record_path, refused_stream
 from pdpp.resource.envelope import list_envelope, source_of
 from pdpp.resource.filters import apply_filters
-from pdpp.store.port import Hit, SearchPosition, SearchQuery
+from pdpp.store.port import Hit, HitPage, SearchPosition, SearchQuery
 from pdpp.store.scope import Reach, roles_of
 
 PREVIEW_CHARS = 150
+ROOM, CURSORS = "pdpp-room", "PDPP-Cursors"
+"""The header of a caller with little room for hits, and the one that tells it each hit's cursor."""
+
 MOST_EXCERPTS = 1
 
 _IDENTITY = frozenset({Role.TITLE, Role.ACTOR, Role.LINK})
 """Roles that say what a record is; a match in them finds it but is no passage to quote."""
 
 _NAMING = frozenset({Role.TITLE, Role.EVENT_TIME})
+_ROOM = re.compile(r"[0-9]{1,9}\Z", re.ASCII)
+_MOST_TOLD = 3_000
+"""Characters of cursors in a header; more may be too many for what stands between."""
 
 _NO_SEMANTIC = {
     "code": "semantic_unavailable",
@@ -38,12 +45,12 @@ _NO_SEMANTIC = {
 
 def search_lexical(call: Call) -> dict[str, Any]:
     """Answer ``GET /v1/search``."""
-    return _search(call, [])
+    return _search(call, "search", [])
 
 
 def search_hybrid(call: Call) -> dict[str, Any]:
     """Answer ``GET /v1/search/hybrid`` with what there is: lexical hits and a warning."""
-    return _search(call, [_NO_SEMANTIC])
+    return _search(call, "hybrid", [_NO_SEMANTIC])
 
 
 def search_semantic(call: Call) -> dict[str, Any]:
@@ -55,7 +62,7 @@ def search_semantic(call: Call) -> dict[str, Any]:
     )
 
 
-def _search(call: Call, warnings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _search(call: Call, kind: str, warnings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     phrases = parse_query(call.query.text("q") or "")
     reaches = _searched(call)
     reaches, left_out = apply_filters(reaches, call.query.filters)
@@ -64,26 +71,20 @@ def _search(call: Call, warnings: Sequence[Mapping[str, Any]]) -> dict[str, Any]
             reaches=reaches,
             phrases=phrases,
             limit=call.query.integer("limit") or 0,
-            after=_position(call),
+            after=_position(call, kind),
         )
     )
-    cursor = None
-    if page.has_more:
-        last = page.hits[-1].position
-        cursor = call.signer.seal(
-            "search", call.bound("search"), [last.score, last.time, *last.handle]
-        )
+    data = _data(call, page, phrases)
     recall: dict[str, Any] = {"complete": page.complete, "ranked": page.ranked}
     if not page.complete:
         recall["note"] = (
             "the newest matches of each stream ranked; narrow by stream, connection or filter"
         )
-    hits = [_hit(hit, phrases) for hit in page.hits]
-    call.shown.append(partial(of_hits, page.hits, hits))
+    call.shown.append(partial(of_hits, page.hits[: len(data)], data))
     return list_envelope(
         call,
-        hits,
-        next_cursor=cursor,
+        data,
+        next_cursor=_next_cursor(call, kind, page, len(data)),
         count=page.ranked if page.complete else None,
         warnings=[*warnings, *left_out],
         recall=recall,
@@ -104,12 +105,41 @@ def _searched(call: Call) -> tuple[Reach, ...]:
     return tuple(reach for reach in reaches if reach.stream.name in streams)
 
 
-def _position(call: Call) -> SearchPosition | None:
+def _position(call: Call, kind: str) -> SearchPosition | None:
     cursor = call.query.text("cursor")
     if cursor is None:
         return None
-    score, time, *handle = call.signer.open("search", call.bound("search"), cursor)
+    score, time, *handle = call.signer.open("search", call.bound(kind), cursor)
     return SearchPosition(score, time, (handle[0], handle[1], handle[2]))
+
+
+def _data(call: Call, page: HitPage, phrases: Sequence[Phrase]) -> list[dict[str, Any]]:
+    """Return the hits of a page; it ends early with the one that fills the caller's room."""
+    room = call.headers.get(ROOM, "")
+    if not _ROOM.match(room):
+        return [_hit(hit, phrases) for hit in page.hits]
+    data: list[dict[str, Any]] = []
+    left = int(room)
+    for hit in page.hits:
+        data.append(_hit(hit, phrases))
+        left -= len(orjson.dumps(data[-1]))
+        if left <= 0:
+            break
+    return data
+
+
+def _next_cursor(call: Call, kind: str, page: HitPage, shown: int) -> str | None:
+    """Return the cursor of what follows; a caller with little room is told that of each hit."""
+    each, more = ROOM in call.headers, page.has_more or shown < len(page.hits)
+    if not each and not more:
+        return None
+    places = (hit.position for hit in page.hits[0 if each else -1 : shown])
+    positions = ([at.score, at.time, *at.handle] for at in places)
+    cursors = call.signer.seal_all("search", call.bound(kind), positions)
+    told = ",".join(cursors)
+    if each and 0 < len(told) <= _MOST_TOLD:
+        call.told[CURSORS] = told
+    return cursors[-1] if more else None
 
 
 def _hit(hit: Hit, phrases: Sequence[Phrase]) -> dict[str, Any]:

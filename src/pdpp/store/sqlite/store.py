@@ -34,7 +34,7 @@ from pdpp.store.port import (
     Written,
 )
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite import registry, search, vault
+from pdpp.store.sqlite import postings, registry, search, vault
 from pdpp.store.sqlite.aggregates import Aggregator, Bucket, ExactSum
 from pdpp.store.sqlite.anchor import SettingAnchor
 from pdpp.store.sqlite.changes import ChangeReader
@@ -55,7 +55,7 @@ BLOB_FOLDER = "blobs"
 
 
 def _give_functions(db: apsw.Connection) -> None:
-    search.register(db)
+    postings.register(db)
     db.create_aggregate_function("pdpp_sum", ExactSum, 1)
 
 
