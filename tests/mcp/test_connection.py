@@ -38,7 +38,7 @@ class Gates:
     async def _call(self, _arguments: JsonObject, context: Context) -> JsonObject:
         self.contexts.append(context)
         self.entered.release()
-        assert self.leave.wait(DEADLINE)
+        assert self.leave.wait(3 * DEADLINE)
         return {"content": []}
 
 
@@ -101,6 +101,7 @@ def test_many_requests_take_turns_and_one_that_waits_for_its_turn_can_be_cancell
 
     answers = converse(lines(), gates.kernel, grace_seconds=DEADLINE)
     assert sorted(answer["id"] for answer in answers) == list(range(29))
+    assert sorted(context.request_id for context in gates.contexts) == list(range(29))
 
 
 def test_a_conversation_ends_when_nobody_reads_the_answers() -> None:

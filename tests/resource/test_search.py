@@ -274,6 +274,17 @@ def test_a_caller_with_little_room_gets_a_shorter_page_that_can_be_cut_anywhere(
         assert rest["data"][: 20 - shown] == hits[shown:]
 
 
+def test_a_page_cut_short_goes_on_though_all_was_asked_for(everything: httpx.Client) -> None:
+    asked = {"q": "invoice 4471", "limit": "100"}
+    whole = everything.get("/v1/search", params=asked).json()
+    assert whole["has_more"] is False
+    first = everything.get("/v1/search", params=asked, headers={"PDPP-Room": "0"}).json()
+    assert (first["data"], first["has_more"]) == (whole["data"][:1], True)
+    assert first["meta"] == whole["meta"]
+    rest = everything.get("/v1/search", params={**asked, "cursor": first["next_cursor"]}).json()
+    assert rest["data"] == whole["data"][1:]
+
+
 def test_a_page_that_fits_its_room_is_whole(everything: httpx.Client) -> None:
     asked = {"q": "invoice 4471", "limit": "100"}
     whole = everything.get("/v1/search", params=asked).json()
