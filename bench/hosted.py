@@ -27,7 +27,7 @@ def hosted_rows(bench: Bench, letters: Process, estate: Estate) -> Iterator[Row]
     )
     for what, server, word, bearer in (
         ("at once", letters, TITLED, estate.token),
-        ("asked for again to fit", bench.product, world.RARE, token),
+        ("cut to fit", bench.product, world.RARE, token),
     ):
         yield _over(
             f"hosted search of {_HITS} hits, {what}, over GET /v1/search",

@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Router
 from starlette.routing import Route as Path
+from starlette.types import ASGIApp
 
 from pdpp.authz.authority import Authority
 from pdpp.authz.document import Fetcher
@@ -38,6 +39,14 @@ from pdpp.watch.observer import Observer
 from pdpp.watch.readiness import READY_PATH, Readiness
 
 _KEPT = {"Cache-Control": "public, max-age=31536000, immutable"}
+
+
+class Application(Starlette):
+    """The routes alone: each answers its own errors, so that nothing has to stand around them."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Return what requests go to."""
+        return self.router
 
 
 def make_app(
@@ -76,7 +85,7 @@ def make_app(
     resource = Router([*_resource_paths(service, meter)], default=NoSuchRoute(service))
     resource.redirect_slashes = False
     mcp = hosted_endpoint(resource, service)
-    app = Starlette(
+    app = Application(
         routes=[
             Path(MCP_PATH, mcp),
             *resource.routes,

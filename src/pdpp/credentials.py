@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -102,6 +101,8 @@ class Cache:
 
     def store(self, credential: Credential) -> Path:
         """Write a credential, whole or not at all, for this user's eyes only."""
+        import tempfile  # Takes long to import, and most programs never write.
+
         refuse_owner(credential.token, credential.token_kind)
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.chmod(self._folder, 0o700)

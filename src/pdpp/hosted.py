@@ -3,15 +3,20 @@
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+import orjson
+
 from pdpp.authz.client import READ_SCOPE
 from pdpp.authz.principal import Gate, Principal
-from pdpp.mcp.client import ResourceClient
+from pdpp.evidence.budget import json_length
+from pdpp.mcp import rpc
+from pdpp.mcp.client import Codec, ResourceClient
+from pdpp.mcp.facts import Facts
 from pdpp.mcp.http import Endpoint, Receive, Refusal, Scope, Send
 from pdpp.mcp.kernel import Context
-from pdpp.mcp.presentation import Facts
 from pdpp.mcp.reading import Child, Reading
 from pdpp.mcp.server import make_kernel
 from pdpp.mcp.transport import App, InProcess
@@ -58,16 +63,13 @@ def hosted_endpoint(app: App, service: Service) -> App:
     origin = service.settings.origin
     transports: Memory[str, InProcess] = Memory()
     memory: Memory[tuple[str, str, str], Facts] = Memory()
-    habits: Memory[str, int] = Memory()
 
     def reading_of(context: Context) -> Reading:
         visitor: Visitor = context.principal
         transport = transports.get(visitor.origin)
         if transport is None:
             transport = transports[visitor.origin] = InProcess(app, visitor.origin, {INNER: True})
-        reading = make_reading(transport, memory, visitor, service.clock)
-        reading.habits = habits
-        return reading
+        return make_reading(transport, memory, visitor, service.clock)
 
     icons = [{"src": origin + ICON_PATH, "mimeType": "image/svg+xml", "sizes": ["any"]}]
     endpoint = Endpoint(
@@ -75,6 +77,7 @@ def hosted_endpoint(app: App, service: Service) -> App:
         allowed_hosts={*(f"{name}:*" for name in LOOPBACK), *LOOPBACK, urlsplit(origin).netloc},
         allowed_origins={origin, *(f"http://{name}:*" for name in LOOPBACK)},
         authenticate=Door(service.gate, service.settings).admit,
+        encode=_encode,
     )
     return Porch(endpoint, service.settings)
 
@@ -147,30 +150,55 @@ def make_reading(
 ) -> Reading:
     """Return a visitor's way to the records: one grant, or the grants of a package."""
     principal = visitor.principal
-    reading = Reading(ResourceClient(transport, visitor.bearer), memory, principal.binding)
+    client = ResourceClient(transport, visitor.bearer, codec=_CODEC)
+    reading = Reading(client, memory, principal.binding)
     if principal.package is not None:
         now = clock()
         children = [
             child for found in principal.children if (child := _child(found, now)) is not None
         ]
         reading.children = sorted(children, key=lambda c: (c.connector_key, c.connection_id))
-        reading.client_of = lambda child: ResourceClient(transport, visitor.bearer, child.grant_id)
+        reading.client_of = lambda child: ResourceClient(
+            transport, visitor.bearer, child.grant_id, _CODEC
+        )
     return reading
 
 
 def _child(principal: Principal, now: int) -> Child | None:
+    child, problem = _facts(principal), principal.problem(now)
+    return child if child is None or problem is None else child._replace(problem=problem.code)
+
+
+@lru_cache(maxsize=1_024)
+def _facts(principal: Principal) -> Child | None:
+    """Return what a grant of a package opens, None where that is nothing."""
     if principal.grant is None or not principal.reaches:
         return None
     connection = principal.reaches[0].feed.connection
-    problem = principal.problem(now)
     return Child(
         principal.grant.id,
         connection.connection_id,
         connection.connector_key,
         connection.display_name,
         frozenset(reach.stream.name for reach in principal.reaches),
-        None if problem is None else problem.code,
     )
+
+
+def _encode(answer: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(answer)
+    except TypeError:
+        return rpc.encode(answer)
+
+
+def _length(value: object) -> int:
+    try:
+        return len(orjson.dumps(value).decode())
+    except TypeError:
+        return json_length(value)
+
+
+_CODEC = Codec(orjson.loads, _length)
 
 
 def metadata(origin: str) -> Mapping[str, dict[str, Any]]:

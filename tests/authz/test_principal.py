@@ -9,6 +9,7 @@ from pdpp.authz import principal
 from pdpp.authz.principal import Gate, Principal
 from pdpp.authz.selection import Selection, make_grant, make_package, resolve
 from pdpp.authz.token import TokenKind, mint
+from pdpp.model import instant
 from pdpp.model.errors import AuthenticationError, GrantExpired, GrantInvalid, GrantRevoked
 from pdpp.model.grant import Grant
 from pdpp.store.port import Token
@@ -244,3 +245,22 @@ def test_a_token_of_a_package_that_does_not_exist_is_refused(world: World, gate:
     for members in ({"package_id": "nowhere"}, {}):
         with pytest.raises(GrantInvalid):
             gate.admit(add(world, TokenKind.PACKAGE, **members))
+
+
+def test_a_package_reads_no_further_through_a_grant_that_expires_meanwhile(
+    world: World, gate: Gate
+) -> None:
+    world.store.connect("c2", "mail", "Second")
+    allowances = resolve(Selection(), world.store.catalogue())
+    package, grants, secret, token = make_package(
+        allowances, client_id="app", purpose="p", now=world.clock.now
+    )
+    short = replace(grants[0], expires_at=world.clock.now + 10 * instant.SECOND)
+    world.store.add_package(package, (short, grants[1]), [token])
+    both = gate.admit(f"Bearer {secret}")
+    assert {reach.connection_id for reach in both.reaches} == {"c1", "c2"}
+    assert gate.admit(f"Bearer {secret}") is both
+    world.clock.pass_by(11)
+    left = gate.admit(f"Bearer {secret}")
+    assert {reach.connection_id for reach in left.reaches} == {"c2"}
+    assert len(left.children) == 2

@@ -32,6 +32,22 @@ def test_tokens_are_the_words_of_the_index_in_the_order_of_the_text(text: str) -
     assert [token.start for token in found] == sorted(token.start for token in found)
 
 
+PLAIN = st.text(st.characters(max_codepoint=127), max_size=80)
+
+
+@given(PLAIN)
+def test_plain_text_is_indexed_as_it_is_beside_other_text(text: str) -> None:
+    assert indexed_text(text) == indexed_text(f"{text} é").removesuffix("e").rstrip()
+
+
+@given(PLAIN.map(lambda text: text.replace("\x00", "")[: MAX_QUERY_CHARS // 2]))
+def test_a_plain_word_is_sought_as_the_index_holds_it(text: str) -> None:
+    for word in text.split():
+        held = tuple(token.word for token in tokens(word))
+        if held and "*" not in word and '"' not in word:
+            assert parse_query(word) == (Phrase(held),)
+
+
 @given(ANY_TEXT | TEXT)
 def test_the_index_is_fed_words_that_its_tokenizer_cannot_split(text: str) -> None:
     for word in indexed_text(text).split(" ") if indexed_text(text) else []:

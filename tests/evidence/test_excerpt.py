@@ -4,8 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdpp.evidence.analyse import Phrase, find, parse_query
-from pdpp.evidence.excerpt import PREVIEW_CHARS, Excerpt, descriptor, excerpt
+from pdpp.evidence.analyse import Match, Phrase, find, parse_query
+from pdpp.evidence.excerpt import (
+    PREVIEW_CHARS,
+    Excerpt,
+    _word_end,
+    _word_start,
+    descriptor,
+    excerpt,
+)
 from pdpp.evidence.text import digest
 from pdpp.evidence.window import slice_window
 
@@ -161,3 +168,25 @@ def test_evidence_carries_a_read_that_begins_with_the_excerpt() -> None:
     assert evidence["provenance"] == "lexical_match"
     assert evidence["digest"] == digest(text)
     assert (evidence["start_chars"], evidence["end_chars"]) == (part.start, part.end)
+
+
+@given(st.lists(st.sampled_from(["word", "longer", " ", "\n", "\x1c", "\u2003", "é"]), max_size=9))
+def test_a_window_is_drawn_in_to_the_nearest_space_of_any_kind(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    gaps = [place for place, char in enumerate(text) if char.isspace()]
+    for index in range(len(text) + 1):
+        inside = 0 < index < len(text) and text[index - 1].isalnum() and text[index].isalnum()
+        for ceiling in range(index, len(text) + 1):
+            after = [gap + 1 for gap in gaps if index <= gap < min(index + 20, ceiling - 1)]
+            assert _word_start(text, index, ceiling) == (after[0] if inside and after else index)
+        for floor in range(index + 1):
+            before = [gap for gap in gaps if max(floor, index - 20) < gap < index]
+            assert _word_end(text, index, floor) == (before[-1] if inside and before else index)
+
+
+@given(st.text("ab<mark>/ \r\n", max_size=300), st.integers(60, 240))
+def test_a_plain_excerpt_is_the_one_that_is_made_of_any_text(text: str, limit: int) -> None:
+    sought = f"{text} needle {text[::-1]}"
+    matches = find(sought, parse_query("needle"))
+    part = excerpt(sought, matches, limit)
+    assert part == excerpt(sought, [*matches, Match(len(sought), len(sought), 0)], limit)

@@ -184,6 +184,13 @@ def test_a_key_that_no_handle_could_carry_is_refused_at_ingestion(key: object) -
     assert key_problem(key)
 
 
+@given(st.text("aZ9_-./%25e\x00é", max_size=8))
+def test_a_key_is_judged_the_same_whatever_stands_beside(key: str) -> None:
+    beside = key_problem(f"{key} é") if key not in ("", ".", "..") else "is refused"
+    hidden = "hides" in str(key_problem(key)) and beside is None
+    assert (key_problem(key) is None) == (beside is None) or hidden
+
+
 def test_the_longest_parts_make_a_handle_that_parses() -> None:
     part, key = "p" * MAX_PART_CHARS, "k" * MAX_KEY_CHARS
     assert parse_handle(Handle(part, part, key).id) == Handle(part, part, key)

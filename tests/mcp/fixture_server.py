@@ -80,8 +80,12 @@ async def echo(arguments: JsonObject, context: Context) -> JsonObject:
 
 async def wait(arguments: JsonObject, context: Context) -> JsonObject:
     print("waiting", file=sys.stderr, flush=True)
-    context.cancellation.on_request(lambda: print("given up", file=sys.stderr, flush=True))
-    await asyncio.Event().wait()
+    try:
+        if sys.argv[1:] == ["http"]:
+            await asyncio.Event().wait()
+        context.cancelled.wait()
+    finally:
+        print("given up", file=sys.stderr, flush=True)
     return {}
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,11 +14,14 @@ from hypothesis import strategies as st
 from pdpp import hosted
 from pdpp.authz.principal import Principal
 from pdpp.authz.token import TokenKind, mint
+from pdpp.evidence.budget import json_length
 from pdpp.evidence.compact import compact_schema
 from pdpp.evidence.handle import Handle
-from pdpp.mcp.client import ResourceClient, ServerError, ServerUnreachable, hits_of, target
+from pdpp.mcp import rpc
+from pdpp.mcp.client import Answer, ResourceClient, ServerError, ServerUnreachable, hits_of, target
+from pdpp.mcp.facts import NO_FACTS, Facts
+from pdpp.mcp.found import found_in
 from pdpp.mcp.place import MOST_CURSOR_CHARS, Place, Seal
-from pdpp.mcp.presentation import NO_FACTS, Facts
 from pdpp.mcp.problem import problem_result
 from pdpp.mcp.reading import Child, Reading
 from pdpp.mcp.transport import InProcess, Network, Reply, Unreachable
@@ -205,6 +209,68 @@ def test_the_compact_schema_of_a_compact_schema_is_itself() -> None:
         assert compact_schema(once, stream=stream) == once
 
 
+def test_a_cancelled_request_reads_nothing_more() -> None:
+    canned, cancelled = Canned(200, {"a": 1}), threading.Event()
+    shared = Reading(ResourceClient(canned, "t"), {}, "key")
+    own = shared.until(cancelled)
+    assert asyncio.run(own.get(["schema"], {})).body == {"a": 1}
+    cancelled.set()
+    with pytest.raises(PdppError) as told:
+        asyncio.run(own.get(["schema"], {}))
+    assert told.value.code == "cancelled"
+    assert len(canned.sent) == 1
+    assert asyncio.run(shared.get(["schema"], {})).body == {"a": 1}
+
+
+# Pages of hits
+
+HITS = [{"id": f"c/s:{number}"} for number in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("url", "following"),
+    [
+        ("/v1/search?q=a&limit=3", "/v1/search?q=a&limit=3&cursor=C2"),
+        ("/v1/search?q=a&cursor=old&limit=3", "/v1/search?q=a&cursor=C2&limit=3"),
+    ],
+)
+def test_a_page_is_cut_where_the_server_told_a_cursor(url: str, following: str) -> None:
+    meta = {"count": {"kind": "exact", "value": 3}}
+    body = {"object": "list", "url": url, "data": HITS, "has_more": False, "meta": meta}
+    found = found_in(Answer(body, None, None, ["C1", "C2", "C3"]), 3)
+    assert found.first(3) is body
+    assert found.first(2) == {
+        **body,
+        "data": HITS[:2],
+        "has_more": True,
+        "next_cursor": "C2",
+        "links": {"next": following},
+    }
+
+
+@pytest.mark.parametrize("cursors", [[], ["C1", "C2"]])
+def test_a_page_without_a_cursor_for_each_hit_is_not_cut(cursors: list[str]) -> None:
+    found = found_in(Answer({"data": HITS}, None, None, cursors), 3)
+    assert found.first(2) is None
+    assert found.first(3) == {"data": HITS}
+
+
+def test_hits_that_nobody_asked_for_are_left_out_and_counted() -> None:
+    body = {"data": HITS, "next_cursor": "C3", "url": "/v1/search", "noise": "x"}
+    found = found_in(Answer(body, None, None), 2)
+    assert (found.hits, found.extra) == (HITS[:2], 1)
+    assert found.first(2) == {"object": "list", "data": HITS[:2], "next_cursor": "C3"}
+
+
+def test_the_room_there_is_goes_with_the_request() -> None:
+    canned = Canned(200, {}, {"pdpp-cursors": "a,b"})
+    client = ResourceClient(canned, "t")
+    assert asyncio.run(client.get(["search"], {}, 700)).cursors == ["a", "b"]
+    assert canned.sent[-1][2]["PDPP-Room"] == "700"
+    asyncio.run(client.get(["search"], {}))
+    assert "PDPP-Room" not in canned.sent[-1][2]
+
+
 # Cursors of packages
 
 PLACES = st.builds(
@@ -276,6 +342,16 @@ def test_many_long_choices_are_told_to_be_some_of_them() -> None:
     assert 0 < len(told["error"]["available_connections"]) < 12
     assert (told["error"]["total"], told["error"]["truncated"]) == (12, True)
     assert told["next"]
+
+
+# What the hosted endpoint writes
+
+
+@pytest.mark.parametrize("value", ["a", "é\u202e\x01", "\U0001f600", "\ud800", 2**70, {"a": [1.5]}])
+def test_the_hosted_endpoint_writes_and_measures_as_the_adapter_does(value: Any) -> None:
+    answer = rpc.success(1, {"value": value})
+    assert json.loads(hosted._encode(answer)) == json.loads(rpc.encode(answer))
+    assert hosted._length(value) == json_length(value)
 
 
 # What the hosted endpoint remembers

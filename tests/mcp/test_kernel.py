@@ -10,7 +10,7 @@ from tests.mcp import fixture_server
 from tests.mcp.launch import META, VERSION
 
 from pdpp.mcp import protocol, rpc
-from pdpp.mcp.kernel import Cancellation, Context, Kernel, ServerInfo, Tool
+from pdpp.mcp.kernel import Context, Kernel, ServerInfo, Tool
 from pdpp.mcp.rpc import JsonObject, RpcError
 
 KERNEL = fixture_server.kernel()
@@ -268,38 +268,6 @@ def test_a_legacy_request_is_read_by_its_header_or_the_revision_that_had_none() 
     assert seen_by_a_tool(None, None).protocol_version == "2025-03-26"
     context = seen_by_a_tool({"mcp-protocol-version": "2025-11-25"}, None)
     assert (context.protocol_version, context.modern) == ("2025-11-25", False)
-
-
-def test_work_outside_the_loop_hears_that_its_request_is_given_up() -> None:
-    told: list[str] = []
-    cancellation = Cancellation()
-    cancellation.on_request(lambda: told.append("before"))
-    assert told == []
-    cancellation.request()
-    cancellation.on_request(lambda: told.append("after"))
-    assert (told, cancellation.requested) == (["before", "after"], True)
-
-
-def test_a_cancelled_call_gives_its_request_up() -> None:
-    async def cancel() -> bool:
-        entered: asyncio.Future[Context] = asyncio.get_running_loop().create_future()
-
-        async def hang(arguments: JsonObject, context: Context) -> JsonObject:
-            entered.set_result(context)
-            await asyncio.Event().wait()
-            raise AssertionError
-
-        kernel = Kernel(ServerInfo("hanging", "1"), [Tool("hang", {}, hang)])
-        params = {"name": "hang"}
-        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        task = asyncio.create_task(kernel.handle(message))
-        context = await entered
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        return context.cancellation.requested
-
-    assert asyncio.run(cancel())
 
 
 def test_an_error_keeps_its_own_id_where_none_is_given() -> None:

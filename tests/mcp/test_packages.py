@@ -1,6 +1,7 @@
 """Packages: several grants under one token, read as one where that is clear and never guessed."""
 
 import asyncio
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from pdpp.authz.selection import Selection
 from pdpp.mcp import package as packages
 from pdpp.mcp import place
 from pdpp.mcp.transport import Reply
+from pdpp.model import instant
+from pdpp.model.grant import Interval
 from pdpp.store.sqlite.store import SqliteStore
 
 CHILDREN = 24
@@ -106,11 +109,110 @@ def test_hits_of_equal_worth_are_taken_from_the_sources_in_turn(world: Inside) -
     assert sorted(hit["connection_id"] for hit in first) == ["cin_18", "cin_19", "cin_20"]
 
 
-def test_each_grant_is_asked_once_and_under_its_own_name(world: Inside, host: Host) -> None:
+def test_all_grants_are_searched_in_one_request(world: Inside, host: Host) -> None:
     host.good("search", {"query": "kiln"})
+    assert world.transport.grants == [None]
+
+
+def test_grants_that_are_asked_different_things_are_asked_each_under_its_own_name(
+    world: Inside, host: Host
+) -> None:
+    host.good("search", {"query": "kiln", "streams": ["own", "notes"]})
     assert len(world.transport.targets) == CHILDREN + 2
     assert len(set(world.transport.grants)) == CHILDREN + 2
     assert None not in world.transport.grants
+
+
+def apart(world: Inside, status: int = 503) -> None:
+    """Let the server be too busy for a search of all grants at once."""
+    error = {"type": "api_error", "code": "overloaded", "message": "Too much at once."}
+    reply = Reply(status, {}, json.dumps({"error": error}).encode())
+
+    async def refuse(target: str, headers: Mapping[str, str]) -> Reply | None:
+        return reply if "PDPP-Grant" not in headers and "/search" in target else None
+
+    world.transport.before = refuse
+
+
+@pytest.mark.parametrize("limit", [1, 10, 100])
+def test_grants_that_do_not_answer_together_are_searched_one_by_one(
+    world: Inside, host: Host, limit: int
+) -> None:
+    apart(world)
+    ids = all_ids(host, query="kiln", limit=limit)
+    assert len(ids) == len(set(ids))
+    assert set(ids) == expected()
+
+
+def test_a_grant_with_most_of_the_best_hits_is_asked_for_more_of_them(tmp_path: Path) -> None:
+    rich = [{"id": f"n-{n}", "title": "kiln", "body": "kiln kiln kiln"} for n in range(40)]
+    poor = [{"id": "n-0", "body": "kiln " + "x " * 200}]
+    ids = ["cin_a", "cin_b", "cin_c", "cin_d"]
+    records = {(id, "notes"): rich if id == "cin_c" else poor for id in ids}
+    names = {id: f"Shelf {id}" for id in ids}
+    with inside(planted_store(tmp_path, source("shelf", NOTES), names, records)) as world:
+        host = world.host(package(world.store)[0])
+        apart(world)
+        first = host.good("search", {"query": "kiln", "limit": 10}).structured["results"]
+        assert len(world.targets()) == 1 + len(ids) + 1
+        assert {hit["connection_id"] for hit in first} == {"cin_c"}
+        found = all_ids(host, query="kiln", limit=10)
+    assert len(found) == len(set(found)) == 43
+    assert found[:40] == [id for id in found if id.startswith("cin_c/")]
+
+
+def test_a_server_that_wants_fewer_requests_does_not_get_more(world: Inside, host: Host) -> None:
+    apart(world, 429)
+    host.refused("overloaded", "search", {"query": "kiln"})
+    assert len(world.targets()) == 1
+
+
+def test_a_list_begun_together_is_not_gone_on_with_otherwise(
+    world: Inside, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packages, "TOGETHER_SECONDS", 0.05)
+    page = host.good("search", {"query": "kiln", "limit": 2}).structured
+    [following] = [c for c in object_calls(page["next"]) if c.tool == "search"]
+    apart(world)
+    host.refused("overloaded", "search", following.arguments)
+
+    async def hold(_: str, __: Mapping[str, str]) -> Reply | None:
+        await asyncio.Event().wait()
+        return None
+
+    world.transport.before = hold
+    host.refused("server_unreachable", "search", following.arguments)
+    world.transport.before = None
+    assert host.good("search", following.arguments).structured["results"]
+
+
+def test_a_grant_for_another_time_is_named_and_the_others_answer(tmp_path: Path) -> None:
+    at = {"type": "string", "format": "date-time"}
+    dated = stream(
+        "dated",
+        {"body": TEXT, "at": at},
+        consent_time_field="at",
+        query={"search": {"lexical_fields": ["body"]}, "range_filters": {"at": ["lt"]}},
+    )
+    rows = [{"id": "d-1", "body": "kiln", "at": "2020-01-01T00:00:00Z"}]
+    store = planted_store(
+        tmp_path,
+        source("shelf", dated),
+        {"cin_old": "Old", "cin_new": "New"},
+        {("cin_old", "dated"): rows, ("cin_new", "dated"): rows},
+    )
+    lately = Interval(since=instant.parse("2025-01-01T00:00:00Z"))
+    token, _ = package(
+        store,
+        Selection(connections=("cin_old",)),
+        Selection(connections=("cin_new",), time=lately),
+    )
+    with inside(store) as world:
+        asked = {"query": "kiln", "filter": {"at": {"lt": "2021-01-01T00:00:00Z"}}}
+        found = world.host(token).good("search", asked)
+    assert [hit["id"] for hit in found.structured["results"]] == ["cin_old/dated:d-1"]
+    [other] = found.structured["content_ladder"]["unavailable_connections"]
+    assert (other["connection_id"], other["code"]) == ("cin_new", "grant_time_range_exceeded")
 
 
 def test_the_grants_are_asked_at_the_same_time(world: Inside, host: Host) -> None:
@@ -126,7 +228,7 @@ def test_the_grants_are_asked_at_the_same_time(world: Inside, host: Host) -> Non
         return None
 
     world.transport.before = until_all_wait
-    host.good("search", {"query": "kiln"})
+    host.good("search", {"query": "kiln", "streams": ["own", "notes"]})
 
 
 def test_a_grant_without_the_stream_is_not_asked(world: Inside, host: Host) -> None:
@@ -135,7 +237,10 @@ def test_a_grant_without_the_stream_is_not_asked(world: Inside, host: Host) -> N
         "cin_own/own:o-1",
         "cin_both/own:o-1",
     }
-    assert len(world.targets()) == 2
+    [target] = world.targets()
+    assert target.count("streams%5B%5D=") == target.count("streams%5B%5D=own") == 1
+    host.good("search", {"query": "kiln", "streams": ["own", "nothing"]})
+    assert "nothing" not in world.targets()[0]
 
 
 def test_each_grant_is_asked_only_for_streams_it_opens(world: Inside, host: Host) -> None:
@@ -166,7 +271,12 @@ def test_the_text_says_which_sources_the_hits_are_from(host: Host) -> None:
         assert f"({hit['connection_id']})" in mix
 
 
-def test_a_source_that_cannot_filter_is_left_out_and_named(host: Host) -> None:
+@pytest.mark.parametrize("way", ["together", "apart"])
+def test_a_source_that_cannot_filter_is_left_out_and_named(
+    world: Inside, host: Host, way: str
+) -> None:
+    if way == "apart":
+        apart(world)
     found = host.good("search", {"query": "kiln", "filter": {"colour": "red"}})
     assert len(found.structured["results"]) == 2
     assert "left out: " in found.text
@@ -175,7 +285,9 @@ def test_a_source_that_cannot_filter_is_left_out_and_named(host: Host) -> None:
     assert "unavailable_connections" not in error
 
 
-def test_a_refusal_of_the_question_itself_reaches_the_model(host: Host) -> None:
+@pytest.mark.parametrize("streams", [["notes"], ["own", "notes"]])
+def test_a_refusal_of_the_question_itself_reaches_the_model(host: Host, streams: list[str]) -> None:
+    assert host.refused("invalid_request", "search", {"query": "*", "streams": streams})["param"]
     assert host.refused("invalid_request", "search", {"query": "*"})["param"]
 
 
@@ -186,6 +298,7 @@ def test_a_cursor_is_short_even_with_many_grants_deep_in_their_lists(
     world: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(place, "MOST_CURSOR_CHARS", 400)
+    apart(world)
     host = world.host(package(world.store)[0])
     ids: list[str] = []
     lengths = []
@@ -201,6 +314,7 @@ def test_a_place_without_its_cursor_is_found_again_by_counting(
     world: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(place, "MOST_CURSOR_CHARS", 0)
+    apart(world)
     chosen = Selection(connections=("cin_06", "cin_13"))
     host = world.host(package(world.store, chosen)[0])
     ids = all_ids(host, query="kiln", limit=2)
@@ -210,6 +324,7 @@ def test_a_place_without_its_cursor_is_found_again_by_counting(
 def test_a_place_that_no_longer_exists_ends_its_list(world: Inside) -> None:
     token, grants = package(world.store, Selection(connections=("cin_06", "cin_13")))
     host = world.host(token)
+    apart(world)
     found = host.good("search", {"query": "kiln", "limit": 2})
     cursor = found.structured["data"]["next_cursor"]
     mark = cursor.partition("~")[0]
@@ -218,8 +333,13 @@ def test_a_place_that_no_longer_exists_ends_its_list(world: Inside) -> None:
     assert len(grants) == 2
 
 
+@pytest.mark.parametrize("way", ["together", "apart"])
 @pytest.mark.parametrize("change", ["query", "streams", "filter", "mode", "edit", "token"])
-def test_a_cursor_is_good_for_its_own_search_alone(world: Inside, host: Host, change: str) -> None:
+def test_a_cursor_is_good_for_its_own_search_alone(
+    world: Inside, host: Host, change: str, way: str
+) -> None:
+    if way == "apart":
+        apart(world)
     found = host.good("search", {"query": "kiln", "limit": 2})
     [following] = [c for c in object_calls(found.structured["next"]) if c.tool == "search"]
     arguments: dict[str, Any] = dict(following.arguments)
@@ -238,8 +358,10 @@ def test_a_cursor_is_good_for_its_own_search_alone(world: Inside, host: Host, ch
         arguments[change] = changed[change]
     world.targets()
     host.refused("invalid_cursor", "search", arguments)
-    assert world.targets() == []
-    for wrong in ("", "~", cursor.partition("~")[0], f"{cursor}~99.0.0.", f"{cursor}~-1.0.0."):
+    assert len(world.targets()) == (1 if way == "together" else 0)
+    world.transport.before = None
+    mark = cursor.partition("~")[0] if way == "apart" else cursor[:12]
+    for wrong in ("", "~", mark, f"{cursor}~99.0.0.", f"{cursor}~-1.0.0."):
         code = "invalid_cursor" if wrong else "invalid_request"
         host.refused(code, "search", {"query": "kiln", "limit": 2, "cursor": wrong})
 
@@ -272,6 +394,21 @@ def test_a_revoked_grant_is_named_and_the_others_answer(world: Inside) -> None:
     assert "(cin_06)" not in index.text.replace("unavailable: cin_06", "")
 
 
+def test_a_list_goes_on_when_all_grants_but_one_are_revoked(world: Inside) -> None:
+    token, grants = package(world.store, Selection(connections=("cin_06", "cin_13")))
+    host = world.host(token)
+    first = host.good("search", {"query": "kiln", "limit": 3}).structured
+    world.store.revoke_grant(grants["cin_13"])
+    [following] = [c for c in object_calls(first["next"]) if c.tool == "search"]
+    rest = host.good(following.tool, {**following.arguments, "limit": 10}).structured
+    shown = {hit["id"] for page in (first, rest) for hit in page["results"]}
+    assert {id for id in shown if id.startswith("cin_06/")} == {
+        f"cin_06/notes:n-{number}" for number in range(6)
+    }
+    [gone] = rest["content_ladder"]["unavailable_connections"]
+    assert (gone["connection_id"], gone["code"]) == ("cin_13", "grant_revoked")
+
+
 def test_a_revoked_grant_is_never_offered(world: Inside) -> None:
     chosen = Selection(connections=tuple(connections()[:5]))
     token, grants = package(world.store, chosen)
@@ -291,9 +428,15 @@ def test_when_every_grant_refuses_the_refusal_is_typed(world: Inside) -> None:
     chosen = Selection(connections=("cin_01", "cin_02"))
     token, grants = package(world.store, chosen)
     host = world.host(token)
+    page = host.good("search", {"query": "kiln", "limit": 1}).structured["data"]
+    cursor = page["next_cursor"]
     for grant_id in grants.values():
         world.store.revoke_grant(grant_id)
-    for tool, arguments in (("search", {"query": "kiln"}), ("schema", {})):
+    for tool, arguments in (
+        ("search", {"query": "kiln"}),
+        ("search", {"query": "kiln", "cursor": cursor}),
+        ("schema", {}),
+    ):
         error = host.refused("grant_revoked", tool, arguments)
         gone = [child["connection_id"] for child in error["unavailable_connections"]]
         assert gone == ["cin_01", "cin_02"]
@@ -313,7 +456,7 @@ def test_many_unavailable_grants_leave_room_for_the_hits(world: Inside) -> None:
 
 def slow(world: Inside, connection: str, grants: Mapping[str, str]) -> None:
     async def hold(_: str, headers: Mapping[str, str]) -> Reply | None:
-        if headers.get("PDPP-Grant") == grants[connection]:
+        if headers.get("PDPP-Grant", grants[connection]) == grants[connection]:
             await asyncio.Event().wait()
         return None
 
@@ -323,6 +466,7 @@ def slow(world: Inside, connection: str, grants: Mapping[str, str]) -> None:
 def test_a_slow_grant_is_named_as_missing_and_does_not_hold_the_answer(
     world: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(packages, "TOGETHER_SECONDS", 0.1)
     monkeypatch.setattr(packages, "CHILD_SECONDS", 0.3)
     token, grants = package(world.store)
     host = world.host(token)
@@ -338,6 +482,7 @@ def test_a_slow_grant_is_named_as_missing_and_does_not_hold_the_answer(
 def test_when_no_grant_answers_in_time_that_is_said(
     world: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(packages, "TOGETHER_SECONDS", 0.05)
     monkeypatch.setattr(packages, "CHILD_SECONDS", 0.05)
     host = world.host(package(world.store, Selection(connections=("cin_01", "cin_02")))[0])
 

@@ -14,7 +14,8 @@ from tests.mcp.sight import object_calls, text_calls
 from tests.serving import grant, keep, plant, planted_store, put, write
 
 from pdpp.evidence.text import json_text
-from pdpp.mcp.presentation import NO_FACTS, Room, document_text, facts_of, names_within, show
+from pdpp.mcp.facts import NO_FACTS, facts_of
+from pdpp.mcp.presentation import Room, document_text, names_within, show
 from pdpp.model.declaration import Kind
 
 BYTES = random.Random(7).randbytes(6_000)

@@ -68,6 +68,8 @@ def test_a_fraction_is_kept_to_the_microsecond(fraction: str, micros: int) -> No
         "٢٠٢٤-05-01",
         "2024-05-01T10:20:30+99:00",
         "2024-05-01T10:20:30.1234567890Z",
+        "2024-05-01T10:20:30.123456789+02:00 ",
+        "2024-05-01" * 1_000,
     ],
 )
 def test_what_names_no_moment_is_none(text: str) -> None:

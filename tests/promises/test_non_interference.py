@@ -35,7 +35,7 @@ from pdpp.model import instant
 from pdpp.model.validation import parse_declaration
 from pdpp.store.port import BlobUse
 from pdpp.store.scope import Reach, owner_reaches
-from pdpp.store.sqlite import changes, predicate, search
+from pdpp.store.sqlite import changes, postings, predicate, search
 from pdpp.store.sqlite.records import RecordReader
 from pdpp.store.sqlite.store import SqliteStore
 
@@ -147,7 +147,7 @@ def looks_everywhere_first() -> Iterator[None]:
 def cramp(patch: pytest.MonkeyPatch) -> None:
     """Make plans change after a few rows, as they otherwise do after thousands."""
     patch.setattr(search, "_PROBE", 3)
-    patch.setattr(search, "_FAR", 1)
+    patch.setattr(postings, "_FAR", 1)
     patch.setattr(predicate, "_SELECTIVE", 2)
 
 
@@ -284,10 +284,6 @@ def _score_by_corpus(api: Any, *_: Any) -> int:
     return -round(1_000_000 * apsw.fts5aux.bm25(api))
 
 
-def _as_told(told: int) -> int:
-    return told
-
-
 def _version_of_everything(
     reach: Reach,
     data: bytes,
@@ -327,8 +323,7 @@ _blob_shown = SqliteStore.blob_shown
 
 MUTANTS: dict[str, list[tuple[object, str, object]]] = {
     "scores by statistics of the whole corpus": [
-        (search, "tally", _score_by_corpus),
-        (search, "score", _as_told),
+        (postings, "mark", _score_by_corpus),
     ],
     "versions by the whole record": [(Reach, "project", _version_of_everything)],
     "counts of the whole stream": [(RecordReader, "count", _count_everything)],

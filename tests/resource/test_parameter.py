@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpp.model.errors import InvalidExpand, InvalidFilter, InvalidRequest, PdppError
-from pdpp.resource.parameter import Parameter, Query, RawFilter, Shape, parse_parameters
+from pdpp.resource.parameter import (
+    Parameter,
+    Query,
+    RawFilter,
+    Shape,
+    _pairs,
+    parse_parameters,
+)
 
 KNOWN = {
     parameter.name: parameter
@@ -137,3 +144,17 @@ def test_a_cursor_is_bound_to_all_but_the_size_of_its_page() -> None:
 
     assert binding(b"sort=a&limit=1&cursor=x&count=y") == binding(b"count=z&sort=a")
     assert binding(b"sort=a") != binding(b"sort=b")
+
+
+@given(st.lists(st.tuples(st.text("ab[]=;~.", max_size=4), st.text("ab=;,~.", max_size=4))))
+def test_a_query_reads_the_same_whether_or_not_it_is_encoded(pairs: list[tuple[str, str]]) -> None:
+    plain = "&".join(f"{name}={text}" for name, text in pairs)
+    encoded = f"{plain}&%61=" if plain else "%61="
+    assert [*_pairs(plain.encode()), ("a", "")] == list(_pairs(encoded.encode()))
+
+
+@pytest.mark.parametrize("query", ["a", "a=1&", "&a=1", "a=1&&b=2", "a=1&b", "a=1&" * 200 + "a=1"])
+@pytest.mark.parametrize("more", ["", "&c=%20"])
+def test_a_malformed_query_is_refused_however_it_is_written(query: str, more: str) -> None:
+    with pytest.raises(InvalidRequest, match="malformed"):
+        _pairs((query + more).encode())

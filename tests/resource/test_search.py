@@ -9,9 +9,10 @@ from tests.resource.library import HOME_BOOKS, LIBRARY, book
 from tests.serving import World, all_rows, living, planted_store, refused
 
 from pdpp.demo import AWKWARD, INVOICE_STORY
-from pdpp.evidence.text import digest
+from pdpp.evidence.text import digest, json_text
 from pdpp.model import instant
 from pdpp.model.grant import Interval
+from pdpp.resource import search
 
 MARK = re.compile("</?mark>")
 
@@ -255,6 +256,58 @@ def test_every_hit_comes_once_however_it_is_paged(everything: httpx.Client, limi
     assert scores == sorted(scores, reverse=True)
 
 
+def test_a_caller_with_little_room_gets_a_shorter_page_that_can_be_cut_anywhere(
+    everything: httpx.Client,
+) -> None:
+    asked = {"q": "harbour", "limit": "20", "connection_id": "cin_work"}
+    whole = everything.get("/v1/search", params=asked)
+    assert "pdpp-cursors" not in whole.headers
+    hits = whole.json()["data"]
+    size = len(json_text(hits[0]))
+    few = everything.get("/v1/search", params=asked, headers={"PDPP-Room": str(size + 1)})
+    assert few.json()["data"] == hits[:2]
+    assert few.json()["has_more"] is True
+    cursors = few.headers["pdpp-cursors"].split(",")
+    assert cursors[-1] == few.json()["next_cursor"]
+    for shown, cursor in enumerate(cursors, 1):
+        rest = everything.get("/v1/search", params={**asked, "cursor": cursor}).json()
+        assert rest["data"][: 20 - shown] == hits[shown:]
+
+
+def test_a_page_cut_short_goes_on_though_all_was_asked_for(everything: httpx.Client) -> None:
+    asked = {"q": "invoice 4471", "limit": "100"}
+    whole = everything.get("/v1/search", params=asked).json()
+    assert whole["has_more"] is False
+    first = everything.get("/v1/search", params=asked, headers={"PDPP-Room": "0"}).json()
+    assert (first["data"], first["has_more"]) == (whole["data"][:1], True)
+    assert first["meta"] == whole["meta"]
+    rest = everything.get("/v1/search", params={**asked, "cursor": first["next_cursor"]}).json()
+    assert rest["data"] == whole["data"][1:]
+
+
+def test_a_page_that_fits_its_room_is_whole(everything: httpx.Client) -> None:
+    asked = {"q": "invoice 4471", "limit": "100"}
+    whole = everything.get("/v1/search", params=asked).json()
+    for room in ("1000000", "much", ""):
+        found = everything.get("/v1/search", params=asked, headers={"PDPP-Room": room})
+        assert found.json() == whole
+        assert found.headers["pdpp-cursors"].count(",") == len(whole["data"]) - 1
+    none = {"q": "nothing-of-the-kind"}
+    empty = everything.get("/v1/search", params=none, headers={"PDPP-Room": "9"})
+    assert empty.json()["data"] == []
+    assert "pdpp-cursors" not in empty.headers
+
+
+def test_cursors_too_long_for_a_header_are_left_out(
+    everything: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "_MOST_TOLD", 100)
+    asked = {"q": "harbour", "limit": "3"}
+    found = everything.get("/v1/search", params=asked, headers={"PDPP-Room": "100000"})
+    assert len(found.json()["data"]) == 3
+    assert "pdpp-cursors" not in found.headers
+
+
 def test_a_search_tells_whether_all_matches_were_ranked(everything: httpx.Client) -> None:
     body = everything.get("/v1/search", params={"q": "invoice 4471", "limit": 1}).json()
     recall = body["meta"]["recall"]
@@ -328,6 +381,14 @@ def test_hybrid_search_gives_lexical_hits_and_says_so(reader: httpx.Client) -> N
     plain = reader.get("/v1/search?q=lantern").json()
     assert hybrid["data"] == plain["data"]
     assert [item["code"] for item in hybrid["meta"]["warnings"]] == ["semantic_unavailable"]
+
+
+def test_a_cursor_goes_on_with_the_kind_of_search_it_is_of(everything: httpx.Client) -> None:
+    asked = {"q": "harbour", "limit": "2"}
+    for own, other in (("/v1/search", "/v1/search/hybrid"), ("/v1/search/hybrid", "/v1/search")):
+        on = {**asked, "cursor": everything.get(own, params=asked).json()["next_cursor"]}
+        assert everything.get(own, params=on).json()["data"]
+        refused(everything.get(other, params=on), 400, "invalid_cursor")
 
 
 @pytest.mark.parametrize("place", AWKWARD.values(), ids=AWKWARD)

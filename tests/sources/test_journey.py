@@ -1,6 +1,5 @@
 """Journeys: reading and writing in batches, stopping, going on, and damage."""
 
-
 import pytest
 from tests.sources.desk import Desk, counts, words
 from tests.sources.kit import stored

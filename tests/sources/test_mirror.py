@@ -1,6 +1,5 @@
 """Deletions, only where they are wanted."""
 
-
 from tests.sources.scene import Scene
 
 from pdpp.sources.arrival import Escort

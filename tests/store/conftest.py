@@ -5,14 +5,14 @@ import pytest
 from tests.store.world import ENGINES, Clock, Engine, World
 
 from pdpp.store.port import Store
-from pdpp.store.sqlite import aggregates, predicate, search
+from pdpp.store.sqlite import aggregates, postings, predicate, search
 
 PLANS = {
     "sqlite": {(search, "_FEW_REACHES"): 0},
     "sqlite-walking": {
         (predicate, "_SELECTIVE"): 2,
         (search, "_PROBE"): 1,
-        (search, "_FAR"): 1,
+        (postings, "_FAR"): 1,
         (aggregates, "_MOST_RANGES"): 1,
     },
 }

@@ -68,6 +68,7 @@ class Gate:
         self._clock = clock
         self._state: object = None
         self._known: dict[str, Principal] = {}
+        self._unions: dict[tuple[Principal, ...], Principal] = {}
 
     def admit(
         self,
@@ -94,7 +95,16 @@ class Gate:
             return _child(principal, grant_id, now)
         if principal.package is None:
             return principal
-        return _through_good_children(principal, now)
+        return self._through_good_children(principal, now)
+
+    def _through_good_children(self, principal: Principal, now: int) -> Principal:
+        good = tuple(child for child in principal.children if child.problem(now) is None)
+        union = self._unions.get((principal, *good))
+        if union is None:
+            reaches = in_order(reach for child in good for reach in child.reaches)
+            union = Principal(principal.token, reaches, None, principal.package, principal.children)
+            self._unions[principal, *good] = union
+        return union
 
     def good_grants(self, principal: Principal) -> list[Grant]:
         """Return the grants of a package that it reads through now."""
@@ -108,6 +118,7 @@ class Gate:
     def forget(self) -> None:
         """Forget every principal, as the next write to the store makes this do."""
         self._known.clear()
+        self._unions.clear()
 
     def _find(self, secret: str) -> Principal:
         state = self._store.state()
@@ -157,12 +168,6 @@ def _child(principal: Principal, grant_id: str, now: int) -> Principal:
                 raise problem
             return child
     raise GrantInvalid("This token opens no such grant.")
-
-
-def _through_good_children(principal: Principal, now: int) -> Principal:
-    good = tuple(child for child in principal.children if child.problem(now) is None)
-    reaches = in_order(reach for child in good for reach in child.reaches)
-    return Principal(principal.token, reaches, None, principal.package, principal.children)
 
 
 def _bearer(authorization: str | None) -> str:

@@ -80,11 +80,11 @@ def _serve(cache: Cache, credential: Credential) -> None:
 
     way: list[Reading] = []
 
-    def reading_of(_: Context) -> "Reading":
+    def reading_of(context: Context) -> "Reading":
         if not way:
             from pdpp.mcp.network import network_reading
 
             way.append(network_reading(cache, credential))
-        return way[0]
+        return way[0].until(context.cancelled)
 
     run(make_kernel(reading_of))

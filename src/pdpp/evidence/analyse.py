@@ -130,13 +130,21 @@ class _Folds(dict[int, str]):
 
 
 _FOLDS = _Folds()
+_ASCII_FOLDS = (
+    bytes(range(256))
+    .lower()
+    .translate(bytes(code if code < 128 and chr(code).isalnum() else 32 for code in range(256)))
+)
+"""The same for plain text: letters and digits stay, in lower case."""
 
 
 def indexed_text(text: str) -> str:
     """Return the folded words of a text, joined by single spaces: what the index is fed."""
+    if text.isascii():
+        plain = text.encode().translate(_ASCII_FOLDS).strip()
+        return (b" ".join(plain.split()) if b"  " in plain else plain).decode()
     folded = text.translate(_FOLDS)
-    if not text.isascii():
-        folded = folded.replace("\x00\x01", "").replace(_STOP, " ").replace(_JOIN, "")
+    folded = folded.replace("\x00\x01", "").replace(_STOP, " ").replace(_JOIN, "")
     return " ".join(folded.split())
 
 
@@ -183,6 +191,8 @@ def tokens(text: str) -> Iterator[Token]:
 
 def _phrase(text: str, stars: str) -> Phrase | None:
     bare = text.rstrip("*")
+    if bare.isalnum() and bare.isascii():
+        return Phrase((bare.lower(),), bool(stars) or len(bare) < len(text))
     found = list(tokens(bare))
     if not found:
         return None
@@ -272,14 +282,18 @@ def find(text: str, phrases: Sequence[Phrase]) -> list[Match]:
     """Return every place in a text where one of the phrases stands, in order of start."""
     if text.isascii():
         lower = text.lower()
-        return sorted(
-            Match(*found.span(), index)
+        found = [
+            Match(place.start(), place.end(), index)
             for index, pattern in _ascii_patterns(tuple(phrases))
-            for found in pattern.finditer(lower)
-        )
-    folded = _Folded(text)
-    return sorted(
-        Match(*folded.span(*found.span()), index)
-        for index, pattern in _patterns(tuple(phrases))
-        for found in pattern.finditer(folded.text)
-    )
+            for place in pattern.finditer(lower)
+        ]
+    else:
+        folded = _Folded(text)
+        found = [
+            Match(*folded.span(*place.span()), index)
+            for index, pattern in _patterns(tuple(phrases))
+            for place in pattern.finditer(folded.text)
+        ]
+    if len(found) > 1:
+        found.sort()
+    return found

@@ -6,11 +6,11 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from pdpp.evidence.text import field_text
-from pdpp.model.declaration import Kind
+from pdpp.model.vocabulary import Kind
 
 OCTETS = "application/octet-stream"
 MIN_BASE64_CHARS = 1024
@@ -44,8 +44,7 @@ _TEXT_MEDIA = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(NamedTuple):
     """The kind, size and name of binary content; a size or hash is None where nobody gave it."""
 
     media_type: str

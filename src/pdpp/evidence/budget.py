@@ -1,16 +1,21 @@
 """Budgets: cutting text where a reader would not notice, and measuring what an answer costs."""
 
 import unicodedata
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pdpp.evidence.text import json_text
+
+DEFAULT_LIMIT = 4096
+MAX_LIMIT = 16_384
+DEFAULT_AROUND = 512
+MAX_AROUND = 8192
+"""How much of a field one window shows, from an offset and on either side of a match."""
 
 _JOINER = "\u200d"
 _LONGEST_CLUSTER = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Truncation:
+class Truncation(NamedTuple):
     """How much of a text was served."""
 
     total_chars: int
@@ -44,12 +49,16 @@ def is_seam(text: str, index: int) -> bool:
 
 def seam_before(text: str, index: int, floor: int = 0) -> int:
     """Return the last seam from ``floor`` to ``index``, or ``index`` when none is near."""
+    if is_seam(text, index):
+        return index
     lowest = max(floor, index - _LONGEST_CLUSTER)
     return next((i for i in range(index, lowest - 1, -1) if is_seam(text, i)), index)
 
 
 def seam_after(text: str, index: int, ceiling: int) -> int:
     """Return the first seam from ``index`` to ``ceiling``, or ``index`` when none is near."""
+    if is_seam(text, index):
+        return index
     highest = min(ceiling, index + _LONGEST_CLUSTER)
     return next((i for i in range(index, highest + 1) if is_seam(text, i)), index)
 

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pdpp.evidence.budget import cut
 from pdpp.evidence.text import field_text
-from pdpp.model.declaration import Role
+from pdpp.model.vocabulary import Role
 
 TITLE_CHARS = 200
 
@@ -15,8 +15,7 @@ _NOTHING: tuple[None, None] = (None, None)
 _WEB_LINK = re.compile(r"https?://[^\s\x00-\x1f\x7f-\x9f]+\Z", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(NamedTuple):
     """What a list shows of a record."""
 
     title: str

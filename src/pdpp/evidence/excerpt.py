@@ -3,8 +3,7 @@
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pdpp.evidence.analyse import Match
 from pdpp.evidence.budget import seam_after, seam_before
@@ -15,7 +14,6 @@ PREVIEW_CHARS = 240
 OPEN, CLOSE = "<mark>", "</mark>"
 
 _MARK_CHARS = len(OPEN) + len(CLOSE)
-_SPACE = re.compile(r"\s")
 _OWN_MARK = re.compile("</?mark>")
 _CONSIDERED = 50
 _SNAP_CHARS = 20
@@ -23,8 +21,7 @@ _SNAP_CHARS = 20
 Span = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(NamedTuple):
     """``text[start:end]`` of a field, and the same with its matches marked."""
 
     start: int
@@ -125,16 +122,17 @@ def _in_word(text: str, index: int) -> bool:
 def _word_start(text: str, index: int, ceiling: int) -> int:
     if not _in_word(text, index):
         return index
-    gap = _SPACE.search(text, index, max(index, min(index + _SNAP_CHARS, ceiling - 1)))
-    return index if gap is None else gap.end()
+    near = text[index : min(index + _SNAP_CHARS, ceiling - 1)]
+    word = near.split(None, 1)[0] if near else near
+    return index if word == near else index + len(word) + 1
 
 
 def _word_end(text: str, index: int, floor: int) -> int:
     if not _in_word(text, index):
         return index
-    low = max(floor, index - _SNAP_CHARS) + 1
-    gaps = list(_SPACE.finditer(text, low, max(low, index)))
-    return gaps[-1].start() if gaps else index
+    near = text[max(floor, index - _SNAP_CHARS) + 1 : index]
+    word = near.rsplit(None, 1)[-1] if near else near
+    return index if word == near else index - len(word) - 1
 
 
 def _snapped(text: str, window: Span, core: Span) -> Span:
@@ -158,39 +156,39 @@ def excerpt(text: str, matches: Sequence[Match], limit: int = PREVIEW_CHARS) -> 
     ``matches`` are those that ``find`` gave for the text, at least one.
     """
     if len(matches) == 1 and text.isascii():
-        window = _plain_window(text, matches[0], limit)
-        if window is not None:
-            return _excerpt(text, window, matches)
+        plain = _plain(text, matches[0], limit)
+        if plain is not None:
+            return plain
     wanted = _core(matches, limit * 3 // 4)
     core, bounds = _bounds(text, wanted, limit, clean=True)
     if core == bounds:
         core, bounds = _bounds(text, wanted, limit, clean=False)
     window = _grown(core, bounds, _merged(matches, *bounds), limit)
-    return _excerpt(text, _snapped(text, window, core), matches)
-
-
-def _excerpt(text: str, window: Span, matches: Sequence[Match]) -> Excerpt:
-    start, end = window
+    start, end = _snapped(text, window, core)
     spans = _merged(matches, start, end)
     whole = start == 0 and end == len(text)
     preview = _marked(text, start, end, spans)
     return Excerpt(start, end, len(text), preview, tuple(spans), not whole)
 
 
-def _plain_window(text: str, match: Match, limit: int) -> Span | None:
-    """Return the window around the only match of a text without marks or accents of its own.
+def _plain(text: str, match: Match, limit: int) -> Excerpt | None:
+    """Return the excerpt around the only match of a text without marks or accents of its own.
 
     The same as the general way finds, without looking for what is not there.
     """
-    room = limit - _MARK_CHARS - (match.end - match.start)
+    first, last, _ = match
+    room = limit - _MARK_CHARS - (last - first)
     if room < 0:
         return None
-    right = len(text) - match.end
-    before = min(match.start, max(room // 2, room - right))
-    start, end = match.start - before, match.end + min(right, room - before)
+    total = len(text)
+    right = total - last
+    before = min(first, max(room // 2, room - right))
+    start, end = first - before, last + min(right, room - before)
     if "mark>" in text[start:end]:
         return None
-    return _snapped(text, (start, end), (match.start, match.end))
+    start, end = _snapped(text, (start, end), (first, last))
+    preview = f"{text[start:first]}{OPEN}{text[first:last]}{CLOSE}{text[last:end]}"
+    return Excerpt(start, end, total, preview, ((first, last),), end - start < total)
 
 
 def descriptor(

@@ -1,13 +1,13 @@
 """Fences: how the text of records stands in text that a model reads, so that it stays data."""
 
 import re
+from functools import cache
 
 HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-_HIDDEN_IN_LINES = re.compile(HIDDEN.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
 _LINE_BREAK = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 OPENING = "┌ record text"
@@ -19,14 +19,24 @@ def _name(found: re.Match[str]) -> str:
     return f"⟨U+{ord(found[0]):04X}⟩"
 
 
+def is_plain(text: str) -> bool:
+    """Tell whether a text is ASCII that shows as it is; most are, and this is told at once."""
+    return text.isascii() and text.isprintable()
+
+
+@cache
+def _hidden_in_lines() -> re.Pattern[str]:
+    return re.compile(HIDDEN.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
+
+
 def visible(text: str, *, lines: bool = True) -> str:
     """Return a text with every hidden character spelled out; ``lines`` keeps breaks and tabs."""
-    return (_HIDDEN_IN_LINES if lines else HIDDEN).sub(_name, text)
+    return text if is_plain(text) else (_hidden_in_lines() if lines else HIDDEN).sub(_name, text)
 
 
 def quote(text: str) -> str:
     """Return a text as one quoted line that the text itself cannot end."""
-    line = _LINE_BREAK.sub("⏎", text).replace("\t", " ")
+    line = text if is_plain(text) else _LINE_BREAK.sub("⏎", text).replace("\t", " ")
     return '"' + visible(line.replace("\\", "\\\\").replace('"', '\\"'), lines=False) + '"'
 
 

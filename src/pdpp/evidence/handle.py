@@ -9,8 +9,7 @@ import binascii
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, unquote
 
 from pdpp.evidence.text import json_text
@@ -27,6 +26,7 @@ BLOB_URI = "pdpp://blob/"
 STREAM_URI = "pdpp://stream/"
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.~-]+")
+_HARMLESS = re.compile(r"[A-Za-z0-9_-]+")
 _EXAMPLE = "work-mail/messages:m-1"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -34,8 +34,7 @@ _BASE64URL = re.compile(r"[A-Za-z0-9_-]+={0,2}\Z", re.ASCII)
 _DIGITS = re.compile(r"[0-9]{1,15}\Z", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Handle:
+class Handle(NamedTuple):
     """The name of one record; without a connection it is the legacy form."""
 
     connection_id: str | None
@@ -49,8 +48,7 @@ class Handle:
         return legacy if self.connection_id is None else f"{self.connection_id}/{legacy}"
 
 
-@dataclass(frozen=True, slots=True)
-class WindowHandle:
+class WindowHandle(NamedTuple):
     """The name of a stretch of one field of a record."""
 
     handle: Handle
@@ -62,7 +60,8 @@ class WindowHandle:
 
 def path_part(text: str) -> str:
     """Return a name as it stands in a path, percent-encoded where it must be."""
-    return text if _PLAIN.fullmatch(text) else quote(text, safe="")
+    plain = (text.isalnum() and text.isascii()) or _PLAIN.fullmatch(text)
+    return text if plain else quote(text, safe="")
 
 
 def _climbs(text: str) -> bool:
@@ -83,6 +82,8 @@ def _text_problem(value: object, longest: int) -> str | None:
         return "is empty"
     if len(value) > longest:
         return f"is longer than {longest} characters"
+    if _HARMLESS.fullmatch(value):
+        return None
     if "/" in value:
         return "holds '/'"
     if _CONTROL.search(value):

@@ -3,10 +3,12 @@
 import hashlib
 import json
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
 
 def json_text(value: object) -> str:
     """Return a value as compact JSON."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def field_text(value: object) -> str:

@@ -1,21 +1,19 @@
 """Field windows: bounded stretches of one field's text, counted in code points."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pdpp.evidence.analyse import Match, Phrase, find
+from pdpp.evidence.budget import DEFAULT_AROUND as DEFAULT_AROUND
+from pdpp.evidence.budget import DEFAULT_LIMIT as DEFAULT_LIMIT
+from pdpp.evidence.budget import MAX_AROUND as MAX_AROUND
+from pdpp.evidence.budget import MAX_LIMIT as MAX_LIMIT
 from pdpp.model.errors import InvalidWindow
 
-DEFAULT_LIMIT = 4096
-MAX_LIMIT = 16_384
-DEFAULT_AROUND = 512
-MAX_AROUND = 8192
 MAX_MATCHES = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """A stretch of a field's text and where to read on; match facts only where one was sought."""
 
     text: str

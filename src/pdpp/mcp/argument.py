@@ -1,12 +1,10 @@
 """Arguments: what each tool takes, declared once; schemas and strict checks come from there."""
 
-import difflib
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from pdpp.evidence.budget import json_length
 from pdpp.evidence.text import json_text
@@ -34,8 +32,7 @@ class Form(StrEnum):
     LIMITS = "limits"
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(NamedTuple):
     """One argument of a tool."""
 
     name: str
@@ -79,8 +76,7 @@ _EXAMPLES: Mapping[Form | None, Mapping[str, Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """The arguments of one tool, with a call that shows how it is used."""
 
     tool: str
@@ -126,14 +122,16 @@ class Signature:
             )
 
     def _value(self, argument: Argument, value: Any) -> Any:
-        check = {
-            Form.TEXT: self._text,
-            Form.INTEGER: self._integer,
-            Form.LIST: self._list,
-            Form.FILTER: self._filter,
-            Form.LIMITS: self._limits,
-        }[argument.form]
-        return check(argument, value)
+        match argument.form:
+            case Form.TEXT:
+                return self._text(argument, value)
+            case Form.INTEGER:
+                return self._integer(argument, value)
+            case Form.LIST:
+                return self._list(argument, value)
+            case Form.FILTER:
+                return self._filter(argument, value)
+        return self._limits(argument, value)
 
     def _text(self, argument: Argument, value: Any) -> str:
         if not isinstance(value, str) or not value:
@@ -215,6 +213,8 @@ class Signature:
         return value
 
     def _unknown(self, name: str, given: Mapping[str, Any]) -> InvalidRequest:
+        import difflib
+
         near = difflib.get_close_matches(name, self.arguments, n=1, cutoff=0.4)
         hint = f"did you mean {near[0]}? " if near else ""
         offered = ", ".join(self.arguments)

@@ -1,8 +1,7 @@
 """Blobs: what is told about one, and its text where it is text."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pdpp.evidence.analyse import parse_query
 from pdpp.evidence.binary import OCTETS, is_text_media
@@ -15,8 +14,7 @@ MOST_BYTES = 16 << 20
 """How large a text may be that is read in windows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(NamedTuple):
     """The facts about a blob, with as much of its text as was asked for."""
 
     blob_id: str

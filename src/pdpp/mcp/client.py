@@ -1,9 +1,10 @@
 """The resource-server client: reads under one bearer, and keeps the server's errors whole."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from pdpp.evidence.budget import json_length
 from pdpp.mcp.transport import Reply, Transport, Unreachable
 from pdpp.wire.answer import (
     GRANT_HEADER,
@@ -26,23 +27,43 @@ __all__ = [
 ]
 
 PAGE_HEADER = "pdpp-record-page"
+ROOM_HEADER = "PDPP-Room"
+CURSORS_HEADER = "pdpp-cursors"
+"""Tells the cursor after each hit to who said how much room there is: where the page may be cut."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Codec(NamedTuple):
+    """How JSON is read, and how it is told how long a value is as JSON."""
+
+    decode: Callable[[bytes], Any] = json.loads
+    length: Callable[[object], int] = json_length
+
+
+class Answer(NamedTuple):
     """A JSON answer, with what its headers say."""
 
     body: dict[str, Any]
     request_id: str | None
     record_page: str | None
+    cursors: Sequence[str] = ()
 
 
 class ResourceClient:
     """Reads ``/v1`` and nothing else, with the one bearer it was given."""
 
-    def __init__(self, transport: Transport, bearer: str, grant_id: str | None = None) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        bearer: str,
+        grant_id: str | None = None,
+        codec: Codec = Codec(),  # noqa: B008 - it cannot change
+    ) -> None:
+        self.codec = codec
         self._transport = transport
-        self._headers = {"Authorization": f"Bearer {bearer}", "Accept": "application/json"}
+        self._headers = {
+            "Authorization": f"Bearer {bearer}",
+            "Accept": "application/json",
+        }
         if grant_id is not None:
             self._headers[GRANT_HEADER] = grant_id
 
@@ -51,18 +72,25 @@ class ResourceClient:
         """Return the public origin of the server."""
         return self._transport.origin
 
-    async def get(self, path: Sequence[str], params: Params) -> Answer:
-        """Return the JSON answer to a read, or raise the error the server told."""
-        reply = await self._send("GET", target(path, params), self._headers)
-        body = body_of(reply, self.origin)
-        return Answer(body, reply.headers.get("request-id"), reply.headers.get(PAGE_HEADER))
+    async def get(self, path: Sequence[str], params: Params, room: int | None = None) -> Answer:
+        """Return the JSON answer to a read, or raise the error the server told.
+
+        ``room`` is about how many characters of hits are of use; a server may take it as a hint.
+        """
+        headers = self._headers if room is None else {**self._headers, ROOM_HEADER: str(room)}
+        reply = await self._send("GET", target(path, params), headers)
+        body = body_of(reply, self.origin, self.codec.decode)
+        cursors = reply.headers.get(CURSORS_HEADER)
+        told = cursors.split(",") if cursors else ()
+        page = reply.headers.get(PAGE_HEADER)
+        return Answer(body, reply.headers.get("request-id"), page, told)
 
     async def bytes(self, path: Sequence[str], first: int) -> Reply:
         """Return the first bytes of a blob."""
         headers = {**self._headers, "Accept": "*/*", "Range": f"bytes=0-{first - 1}"}
         reply = await self._send("GET", target(path, {}), headers)
         if reply.status >= 400 and reply.status != 416:
-            raise error_of(reply, self.origin)
+            raise error_of(reply, self.origin, self.codec.decode)
         return reply
 
     async def _send(self, method: str, to: str, headers: Mapping[str, str]) -> Reply:

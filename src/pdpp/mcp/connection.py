@@ -1,73 +1,65 @@
 """A conversation over lines: requests answered concurrently, cancelled, and cut off at its end."""
 
-import asyncio
-import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from queue import SimpleQueue
+from typing import NamedTuple
 
 from pdpp.mcp import rpc
-from pdpp.mcp.kernel import Kernel
+from pdpp.mcp.kernel import NEVER, Kernel
 from pdpp.mcp.lines import Line, write_line
 from pdpp.mcp.rpc import INVALID_REQUEST, JsonObject, RequestId
 
 GRACE_SECONDS = 1.0
-WATCH_SECONDS = 1.0
+_MOST_WORKERS = 8
+_READING = ("tools/call", "resources/list", "resources/read")
+"""The methods that may wait for another server; the others are answered where they are read."""
+
+
+class _Job(NamedTuple):
+    """A request on its way to an answer."""
+
+    message: JsonObject
+    id: RequestId
+    cancelled: threading.Event
 
 
 class Connection:
-    """One client: the lines it sends and the file descriptor it reads."""
+    """One client, whose requests are answered by threads.
+
+    An event loop would do as well, but takes longer to import than all of this.
+    """
 
     def __init__(
         self,
         kernel: Kernel,
-        lines: Iterable[Line],
         sink: int,
         *,
         principal: object = None,
-        parent: Callable[[], int] = os.getppid,
-        watch_seconds: float = WATCH_SECONDS,
         grace_seconds: float = GRACE_SECONDS,
     ) -> None:
+        self.open = True
         self._kernel = kernel
-        self._lines = lines
         self._sink = sink
         self._principal = principal
-        self._parent = parent
-        self._watch_seconds = watch_seconds
         self._grace_seconds = grace_seconds
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._running: dict[RequestId | None, asyncio.Task[None]] = {}
-        self._ended = asyncio.Event()
+        self._jobs: SimpleQueue[_Job] = SimpleQueue()
+        self._workers = self._unfinished = 0
+        self._running: dict[RequestId, _Job] = {}
+        self._changed = threading.Condition()
 
-    async def serve(self) -> None:
-        """Answer until the input ends, the output breaks, or the parent process dies."""
-        loop = asyncio.get_running_loop()
-        threading.Thread(target=self._read, args=(loop,), daemon=True).start()
-        watcher = asyncio.create_task(self._watch_parent())
-        await self._ended.wait()
-        watcher.cancel()
-        await self._finish()
-
-    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
-        try:
-            for line in self._lines:
-                loop.call_soon_threadsafe(self._receive, line)
-            loop.call_soon_threadsafe(self._ended.set)
-        except RuntimeError:
-            return
-
-    async def _watch_parent(self) -> None:
-        parent = self._parent()
-        while self._parent() == parent:
-            await asyncio.sleep(self._watch_seconds)
-        self._abandon()
-
-    async def _finish(self) -> None:
-        if self._tasks:
-            _, late = await asyncio.wait(self._tasks, timeout=self._grace_seconds)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+    def serve(self, lines: Iterable[Line]) -> None:
+        """Answer until the lines end or nobody reads the answers, and then a little longer."""
+        for line in lines:
+            self._receive(line)
+            if not self.open:
+                break
+        with self._changed:
+            self._changed.wait_for(lambda: not self._running or not self.open, self._grace_seconds)
+            late = list(self._running.values())
+            self._running.clear()
+        for job in late:
+            job.cancelled.set()
 
     def _receive(self, line: Line) -> None:
         if line is None:
@@ -78,45 +70,69 @@ class Connection:
         except rpc.RpcError as error:
             self._send(error.answer())
             return
-        self._start(message)
-
-    def _start(self, message: object) -> None:
-        id = _id_under("id", message)
-        if id in self._running:
+        id, method = _id_under("id", message), _member("method", message)
+        if id is not None and id in self._running:
             text = "A request with this id is still running"
             self._send(rpc.failure(id, INVALID_REQUEST, text))
-            return
-        self._cancel_named(message)
-        task = asyncio.create_task(self._answer(message, id))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        if id is not None:
-            self._running[id] = task
+        elif id is not None and method in _READING:
+            self._hand_over(_Job(message, id, threading.Event()))
+        else:
+            if method == "notifications/cancelled":
+                self._cancel(_id_under("requestId", _member("params", message)))
+            self._send(self._answer(message))
 
-    async def _answer(self, message: object, id: RequestId | None) -> None:
-        answer = await self._kernel.handle(message, principal=self._principal)
-        self._running.pop(id, None)
-        if answer is not None:
-            self._send(answer)
+    def _hand_over(self, job: _Job) -> None:
+        with self._changed:
+            self._running[job.id] = job
+            self._unfinished += 1
+        self._jobs.put(job)
+        if self._workers < min(self._unfinished, _MOST_WORKERS):
+            self._workers += 1
+            threading.Thread(target=self._work, name="pdpp-answer", daemon=True).start()
 
-    def _cancel_named(self, message: object) -> None:
-        if isinstance(message, dict) and message.get("method") == "notifications/cancelled":
-            task = self._running.pop(_id_under("requestId", message.get("params")), None)
-            if task is not None:
-                task.cancel()
+    def _work(self) -> None:
+        while True:
+            job = self._jobs.get()
+            answer = None
+            if not job.cancelled.is_set():
+                answer = self._answer(job.message, job.cancelled)
+            with self._changed:
+                self._unfinished -= 1
+                if self._running.get(job.id) is job:
+                    del self._running[job.id]
+                    self._send(answer)
+                    self._changed.notify()
 
-    def _send(self, answer: JsonObject) -> None:
+    def _answer(self, message: object, cancelled: threading.Event = NEVER) -> JsonObject | None:
+        """Return the answer; work waits here by blocking, since there is no loop to wait in."""
+        work = self._kernel.handle(message, principal=self._principal, cancelled=cancelled)
+        answer: JsonObject | None = None
         try:
-            write_line(self._sink, rpc.encode(answer))
-        except OSError:
-            self._abandon()
+            work.send(None)
+            work.throw(RuntimeError("this waits for an event loop, and there is none"))
+        except StopIteration as done:
+            answer = done.value
+        return answer
 
-    def _abandon(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        self._ended.set()
+    def _cancel(self, id: RequestId | None) -> None:
+        with self._changed:
+            job = None if id is None else self._running.pop(id, None)
+        if job is not None:
+            job.cancelled.set()
+
+    def _send(self, answer: JsonObject | None) -> None:
+        with self._changed:
+            try:
+                if answer is not None and self.open:
+                    write_line(self._sink, rpc.encode(answer))
+            except OSError:
+                self.open = False
+
+
+def _member(key: str, message: object) -> object:
+    return message.get(key) if isinstance(message, dict) else None
 
 
 def _id_under(key: str, message: object) -> RequestId | None:
-    id = message.get(key) if isinstance(message, dict) else None
+    id = _member(key, message)
     return id if isinstance(id, str | int) and not isinstance(id, bool) else None

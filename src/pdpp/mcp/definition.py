@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from pdpp.evidence.budget import MAX_AROUND, MAX_LIMIT
 from pdpp.evidence.handle import MAX_URI_CHARS
-from pdpp.evidence.window import MAX_AROUND, MAX_LIMIT
 from pdpp.mcp.argument import LONGEST_CURSOR, Argument, Form, Signature, signature
 
 _CONNECTION = Argument("connection_id", about="source to read, from schema")

@@ -8,12 +8,11 @@ from pdpp.evidence.card import make_card
 from pdpp.evidence.handle import BLOB_URI, Handle, blob_uri, parse_blob_uri
 from pdpp.evidence.text import json_text
 from pdpp.mcp.blob import read_blob
+from pdpp.mcp.facts import NO_FACTS, Facts
 from pdpp.mcp.locator import locate
 from pdpp.mcp.presentation import (
     DOCUMENT_CHARS,
-    NO_FACTS,
     DocumentText,
-    Facts,
     Room,
     document_text,
     names_within,

@@ -4,15 +4,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
-from pdpp.evidence.budget import cut
+from pdpp.evidence.budget import DEFAULT_AROUND, DEFAULT_LIMIT, MAX_LIMIT, cut
 from pdpp.evidence.handle import BLOB_URI, Handle, WindowHandle, blob_uri, window_uri
 from pdpp.evidence.text import digest
-from pdpp.evidence.window import DEFAULT_AROUND, DEFAULT_LIMIT, MAX_LIMIT
 from pdpp.mcp import structured, text
 from pdpp.mcp.blob import MOST_BYTES, read_blob, window_of
 from pdpp.mcp.client import ServerError
+from pdpp.mcp.label import text_of
 from pdpp.mcp.locator import locate_blob, locate_window, refuse
-from pdpp.mcp.presentation import source_of, text_of
+from pdpp.mcp.presentation import source_of
 from pdpp.mcp.reading import Reading
 from pdpp.mcp.result import MOST_CHARS, MOST_WINDOW_TEXT, fits, result
 from pdpp.mcp.view import NextCall, Source, WindowView

@@ -12,6 +12,7 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Authenticate = Callable[[Scope], Awaitable[object]]
+Encode = Callable[[JsonObject], bytes]
 
 MAX_BYTES = 4 * 1024 * 1024
 
@@ -48,12 +49,14 @@ class Endpoint:
         allowed_origins: Collection[str],
         authenticate: Authenticate = anyone,
         max_bytes: int = MAX_BYTES,
+        encode: Encode = rpc.encode,
     ) -> None:
         self._kernel = kernel
         self._hosts = frozenset(allowed_hosts)
         self._origins = frozenset(allowed_origins)
         self._authenticate = authenticate
         self._max_bytes = max_bytes
+        self._encode = encode
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
@@ -114,7 +117,7 @@ class Endpoint:
         if answer is None:
             await _respond(send, 202, b"")
         else:
-            await _respond(send, _status(message, answer, headers), rpc.encode(answer))
+            await _respond(send, _status(message, answer, headers), self._encode(answer))
 
 
 async def _unless_disconnected(

@@ -1,6 +1,6 @@
 """The MCP kernel: one dispatch for both transports and both protocol eras."""
 
-import logging
+import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -9,28 +9,9 @@ from pdpp.mcp.rpc import INVALID_PARAMS, JsonObject, Request, RequestId, RpcErro
 
 FIXED_TTL_MS = 300_000
 
-logger = logging.getLogger("pdpp.mcp")
 
-
-class Cancellation:
-    """Tells work that runs outside the event loop when nobody waits for its answer any more."""
-
-    def __init__(self) -> None:
-        self.requested = False
-        self._callbacks: list[Callable[[], object]] = []
-
-    def on_request(self, callback: Callable[[], object]) -> None:
-        """Call back when the request is given up, or at once if it already is."""
-        if self.requested:
-            callback()
-        else:
-            self._callbacks.append(callback)
-
-    def request(self) -> None:
-        """Give the request up."""
-        self.requested = True
-        while self._callbacks:
-            self._callbacks.pop()()
+NEVER = threading.Event()
+"""For requests that nobody cancels, or whose cancellation ends their coroutine."""
 
 
 class Context(NamedTuple):
@@ -40,7 +21,7 @@ class Context(NamedTuple):
     principal: Any
     protocol_version: str
     client_capabilities: Mapping[str, Any]
-    cancellation: Cancellation
+    cancelled: threading.Event
 
     @property
     def modern(self) -> bool:
@@ -58,12 +39,7 @@ class ServerInfo(NamedTuple):
 
     def as_json(self) -> JsonObject:
         """Return the ``Implementation`` object of the protocol."""
-        info: JsonObject = {"name": self.name, "version": self.version}
-        if self.title is not None:
-            info["title"] = self.title
-        if self.icons:
-            info["icons"] = list(self.icons)
-        return info
+        return {name: value for name, value in self._asdict().items() if value}
 
 
 class Tool(NamedTuple):
@@ -111,12 +87,8 @@ class Kernel:
             self._about["capabilities"]["resources"] = {}
             lists["resources/templates/list"] = {"resourceTemplates": list(resources.templates())}
         self._server = server.as_json()
-        legacy = lists | {"ping": {}}
-        modern = lists | {"server/discover": self._discovery()}
-        self._legacy = {method: rpc.Fixed(result) for method, result in legacy.items()}
-        self._modern = {
-            method: rpc.Fixed(_complete(method, result)) for method, result in modern.items()
-        }
+        self._legacy: dict[str, JsonObject] = lists | {"ping": {}}
+        self._modern = lists | {"server/discover": self._discovery()}
 
     async def handle(
         self,
@@ -124,10 +96,12 @@ class Kernel:
         *,
         headers: protocol.Headers | None = None,
         principal: object = None,
+        cancelled: threading.Event = NEVER,
     ) -> JsonObject | None:
         """Answer one message; a notification and a response get None.
 
         ``headers`` are an HTTP request's, by lower-case name; a transport without any passes None.
+        ``cancelled`` is set when nobody waits for the answer any more.
         """
         try:
             request = rpc.read(message)
@@ -137,26 +111,29 @@ class Kernel:
         except RpcError as error:
             return error.answer()
         try:
-            return rpc.success(request.id, await self._result(request, headers, principal))
+            result = await self._result(request, headers, principal, cancelled)
+            return rpc.success(request.id, result)
         except RpcError as error:
             return error.answer(request.id)
-        except Exception:
-            logger.exception("request %r failed in %s", request.id, request.method)
+        except Exception:  # noqa: BLE001 - it is logged
+            rpc.log_fault("request %r failed in %s", request.id, request.method)
             return rpc.internal(request.id)
 
     async def _result(
-        self, request: Request, headers: protocol.Headers | None, principal: object
+        self,
+        request: Request,
+        headers: protocol.Headers | None,
+        principal: object,
+        cancelled: threading.Event,
     ) -> JsonObject:
         modern = protocol.is_modern(request.method, request.params, headers)
         if modern:
             version, capabilities = protocol.check_envelope(request, headers)
         else:
             version, capabilities = protocol.legacy_version(headers), {}
-        context = Context(request.id, principal, version, capabilities, Cancellation())
+        context = Context(request.id, principal, version, capabilities, cancelled)
         result = await self._dispatch(request, context)
-        if not modern or isinstance(result, rpc.Fixed):
-            return result
-        return _complete(request.method, result)
+        return _complete(request.method, result) if modern else result
 
     async def _dispatch(self, request: Request, context: Context) -> JsonObject:
         if request.method.endswith("/list") and request.params.get("cursor") is not None:
@@ -164,13 +141,6 @@ class Kernel:
         fixed = self._modern if context.modern else self._legacy
         if request.method in fixed:
             return fixed[request.method]
-        try:
-            return await self._run(request, context)
-        except BaseException:
-            context.cancellation.request()
-            raise
-
-    async def _run(self, request: Request, context: Context) -> JsonObject:
         match request.method:
             case "tools/call":
                 return await self._call_tool(request.params, context)

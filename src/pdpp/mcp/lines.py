@@ -1,17 +1,23 @@
 """Lines on file descriptors: read with a limit, written whole."""
 
 import os
-from collections.abc import Iterator
+import select
+from collections.abc import Callable, Iterator
 
 Line = bytes | None
 """A line without its end; None stands for one over the limit."""
 
 
-def read_lines(source: int, limit: int) -> Iterator[Line]:
-    """Yield the lines that are not blank; one over the limit is never held whole."""
+def read_lines(
+    source: int, limit: int, there: Callable[[], bool] | None = None, seconds: float = 1.0
+) -> Iterator[Line]:
+    """Yield the lines that are not blank; one over the limit is never held whole.
+
+    ``there`` is asked every few seconds without input whether to wait for more.
+    """
     held = bytearray()
     over = False
-    while chunk := _chunk(source):
+    while chunk := _chunk(source, there, seconds):
         *ended, rest = chunk.split(b"\n")
         for part in ended:
             held += part
@@ -39,8 +45,11 @@ def _line(held: bytearray, over: bool) -> Iterator[Line]:
         yield bytes(held)
 
 
-def _chunk(source: int) -> bytes:
+def _chunk(source: int, there: Callable[[], bool] | None, seconds: float) -> bytes:
     try:
+        while there is not None and not select.select([source], [], [], seconds)[0]:
+            if not there():
+                return b""
         return os.read(source, 65536)
     except OSError:
         return b""

@@ -1,40 +1,94 @@
 """Packages: several grants under one token, asked at once and merged in one fair order."""
 
 import asyncio
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pdpp.mcp.client import Answer, Params, ResourceClient, ServerUnreachable, hits_of
-from pdpp.mcp.place import Place, Seal
+from pdpp.mcp.found import Found, found_in
+from pdpp.mcp.merge import Merge, Outcome
+from pdpp.mcp.place import Place, Seal, is_of_places
 from pdpp.mcp.reading import Child, Reading
 from pdpp.model.errors import PdppError, StreamNotAllowed
 
-CHILD_SECONDS = 5.0
+TOGETHER_SECONDS = 2.0
+CHILD_SECONDS = 3.0
 _MOST_HITS = 100
 _FEW_HITS = 3
 T = TypeVar("T")
 
 
-async def search_children(reading: Reading, route: Sequence[str], params: Params) -> "Merge":
+async def search_package(
+    reading: Reading, route: Sequence[str], params: Params, room: int
+) -> Found:
+    """Search all children that open a requested stream: in one request, or each by itself.
+
+    The token itself reads through all of its good grants, which is one search instead of many.
+    Where these are not asked for the same streams, or do not answer together, each is asked under
+    its own name, so that one that refuses or is late can be told from the others.
+    """
+    limit, cursor = int(params["limit"]), params.get("cursor")
+    asked = _asked(reading, params)
+    together = _together(asked, params)
+    if together is not None and not is_of_places(cursor):
+        try:
+            async with asyncio.timeout(TOGETHER_SECONDS):
+                answer = await reading.client.get(route, together.params, room)
+            reading.record_page = answer.record_page or reading.record_page
+            return found_in(answer, limit)._replace(unavailable=together.unavailable)
+        except TimeoutError:
+            if cursor is not None:
+                raise ServerUnreachable("The search took too long; try again.") from None
+        except PdppError as problem:
+            if cursor is not None or problem.status == 429 or not _is_unavailable(problem):
+                raise
+    if all(child.problem is not None for child in asked):
+        params = {k: v for k, v in params.items() if k != "cursor"}
+    merge = await _search_each(reading, route, params)
+    return Found(merge.hits[:limit], merge.page, unavailable=merge.unavailable)
+
+
+class _Together(NamedTuple):
+    """What the children are asked in one request, and those that cannot answer."""
+
+    params: Params
+    unavailable: Sequence[Mapping[str, Any]]
+
+
+def _together(asked: Sequence[Child], params: Params) -> _Together | None:
+    """Return how to ask several children at once; None where each needs its own question."""
+    good = [child for child in asked if child.problem is None]
+    streams = {tuple(_streams(child, params)) for child in good}
+    if len(asked) < 2 or len(streams) != 1:
+        return None
+    wanted = {"streams": list(streams.pop())} if "streams" in params else {}
+    gone = [child.unavailable(child.problem) for child in asked if child.problem is not None]
+    return _Together({**params, **wanted}, gone)
+
+
+def _asked(reading: Reading, params: Params) -> list[Child]:
+    """Return the children that open a requested stream."""
+    wanted, children = params.get("streams"), reading.children or ()
+    return [child for child in children if wanted is None or child.streams & set(wanted)]
+
+
+def _streams(child: Child, params: Params) -> list[str]:
+    """Return the requested streams that a child opens; none are named where all are meant."""
+    return [stream for stream in params.get("streams", ()) if stream in child.streams]
+
+
+async def _search_each(reading: Reading, route: Sequence[str], params: Params) -> Merge:
     """Search every child that opens a requested stream, to be merged into pages."""
-    wanted = params.get("streams")
-    children = reading.children or ()
-    seal = Seal(children, route, params)
+    seal = Seal(reading.children or (), route, params)
     places = seal.open(params.get("cursor"))
-    asked = [
-        child
-        for child in children
-        if (wanted is None or child.streams & set(wanted)) and child.grant_id in places
-    ]
+    asked = [child for child in _asked(reading, params) if child.grant_id in places]
 
     async def ask(child: Child, most: int) -> Answer:
-        own = {k: v for k, v in params.items() if k not in ("cursor", "streams")} | {"limit": most}
-        if wanted is not None:
-            own["streams"] = [stream for stream in wanted if stream in child.streams]
+        own = {k: v for k, v in params.items() if k != "cursor"} | {"limit": most}
+        if "streams" in params:
+            own["streams"] = _streams(child, params)
         return await _from_place(_client(reading, child), route, own, places[child.grant_id])
 
     limit = int(params["limit"])
@@ -46,15 +100,6 @@ async def search_children(reading: Reading, route: Sequence[str], params: Params
             merge = merge.with_more(await _ask_all(short, partial(ask, most=limit)))
     reading.record_page = merge.record_page or reading.record_page
     return merge
-
-
-def _unfit_warning(children: Sequence[Child]) -> dict[str, str]:
-    sources = ", ".join(child.connection_id for child in children)
-    return {
-        "code": "source_cannot_filter",
-        "message": f"These have no such filter and were left out: {sources}.",
-        "param": "filter",
-    }
 
 
 async def _from_place(
@@ -81,15 +126,6 @@ def _client(reading: Reading, child: Child) -> ResourceClient:
     return reading.client_of(child)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome(Generic[T]):
-    """What several children answered, who gave nothing, and who cannot be asked this way."""
-
-    answers: list[tuple[Child, T]]
-    unavailable: list[dict[str, Any]]
-    unfit: list[Child]
-
-
 _UNFIT = ("unknown_field", "invalid_filter", "field_not_granted")
 
 
@@ -112,7 +148,7 @@ async def _ask_all(children: Sequence[Child], ask: Callable[[Child], Awaitable[T
         elif isinstance(outcome, PdppError):
             if outcome.code in _UNFIT:
                 found.unfit.append(child)
-            elif outcome.status >= 500 or outcome.status in (401, 403, 429):
+            elif _is_unavailable(outcome):
                 found.unavailable.append(child.unavailable(outcome.code))
             else:
                 raise outcome
@@ -122,6 +158,11 @@ async def _ask_all(children: Sequence[Child], ask: Callable[[Child], Awaitable[T
     if children and not found.answers:
         raise _all_refused(refusals, found.unavailable)
     return found
+
+
+def _is_unavailable(problem: PdppError) -> bool:
+    """Tell whether a refusal is about the source, not about the question."""
+    return problem.status >= 500 or problem.status in (401, 403, 429)
 
 
 def _all_refused(
@@ -134,102 +175,6 @@ def _all_refused(
     error.detail["unavailable_connections"] = list(unavailable)[:12]
     error.detail.setdefault("retry", "ask the owner to approve again, or choose another connection")
     return error
-
-
-class Merge:
-    """What several children answered as one list: best first, in turn where they are equal."""
-
-    def __init__(self, found: Outcome[Answer], places: Mapping[str, Place], seal: Seal) -> None:
-        self.unavailable = found.unavailable
-        self._found = found
-        self._unfit = found.unfit
-        self._places = places
-        self._seal = seal
-        self._queues = [
-            (child, answer.body, hits_of(answer.body)) for child, answer in found.answers
-        ]
-        self._ranked = sorted(self._hits(), key=lambda item: item[:3])
-
-    def _hits(self) -> Iterator[tuple[float, int, int, str, Mapping[str, Any]]]:
-        for order, (child, _, hits) in enumerate(self._queues):
-            place = self._places[child.grant_id]
-            for index, hit in enumerate(hits[place.shown :], place.before + place.shown):
-                yield -_score(hit), index, order, child.grant_id, hit
-
-    @property
-    def record_page(self) -> str | None:
-        """Return where a person opens a record, if the server told."""
-        return next((a.record_page for _, a in self._found.answers if a.record_page), None)
-
-    def used_up(self, limit: int) -> list[Child]:
-        """Return the children all of whose hits so far are on a page, and that have more."""
-        taken = Counter(grant_id for *_, grant_id, _ in self._ranked[:limit])
-        return [
-            child
-            for child, body, hits in self._queues
-            if isinstance(body.get("next_cursor"), str)
-            and taken[child.grant_id] == len(hits) - self._places[child.grant_id].shown
-        ]
-
-    def with_more(self, more: "Outcome[Answer]") -> "Merge":
-        """Return the merge with further answers of some children in place of their earlier ones."""
-        longer = {child.grant_id: answer for child, answer in more.answers}
-        answers = [(c, longer.get(c.grant_id, answer)) for c, answer in self._found.answers]
-        return Merge(replace(self._found, answers=answers), self._places, self._seal)
-
-    def page(self, limit: int) -> dict[str, Any]:
-        """Return the first hits, and the cursor of those that follow."""
-        taken = self._ranked[:limit]
-        ahead = self._ahead(Counter(grant_id for *_, grant_id, _ in taken))
-        envelope: dict[str, Any] = {
-            "object": "list",
-            "data": [hit for *_, hit in taken],
-            "has_more": bool(ahead),
-        }
-        if ahead:
-            envelope["next_cursor"] = self._seal.close(ahead)
-        envelope["meta"] = _meta([body for _, body, _ in self._queues])
-        if self._unfit:
-            envelope["meta"]["warnings"].append(_unfit_warning(self._unfit))
-        return envelope
-
-    def _ahead(self, used: Mapping[str, int]) -> dict[str, Place]:
-        """Return where each child goes on: on the page it is on, or on its next one."""
-        ahead: dict[str, Place] = {}
-        for child, body, hits in self._queues:
-            place = self._places[child.grant_id]
-            shown = place.shown + used.get(child.grant_id, 0)
-            if shown < len(hits):
-                ahead[child.grant_id] = place._replace(shown=shown)
-            elif isinstance(body.get("next_cursor"), str):
-                ahead[child.grant_id] = Place(place.before + len(hits), 0, body["next_cursor"])
-        return ahead
-
-
-def _score(hit: Mapping[str, Any]) -> float:
-    score = hit.get("score")
-    value = score.get("value") if isinstance(score, Mapping) else score
-    return float(value) if isinstance(value, int | float) else 0.0
-
-
-def _meta(bodies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    metas = [body.get("meta") for body in bodies]
-    told = [meta for meta in metas if isinstance(meta, Mapping)]
-    recalls = [meta["recall"] for meta in told if isinstance(meta.get("recall"), Mapping)]
-    counts = [meta["count"] for meta in told if isinstance(meta.get("count"), Mapping)]
-    exact = len(counts) == len(bodies) and all(c.get("kind") == "exact" for c in counts)
-    meta: dict[str, Any] = {
-        "count": {"kind": "exact", "value": sum(c.get("value", 0) for c in counts)}
-        if exact
-        else {"kind": "none"},
-        "warnings": [w for m in told for w in m.get("warnings", [])][:12],
-    }
-    if recalls:
-        meta["recall"] = {
-            "complete": all(r.get("complete") for r in recalls),
-            "ranked": sum(r.get("ranked", 0) for r in recalls),
-        }
-    return meta
 
 
 async def schema_children(

@@ -1,13 +1,13 @@
 """The query_records tool: a page of records whose long fields are cut and whose rows fit."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from pdpp.evidence.budget import cut
 from pdpp.evidence.handle import part_problem
 from pdpp.mcp import structured, text
-from pdpp.mcp.presentation import Facts, Room, record_view, text_of
+from pdpp.mcp.facts import Facts
+from pdpp.mcp.label import beyond, notes_of, text_of
+from pdpp.mcp.presentation import Room, record_view
 from pdpp.mcp.reading import Reading
 from pdpp.mcp.result import MOST_CHARS, fits, result
 from pdpp.mcp.view import NextCall, PageView
@@ -63,8 +63,7 @@ async def query_records(reading: Reading, arguments: dict[str, Any]) -> dict[str
         limit = max(1, min(limit, len(rows)) // 2)
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """A page as the server answered it; ``beyond`` are rows it sent although not asked for."""
 
     arguments: Mapping[str, Any]
@@ -118,17 +117,3 @@ def page_view(page: Page, room: Room) -> PageView:
         resume=resume,
         notes=[*notes_of(body.get("meta")), *beyond(page.beyond, "records")],
     )
-
-
-def notes_of(meta: Any) -> list[str]:
-    """Return what a server warns of, in its words."""
-    warnings = meta.get("warnings") if isinstance(meta, Mapping) else None
-    told = warnings if isinstance(warnings, list) else []
-    return [cut(str(w.get("message")), 400)[0] for w in told[:12] if isinstance(w, Mapping)]
-
-
-def beyond(count: int, what: str) -> list[str]:
-    """Say what a server sent although it was not asked for, which has no place here."""
-    if not count:
-        return []
-    return [f"the server sent {count} more {what} than asked; narrow with a filter to see them"]

@@ -25,6 +25,11 @@ class Place(NamedTuple):
     cursor: str = ""
 
 
+def is_of_places(cursor: str | None) -> bool:
+    """Tell whether a cursor is one of ours, for children that were asked one by one."""
+    return cursor is not None and "~" in cursor
+
+
 class Seal:
     """Makes and opens the cursors of one search of one package."""
 

@@ -1,7 +1,6 @@
 """Presentation: a record's fields as a model may see them, and a record as a document."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pdpp.evidence.binary import Binary, describe
@@ -9,12 +8,13 @@ from pdpp.evidence.budget import cut
 from pdpp.evidence.card import make_card
 from pdpp.evidence.handle import Handle, blob_uri
 from pdpp.evidence.text import field_text
+from pdpp.mcp.facts import NO_FACTS, Facts
+from pdpp.mcp.label import label_of, text_of
 from pdpp.mcp.view import Cut, NextCall, RecordView, Shown, Source
-from pdpp.model.declaration import Kind
+from pdpp.model.vocabulary import Kind
 
 DOCUMENT_CHARS = 20_000
 ASIDE_CHARS = 1_000
-LABEL_CHARS = 240
 MOST_NAME_CHARS = 2_000
 _MOST_RELATED = 100
 _ENVELOPE = (
@@ -37,43 +37,6 @@ class Room(NamedTuple):
     fields: int = 300
     related_fields: int = 300
     related: int = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What a stream's declaration says of its fields: their roles and kinds."""
-
-    roles: Mapping[str, str]
-    kinds: Mapping[str, Kind]
-
-
-NO_FACTS = Facts({}, {})
-_KINDS = {kind.value: kind for kind in Kind}
-
-
-def facts_of(flags: Mapping[str, Any]) -> Facts:
-    """Read roles and kinds from a compact schema's flags; what is not told is not guessed."""
-    roles: dict[str, str] = {}
-    kinds: dict[str, Kind] = {}
-    for name, text in flags.items():
-        for flag in str(text).split(","):
-            key, _, value = flag.partition("=")
-            if key == "role":
-                roles[name] = value
-            elif key == "t" and value in _KINDS:
-                kinds[name] = _KINDS[value]
-    return Facts(roles, kinds)
-
-
-def text_of(value: Any) -> str | None:
-    """Return a text, or nothing where the value is none."""
-    return value if isinstance(value, str) and value else None
-
-
-def label_of(value: Any) -> str | None:
-    """Return a text short enough for a label, or nothing where the value is none."""
-    text = text_of(value)
-    return None if text is None else cut(text, LABEL_CHARS)[0]
 
 
 def source_of(envelope: Mapping[str, Any], stream: str, record_id: str) -> Source:
@@ -193,8 +156,7 @@ def title_of(envelope: Mapping[str, Any], source: Source, facts: Facts) -> str:
     return title.removesuffix(" /") if title.startswith(f"{label} / ") else title
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentText:
+class DocumentText(NamedTuple):
     """A record as one text: the fields beside the body, then the body as far as it fits."""
 
     text: str

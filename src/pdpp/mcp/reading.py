@@ -1,21 +1,28 @@
 """A reading: one request's way to the resource server, and what it remembers of the schema."""
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from copy import copy
+from threading import Event
+from typing import Any, NamedTuple
 
 from pdpp.evidence.compact import compact_schema
 from pdpp.evidence.handle import Handle, path_part
 from pdpp.mcp.client import Answer, Params, ResourceClient, ServerError
-from pdpp.mcp.presentation import NO_FACTS, Facts, facts_of
+from pdpp.mcp.facts import NO_FACTS, Facts, facts_of
 from pdpp.mcp.transport import Reply
 from pdpp.model.errors import AmbiguousConnection, InvalidRequest, PdppError
 
 MOST_CANDIDATES = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Child:
+class GivenUp(PdppError):
+    """Nobody waits for the answer any more."""
+
+    code = "cancelled"
+    status = 499
+
+
+class Child(NamedTuple):
     """One grant of a package: which connection and streams it opens, or why it opens none."""
 
     grant_id: str
@@ -39,28 +46,47 @@ class Child:
         return {**self.as_json(), "code": code}
 
 
-@dataclass(slots=True)
 class Reading:
     """Reads for one request under one bearer.
 
     ``children`` are the grants of a package token, None for a single grant. ``memory`` keeps
-    what declarations say, which never changes under a grant. ``habits`` keeps how many hits fitted
-    a page of search the last time.
+    what declarations say, which never changes under a grant.
     """
 
-    client: ResourceClient
-    memory: MutableMapping[tuple[str, str, str], Facts]
-    key: str
-    children: Sequence[Child] | None = None
-    client_of: Callable[[Child], ResourceClient] | None = None
-    record_page: str | None = None
-    habits: MutableMapping[str, int] = field(default_factory=dict)
+    def __init__(
+        self,
+        client: ResourceClient,
+        memory: MutableMapping[tuple[str, str, str], Facts],
+        key: str,
+        children: Sequence[Child] | None = None,
+        client_of: Callable[[Child], ResourceClient] | None = None,
+        record_page: str | None = None,
+    ) -> None:
+        self.client = client
+        self.memory = memory
+        self.key = key
+        self.children = children
+        self.client_of = client_of
+        self.record_page = record_page
+        self.cancelled: Event | None = None
+
+    def until(self, cancelled: Event) -> "Reading":
+        """Return the same way for one request, which ends when nobody waits for it any more."""
+        own = copy(self)
+        own.cancelled = cancelled
+        return own
 
     async def get(
-        self, path: Sequence[str], params: Params, connection_id: str | None = None
+        self,
+        path: Sequence[str],
+        params: Params,
+        connection_id: str | None = None,
+        room: int | None = None,
     ) -> Answer:
         """Read through the grant that opens a connection, or through the only one."""
-        answer = await self.way(connection_id).get(path, params)
+        if self.cancelled is not None and self.cancelled.is_set():
+            raise GivenUp("The request was cancelled; nothing more was read.")
+        answer = await self.way(connection_id).get(path, params, room)
         self.record_page = answer.record_page or self.record_page
         return answer
 
@@ -126,25 +152,18 @@ class Reading:
 
     def url(self, handle: Handle, link: str | None = None) -> str:
         """Return the address at which a person can open a record."""
-        parts = {
-            "connection_id": handle.connection_id or "",
-            "stream": handle.stream,
-            "record_id": handle.record_id,
-        }
-        origin = self.client.origin
-        page = self.record_page or ""
+        origin, page = self.client.origin, self.record_page or ""
+        stream, record_id = path_part(handle.stream), path_part(handle.record_id)
         if page.startswith("/"):
             page = origin + page
-        if page.startswith(("https://", "http://")) and handle.connection_id is not None:
-            for name, value in parts.items():
-                page = page.replace("{" + name + "}", path_part(value))
-            return page
-        if link is not None:
-            return link
-        path = f"/v1/streams/{path_part(handle.stream)}/records/"
-        query = f"?connection_id={path_part(parts['connection_id'])}"
-        where = query if handle.connection_id is not None else ""
-        return f"{origin}{path}{path_part(handle.record_id)}{where}"
+        if handle.connection_id is None:
+            return link or f"{origin}/v1/streams/{stream}/records/{record_id}"
+        connection_id = path_part(handle.connection_id)
+        if page.startswith(("https://", "http://")):
+            page = page.replace("{connection_id}", connection_id).replace("{stream}", stream)
+            return page.replace("{record_id}", record_id)
+        where = f"?connection_id={connection_id}"
+        return link or f"{origin}/v1/streams/{stream}/records/{record_id}{where}"
 
 
 def ambiguous(children: Sequence[Child]) -> AmbiguousConnection:

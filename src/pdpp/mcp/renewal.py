@@ -1,6 +1,5 @@
 """Renewal: a transport whose bearer is exchanged where it has ended, and the request sent again."""
 
-import asyncio
 import time
 from collections.abc import Callable, Mapping
 
@@ -28,12 +27,10 @@ class Renewing:
     async def send(self, method: str, target: str, headers: Mapping[str, str]) -> Reply:
         """Send a request; renew first where the token has ended, and once more on a 401."""
         if self._renewal.is_due():
-            await asyncio.to_thread(self._renewal.renew, self._renewal.token)
+            self._renewal.renew(self._renewal.token)
         used = self._renewal.token
         reply = await self._inner.send(method, target, _bearing(headers, used))
-        if reply.status != _UNAUTHORIZED:
-            return reply
-        if not await asyncio.to_thread(self._renewal.renew, used):
+        if reply.status != _UNAUTHORIZED or not self._renewal.renew(used):
             return reply
         return await self._inner.send(method, target, _bearing(headers, self._renewal.token))
 

@@ -1,7 +1,6 @@
 """JSON-RPC 2.0 messages: bytes to a checked request, and answers as plain dicts."""
 
 import json
-import logging
 from typing import Any, NamedTuple, NoReturn
 
 JsonObject = dict[str, Any]
@@ -12,8 +11,6 @@ INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
-
-logger = logging.getLogger("pdpp.mcp")
 
 
 class RpcError(Exception):
@@ -89,32 +86,22 @@ def read(message: object) -> Request | None:
     return Request(id, method, params or {})
 
 
-class Fixed(dict[str, Any]):
-    """A result that never changes; it is written as JSON once, when it is first asked for."""
-
-    _json = ""
-
-    @property
-    def json(self) -> str:
-        """Return the result as JSON."""
-        if not self._json:
-            self._json = _ENCODER.encode(dict(self))
-        return self._json
-
-
 def encode(answer: JsonObject) -> bytes:
     """Return an answer as one line of UTF-8 JSON; one that is no JSON becomes an internal error."""
-    result = answer.get("result")
     try:
-        if isinstance(result, Fixed):
-            id = _ENCODER.encode(answer["id"])
-            return f'{{"jsonrpc":"2.0","id":{id},"result":{result.json}}}'.encode()
         return _ENCODER.encode(answer).encode("utf-8")
     except UnicodeEncodeError:
         return _ASCII_ENCODER.encode(answer).encode("ascii")
     except (TypeError, ValueError, RecursionError):
-        logger.exception("the answer to request %r is no JSON", answer.get("id"))
+        log_fault("the answer to request %r is no JSON", answer.get("id"))
         return _ENCODER.encode(internal(answer.get("id"))).encode("utf-8")
+
+
+def log_fault(what: str, *about: object) -> None:
+    """Log the fault of ours that is being handled."""
+    import logging  # Takes long to import, and is seldom needed.
+
+    logging.getLogger("pdpp.mcp").exception(what, *about)
 
 
 def internal(id: RequestId | None) -> JsonObject:

@@ -1,33 +1,25 @@
 """The search tool: hits with evidence, in one page that fits."""
 
-import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pdpp.evidence.budget import cut, json_length
-from pdpp.evidence.handle import Handle, parse_handle
 from pdpp.mcp import structured, text
-from pdpp.mcp.client import Params, hits_of
-from pdpp.mcp.package import search_children
-from pdpp.mcp.paging import beyond, notes_of
-from pdpp.mcp.presentation import label_of, text_of
+from pdpp.mcp.client import Params
+from pdpp.mcp.found import Found, found_in
+from pdpp.mcp.hit import draw, hit_view, shortened
+from pdpp.mcp.label import beyond, notes_of, text_of
 from pdpp.mcp.reading import Reading
 from pdpp.mcp.result import (
     MOST_CHARS,
     MOST_SEARCH_STRUCTURED,
     MOST_SEARCH_TEXT,
-    fits,
     result,
 )
-from pdpp.mcp.view import Evidence, Hit, NextCall, SearchView, Source
-from pdpp.model.errors import InvalidRequest, PayloadTooLarge
+from pdpp.mcp.view import Drawn, NextCall, SearchView
+from pdpp.model.errors import PayloadTooLarge
 
 DEFAULT_LIMIT = 10
 _BRIEF = 120
-_LONGEST_LINK = 1_000
-_PREVIEW_CHARS = 400
-_WEB_LINK = re.compile(r"https?://[^\s\x00-\x1f\x7f-\x9f]+\Z", re.IGNORECASE)
 _ROUTES = {
     "lexical": ["search"],
     "semantic": ["search", "semantic"],
@@ -36,90 +28,124 @@ _ROUTES = {
 
 
 async def search(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Run the search tool; a page too large for its bound is asked for again, smaller.
+    """Run the search tool; a page shows as many hits as fit and goes on right after them.
 
-    As many hits are asked for at first as fitted the last time, and more where there is room.
+    A server that does not tell the cursor after each hit is asked again, for as many as fitted.
     """
     wanted = arguments.get("limit", DEFAULT_LIMIT)
-    bounds = _BOUNDS if wanted <= DEFAULT_LIMIT else (MOST_CHARS, MOST_CHARS)
-    page = await _pages(reading, arguments, wanted)
-    limit, ceiling = min(wanted, reading.habits.get(reading.key, wanted)), wanted
-    best: dict[str, Any] | None = None
+    page = _Page(reading, arguments, wanted <= DEFAULT_LIMIT)
+    limit = wanted
     while True:
-        view = await page(limit)
-        spoken, shaped = text.search_text(view), structured.search_structured(view)
-        share = min(bounds[0] / len(spoken), bounds[1] / json_length(shaped))
-        fitting = _fitting(len(view.hits), share)
-        if share >= 1:
-            best = result(spoken, shaped)
-            reading.habits[reading.key] = limit
-            if view.next is None or min(fitting, ceiling) <= limit:
-                return best
-            limit = min(fitting, ceiling)
-        elif best is not None:
-            return best
-        elif limit == 1:
-            return _barest(view, *bounds)
-        else:
-            ceiling = limit - 1
-            limit = max(1, min(ceiling, fitting))
+        found = await _search(reading, arguments, limit, page.room)
+        drawn = page.fitting(found)
+        shown = page.show(found, drawn)
+        if shown is not None:
+            return shown
+        limit = len(drawn)
 
 
-_BOUNDS = (MOST_SEARCH_TEXT, MOST_SEARCH_STRUCTURED)
+class _Page:
+    """Lays hits out in both halves of an answer, no more of them than fit."""
 
+    def __init__(self, reading: Reading, arguments: Mapping[str, Any], small: bool) -> None:
+        self._reading = reading
+        self._arguments = arguments
+        self._length = reading.client.codec.length
+        self.most_text = MOST_SEARCH_TEXT if small else MOST_CHARS
+        self.most_structured = MOST_SEARCH_STRUCTURED if small else MOST_CHARS
 
-def _fitting(shown: int, share: float) -> int:
-    """Return how many hits like the ones shown will fit, a little fewer to be sure."""
-    return int(shown * share * 0.98) if share < 1 else max(shown, int(shown * share * 0.9))
+    @property
+    def room(self) -> int:
+        """Return how many characters of hits are of use; an answer says much of a hit again."""
+        return self.most_structured * 3 // 5
 
+    def fitting(self, found: Found) -> list[Drawn]:
+        """Return the first hits that fit beside what every page has; one at least."""
+        envelope = {**(found.first(len(found.hits)) or {}), "data": []}
+        text_left, object_left = self._left(self._view(found, envelope, ()))
+        drawn: list[Drawn] = []
+        for number, hit in enumerate(found.hits, 1):
+            one = draw(number, hit_view(self._reading, hit))
+            text_left -= len(one.text) + 1
+            object_left -= self._length((hit, one.result, one.rung))
+            if drawn and (text_left < 0 or object_left < 0):
+                break
+            drawn.append(one)
+        return drawn
 
-def _barest(view: SearchView, most_text: int, most_structured: int) -> dict[str, Any]:
-    """Return one hit whose envelope alone is too large without what the results repeat."""
-    note = "the server's envelope was too large and is left out of data"
-    for most in (400, 120, 40, 0):
-        bare = replace(
-            view,
-            envelope={"object": "list", "data": [], "has_more": view.next is not None},
-            hits=[_shortened(hit, most) for hit in view.hits],
-            notes=[note] if most < _BRIEF else [*view.notes, note],
+    def show(self, found: Found, drawn: list[Drawn]) -> dict[str, Any] | None:
+        """Return the page of these hits, the last of them dropped where it is still too large.
+
+        None where the server must be asked for exactly so many.
+        """
+        while True:
+            envelope = found.first(len(drawn))
+            if envelope is None:
+                return None
+            view = self._view(found, envelope, drawn)
+            spoken, shaped = text.search_text(view), structured.search_structured(view)
+            if self._fits(spoken, shaped):
+                return result(spoken, shaped)
+            if len(drawn) <= 1:
+                return self._barest(view)
+            drawn.pop()
+
+    def _view(
+        self, found: Found, envelope: Mapping[str, Any], drawn: Sequence[Drawn]
+    ) -> SearchView:
+        meta = envelope.get("meta")
+        meta = meta if isinstance(meta, Mapping) else {}
+        count, recall = meta.get("count"), meta.get("recall")
+        exact = isinstance(count, Mapping) and count.get("kind") == "exact"
+        cursor = text_of(envelope.get("next_cursor"))
+        following = None
+        if cursor is not None:
+            following = NextCall("next", "search", {**self._arguments, "cursor": cursor})
+        return SearchView(
+            envelope=envelope,
+            hits=drawn,
+            total=count.get("value") if exact and isinstance(count, Mapping) else None,
+            complete=recall.get("complete") if isinstance(recall, Mapping) else None,
+            next=following,
+            notes=[*notes_of(meta), *beyond(found.extra, "hits")],
+            unavailable=found.unavailable,
         )
-        spoken, shaped = text.search_text(bare), structured.search_structured(bare)
-        if fits(spoken, shaped, most_text, most_structured):
-            return result(spoken, shaped)
-    raise PayloadTooLarge(
-        "What names the first hit does not fit an answer; search one connection or stream.",
-        param="query",
-    )
+
+    def _left(self, frame: SearchView) -> tuple[int, int]:
+        """Return how much room a page without hits leaves in either half."""
+        spoken, shaped = text.search_text(frame), structured.search_structured(frame)
+        return self.most_text - len(spoken), self.most_structured - self._length(shaped)
+
+    def _fits(self, spoken: str, shaped: dict[str, Any]) -> bool:
+        return len(spoken) <= self.most_text and self._length(shaped) <= self.most_structured
+
+    def _barest(self, view: SearchView) -> dict[str, Any]:
+        """Return one hit whose envelope alone is too large without what the results repeat."""
+        note = "the server's envelope was too large and is left out of data"
+        for most in (400, 120, 40, 0):
+            bare = view._replace(
+                envelope={"object": "list", "data": [], "has_more": view.next is not None},
+                hits=[draw(1, shortened(drawn.hit, most)) for drawn in view.hits],
+                notes=[note] if most < _BRIEF else [*view.notes, note],
+            )
+            spoken, shaped = text.search_text(bare), structured.search_structured(bare)
+            if self._fits(spoken, shaped):
+                return result(spoken, shaped)
+        raise PayloadTooLarge(
+            "What names the first hit does not fit an answer; search one connection or stream.",
+            param="query",
+        )
 
 
-def _shortened(hit: Hit, most: int) -> Hit:
-    evidence = hit.evidence
-    if evidence is not None and most:
-        evidence = replace(evidence, preview=cut(evidence.preview, most)[0])
-    title = cut(hit.title, most)[0] or hit.source.stream
-    matched = hit.matched_fields if most else ()
-    return replace(hit, title=title, matched_fields=matched, evidence=evidence if most else None)
-
-
-async def _pages(
-    reading: Reading, arguments: Mapping[str, Any], most: int
-) -> Callable[[int], Awaitable[SearchView]]:
-    """Return what gives a page of so many hits; a package asks its grants only once."""
+async def _search(reading: Reading, arguments: Mapping[str, Any], limit: int, room: int) -> Found:
     route = _ROUTES[arguments.get("mode", "lexical")]
     connection_id = arguments.get("connection_id")
+    params = _params(arguments, limit)
     if reading.children is not None and connection_id is None and len(reading.children) > 1:
-        merge = await search_children(reading, route, _params(arguments, most))
+        from pdpp.mcp.package import search_package
 
-        async def merged(limit: int) -> SearchView:
-            return search_view(reading, merge.page(limit), arguments, limit, merge.unavailable)
-
-        return merged
-
-    async def asked(limit: int) -> SearchView:
-        answer = await reading.get(route, _params(arguments, limit), connection_id)
-        return search_view(reading, answer.body, arguments, limit)
-
-    return asked
+        return await search_package(reading, route, params, room)
+    return found_in(await reading.get(route, params, connection_id, room), limit)
 
 
 def _params(arguments: Mapping[str, Any], limit: int) -> Params:
@@ -128,110 +154,3 @@ def _params(arguments: Mapping[str, Any], limit: int) -> Params:
         if name in arguments:
             params[name] = arguments[name]
     return params
-
-
-def search_view(
-    reading: Reading,
-    body: Mapping[str, Any],
-    arguments: Mapping[str, Any],
-    limit: int,
-    unavailable: Sequence[Mapping[str, Any]] = (),
-) -> SearchView:
-    """Return the view of a search answer."""
-    meta = body.get("meta")
-    meta = meta if isinstance(meta, Mapping) else {}
-    hits = hits_of(body)
-    count, recall = meta.get("count"), meta.get("recall")
-    exact = isinstance(count, Mapping) and count.get("kind") == "exact"
-    cursor = text_of(body.get("next_cursor"))
-    following = None
-    if cursor is not None:
-        following = NextCall("next", "search", {**arguments, "cursor": cursor})
-    return SearchView(
-        envelope=body if len(hits) <= limit else {"object": "list", "data": hits[:limit]},
-        hits=[hit_view(reading, hit) for hit in hits[:limit]],
-        count=count.get("value") if exact and isinstance(count, Mapping) else None,
-        complete=recall.get("complete") if isinstance(recall, Mapping) else None,
-        next=following,
-        notes=[*notes_of(meta), *beyond(max(0, len(hits) - limit), "hits")],
-        unavailable=unavailable,
-    )
-
-
-def hit_view(reading: Reading, hit: Mapping[str, Any]) -> Hit:
-    """Return one hit, with evidence only where the server proved a passage."""
-    handle = _handle(hit)
-    source = Source(
-        handle.connection_id,
-        label_of(hit.get("connector_key")),
-        label_of(hit.get("display_name")),
-        handle.stream,
-        handle.record_id,
-    )
-    event_time = label_of(hit.get("event_time"))
-    when = event_time or label_of(hit.get("emitted_at")) or ""
-    label = source.display_name or source.connector_key or source.connection_id or "record"
-    evidence = _evidence(hit)
-    matched = hit.get("matched_fields")
-    return Hit(
-        id=handle.id,
-        source=source,
-        title=label_of(hit.get("title")) or f"{label} / {handle.stream} / {when}".rstrip(" /"),
-        url=reading.url(handle, _link(hit)),
-        event_time=event_time,
-        matched_fields=[str(n)[:80] for n in matched[:12]] if isinstance(matched, list) else [],
-        evidence=evidence,
-        read=_read(handle.id, evidence),
-    )
-
-
-def _handle(hit: Mapping[str, Any]) -> Handle:
-    """Return a hit's handle from whatever names it: discrete parts, an id, or a URI."""
-    connection_id, stream = text_of(hit.get("connection_id")), text_of(hit.get("stream"))
-    record_id = text_of(hit.get("record_key")) or text_of(hit.get("record_id"))
-    if connection_id is not None and stream is not None and record_id is not None:
-        whole = Handle(connection_id, stream, record_id)
-        if hit.get("id") == whole.id:
-            return whole
-    named: Handle | None = None
-    for text_form in (hit.get("record_uri"), hit.get("id")):
-        if named is None and isinstance(text_form, str):
-            try:
-                named = parse_handle(text_form)
-            except InvalidRequest:
-                record_id = record_id or text_form
-    if named is not None:
-        return Handle(named.connection_id or connection_id, named.stream, named.record_id)
-    return Handle(connection_id, stream or "records", record_id or "")
-
-
-def _link(hit: Mapping[str, Any]) -> str | None:
-    for name in ("url", "record_url"):
-        found = text_of(hit.get(name))
-        if found is not None and len(found) <= _LONGEST_LINK and _WEB_LINK.match(found):
-            return found
-    return None
-
-
-def _evidence(hit: Mapping[str, Any]) -> Evidence | None:
-    excerpts = hit.get("evidence_excerpts")
-    for found in excerpts if isinstance(excerpts, list) else []:
-        if not isinstance(found, Mapping):
-            continue
-        field, preview = text_of(found.get("field_path")), text_of(found.get("preview_text"))
-        if field is not None and preview is not None:
-            span = [found.get(name) for name in ("start_chars", "end_chars", "total_chars")]
-            whole = [value if isinstance(value, int) else None for value in span]
-            if None in whole:
-                whole = [None, None, None]
-            return Evidence(field, cut(preview, _PREVIEW_CHARS)[0], *whole)
-    return None
-
-
-def _read(id: str, evidence: Evidence | None) -> NextCall:
-    if evidence is None:
-        return NextCall("read", "fetch", {"id": id})
-    arguments: dict[str, Any] = {"id": id, "field_path": evidence.field_path}
-    if evidence.start is not None:
-        arguments["offset_chars"] = evidence.start
-    return NextCall("read", "read_record_field", arguments)

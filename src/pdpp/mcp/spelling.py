@@ -3,23 +3,28 @@
 import json
 import re
 
-from pdpp.evidence.fence import HIDDEN, quote, visible
+from pdpp.evidence.fence import HIDDEN, is_plain, quote, visible
 from pdpp.evidence.text import json_text
 from pdpp.mcp.argument import call_text
 from pdpp.mcp.view import NextCall
 
 _WORD = re.compile(r"[\w.@:+/-]+\Z")
+_LABEL = re.compile(r"[!#-z|}~]+(?: [!#-z|}~]+)*")
+"""Words of visible ASCII that neither quote nor open anything: most labels, told at once."""
 
 
 def plain(text: str) -> str:
     """Return a label from the server on one line, quoted where it could be taken for a call."""
+    if _LABEL.fullmatch(text):
+        return text
     line = " ".join(text.split())
     return quote(line) if "{" in line or '"' in line else visible(line, lines=False)
 
 
 def word(text: str) -> str:
     """Return an id or a key exactly as it is, quoted where it is more than one plain word."""
-    return text if _WORD.match(text) and not HIDDEN.search(text) else escaped(text)
+    seen = text.isascii() or not HIDDEN.search(text)
+    return text if seen and _WORD.match(text) else escaped(text)
 
 
 def escaped(value: object) -> str:
@@ -29,7 +34,7 @@ def escaped(value: object) -> str:
 
 def spelled(text: str) -> str:
     """Return JSON text with the characters that cannot be seen escaped; it means the same."""
-    return HIDDEN.sub(_escape, text)
+    return text if is_plain(text) else HIDDEN.sub(_escape, text)
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -24,14 +24,14 @@ def _calls(calls: Iterable[NextCall | None]) -> dict[str, Any]:
 
 def search_structured(view: SearchView) -> dict[str, Any]:
     """Return the server's envelope, the flat results, and the rungs that lead on."""
-    ladder: dict[str, Any] = {"records": [_rung(hit) for hit in view.hits]}
+    ladder: dict[str, Any] = {"records": [drawn.rung for drawn in view.hits]}
     if view.unavailable:
         ladder["unavailable_connections"] = _unavailable(view.unavailable)
     if view.notes:
         ladder["notes"] = list(view.notes)
     return {
         "data": view.envelope,
-        "results": [_result(hit) for hit in view.hits],
+        "results": [drawn.result for drawn in view.hits],
         "content_ladder": ladder,
         **_calls([view.next]),
     }
@@ -48,14 +48,16 @@ _FEW = 12
 _AROUND = 12
 
 
-def _result(hit: Hit) -> dict[str, Any]:
+def hit_result(hit: Hit) -> dict[str, Any]:
+    """Return one hit as a flat result."""
     result = {"id": hit.id, "title": hit.title, "url": hit.url, **hit.source.as_json()}
     if hit.evidence is not None:
         result["evidence"] = hit.evidence.preview
     return result
 
 
-def _rung(hit: Hit) -> dict[str, Any]:
+def hit_rung(hit: Hit) -> dict[str, Any]:
+    """Return what leads on from one hit."""
     rung: dict[str, Any] = {"id": hit.id}
     if hit.evidence is not None:
         rung["evidence"] = glimpse(hit.evidence.preview)

@@ -52,12 +52,13 @@ def _source(source: Source) -> list[str]:
 
 def search_text(view: SearchView) -> str:
     """Return the hits, evidence first, then what there is in all and how to go on."""
-    lines = [line for number, hit in enumerate(view.hits, 1) for line in _hit(number, hit)]
+    lines = [drawn.text for drawn in view.hits]
     if not view.hits:
         lines.append("no hits.")
     lines.append(_total(view))
-    if len({hit.source.connection_id for hit in view.hits}) > 1:
-        lines.append(_mix(view.hits))
+    sources = [drawn.hit.source for drawn in view.hits]
+    if len({source.connection_id for source in sources}) > 1:
+        lines.append(_mix(sources))
     lines += _unavailable(view.unavailable)
     lines += [f"note: {plain(note)}" for note in view.notes]
     if view.hits:
@@ -67,39 +68,38 @@ def search_text(view: SearchView) -> str:
     return "\n".join(lines)
 
 
-def _hit(number: int, hit: Hit) -> list[str]:
+def hit_text(number: int, hit: Hit) -> str:
+    """Return one hit: where the match stands, the passage, how to read on, what it is."""
     labels = [quote(hit.title), *_source(hit.source)]
     if hit.event_time and hit.event_time not in hit.title:
         labels.append(plain(hit.event_time))
     if hit.evidence is None:
         matched = ", ".join(plain(name) for name in hit.matched_fields)
         where = f" · matched in {matched} only, no body evidence" if matched else " · no evidence"
-        head = [f"{number}. {word(hit.id)}{where}"]
+        head = f"{number}. {word(hit.id)}{where}"
     else:
         part = hit.evidence
         span = f" {part.start}–{part.end} of {part.total}" if part.start is not None else ""
-        head = [
-            f"{number}. {plain(part.field_path)}{span} in {word(hit.id)}",
-            f"   {quote(part.preview)}",
-        ]
-    return [*head, f"   {call_line(hit.read)}", "   " + " · ".join(labels)]
+        where = f"{plain(part.field_path)}{span} in {word(hit.id)}"
+        head = f"{number}. {where}\n   {quote(part.preview)}"
+    return f"{head}\n   {call_line(hit.read)}\n   {' · '.join(labels)}"
 
 
 def _total(view: SearchView) -> str:
     shown = "1 hit" if len(view.hits) == 1 else f"{len(view.hits)} hits"
-    if view.count is not None:
-        whole = view.count == len(view.hits)
-        total = shown if whole else f"{len(view.hits)} of {view.count} hits"
+    if view.total is not None:
+        whole = view.total == len(view.hits)
+        total = shown if whole else f"{len(view.hits)} of {view.total} hits"
         return f"{total}, all matches ranked."
     if view.complete is False:
         return f"{shown}; more match than were ranked: the newest of each stream were."
     return f"{shown}."
 
 
-def _mix(hits: Sequence[Hit]) -> str:
+def _mix(sources: Iterable[Source]) -> str:
     counts = Counter(
-        f"{plain(hit.source.display_name or '?')} ({word(hit.source.connection_id or '?')})"
-        for hit in hits
+        f"{plain(source.display_name or '?')} ({word(source.connection_id or '?')})"
+        for source in sources
     )
     return "sources: " + ", ".join(f"{name} {count}" for name, count in counts.items()) + "."
 

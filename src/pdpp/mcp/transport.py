@@ -1,16 +1,12 @@
 """Transports: how a request reaches a resource server, over the network or in this process."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 from urllib.parse import unquote
 
 from pdpp.wire.channel import Channel, Reply, Unreachable
 
 __all__ = ["App", "InProcess", "Network", "Reply", "Transport", "Unreachable"]
-
-_POOL = 8
 
 
 class Transport(Protocol):
@@ -22,22 +18,18 @@ class Transport(Protocol):
 
 
 class Network:
-    """Speaks HTTP to a server elsewhere, from the threads of a pool."""
+    """Speaks HTTP to a server elsewhere."""
 
     def __init__(self, origin: str, *, timeout: float = 30.0) -> None:
         self._channel = Channel(origin, timeout=timeout)
         self.origin = self._channel.origin
-        self._threads = ThreadPoolExecutor(_POOL, "pdpp-http")
 
     async def send(self, method: str, target: str, headers: Mapping[str, str]) -> Reply:
-        """Send one request from a thread of the pool."""
-        loop = asyncio.get_running_loop()
-        exchange = self._channel.exchange
-        return await loop.run_in_executor(self._threads, exchange, method, target, headers)
+        """Send one request; this blocks, since who speaks over the network has threads."""
+        return self._channel.exchange(method, target, headers)
 
     def close(self) -> None:
-        """Let every connection go; none is opened after this."""
-        self._threads.shutdown()
+        """Let every idle connection go."""
         self._channel.close()
 
 

@@ -1,14 +1,16 @@
 """Views: what a tool found, as one value from which both halves of its result are made."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pdpp.evidence.binary import Binary
+if TYPE_CHECKING:
+    from pdpp.evidence.binary import Binary
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class NextCall:
+class NextCall(NamedTuple):
     """A call that goes on from here, with words for what it does."""
 
     what: str
@@ -20,8 +22,7 @@ class NextCall:
         return {"tool": self.tool, "arguments": dict(self.arguments)}
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """Where a record comes from."""
 
     connection_id: str | None
@@ -42,8 +43,7 @@ class Source:
         return {name: value for name, value in known.items() if value is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """A passage that was proven to hold the match."""
 
     field_path: str
@@ -53,8 +53,7 @@ class Evidence:
     total: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """One search hit."""
 
     id: str
@@ -67,21 +66,28 @@ class Hit:
     read: NextCall
 
 
-@dataclass(frozen=True, slots=True)
-class SearchView:
+class Drawn(NamedTuple):
+    """A hit with its part of the text, and its parts of the object."""
+
+    hit: Hit
+    text: str
+    result: Mapping[str, Any]
+    rung: Mapping[str, Any]
+
+
+class SearchView(NamedTuple):
     """One page of hits."""
 
     envelope: Mapping[str, Any]
-    hits: Sequence[Hit]
-    count: int | None
+    hits: Sequence[Drawn]
+    total: int | None
     complete: bool | None
     next: NextCall | None
     notes: Sequence[str] = ()
     unavailable: Sequence[Mapping[str, Any]] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(NamedTuple):
     """A field shown in part: how much of it, and the call that reads on."""
 
     total_chars: int
@@ -97,18 +103,16 @@ class Cut:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(NamedTuple):
     """A field as it is shown: a value, a piece of text, or the facts about binary content."""
 
     value: Any
     cut: Cut | None = None
-    binary: Binary | None = None
+    binary: "Binary | None" = None
     read: NextCall | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RecordView:
+class RecordView(NamedTuple):
     """One record of a page."""
 
     id: str
@@ -118,12 +122,11 @@ class RecordView:
     fields: Mapping[str, Shown]
     omitted: Sequence[str] = ()
     unnamed: int = 0
-    expanded: Mapping[str, Any] = field(default_factory=dict)
+    expanded: Mapping[str, Any] = _NOTHING
     deleted_at: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PageView:
+class PageView(NamedTuple):
     """One page of records or changes."""
 
     stream: str
@@ -134,8 +137,7 @@ class PageView:
     notes: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class WindowView:
+class WindowView(NamedTuple):
     """A piece of one field, or the facts about it where it is binary."""
 
     id: str
@@ -148,8 +150,7 @@ class WindowView:
     uri: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaView:
+class SchemaView(NamedTuple):
     """What may be read."""
 
     body: Mapping[str, Any]
@@ -158,8 +159,7 @@ class SchemaView:
     unavailable: Sequence[Mapping[str, Any]] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AggregateView:
+class AggregateView(NamedTuple):
     """A number, or numbers by group."""
 
     body: Mapping[str, Any]
@@ -167,8 +167,7 @@ class AggregateView:
     notes: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemView:
+class ProblemView(NamedTuple):
     """Why a call gave nothing, and what to do next."""
 
     error: Mapping[str, Any]

@@ -5,31 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-
-class Kind(StrEnum):
-    """How a field's value is read, compared and shown."""
-
-    TEXT = "text"
-    INTEGER = "integer"
-    NUMBER = "number"
-    BOOLEAN = "boolean"
-    DATE_TIME = "date-time"
-    DATE = "date"
-    JSON = "json"
-    BINARY = "binary"
-    BLOB = "blob"
-
-
-class Role(StrEnum):
-    """How a field is presented; nothing is promoted without one."""
-
-    TITLE = "primary-title"
-    BODY = "body"
-    SECONDARY = "secondary"
-    EVENT_TIME = "event-time"
-    ACTOR = "actor"
-    AMOUNT = "amount"
-    LINK = "link"
+from pdpp.model.vocabulary import Kind as Kind
+from pdpp.model.vocabulary import Role as Role
 
 
 class Semantics(StrEnum):

@@ -13,6 +13,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
 
+_LONGEST = len("2026-01-31T08:00:00.123456789+01:00")
+_MICROSECOND = timedelta(microseconds=1)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
 _DATE_TIME = re.compile(
     r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})?\Z", re.ASCII
@@ -26,8 +28,7 @@ def now() -> int:
 
 def of_datetime(moment: datetime) -> int:
     """Return the instant of an aware datetime."""
-    delta = moment - EPOCH
-    return (delta.days * 86_400 + delta.seconds) * SECOND + delta.microseconds
+    return (moment - EPOCH) // _MICROSECOND
 
 
 def parse(text: str) -> int | None:
@@ -35,6 +36,11 @@ def parse(text: str) -> int | None:
 
     A date alone is its first moment in UTC; a time without a zone is read as UTC.
     """
+    return _parse(text) if len(text) <= _LONGEST else None
+
+
+@lru_cache(maxsize=1_024)
+def _parse(text: str) -> int | None:
     if not _DATE_TIME.match(text):
         return _parse_date(text)
     try:

@@ -18,9 +18,13 @@ from pdpp.store.scope import Reach
 MOST_CANDIDATES = 12
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Call:
-    """Everything an operation needs to answer one request; ``shown`` is for its receipt."""
+    """Everything an operation needs to answer one request.
+
+    ``shown`` is for its receipt and ``told`` are headers of the answer. Nothing else changes it; to
+    have that enforced would take as long as parsing the query.
+    """
 
     store: Store
     principal: Principal
@@ -33,6 +37,7 @@ class Call:
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
     shown: list[Shown] = field(default_factory=list)
+    told: dict[str, str] = field(default_factory=dict)
 
     @property
     def stream(self) -> str:
@@ -179,6 +184,11 @@ def visible_views(reach: Reach) -> dict[str, tuple[str, ...]]:
 
 def record_path(reach: Reach, key: str) -> str:
     """Return the address of a record under ``/v1``."""
-    stream, record = path_part(reach.stream.name), path_part(key)
-    connection = path_part(reach.connection_id)
-    return f"/v1/streams/{stream}/records/{record}?connection_id={connection}"
+    before, after = _around_key(reach)
+    return f"{before}{path_part(key)}{after}"
+
+
+@lru_cache(maxsize=4_096)
+def _around_key(reach: Reach) -> tuple[str, str]:
+    stream, connection = path_part(reach.stream.name), path_part(reach.connection_id)
+    return f"/v1/streams/{stream}/records/", f"?connection_id={connection}"

@@ -2,7 +2,7 @@
 
 import base64
 import hmac
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
@@ -17,13 +17,17 @@ class Signer:
     """Seals positions into cursors and opens them again."""
 
     def __init__(self, secret: bytes) -> None:
-        self._secret = secret
+        self._keyed = hmac.new(secret, digestmod="sha256")
 
     def seal(self, kind: str, binding: Sequence[str], position: Any) -> str:
         """Return the cursor of a position."""
-        payload = orjson.dumps(position)
-        tag = self._tag(kind, binding, payload)
-        return base64.urlsafe_b64encode(tag + payload).rstrip(b"=").decode()
+        return self.seal_all(kind, binding, [position])[0]
+
+    def seal_all(self, kind: str, binding: Sequence[str], positions: Iterable[Any]) -> list[str]:
+        """Return the cursors of several positions of one request."""
+        bound = _bound(kind, binding)
+        payloads = map(orjson.dumps, positions)
+        return [_text(self._tag(bound, payload) + payload) for payload in payloads]
 
     def open(self, kind: str, binding: Sequence[str], cursor: str, param: str = "cursor") -> Any:
         """Return the position of a cursor made for the same grant, request and direction."""
@@ -38,14 +42,23 @@ class Signer:
         except ValueError:
             raise refusal from None
         tag, payload = sealed[:_TAG_BYTES], sealed[_TAG_BYTES:]
-        if not hmac.compare_digest(tag, self._tag(kind, binding, payload)):
+        if not hmac.compare_digest(tag, self._tag(_bound(kind, binding), payload)):
             raise refusal
-        canonical = base64.urlsafe_b64encode(sealed).rstrip(b"=").decode()
-        if canonical != cursor:
+        if _text(sealed) != cursor:
             raise refusal
         return orjson.loads(payload)
 
-    def _tag(self, kind: str, binding: Sequence[str], payload: bytes) -> bytes:
-        bound = orjson.dumps([kind, *binding])
-        message = len(bound).to_bytes(4, "big") + bound + payload
-        return hmac.digest(self._secret, message, "sha256")[:_TAG_BYTES]
+    def _tag(self, bound: bytes, payload: bytes) -> bytes:
+        tag = self._keyed.copy()
+        tag.update(bound + payload)
+        return tag.digest()[:_TAG_BYTES]
+
+
+def _bound(kind: str, binding: Sequence[str]) -> bytes:
+    """Return what a cursor is bound to, with its length, so that nothing can slip into it."""
+    bound = orjson.dumps([kind, *binding])
+    return len(bound).to_bytes(4, "big") + bound
+
+
+def _text(sealed: bytes) -> str:
+    return base64.urlsafe_b64encode(sealed).rstrip(b"=").decode()

@@ -44,6 +44,8 @@ INNER = "pdpp.inner"
 
 RECORD_PAGE = "/r/{connection_id}/{stream}/{record_id}"
 _SPOOL_BYTES = 1 << 20
+_ALWAYS = ((b"pdpp-version", VERSION.encode()), (b"pdpp-record-page", RECORD_PAGE.encode()))
+"""Headers of every answer."""
 
 log = logging.getLogger("pdpp.resource")
 
@@ -67,8 +69,11 @@ class Endpoint:
     """Serves the routes of one path."""
 
     def __init__(self, service: Service, routes: Sequence[Route]) -> None:
+        origin = service.settings.origin
         self._service = service
         self._routes = {route.method: route for route in routes}
+        self._names = frozenset({origin, f"{origin}{BASE}"})
+        self._inner_names = self._names | {f"{origin}/mcp"}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; whatever goes wrong becomes a typed error."""
@@ -97,7 +102,8 @@ class Endpoint:
         principal = service.gate.admit(
             headers.get("authorization"),
             headers.get("pdpp-grant"),
-            resources=_resources(scope, service.settings.origin),
+            # The adapter's own reads may be by a token that was issued for the adapter.
+            resources=self._inner_names if scope.get(INNER) else self._names,
         )
         service.buckets.take(principal.token.hash)
         if route.owner_only and not principal.is_owner:
@@ -142,7 +148,7 @@ class Endpoint:
         else:
             body = answer if isinstance(answer, bytes) else orjson.dumps(answer)
             status = HTTPStatus.CREATED if route.answer == "Blob" else HTTPStatus.OK
-            await send_answer(send, status, body, request_id)
+            await send_answer(send, status, body, request_id, call.told)
 
 
 class NoSuchRoute:
@@ -218,12 +224,6 @@ def _headers(scope: Scope) -> dict[str, str]:
     return headers
 
 
-def _resources(scope: Scope, origin: str) -> set[str]:
-    """Return the names of what a request asks; the adapter's own reads are also the adapter's."""
-    names = {origin, f"{origin}{BASE}"}
-    return names | {f"{origin}/mcp"} if scope.get(INNER) else names
-
-
 def _check_version(headers: Mapping[str, str]) -> None:
     wanted = headers.get("pdpp-version")
     if wanted is not None and wanted != VERSION:
@@ -277,28 +277,23 @@ async def send_answer(
     headers: Mapping[str, str] | None = None,
 ) -> None:
     """Send one complete answer."""
-    head = {"Content-Type": "application/json", "Content-Length": str(len(body))} if body else {}
-    head |= {"Cache-Control": "private, no-store", **(headers or {})}
+    head = {b"cache-control": b"private, no-store"}
+    if body:
+        length = b"%d" % len(body)
+        head = {b"content-type": b"application/json", b"content-length": length, **head}
+    if headers is not None:
+        head |= _encoded(headers)
     await _start(send, status, head, request_id)
     await send({"type": "http.response.body", "body": body})
 
 
-async def _start(send: Send, status: int, headers: Mapping[str, str], request_id: str) -> None:
-    sent = {
-        "Request-Id": request_id,
-        "PDPP-Version": VERSION,
-        "PDPP-Record-Page": RECORD_PAGE,
-        **headers,
-    }
-    await send(
-        {
-            "type": "http.response.start",
-            "status": int(status),
-            "headers": [
-                (k.lower().encode("latin-1"), v.encode("latin-1")) for k, v in sent.items()
-            ],
-        }
-    )
+def _encoded(headers: Mapping[str, str]) -> dict[bytes, bytes]:
+    return {k.lower().encode("latin-1"): v.encode("latin-1") for k, v in headers.items()}
+
+
+async def _start(send: Send, status: int, head: Mapping[bytes, bytes], request_id: str) -> None:
+    headers = [(b"request-id", request_id.encode("latin-1")), *_ALWAYS, *head.items()]
+    await send({"type": "http.response.start", "status": int(status), "headers": headers})
 
 
 async def send_error(
@@ -317,7 +312,7 @@ async def send_error(
 async def _send_piece(send: Send, piece: Piece, request_id: str, *, head: bool) -> None:
     """Send the bytes of a blob piece by piece."""
     status = HTTPStatus.PARTIAL_CONTENT if piece.partial else HTTPStatus.OK
-    await _start(send, status, piece.headers(), request_id)
+    await _start(send, status, _encoded(piece.headers()), request_id)
     if not head:
         with piece.blob.path.open("rb") as source:
             source.seek(piece.start)

@@ -1,6 +1,6 @@
 """Envelopes: the shapes of answers that the contract names."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -11,6 +11,8 @@ from pdpp.model import instant
 from pdpp.resource.call import Call
 from pdpp.store.port import Record, Tombstone
 from pdpp.store.scope import Reach
+
+_BETWEEN = b',{"object":"record","id":'
 
 
 def source_of(reach: Reach) -> dict[str, Any]:
@@ -25,18 +27,28 @@ def source_of(reach: Reach) -> dict[str, Any]:
 
 def record_envelope(record: Record, expanded: Mapping[str, Any] | None = None) -> orjson.Fragment:
     """Return a record as it is answered; its data is passed on as it is stored."""
-    more = b"" if expanded is None else b',"expanded":' + orjson.dumps(expanded)
-    return orjson.Fragment(
-        b'{"object":"record","id":%b%b%b,"emitted_at":"%b","version":"%b"%b}'
-        % (
-            orjson.dumps(record.key),
-            _source_json(record.reach),
-            record.data,
-            instant.to_text(record.emitted_at).encode(),
-            record.version.encode(),
-            more,
-        )
-    )
+    envelope = _joined((record,))
+    if expanded is not None:
+        envelope = b'%b,"expanded":%b}' % (envelope[:-1], orjson.dumps(expanded))
+    return orjson.Fragment(envelope)
+
+
+def record_envelopes(records: Iterable[Record]) -> orjson.Fragment:
+    """Return the list of records as they are answered."""
+    return orjson.Fragment(b"[%b]" % _joined(records))
+
+
+def _joined(records: Iterable[Record]) -> bytes:
+    """Return the envelopes of records with commas between them.
+
+    The pieces of all are put together in one go: a page has hundreds.
+    """
+    pieces: list[bytes] = []
+    for reach, key, data, emitted_at, version in records:
+        ending = f',"emitted_at":"{instant.to_text(emitted_at)}","version":"{version}"}}'
+        pieces += (_BETWEEN, orjson.dumps(key), _source_json(reach), data, ending.encode())
+    pieces[:1] = [_BETWEEN[1:]] if pieces else []
+    return b"".join(pieces)
 
 
 @lru_cache(maxsize=4_096)
@@ -62,7 +74,7 @@ def tombstone_envelope(tombstone: Tombstone) -> dict[str, Any]:
 
 def list_envelope(
     call: Call,
-    data: Sequence[Any],
+    data: Sequence[Any] | orjson.Fragment,
     *,
     next_cursor: str | None = None,
     next_changes_since: str | None = None,

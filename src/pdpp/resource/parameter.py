@@ -3,9 +3,9 @@
 import difflib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from pdpp.model.errors import InvalidExpand, InvalidFilter, InvalidRequest
@@ -13,6 +13,7 @@ from pdpp.model.errors import InvalidExpand, InvalidFilter, InvalidRequest
 _MOST_PAIRS = 200
 _LONGEST_QUERY = 16_384
 _MOST_FILTERS = 32
+_UNBOUND = frozenset({"cursor", "limit", "count", "changes_since"})
 _BRACKETS = re.compile(r"([^\[\]]+)((?:\[[^\[\]]*\])*)\Z")
 _INTEGER = re.compile(r"-?\d{1,18}\Z", re.ASCII)
 
@@ -54,12 +55,11 @@ class RawFilter:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """The parsed parameters of one request."""
 
     values: Mapping[str, Any]
-    warnings: list[dict[str, Any]] = field(default_factory=list)
+    warnings: list[dict[str, Any]]
 
     def text(self, name: str) -> str | None:
         """Return a text or choice."""
@@ -90,28 +90,25 @@ class Query:
 
     def binding(self) -> str:
         """Return what of a request a cursor is bound to: everything but its page size."""
-        free = {"cursor", "limit", "count", "changes_since"}
-        return repr(sorted((k, v) for k, v in self.values.items() if k not in free))
+        return repr(sorted([item for item in self.values.items() if item[0] not in _UNBOUND]))
 
 
 def parse_parameters(query: bytes, known: Mapping[str, Parameter]) -> Query:
     """Read a query string against the parameters a route takes; refuse everything else."""
     values: dict[str, Any] = {}
-    parsed = Query(values)
+    parsed = Query(values, [])
     for key, text in _pairs(query):
         name, brackets = _split(key)
         parameter = known.get(name)
         if parameter is None:
             raise _unknown(name, known)
         _take(parsed, values, parameter, key, brackets, text)
-    for parameter in known.values():
-        if parameter.name not in values:
+    for name, parameter in known.items():
+        if name not in values:
             if parameter.required:
-                raise InvalidRequest(
-                    f"{parameter.name} is required: {parameter.description}", param=parameter.name
-                )
+                raise InvalidRequest(f"{name} is required: {parameter.description}", param=name)
             if parameter.default is not None:
-                values[parameter.name] = parameter.default
+                values[name] = parameter.default
     return parsed
 
 
@@ -121,20 +118,29 @@ def _pairs(query: bytes) -> Sequence[tuple[str, str]]:
     if len(query) > _LONGEST_QUERY:
         raise InvalidRequest(f"The query is longer than {_LONGEST_QUERY} bytes.")
     try:
-        return parse_qsl(
-            query.decode("ascii"),
-            keep_blank_values=True,
-            strict_parsing=True,
-            errors="strict",
-            max_num_fields=_MOST_PAIRS,
-        )
+        return _split_pairs(query.decode("ascii"))
     except ValueError:
         raise InvalidRequest(
             "The query string is malformed; write name=value pairs, percent-encoded as UTF-8."
         ) from None
 
 
+def _split_pairs(query: str) -> Sequence[tuple[str, str]]:
+    """Return the pairs of a query string; where nothing is encoded they are only split."""
+    if "%" not in query and "+" not in query and query.count("&") < _MOST_PAIRS:
+        return [(name, text) for name, text in (part.split("=", 1) for part in query.split("&"))]
+    return parse_qsl(
+        query,
+        keep_blank_values=True,
+        strict_parsing=True,
+        errors="strict",
+        max_num_fields=_MOST_PAIRS,
+    )
+
+
 def _split(key: str) -> tuple[str, list[str]]:
+    if "[" not in key:
+        return key, []
     match = _BRACKETS.match(key)
     if match is None:
         return key, []

@@ -10,7 +10,12 @@ from pdpp.model.declaration import Cardinality, Kind, Relationship
 from pdpp.model.errors import CursorExpired, InvalidExpand, InvalidRequest
 from pdpp.receipts.served import of_records
 from pdpp.resource.call import Call, chosen_fields, no_record
-from pdpp.resource.envelope import list_envelope, record_envelope, tombstone_envelope
+from pdpp.resource.envelope import (
+    list_envelope,
+    record_envelope,
+    record_envelopes,
+    tombstone_envelope,
+)
 from pdpp.resource.filters import apply_filters
 from pdpp.store.port import ChangeQuery, PageQuery, Position, Record, Tombstone
 from pdpp.store.scope import Reach, pick
@@ -40,10 +45,11 @@ def list_records(call: Call) -> dict[str, Any]:
         )
     )
     call.shown.append(partial(of_records, page.records, select))
-    if relations:
-        data = [_answer(call, record, select, relations) for record in page.records]
-    else:
-        data = [record_envelope(record) for record in page.records]
+    data = (
+        [_answer(call, record, select, relations) for record in page.records]
+        if relations
+        else record_envelopes(page.records)
+    )
     next_cursor = None
     if page.next is not None:
         place = page.next
@@ -218,7 +224,7 @@ def _having(
         return record_envelope(found[0]) if found else None
     return {
         "object": "list",
-        "data": [record_envelope(child) for child in found[:limit]],
+        "data": record_envelopes(found[:limit]),
         "has_more": len(found) > limit,
         "limit": limit,
     }

@@ -1,12 +1,13 @@
 """Search: hits with the words that matched, where they stand, and how to read on."""
 
+import re
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import orjson
 
-from pdpp.evidence.analyse import Phrase, find, parse_query
+from pdpp.evidence.analyse import Match, Phrase, find, parse_query
 from pdpp.evidence.card import make_card
 from pdpp.evidence.excerpt import descriptor, excerpt
 from pdpp.evidence.handle import Handle
@@ -18,14 +19,22 @@ from pdpp.receipts.served import of_hits
 from pdpp.resource.call import Call, record_path, refused_stream
 from pdpp.resource.envelope import list_envelope, source_of
 from pdpp.resource.filters import apply_filters
-from pdpp.store.port import Hit, SearchPosition, SearchQuery
+from pdpp.store.port import Hit, HitPage, SearchPosition, SearchQuery
 from pdpp.store.scope import Reach, roles_of
 
 PREVIEW_CHARS = 150
+ROOM, CURSORS = "pdpp-room", "PDPP-Cursors"
+"""The header of a caller with little room for hits, and the one that tells it each hit's cursor."""
+
 MOST_EXCERPTS = 1
 
 _IDENTITY = frozenset({Role.TITLE, Role.ACTOR, Role.LINK})
 """Roles that say what a record is; a match in them finds it but is no passage to quote."""
+
+_NAMING = frozenset({Role.TITLE, Role.EVENT_TIME})
+_ROOM = re.compile(r"[0-9]{1,9}\Z", re.ASCII)
+_MOST_TOLD = 3_000
+"""Characters of cursors in a header; more may be too many for what stands between."""
 
 _NO_SEMANTIC = {
     "code": "semantic_unavailable",
@@ -36,12 +45,12 @@ _NO_SEMANTIC = {
 
 def search_lexical(call: Call) -> dict[str, Any]:
     """Answer ``GET /v1/search``."""
-    return _search(call, [])
+    return _search(call, "search", [])
 
 
 def search_hybrid(call: Call) -> dict[str, Any]:
     """Answer ``GET /v1/search/hybrid`` with what there is: lexical hits and a warning."""
-    return _search(call, [_NO_SEMANTIC])
+    return _search(call, "hybrid", [_NO_SEMANTIC])
 
 
 def search_semantic(call: Call) -> dict[str, Any]:
@@ -53,7 +62,7 @@ def search_semantic(call: Call) -> dict[str, Any]:
     )
 
 
-def _search(call: Call, warnings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _search(call: Call, kind: str, warnings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     phrases = parse_query(call.query.text("q") or "")
     reaches = _searched(call)
     reaches, left_out = apply_filters(reaches, call.query.filters)
@@ -62,26 +71,20 @@ def _search(call: Call, warnings: Sequence[Mapping[str, Any]]) -> dict[str, Any]
             reaches=reaches,
             phrases=phrases,
             limit=call.query.integer("limit") or 0,
-            after=_position(call),
+            after=_position(call, kind),
         )
     )
-    cursor = None
-    if page.has_more:
-        last = page.hits[-1].position
-        cursor = call.signer.seal(
-            "search", call.bound("search"), [last.score, last.time, *last.handle]
-        )
+    data = _data(call, page, phrases)
     recall: dict[str, Any] = {"complete": page.complete, "ranked": page.ranked}
     if not page.complete:
         recall["note"] = (
             "the newest matches of each stream ranked; narrow by stream, connection or filter"
         )
-    hits = [_hit(hit, phrases) for hit in page.hits]
-    call.shown.append(partial(of_hits, page.hits, hits))
+    call.shown.append(partial(of_hits, page.hits[: len(data)], data))
     return list_envelope(
         call,
-        hits,
-        next_cursor=cursor,
+        data,
+        next_cursor=_next_cursor(call, kind, page, len(data)),
         count=page.ranked if page.complete else None,
         warnings=[*warnings, *left_out],
         recall=recall,
@@ -102,12 +105,41 @@ def _searched(call: Call) -> tuple[Reach, ...]:
     return tuple(reach for reach in reaches if reach.stream.name in streams)
 
 
-def _position(call: Call) -> SearchPosition | None:
+def _position(call: Call, kind: str) -> SearchPosition | None:
     cursor = call.query.text("cursor")
     if cursor is None:
         return None
-    score, time, *handle = call.signer.open("search", call.bound("search"), cursor)
+    score, time, *handle = call.signer.open("search", call.bound(kind), cursor)
     return SearchPosition(score, time, (handle[0], handle[1], handle[2]))
+
+
+def _data(call: Call, page: HitPage, phrases: Sequence[Phrase]) -> list[dict[str, Any]]:
+    """Return the hits of a page; it ends early with the one that fills the caller's room."""
+    room = call.headers.get(ROOM, "")
+    if not _ROOM.match(room):
+        return [_hit(hit, phrases) for hit in page.hits]
+    data: list[dict[str, Any]] = []
+    left = int(room)
+    for hit in page.hits:
+        data.append(_hit(hit, phrases))
+        left -= len(orjson.dumps(data[-1]))
+        if left <= 0:
+            break
+    return data
+
+
+def _next_cursor(call: Call, kind: str, page: HitPage, shown: int) -> str | None:
+    """Return the cursor of what follows; a caller with little room is told that of each hit."""
+    each, more = ROOM in call.headers, page.has_more or shown < len(page.hits)
+    if not each and not more:
+        return None
+    places = (hit.position for hit in page.hits[0 if each else -1 : shown])
+    positions = ([at.score, at.time, *at.handle] for at in places)
+    cursors = call.signer.seal_all("search", call.bound(kind), positions)
+    told = ",".join(cursors)
+    if each and 0 < len(told) <= _MOST_TOLD:
+        call.told[CURSORS] = told
+    return cursors[-1] if more else None
 
 
 def _hit(hit: Hit, phrases: Sequence[Phrase]) -> dict[str, Any]:
@@ -116,7 +148,7 @@ def _hit(hit: Hit, phrases: Sequence[Phrase]) -> dict[str, Any]:
     emitted_at = instant.to_text(record.emitted_at)
     card = make_card(
         data,
-        roles_of(reach),
+        _naming_roles(reach),
         label=reach.feed.connection.display_name,
         stream=reach.stream.label,
         emitted_at=emitted_at,
@@ -127,7 +159,7 @@ def _hit(hit: Hit, phrases: Sequence[Phrase]) -> dict[str, Any]:
         "id": Handle(reach.connection_id, reach.stream.name, record.key).id,
         "record_key": record.key,
         "stream": reach.stream.name,
-        **source_of(reach),
+        **_source(reach),
         "title": card.title,
         "event_time": card.event_time,
         "emitted_at": emitted_at,
@@ -142,29 +174,61 @@ def _hit(hit: Hit, phrases: Sequence[Phrase]) -> dict[str, Any]:
     }
 
 
+@lru_cache(maxsize=4_096)
+def _source(reach: Reach) -> Mapping[str, Any]:
+    return source_of(reach)
+
+
+@lru_cache(maxsize=4_096)
+def _naming_roles(reach: Reach) -> Mapping[str, str]:
+    """Return the roles of the fields that say what a hit is called and when it happened."""
+    return {name: role for name, role in roles_of(reach).items() if role in _NAMING}
+
+
+class _Place(NamedTuple):
+    """A searched field: a match in one with ``quotes`` is a passage, in a body the best one."""
+
+    name: str
+    quotes: bool
+    body: bool
+
+
+@lru_cache(maxsize=4_096)
+def _places(reach: Reach) -> tuple[_Place, ...]:
+    """Return the fields of a reach that are searched."""
+    roles = {name: reach.stream.fields[name].role for name in reach.lexical_places().values()}
+    return tuple(
+        _Place(name, role not in _IDENTITY, role is Role.BODY) for name, role in roles.items()
+    )
+
+
 def _evidence(
     reach: Reach, key: str, data: Mapping[str, Any], phrases: Sequence[Phrase]
 ) -> tuple[list[str], list[dict[str, Any]]]:
     """Return the fields that hold a match, and the best passage from those for quoting."""
     matched: list[str] = []
-    passages: list[tuple[bool, dict[str, Any]]] = []
-    for name in reach.lexical_places().values():
-        text = data.get(name)
-        found = find(text, phrases) if isinstance(text, str) else []
-        if not isinstance(text, str) or not found:
+    best: tuple[_Place, str, list[Match]] | None = None
+    for place in _places(reach):
+        text = data.get(place.name)
+        if not isinstance(text, str):
             continue
-        matched.append(name)
-        role = reach.stream.fields[name].role
-        if role in _IDENTITY:
+        found = find(text, phrases)
+        if not found:
             continue
-        passage = descriptor(
-            excerpt(text, found, PREVIEW_CHARS),
-            connection_id=reach.connection_id,
-            stream=reach.stream.name,
-            record_id=key,
-            field=name,
-            digest=digest(text),
-        )
-        passages.append((role is not Role.BODY, passage))
-    passages.sort(key=lambda item: item[0])
-    return matched, [passage for _, passage in passages[:MOST_EXCERPTS]]
+        matched.append(place.name)
+        if place.quotes and (best is None or (place.body and not best[0].body)):
+            best = place, text, found
+    return matched, [] if best is None else [_passage(reach, key, *best)]
+
+
+def _passage(
+    reach: Reach, key: str, place: _Place, text: str, found: Sequence[Match]
+) -> dict[str, Any]:
+    return descriptor(
+        excerpt(text, found, PREVIEW_CHARS),
+        connection_id=reach.connection_id,
+        stream=reach.stream.name,
+        record_id=key,
+        field=place.name,
+        digest=digest(text),
+    )

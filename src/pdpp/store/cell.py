@@ -1,6 +1,6 @@
 """Cells: the typed value of a declared scalar, by which records are compared."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pdpp.model import instant
@@ -12,29 +12,53 @@ CellValue = str | int | float | None
 _LARGEST = 2**63 - 1
 
 
-def cell_value(kind: Kind, value: Any) -> CellValue:
-    """Return a field's value as it is compared, or None where it is absent or of another kind."""
-    if value is None:
-        return None
-    if kind is Kind.TEXT:
-        return value if isinstance(value, str) else None
-    if kind in TIMES:
-        return instant.parse(value) if isinstance(value, str) else None
-    if kind is Kind.BOOLEAN:
-        return int(value) if isinstance(value, bool) else None
+def _text(value: Any) -> CellValue:
+    return value if isinstance(value, str) else None
+
+
+def _moment(value: Any) -> CellValue:
+    return instant.parse(value) if isinstance(value, str) else None
+
+
+def _truth(value: Any) -> CellValue:
+    return int(value) if isinstance(value, bool) else None
+
+
+def _number(value: Any) -> CellValue:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if isinstance(value, int) and abs(value) > _LARGEST else value
 
 
-def cell_values(places: Mapping[str, tuple[int, Kind]], data: Mapping[str, Any]) -> list[CellValue]:
-    """Return a record's cells in the order of their places."""
-    cells: list[CellValue] = [None] * (max([place for place, _ in places.values()], default=-1) + 1)
-    for name, (place, kind) in places.items():
-        value = data.get(name)
-        if value is not None:
-            cells[place] = cell_value(kind, value)
+_CONVERTERS = {Kind.TEXT: _text, Kind.BOOLEAN: _truth, **dict.fromkeys(TIMES, _moment)}
+
+
+def cell_value(kind: Kind, value: Any) -> CellValue:
+    """Return a field's value as it is compared, or None where it is absent or of another kind."""
+    return None if value is None else _CONVERTERS.get(kind, _number)(value)
+
+
+def cells_of(
+    places: Mapping[str, tuple[int, Kind]],
+) -> Callable[[Mapping[str, Any]], list[CellValue]]:
+    """Return what makes records' cells in the order of their places."""
+    size = max([place for place, _ in places.values()], default=-1) + 1
+    plan = [(name, place, _CONVERTERS.get(kind, _number)) for name, (place, kind) in places.items()]
+
+    def cells(data: Mapping[str, Any]) -> list[CellValue]:
+        made: list[CellValue] = [None] * size
+        for name, place, convert in plan:
+            value = data.get(name)
+            if value is not None:
+                made[place] = convert(value)
+        return made
+
     return cells
+
+
+def cell_values(places: Mapping[str, tuple[int, Kind]], data: Mapping[str, Any]) -> list[CellValue]:
+    """Return one record's cells in the order of their places."""
+    return cells_of(places)(data)
 
 
 def cell_json(kind: Kind, value: CellValue) -> str | int | float | bool | None:

@@ -47,8 +47,7 @@ class Position(NamedTuple):
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class PageQuery:
+class PageQuery(NamedTuple):
     """One page of records over several reaches, in one order."""
 
     reaches: tuple[Reach, ...]
@@ -59,8 +58,7 @@ class PageQuery:
     select: frozenset[str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """Records in order, and where to go on when there are more."""
 
     records: tuple[Record, ...]
@@ -96,8 +94,7 @@ class SearchPosition(NamedTuple):
     handle: tuple[str, str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class SearchQuery:
+class SearchQuery(NamedTuple):
     """Records that hold every phrase in fields the reaches show."""
 
     reaches: tuple[Reach, ...]
@@ -106,16 +103,14 @@ class SearchQuery:
     after: SearchPosition | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A matching record and where it stands."""
 
     record: Record
     position: SearchPosition
 
 
-@dataclass(frozen=True, slots=True)
-class HitPage:
+class HitPage(NamedTuple):
     """Hits in order; ``ranked`` candidates were compared, ``complete`` says they were all."""
 
     hits: tuple[Hit, ...]

@@ -1,14 +1,15 @@
 """Answers: how a read is written for the resource server, and what its answer means."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import quote, urlencode
 
+from pdpp.evidence.handle import path_part
 from pdpp.model.errors import PdppError
 from pdpp.wire.channel import Reply
 
 Params = Mapping[str, Any]
+Decode = Callable[[bytes], Any]
 GRANT_HEADER = "PDPP-Grant"
 
 
@@ -40,8 +41,8 @@ class ServerUnreachable(PdppError):
 
 def target(path: Sequence[str], params: Params) -> str:
     """Return the address of a read: filters and expand limits in brackets, lists repeated."""
-    query = urlencode(list(_pairs(params)), quote_via=quote)
-    where = "/v1/" + "/".join(quote(part, safe="") for part in path)
+    query = "&".join(f"{path_part(k)}={path_part(v)}" for k, v in _pairs(params))
+    where = "/v1/" + "/".join(path_part(part) for part in path)
     return f"{where}?{query}" if query else where
 
 
@@ -68,30 +69,33 @@ def _text(value: Any) -> str:
     return json.dumps(value) if isinstance(value, bool | float) else str(value)
 
 
-def body_of(reply: Reply, origin: str) -> dict[str, Any]:
+def body_of(reply: Reply, origin: str, decode: Decode = json.loads) -> dict[str, Any]:
     """Return the JSON object of an answer, or raise the error it tells."""
+    body = _object(reply, decode)
     if reply.status >= 400:
-        raise error_of(reply, origin)
-    body = _object(reply)
+        raise _told(reply, body, origin)
     if body is None:
         raise strange(reply, origin)
     return body
 
 
-def _object(reply: Reply) -> dict[str, Any] | None:
+def error_of(reply: Reply, origin: str, decode: Decode = json.loads) -> PdppError:
+    """Return the error that an answer tells."""
+    return _told(reply, _object(reply, decode), origin)
+
+
+def _object(reply: Reply, decode: Decode) -> dict[str, Any] | None:
     try:
-        body = json.loads(reply.body)
+        body = decode(reply.body)
     except (ValueError, RecursionError):
         return None
     return body if isinstance(body, dict) else None
 
 
-def error_of(reply: Reply, origin: str) -> PdppError:
-    """Return the error that an answer tells."""
-    body = _object(reply) or {}
-    told = body.get("error")
+def _told(reply: Reply, body: Mapping[str, Any] | None, origin: str) -> PdppError:
+    told = body.get("error") if body is not None else None
     if isinstance(told, str):
-        told = {"code": told, "message": str(body.get("error_description", told))}
+        told = {"code": told, "message": str((body or {}).get("error_description", told))}
     if not isinstance(told, dict):
         return strange(reply, origin)
     return ServerError(reply.status, told, reply.headers.get("request-id"))

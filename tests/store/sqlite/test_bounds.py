@@ -17,6 +17,7 @@ from pdpp.store.sqlite.store import SqliteStore
 def bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "CANDIDATES", 6)
     monkeypatch.setattr(search, "_PROBE", 2)
+    monkeypatch.setattr(search, "_FEW_REACHES", 0)
 
 
 def look(world: World, *reaches: Reach, q: str = "apple", limit: int = 99) -> HitPage:
@@ -40,6 +41,37 @@ def test_a_search_ranks_the_newest_candidates_up_to_a_bound(world: World) -> Non
     assert sorted(hit.record.key for hit in page.hits) == ["03", "04", "05", "06", "07", "08"]
     assert (page.ranked, page.complete, page.has_more) == (6, False, False)
     assert look(world, reach, limit=2).has_more
+
+
+def test_records_that_match_in_every_field_are_each_ranked_once_and_whole(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "CANDIDATES", 3)
+    world.put({f"{n:02}": {"subject": "apple", "body": "apple pie"} for n in range(7)})
+    both, other = world.reach(), world.reach(fields=["subject"])
+    page, half = look(world, both), look(world, other)
+    assert [hit.record.key for hit in page.hits] == ["04", "05", "06"]
+    assert [hit.record.key for hit in half.hits] == ["04", "05", "06"]
+    assert page.hits[0].position.score > half.hits[0].position.score
+    assert len({hit.position.score for hit in page.hits}) == 1
+
+
+def test_a_record_that_matches_in_more_fields_than_are_read_at_once_is_ranked_whole(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "CANDIDATES", 1)
+    fields = [f"field{number}" for number in range(9)]
+    properties = {name: {"type": "string"} for name in ("id", "at", *fields)}
+    query = {"search": {"lexical_fields": fields}}
+    world = World(SqliteStore(tmp_path, clock), clock)
+    world.settle(declare(stream("messages", properties, query, consent_time_field=None)))
+    world.put({key: dict.fromkeys(fields, "apple") for key in ("a", "b")})
+    page = look(world, world.reach())
+    assert [hit.record.key for hit in page.hits] == ["b"]
+    assert (page.ranked, page.complete) == (1, False)
+    one = look(world, world.reach(fields=fields[:1])).hits[0].position.score
+    assert page.hits[0].position.score == 9 * one
+    world.store.close()
 
 
 @pytest.mark.usefixtures("bounded")

@@ -56,6 +56,20 @@ def test_an_older_database_is_brought_up_one_step_at_a_time(
     SqliteStore(tmp_path, clock).close()
 
 
+def test_an_index_from_before_takes_batches_whole_from_now_on(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:1])
+        patch.setattr(schema, "VERSION", 1)
+        SqliteStore(tmp_path, clock).close()
+    SqliteStore(tmp_path, clock).close()
+    db = apsw.Connection(str(tmp_path / FILE_NAME))
+    kept = dict(db.execute("SELECT k, v FROM lex_config"))
+    db.close()
+    assert {"hashsize": 8 << 20, "automerge": 8, "pgsz": 8_000}.items() <= kept.items()
+
+
 def test_a_step_that_fails_leaves_the_database_as_it_was(
     tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

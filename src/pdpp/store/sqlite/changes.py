@@ -14,8 +14,8 @@ import apsw
 from pdpp.model.grant import Interval
 from pdpp.store.port import ChangePage, ChangeQuery, Record, Tombstone
 from pdpp.store.scope import Reach
+from pdpp.store.sqlite.lens import COLUMNS, Lenses, visible_stamp
 from pdpp.store.sqlite.predicate import SUBJECT, Sql, records_where
-from pdpp.store.sqlite.records import COLUMNS, Lens, Shapes, visible_stamp
 
 _Place = tuple[int, str]
 _Change = tuple[_Place, Record | Tombstone]
@@ -24,9 +24,9 @@ _Change = tuple[_Place, Record | Tombstone]
 class ChangeReader:
     """Reads the changes of one reach through one connection."""
 
-    def __init__(self, db: apsw.Connection, shapes: Shapes) -> None:
+    def __init__(self, db: apsw.Connection, lens: Lenses) -> None:
         self._db = db
-        self._shapes = shapes
+        self._lens = lens
 
     def changes(self, query: ChangeQuery) -> ChangePage:
         """Return one page of changes in order of version."""
@@ -51,20 +51,21 @@ class ChangeReader:
             + Sql("AND r.stamps IS NULL AND (r.version, r.key) > (?, ?)", query.after)
             + Sql("AND r.version <= ? ORDER BY r.version, r.key", (query.horizon,))
         )
-        for version, *row in self._db.execute(sql.text, sql.values):
-            yield (version, row[0]), self._record(query, tuple(row))
+        for row in self._db.execute(sql.text, sql.values):
+            version, key, *_ = row
+            yield (version, key), self._record(query, row)
 
     def _edited(self, query: ChangeQuery) -> Iterator[_Change]:
         """Yield records that were written more than once, placed by what the reach shows."""
         where = records_where(query.reach)
         sql = (
-            Sql(f"SELECT {COLUMNS} FROM record r WHERE")
+            Sql(f"SELECT r.version, {COLUMNS} FROM record r WHERE")
             + where
             + Sql("AND r.stamps IS NOT NULL AND r.version > ?", (query.after[0] - 1,))
         )
         placed: list[tuple[_Place, tuple[Any, ...]]] = []
         for row in self._db.execute(sql.text, sql.values):
-            key, _, _, _, created, emitted, stamps = row
+            _, key, _, _, _, created, emitted, stamps = row
             version, _ = visible_stamp(query.reach, created, emitted, stamps)
             if query.after < (version, key) and version <= query.horizon:
                 placed.append(((version, key), row))
@@ -110,7 +111,7 @@ class ChangeReader:
         return next(self._db.execute(sql, (*where.values, key)), None) is not None
 
     def _record(self, query: ChangeQuery, row: tuple[Any, ...]) -> Record:
-        return Lens(query.reach, self._shapes, query.select).record(row)
+        return self._lens(query.reach, query.select).record(row)
 
 
 def _within(interval: Interval | None) -> Sql:

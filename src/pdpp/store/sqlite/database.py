@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import apsw
@@ -45,6 +46,8 @@ class Database:
     def _connect(self) -> apsw.Connection:
         db = apsw.Connection(str(self._path), statementcachesize=512)
         db.set_busy_timeout(_BUSY_MILLISECONDS)
+        # Otherwise a statement is planned anew for every value that is bound to a range.
+        db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         db.pragma("page_size", _PAGE_BYTES)
         db.pragma("journal_mode", "wal")
         db.pragma("wal_autocheckpoint", _LOG_PAGES)
@@ -87,26 +90,28 @@ class Database:
         if self._out_of_time():
             raise DeadlinePassed
 
-    @contextmanager
-    def reading(self, deadline: Deadline | None) -> Iterator[None]:
+    def reading(self, deadline: Deadline | None) -> "Snapshot":
         """Hold one snapshot; nested uses join the outer one."""
+        return Snapshot(self, deadline)
+
+    def begin(self, deadline: Deadline | None) -> bool:
+        """Begin a snapshot of this thread; tell whether there was none before."""
         reader = self.reader
         if self._local.depth:
-            yield
-            return
+            return False
         reader.execute("BEGIN")
         self._local.deadline = deadline
         self._local.depth = 1
-        try:
-            yield
-        except apsw.InterruptError as problem:
-            raise DeadlinePassed from problem
-        finally:
-            self._local.deadline = None
-            self._local.depth = 0
-            reader.execute("ROLLBACK")
-            if reader.txn_state("main") != apsw.SQLITE_TXN_NONE:
-                self._replace_reader()
+        return True
+
+    def end(self) -> None:
+        """End the snapshot of this thread."""
+        reader = self.reader
+        self._local.deadline = None
+        self._local.depth = 0
+        reader.execute("ROLLBACK")
+        if reader.txn_state("main") != apsw.SQLITE_TXN_NONE:
+            self._replace_reader()
 
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
@@ -123,7 +128,7 @@ class Database:
 
     def state(self) -> tuple[int, int]:
         """Return a value that differs after any commit by another connection."""
-        version: Any = self.reader.pragma("data_version")
+        version: Any = self.reader.execute("PRAGMA data_version").get
         return threading.get_ident(), version
 
     def backup(self, target: Path, progress: Callable[[int, int], None] | None) -> None:
@@ -146,6 +151,31 @@ class Database:
             for db in self._opened:
                 db.close()
             self._opened.clear()
+
+
+class Snapshot:
+    """Holds a snapshot for as long as its block; an interrupted read has used up its time."""
+
+    __slots__ = ("_database", "_deadline", "_outermost")
+
+    def __init__(self, database: Database, deadline: Deadline | None) -> None:
+        self._database = database
+        self._deadline = deadline
+        self._outermost = False
+
+    def __enter__(self) -> None:
+        self._outermost = self._database.begin(self._deadline)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._outermost:
+            self._database.end()
+            if isinstance(problem, apsw.InterruptError):
+                raise DeadlinePassed from problem
 
 
 def _recognise(path: Path) -> None:

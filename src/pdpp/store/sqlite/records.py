@@ -1,16 +1,17 @@
 """Reading records: one, a page over several reaches, the related ones, and how many."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from heapq import merge
 from itertools import islice
 from typing import Any
 
 import apsw
-import orjson
 
 from pdpp.store.cell import CellValue
 from pdpp.store.port import Page, PageQuery, Position, Record
 from pdpp.store.scope import Reach
+from pdpp.store.sqlite.lens import COLUMNS, Lenses, Row
 from pdpp.store.sqlite.predicate import (
     ABSENT,
     SUBJECT,
@@ -24,97 +25,49 @@ from pdpp.store.sqlite.predicate import (
     value_of,
 )
 
-COLUMNS = "r.key, r.data, r.digest, r.shape, r.created, r.emitted, r.stamps"
-
-Shapes = Callable[[int], frozenset[str] | None]
-
-
-MOVES = ""
-"""The member of a record's stamps, no field's name, for the times it was moved away from."""
-
-
-def visible_stamp(reach: Reach, created: int, emitted: int, stamps: str) -> tuple[int, int]:
-    """Return the version and emission of the last write that changed what a reach shows.
-
-    Coming into the reach's time is such a write, even where the time itself is hidden.
-    """
-    latest = (created, emitted)
-    marks = orjson.loads(stamps)
-    moves = marks.pop(MOVES, ())
-    for name, (version, at) in marks.items():
-        if reach.shows(name) and version > latest[0]:
-            latest = (version, at)
-    for version, at, time in moves:
-        if reach.time is not None and not reach.time.holds(time) and version > latest[0]:
-            latest = (version, at)
-    return latest
-
-
-class Lens:
-    """Builds what one reach shows of rows of ``COLUMNS``; most are passed on as they are stored."""
-
-    def __init__(self, reach: Reach, shapes: Shapes, select: frozenset[str] | None = None) -> None:
-        self._reach = reach
-        self._shapes = shapes
-        self._select = select
-        self._plain: dict[int, bool] = {}
-
-    def record(self, row: Sequence[Any]) -> Record:
-        """Build one record; whatever stands before the columns in a row is passed over."""
-        *_, key, data, digest, shape, created, emitted, stamps = row
-        plain = self._plain.get(shape)
-        if plain is None:
-            plain = self._plain[shape] = self._is_plain(shape)
-        if not plain:
-            data, digest = self._reach.project(data, digest, self._shapes(shape), self._select)
-        if stamps is not None:
-            _, emitted = visible_stamp(self._reach, created, emitted, stamps)
-        return Record(self._reach, key, data, emitted, digest)
-
-    def _is_plain(self, shape: int) -> bool:
-        """Tell whether records of a shape are shown whole."""
-        names = self._shapes(shape)
-        wanted = (self._reach.fields, self._select)
-        return all(fields is None or (names is not None and names <= fields) for fields in wanted)
-
 
 class RecordReader:
     """Reads records through one connection, under a snapshot its caller holds."""
 
-    def __init__(self, db: apsw.Connection, shapes: Shapes) -> None:
+    def __init__(self, db: apsw.Connection, lens: Lenses) -> None:
         self._db = db
-        self._shapes = shapes
+        self._lens = lens
 
     def record(self, reach: Reach, key: str, select: frozenset[str] | None) -> Record | None:
         """Return one record by key, if the reach shows it."""
         where = records_where(reach)
         row = next(
             self._db.execute(
-                f"SELECT {COLUMNS} FROM record r WHERE {where.text} AND r.key = ?",
+                f"SELECT NULL, {COLUMNS} FROM record r WHERE {where.text} AND r.key = ?",
                 (*where.values, key),
             ),
             None,
         )
-        return None if row is None else Lens(reach, self._shapes, select).record(row)
+        return None if row is None else self._lens(reach, select).record(row)
 
     def page(self, query: PageQuery) -> Page:
         """Return one page in one order over every reach."""
-        if len(query.reaches) == 1:
-            reach = query.reaches[0]
-            rows = [(reach, row) for row in islice(self._walk(reach, query), query.limit + 1)]
-        else:
-            ways = [_beside(reach, self._walk(reach, query)) for reach in query.reaches]
-            rows = list(islice(merge(*ways, key=_rank(query.descending)), query.limit + 1))
-        lenses = {reach: Lens(reach, self._shapes, query.select) for reach in query.reaches}
-        shown = rows[: query.limit]
-        records = tuple([lenses[reach].record(row) for reach, row in shown])
-        if len(rows) <= query.limit:
-            return Page(records, None)
-        reach, (value, key, *_) = shown[-1]
-        return Page(records, Position(value, reach.connection_id, key))
+        if len(query.reaches) != 1:
+            return self._merged(query)
+        (reach,) = query.reaches
+        rows = self._walk(reach, query)
+        records = self._lens(reach, query.select).records(rows[: query.limit])
+        more = len(rows) > query.limit
+        return Page(tuple(records), _place(reach, rows[query.limit - 1]) if more else None)
 
-    def _walk(self, reach: Reach, query: PageQuery) -> "Iterator[_Row]":
-        """Yield the rows of one reach that follow the position, in the order of the query."""
+    def _merged(self, query: PageQuery) -> Page:
+        """Return one page from several reaches."""
+        ways = [_beside(reach, self._walk(reach, query)) for reach in query.reaches]
+        rows = list(islice(merge(*ways, key=_rank(query.descending)), query.limit + 1))
+        shown = rows[: query.limit]
+        records = tuple([self._lens(reach, query.select).record(row) for reach, row in shown])
+        return Page(records, _place(*shown[-1]) if len(rows) > query.limit else None)
+
+    def _walk(self, reach: Reach, query: PageQuery) -> list[Row]:
+        """Return the rows of one reach that follow the position, in the order of the query.
+
+        There are more of them than a page has wherever more records follow.
+        """
         sort = query.sort or reach.default_sort()
         place = reach.cell(sort) if sort is not None else None
         if sort is None or place is None:
@@ -124,32 +77,30 @@ class RecordReader:
             if span is not None:
                 way = Sql("cell w CROSS JOIN record r ON r.id = w.record WHERE") + span.rows(reach)
                 return self._sorted(reach, query, way + limits_where(reach), value_of(reach, sort))
-        way = (
-            Sql("cell w CROSS JOIN record r ON r.id = w.record WHERE")
-            + Sql("w.subject = ? AND w.feed = ? AND w.field = ?", (SUBJECT, reach.feed.id, place))
-            + limits_where(reach, without=sort)
-        )
-        return self._segments(reach, query, way, sort)
+        return self._segments(reach, query, sort, place)
 
-    def _segments(self, reach: Reach, query: PageQuery, way: Sql, sort: str) -> "Iterator[_Row]":
+    def _segments(self, reach: Reach, query: PageQuery, sort: str, place: int) -> list[Row]:
         """Return the present values in order, then the absent ones."""
-        rows: list[_Row] = []
-        if query.after is None or query.after.value is not None:
-            present = way + span_where(reach, sort) + _keyset(query, reach, "w.value", "w.key")
-            rows += self._rows(query, Sql("w.value"), "w.value {0}, w.key {0}", present)
+        rows: list[Row] = []
+        after = query.after
+        if after is None or after.value is not None:
+            present = _present(reach, sort, place)
+            if after is not None:
+                present += _keyset(query, reach, "w.value", "w.key")
+            rows = self._run(query, present, "w.value {0}, w.key {0}")
         limited = any(condition.field == sort for condition in reach.conditions)
         by_time = reach.time is not None and sort == reach.stream.consent_time_field
         if len(rows) <= query.limit and not limited and not by_time:
-            absent = way + Sql("AND w.value = ?", (ABSENT,))
-            if query.after is not None and query.after.value is None:
+            absent = _select("NULL", _by_cells(reach, sort, place))
+            absent += Sql("AND w.value = ?", (ABSENT,))
+            if after is not None and after.value is None:
                 absent += _key_after(query, reach, "w.key")
-            rows += self._rows(query, Sql("NULL"), "w.key {0}", absent)
-        return iter(rows)
+            rows += self._run(query, absent, "w.key {0}")
+        return rows
 
-    def _sorted(self, reach: Reach, query: PageQuery, way: Sql, value: Sql) -> "Iterator[_Row]":
-        """Yield a narrow choice of records after sorting it by a value that is not the way in."""
+    def _sorted(self, reach: Reach, query: PageQuery, way: Sql, value: Sql) -> list[Row]:
+        """Return a narrow choice of records after sorting it by a value that is not the way in."""
         inner = Sql("SELECT") + value + Sql(f"AS value, {COLUMNS} FROM") + way
-        order = "DESC" if query.descending else "ASC"
         sql = Sql("SELECT * FROM (") + inner + Sql(") r WHERE TRUE")
         if query.after is not None:
             if query.after.value is None:
@@ -157,24 +108,19 @@ class RecordReader:
             else:
                 sql += Sql("AND (value IS NULL OR (TRUE")
                 sql += _keyset(query, reach, "value", "r.key") + Sql("))")
-        sql += Sql(f"ORDER BY value IS NULL, value {order}, r.key {order}")
-        return self._run(query, sql)
+        return self._run(query, sql, "value IS NULL, value {0}, r.key {0}")
 
-    def _by_key(self, reach: Reach, query: PageQuery) -> "Iterator[_Row]":
-        where = records_where(reach)
+    def _by_key(self, reach: Reach, query: PageQuery) -> list[Row]:
+        sql = _select("NULL", Sql("record r WHERE") + records_where(reach))
         if query.after is not None and query.after.value is None:
-            where += _key_after(query, reach, "r.key")
-        way = Sql("record r WHERE") + where
-        return self._rows(query, Sql("NULL"), "r.key {0}", way)
+            sql += _key_after(query, reach, "r.key")
+        return self._run(query, sql, "r.key {0}")
 
-    def _rows(self, query: PageQuery, value: Sql, order: str, way: Sql) -> "Iterator[_Row]":
+    def _run(self, query: PageQuery, sql: Sql, order: str) -> list[Row]:
+        """Return as many rows as a page can need, and one more."""
         direction = order.format("DESC" if query.descending else "ASC")
-        sql = Sql("SELECT") + value + Sql(f"AS value, {COLUMNS} FROM") + way
-        return self._run(query, sql + Sql(f"ORDER BY {direction}"))
-
-    def _run(self, query: PageQuery, sql: Sql) -> "Iterator[_Row]":
-        """Return as many rows as a page can need: the sort value, then the columns."""
-        return self._db.execute(f"{sql.text} LIMIT ?", (*sql.values, query.limit + 1))
+        text = f"{sql.text} ORDER BY {direction} LIMIT ?"
+        return self._db.execute(text, (*sql.values, query.limit + 1)).fetchall()
 
     def related(self, reach: Reach, field: str, value: str | int, limit: int) -> tuple[Record, ...]:
         """Return the first records whose field has a value, by time where that is visible."""
@@ -183,15 +129,14 @@ class RecordReader:
             return ()
         order = "r.time, r.key" if reach.shows_time else "r.key"
         sql = (
-            Sql(f"SELECT {COLUMNS} FROM cell w CROSS JOIN record r ON r.id = w.record WHERE")
+            Sql(f"SELECT NULL, {COLUMNS} FROM cell w CROSS JOIN record r ON r.id = w.record WHERE")
             + Sql("w.subject = ? AND w.feed = ? AND w.field = ?", (SUBJECT, reach.feed.id, place))
             + Sql("AND w.value = ?", (value,))
             + limits_where(reach)
             + Sql(f"ORDER BY {order} LIMIT ?", (limit,))
         )
         rows = self._db.execute(sql.text, sql.values)
-        lens = Lens(reach, self._shapes)
-        return tuple(lens.record(row) for row in rows)
+        return tuple(self._lens(reach, None).records(rows))
 
     def count(self, reach: Reach) -> int:
         """Return how many records a reach shows."""
@@ -222,17 +167,35 @@ class RecordReader:
 
     def newest(self, reach: Reach, field: str) -> CellValue:
         """Return the largest value of an indexed field among the records a reach shows."""
-        page = next(self._walk(reach, PageQuery((reach,), 1, sort=field)), None)
-        return None if page is None else page[0]
+        rows = self._walk(reach, PageQuery((reach,), 1, sort=field))
+        return rows[0][0] if rows else None
 
 
-_Row = tuple[Any, ...]
-"""The sort value, then ``COLUMNS``."""
+def _select(value: str, way: Sql) -> Sql:
+    return Sql(f"SELECT {value} AS value, {COLUMNS} FROM") + way
 
 
-def _beside(reach: Reach, rows: Iterator[_Row]) -> Iterator[tuple[Reach, _Row]]:
-    for row in rows:
-        yield reach, row
+@lru_cache(maxsize=4_096)
+def _present(reach: Reach, sort: str, place: int) -> Sql:
+    """Return the selection of the records that have a value to be sorted by."""
+    return _select("w.value", _by_cells(reach, sort, place) + span_where(reach, sort))
+
+
+def _by_cells(reach: Reach, sort: str, place: int) -> Sql:
+    """Return the way to the records of a reach along the cells of one field."""
+    return (
+        Sql("cell w CROSS JOIN record r ON r.id = w.record WHERE")
+        + Sql("w.subject = ? AND w.feed = ? AND w.field = ?", (SUBJECT, reach.feed.id, place))
+        + limits_where(reach, without=sort)
+    )
+
+
+def _place(reach: Reach, row: Row) -> Position:
+    return Position(row[0], reach.connection_id, row[1])
+
+
+def _beside(reach: Reach, rows: Sequence[Row]) -> Iterator[tuple[Reach, Row]]:
+    return ((reach, row) for row in rows)
 
 
 def _only(reach: Reach) -> bool:
@@ -275,10 +238,10 @@ def _key_after(query: PageQuery, reach: Reach, key: str) -> Sql:
     return Sql("AND TRUE" if before else "AND FALSE")
 
 
-def _rank(descending: bool) -> Callable[[tuple[Reach, _Row]], Any]:
+def _rank(descending: bool) -> Callable[[tuple[Reach, Row]], Any]:
     """Return the key that orders rows of several reaches as each is ordered in itself."""
 
-    def rank(row: tuple[Reach, _Row]) -> tuple[Any, ...]:
+    def rank(row: tuple[Reach, Row]) -> tuple[Any, ...]:
         reach, (value, key, *_) = row
         parts = (isinstance(value, str), value if value is not None else 0)
         return value is None, _Ordered((*parts, reach.connection_id, key), descending)

@@ -11,9 +11,9 @@ from pdpp.model.errors import Conflict, NotFound
 from pdpp.model.validation import parse_declaration
 from pdpp.store.catalogue import Catalogue, Connection, Feed
 from pdpp.store.cell import cell_values
+from pdpp.store.sqlite.draft import blobs_of, words_of
 from pdpp.store.sqlite.layout import MOST_FEEDS, MOST_PLACES, index_row
 from pdpp.store.sqlite.predicate import ABSENT, SUBJECT
-from pdpp.store.sqlite.writer import blobs_of, words_of
 
 Progress = Callable[[int], None]
 _Places = dict[str, list[Any]]

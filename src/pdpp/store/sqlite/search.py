@@ -22,62 +22,40 @@ from pdpp.store.sqlite.layout import (
     PLACE_MASK,
     feed_of,
     index_row,
-    index_span,
     turned,
 )
+from pdpp.store.sqlite.lens import COLUMNS, Lenses
+from pdpp.store.sqlite.postings import ROWS, Postings, Walk
 from pdpp.store.sqlite.predicate import limits_where
-from pdpp.store.sqlite.records import COLUMNS, Lens, Shapes
 
 CANDIDATES = 2_000
 _PROBE = 1_000
-_FAR = 256
 _FEW_REACHES = 12
+_FEW_EQUALS = 25
+"""How many hits of equal score are read whole before it is known which of them are shown."""
 
-_SATURATION = 1.2
-_LENGTH_WEIGHT = 0.5
-_USUAL_LENGTH = 100
-_LENGTH_BITS = 40
-_LENGTH_MASK = (1 << _LENGTH_BITS) - 1
-
-_ROWS = "SELECT rowid, pdpp_tally(lex) FROM lex WHERE lex MATCH ? AND rowid BETWEEN ? AND ?"
+_MANY = "SELECT 1 FROM lex WHERE lex MATCH ? LIMIT 1 OFFSET ?"
+_ALL = "SELECT rowid, pdpp_mark(lex) FROM lex WHERE lex MATCH ?"
 
 _Scored = tuple[int, int, Reach]
-_Posting = tuple[int, int, int]
+_Posting = tuple[int, int]
+"""A row of the index and how strongly the phrase marks it."""
 
-
-def tally(api: Any, *_: Any) -> int:
-    """Return how often the query stands in a row of the index and how long it is; an FTS5 function.
-
-    Both in one number, because a function of the engine returns one.
-    """
-    hits: int = api.inst_count
-    length: int = api.column_size(0)
-    return hits << _LENGTH_BITS | length
-
-
-@lru_cache(maxsize=65_536)
-def score(told: int) -> int:
-    """Return how strongly a phrase marks a text, from what ``tally`` told.
-
-    In millionths, because whole numbers add up to the same in any order.
-    """
-    hits, length = told >> _LENGTH_BITS, told & _LENGTH_MASK
-    damping = 1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * length / _USUAL_LENGTH
-    return round(1_000_000 * hits * (_SATURATION + 1) / (hits + _SATURATION * damping))
+_Take = Callable[[int], list[tuple[int, int]]]
 
 
 class Searcher:
     """Searches through one connection, under a snapshot its caller holds."""
 
-    def __init__(self, db: apsw.Connection, shapes: Shapes, check: Callable[[], None]) -> None:
+    def __init__(self, db: apsw.Connection, lens: Lenses, check: Callable[[], None]) -> None:
         self._db = db
-        self._shapes = shapes
+        self._lens = lens
         self._check = check
 
     def search(self, query: SearchQuery) -> HitPage:
         """Return one page of hits, best first."""
         scored, complete = self._candidates(searchable(query.reaches), query.phrases)
-        scored.sort(key=lambda item: -item[0])
+        scored.sort(key=itemgetter(0), reverse=True)
         hits: list[Hit] = []
         for hit in self._ordered(scored, query.after):
             if len(hits) == query.limit:
@@ -102,15 +80,11 @@ class Searcher:
 
     def _probe(self, phrase: Phrase) -> list[_Posting] | None:
         """Return every row that holds a phrase, or None where there are many."""
-        rows = list(
-            self._db.execute(
-                "SELECT rowid, pdpp_tally(lex) FROM lex WHERE lex MATCH ? LIMIT ?",
-                (match_expression((phrase,)), _PROBE + 1),
-            )
-        )
-        if len(rows) > _PROBE:
+        match = match_expression((phrase,))
+        if next(self._db.execute(_MANY, (match, _PROBE)), None) is not None:
             return None
-        return [(turned(row >> PLACE_BITS), row & PLACE_MASK, score(told)) for row, told in rows]
+        rows: list[Any] = self._db.execute(_ALL, (match,)).fetchall()
+        return rows
 
     def _from_rare(
         self,
@@ -121,11 +95,16 @@ class Searcher:
     ) -> list[_Scored]:
         by_feed = _by_feed(reaches)
         others = [phrase for index, phrase in enumerate(phrases) if index != rare]
+        totals: dict[int, int] = {}
+        for row, points in rows:
+            record = turned(row >> PLACE_BITS)
+            found = by_feed.get(feed_of(record))
+            if found is not None and row & PLACE_MASK in found[1]:
+                totals[record] = totals.get(record, 0) + points
         scored: list[_Scored] = []
-        for record, postings in groupby(rows, key=itemgetter(0)):
-            reach, places = by_feed.get(feed_of(record), (None, {}))
-            total = sum(points for _, place, points in postings if place in places)
-            if reach is None or not total or not self._shown(reach, record):
+        for record, total in totals.items():
+            reach, places = by_feed[feed_of(record)]
+            if not self._shown(reach, record):
                 continue
             for phrase in others:
                 more = self._score_in(phrase, record, places)
@@ -138,8 +117,8 @@ class Searcher:
 
     def _score_in(self, phrase: Phrase, record: int, places: Mapping[int, str]) -> int:
         first = index_row(record, 0)
-        rows = self._db.execute(_ROWS, (match_expression((phrase,)), first, first | PLACE_MASK))
-        return sum(score(told) for row, told in rows if row & PLACE_MASK in places)
+        rows = self._db.execute(ROWS, (match_expression((phrase,)), first, first | PLACE_MASK))
+        return sum(points for row, points in rows if row & PLACE_MASK in places)
 
     def _from_walks(
         self, reaches: Sequence[Reach], phrases: tuple[Phrase, ...]
@@ -150,26 +129,30 @@ class Searcher:
         while walks and len(scored) < CANDIDATES:
             share = max(1, (CANDIDATES - len(scored)) // len(walks))
             going = []
-            for reach, walk in walks:
+            for reach, take in walks:
                 self._check()
-                taken = list(islice(walk, min(share, CANDIDATES - len(scored))))
+                taken = take(min(share, CANDIDATES - len(scored)))
                 scored += [(total, record, reach) for record, total in taken]
                 if len(taken) == share or len(scored) == CANDIDATES:
-                    going.append((reach, walk))
+                    going.append((reach, take))
             walks = going
-        return scored, all(next(walk, None) is None for _, walk in walks)
+        return scored, not any(take(1) for _, take in walks)
 
-    def _walk(self, reach: Reach, phrases: tuple[Phrase, ...]) -> Iterator[tuple[int, int]]:
-        """Yield the records of one reach that hold every phrase, newest first, scored."""
+    def _walk(self, reach: Reach, phrases: tuple[Phrase, ...]) -> _Take:
+        """Return what takes the next records of one reach that hold every phrase, newest first."""
+        free = not reach.restricted and not reach.conditions
         if len(phrases) == 1:
-            found = _Postings(self._db, reach, phrases[0]).all()
+            walk = Walk(self._db, reach, phrases[0])
+            if free:
+                return walk.take
+            found = walk.each()
         else:
-            found = self._join([_Postings(self._db, reach, phrase) for phrase in phrases])
-        if not reach.restricted and not reach.conditions:
-            return found
-        return (item for item in found if self._shown(reach, item[0]))
+            found = self._join([Postings(self._db, reach, phrase) for phrase in phrases])
+        if not free:
+            found = (item for item in found if self._shown(reach, item[0]))
+        return lambda count: list(islice(found, count))
 
-    def _join(self, streams: "Sequence[_Postings]") -> Iterator[tuple[int, int]]:
+    def _join(self, streams: Sequence[Postings]) -> Iterator[tuple[int, int]]:
         """Yield the records that every stream has, each skipping ahead to what the others hold."""
         bound: int | None = None
         while True:
@@ -195,14 +178,16 @@ class Searcher:
 
     def _ordered(self, scored: list[_Scored], after: SearchPosition | None) -> Iterator[Hit]:
         """Yield hits by score, then newest first, then by handle, from a position on."""
-        for score, group in groupby(scored, key=lambda item: item[0]):
+        for score, group in groupby(scored, key=itemgetter(0)):
             if after is not None and score > after.score:
                 continue
             found = list(group)
-            if len(found) > 1:
+            if len(found) > _FEW_EQUALS:
                 found.sort(key=lambda item: _order(self._position(*item)))
-            for item in found:
-                hit = self._hit(*item)
+            hits: Iterable[Hit] = (self._hit(*item) for item in found)
+            if 1 < len(found) <= _FEW_EQUALS:
+                hits = sorted(hits, key=lambda hit: _order(hit.position))
+            for hit in hits:
                 if after is None or _order(hit.position) > _order(after):
                     yield hit
 
@@ -211,77 +196,17 @@ class Searcher:
         return _place(score, time, key, reach)
 
     def _hit(self, score: int, record: int, reach: Reach) -> Hit:
-        time, *row = next(
+        row = next(
             self._db.execute(f"SELECT r.time, {COLUMNS} FROM record r WHERE r.id = ?", (record,))
         )
-        found = Lens(reach, self._shapes).record(row)
-        return Hit(found, _place(score, time, found.key, reach))
+        found = self._lens(reach, None).record(row)
+        return Hit(found, _place(score, row[0], found.key, reach))
 
 
 def _place(score: int, time: int | None, key: str, reach: Reach) -> SearchPosition:
     """Return where a record stands among hits; a time that is hidden counts for nothing."""
     shown = time if reach.shows_time and time is not None else 0
     return SearchPosition(score, shown, (reach.connection_id, reach.stream.name, key))
-
-
-class _Postings:
-    """The records of one reach that hold one phrase, newest first, with a way to skip ahead.
-
-    It owns no method that yields: a generator that knew it would keep its cursor, and with it the
-    snapshot, past the end of the search.
-    """
-
-    def __init__(self, db: apsw.Connection, reach: Reach, phrase: Phrase) -> None:
-        self._db = db
-        self._match = match_expression((phrase,))
-        self._places = frozenset(reach.lexical_places())
-        self._first, self._last = index_span(reach.feed.id)
-        self._records: Iterator[tuple[int, int]] | None = None
-        self._head: tuple[int, int] | None = None
-
-    @property
-    def at(self) -> int | None:
-        """Return the record reached so far."""
-        return None if self._head is None else self._head[0]
-
-    def at_or_before(self, record: int | None) -> tuple[int, int] | None:
-        """Return the newest record not newer than the given one, with its score."""
-        if self._records is None or (record is not None and self._is_far(record)):
-            self._records = self.from_row(self._first if record is None else index_row(record, 0))
-            self._head = next(self._records, None)
-        while record is not None and self._head is not None and self._head[0] > record:
-            self._head = next(self._records, None)
-        return self._head
-
-    def _is_far(self, record: int) -> bool:
-        return self._head is not None and self._head[0] - record > _FAR
-
-    def all(self) -> Iterator[tuple[int, int]]:
-        """Return every record, newest first."""
-        return self.from_row(self._first)
-
-    def from_row(self, first: int) -> Iterator[tuple[int, int]]:
-        """Return the records from a row of the index on."""
-        rows = self._db.execute(_ROWS, (self._match, first, self._last))
-        return _by_record(rows, self._places)
-
-
-def _by_record(
-    rows: Iterable[tuple[int, int]], places: frozenset[int]
-) -> Iterator[tuple[int, int]]:
-    """Yield records, each with the scores of its visible fields added up."""
-    current, total = -1, 0
-    for row, told in rows:
-        if row & PLACE_MASK not in places:
-            continue
-        if row >> PLACE_BITS == current:
-            total += score(told)
-            continue
-        if current >= 0:
-            yield turned(current), total
-        current, total = row >> PLACE_BITS, score(told)
-    if current >= 0:
-        yield turned(current), total
 
 
 @lru_cache(maxsize=256)
@@ -297,8 +222,3 @@ def _by_feed(reaches: tuple[Reach, ...]) -> Mapping[int, tuple[Reach, Mapping[in
 
 def _order(position: SearchPosition) -> tuple[Any, ...]:
     return -position.score, -position.time, position.handle
-
-
-def register(db: apsw.Connection) -> None:
-    """Give a connection the scoring function."""
-    db.register_fts5_function("pdpp_tally", tally)

@@ -34,17 +34,19 @@ from pdpp.store.port import (
     Written,
 )
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite import registry, search, vault
+from pdpp.store.sqlite import postings, registry, search, vault
 from pdpp.store.sqlite.aggregates import Aggregator, Bucket, ExactSum
 from pdpp.store.sqlite.anchor import SettingAnchor
 from pdpp.store.sqlite.changes import ChangeReader
 from pdpp.store.sqlite.database import Database
+from pdpp.store.sqlite.draft import drafts_of
 from pdpp.store.sqlite.keyring import SqliteVault
+from pdpp.store.sqlite.lens import lenses
 from pdpp.store.sqlite.predicate import SUBJECT
 from pdpp.store.sqlite.receipts import RECEIPTS_NAME, ReceiptFile
 from pdpp.store.sqlite.records import RecordReader
 from pdpp.store.sqlite.shapes import Shapes
-from pdpp.store.sqlite.writer import BatchWriter, drafts_of, last_of_each_key
+from pdpp.store.sqlite.writer import BatchWriter, last_of_each_key
 
 _TENDED_PAGES = 500
 
@@ -53,7 +55,7 @@ BLOB_FOLDER = "blobs"
 
 
 def _give_functions(db: apsw.Connection) -> None:
-    search.register(db)
+    postings.register(db)
     db.create_aggregate_function("pdpp_sum", ExactSum, 1)
 
 
@@ -67,6 +69,7 @@ class SqliteStore:
         self._blobs = BlobFolder(folder / BLOB_FOLDER / str(SUBJECT))
         self._shapes = Shapes()
         self.vault = SqliteVault(self._db)
+        self._lens = lenses(self._shape)
         self._catalogue: Catalogue | None = None
         self._receipts: ReceiptFile | None = None
 
@@ -128,7 +131,7 @@ class SqliteStore:
     # Reading
 
     def _records(self) -> RecordReader:
-        return RecordReader(self._db.reader, self._shape)
+        return RecordReader(self._db.reader, self._lens)
 
     def _shape(self, number: int) -> frozenset[str] | None:
         return self._shapes.fields(number, self._db.reader)
@@ -147,7 +150,7 @@ class SqliteStore:
 
     def changes(self, query: ChangeQuery) -> ChangePage:
         """Return one page of changes."""
-        return ChangeReader(self._db.reader, self._shape).changes(query)
+        return ChangeReader(self._db.reader, self._lens).changes(query)
 
     def latest_version(self, reach: Reach) -> int:
         """Return the version of the last write to a feed."""
@@ -157,11 +160,11 @@ class SqliteStore:
 
     def latest_trace(self, reach: Reach) -> int:
         """Return the version of the last record that went away from what a reach shows, else 0."""
-        return ChangeReader(self._db.reader, self._shape).latest_trace(reach)
+        return ChangeReader(self._db.reader, self._lens).latest_trace(reach)
 
     def search(self, query: SearchQuery) -> HitPage:
         """Return one page of hits."""
-        searcher = search.Searcher(self._db.reader, self._shape, self._db.check_deadline)
+        searcher = search.Searcher(self._db.reader, self._lens, self._db.check_deadline)
         return searcher.search(query)
 
     def count(self, reach: Reach) -> int:

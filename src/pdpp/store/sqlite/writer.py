@@ -7,33 +7,17 @@ from typing import Any
 import apsw
 import orjson
 
-from pdpp.evidence.analyse import indexed_text
 from pdpp.store.catalogue import Feed
-from pdpp.store.cell import CellValue, cell_values
+from pdpp.store.cell import CellValue
 from pdpp.store.port import Line, Written
-from pdpp.store.scope import digest_of
+from pdpp.store.sqlite.draft import CANONICAL, Draft, blobs_of, words_of
 from pdpp.store.sqlite.layout import index_row, record_number
+from pdpp.store.sqlite.lens import MOVES
 from pdpp.store.sqlite.predicate import ABSENT, SUBJECT
-from pdpp.store.sqlite.records import MOVES
 from pdpp.store.sqlite.shapes import Shapes
 
-CANONICAL = orjson.OPT_SORT_KEYS
 _MOST_MOVES = 32
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A record made ready outside the write lock."""
-
-    key: str
-    emitted: int
-    data: bytes
-    names: tuple[str, ...]
-    cells: list[CellValue]
-    cells_json: str
-    time: int | None
-    words: dict[int, str]
-    blobs: frozenset[tuple[str, str]]
+_THIRTEEN = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 @dataclass(slots=True)
@@ -41,6 +25,7 @@ class _Work:
     """Rows to write, gathered so that each table is written in one go."""
 
     records: list[tuple[Any, ...]] = field(default_factory=list)
+    records_changed: list[tuple[Any, ...]] = field(default_factory=list)
     cells: list[tuple[Any, ...]] = field(default_factory=list)
     cells_gone: list[tuple[Any, ...]] = field(default_factory=list)
     words: list[tuple[int, str]] = field(default_factory=list)
@@ -66,10 +51,9 @@ class _Work:
                 " AND key = ?",
                 self.blobs_gone,
             ),
-            (
-                "INSERT OR REPLACE INTO record VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                self.records,
-            ),
+            # It is known which records are new; to let the engine find out costs as much again.
+            (f"INSERT INTO record VALUES {_THIRTEEN}", self.records),
+            (f"INSERT OR REPLACE INTO record VALUES {_THIRTEEN}", self.records_changed),
             ("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", self.cells),
             ("INSERT INTO lex (rowid, words) VALUES (?, ?)", self.words),
             ("INSERT OR REPLACE INTO ghost VALUES (?, ?, ?, ?, ?, ?)", self.ghosts),
@@ -77,50 +61,6 @@ class _Work:
         ):
             if rows:
                 db.executemany(sql, rows)
-
-
-def draft(feed: Feed, line: Line) -> Draft:
-    """Make one record ready to be written."""
-    data = line.data or {}
-    cells = cell_values(feed.cells, data)
-    consent = feed.stream.consent_time_field
-    time = cells[feed.cells[consent][0]] if consent is not None else None
-    return Draft(
-        key=line.key,
-        emitted=line.emitted_at,
-        data=orjson.dumps(data, option=CANONICAL),
-        names=tuple(sorted(data)),
-        cells=cells,
-        cells_json=orjson.dumps(cells).decode(),
-        time=time if isinstance(time, int) else None,
-        words=words_of(feed, data),
-        blobs=frozenset(blobs_of(feed, data)),
-    )
-
-
-def drafts_of(feed: Feed, lines: Mapping[str, Line]) -> dict[str, Draft | None]:
-    """Make records ready by key; a key to delete has none."""
-    return {key: None if line.data is None else draft(feed, line) for key, line in lines.items()}
-
-
-def words_of(feed: Feed, data: Mapping[str, Any]) -> dict[int, str]:
-    """Return the words of each searchable field that has any, by place."""
-    words = {}
-    for name, place in feed.lexical.items():
-        value = data.get(name)
-        text = indexed_text(value) if isinstance(value, str) else ""
-        if text:
-            words[place] = text
-    return words
-
-
-def blobs_of(feed: Feed, data: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    """Yield the blob fields that a record fills, each with the blob it names."""
-    for name in feed.blobs:
-        value = data.get(name)
-        blob_id = value.get("blob_id") if isinstance(value, dict) else value
-        if isinstance(blob_id, str):
-            yield name, blob_id
 
 
 class BatchWriter:
@@ -183,12 +123,11 @@ class BatchWriter:
         number = record_number(self._feed.id, self._sequence)
         self._sequence += 1
         version = self._version
-        self._put(number, wanted, (version, wanted.emitted, version, None))
-        for place in self._places:
-            self._work.cells.append(self._cell(place, wanted.cells[place], wanted.key, number))
-        for place, words in wanted.words.items():
-            self._work.words.append((index_row(number, place), words))
-        self._use_blobs(wanted.key, wanted.blobs)
+        work, key, cells = self._work, wanted.key, wanted.cells
+        work.records.append(self._row(number, wanted, (version, wanted.emitted, version, None)))
+        work.cells += [self._cell(place, cells[place], key, number) for place in self._places]
+        work.words += [(index_row(number, place), words) for place, words in wanted.words.items()]
+        self._use_blobs(key, wanted.blobs)
 
     def _update(self, wanted: Draft, old: tuple[Any, ...]) -> None:
         key, number, created, emitted, _, stamps, time, cells, data = old
@@ -203,7 +142,7 @@ class BatchWriter:
             marks[MOVES] = moves[-_MOST_MOVES:]
             self._leave_ghost(key, time, wanted.emitted)
         stamp = (created, emitted, self._version, orjson.dumps(marks).decode())
-        self._put(number, wanted, stamp)
+        self._work.records_changed.append(self._row(number, wanted, stamp))
         self._swap_cells(key, number, orjson.loads(cells), wanted.cells)
         self._swap_words(number, words_of(self._feed, before), wanted.words)
         self._swap_blobs(key, frozenset(blobs_of(self._feed, before)), wanted.blobs)
@@ -217,20 +156,18 @@ class BatchWriter:
         self._swap_blobs(key, frozenset(blobs_of(self._feed, before)), frozenset())
         self._leave_ghost(key, time, emitted)
 
-    def _put(self, number: int, wanted: Draft, stamp: tuple[Any, ...]) -> None:
-        self._work.records.append(
-            (
-                number,
-                SUBJECT,
-                self._feed.id,
-                wanted.key,
-                *stamp,
-                wanted.time,
-                self._shape(wanted.names),
-                digest_of(wanted.data),
-                wanted.cells_json,
-                wanted.data,
-            )
+    def _row(self, number: int, wanted: Draft, stamp: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (
+            number,
+            SUBJECT,
+            self._feed.id,
+            wanted.key,
+            *stamp,
+            wanted.time,
+            self._shape(wanted.names),
+            wanted.digest,
+            wanted.cells_json,
+            wanted.data,
         )
 
     def _shape(self, names: tuple[str, ...]) -> int:

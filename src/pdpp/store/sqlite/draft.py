@@ -1,0 +1,79 @@
+"""Drafts: records made ready outside the write lock."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import orjson
+
+from pdpp.evidence.analyse import indexed_text
+from pdpp.store.catalogue import Feed
+from pdpp.store.cell import CellValue, cells_of
+from pdpp.store.port import Line
+from pdpp.store.scope import digest_of
+
+CANONICAL = orjson.OPT_SORT_KEYS
+
+_NO_BLOBS: frozenset[tuple[str, str]] = frozenset()
+
+
+class Draft(NamedTuple):
+    """A record made ready, with everything that is kept about it."""
+
+    key: str
+    emitted: int
+    data: bytes
+    digest: str
+    names: tuple[str, ...]
+    cells: list[CellValue]
+    cells_json: str
+    time: int | None
+    words: dict[int, str]
+    blobs: frozenset[tuple[str, str]]
+
+
+def drafts_of(feed: Feed, lines: Mapping[str, Line]) -> dict[str, Draft | None]:
+    """Make records ready by key; a key to delete has none."""
+    cells_in = cells_of(feed.cells)
+    consent = feed.stream.consent_time_field
+    time_place = None if consent is None else feed.cells[consent][0]
+
+    def draft(line: Line, data: Mapping[str, Any]) -> Draft:
+        canonical = orjson.dumps(data, option=CANONICAL)
+        cells = cells_in(data)
+        time = None if time_place is None else cells[time_place]
+        return Draft(
+            key=line.key,
+            emitted=line.emitted_at,
+            data=canonical,
+            digest=digest_of(canonical),
+            names=tuple(sorted(data)),
+            cells=cells,
+            cells_json=orjson.dumps(cells).decode(),
+            time=time if isinstance(time, int) else None,
+            words=words_of(feed, data),
+            blobs=frozenset(blobs_of(feed, data)) if feed.blobs else _NO_BLOBS,
+        )
+
+    return {
+        key: None if line.data is None else draft(line, line.data) for key, line in lines.items()
+    }
+
+
+def words_of(feed: Feed, data: Mapping[str, Any]) -> dict[int, str]:
+    """Return the words of each searchable field that has any, by place."""
+    words = {}
+    for name, place in feed.lexical.items():
+        value = data.get(name)
+        text = indexed_text(value) if isinstance(value, str) else ""
+        if text:
+            words[place] = text
+    return words
+
+
+def blobs_of(feed: Feed, data: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """Yield the blob fields that a record fills, each with the blob it names."""
+    for name in feed.blobs:
+        value = data.get(name)
+        blob_id = value.get("blob_id") if isinstance(value, dict) else value
+        if isinstance(blob_id, str):
+            yield name, blob_id

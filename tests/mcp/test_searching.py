@@ -1,0 +1,86 @@
+"""The page of a search: as many hits as fit, and the cursor right after them."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from pdpp.evidence.text import json_text
+from pdpp.mcp.client import ResourceClient
+from pdpp.mcp.reading import Reading
+from pdpp.mcp.searching import search
+from pdpp.mcp.transport import Reply
+
+
+class Shelf:
+    """A server of ten hits whose titles are so long; it tells cursors if it is asked to."""
+
+    origin = "https://data.example"
+
+    def __init__(self, title_chars: int, tells: bool) -> None:
+        self.hits = [
+            {
+                "id": f"c/s:{number}",
+                "connection_id": "c" if number % 2 else "d",
+                "stream": "s",
+                "record_key": str(number),
+                "title": "t" * title_chars,
+                "note": "n" * 700,
+            }
+            for number in range(10)
+        ]
+        self.tells = tells
+        self.asked: list[str] = []
+
+    async def send(self, _method: str, target: str, headers: Mapping[str, str]) -> Reply:
+        """Answer with the first hits, as many as were asked for."""
+        self.asked.append(target)
+        assert int(headers["PDPP-Room"]) > 1_000
+        hits = self.hits[: int(target.rpartition("limit=")[2])]
+        body = {"object": "list", "url": target, "data": hits, "has_more": len(hits) < 10}
+        if len(hits) < 10:
+            body["next_cursor"] = f"C{len(hits)}" * 40
+        cursors = ",".join(f"C{number + 1}" * 40 for number in range(len(hits)))
+        told = {"pdpp-cursors": cursors} if self.tells else {}
+        return Reply(200, told, json.dumps(body).encode())
+
+
+def found_on(shelf: Shelf) -> dict[str, Any]:
+    reading = Reading(ResourceClient(shelf, "t"), {}, "key")
+    return asyncio.run(search(reading, {"query": "a"}))
+
+
+@pytest.mark.parametrize("tells", [True, False])
+def test_a_page_is_as_long_as_fits_and_goes_on_after_its_last_hit(tells: bool) -> None:
+    lengths: set[int] = set()
+    for title_chars in range(1, 240, 4):
+        shelf = Shelf(title_chars, tells)
+        found = found_on(shelf)
+        structured = found["structuredContent"]
+        assert len(json_text(structured)) <= 12_000
+        shown = [hit["id"] for hit in structured["results"]]
+        lengths.add(len(shown))
+        assert shown == [hit["id"] for hit in shelf.hits[: len(shown)]]
+        assert [hit["id"] for hit in structured["data"]["data"]] == shown
+        assert [rung["id"] for rung in structured["content_ladder"]["records"]] == shown
+        calls = structured.get("next", [])
+        if len(shown) == 10:
+            assert calls == []
+        else:
+            assert [call["arguments"]["cursor"] for call in calls] == [f"C{len(shown)}" * 40]
+            one_more = json_text([structured["data"]["data"][0], structured["results"][0]])
+            assert len(json_text(structured)) + 2 * len(one_more) > 12_000
+        assert tells is False or len(shelf.asked) == 1
+    assert {8, 9, 10} <= lengths
+
+
+def test_the_length_of_a_page_does_not_depend_on_earlier_ones() -> None:
+    shelf = Shelf(200, tells=True)
+    reading = Reading(ResourceClient(shelf, "t"), {}, "key")
+    long = asyncio.run(search(reading, {"query": "a"}))
+    shelf.hits = Shelf(1, tells=True).hits
+    assert asyncio.run(search(reading, {"query": "a"})) == found_on(Shelf(1, tells=True))
+    shelf.hits = Shelf(200, tells=True).hits
+    assert asyncio.run(search(reading, {"query": "a"})) == long
