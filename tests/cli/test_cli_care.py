@@ -30,7 +30,7 @@ def test_a_broken_database_is_told_in_one_line(diary: Path) -> None:
     path = diary / FILE
     content = bytearray(path.read_bytes())
     page = 8_192
-    content[2 * page :] = b"\x07" * (len(content) - 2 * page)
+    content[2 * page : 20 * page] = b"\x07" * (18 * page)
     path.write_bytes(content)
     told = pdpp_here("check", data=diary)
     assert told.code == 1

@@ -171,6 +171,14 @@ def test_a_draft_of_another_client_is_refused(dance: Dance, party: Party, other:
 
 
 @pytest.mark.parametrize("package", [True, False])
+def test_a_draft_that_opens_nothing_is_refused(dance: Dance, party: Party, package: bool) -> None:
+    review_id = dance.review_of(party)
+    with pytest.raises(InvalidRequest):
+        dance.approve(review_id, package=package, allowances=())
+    assert list(dance.store.grants()) == []
+
+
+@pytest.mark.parametrize("package", [True, False])
 def test_a_single_use_gives_one_token_and_ends_with_it(
     dance: Dance, party: Party, package: bool
 ) -> None:

@@ -27,6 +27,8 @@ class Decision:
         """Make what the owner approved, with its evidence and the way for the client to get it."""
         if draft.client_id != review.client_id:
             raise InvalidRequest("This draft is another client's.")
+        if not draft.allowances:
+            raise InvalidRequest("This draft opens nothing.")
         if draft.expires_at is not None and draft.expires_at <= self.now:
             raise InvalidRequest("What was approved has ended before it began; choose again.")
         consent = self._keep_approval(draft, shown)

@@ -48,7 +48,7 @@ class Throttle:
         """Count a guess from an address, or refuse it with the time to wait."""
         now = self._clock()
         with self._lock:
-            tally = self._tally(_network(address))
+            tally = self._tally(network(address))
             wait = max(self._waiting(tally, now), self._waiting(self._total, now))
             if wait:
                 seconds = -(-wait // SECOND)
@@ -63,7 +63,7 @@ class Throttle:
     def forgive(self, address: str) -> None:
         """Forget the guesses of an address after a right one."""
         with self._lock:
-            self._tallies.pop(_network(address), None)
+            self._tallies.pop(network(address), None)
             self._total.guesses -= 1
             self._total.until = min(self._total.until, self._clock())
 
@@ -81,7 +81,7 @@ class Throttle:
         return max(0, tally.until - now)
 
 
-def _network(address: str) -> str:
+def network(address: str) -> str:
     """Return what stands for one guesser: an IPv6 address counts with its whole network."""
     try:
         parsed = ip_address(address.partition("%")[0])

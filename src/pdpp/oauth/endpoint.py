@@ -12,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from pdpp.authz.authority import Authority
 from pdpp.authz.document import Fetcher, is_document_id
+from pdpp.authz.throttle import network
 from pdpp.evidence.fence import visible
 from pdpp.model.errors import OAuthError, PdppError
 from pdpp.oauth.inquiry import Inquiry, read_inquiry
@@ -115,13 +116,13 @@ class Endpoint:
             )
 
     async def _serve(self, request: Request) -> Response:
-        methods = ("GET", "HEAD") if self.media_type is None else ("POST",)
+        methods = self._methods()
         if request.method not in methods:
             allowed = {"Allow": ", ".join(methods)}
             message = f"This address takes: {allowed['Allow']}."
             raise OAuthError(message, error="invalid_request", status=405, headers=allowed)
         settings = self.office.service.settings
-        self.office.visitors.take(sender(request.scope, settings))
+        self.office.visitors.take(network(sender(request.scope, settings)))
         inquiry = await read_inquiry(request, settings, self.media_type)
         try:
             response = await self.operation(self.office, inquiry)
@@ -130,6 +131,11 @@ class Endpoint:
             raise
         self._log(inquiry, str(response.status_code))
         return response
+
+    def _methods(self) -> tuple[str, ...]:
+        if self.media_type is not None:
+            return ("POST",)
+        return ("GET",) if self.for_people else ("GET", "HEAD")
 
     def _log(self, inquiry: Inquiry, outcome: str) -> None:
         client_id = visible(inquiry.parameters.get("client_id", "-")[:_LONGEST_LOGGED], lines=False)

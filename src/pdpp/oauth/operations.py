@@ -9,6 +9,7 @@ from pdpp.authz.granted import granted_details
 from pdpp.authz.introspection import introspect, may_introspect
 from pdpp.authz.issuance import Issued
 from pdpp.authz.request import check_target
+from pdpp.authz.throttle import network
 from pdpp.authz.token import TokenKind
 from pdpp.model.errors import OAuthError
 from pdpp.model.instant import SECOND
@@ -121,7 +122,7 @@ def _token_answer(office: Office, issued: Issued) -> dict[str, object]:
 
 async def register(office: Office, inquiry: Inquiry) -> Response:
     """Keep what a client says of itself, and give it an id."""
-    office.newcomers.take(inquiry.sender)
+    office.newcomers.take(network(inquiry.sender))
     described = read_metadata(inquiry.document)
     client = await office.write(lambda: office.authority.register(described))
     return json_answer(as_document(client), 201)

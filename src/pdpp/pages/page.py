@@ -107,7 +107,9 @@ def check_source(request: Request, origin: str) -> None:
     site = request.headers.get("sec-fetch-site", "same-origin")
     sender = request.headers.get("origin", "null")
     ours = (request.headers.get("host", ""), urlsplit(origin).netloc)
-    if site != "same-origin" or (sender != "null" and urlsplit(sender).netloc not in ours):
+    if site not in ("same-origin", "none") or (
+        sender != "null" and urlsplit(sender).netloc not in ours
+    ):
         raise Forbidden("This form came from another site; nothing was done.")
 
 

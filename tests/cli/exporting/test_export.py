@@ -271,6 +271,32 @@ def test_a_folder_goes_on_too_and_asks_for_nothing_twice(trip: Journey, tmp_path
     assert sum(entry["records"] for entry in checked(target)["files"]) == 1_000
 
 
+def test_a_stream_that_is_whole_is_not_asked_for_again(trip: Journey, tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    trip.gate.left = 12
+    assert trip.desk.here("export", "--all", "-o", target).code == 69
+    assert [entry["records"] for entry in manifest_of(target)["files"]] == [1_000]
+    trip.gate.left = None
+    trip.gate.asked.clear()
+    assert trip.desk.here("export", "--all", "-o", target).code == 0
+    assert trip.pages == 1
+    checked(target)
+
+
+def test_a_file_that_is_whole_is_not_asked_for_again(demo: World, tmp_path: Path) -> None:
+    with gated(demo.server.url) as gate:
+        root, token = tmp_path / "cache", grant(demo.store, streams=("photos",))
+        Cache(root / "clients").store(Credential(gate.url, token, "client"))
+        desk, target = Desk(demo, root, token), tmp_path / "out"
+        gate.left = 2 + 2 + 20
+        assert desk.here("export", "--all", "-o", target).code == 69
+        gate.left = None
+        assert desk.here("export", "--all", "-o", target).code == 0
+    asked = [one for one in gate.asked if "/blobs/" in one]
+    blobs = [entry for entry in checked(target)["files"] if entry["kind"] == "blob"]
+    assert len(asked) == len(set(asked)) == len(blobs) > 20
+
+
 def test_what_was_written_after_the_last_note_is_not_trusted(trip: Journey) -> None:
     trip.break_off(4)
     with part_of(trip.target).open("ab") as part:

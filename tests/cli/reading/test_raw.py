@@ -14,6 +14,7 @@ from tests.cli.reading.desk import Desk, at_desk
 from tests.cli.shell import DECLARATION, command, environment
 from tests.serving import living, planted_store, running
 
+from pdpp.cli.reading import raw
 from pdpp.credentials import Cache, Credential
 
 ODD = b'{"object":"list","data":[{"object":"stream","name":"\\ud800"}],\r\n\t"has_more":false}\n'
@@ -64,3 +65,8 @@ def test_json_on_a_terminal_keeps_its_meaning_with_every_character_seen(
     assert code == 0
     assert json.loads(screen) == json.loads(ODD)
     assert "\t" not in screen
+
+
+def test_half_a_character_is_still_good_json(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    raw.one_line({"name": "\ud800 é"})
+    assert json.loads(capfdbinary.readouterr().out) == {"name": "\ud800 é"}

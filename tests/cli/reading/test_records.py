@@ -131,3 +131,7 @@ def test_wrong_usage_is_told_before_anything_is_asked(
     desk: Desk, words: tuple[str, ...], told: str
 ) -> None:
     assert told in desk.here("read", "records", "messages", *words).failed(code=64)
+
+
+def test_binary_content_is_told_in_a_card(desk: Desk) -> None:
+    assert "   image: [image/png, " in desk.read("records", "photos", "--limit", "1")

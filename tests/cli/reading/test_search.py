@@ -2,10 +2,17 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 from tests.cli.reading.desk import Desk, commands, shown
-from tests.serving import all_rows
+from tests.serving import all_rows, running
+
+from pdpp.credentials import Cache, Credential
 
 QUERY = "invoice 4471"
 
@@ -81,6 +88,13 @@ def test_the_next_page_is_a_command_that_repeats_this_one(desk: Desk) -> None:
     assert ids == [hit["id"] for hit in told[:6]]
 
 
+def test_words_that_look_like_options_are_repeated_as_words(desk: Desk) -> None:
+    first = desk.read("search", "--limit", "1", "--", "-kitchen tiles", "the")
+    [line] = commands(first, "next")
+    assert line.endswith(" -- '-kitchen tiles' the")
+    assert desk.typed(line).code == 0
+
+
 def test_json_is_the_servers_answer_to_the_byte(desk: Desk) -> None:
     ended = desk.run("read", "search", "invoice", "4471", "--limit", "2", "--json")
     told = desk.get("/v1/search?q=invoice%204471&limit=2")
@@ -108,6 +122,18 @@ def test_a_filter_narrows_the_hits(desk: Desk) -> None:
     early = desk.read("search", "invoice", "--filter", "sent_at<2026-03-15", "--stream", "messages")
     assert "m-invoice-4471 " in early.replace("\n", " ")
     assert "m-invoice-4471-paid" not in early
+
+
+def test_a_server_that_counts_nothing_is_shown_without_a_total(desk: Desk, tmp_path: Path) -> None:
+    hit = desk.get("/v1/search", q="adhesive", limit=1).json()["data"][0]
+
+    async def answer(_: Request) -> Response:
+        return JSONResponse({"object": "list", "data": [hit], "has_more": False})
+
+    with running(Starlette(routes=[Route("/v1/{path:path}", answer)])) as server:
+        Cache(tmp_path / "clients").store(Credential(server.url, "token", "client"))
+        text = Desk(desk.world, tmp_path, "token").read("search", "adhesive")
+    assert text.splitlines()[-1] == "1 hit."
 
 
 def test_more_matches_than_were_ranked_are_told(desk: Desk) -> None:

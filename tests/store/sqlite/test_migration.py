@@ -6,6 +6,7 @@ import pytest
 from tests.store.world import Clock, World
 
 from pdpp.model.errors import NewerDatabase, StoreError
+from pdpp.store.port import Token
 from pdpp.store.sqlite import schema
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 
@@ -106,3 +107,18 @@ def test_a_database_of_another_program_is_refused_and_left_alone(
     with pytest.raises(StoreError, match="choose another data folder"):
         SqliteStore(tmp_path, clock)
     assert file.read_bytes() == before
+
+
+def test_the_tokens_of_a_database_from_before_there_were_families_stay_good(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:1])
+        patch.setattr(schema, "VERSION", 1)
+        SqliteStore(tmp_path, clock).close()
+    columns = "subject, hash, kind, label, created_at"
+    change(tmp_path, f"INSERT INTO token ({columns}) VALUES (1, 'h', 'owner', 'x', 5)")
+    store = SqliteStore(tmp_path, clock)
+    assert store.token("h") == Token("h", "owner", "x", 5)
+    assert list(store.vault.clients()) == []
+    store.close()

@@ -1,7 +1,7 @@
 """Hints: the exact command that goes on from here."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -17,13 +17,14 @@ def next_command(read: str, *words: str, **options: Any) -> str:
     """Return a read as a person can type it, on the server that this command reads."""
     context = click.get_current_context()
     carried = {name: context.params.get(name) for name in _CARRIED}
-    return _line(["pdpp", "read", read, *words], {**options, **carried})
+    return _line(["pdpp", "read", read], words, {**options, **carried})
 
 
 def same_command(**changed: Any) -> str:
     """Return this very command with some options changed."""
     context = click.get_current_context()
-    words, options = context.command_path.split(), {}
+    words: list[str] = []
+    options: dict[str, Any] = {}
     for parameter in context.command.params:
         name = parameter.name or ""
         source = context.get_parameter_source(name)
@@ -33,7 +34,7 @@ def same_command(**changed: Any) -> str:
             words += _several(value)
         else:
             options[_spelling(parameter)] = changed.get(name, value)
-    return _line(words, options)
+    return _line(context.command_path.split(), words, options)
 
 
 def _spelling(parameter: click.Parameter) -> str:
@@ -46,14 +47,17 @@ def _several(value: Any) -> list[str]:
     return [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)]
 
 
-def _line(words: list[str], options: Mapping[str, Any]) -> str:
-    parts = list(words)
+def _line(command: list[str], words: Sequence[str], options: Mapping[str, Any]) -> str:
+    """Return a command line; words that look like options go behind the last of them."""
+    behind = any(word.startswith("-") for word in words)
+    parts = [*command, *(() if behind else words)]
     for name, value in options.items():
         option = "--" + name.replace("_", "-")
         if value is True:
             parts.append(option)
         elif value is not None and value is not False:
             parts += [part for item in _several(value) for part in (option, item)]
+    parts += ["--", *words] if behind else []
     return " ".join(shlex.quote(part) for part in parts)
 
 
