@@ -42,11 +42,14 @@ _KEPT = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
 class Application(Starlette):
-    """The routes alone: each answers its own errors, so that nothing has to stand around them."""
+    """The routes and our own middleware: each route answers its own errors."""
 
     def build_middleware_stack(self) -> ASGIApp:
-        """Return what requests go to."""
-        return self.router
+        """Return what requests go to, without what the framework would put around it."""
+        app: ASGIApp = self.router
+        for made, arguments, named in reversed(self.user_middleware):
+            app = made(app, *arguments, **named)
+        return app
 
 
 def make_app(

@@ -38,6 +38,9 @@ def test_every_endpoint_that_is_told_of_is_there(dance: Dance) -> None:
         assert dance.http.get(endpoint).status_code in (400, 405)
 
 
+@pytest.mark.scenario("S067")
+@pytest.mark.scenario("S068")
+@pytest.mark.scenario("S095")
 def test_the_resources_name_their_authorization_server(dance: Dance) -> None:
     for path, resource in ((RESOURCE, ""), (f"{RESOURCE}/mcp", "/mcp")):
         told = dance.http.get(path).json()
@@ -46,12 +49,15 @@ def test_the_resources_name_their_authorization_server(dance: Dance) -> None:
         assert told["scopes_supported"] == ["pdpp:read"]
         assert told["bearer_methods_supported"] == ["header"]
         assert told["pdpp_core_query_base"] == f"{dance.url}/v1"
+        assert "logo_uri" not in told
 
 
 def test_it_is_no_openid_provider_and_does_not_say_so(dance: Dance) -> None:
     assert dance.http.get("/.well-known/openid-configuration").status_code == 404
 
 
+@pytest.mark.scenario("S058")
+@pytest.mark.scenario("S094")
 @pytest.mark.parametrize(
     ("path", "metadata"), [("/v1/streams", RESOURCE), ("/mcp", f"{RESOURCE}/mcp")]
 )
@@ -62,6 +68,7 @@ def test_a_challenge_leads_to_the_metadata_and_names_the_scope(
     assert answer.status_code == 401
     expected = f'Bearer resource_metadata="{dance.url}{metadata}", scope="pdpp:read"'
     assert answer.headers["www-authenticate"] == expected
+    assert answer.json()["error"]["resource_metadata"] == dance.url + metadata
 
 
 @pytest.mark.parametrize("path", [SERVER, RESOURCE, "/oauth/token", "/oauth/register"])

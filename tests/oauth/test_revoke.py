@@ -109,6 +109,32 @@ def test_the_very_next_request_is_refused_on_every_surface(
     assert answers() == [False] * 4
 
 
+@pytest.mark.scenario("S054")
+def test_an_issued_package_goes_on_without_a_grant_that_was_taken_back(
+    dance: Dance, party: Party
+) -> None:
+    tokens = dance.connect(party, resource=f"{dance.url}/mcp")
+    for child in list(dance.store.package_grants(tokens["grant_package_id"])):
+        if child.allowances[0].connection_id == "c1":
+            dance.store.revoke_grant(child.id)
+    call = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "search", "arguments": {"query": "quiet"}},
+    }
+    headers = {
+        "Authorization": f"Bearer {tokens['access_token']}",
+        "Accept": "application/json, text/event-stream",
+    }
+    found = dance.http.post("/mcp", json=call, headers=headers).json()["result"]
+    told = found["structuredContent"]
+    assert {hit["id"].partition("/")[0] for hit in told["results"]} == {"c2"}
+    (unavailable,) = told["content_ladder"]["unavailable_connections"]
+    assert unavailable["connection_id"] == "c1"
+    assert "grant_revoked" in str(unavailable)
+
+
 def test_a_client_that_lost_everything_may_ask_again(dance: Dance, party: Party) -> None:
     waiting = dance.review_of(party)
     code = dance.code(party)

@@ -143,8 +143,11 @@ class Endless(io.RawIOBase):
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self._pieces = iter(pieces)
 
-    def read(self, size: int = -1) -> bytes:  # noqa: ARG002
-        return next(self._pieces, b"")
+    def read(self, size: int = -1) -> bytes:
+        held = b""
+        while len(held) < size and (piece := next(self._pieces, b"")):
+            held += piece
+        return held
 
 
 def peak_of(pieces: Iterable[bytes], **limits: int) -> tuple[int, int]:

@@ -89,7 +89,7 @@ class _Text:
             if found is not None:
                 self.at = found.end()
                 return found[0]
-            if False:
+            if len(self.held) - self.at > longest:
                 self.at += 1
                 self.skip_string()
                 return None
