@@ -283,10 +283,6 @@ def _score_by_corpus(api: Any, *_: Any) -> int:
     return -round(1_000_000 * apsw.fts5aux.bm25(api))
 
 
-def _as_told(told: int) -> int:
-    return told
-
-
 def _version_of_everything(
     reach: Reach,
     data: bytes,
@@ -325,10 +321,7 @@ _project = Reach.project
 _blob_shown = SqliteStore.blob_shown
 
 MUTANTS: dict[str, list[tuple[object, str, object]]] = {
-    "scores by statistics of the whole corpus": [
-        (search, "tally", _score_by_corpus),
-        (search, "score", _as_told),
-    ],
+    "scores by statistics of the whole corpus": [(postings, "mark", _score_by_corpus)],
     "versions by the whole record": [(Reach, "project", _version_of_everything)],
     "counts of the whole stream": [(RecordReader, "count", _count_everything)],
     "sorts by hidden fields": [(Reach, "cell", _any_cell)],
