@@ -10,7 +10,7 @@ from pdpp.mcp.kernel import NEVER, Kernel
 from pdpp.mcp.lines import Line, write_line
 from pdpp.mcp.rpc import INVALID_REQUEST, JsonObject, RequestId
 
-GRACE_SECONDS = 1.0
+GRACE_SECONDS = 3.0
 _MOST_WORKERS = 8
 _READING = ("tools/call", "resources/list", "resources/read")
 """The methods that may wait for another server; the others are answered where they are read."""
