@@ -265,6 +265,16 @@ def test_a_choice_that_was_not_looked_at_is_not_approved(house: House, owner: Re
     assert "Work mail" not in held_texts(house, client_id)[0]
 
 
+def test_what_this_server_does_not_hold_is_said_to_its_owner_and_cannot_be_approved(
+    house: House, owner: Reader
+) -> None:
+    unknown = {**MAIL, "source": "no-such-source"}
+    sheet = owner.get(house.ask(unknown))
+    assert "This server holds no such source." in sheet.text
+    assert sheet.send(action="approve").status == 409
+    assert sheet.send(action="deny").status == 303
+
+
 def test_a_forged_digest_approves_nothing(house: House, owner: Reader) -> None:
     sheet = owner.get(house.ask(MAIL))
     for digest in ("", "0" * 64):

@@ -130,6 +130,38 @@ def test_what_is_no_message_is_told(projects: Path) -> None:
     ]
 
 
+def test_content_that_cannot_be_brought_in_is_told(tmp_path: Path) -> None:
+    content = [
+        {"type": "hologram"},
+        {"type": "image", "source": {"type": "url", "url": "https://x.example/a.png"}},
+        {"type": "image", "source": {"type": "base64", "data": "not base64!"}},
+        {"type": "redacted_thinking", "data": "x"},
+    ]
+    path = write(tmp_path / "s.jsonl", [line("user", "u-1", content, 1), {"type": "novelty"}])
+    assert [item.reason for item in told(SOURCE, path)] == [
+        "content of a type that is not known",
+        "an image that is only a link",
+        "an image that cannot be decoded",
+        "a line of a type that is not known",
+    ]
+    assert read(SOURCE, path) == {}
+
+
+def test_a_message_without_an_id_or_a_time_is_unknown(tmp_path: Path) -> None:
+    whole = line("user", "u-1", "hello", 1)
+    odd = [whole, {**whole, "uuid": None}, {**whole, "timestamp": "soon"}]
+    path = write(tmp_path / "s.jsonl", odd)
+    assert [item.reason for item in told(SOURCE, path)] == ["a message without an id or a time"] * 2
+
+
+def test_a_session_that_was_resumed_repeats_lines_without_mixing_them_up(tmp_path: Path) -> None:
+    write(tmp_path / "first.jsonl", TALK[1:3])
+    write(tmp_path / "second.jsonl", TALK[1:5])
+    records = read(SOURCE, tmp_path)
+    assert records[("messages", "first.u-1")]["session_id"] == "first"
+    assert records[("messages", "second.u-1")]["session_id"] == "second"
+
+
 def test_the_same_folder_twice_changes_nothing(projects: Path, tmp_path: Path) -> None:
     check_twice(projects, tmp_path)
 

@@ -106,13 +106,13 @@ class Authority:
     def begin(self, parameters: Parameters, client: Client, place: Place) -> str:
         """Return the id of a new review, for a request that was sent in the address."""
         check_target(parameters, client)
-        review = check_request(parameters, client, place, self._store.catalogue, self._clock())
+        review = check_request(parameters, client, place, self._clock())
         return self.decide(lambda ledger, now: self._add_review(ledger, review, now))
 
     def push(self, parameters: Parameters, client: Client, place: Place) -> str:
         """Return the request URI under which a checked request can be begun once."""
         check_target(parameters, client)
-        review = check_request(parameters, client, place, self._store.catalogue, self._clock())
+        review = check_request(parameters, client, place, self._clock())
         return self.decide(
             lambda ledger, now: _add(ledger, SlipKind.PUSHED, review, now, self.lifetimes.pushed)
         )
@@ -137,7 +137,7 @@ class Authority:
             raise OAuthError(
                 "This client registered for no device codes.", error="unauthorized_client"
             )
-        review = check_wishes(parameters, client, place, self._store.catalogue, self._clock())
+        review = check_wishes(parameters, client, place, self._clock())
         asked = {
             **review.as_json(),
             "approved": None,

@@ -1,18 +1,17 @@
 """Authorization requests: what a client asks for, checked before the owner sees anything."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
 
 from pdpp.authz.client import AUTHORIZATION_CODE, OFFLINE_SCOPE, READ_SCOPE
-from pdpp.authz.draft import from_details
+from pdpp.authz.detail import parse_details
 from pdpp.authz.redirect import is_registered
 from pdpp.authz.review import Review
 from pdpp.model.errors import InvalidRequest, OAuthError
-from pdpp.store.catalogue import Catalogue
 from pdpp.store.vault import Client
 
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}\Z")
@@ -62,7 +61,6 @@ def check_request(
     parameters: Parameters,
     client: Client,
     place: Place,
-    catalogue: Callable[[], Catalogue],
     now: int,
 ) -> Review:
     """Return the review of a request by code; it has no id and no end yet."""
@@ -76,7 +74,7 @@ def check_request(
         raise OAuthError("The only response_mode here is query.", error="invalid_request")
     if AUTHORIZATION_CODE not in client.grant_types:
         raise OAuthError("This client registered for no codes.", error="unauthorized_client")
-    asked = check_wishes(parameters, client, place, catalogue, now)
+    asked = check_wishes(parameters, client, place, now)
     return replace(
         asked,
         redirect_uri=parameters["redirect_uri"],
@@ -89,7 +87,6 @@ def check_wishes(
     parameters: Parameters,
     client: Client,
     place: Place,
-    catalogue: Callable[[], Catalogue],
     now: int,
 ) -> Review:
     """Return the review of what a request by code or by device asks for."""
@@ -108,7 +105,7 @@ def check_wishes(
         expires_at=now,
     )
     if review.details:
-        _resolve(review, catalogue())
+        _check_form(review)
     return review
 
 
@@ -143,10 +140,13 @@ def _details(parameters: Parameters) -> tuple[Mapping[str, Any], ...]:
     return tuple(found)
 
 
-def _resolve(review: Review, catalogue: Catalogue) -> None:
-    """Refuse now what could not be shown to the owner later."""
+def _check_form(review: Review) -> None:
+    """Refuse details that are not of the right form.
+
+    Whether there is what they name is the owner's to see: until then anybody may be asking.
+    """
     try:
-        from_details(review, catalogue)
+        parse_details(list(review.details))
     except InvalidRequest as problem:
         where = f" (at {problem.param})" if problem.param else ""
         raise OAuthError(

@@ -75,8 +75,9 @@ def prepare(store: Store, drawer: Drawer, path: Path, choice: Choice) -> Prepare
         verdict = judge(tree, wishes, choice.source, own_sources(drawer.plans()))
     unknown = sorted(choice.settings.keys() - verdict.source.settings.keys())
     if unknown:
-        known = ", ".join(verdict.source.settings) or "none"
-        raise ImportRefused(f"{verdict.source.label} has no setting {unknown[0]!r}; it has {known}")
+        known = [f"{name} ({help_})" for name, help_ in verdict.source.settings.items()]
+        has = ", ".join(known) or "none"
+        raise ImportRefused(f"{verdict.source.label} has no setting {unknown[0]!r}; it has {has}")
     goal = destination(store.catalogue(), drawer, verdict, choice.connection_id)
     limits = Settings()
     rails = Rails(store, drawer, partial(_write, store, limits.line_bytes), limits.blob_bytes)

@@ -16,6 +16,7 @@ from pdpp.model import instant
 from pdpp.model.errors import NotFound
 from pdpp.resource.ingest import write_lines
 from pdpp.resource.settings import Settings
+from pdpp.sources.lines import lines
 from pdpp.store.catalogue import Feed
 from pdpp.store.port import Store
 
@@ -24,8 +25,6 @@ BATCH_BYTES = 32 << 20
 MOST_TOLD = 20
 
 _COUNTS = ("attempted", "accepted", "rejected", "new", "changed", "unchanged", "deleted")
-_MARK = b"\xef\xbb\xbf"
-_CHUNK = 1 << 20
 
 Numbered = tuple[int, bytes]
 
@@ -107,28 +106,16 @@ def find(store: Store, connection_id: str, stream: str) -> Feed:
 
 def read_lines(file: BinaryIO, longest: int) -> Iterator[Numbered]:
     """Yield the lines that hold anything, numbered from 1; of one too long, just enough to tell."""
-    number = 0
-    while line := file.readline(longest + 2):
-        number += 1
-        if len(line) > longest + 1 and not line.endswith(b"\n"):
-            _skip_line(file)
-        if number == 1:
-            line = line.removeprefix(_MARK)
-        text = line.removesuffix(b"\n")
-        if text.strip():
-            yield number, text
+    for line in lines(file, longest):
+        if line.text.strip():
+            yield line.number, line.text
 
 
-def _skip_line(file: BinaryIO) -> None:
-    while (rest := file.readline(_CHUNK)) and not rest.endswith(b"\n"):
-        pass
-
-
-def batches(lines: Iterator[Numbered]) -> Iterator[list[Numbered]]:
+def batches(numbered: Iterator[Numbered]) -> Iterator[list[Numbered]]:
     """Yield lines together, as many as fit in one transaction and in memory."""
     batch: list[Numbered] = []
     size = 0
-    for line in lines:
+    for line in numbered:
         batch.append(line)
         size += len(line[1])
         if len(batch) >= BATCH_LINES or size >= BATCH_BYTES:

@@ -85,7 +85,10 @@ def _review(visit: Visit) -> Review:
 def _first_choice(visit: Visit, review: Review) -> Choice:
     catalogue = visit.site.service.store.catalogue()
     if review.details:
-        return first_choice(asked(review, catalogue))
+        try:
+            return first_choice(asked(review, catalogue))
+        except InvalidRequest:
+            return Choice()
     return open_choice(catalogue, review.created_at)
 
 
@@ -151,8 +154,9 @@ def _requester(visit: Visit, review: Review) -> Requester:
 
 def _sheet(store: Store, review: Review, choice: Choice, requester: Requester) -> Sheet:
     catalogue = store.catalogue()
-    boxes = tuple(_boxes(store, review, choice, catalogue))
+    boxes: tuple[AccountBox, ...] = ()
     try:
+        boxes = tuple(_boxes(store, review, choice, catalogue))
         draft = _draft(review, choice, catalogue)
     except InvalidRequest as problem:
         return Sheet(boxes, problem=problem.message)

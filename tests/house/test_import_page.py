@@ -1,0 +1,48 @@
+"""The page on imports, compared with the program."""
+
+import re
+import shlex
+from pathlib import Path
+
+from pdpp.cli.importing import importing
+from pdpp.sources import registry
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "import-your-data.md"
+HEADINGS = {
+    "bank_csv": "Bank statements",
+    "bank_ofx": "Bank statements",
+    "calendar_ics": "Calendars",
+    "chatgpt": "ChatGPT",
+    "claude_ai": "Claude.ai",
+    "claude_code": "Claude Code",
+    "codex": "Codex",
+    "contacts_vcard": "Contacts",
+    "mail": "Mail",
+    "markdown": "Markdown and Obsidian",
+    "slack": "Slack",
+    "telegram": "Telegram",
+    "whatsapp": "WhatsApp",
+}
+
+
+def test_every_source_has_its_part_of_the_page() -> None:
+    headings = set(re.findall(r"^## (.+)$", PAGE.read_text(), re.MULTILINE))
+    assert HEADINGS.keys() == registry.BUILT_IN.keys()
+    assert set(HEADINGS.values()) <= headings
+
+
+def test_every_option_on_the_page_is_one_of_the_command() -> None:
+    known = {name for option in importing.params for name in option.opts}
+    assert set(re.findall(r"(--[a-z-]+)", PAGE.read_text())) <= known
+
+
+def test_every_command_on_the_page_is_an_import() -> None:
+    blocks = re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    lines = [line for block in blocks for line in block.strip().splitlines()]
+    assert lines
+    assert all(shlex.split(line)[:2] == ["pdpp", "import"] for line in lines)
+
+
+def test_every_setting_of_a_source_says_what_it_is_for() -> None:
+    for name in registry.BUILT_IN:
+        assert all(help_ for help_ in registry.load(name).settings.values()), name
