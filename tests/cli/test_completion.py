@@ -1,8 +1,7 @@
-"""Shell completion, in real shells where they are installed."""
+"""Shell completion, in a real bash, and as the scripts of other shells ask for it."""
 
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -45,7 +44,6 @@ def completed_by_bash(words: str, path: str) -> list[str]:
     return in_shell("bash", code, path)
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
@@ -64,16 +62,24 @@ def test_bash_completes_commands_options_and_values(
     assert sorted(completed_by_bash(words, path)) == sorted(offered)
 
 
-@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
-def test_fish_completes_commands(path: str) -> None:
-    code = "pdpp completion fish | source; complete --do-complete 'pdpp gr'"
-    assert in_shell("fish", code, path)[0] == "grant"
-
-
-@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
-def test_zsh_takes_the_script(path: str) -> None:
-    code = "autoload -U compinit; compinit -u; source <(pdpp completion zsh); echo $_comps[pdpp]"
-    assert in_shell("zsh", code, path) == ["_pdpp_completion"]
+@pytest.mark.parametrize(
+    ("shell", "place", "offered"),
+    [("fish", "gr", "plain,grant"), ("zsh", "1", "plain grant Let a client read")],
+)
+def test_the_scripts_of_other_shells_are_answered_as_they_ask(
+    shell: str, place: str, offered: str, path: str
+) -> None:
+    asked = {"_PDPP_COMPLETE": f"{shell}_complete", "COMP_WORDS": "pdpp gr", "COMP_CWORD": place}
+    done = subprocess.run(
+        [Path(path.split(os.pathsep)[0]) / "pdpp"],
+        capture_output=True,
+        text=True,
+        env=environment({"PATH": path, **asked}),
+        timeout=DEADLINE_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert offered in " ".join(done.stdout.split())
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -2,6 +2,7 @@
 
 import re
 from datetime import date, datetime
+from functools import cache
 from typing import Any, NamedTuple
 
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -31,7 +32,18 @@ def split_front(text: str) -> Front:
 
 
 def _load(text: str) -> Any:
-    """Return a YAML document; references are refused, because they can multiply without end."""
+    """Return a YAML document, or None where it is none that is read here."""
+    import yaml
+
+    try:
+        return yaml.load(text, _loader())  # noqa: S506 - a SafeLoader
+    except (yaml.YAMLError, ValueError, RecursionError, OverflowError):
+        return None
+
+
+@cache
+def _loader() -> Any:
+    """Return what reads plain values; references are refused, since they multiply without end."""
     import yaml
 
     class Loader(yaml.SafeLoader):
@@ -43,10 +55,7 @@ def _load(text: str) -> Any:
                 raise yaml.YAMLError("a reference")
             return super().compose_node(parent, index)
 
-    try:
-        return yaml.load(text, Loader)  # noqa: S506 - a SafeLoader
-    except (yaml.YAMLError, ValueError, RecursionError, OverflowError):
-        return None
+    return Loader
 
 
 def plain(value: Any, depth: int = 0) -> Any:
