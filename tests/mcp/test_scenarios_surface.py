@@ -261,7 +261,8 @@ def test_a_search_of_one_connection_stays_there(client: Client, demo: Estate) ->
 @pytest.mark.scenario("S065")
 @pytest.mark.scenario("S085")
 def test_a_search_result_is_fetched_as_a_document(client: Client) -> None:
-    [hit] = client.good("search", {"query": "adhesive grout"}).structured["results"]
+    searched = client.good("search", {"query": "adhesive grout"}).structured
+    [hit] = searched["results"]
     found = client.good("fetch", {"id": hit["id"]})
     document = found.structured
     assert list(document) == ["id", "title", "text", "url", "metadata"]
@@ -269,7 +270,9 @@ def test_a_search_result_is_fetched_as_a_document(client: Client) -> None:
     assert json.loads(found.text) == document
     assert document["id"] == hit["id"]
     assert document["title"] == "Invoice 4471 for the kitchen tiles"
-    assert document["url"] == hit["url"]
+    [passage] = searched["data"]["data"][0]["evidence_excerpts"]
+    place = f"field=body&chars={passage['start_chars']}-{passage['end_chars']}"
+    assert hit["url"] == f"{document['url']}#{place}"
     source = {k: document["metadata"][k] for k in ("connection_id", "stream", "record_id")}
     assert source == {"connection_id": "cin_home", "stream": "messages"} | {
         "record_id": "m-invoice-4471"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pdpp.evidence.budget import cut
-from pdpp.evidence.handle import Handle, parse_handle
+from pdpp.evidence.handle import Handle, parse_handle, path_part
 from pdpp.mcp.label import label_of, text_of
 from pdpp.mcp.reading import Reading
 from pdpp.mcp.structured import hit_result, hit_rung
@@ -51,7 +51,7 @@ def hit_view(reading: Reading, hit: Mapping[str, Any]) -> Hit:
         id,
         source,
         label_of(hit.get("title")) or _place(hit, source, event_time),
-        reading.url(handle, _link(hit)),
+        _address(reading, handle, hit, evidence),
         event_time,
         [str(name)[:80] for name in matched[:12]] if isinstance(matched, list) else [],
         evidence,
@@ -84,6 +84,16 @@ def _handle(hit: Mapping[str, Any]) -> Handle:
     if named is not None:
         return Handle(named.connection_id or connection_id, named.stream, named.record_id)
     return Handle(connection_id, stream or "records", record_id or "")
+
+
+def _address(
+    reading: Reading, handle: Handle, hit: Mapping[str, Any], evidence: Evidence | None
+) -> str:
+    """Return where a person opens the record; on the provider's own page, at the quoted passage."""
+    address = reading.url(handle, _link(hit))
+    if evidence is None or evidence.start is None or not reading.record_page:
+        return address
+    return f"{address}#field={path_part(evidence.field_path)}&chars={evidence.start}-{evidence.end}"
 
 
 def _link(hit: Mapping[str, Any]) -> str | None:

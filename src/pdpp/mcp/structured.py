@@ -45,7 +45,7 @@ def _unavailable(children: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any
 
 
 _FEW = 12
-_AROUND = 12
+_AROUND = 3
 
 
 def hit_result(hit: Hit) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def hit_rung(hit: Hit) -> dict[str, Any]:
 
 
 def glimpse(preview: str) -> str:
-    """Return the first marked match of a preview with the few words around it."""
+    """Return the first marked match of a preview with a few letters around it."""
     start, end = preview.find("<mark>"), preview.find("</mark>") + len("</mark>")
     if start < 0 or end - start > 80:
         return _unmarked(preview)[:60]
