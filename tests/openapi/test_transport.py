@@ -159,7 +159,6 @@ def test_what_anyone_may_read_is_answered_and_refused_in_the_same_form(
 @pytest.mark.parametrize(
     "target",
     [
-        "/",
         "/v1",
         "/v1/",
         "/v1/streams/",

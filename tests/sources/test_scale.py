@@ -22,11 +22,12 @@ MEGABYTES = 300
 DEADLINE_SECONDS = 1_800
 
 MEASURED = (
-    "import resource, sys\n"
+    "import re, sys\n"
+    "from pathlib import Path\n"
     "from pdpp.cli.program import run\n"
     "code = run(sys.argv[1:])\n"
-    "most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024\n"
-    "print(most, file=sys.stderr)\n"
+    "status = Path('/proc/self/status').read_text()\n"
+    "print(int(re.search(r'VmHWM:\\s+(\\d+)', status)[1]) // 1024, file=sys.stderr)\n"
     "sys.exit(code)\n"
 )
 

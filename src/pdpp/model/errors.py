@@ -282,3 +282,7 @@ class Misconfigured(StoreError):
     """A file, a variable or a flag says what no server can do; the message says which and where."""
 
     code = "misconfigured"
+
+
+ELSEWHERE: tuple[type[PdppError], ...] = (StoreError, ImportRefused, OAuthError)
+"""What the program or the authorization server tells: no answer of ``/v1`` has these codes."""

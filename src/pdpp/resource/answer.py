@@ -29,12 +29,12 @@ def ref(name: str) -> Json:
 
 
 def error_codes() -> dict[int, list[str]]:
-    """Return the codes of errors by their status, those of a store that cannot open aside."""
+    """Return the codes of errors by their status, those told elsewhere aside."""
     codes: dict[int, list[str]] = {}
     for found in vars(errors).values():
         if isinstance(found, type) and issubclass(found, errors.PdppError):
             listed = codes.setdefault(found.status, [])
-            if not issubclass(found, errors.StoreError) and found.code not in listed:
+            if not issubclass(found, errors.ELSEWHERE) and found.code not in listed:
                 listed.append(found.code)
     return codes
 
