@@ -153,9 +153,15 @@ def test_an_address_open_to_others_needs_a_passphrase_and_a_name(
         assert "Log in" in page.text
 
 
+def greeted(served: Served) -> None:
+    """Wait for the greeting, which comes after the ready file."""
+    wait_for(lambda: "Stop with Ctrl-C" in served.out.read_text(), served.process)
+
+
 def test_a_new_owner_is_greeted_with_a_code_that_works_once(diary: Path, tmp_path: Path) -> None:
     with serving(diary, tmp_path / "one") as served:
         code = served.ready["setup_code"]
+        greeted(served)
         assert f"  {code}\n" in served.out.read_text()
         assert f"{served.url}/agents" in served.out.read_text()
         assert code.encode() not in b"".join(
@@ -170,6 +176,7 @@ def test_a_new_owner_is_greeted_with_a_code_that_works_once(diary: Path, tmp_pat
             assert browser.get("/agents").status_code == 200
     with serving(diary, tmp_path / "two") as served:
         assert "setup_code" not in served.ready
+        greeted(served)
         assert f"You approve and revoke on {served.url}/agents" in served.out.read_text()
 
 
