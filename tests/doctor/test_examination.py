@@ -131,6 +131,7 @@ def test_nothing_made_is_nothing_to_take_back(healthy: Clinic) -> None:
     steps = examine(healthy.chart())
     next(steps)
     steps.close()
+    assert grants_left(healthy.store) == []
 
 
 def test_https_is_examined_with_its_certificate(tmp_path: Path) -> None:

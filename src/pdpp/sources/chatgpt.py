@@ -1,6 +1,5 @@
 """ChatGPT exports: conversations that are trees, of which one branch is the visible one."""
 
-import mimetypes
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -207,7 +206,7 @@ def _attachment(
         yield Skipped("a file that is not in the export", message[:120])
         return
     key = safe_key(message, digest_key(pointer)[:8])
-    media_type = mimetypes.guess_type(entry.base)[0] or "application/octet-stream"
+    media_type = entry.media_type
     data = {
         "id": key,
         "message_id": message,

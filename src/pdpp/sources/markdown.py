@@ -1,6 +1,5 @@
 """Notes as Markdown files: an Obsidian vault or any other folder of them."""
 
-import mimetypes
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -193,7 +192,7 @@ def _attachment(shelf: _Shelf, note: Entry, key: str, name: str) -> Iterator[Fou
     if entry is None:
         yield Skipped("a file that a note shows and the folder lacks", note.name)
         return
-    media_type = mimetypes.guess_type(entry.base)[0] or "application/octet-stream"
+    media_type = entry.media_type
     own = safe_key(key, digest_key(entry.name)[:12])
     data = {
         "id": own,

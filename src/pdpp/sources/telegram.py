@@ -1,6 +1,5 @@
 """Telegram Desktop exports in their machine-readable form."""
 
-import mimetypes
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -171,8 +170,7 @@ class _Reader:
             yield Skipped("a file that is not in the export", message[:120])
             return
         told = value.get("mime_type")
-        kind = told if isinstance(told, str) else mimetypes.guess_type(found.base)[0]
-        media_type = kind or "application/octet-stream"
+        media_type = told if isinstance(told, str) and told else found.media_type
         data = {
             "id": message,
             "message_id": message,

@@ -1,6 +1,7 @@
 """Trees: what the owner pointed at, a file, a folder or a zip, as bounded entries to read."""
 
 import io
+import mimetypes
 import os
 import stat
 import zipfile
@@ -70,6 +71,11 @@ class Entry:
     def suffix(self) -> str:
         """Return the ending of the name, in lower case and with its dot."""
         return Path(self.base).suffix.lower()
+
+    @property
+    def media_type(self) -> str:
+        """Return the kind of file that the name tells."""
+        return mimetypes.guess_type(self.base)[0] or "application/octet-stream"
 
     def open(self, offset: int = 0) -> BinaryIO:
         """Open the content for reading from an offset on; damage is told as ``DamagedFile``."""

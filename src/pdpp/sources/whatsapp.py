@@ -1,6 +1,5 @@
 """WhatsApp chats as the phone exports them: one text file each, perhaps with its media in a zip."""
 
-import mimetypes
 import re
 from collections.abc import Iterable, Iterator
 from datetime import tzinfo
@@ -235,7 +234,7 @@ def _media(chat: _Chat, message: str, name: str, sent: str, floating: bool) -> I
     if entry is None:
         yield Skipped("a file that is not in the export", f"{chat.entry.name} {message}")
         return
-    media_type = mimetypes.guess_type(entry.base)[0] or "application/octet-stream"
+    media_type = entry.media_type
     data = {
         "id": message,
         "message_id": message,
