@@ -3,6 +3,7 @@ DATA ?= .demo
 N ?= 100000
 
 VENV := .venv
+AUDITOR := .audit
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 UV := $(shell command -v uv 2>/dev/null)
@@ -25,7 +26,7 @@ COMPILE = uv pip compile --quiet --universal --upgrade --python-version 3.11 --o
 
 JUDGES := tests/mcp/judges tests/pages/browser
 
-.PHONY: help install run test bench lint format docs lock judges
+.PHONY: help install run test bench lint format docs audit lock judges
 
 help:
 	@echo 'make run      start the server with demo data   PORT=$(PORT) DATA=$(DATA)'
@@ -35,6 +36,7 @@ help:
 	@echo 'make format   rewrite the code to the house format'
 	@echo 'make docs     write the pages of the reference that are made from the code'
 	@echo 'make install  build $(VENV) with everything development needs'
+	@echo 'make audit    ask a public list whether a pinned package has a known weakness'
 	@echo 'make lock     pin the newest dependencies again (needs uv)'
 
 install: $(VENV)/dev.stamp
@@ -76,11 +78,23 @@ format: $(VENV)/dev.stamp
 docs: $(VENV)/dev.stamp
 	@$(PY) -m tests.house.reference
 
+# The auditor asks a public list of known weaknesses, so it is no part of the tests, and it lives
+# outside the environment that it judges.
+audit: $(AUDITOR)/stamp
+	$(AUDITOR)/bin/python -m pip_audit --strict --require-hashes --disable-pip \
+		-r requirements/run.txt -r requirements/dev.txt
+
+$(AUDITOR)/stamp: requirements/audit.txt
+	@"$(PYTHON)" -m venv --clear $(AUDITOR)
+	@$(AUDITOR)/bin/python -m pip install --disable-pip-version-check $(PINNED) -r requirements/audit.txt
+	@touch $@
+
 lock:
 	@command -v uv >/dev/null || { echo 'make lock needs uv on the PATH.' >&2; exit 1; }
 	$(COMPILE) --output-file requirements/run.txt pyproject.toml
 	$(COMPILE) --constraint requirements/run.txt --group dev \
 		--output-file requirements/dev.txt pyproject.toml
+	$(COMPILE) --group audit --output-file requirements/audit.txt
 
 # A venv whose interpreter has moved away cannot be mended, only made again.
 ifneq ($(shell test -x $(PY) && echo usable),usable)

@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+from tests.house.materials import BILL, bill
 
 from pdpp.cli.program import program
 from pdpp.configuration.effective import CONFIG_VARIABLE
 from pdpp.configuration.table import FILE_NAME, GROUPS, Setting
+from pdpp.mcp.argument import Argument, Form, call_text
+from pdpp.mcp.definition import SIGNATURES, definition
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference"
@@ -75,6 +78,53 @@ def settings_page() -> str:
     return "\n\n".join([*parts, *_WORKERS_TEXT]) + "\n"
 
 
+def tools_page() -> str:
+    """Return the page with every tool of the MCP surface."""
+    parts = [
+        "# The six tools",
+        _MADE,
+        _wrapped(
+            "What a client is told of each tool, with a call that is right. "
+            "[The MCP surface](mcp.md) tells what they answer, and how much of it at most."
+        ),
+    ]
+    for name, signature in SIGNATURES.items():
+        told = definition(name)
+        rows = [_argument(argument) for argument in signature.arguments.values()]
+        answers = ", ".join(f"`{key}`" for key in told["outputSchema"]["properties"])
+        parts += [
+            f"## `{name}`",
+            _wrapped(told["description"]),
+            f"```text\n{call_text(name, signature.example)}\n```",
+            "\n".join(["| argument | takes | about |", "|---|---|---|", *rows]),
+            _wrapped(f"The structured half may hold {answers}."),
+        ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _argument(argument: Argument) -> str:
+    need = ", required" if argument.required else ""
+    about = argument.about.replace("|", "\\|")
+    return f"| `{argument.name}`{need} | {_taken(argument)} | {about} |"
+
+
+def _taken(argument: Argument) -> str:
+    if argument.choices:
+        return ", ".join(f"`{choice}`" for choice in argument.choices)
+    if argument.form is Form.INTEGER:
+        upper = "" if argument.most is None else f" to {argument.most:,}"
+        return f"a whole number from {argument.least}{upper}"
+    return _FORMS[argument.form]
+
+
+_FORMS = {
+    Form.TEXT: "text",
+    Form.LIST: "a list of names",
+    Form.FILTER: "an object: a value or a range for each field",
+    Form.LIMITS: "an object: a whole number for each relation",
+}
+
+
 def _row(setting: Setting) -> str:
     usual = setting.unset or f"`{setting.plain(setting.default)}`"
     flag = f", also `{setting.option}`" if setting.flag else ""
@@ -119,7 +169,12 @@ _WORKERS_TEXT = (
     ),
 )
 
-PAGES = {REFERENCE / "help.md": help_page, REFERENCE / "settings.md": settings_page}
+PAGES = {
+    REFERENCE / "help.md": help_page,
+    REFERENCE / "settings.md": settings_page,
+    REFERENCE / "tools.md": tools_page,
+    BILL: bill,
+}
 
 
 def main() -> None:

@@ -75,4 +75,7 @@ def test_locking_without_uv_says_so(bare: Path) -> None:
 
 def test_the_help_names_every_target(bare: Path) -> None:
     shown = {line.split()[1] for line in make(bare).stdout.splitlines()}
-    assert shown == {"run", "test", "bench", "lint", "format", "docs", "install", "lock"}
+    phony = next(
+        line for line in (bare / "Makefile").read_text().splitlines() if line.startswith(".PHONY:")
+    )
+    assert shown == set(phony.split()[1:]) - {"help", "judges"}
