@@ -1,6 +1,6 @@
 import pytest
 
-from pdpp.authz.redirect import is_registered, origin_of, redirect_problem
+from pdpp.authz.redirect import is_registered, redirect_problem
 
 GOOD = [
     "https://claude.ai/api/mcp/auth_callback",
@@ -103,8 +103,3 @@ def test_one_loopback_name_does_not_stand_for_another() -> None:
 
 def test_a_private_scheme_is_matched_exactly() -> None:
     assert not is_registered("com.example.app:/other", ["com.example.app:/cb"])
-
-
-def test_the_place_a_browser_is_sent_to_is_an_origin_or_a_scheme() -> None:
-    assert origin_of("https://client.example:8443/cb?x") == "https://client.example:8443"
-    assert origin_of("cursor://host/path") == "cursor"

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdpp.evidence.budget import Truncation, cut, is_seam, json_length, seam_after, seam_before
+from pdpp.evidence.budget import cut, is_seam, json_length, seam_after, seam_before
 
 from .texts import TEXT
 
@@ -50,7 +50,3 @@ def test_the_ends_of_a_text_are_seams() -> None:
 def test_json_is_measured_in_characters() -> None:
     value = {"a": ["é", 1, None]}
     assert json_length(value) == len(orjson.dumps(value).decode()) == len('{"a":["é",1,null]}')
-
-
-def test_a_truncation_says_how_much_was_served() -> None:
-    assert Truncation(10, 4).as_json() == {"total_chars": 10, "served_chars": 4}

@@ -30,7 +30,6 @@ def test_declared_roles_decide_what_a_card_shows() -> None:
         title="Late rent",
         event_time="2024-03-01T10:00:00Z",
         actor="Ann",
-        body_field="content",
         link="https://example.org/m/1",
     )
 
@@ -41,7 +40,7 @@ def test_nothing_is_promoted_because_of_its_name() -> None:
         ("title", "body", "timestamp", "url", "author"), "https://example.org"
     )
     title = "Work mail / messages / 2024-05-05"
-    assert _card(data, {}) == Card(title, None, None, None, None)
+    assert _card(data, {}) == Card(title, None, None, None)
 
 
 @pytest.mark.parametrize("empty", [None, "", " \n"])
@@ -52,7 +51,7 @@ def test_an_empty_title_gives_way_to_label_stream_and_time(empty: str | None) ->
 
 def test_a_field_that_is_missing_shows_nothing() -> None:
     card = _card({}, ROLES)
-    assert card == Card("Work mail / messages / 2024-05-05", None, None, None, None)
+    assert card == Card("Work mail / messages / 2024-05-05", None, None, None)
 
 
 def test_the_first_field_of_a_role_that_holds_something_is_taken() -> None:

@@ -1,4 +1,3 @@
-import contextlib
 import json
 import logging
 from typing import Any
@@ -28,8 +27,14 @@ def test_every_json_value_is_parsed_to_itself(value: Any) -> None:
 
 @given(st.binary())
 def test_any_bytes_are_json_or_a_parse_error(text: bytes) -> None:
-    with contextlib.suppress(rpc.RpcError):
-        json.dumps(rpc.parse(text), allow_nan=False)
+    try:
+        parsed = rpc.parse(text)
+    except rpc.RpcError as raised:
+        code = raised.code
+    else:
+        assert json.loads(json.dumps(parsed, allow_nan=False)) == parsed
+        code = rpc.PARSE_ERROR
+    assert code == rpc.PARSE_ERROR
 
 
 @pytest.mark.parametrize(

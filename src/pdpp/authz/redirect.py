@@ -85,9 +85,3 @@ def _portless(uri: str) -> tuple[str | None, str, str] | None:
     if parts is None or parts.scheme != "http" or parts.hostname not in LOOPBACK:
         return None
     return parts.hostname, parts.path, parts.query
-
-
-def origin_of(uri: str) -> str:
-    """Return what a browser is sent to: an origin, or the scheme of a program."""
-    parts = urlsplit(uri)
-    return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else parts.scheme

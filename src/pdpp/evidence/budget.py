@@ -1,7 +1,6 @@
 """Budgets: cutting text where a reader would not notice, and measuring what an answer costs."""
 
 import unicodedata
-from typing import NamedTuple
 
 from pdpp.evidence.text import json_text
 
@@ -13,17 +12,6 @@ MAX_AROUND = 8192
 
 _JOINER = "\u200d"
 _LONGEST_CLUSTER = 32
-
-
-class Truncation(NamedTuple):
-    """How much of a text was served."""
-
-    total_chars: int
-    served_chars: int
-
-    def as_json(self) -> dict[str, int]:
-        """Return the two counts of a truncation descriptor."""
-        return {"total_chars": self.total_chars, "served_chars": self.served_chars}
 
 
 def _extends(char: str) -> bool:

@@ -21,7 +21,6 @@ class Card(NamedTuple):
     title: str
     event_time: str | None
     actor: str | None
-    body_field: str | None
     link: str | None
 
 
@@ -63,6 +62,5 @@ def make_card(
         title=_line(title or f"{label} / {stream} / {event_time or emitted_at}"),
         event_time=event_time,
         actor=None if actor is None else _line(actor),
-        body_field=found.get(Role.BODY, _NOTHING)[0],
         link=link if link and _WEB_LINK.match(link) else None,
     )

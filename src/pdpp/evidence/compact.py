@@ -21,8 +21,29 @@ def _object(value: object) -> Json:
     return value if isinstance(value, Mapping) else {}
 
 
-def _objects(value: object) -> list[Json]:
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+def objects(value: object) -> list[Json]:
+    """Return the objects of a list, without what is not of the kind that its name promises."""
+    held = value if isinstance(value, list) else []
+    return [_sound(item) for item in held if isinstance(item, Mapping)]
+
+
+_NAMES = frozenset({"primary_key", "search", "count", "connection_ids"})
+_KINDS: Mapping[str, Any] = {
+    **dict.fromkeys(("name", "id", "label", "connection_id", "connector_key"), str | None),
+    **dict.fromkeys(("display_name", "default_sort", "cardinality"), str | None),
+    **dict.fromkeys(("record_count", "max_limit"), int | None),
+    **dict.fromkeys((*_NAMES, "expand", "views"), list),
+    **dict.fromkeys(("fields", "record_counts"), Mapping),
+}
+
+
+def _sound(found: Json) -> dict[str, Any]:
+    """Return an object as far as its members are what a schema of this protocol holds there."""
+    return {
+        name: _texts(value) if name in _NAMES else value
+        for name, value in found.items()
+        if isinstance(value, _KINDS.get(name, object))
+    }
 
 
 def _texts(value: object) -> list[str]:
@@ -60,7 +81,7 @@ def _record_counts(row: Json, connector: Json) -> dict[str, Any]:
     """Return how many records each connection has in a stream; None where that is not told."""
     told = row.get("record_counts")
     if isinstance(told, Mapping):
-        return dict(told)
+        return {name: n if isinstance(n, int) else None for name, n in told.items()}
     count = row.get("record_count")
     if own := _text(row.get("connection_id")):
         return {own: count}
@@ -70,7 +91,7 @@ def _record_counts(row: Json, connector: Json) -> dict[str, Any]:
 
 
 def _connections(connector: Json) -> list[Json]:
-    return _objects(connector.get("granted_connections"))
+    return objects(connector.get("granted_connections"))
 
 
 def _stream_row(row: Json) -> dict[str, Any]:
@@ -79,10 +100,10 @@ def _stream_row(row: Json) -> dict[str, Any]:
         **_picked(row, "name", "label", "primary_key", "default_sort"),
         "fields": {name: field_flags(f) for name, f in _object(row.get("fields")).items()},
         "views": _texts(row.get("views"))
-        + [_text(view.get("id")) for view in _objects(row.get("views"))],
+        + [_text(view.get("id")) for view in objects(row.get("views"))],
         "expand": [
             _picked(expand, "name", "cardinality", "max_limit")
-            for expand in _objects(row.get("expand"))
+            for expand in objects(row.get("expand"))
         ],
         **_picked(row, "search", "count", "aggregate_count"),
     }
@@ -101,10 +122,10 @@ def _grouped(connector: Json, rows: list[Json], *, fields: bool) -> list[dict[st
 
 def _sources(body: Json) -> Iterator[tuple[Json, list[Json]]]:
     """Yield the connectors of a body with their rows; rows at the top go by their own connector."""
-    for connector in _objects(body.get("connectors")):
-        yield connector, _objects(connector.get("streams"))
+    for connector in objects(body.get("connectors")):
+        yield connector, objects(connector.get("streams"))
     loose: dict[str, list[Json]] = {}
-    for row in _objects(body.get("streams")):
+    for row in objects(body.get("streams")):
         loose.setdefault(_text(row.get("connector_key")), []).append(row)
     for key, rows in loose.items():
         yield ({"connector_key": key} if key else {}), rows

@@ -61,7 +61,12 @@ class WindowHandle(NamedTuple):
 def path_part(text: str) -> str:
     """Return a name as it stands in a path, percent-encoded where it must be."""
     plain = (text.isalnum() and text.isascii()) or _PLAIN.fullmatch(text)
-    return text if plain else quote(text, safe="")
+    return text if plain else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    """Return a text percent-encoded; half a character, which names nothing, is passed on too."""
+    return quote(text, safe="", errors="surrogatepass")
 
 
 def _climbs(text: str) -> bool:
@@ -188,7 +193,7 @@ def parse_handle(text: str) -> Handle:
 
 def record_uri(handle: Handle) -> str:
     """Return the resource URI of a record."""
-    return RECORD_URI + quote(handle.id, safe="")
+    return RECORD_URI + _quoted(handle.id)
 
 
 def _count(value: object, name: str, least: int, example: str) -> int | None:
@@ -255,7 +260,8 @@ def window_uri(window: WindowHandle) -> str:
         "q": window.query,
     }
     given = {name: value for name, value in data.items() if value is not None}
-    return WINDOW_URI + base64.urlsafe_b64encode(json_text(given).encode()).decode().rstrip("=")
+    written = json_text(given).encode("utf-8", "surrogatepass")
+    return WINDOW_URI + base64.urlsafe_b64encode(written).decode().rstrip("=")
 
 
 def _parse_name(text: str, prefix: str, example: str) -> str:
@@ -272,7 +278,7 @@ def parse_blob_uri(text: str) -> str:
 
 def blob_uri(blob_id: str) -> str:
     """Return the resource URI of a blob."""
-    return BLOB_URI + quote(blob_id, safe="")
+    return BLOB_URI + _quoted(blob_id)
 
 
 def parse_stream_uri(text: str) -> str:
@@ -285,4 +291,4 @@ def parse_stream_uri(text: str) -> str:
 
 def stream_uri(name: str) -> str:
     """Return the resource URI of a stream."""
-    return STREAM_URI + quote(name, safe="")
+    return STREAM_URI + _quoted(name)
