@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Router
 from starlette.routing import Route as Path
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Lifespan
 
 from pdpp.authz.authority import Authority
 from pdpp.authz.document import Fetcher
@@ -60,21 +60,46 @@ def make_app(
     fetcher: Fetcher | None = None,
 ) -> Starlette:
     """Put the ASGI application together over an open store."""
-    chosen = settings or Settings()
-    service = Service(
+    service = _service(store, settings or Settings(), clock)
+    authority = Authority(store, clock, service.settings.lifetimes)
+    meter = Meter(share)
+    resource = Router([*_resource_paths(service, meter)], default=NoSuchRoute(service))
+    resource.redirect_slashes = False
+    app = Application(
+        routes=[
+            Path(MCP_PATH, hosted_endpoint(resource, service)),
+            *resource.routes,
+            *oauth_routes(make_office(service, authority, apologise, fetcher), metadata),
+            *_documents(service),
+            *_fixtures(service),
+            *page_routes(make_site(service, authority)),
+            Path(READY_PATH, Readiness(service)),
+            Path(METRICS_PATH, Metrics(service, meter, share.started if share else None)),
+        ],
+        middleware=[Middleware(Observer, meter=meter)],
+        lifespan=_lifespan(service),
+    )
+    meter.expect(route.path for route in app.routes if isinstance(route, Path))
+    app.router.redirect_slashes = False
+    app.router.default = NoSuchRoute(service)
+    return app
+
+
+def _service(store: Store, settings: Settings, clock: instant.Clock) -> Service:
+    return Service(
         store=store,
         gate=Gate(store, clock),
-        runner=Runner(store, chosen),
+        runner=Runner(store, settings),
         signer=Signer(store.secret()),
-        buckets=Buckets(chosen.requests_per_second, chosen.request_burst, time.monotonic),
-        settings=chosen,
+        buckets=Buckets(settings.requests_per_second, settings.request_burst, time.monotonic),
+        settings=settings,
         clock=clock,
-        recorder=Recorder(store.receipts, clock, chosen.receipts),
+        recorder=Recorder(store.receipts, clock, settings.receipts),
     )
 
-    authority = Authority(store, clock, chosen.lifetimes)
-    keeper = Housekeeper(store, service.runner, chosen, clock)
-    meter = Meter(share)
+
+def _lifespan(service: Service) -> Lifespan[Starlette]:
+    keeper = Housekeeper(service.store, service.runner, service.settings, service.clock)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -85,27 +110,7 @@ def make_app(
         service.runner.close()
         service.recorder.close()
 
-    resource = Router([*_resource_paths(service, meter)], default=NoSuchRoute(service))
-    resource.redirect_slashes = False
-    mcp = hosted_endpoint(resource, service)
-    app = Application(
-        routes=[
-            Path(MCP_PATH, mcp),
-            *resource.routes,
-            *oauth_routes(make_office(service, authority, apologise, fetcher), metadata),
-            *_documents(service),
-            *_fixtures(service),
-            *page_routes(make_site(service, authority)),
-            Path(READY_PATH, Readiness(service)),
-            Path(METRICS_PATH, Metrics(service, meter, share.started if share else None)),
-        ],
-        middleware=[Middleware(Observer, meter=meter)],
-        lifespan=lifespan,
-    )
-    meter.expect(route.path for route in app.routes if isinstance(route, Path))
-    app.router.redirect_slashes = False
-    app.router.default = NoSuchRoute(service)
-    return app
+    return lifespan
 
 
 def _resource_paths(service: Service, meter: Meter) -> Iterable[BaseRoute]:
