@@ -552,6 +552,14 @@ def test_a_log_stays_within_its_bytes(book: ReceiptFile) -> None:
     assert book.verify().length > 50
 
 
+def test_a_log_far_beyond_its_bytes_is_trimmed_until_it_fits(book: ReceiptFile) -> None:
+    book.write([Sheet([read(n, records=("k" * 400,) * 20)]) for n in range(64)])
+    book.trim(1_000_000, 200_000)
+    verdict = book.verify()
+    assert verdict.problems == ()
+    assert 10 < verdict.length < 30
+
+
 def test_a_log_is_never_trimmed_to_nothing(book: ReceiptFile) -> None:
     book.trim(0, 0)
     book.append([read()])

@@ -14,8 +14,9 @@ def test_each_record_counts_once_however_many_fit_into_memory(most_held: int) ->
             seen.add(("agent", "mail", "sent"), ("k1",))
             seen.add((None, "mail", None), ("k1", f"k{turn % 3}"))
             seen.add(("agent", "notes", "notes"), ())
+        seen.add(("agent", "mail", "inbox"), ("k2", "last"))
         assert {key: count for key, count in seen.counts().items() if count} == {
-            ("agent", "mail"): 25,
+            ("agent", "mail"): 26,
             (None, "mail"): 3,
         }
 
