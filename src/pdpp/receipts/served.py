@@ -73,8 +73,8 @@ def of_changes(
 def _part_of_records(
     reach: Reach, select: frozenset[str] | None, keys: tuple[str, ...], data: Iterable[bytes]
 ) -> Served:
-    fields = shown_fields(reach.fields, select)
-    return part_of(reach, fields, records=keys, characters=count(b"".join(data)))
+    fields, size = shown_fields(reach.fields, select), count(b"".join(data))
+    return Served(reach.connection_id, reach.stream.name, reach.grant_id, fields, keys, size)
 
 
 @lru_cache(maxsize=1_024)

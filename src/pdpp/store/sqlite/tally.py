@@ -7,8 +7,10 @@ import apsw
 
 from pdpp.store.receipts import Receipt, Total
 
-_MOST_HELD = 100_000
+_MOST_HELD = 200_000
 """Records that are told apart in memory; more are told apart on the disk."""
+
+_CACHE_KILOBYTES = 16_384
 
 _Reader = tuple[str | None, str]
 _Place = tuple[str | None, str, str | None]
@@ -45,7 +47,7 @@ class Seen:
     def __init__(self, most_held: int = _MOST_HELD) -> None:
         self._most_held = most_held
         self._held: defaultdict[_Place, set[str]] = defaultdict(set)
-        self._added = 0
+        self._count = 0
         self._places: dict[_Place, int] = {}
         self._disk: apsw.Connection | None = None
 
@@ -58,14 +60,17 @@ class Seen:
 
     def add(self, place: _Place, keys: tuple[str, ...]) -> None:
         """Take down that some records of a place were read."""
-        self._held[place].update(keys)
-        self._added += len(keys)
-        if self._added > self._most_held:
+        held = self._held[place]
+        before = len(held)
+        held.update(keys)
+        self._count += len(held) - before
+        if self._count > self._most_held:
             self._put_away()
 
     def _put_away(self) -> None:
         if self._disk is None:
             self._disk = apsw.Connection("")  # a file without a name, gone when it is closed
+            self._disk.pragma("cache_size", -_CACHE_KILOBYTES)
             self._disk.execute(
                 "CREATE TABLE seen (place INTEGER, key TEXT, PRIMARY KEY (place, key))"
                 " WITHOUT ROWID"
@@ -73,11 +78,11 @@ class Seen:
         with self._disk:
             for place, keys in self._held.items():
                 number = self._places.setdefault(place, len(self._places))
-                self._disk.executemany(
-                    "INSERT OR IGNORE INTO seen VALUES (?, ?)", ((number, key) for key in keys)
-                )
+                # In order, so that what is written lies together.
+                rows = [(number, key) for key in sorted(keys)]
+                self._disk.executemany("INSERT OR IGNORE INTO seen VALUES (?, ?)", rows)
         self._held.clear()
-        self._added = 0
+        self._count = 0
 
     def counts(self) -> dict[_Reader, int]:
         """Return how many records each client read of each connection."""
