@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -62,13 +63,27 @@ def test_the_default_is_to_write_within_a_second() -> None:
     assert UNLIMITED.receipts == Policy()
 
 
-def test_large_answers_are_let_go_of_before_it_is_time_to_write(tmp_path: Path) -> None:
-    policy = Policy(seconds=3_600, soon_bytes=1_000, batch_rows=5)
+@pytest.mark.parametrize("policy", [Policy(3_600, sheet_bytes=99), Policy(3_600, most_rows=80)])
+def test_a_full_sheet_is_written_before_it_is_time_to(tmp_path: Path, policy: Policy) -> None:
     with living(library_store(tmp_path), replace(UNLIMITED, receipts=policy)) as world:
         client = world.client(connections=("home",))
         for _ in range(5):
             good(client.get(BOOKS))
         wait_for(lambda: count(world) >= 5)
+
+
+def test_a_read_over_many_streams_is_told_whole_on_one_sheet(tmp_path: Path) -> None:
+    with living(library_store(tmp_path), UNLIMITED) as world:
+        path = "/v1/streams/books/records/b1?connection_id=home&expand=author&expand=reviews"
+        for _ in range(3):
+            good(world.client(connections=("home",)).get(path))
+    store = SqliteStore(tmp_path)
+    found = [entry.receipt for entry in store.receipts.receipts(ReceiptQuery())]
+    sheets = {entry.hash for entry in store.receipts.receipts(ReceiptQuery())}
+    store.close()
+    assert [receipt.stream for receipt in found[::-1]] == ["books", "authors", "reviews"] * 3
+    assert len({receipt.at for receipt in found}) == 3
+    assert len(sheets) <= 3
 
 
 def test_many_readers_at_once_are_all_told(tmp_path: Path) -> None:
@@ -164,8 +179,8 @@ def test_a_receipt_that_could_not_be_written_is_written_later_without_another_re
     store.close()
 
 
-def test_answers_that_nobody_has_looked_at_yet_are_bounded_too(tmp_path: Path) -> None:
-    policy = Policy(seconds=3_600, soon_bytes=1 << 30, answers_bytes=40_000)
+def test_what_waits_is_bounded_where_nothing_fails_too(tmp_path: Path) -> None:
+    policy = Policy(seconds=3_600, sheet_bytes=1 << 30, waiting_bytes=5_000)
     with living(library_store(tmp_path), replace(UNLIMITED, receipts=policy)) as world:
         answered = read_until_refused(world.client(connections=("home",)))
     assert len(kept(tmp_path)) == answered > 3
@@ -277,7 +292,7 @@ def test_a_killed_server_loses_at_most_what_it_had_not_saved_and_the_next_says_s
 
 def reading(**more: object) -> Reading:
     _, token = mint(TokenKind.CLIENT, "c", 0)
-    taken = Reading(instant.now(), Principal(token, ()), "listRecords", "notes", [], 0)
+    taken = Reading(instant.now(), Principal(token, ()), "listRecords", "notes", [])
     return taken._replace(**more)  # type: ignore[arg-type]
 
 
@@ -305,7 +320,7 @@ def test_a_log_that_cannot_be_trimmed_or_ended_is_still_written(
     store = SqliteStore(tmp_path)
     recorder = Recorder(store.receipts, instant.now, Policy(seconds=0.02, most_rows=1))
     recorder.start()
-    forbid = "CREATE TRIGGER no BEFORE DELETE ON receipt BEGIN SELECT raise(ABORT, 'no'); END"
+    forbid = "CREATE TRIGGER no BEFORE DELETE ON sheet BEGIN SELECT raise(ABORT, 'no'); END"
     store.receipts._db.execute(forbid)
     for number in (2, 4):
         recorder.take(reading())
@@ -322,12 +337,47 @@ def test_a_recorder_that_never_started_takes_no_more_than_there_is_room_for(
     tmp_path: Path,
 ) -> None:
     store = SqliteStore(tmp_path)
-    recorder = Recorder(store.receipts, instant.now, Policy(answers_bytes=10))
-    recorder.take(reading(size=11))
+    recorder = Recorder(store.receipts, instant.now, Policy(waiting_bytes=10))
+    recorder.take(reading())
     with pytest.raises(Overloaded):
         recorder.take(reading())
     recorder.close()
     store.close()
+
+
+class Telling:
+    """Tells of nothing, and can be seen to be gone."""
+
+    def __call__(self) -> list[Served]:
+        return []
+
+
+def test_what_an_operation_put_aside_is_not_kept_until_it_is_written(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    recorder = Recorder(store.receipts, instant.now, Policy(seconds=3_600))
+    telling = Telling()
+    seen = weakref.ref(telling)
+    recorder.take(reading(shown=[telling]))
+    del telling
+    assert seen() is None
+    recorder.close()
+    store.close()
+
+
+def test_what_is_read_while_the_last_is_written_is_written_too(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    recorder = Recorder(store.receipts, instant.now, Policy(seconds=0.01))
+    recorder.start()
+    with store.receipts._lock:  # writing waits for this
+        recorder.take(reading())
+        wait_for(lambda: bool(recorder._full))
+        recorder.take(reading())
+        closing = threading.Thread(target=recorder.close)
+        closing.start()
+        wait_for(lambda: recorder._ending)
+    closing.join()
+    store.close()
+    assert len(kept(tmp_path)) == 2
 
 
 def test_taking_a_read_costs_the_event_loop_next_to_nothing(tmp_path: Path) -> None:

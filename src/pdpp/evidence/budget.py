@@ -16,8 +16,6 @@ _LONGEST_CLUSTER = 32
 
 def _extends(char: str) -> bool:
     """Tell whether a character is drawn together with the one before it."""
-    if char < "\u0300":
-        return False
     return (
         char == _JOINER
         or "\U0001f3fb" <= char <= "\U0001f3ff"
@@ -32,7 +30,9 @@ def is_seam(text: str, index: int) -> bool:
     if index <= 0 or index >= len(text):
         return True
     before, after = text[index - 1], text[index]
-    return not (before == _JOINER or (before == "\r" and after == "\n") or _extends(after))
+    if after < "\u0300":
+        return before != _JOINER and (after != "\n" or before != "\r")
+    return before != _JOINER and not _extends(after)
 
 
 def seam_before(text: str, index: int, floor: int = 0) -> int:

@@ -44,6 +44,26 @@ def _by_role(data: Mapping[str, object], roles: Mapping[str, str]) -> dict[str, 
     return found
 
 
+def _name(
+    found: Mapping[str, tuple[str, str]], label: str, stream: str, emitted_at: str
+) -> tuple[str, str | None]:
+    _, title = found.get(Role.TITLE, _NOTHING)
+    _, event_time = found.get(Role.EVENT_TIME, _NOTHING)
+    return _line(title or f"{label} / {stream} / {event_time or emitted_at}"), event_time
+
+
+def make_name(
+    data: Mapping[str, object],
+    roles: Mapping[str, str],
+    *,
+    label: str,
+    stream: str,
+    emitted_at: str,
+) -> tuple[str, str | None]:
+    """Return what stands on a record's card as its title and time, without the rest of it."""
+    return _name(_by_role(data, roles), label, stream, emitted_at)
+
+
 def make_card(
     data: Mapping[str, object],
     roles: Mapping[str, str],
@@ -54,12 +74,11 @@ def make_card(
 ) -> Card:
     """Return the card of a record; ``roles`` gives the declared role of a field by its name."""
     found = _by_role(data, roles)
-    _, title = found.get(Role.TITLE, _NOTHING)
-    _, event_time = found.get(Role.EVENT_TIME, _NOTHING)
+    title, event_time = _name(found, label, stream, emitted_at)
     _, actor = found.get(Role.ACTOR, _NOTHING)
     _, link = found.get(Role.LINK, _NOTHING)
     return Card(
-        title=_line(title or f"{label} / {stream} / {event_time or emitted_at}"),
+        title=title,
         event_time=event_time,
         actor=None if actor is None else _line(actor),
         link=link if link and _WEB_LINK.match(link) else None,

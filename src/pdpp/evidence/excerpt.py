@@ -204,7 +204,7 @@ def descriptor(
 
     The read begins where the excerpt does, so that its text begins with the excerpt's own.
     """
-    names = path_part(stream), path_part(record_id)
+    route = f"/v1/streams/{path_part(stream)}/records/{path_part(record_id)}/field-window"
     return {
         "object": "evidence_excerpt",
         "field_path": field,
@@ -218,7 +218,7 @@ def descriptor(
         "provenance": "lexical_match",
         "read": {
             "method": "GET",
-            "route": "/v1/streams/{}/records/{}/field-window".format(*names),
+            "route": route,
             "stream": stream,
             "record_id": record_id,
             "connection_id": connection_id,

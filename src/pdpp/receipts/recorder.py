@@ -1,4 +1,7 @@
-"""The recorder: takes what was read off the read path at once, and writes it down soon after.
+"""The recorder: takes what was read as a line of JSON, and writes such lines down soon after.
+
+A line is made where the answer is still at hand. That is cheaper than keeping the answer for a
+thread that would make it later, and a moment's lines are next to nothing in memory.
 
 No read under a grant goes unrecorded in silence. What waits to be written is bounded, and when it
 is full, because the disk is or because writing fails, such reads are refused until it is not.
@@ -7,8 +10,7 @@ is full, because the disk is or because writing fails, such reads are refused un
 import logging
 import threading
 import time
-from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,8 +19,10 @@ from pdpp.model.errors import Overloaded, StoreError
 from pdpp.model.instant import Clock
 from pdpp.receipts.served import Served, Shown, merged
 from pdpp.store.receipts import Event, Receipt, ReceiptBook
+from pdpp.store.sheet import Sheet
 
-_ROW_BYTES = 300
+_SHEETS = 16
+"""A log that is as long as it may be has at least this many sheets, so that few go at a time."""
 
 log = logging.getLogger("pdpp.receipts")
 
@@ -28,12 +32,15 @@ class Policy:
     """How soon receipts are written, how much may wait, and how much is kept."""
 
     seconds: float = 1.0
-    batch_rows: int = 2_000
-    soon_bytes: int = 1 << 20
-    answers_bytes: int = 128 << 20
+    sheet_bytes: int = 256 << 10
     waiting_bytes: int = 8 << 20
     most_rows: int = 1_000_000
     most_bytes: int = 256 << 20
+
+    @property
+    def sheet_rows(self) -> int:
+        """Return how many receipts fill a sheet."""
+        return max(1, self.most_rows // _SHEETS)
 
 
 class Reading(NamedTuple):
@@ -44,7 +51,6 @@ class Reading(NamedTuple):
     operation: str
     stream: str | None
     shown: Sequence[Shown]
-    size: int
 
 
 class Recorder:
@@ -54,9 +60,8 @@ class Recorder:
         self._book = book
         self._clock = clock
         self._policy = policy or Policy()
-        self._taken: deque[Reading] = deque()
-        self._answers = 0
-        self._rows: list[Receipt] = []
+        self._sheet = Sheet()
+        self._full: list[Sheet] = []
         self._waiting = 0
         self._unrecorded = 0
         self._failing = False
@@ -74,16 +79,26 @@ class Recorder:
     def take(self, reading: Reading) -> None:
         """Take a read that is about to be answered; refuse it where it could not be recorded."""
         policy = self._policy
-        if self._waiting > policy.waiting_bytes or self._answers > policy.answers_bytes:
+        if self._waiting > policy.waiting_bytes:
             self._refuse(reading)
             return
+        receipts = _told(reading)
         with self._lock:
-            self._taken.append(reading)
-            self._answers += reading.size
+            sheet = self._sheet
+            self._waiting += sheet.add(receipts)
+            full = sheet.size > policy.sheet_bytes or sheet.count >= policy.sheet_rows
+            if full:
+                self._turn()
+        if full:
+            self._soon.set()
         if not self._work.is_set():
             self._work.set()
-        if self._answers > policy.soon_bytes:
-            self._soon.set()
+
+    def _turn(self) -> None:
+        """Put a sheet aside that is to be written and begin another."""
+        if self._sheet.count:
+            self._full.append(self._sheet)
+            self._sheet = Sheet()
 
     def _refuse(self, reading: Reading) -> None:
         """Refuse a read under a grant; the owner's goes on, and that it went is told later."""
@@ -108,8 +123,9 @@ class Recorder:
         self._soon.set()
         if self._thread.is_alive():
             self._thread.join()
-        if self._rows or self._taken:
-            log.error("%d receipts could not be written; a gap will be told", len(self._rows))
+        left = sum(sheet.count for sheet in (*self._full, self._sheet))
+        if left:
+            log.error("%d receipts could not be written; a gap will be told", left)
             return
         try:
             self._book.finish()
@@ -121,57 +137,47 @@ class Recorder:
     def _run(self) -> None:
         while not self._ending:
             self._work.wait()
-            self._work.clear()
-            self._gather()
+            self._linger()
             self._write()
+        self._write()  # what came while the last was written
 
-    def _gather(self) -> None:
-        """Make rows of what is taken until it is time to write them."""
+    def _linger(self) -> None:
+        """Wait until it is time to write, or until a sheet is full that may well be written."""
         until = time.monotonic() + self._policy.seconds
         while not self._ending and (left := until - time.monotonic()) > 0:
-            if not self._failing and len(self._rows) >= self._policy.batch_rows:
-                break
             if self._soon.wait(left):
                 self._soon.clear()
-                self._make_rows()
-        self._make_rows()
-
-    def _make_rows(self) -> None:
-        while self._taken:
-            reading = self._taken.popleft()
-            try:
-                rows = rows_of(reading)
-            except Exception:
-                log.exception("a read could not be told; its receipt says only that it was")
-                rows = [_row(reading, Served(None, reading.stream, None, None))]
-            self._rows += rows
-            with self._lock:
-                self._answers -= reading.size
-                self._waiting += sum(map(_weight, rows))
+                if not self._failing:
+                    return
 
     def _write(self) -> None:
-        """Write the rows; where that fails keep them and try again after a while."""
-        batch, unrecorded = list(self._rows), self._unrecorded
-        if unrecorded:
-            told = f"{unrecorded} reads of the owner could not be recorded"
-            batch.append(Receipt(self._clock(), Event.GAP, detail=told))
-        if not batch:
+        """Write what waits; where that fails keep it and try again after a while."""
+        with self._lock:
+            self._work.clear()
+            self._turn()
+            sheets, unrecorded = list(self._full), self._unrecorded
+        if not sheets and not unrecorded:
             return
         try:
-            self._book.append(batch)
+            self._book.write([*sheets, *self._gap(unrecorded)])
         except StoreError as problem:
             self._tell(failing=True, why=problem.message)
             self._work.set()
             return
         self._tell(failing=False)
         with self._lock:
-            self._rows.clear()
-            self._waiting = 0
+            del self._full[: len(sheets)]
+            self._waiting = sum(sheet.size for sheet in (*self._full, self._sheet))
             self._unrecorded -= unrecorded
         try:
             self._book.trim(self._policy.most_rows, self._policy.most_bytes)
         except StoreError as problem:
             log.error("old receipts could not be dropped: %s", problem.message)
+
+    def _gap(self, unrecorded: int) -> Iterator[Sheet]:
+        if unrecorded:
+            told = f"{unrecorded} reads of the owner could not be recorded"
+            yield Sheet([Receipt(self._clock(), Event.GAP, detail=told)])
 
     def _tell(self, *, failing: bool, why: str = "") -> None:
         if failing and not self._failing:
@@ -181,31 +187,46 @@ class Recorder:
         self._failing = failing
 
 
+def _told(reading: Reading) -> list[Receipt]:
+    try:
+        return rows_of(reading)
+    except Exception:
+        log.exception("a read could not be told; its receipt says only that it was")
+        return _rows(reading, [Served(None, reading.stream, None, None)])
+
+
 def rows_of(reading: Reading) -> list[Receipt]:
     """Return the receipts of a read: one for each stream and set of fields, or one for nothing."""
-    parts = list(merged(part for shown in reading.shown for part in shown()))
-    return [_row(reading, part) for part in parts or [Served(None, reading.stream, None, ())]]
+    shown = reading.shown
+    parts = (
+        list(shown[0]())
+        if len(shown) == 1
+        else list(merged(part for each in shown for part in each()))
+    )
+    return _rows(reading, parts or [Served(None, reading.stream, None, ())])
 
 
-def _row(reading: Reading, part: Served) -> Receipt:
-    principal = reading.principal
+def _rows(reading: Reading, parts: Sequence[Served]) -> list[Receipt]:
+    at, principal, operation, *_ = reading
     grant, package = principal.grant, principal.package
     approval = grant or package
-    return Receipt(
-        at=reading.at,
-        operation=reading.operation,
-        client_id=None if approval is None else approval.client_id,
-        grant_id=part.grant_id if grant is None else grant.id,
-        package_id=None if package is None else package.id,
-        connection_id=part.connection_id,
-        stream=part.stream,
-        fields=part.fields,
-        records=part.records,
-        characters=part.characters,
-        bytes=part.bytes,
-        detail=part.blob_id,
-    )
-
-
-def _weight(row: Receipt) -> int:
-    return _ROW_BYTES + sum(map(len, row.records))
+    client_id = None if approval is None else approval.client_id
+    grant_id = None if grant is None else grant.id
+    package_id = None if package is None else package.id
+    return [
+        Receipt(
+            at,
+            operation,
+            client_id,
+            grant_id or own_id,
+            package_id,
+            connection_id,
+            stream,
+            fields,
+            records,
+            characters,
+            size,
+            blob_id,
+        )
+        for connection_id, stream, own_id, fields, records, characters, size, blob_id in parts
+    ]

@@ -1,7 +1,7 @@
-"""What was served: the handles in an answer and how much of them, worked out off the read path.
+"""What was served: the handles in an answer and how much of them.
 
 While a request is answered, an operation only puts aside one of these functions with what it has
-at hand. They run later, in the thread that writes receipts.
+at hand. They run when the answer is sure to be sent.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,6 +36,8 @@ class Served(NamedTuple):
         return (*self[:4], self.blob_id)
 
 
+_Place = tuple[str, str, str | None, tuple[str, ...]]
+
 Shown = Callable[[], Iterable[Served]]
 """Something an operation put aside: called once, it tells what was served."""
 
@@ -45,20 +47,34 @@ def part_of(reach: Reach, fields: tuple[str, ...] | None, **more: Any) -> Served
     return Served(reach.connection_id, reach.stream.name, reach.grant_id, fields, **more)
 
 
-def of_records(
-    records: Sequence[Record | Tombstone], select: frozenset[str] | None = None
-) -> Iterator[Served]:
+def of_records(records: Sequence[Record], select: frozenset[str] | None = None) -> Iterator[Served]:
     """Yield the parts of a list of records, one for each stream they are of."""
+    if not records:
+        return
+    reaches, keys, data, *_ = zip(*records, strict=True)
+    if reaches.count(reaches[0]) == len(reaches):
+        yield _part_of_records(reaches[0], select, keys, data)
+    else:
+        yield from of_changes(records, select)
+
+
+def of_changes(
+    changes: Sequence[Record | Tombstone], select: frozenset[str] | None = None
+) -> Iterator[Served]:
+    """Yield the parts of a list of changes; of what went away only the key is shown."""
     by_reach: dict[Reach, list[Record | Tombstone]] = {}
-    for record in records:
-        by_reach.setdefault(record.reach, []).append(record)
+    for change in changes:
+        by_reach.setdefault(change.reach, []).append(change)
     for reach, own in by_reach.items():
-        yield part_of(
-            reach,
-            shown_fields(reach.fields, select),
-            records=tuple([record.key for record in own]),
-            characters=count(b"".join([r.data for r in own if isinstance(r, Record)])),
-        )
+        data = [change.data for change in own if isinstance(change, Record)]
+        yield _part_of_records(reach, select, tuple([change.key for change in own]), data)
+
+
+def _part_of_records(
+    reach: Reach, select: frozenset[str] | None, keys: tuple[str, ...], data: Iterable[bytes]
+) -> Served:
+    fields, size = shown_fields(reach.fields, select), count(b"".join(data))
+    return Served(reach.connection_id, reach.stream.name, reach.grant_id, fields, keys, size)
 
 
 @lru_cache(maxsize=1_024)
@@ -80,18 +96,27 @@ def count(text: bytes) -> int:
 
 def of_hits(hits: Sequence[Hit], answers: Sequence[Mapping[str, Any]]) -> Iterator[Served]:
     """Yield the parts of a page of search results: the words shown of each, not the whole."""
+    found: dict[tuple[Reach, tuple[str, ...]], tuple[list[str], list[int]]] = {}
     for hit, answer in zip(hits, answers, strict=True):
-        reach = hit.record.reach
-        card = (name for name, role in roles_of(reach).items() if role in _ON_A_HIT)
-        passages = answer["evidence_excerpts"]
-        yield part_of(
-            reach,
-            tuple(sorted({*card, *answer["matched_fields"]})),
-            records=(hit.record.key,),
-            characters=len(answer["title"])
-            + len(answer["event_time"] or "")
-            + sum(len(passage["preview_text"]) for passage in passages),
-        )
+        record = hit.record
+        place = record.reach, tuple(answer["matched_fields"])
+        same = found.get(place)
+        if same is None:
+            same = found[place] = [], []
+        same[0].append(record.key)
+        same[1].append(len(answer["title"]) + len(answer["event_time"] or ""))
+        for passage in answer["evidence_excerpts"]:
+            same[1].append(len(passage["preview_text"]))
+    for (reach, matched), (keys, sizes) in found.items():
+        yield Served(*_place_of_hits(reach, matched), tuple(keys), sum(sizes))
+
+
+@lru_cache(maxsize=4_096)
+def _place_of_hits(reach: Reach, matched: tuple[str, ...]) -> _Place:
+    """Return where hits are from, with the fields that matched and those that any hit shows."""
+    card = (name for name, role in roles_of(reach).items() if role in _ON_A_HIT)
+    fields = tuple(sorted({*card, *matched}))
+    return reach.connection_id, reach.stream.name, reach.grant_id, fields
 
 
 def of_window(reach: Reach, key: str, field: str, text: str) -> Iterator[Served]:

@@ -140,7 +140,7 @@ class Endpoint:
             answer = await service.runner.write(lambda: route.operation(call))
         else:
             answer = await service.runner.read(_kind(route, call), lambda: _read(route, call))
-            service.recorder.take(_reading(route, call, answer))
+            service.recorder.take(_reading(route, call))
         if isinstance(answer, Piece):
             await _send_piece(send, answer, request_id, head=route.method == "HEAD")
         elif answer is None:
@@ -200,10 +200,9 @@ def _read(route: Route, call: Call) -> Any:
     return answer if isinstance(answer, Piece) else orjson.dumps(answer)
 
 
-def _reading(route: Route, call: Call, answer: bytes | Piece) -> Reading:
+def _reading(route: Route, call: Call) -> Reading:
     """Return a read as its receipt is made from."""
-    size = len(answer) if isinstance(answer, bytes) else 0
-    return Reading(call.now, call.principal, route.name, call.path.get("stream"), call.shown, size)
+    return Reading(call.now, call.principal, route.name, call.path.get("stream"), call.shown)
 
 
 def _nothing_here() -> NotFound:

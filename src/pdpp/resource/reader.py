@@ -8,7 +8,7 @@ import orjson
 
 from pdpp.model.declaration import Cardinality, Kind, Relationship
 from pdpp.model.errors import CursorExpired, InvalidExpand, InvalidRequest
-from pdpp.receipts.served import of_records
+from pdpp.receipts.served import of_changes, of_records
 from pdpp.resource.call import Call, chosen_fields, no_record
 from pdpp.resource.envelope import (
     list_envelope,
@@ -251,7 +251,7 @@ def list_changes(call: Call) -> dict[str, Any]:
             select=select,
         )
     )
-    call.shown.append(partial(of_records, page.changes, select))
+    call.shown.append(partial(of_changes, page.changes, select))
     data = [
         tombstone_envelope(change) if isinstance(change, Tombstone) else record_envelope(change)
         for change in page.changes

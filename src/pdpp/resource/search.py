@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from pdpp.evidence.analyse import Match, Phrase, find, parse_query
-from pdpp.evidence.card import make_card
+from pdpp.evidence.card import make_name
 from pdpp.evidence.excerpt import descriptor, excerpt
 from pdpp.evidence.handle import Handle
 from pdpp.evidence.text import digest
@@ -146,7 +146,7 @@ def _hit(hit: Hit, phrases: Sequence[Phrase]) -> dict[str, Any]:
     record, reach = hit.record, hit.record.reach
     data = orjson.loads(record.data)
     emitted_at = instant.to_text(record.emitted_at)
-    card = make_card(
+    title, event_time = make_name(
         data,
         _naming_roles(reach),
         label=reach.feed.connection.display_name,
@@ -156,12 +156,12 @@ def _hit(hit: Hit, phrases: Sequence[Phrase]) -> dict[str, Any]:
     matched, excerpts = _evidence(reach, record.key, data, phrases)
     return {
         "object": "search_result",
-        "id": Handle(reach.connection_id, reach.stream.name, record.key).id,
+        "id": _handle_before(reach) + record.key,
         "record_key": record.key,
         "stream": reach.stream.name,
         **_source(reach),
-        "title": card.title,
-        "event_time": card.event_time,
+        "title": title,
+        "event_time": event_time,
         "emitted_at": emitted_at,
         "record_url": record_path(reach, record.key),
         "matched_fields": matched,
@@ -177,6 +177,12 @@ def _hit(hit: Hit, phrases: Sequence[Phrase]) -> dict[str, Any]:
 @lru_cache(maxsize=4_096)
 def _source(reach: Reach) -> Mapping[str, Any]:
     return source_of(reach)
+
+
+@lru_cache(maxsize=4_096)
+def _handle_before(reach: Reach) -> str:
+    """Return what stands before the key in the handles of a reach's records."""
+    return Handle(reach.connection_id, reach.stream.name, "").id
 
 
 @lru_cache(maxsize=4_096)

@@ -3,7 +3,10 @@
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from pdpp.store.sheet import Sheet
 
 
 class Event(StrEnum):
@@ -44,7 +47,7 @@ class Receipt(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A receipt with its place in the chain."""
+    """A receipt with its place in the chain; those that were written together have one hash."""
 
     number: int
     hash: bytes
@@ -93,6 +96,10 @@ class ReceiptBook(Protocol):
 
     def append(self, receipts: Sequence[Receipt]) -> None:
         """Write receipts, all of them or none."""
+        ...
+
+    def write(self, sheets: Sequence["Sheet"]) -> None:
+        """Write sheets of receipts, all of them or none."""
         ...
 
     def trim(self, most_rows: int, most_bytes: int) -> None:

@@ -18,9 +18,11 @@ BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.
 """The seconds up to which a request falls into each bucket; a last bucket takes the rest."""
 
 _MOST_ROUTES = 128
-_ACCEPTED, _REJECTED, _IN_FLIGHT, _HEAD = 0, 1, 2, 4
+_ACCEPTED, _REJECTED, _BEGUN, _HEAD = 0, 1, 2, 4
 _BUCKETS = len(METHODS) * len(STATUSES)
-_MICROSECONDS = _BUCKETS + len(BOUNDS) + 1
+_FIRST = BOUNDS[0]  # most requests take no longer
+_AFTER_BUCKETS = len(BOUNDS) + 1
+_MICROSECONDS = _BUCKETS + _AFTER_BUCKETS
 _ROUTE = _MICROSECONDS + 1
 _METHOD_PLACE = {name: number * len(STATUSES) for number, name in enumerate(METHODS)}
 _STATUS_PLACE = {status: number for number, status in enumerate(STATUSES)}
@@ -66,8 +68,9 @@ class Meter:
         share = share or Share()
         self._all = share.memory or memoryview(bytearray(8 * WORDS)).cast("Q")
         self._words = self._all[share.place * WORDS : (share.place + 1) * WORDS]
-        self._words[_IN_FLIGHT] = 0
+        self._words[_BEGUN] = self._ended(self._words)
         self._places = {OTHER: _HEAD}
+        self._known: dict[tuple[str, str, int], tuple[int, int]] = {}
         self._lock = Lock()
 
     def expect(self, routes: Iterable[str]) -> None:
@@ -79,17 +82,26 @@ class Meter:
 
     def begin(self) -> None:
         """Count a request that has come in."""
-        self._words[_IN_FLIGHT] += 1
+        self._words[_BEGUN] += 1
 
     def end(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count a request that is done."""
         words = self._words
-        words[_IN_FLIGHT] -= 1
+        counted, buckets = self._known.get((route, method, status)) or self._kind(
+            route, method, status
+        )
+        words[counted] += 1
+        words[buckets + (bisect_left(BOUNDS, seconds) if seconds > _FIRST else 0)] += 1
+        words[buckets + _AFTER_BUCKETS] += int(seconds * 1e6)
+
+    def _kind(self, route: str, method: str, status: int) -> tuple[int, int]:
+        """Return where a kind of request is counted and timed; only what a route is, is kept."""
         place = self._places.get(route, _HEAD)
         kind = _METHOD_PLACE.get(method, _OTHER_METHOD)
-        words[place + kind + _STATUS_PLACE.get(status, _FAILED)] += 1
-        words[place + _BUCKETS + bisect_left(BOUNDS, seconds)] += 1
-        words[place + _MICROSECONDS] += int(seconds * 1e6)
+        found = place + kind + _STATUS_PLACE.get(status, _FAILED), place + _BUCKETS
+        if route in self._places and method in _METHOD_PLACE and status in _STATUS_PLACE:
+            self._known[route, method, status] = found
+        return found
 
     def ingested(self, accepted: int, rejected: int) -> None:
         """Count the lines of a batch; batches are written in threads, requests counted in one."""
@@ -110,7 +122,15 @@ class Meter:
     @property
     def in_flight(self) -> int:
         """Return how many requests wait for their answer."""
-        return self._sum(_IN_FLIGHT)
+        return max(0, self._sum(_BEGUN) - self._ended(self._all))
+
+    def _ended(self, words: memoryview) -> int:
+        """Return how many requests are done, by the buckets they fell into."""
+        return sum(
+            sum(words[place + _BUCKETS + at :: WORDS])
+            for place in range(_HEAD, WORDS, _ROUTE)
+            for at in range(_AFTER_BUCKETS)
+        )
 
     def _sum(self, place: int) -> int:
         return sum(self._all[place::WORDS])

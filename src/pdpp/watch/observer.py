@@ -12,7 +12,9 @@ from pdpp.watch.meter import LEFT, OTHER, Meter
 log = logging.getLogger("pdpp.access")
 
 _ID = b"request-id"
-_NOTHING = (b"", b"")
+_NOTHING: Message = {"status": LEFT, "headers": ()}
+_FAILED: Message = {"status": 500, "headers": ()}
+"""How an answer would begin that never did."""
 
 
 class Observer:
@@ -28,39 +30,42 @@ class Observer:
             await self._app(scope, receive, send)
             return
         started = perf_counter()
-        status, request_id = LEFT, b""
+        start: Message = _NOTHING
 
         def sending(message: Message) -> Awaitable[None]:
-            nonlocal status, request_id
+            nonlocal start
             if message["type"] == "http.response.start":
-                status, headers = message["status"], message["headers"]
-                first = headers[0] if headers else _NOTHING
-                request_id = first[1] if first[0] == _ID else _named(message)
+                start = message
+                headers = message["headers"]
+                if not headers or headers[0][0] != _ID:
+                    _name(message)
             return send(message)
 
         self._meter.begin()
         try:
             await self._app(scope, receive, sending)
         except Exception:
-            status = 500 if status == LEFT else status
+            start = _FAILED if start is _NOTHING else start
             raise
         finally:
             seconds = perf_counter() - started
             route = getattr(scope.get("route"), "path", OTHER)
-            self._meter.end(route, scope["method"], status, seconds)
+            self._meter.end(route, scope["method"], start["status"], seconds)
             if log.isEnabledFor(logging.INFO):
-                _tell(request_id.decode("latin-1"), scope["method"], route, status, seconds)
+                _tell(_id_of(start), scope["method"], route, start["status"], seconds)
 
 
-def _named(message: Message) -> bytes:
-    """Return the id of an answer, which gets one where it has none."""
-    headers = message["headers"]
-    for name, value in headers:
-        if name == _ID:
-            return bytes(value)
-    request_id = f"req_{secrets.token_hex(8)}".encode()
-    message["headers"] = [*headers, (_ID, request_id)]
-    return request_id
+def _name(message: Message) -> None:
+    """Give an answer an id where it has none."""
+    if not _id_of(message):
+        request_id = f"req_{secrets.token_hex(8)}".encode()
+        message["headers"] = [*message["headers"], (_ID, request_id)]
+
+
+def _id_of(message: Message) -> str:
+    """Return the id of an answer."""
+    found = (bytes(value) for name, value in message["headers"] if name == _ID)
+    return next(found, b"").decode("latin-1")
 
 
 def _tell(request_id: str, method: str, route: str, status: int, seconds: float) -> None:

@@ -6,6 +6,7 @@ import shutil
 import signal
 import stat
 from collections.abc import Iterator
+from itertools import pairwise
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from tests.store.world import NOW, Clock
 
 from pdpp.model import instant
 from pdpp.model.errors import NewerDatabase, StoreError
-from pdpp.store.receipts import Event, Receipt, ReceiptQuery
+from pdpp.store.receipts import Event, Kept, Receipt, ReceiptQuery
+from pdpp.store.sheet import Sheet
 from pdpp.store.sqlite.receipts import RECEIPTS_NAME, ReceiptFile
 from pdpp.store.sqlite.store import SqliteStore
 
@@ -51,7 +53,8 @@ def read(number: int = 0, **more: object) -> Receipt:
 
 
 def fill(book: ReceiptFile, count: int = 10) -> None:
-    book.append([read(number) for number in range(count)])
+    """Write receipts, each on a sheet of its own."""
+    book.write([Sheet([read(number)]) for number in range(count)])
 
 
 def tampered(store: SqliteStore, *statements: str) -> tuple[str, ...]:
@@ -62,6 +65,11 @@ def tampered(store: SqliteStore, *statements: str) -> tuple[str, ...]:
         db.execute(statement)
     db.close()
     return store.receipts.verify().problems
+
+
+def cut(which: str) -> tuple[str, str]:
+    """Return what takes sheets away, with all that names them."""
+    return f"DELETE FROM sheet WHERE {which}", f"DELETE FROM reader WHERE {which}"
 
 
 def test_receipts_come_back_newest_first_as_they_were_given(book: ReceiptFile) -> None:
@@ -132,23 +140,123 @@ def test_a_log_as_it_was_written_is_whole(book: ReceiptFile) -> None:
     assert verdict.hash == book.hash_of(5)
 
 
-COLUMNS = [*Receipt._fields, "hash", "number"]
+def test_sheets_of_any_length_are_one_chain_of_numbered_receipts(book: ReceiptFile) -> None:
+    given = [read(number, client_id=f"agent{number % 3}") for number in range(9)]
+    book.write([Sheet(given[:1]), Sheet(given[1:6]), Sheet(), Sheet(given[6:])])
+    kept = list(book.receipts(ALL))[::-1]
+    assert [(entry.number, entry.receipt) for entry in kept] == list(enumerate(given, 1))
+    assert [len(set(hashes)) for hashes in _hashes(kept, (0, 1, 6, 9))] == [1, 1, 1]
+    assert [book.hash_of(entry.number) for entry in kept] == [entry.hash for entry in kept]
+    mine = [entry.number for entry in book.receipts(ReceiptQuery(1_004, "agent1"))]
+    assert mine == [8, 5]
+    assert book.last_read("agent0") == 1_006
+    assert (book.verify().length, book.verify().problems) == (9, ())
 
 
-@pytest.mark.parametrize("column", COLUMNS)
+def _hashes(kept: list[Kept], ends: tuple[int, ...]) -> list[list[bytes]]:
+    return [[e.hash for e in kept[start:end]] for start, end in pairwise(ends)]
+
+
+def test_what_many_receipts_have_in_common_is_written_once(store: SqliteStore) -> None:
+    store.receipts.append([read(number) for number in range(100)])
+    content = bytes(store.receipts._db.execute("SELECT content FROM sheet").get)
+    assert content.count(b"grt_1") == content.count(b"listRecords") == 1
+    assert len(content) < 100 * 30
+
+
+def test_nothing_to_write_writes_nothing(book: ReceiptFile) -> None:
+    book.append([])
+    assert (book.verify().length, book.verify().problems) == (0, ())
+
+
+PLACE, RECEIPT = "$.places[0]", "$.receipts[0]"
+VALUES = {
+    "at": f"{RECEIPT}[0]",
+    **{name: f"{PLACE}[{place}]" for place, name in enumerate(Receipt._fields[1:8])},
+    "records": f"{RECEIPT}[2][0]",
+    "characters": f"{RECEIPT}[3]",
+    "bytes": f"{RECEIPT}[4]",
+    "detail": f"{RECEIPT}[5]",
+}
+"""Where each value of a receipt stands on its sheet."""
+
+
+def changed(path: str, value: str) -> str:
+    """Return the expression that changes something on a sheet."""
+    return f"content = CAST(json_set(CAST(content AS TEXT), '{path}', {value}) AS BLOB)"
+
+
+@pytest.mark.parametrize("name", Receipt._fields)
 @pytest.mark.parametrize("number", [1, 5, 10])
-def test_a_change_of_any_value_shows(store: SqliteStore, column: str, number: int) -> None:
-    fill(store.receipts)
-    change = {"number": "number + 100", "hash": "zeroblob(32)", "records": "'[\"n\"]'"}
-    value = change.get(column, "7" if column in ("at", "characters", "bytes") else "'x'")
-    told = tampered(store, f"UPDATE receipt SET {column} = {value} WHERE number = {number}")
-    assert told
+def test_a_change_of_any_value_shows(store: SqliteStore, name: str, number: int) -> None:
+    store.receipts.write([Sheet([read(n, bytes=3, detail="d")]) for n in range(10)])
+    value = "7" if name in ("at", "characters", "bytes") else "'x'"
+    change = changed(VALUES[name], value)
+    before = list(store.receipts.receipts(ALL))
+    told = tampered(store, f"UPDATE sheet SET {change} WHERE last = {number}")
+    assert f"receipt {number} was changed, or the one it follows was" in told
+    after = list(store.receipts.receipts(ALL))
+    assert [old == new for old, new in zip(before, after, strict=True)].count(False) == 1
 
 
-@pytest.mark.parametrize("value", ["CAST('x' AS BLOB)", "CAST(x'ff' AS TEXT)", "1.5"])
-def test_a_value_of_another_kind_shows(store: SqliteStore, value: str) -> None:
+@pytest.mark.parametrize("value", ["7", "'x'", "CAST('x' AS BLOB)", "CAST(x'ff' AS TEXT)", "1.5"])
+@pytest.mark.parametrize("column", ["latest", "events", "content", "hash"])
+def test_a_change_of_any_column_shows(store: SqliteStore, column: str, value: str) -> None:
     fill(store.receipts)
-    assert tampered(store, f"UPDATE receipt SET detail = {value} WHERE number = 4")
+    assert tampered(store, f"UPDATE sheet SET {column} = {value} WHERE last = 5")
+
+
+def test_a_change_on_a_sheet_of_many_names_them_all(store: SqliteStore) -> None:
+    store.receipts.write([Sheet([read(1)]), Sheet([read(2), read(3)]), Sheet([read(4)])])
+    told = tampered(store, f"UPDATE sheet SET {changed('$.receipts[0][3]', '1')} WHERE last = 3")
+    assert told == ("receipts 2 to 3 were changed, or the one they follow was",)
+    assert tampered(store, *cut("last = 3")) == ("receipts 2 to 3 missing",)
+
+
+def test_a_receipt_taken_from_or_added_to_a_sheet_shows(store: SqliteStore) -> None:
+    store.receipts.write([Sheet([read(1)]), Sheet([read(2), read(3)]), Sheet([read(4)])])
+    fewer = "content = CAST(json_remove(CAST(content AS TEXT), '$.receipts[0]') AS BLOB)"
+    assert tampered(store, f"UPDATE sheet SET {fewer} WHERE last = 3") == ("receipt 2 is missing",)
+    again = changed("$.receipts[1]", "json_extract(CAST(content AS TEXT), '$.receipts[0]')")
+    told = tampered(store, f"UPDATE sheet SET {again} WHERE last = 3")
+    assert told == ("receipts 2 to 3 were changed, or the one they follow was",)
+    more = changed("$.receipts[2]", "json_extract(CAST(content AS TEXT), '$.receipts[0]')")
+    told = tampered(store, f"UPDATE sheet SET {more} WHERE last = 3")
+    assert told == ("receipt 1 is where another belongs",)
+
+
+def test_a_sheet_taken_away_is_told_and_what_is_left_is_listed(store: SqliteStore) -> None:
+    fill(store.receipts, 3)
+    told = tampered(store, "DELETE FROM sheet WHERE last = 2")
+    assert told[0] == "receipt 2 is missing"
+    mine = [entry.number for entry in store.receipts.receipts(ReceiptQuery(client_id="agent"))]
+    assert mine == [3, 1]
+
+
+def test_a_sheet_that_cannot_be_read_is_told_by_number(store: SqliteStore) -> None:
+    fill(store.receipts, 3)
+    told = tampered(store, "UPDATE sheet SET content = CAST('no' AS BLOB) WHERE last = 2")
+    assert told[:1] == ("receipt 2 was changed, or the one it follows was",)
+    with pytest.raises(StoreError, match=r"receipt 2 cannot be read: .*verify tells more"):
+        list(store.receipts.receipts(ALL))
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ("DELETE FROM reader WHERE last = 4", "receipt 4 is not in the list of what its client"),
+        ("UPDATE reader SET client_id = 'x' WHERE last = 4", "receipt 4 is not in the list"),
+        ("UPDATE reader SET latest = 7 WHERE last = 4", "receipt 4 is not in the list"),
+        ("UPDATE reader SET last = 50 WHERE last = 4", "receipt 4 is not in the list"),
+        ("INSERT INTO reader VALUES ('x', 1, 4)", "names receipts that are not theirs"),
+        ("INSERT INTO reader VALUES ('agent', 1, 99)", "names receipts that are not theirs"),
+    ],
+)
+def test_a_change_of_who_is_listed_as_reader_shows(
+    store: SqliteStore, change: str, problem: str
+) -> None:
+    fill(store.receipts)
+    assert problem in tampered(store, change)[0]
 
 
 def test_every_byte_of_every_row_counts(store: SqliteStore, tmp_path: Path) -> None:
@@ -157,9 +265,10 @@ def test_every_byte_of_every_row_counts(store: SqliteStore, tmp_path: Path) -> N
     store.backup(folder)
     path = folder / RECEIPTS_NAME
     good = path.read_bytes()
-    start = good.index(b"listRecordsagentgrt_1cin_1notes")
+    whole = bytes(store.receipts._db.execute("SELECT content FROM sheet WHERE last = 2").get)
+    start = good.index(whole)
     missed = []
-    for place in range(start, start + len(b'listRecordsagentgrt_1cin_1notes["id","title"]["n0"]')):
+    for place in range(start, start + len(whole)):
         changed = bytearray(good)
         changed[place] ^= 1
         path.write_bytes(changed)
@@ -172,13 +281,15 @@ def test_every_byte_of_every_row_counts(store: SqliteStore, tmp_path: Path) -> N
 
 def test_a_receipt_taken_out_of_the_middle_is_named(store: SqliteStore) -> None:
     fill(store.receipts)
-    assert tampered(store, "DELETE FROM receipt WHERE number = 4") == ("receipt 4 is missing",)
-    assert tampered(store, "DELETE FROM receipt WHERE number = 5") == ("receipts 4 to 5 missing",)
+    told = tampered(store, *cut("last = 4"))
+    assert told == ("receipt 4 is missing",)
+    told = tampered(store, *cut("last = 5"))
+    assert told == ("receipts 4 to 5 missing",)
 
 
 def test_a_tail_that_was_cut_off_is_told(store: SqliteStore) -> None:
     fill(store.receipts)
-    told = tampered(store, "DELETE FROM receipt WHERE number > 8")
+    told = tampered(store, *cut("last > 8"))
     assert told == ("receipts 9 to 10 missing",)
 
 
@@ -186,15 +297,15 @@ def test_a_tail_that_was_cut_off_with_its_end_moved_is_not_sealed(store: SqliteS
     fill(store.receipts)
     told = tampered(
         store,
-        "DELETE FROM receipt WHERE number > 8",
-        "UPDATE head SET last = 8, hash = (SELECT hash FROM receipt WHERE number = 8)",
+        *cut("last > 8"),
+        "UPDATE head SET last = 8, hash = (SELECT hash FROM sheet WHERE last = 8)",
     )
     assert told == ("the ends of the log are not sealed by this store",)
 
 
 def test_a_beginning_that_was_cut_off_is_told(store: SqliteStore) -> None:
     fill(store.receipts)
-    assert tampered(store, "DELETE FROM receipt WHERE number < 3") == ("receipts 1 to 2 missing",)
+    assert tampered(store, *cut("last < 3")) == ("receipts 1 to 2 missing",)
     moved = tampered(store, "UPDATE head SET first = 3, before = zeroblob(32)")
     assert "the ends of the log are not sealed by this store" in moved
 
@@ -203,29 +314,27 @@ def test_swapped_receipts_are_told(store: SqliteStore) -> None:
     fill(store.receipts)
     told = tampered(
         store,
-        "UPDATE receipt SET number = 99 WHERE number = 4",
-        "UPDATE receipt SET number = 4 WHERE number = 5",
-        "UPDATE receipt SET number = 5 WHERE number = 99",
+        *(
+            f"UPDATE {table} SET last = {to} WHERE last = {which}"
+            for table in ("sheet", "reader")
+            for which, to in ((4, 99), (5, 4), (99, 5))
+        ),
     )
     assert [line.partition(" was")[0] for line in told] == ["receipt 4", "receipt 5", "receipt 6"]
 
 
 def test_a_receipt_put_in_from_outside_is_told(store: SqliteStore) -> None:
     fill(store.receipts)
-    columns = ", ".join(Receipt._fields)
-    told = tampered(
-        store, f"INSERT INTO receipt SELECT 11, {columns}, hash FROM receipt WHERE number = 10"
-    )
+    again = "latest, events, content, hash FROM sheet WHERE last = 10"
+    told = tampered(store, f"INSERT INTO sheet SELECT 11, {again}")
     assert "receipts 11 to 11 were added from outside" in told
-    before = tampered(
-        store, f"INSERT INTO receipt SELECT 0, {columns}, hash FROM receipt WHERE number = 10"
-    )
+    before = tampered(store, f"INSERT INTO sheet SELECT 0, {again}")
     assert "receipt 0 is where another belongs" in before
 
 
 def test_a_last_receipt_made_anew_is_told(store: SqliteStore) -> None:
     fill(store.receipts, 2)
-    chain_of = "UPDATE head SET hash = (SELECT hash FROM receipt WHERE number = 1)"
+    chain_of = "UPDATE head SET hash = (SELECT hash FROM sheet WHERE last = 1)"
     assert "the end of the log is another than receipt 2" in tampered(store, chain_of)
 
 
@@ -233,8 +342,8 @@ def test_tampering_is_not_sealed_over_by_going_on(store: SqliteStore) -> None:
     fill(store.receipts)
     tampered(
         store,
-        "DELETE FROM receipt WHERE number > 8",
-        "UPDATE head SET last = 8, hash = (SELECT hash FROM receipt WHERE number = 8)",
+        *cut("last > 8"),
+        "UPDATE head SET last = 8, hash = (SELECT hash FROM sheet WHERE last = 8)",
     )
     fill(store.receipts, 2)
     kept = [entry.receipt.operation for entry in store.receipts.receipts(ALL, 3)]
@@ -245,7 +354,7 @@ def test_tampering_is_not_sealed_over_by_going_on(store: SqliteStore) -> None:
 
 def test_many_problems_are_told_in_a_few_lines(store: SqliteStore) -> None:
     fill(store.receipts, 100)
-    assert len(tampered(store, "UPDATE receipt SET characters = 1")) == 20
+    assert len(tampered(store, f"UPDATE sheet SET {changed(VALUES['at'], '1')}")) == 20
 
 
 def test_the_log_of_another_store_is_not_sealed_by_this_one(
@@ -411,7 +520,7 @@ def test_the_oldest_make_room_and_that_is_written_down(
     assert verdict.problems == ()
     assert verdict.first == 7
     assert events(book) == [(Event.TRIMMED, "receipts 1 to 6 made room for newer")]
-    assert tampered(store, "DELETE FROM receipt WHERE number = 7") == ("receipt 7 is missing",)
+    assert tampered(store, *cut("last = 7")) == ("receipt 7 is missing",)
 
 
 def test_far_too_many_go_at_once(book: ReceiptFile) -> None:
@@ -419,6 +528,18 @@ def test_far_too_many_go_at_once(book: ReceiptFile) -> None:
     book.trim(10, 1 << 30)
     assert book.verify().length == 11
     assert book.verify().problems == ()
+
+
+def test_receipts_that_were_written_together_go_together(book: ReceiptFile) -> None:
+    for start in range(0, 100, 25):
+        book.append([read(number, client_id=f"agent{start}") for number in range(25)])
+    book.trim(99, 1 << 30)
+    verdict = book.verify()
+    assert (verdict.first, verdict.length, verdict.problems) == (26, 76, ())
+    assert events(book) == [(Event.TRIMMED, "receipts 1 to 25 made room for newer")]
+    assert (book.last_read("agent0"), book.last_read("agent25")) == (None, 1_024)
+    assert book.hash_of(25) is None
+    assert book.hash_of(26) == book.hash_of(50) is not None
 
 
 def test_a_log_stays_within_its_bytes(book: ReceiptFile) -> None:
@@ -429,6 +550,14 @@ def test_a_log_stays_within_its_bytes(book: ReceiptFile) -> None:
     assert book._path.stat().st_size < 2 * most
     assert book.verify().problems == ()
     assert book.verify().length > 50
+
+
+def test_a_log_far_beyond_its_bytes_is_trimmed_until_it_fits(book: ReceiptFile) -> None:
+    book.write([Sheet([read(n, records=("k" * 400,) * 20)]) for n in range(64)])
+    book.trim(1_000_000, 200_000)
+    verdict = book.verify()
+    assert verdict.problems == ()
+    assert 10 < verdict.length < 30
 
 
 def test_a_log_is_never_trimmed_to_nothing(book: ReceiptFile) -> None:

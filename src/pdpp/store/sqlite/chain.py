@@ -2,21 +2,16 @@
 
 import hashlib
 import hmac
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 import orjson
-
-from pdpp.store.receipts import Event
 
 NOTHING = bytes(32)
 """What the first receipt of all follows."""
 
 MOST_PROBLEMS = 20
 _PURPOSE = b"pdpp receipts"
-
-Row = tuple[Any, ...]
-"""A receipt as it is stored: its number, its columns, its hash."""
 
 
 class Head(NamedTuple):
@@ -26,6 +21,20 @@ class Head(NamedTuple):
     before: bytes = NOTHING
     last: int = 0
     hash: bytes = NOTHING
+
+
+class Link(NamedTuple):
+    """Receipts that were written together, as they are found.
+
+    ``length`` is None where that cannot be told, and ``follows`` tells whether the hash is the one
+    to come after another. ``tampering`` is what one of them says about the log itself.
+    """
+
+    length: int | None
+    last: int
+    hash: bytes
+    follows: Callable[[bytes], bool]
+    tampering: str | None = None
 
 
 def sealing_key(secret: bytes) -> bytes:
@@ -44,22 +53,25 @@ def is_sealed(head: Head, key: bytes, found: bytes) -> bool:
     return hmac.compare_digest(seal(head, key), found)
 
 
-def link(before: bytes, number: int, columns: Row) -> bytes:
-    """Return the hash of a receipt that follows another."""
-    return hashlib.sha256(before + orjson.dumps((number, *columns))).digest()
+def link(before: bytes, last: int, latest: int, events: int, content: bytes) -> bytes:
+    """Return the hash of a sheet that follows other receipts and ends with a number."""
+    digest = hashlib.sha256(before + orjson.dumps((last, latest, events)))
+    digest.update(content)
+    return digest.digest()
 
 
-def problems(rows: Iterable[Row], head: Head) -> Iterator[str]:
+def problems(links: Iterable[Link], head: Head) -> Iterator[str]:
     """Yield what is wrong with a chain that should reach from one end to the other."""
     number, before = head.first - 1, head.before
-    for found, *columns, stored in rows:
-        if found != number + 1:
-            yield _missing(number + 1, found - 1)
-        elif not _follows(before, found, tuple(columns), stored):
-            yield f"receipt {found} was changed, or the one it follows was"
-        if columns[1] == Event.BROKEN:
-            yield f"receipt {found} tells of tampering: {columns[-1]}"
-        number, before = found, stored
+    for found in links:
+        first = number + 1 if found.length is None else found.last - found.length + 1
+        if first != number + 1:
+            yield _missing(number + 1, first - 1)
+        elif not found.follows(before):
+            yield _changed(first, found.last)
+        if found.tampering is not None:
+            yield f"receipt {found.last} tells of tampering: {found.tampering}"
+        number, before = found.last, found.hash
     if number < head.last:
         yield _missing(number + 1, head.last)
     elif number > head.last:
@@ -68,14 +80,13 @@ def problems(rows: Iterable[Row], head: Head) -> Iterator[str]:
         yield f"the end of the log is another than receipt {number}"
 
 
-def _follows(before: bytes, number: int, columns: Row, stored: object) -> bool:
-    try:
-        return link(before, number, columns) == stored
-    except TypeError:
-        return False  # a value of a kind that is never written
-
-
 def _missing(first: int, last: int) -> str:
     if last < first:
         return f"receipt {last + 1} is where another belongs"
     return f"receipt {first} is missing" if first == last else f"receipts {first} to {last} missing"
+
+
+def _changed(first: int, last: int) -> str:
+    if first >= last:
+        return f"receipt {last} was changed, or the one it follows was"
+    return f"receipts {first} to {last} were changed, or the one they follow was"

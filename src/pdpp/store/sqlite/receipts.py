@@ -5,49 +5,49 @@ import secrets
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
 import apsw
-import orjson
 
 from pdpp.model import instant
 from pdpp.model.errors import NewerDatabase, StoreError
 from pdpp.store.receipts import Event, Kept, Receipt, ReceiptQuery, Total, Verdict
-from pdpp.store.sqlite import chain, recount
-from pdpp.store.sqlite.chain import Head, Row
+from pdpp.store.sheet import Sheet
+from pdpp.store.sqlite import chain, former, recount, tally
+from pdpp.store.sqlite.chain import Head
 from pdpp.store.sqlite.presence import Presence, is_gone
 
 RECEIPTS_NAME = "receipts.db"
 _APPLICATION_ID = 0x50445052
-_VERSION = 1
+_VERSION = 2
 _BUSY_MILLISECONDS = 5_000
 _TRIMMED_PART = 16
 """One part in this many goes when the log is too long."""
 
-_PLACES = ", ".join("?" * (len(Receipt._fields) + 2))
-
-_TABLES = """
-CREATE TABLE receipt (
-  number INTEGER PRIMARY KEY,
-  at INTEGER NOT NULL,
-  operation TEXT NOT NULL,
-  client_id TEXT,
-  grant_id TEXT,
-  package_id TEXT,
-  connection_id TEXT,
-  stream TEXT,
-  fields TEXT,
-  records TEXT NOT NULL,
-  characters INTEGER NOT NULL,
-  bytes INTEGER NOT NULL,
-  detail TEXT,
+_TABLES = f"""
+{former.TABLE}
+-- Receipts that were written together, as JSON; the last of them is receipt ``last``.
+CREATE TABLE sheet (
+  last INTEGER PRIMARY KEY,
+  latest INTEGER NOT NULL,
+  events INTEGER NOT NULL,
+  content BLOB NOT NULL,
   hash BLOB NOT NULL
 );
-CREATE INDEX receipt_at ON receipt (at);
-CREATE INDEX receipt_client ON receipt (client_id, at);
+CREATE INDEX sheet_latest ON sheet (latest);
+CREATE INDEX sheet_events ON sheet (latest) WHERE events;
 
+-- Which sheets tell of a client, and when it read last there.
+CREATE TABLE reader (
+  client_id TEXT NOT NULL,
+  latest INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  PRIMARY KEY (client_id, latest, last)
+) WITHOUT ROWID;
+"""
+
+_ENDS = """
 -- The ends of the chain, sealed with the key of the store.
 CREATE TABLE head (
   first INTEGER NOT NULL,
@@ -108,10 +108,13 @@ class ReceiptFile:
 
     def _make(self, db: apsw.Connection) -> None:
         with db:
-            if db.pragma("user_version") == _VERSION:
+            found = db.pragma("user_version")
+            if found == _VERSION:
                 return
             db.execute(_TABLES)
-            db.execute("INSERT INTO head VALUES (?, ?, ?, ?, ?)", self._sealed(Head()))
+            if not found:
+                db.execute(_ENDS)
+                db.execute("INSERT INTO head VALUES (?, ?, ?, ?, ?)", self._sealed(Head()))
             db.pragma("application_id", _APPLICATION_ID)
             db.pragma("user_version", _VERSION)
 
@@ -145,7 +148,7 @@ class ReceiptFile:
             if not recount.holds(db, self._head(db), self._anchor.recall()):
                 told = "the log is not the one that the store remembers"
                 events.append(Receipt(now, Event.BROKEN, detail=told))
-            self._extend(db, events)
+            self._extend(db, [Sheet([event]) for event in events])
             db.execute("INSERT INTO session VALUES (?, ?)", (session, now))
             head = self._head(db)
         self._session = session
@@ -159,36 +162,49 @@ class ReceiptFile:
         rows = list(db.execute("SELECT id, began_at FROM session ORDER BY began_at"))
         gone = [row for row in rows if is_gone(self._lock_of(row[0]))]
         db.executemany("DELETE FROM session WHERE id = ?", [(name,) for name, _ in gone])
-        last = db.execute("SELECT max(at) FROM receipt").get
+        last = db.execute(
+            "SELECT max((SELECT ifnull(max(at), 0) FROM receipt),"
+            " (SELECT ifnull(max(latest), 0) FROM sheet))"
+        ).get
         told = "the server ended without writing its last receipts, those after {}"
         return [
-            Receipt(now, Event.GAP, detail=told.format(instant.to_text(max(began, last or 0))))
+            Receipt(now, Event.GAP, detail=told.format(instant.to_text(max(began, last))))
             for _, began in gone
         ]
 
     def append(self, receipts: Sequence[Receipt]) -> None:
         """Write receipts, all of them or none."""
+        self.write([Sheet(receipts)])
+
+    def write(self, sheets: Sequence[Sheet]) -> None:
+        """Write sheets of receipts, all of them or none."""
         with self._writing() as db:
-            self._extend(db, receipts)
+            self._extend(db, sheets)
 
-    def _extend(self, db: apsw.Connection, receipts: Sequence[Receipt]) -> None:
+    def _extend(self, db: apsw.Connection, sheets: Sequence[Sheet]) -> None:
         head = self._checked_head(db)
-        rows = []
-        for receipt in receipts:
-            columns = _columns(receipt)
-            number = head.last + 1
-            head = head._replace(last=number, hash=chain.link(head.hash, number, columns))
-            rows.append((number, *columns, head.hash))
-        self._put(db, rows, head)
+        for sheet in sheets:
+            head = self._put(db, head, sheet) if sheet.count else head
+        self._end(db, head)
 
-    def _put(self, db: apsw.Connection, rows: Sequence[Row], head: Head) -> None:
-        db.executemany(f"INSERT INTO receipt VALUES ({_PLACES})", rows)
+    def _put(self, db: apsw.Connection, head: Head, sheet: Sheet) -> Head:
+        """Write one sheet; return the ends of the log with it."""
+        content, latest, events, readers = sheet.written()
+        last = head.last + sheet.count
+        hashed = chain.link(head.hash, last, latest, int(events), content)
+        row = (last, latest, int(events), content, hashed)
+        db.execute("INSERT INTO sheet VALUES (?, ?, ?, ?, ?)", row)
+        for client_id, at in readers:
+            db.execute("INSERT OR IGNORE INTO reader VALUES (?, ?, ?)", (client_id, at, last))
+        return head._replace(last=last, hash=hashed)
+
+    def _end(self, db: apsw.Connection, head: Head) -> None:
         db.execute(
             "UPDATE head SET first = ?, before = ?, last = ?, hash = ?, seal = ?",
             self._sealed(head),
         )
 
-    def _sealed(self, head: Head) -> Row:
+    def _sealed(self, head: Head) -> tuple[int | bytes, ...]:
         return (*head, chain.seal(head, self._key))
 
     def _head(self, db: apsw.Connection) -> Head:
@@ -202,16 +218,12 @@ class ReceiptFile:
         """
         *ends, seal = db.execute(recount.HEAD).get
         head = Head(*ends)
-        found = db.execute("SELECT number, hash FROM receipt ORDER BY number DESC LIMIT 1").get
-        last, stored = found or (head.first - 1, head.before)
+        last, stored = _last(db) or (head.first - 1, head.before)
         if chain.is_sealed(head, self._key, seal) and (last, stored) == (head.last, head.hash):
             return head
         told = "the end of the log was not as it had been left"
-        columns = _columns(Receipt(self._clock(), Event.BROKEN, detail=told))
-        number = max(last, head.last) + 1
-        broken = head._replace(last=number, hash=chain.link(stored, number, columns))
-        self._put(db, [(number, *columns, broken.hash)], broken)
-        return broken
+        broken = Sheet([Receipt(self._clock(), Event.BROKEN, detail=told)])
+        return self._put(db, head._replace(last=max(last, head.last), hash=stored), broken)
 
     def trim(self, most_rows: int, most_bytes: int) -> None:
         """Drop the oldest receipts where there are too many, and write down that they went."""
@@ -220,25 +232,28 @@ class ReceiptFile:
             rows = head.last - head.first + 1
             if rows <= most_rows and _used(db) <= most_bytes:
                 return
-            self._checked_head(db)
+            self._end(db, self._checked_head(db))
             part = max(1, rows // _TRIMMED_PART)
-            dropped = self._drop(db, max(part, rows - most_rows))
+            self._drop(db, max(part, rows - most_rows))
             while _used(db) > most_bytes and self._drop(db, part):
-                dropped += part
-            if dropped:
-                told = f"receipts {head.first} to {head.first + dropped - 1} made room for newer"
-                self._extend(db, [Receipt(self._clock(), Event.TRIMMED, detail=told)])
+                pass
+            gone = self._head(db).first - 1
+            if gone >= head.first:
+                told = f"receipts {head.first} to {gone} made room for newer"
+                self._extend(db, [Sheet([Receipt(self._clock(), Event.TRIMMED, detail=told)])])
 
-    def _drop(self, db: apsw.Connection, count: int) -> int:
-        """Drop some of the oldest receipts, never the last; return how many went."""
+    def _drop(self, db: apsw.Connection, count: int) -> bool:
+        """Drop some of the oldest receipts, whole sheets of them but never the last one."""
         head = self._head(db)
-        last = head.first + count - 1
-        before = recount.hash_of(db, last)
-        if before is None or last >= head.last:
-            return 0
+        last = _end_of(db, head.first + count - 1, head.last)
+        before = None if last is None else recount.hash_of(db, last)
+        if last is None or before is None:
+            return False
         db.execute("DELETE FROM receipt WHERE number <= ?", (last,))
-        self._put(db, [], head._replace(first=last + 1, before=before))
-        return count
+        db.execute("DELETE FROM sheet WHERE last <= ?", (last,))
+        db.execute("DELETE FROM reader WHERE last <= ?", (last,))
+        self._end(db, head._replace(first=last + 1, before=before))
+        return True
 
     def finish(self) -> None:
         """Stop writing, with everything written."""
@@ -278,13 +293,12 @@ class ReceiptFile:
     def totals(self, query: ReceiptQuery) -> tuple[Total, ...]:
         """Return what was read, by client and connection, most characters first."""
         with self._reading() as db:
-            return recount.totals(db, query)
+            return tally.totals(kept.receipt for kept in recount.receipts(db, query, None))
 
     def last_read(self, client_id: str) -> int | None:
         """Return when a client last read something."""
         with self._reading() as db:
-            found = db.execute("SELECT max(at) FROM receipt WHERE client_id = ?", (client_id,)).get
-            return None if found is None else int(found)
+            return recount.last_read(db, client_id)
 
     def hash_of(self, number: int) -> bytes | None:
         """Return the hash of a receipt that is still there."""
@@ -320,16 +334,23 @@ def _recognise(db: apsw.Connection) -> None:
         raise NewerDatabase(f"{RECEIPTS_NAME} was written by a newer pdpp-server; install that")
 
 
-def _columns(receipt: Receipt) -> Row:
-    """Return the receipt as it is stored: names and keys as JSON."""
-    fields = None if receipt.fields is None else _json(receipt.fields)
-    records = orjson.dumps(receipt.records).decode()
-    return (*receipt[:7], fields, records, *receipt[9:])
+def _last(db: apsw.Connection) -> tuple[int, bytes] | None:
+    """Return the last receipt that is found, by number and hash."""
+    found: tuple[int, bytes] | None = db.execute(
+        "SELECT last, hash FROM sheet ORDER BY last DESC LIMIT 1"
+    ).get
+    return found or db.execute("SELECT number, hash FROM receipt ORDER BY number DESC LIMIT 1").get
 
 
-@lru_cache(maxsize=1_024)
-def _json(names: tuple[str, ...]) -> str:
-    return orjson.dumps(names).decode()
+def _end_of(db: apsw.Connection, number: int, last: int) -> int | None:
+    """Return where receipts end that can go together if this one goes, but before the last."""
+    ends = "(SELECT number AS last FROM receipt UNION ALL SELECT last FROM sheet)"
+    found: int | None = db.execute(
+        f"SELECT min(last) FROM {ends} WHERE last >= ? AND last < ?", (number, last)
+    ).get
+    if found is None:
+        found = db.execute(f"SELECT max(last) FROM {ends} WHERE last < ?", (last,)).get
+    return found
 
 
 def _used(db: apsw.Connection) -> int:

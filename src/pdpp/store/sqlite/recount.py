@@ -1,76 +1,88 @@
-"""Recounting: reading the log of receipts back, adding it up, and proving it whole."""
+"""Recounting: reading the log of receipts back and proving it whole."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import chain as one_after_another
 from itertools import islice
 from typing import Any
 
 import apsw
 import orjson
 
-from pdpp.store.receipts import Event, Kept, Receipt, ReceiptQuery, Total, Verdict
-from pdpp.store.sqlite import chain
-from pdpp.store.sqlite.chain import Head
+from pdpp.model.errors import StoreError
+from pdpp.store import sheet
+from pdpp.store.receipts import Event, Kept, Receipt, ReceiptQuery, Verdict
+from pdpp.store.sqlite import chain, former
+from pdpp.store.sqlite.chain import Head, Link
 
-COLUMNS = ", ".join(Receipt._fields)
 HEAD = "SELECT first, before, last, hash, seal FROM head"
+
+_UNREADABLE = (orjson.JSONDecodeError, LookupError, TypeError, ValueError)
+"""What reading a sheet raises that somebody else wrote into."""
 
 
 def receipts(
     db: apsw.Connection, query: ReceiptQuery, limit: int | None, *, events: bool = False
 ) -> Iterator[Kept]:
     """Yield receipts, newest first, or only what happened to the log itself."""
-    chosen, values = _where(query)
-    if events:
-        chosen += f" AND operation IN {tuple(map(str, Event))}"
-    for number, *columns, stored in db.execute(
-        f"SELECT number, {COLUMNS}, hash FROM receipt WHERE {chosen} ORDER BY number DESC LIMIT ?",
-        (*values, -1 if limit is None else limit),
-    ):
-        yield Kept(number, stored, _receipt(columns))
+    found = one_after_another(
+        _on_sheets(db, query, events=events), former.receipts(db, query, events=events)
+    )
+    return islice(found, limit)
 
 
-def _receipt(columns: Sequence[Any]) -> Receipt:
-    found = Receipt(*columns)
-    fields = None if found.fields is None else tuple(orjson.loads(columns[7]))
-    return found._replace(fields=fields, records=tuple(orjson.loads(columns[8])))
+def _on_sheets(db: apsw.Connection, query: ReceiptQuery, *, events: bool) -> Iterator[Kept]:
+    for last in _sheets(db, query, events=events):
+        found = db.execute("SELECT content, hash FROM sheet WHERE last = ?", (last,)).get
+        if found is None:
+            continue  # somebody took it away, which is for a look at the chain to tell
+        content, stored = found
+        try:
+            for behind, receipt in sheet.chosen(content, query, events=events):
+                yield Kept(last - behind, stored, receipt)
+        except _UNREADABLE as problem:
+            raise StoreError(
+                f"receipt {last} cannot be read: {problem}; pdpp receipts verify tells more"
+            ) from problem
 
 
-def _where(query: ReceiptQuery) -> tuple[str, tuple[int | str, ...]]:
-    asked = {
-        "at >= ?": query.since,
-        "client_id = ?": query.client_id,
-        "grant_id = ?": query.grant_id,
-    }
-    given = {text: value for text, value in asked.items() if value is not None}
-    return " AND ".join(given) or "true", tuple(given.values())
-
-
-def totals(db: apsw.Connection, query: ReceiptQuery) -> tuple[Total, ...]:
-    """Return what was read, by client and connection, most characters first."""
-    chosen, values = _where(query)
-    counts = {
-        (client_id, connection_id): count
-        for client_id, connection_id, count in db.execute(
-            "SELECT client_id, connection_id, count(*) FROM (SELECT DISTINCT client_id,"
-            " connection_id, stream, key.value FROM receipt, json_each(records) AS key"
-            f" WHERE connection_id IS NOT NULL AND {chosen}) GROUP BY client_id, connection_id",
-            values,
+def _sheets(db: apsw.Connection, query: ReceiptQuery, *, events: bool) -> Iterator[int]:
+    """Yield the numbers of the sheets that may hold what is asked for, the newest first."""
+    since = -1 if query.since is None else query.since
+    if query.client_id is not None:
+        rows = db.execute(
+            "SELECT last FROM reader WHERE client_id = ? AND latest >= ? ORDER BY last DESC",
+            (query.client_id, since),
         )
-    }
-    found = [
-        Total(client_id, connection_id, counts.get((client_id, connection_id), 0), *sums)
-        for client_id, connection_id, *sums in db.execute(
-            "SELECT client_id, connection_id, sum(characters), sum(bytes), max(at) FROM receipt"
-            f" WHERE connection_id IS NOT NULL AND {chosen} GROUP BY client_id, connection_id",
-            values,
+    elif events:
+        rows = db.execute(
+            "SELECT last FROM sheet WHERE events AND latest >= ? ORDER BY last DESC", (since,)
         )
-    ]
-    return tuple(sorted(found, key=lambda total: (-total.characters, total.connection_id)))
+    elif query.since is not None:
+        rows = db.execute("SELECT last FROM sheet WHERE latest >= ? ORDER BY last DESC", (since,))
+    else:
+        rows = db.execute("SELECT last FROM sheet ORDER BY last DESC")
+    for (last,) in rows:
+        yield last
+
+
+def last_read(db: apsw.Connection, client_id: str) -> int | None:
+    """Return when a client last read something."""
+    found: int | None = db.execute(
+        "SELECT max(latest) FROM reader WHERE client_id = ?", (client_id,)
+    ).get
+    return former.last_read(db, client_id) if found is None else found
 
 
 def hash_of(db: apsw.Connection, number: int) -> bytes | None:
-    """Return the hash of a receipt that is still there."""
-    found = db.execute("SELECT hash FROM receipt WHERE number = ?", (number,)).get
+    """Return the hash of a receipt that is still there: that of the sheet it is on."""
+    first = db.execute("SELECT first FROM head").get
+    former_hash = former.hash_of(db, number)
+    if former_hash is not None or number < first:
+        return former_hash
+    found = db.execute(
+        "SELECT hash FROM sheet WHERE last >= ? ORDER BY last LIMIT 1", (number,)
+    ).get
     return None if found is None else bytes(found)
 
 
@@ -87,11 +99,69 @@ def verify(db: apsw.Connection, key: bytes, anchor: tuple[int, bytes] | None) ->
 
 
 def _problems(db: apsw.Connection, head: Head) -> Iterator[str]:
-    rows = db.execute(f"SELECT number, {COLUMNS}, hash FROM receipt ORDER BY number")
+    listed = _Listed(db)
     try:
-        yield from chain.problems(rows, head)
+        yield from chain.problems(one_after_another(former.links(db), _links(db, listed)), head)
+        yield from listed.problems()
     except (apsw.Error, UnicodeError) as problem:
         yield f"the log cannot be read: {problem}"
+
+
+def _links(db: apsw.Connection, listed: "_Listed") -> Iterator[Link]:
+    for row in db.execute("SELECT last, latest, events, content, hash FROM sheet ORDER BY last"):
+        last, *_, content, stored = row
+        told = _receipts(content)
+        listed.compare(last, told or ())
+        broken = [receipt.detail for receipt in told or () if receipt.operation == Event.BROKEN]
+        yield Link(
+            None if told is None else len(told),
+            last,
+            stored,
+            partial(_follows, row),
+            broken[0] if broken else None,
+        )
+
+
+def _receipts(content: Any) -> list[Receipt] | None:
+    """Return the receipts of a sheet; None where somebody else wrote into it."""
+    try:
+        return sheet.receipts_of(content)
+    except _UNREADABLE:
+        return None
+
+
+def _follows(row: tuple[Any, ...], before: bytes) -> bool:
+    try:
+        return bool(chain.link(before, *row[:-1]) == row[-1])
+    except TypeError:
+        return False  # a value of a kind that is never written
+
+
+class _Listed:
+    """Compares the list of who read, which no hash covers, with what the sheets say."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+        self._expected = 0
+        self._missing: list[int] = []
+
+    def compare(self, last: int, receipts: Sequence[Receipt]) -> None:
+        """Look up everyone who read what is on one sheet."""
+        for client_id, latest in sheet.readers_of(receipts):
+            self._expected += 1
+            if not self._db.execute(
+                "SELECT 1 FROM reader WHERE client_id = ? AND latest = ? AND last = ?",
+                (client_id, latest, last),
+            ).get:
+                self._missing.append(last)
+
+    def problems(self) -> Iterator[str]:
+        """Yield what the list does not say, and that it says too much."""
+        for last in self._missing:
+            yield f"receipt {last} is not in the list of what its client read"
+        found = self._db.execute("SELECT count(*) FROM reader").get
+        if found != self._expected - len(self._missing):
+            yield "the list of what clients read names receipts that are not theirs"
 
 
 def holds(db: apsw.Connection, head: Head, anchor: tuple[int, bytes] | None) -> bool:

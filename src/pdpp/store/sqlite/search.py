@@ -13,11 +13,13 @@ from operator import itemgetter
 from typing import Any
 
 import apsw
+import orjson
 
 from pdpp.evidence.analyse import Phrase, match_expression
 from pdpp.store.port import Hit, HitPage, SearchPosition, SearchQuery
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.layout import (
+    FEED_SHIFT,
     PLACE_BITS,
     PLACE_MASK,
     feed_of,
@@ -35,7 +37,11 @@ _FEW_EQUALS = 25
 """How many hits of equal score are read whole before it is known which of them are shown."""
 
 _MANY = "SELECT 1 FROM lex WHERE lex MATCH ? LIMIT 1 OFFSET ?"
-_ALL = "SELECT rowid, pdpp_mark(lex) FROM lex WHERE lex MATCH ?"
+_ALL = f"""
+    SELECT rowid, pdpp_mark(lex) FROM lex
+    WHERE lex MATCH ? AND rowid >> {PLACE_BITS + FEED_SHIFT} IN (SELECT value FROM json_each(?))
+"""
+"""Only rows of feeds in reach are scored; most of what is rare may be anywhere else."""
 
 _Scored = tuple[int, int, Reach]
 _Posting = tuple[int, int]
@@ -73,17 +79,17 @@ class Searcher:
         Both ways give the same whenever all matches fit, which a rare phrase's always do.
         """
         for index, phrase in enumerate(phrases if len(reaches) > _FEW_REACHES else ()):
-            rows = self._probe(phrase)
+            rows = self._probe(phrase, reaches)
             if rows is not None:
                 return self._from_rare(reaches, phrases, index, rows), True
         return self._from_walks(reaches, phrases)
 
-    def _probe(self, phrase: Phrase) -> list[_Posting] | None:
-        """Return every row that holds a phrase, or None where there are many."""
+    def _probe(self, phrase: Phrase, reaches: tuple[Reach, ...]) -> list[_Posting] | None:
+        """Return the rows of these feeds that hold a phrase, or None where many hold it at all."""
         match = match_expression((phrase,))
         if next(self._db.execute(_MANY, (match, _PROBE)), None) is not None:
             return None
-        rows: list[Any] = self._db.execute(_ALL, (match,)).fetchall()
+        rows: list[Any] = self._db.execute(_ALL, (match, _feeds(reaches))).fetchall()
         return rows
 
     def _from_rare(
@@ -98,8 +104,7 @@ class Searcher:
         totals: dict[int, int] = {}
         for row, points in rows:
             record = turned(row >> PLACE_BITS)
-            found = by_feed.get(feed_of(record))
-            if found is not None and row & PLACE_MASK in found[1]:
+            if row & PLACE_MASK in by_feed[feed_of(record)][1]:
                 totals[record] = totals.get(record, 0) + points
         scored: list[_Scored] = []
         for record, total in totals.items():
@@ -218,6 +223,12 @@ def searchable(reaches: tuple[Reach, ...]) -> tuple[Reach, ...]:
 @lru_cache(maxsize=256)
 def _by_feed(reaches: tuple[Reach, ...]) -> Mapping[int, tuple[Reach, Mapping[int, str]]]:
     return {reach.feed.id: (reach, reach.lexical_places()) for reach in reaches}
+
+
+@lru_cache(maxsize=256)
+def _feeds(reaches: tuple[Reach, ...]) -> str:
+    """Return the numbers of feeds as JSON."""
+    return orjson.dumps(list(_by_feed(reaches))).decode()
 
 
 def _order(position: SearchPosition) -> tuple[Any, ...]:

@@ -1,0 +1,133 @@
+"""Sheets: receipts as they are written, many at once, each place that was read named once.
+
+What a second of reads has in common is most of it: who, under which grant, which fields of which
+stream. A sheet lists such places once, and its receipts point to them.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+from pdpp.store.receipts import EVENTS, Receipt, ReceiptQuery
+
+_LINE_BYTES = 64
+"""What a line takes in memory beside its text."""
+
+_AT, _FIRST, _RECORDS, _BYTES = 0, 1, 8, 10
+_OPERATION, _CLIENT, _GRANT = 0, 1, 2
+_Place = tuple[Any, ...]
+"""The operation, client, grant, package, connection, stream and fields of a receipt."""
+
+
+class Written(NamedTuple):
+    """A sheet as it is kept: its JSON, and what finds it again without a look inside.
+
+    ``readers`` are the clients on it, each with the time of its last receipt there.
+    """
+
+    content: bytes
+    latest: int
+    events: bool
+    readers: Sequence[tuple[str, int]]
+
+
+class Sheet:
+    """Receipts on their way into the log; what is added is JSON at once, and only that is held."""
+
+    __slots__ = ("_lines", "_places", "_readers", "count", "size")
+
+    def __init__(self, receipts: Iterable[Receipt] = ()) -> None:
+        self._places: dict[_Place, int] = {}
+        self._lines: list[bytes] = []
+        self._readers: dict[str | None, int] = {}
+        self.count = 0
+        self.size = 0
+        if receipts:
+            self.add(receipts)
+
+    def add(self, receipts: Iterable[Receipt]) -> int:
+        """Add receipts in their order; return how many bytes they take."""
+        places, readers, rows = self._places, self._readers, []
+        before = self.size
+        for receipt in receipts:
+            place = receipt[_FIRST:_RECORDS]
+            number = places.get(place)
+            if number is None:
+                number = self._name(place)
+            at, client_id = receipt.at, receipt.client_id
+            if readers.get(client_id, -1) < at:
+                readers[client_id] = at
+            told = receipt[_RECORDS:] if receipt.bytes or receipt.detail else receipt[8:_BYTES]
+            rows.append((at, number, *told))
+        line = orjson.dumps(rows)[1:-1]
+        self._lines.append(line)
+        self.count += len(rows)
+        self.size += len(line) + _LINE_BYTES
+        return self.size - before
+
+    def _name(self, place: _Place) -> int:
+        number = self._places[place] = len(self._places)
+        self.size += len(orjson.dumps(place)) + _LINE_BYTES
+        return number
+
+    def written(self) -> Written:
+        """Return the sheet as it is kept."""
+        places = list(self._places)
+        content = b'{"places":%b,"receipts":[%b]}' % (orjson.dumps(places), b",".join(self._lines))
+        readers = ((name, at) for name, at in self._readers.items() if name is not None)
+        return Written(
+            content,
+            max(self._readers.values()),
+            any(place[_OPERATION] in EVENTS for place in places),
+            list(readers),
+        )
+
+
+def readers_of(receipts: Iterable[Receipt]) -> list[tuple[str, int]]:
+    """Return the clients of some receipts, each with the time of its last one."""
+    latest: dict[str, int] = {}
+    for receipt in receipts:
+        if receipt.client_id is not None:
+            latest[receipt.client_id] = max(receipt.at, latest.get(receipt.client_id, receipt.at))
+    return list(latest.items())
+
+
+def receipts_of(content: bytes) -> list[Receipt]:
+    """Return the receipts of a sheet in their order."""
+    places, rows = _parsed(content)
+    return [_receipt(places[row[1]], row) for row in rows]
+
+
+def chosen(
+    content: bytes, query: ReceiptQuery, *, events: bool = False
+) -> Iterator[tuple[int, Receipt]]:
+    """Yield what is asked for of a sheet, newest first, each with how many come after it."""
+    places, rows = _parsed(content)
+    wanted = {
+        number: place for number, place in enumerate(places) if _asked(place, query, events=events)
+    }
+    since = query.since
+    for behind, row in enumerate(reversed(rows)):
+        place = wanted.get(row[1])
+        if place is not None and (since is None or row[_AT] >= since):
+            yield behind, _receipt(place, row)
+
+
+def _asked(place: _Place, query: ReceiptQuery, *, events: bool) -> bool:
+    if events and place[_OPERATION] not in EVENTS:
+        return False
+    return query.client_id in (None, place[_CLIENT]) and query.grant_id in (None, place[_GRANT])
+
+
+def _parsed(content: bytes) -> tuple[list[_Place], list[list[Any]]]:
+    found = orjson.loads(content)
+    places = [
+        (*place[:-1], None if place[-1] is None else tuple(place[-1])) for place in found["places"]
+    ]
+    return places, found["receipts"]
+
+
+def _receipt(place: _Place, row: list[Any]) -> Receipt:
+    values = (row[_AT], *place, tuple(row[2]), *row[3:])
+    return Receipt(*values)

@@ -1,0 +1,99 @@
+"""The tally: what was read, added up, with each record counted once however often it was read."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+import apsw
+
+from pdpp.store.receipts import Receipt, Total
+
+_MOST_HELD = 200_000
+"""Records that are told apart in memory; more are told apart on the disk."""
+
+_CACHE_KILOBYTES = 16_384
+
+_Reader = tuple[str | None, str]
+_Place = tuple[str | None, str, str | None]
+
+
+def totals(receipts: Iterable[Receipt]) -> tuple[Total, ...]:
+    """Return what was read, by client and connection, most characters first."""
+    sums: dict[_Reader, Total] = {}
+    with Seen() as seen:
+        for receipt in receipts:
+            client_id, connection_id = receipt.client_id, receipt.connection_id
+            if connection_id is None:
+                continue
+            old = sums.get((client_id, connection_id)) or Total(
+                client_id, connection_id, 0, 0, 0, 0
+            )
+            sums[client_id, connection_id] = Total(
+                client_id,
+                connection_id,
+                0,
+                old.characters + receipt.characters,
+                old.bytes + receipt.bytes,
+                max(old.last_at, receipt.at),
+            )
+            seen.add((client_id, connection_id, receipt.stream), receipt.records)
+        counts = seen.counts()
+    found = [total._replace(records=counts.get(who, 0)) for who, total in sums.items()]
+    return tuple(sorted(found, key=lambda total: (-total.characters, total.connection_id)))
+
+
+class Seen:
+    """Records that were read, each once; a log may name more of them than fit into memory."""
+
+    def __init__(self, most_held: int = _MOST_HELD) -> None:
+        self._most_held = most_held
+        self._held: defaultdict[_Place, set[str]] = defaultdict(set)
+        self._count = 0
+        self._places: dict[_Place, int] = {}
+        self._disk: apsw.Connection | None = None
+
+    def __enter__(self) -> "Seen":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._disk is not None:
+            self._disk.close()
+
+    def add(self, place: _Place, keys: tuple[str, ...]) -> None:
+        """Take down that some records of a place were read."""
+        held = self._held[place]
+        before = len(held)
+        held.update(keys)
+        self._count += len(held) - before
+        if self._count > self._most_held:
+            self._put_away()
+
+    def _put_away(self) -> None:
+        if self._disk is None:
+            self._disk = apsw.Connection("")  # a file without a name, gone when it is closed
+            self._disk.pragma("cache_size", -_CACHE_KILOBYTES)
+            self._disk.execute(
+                "CREATE TABLE seen (place INTEGER, key TEXT, PRIMARY KEY (place, key))"
+                " WITHOUT ROWID"
+            )
+        with self._disk:
+            for place, keys in self._held.items():
+                number = self._places.setdefault(place, len(self._places))
+                # In order, so that what is written lies together.
+                rows = [(number, key) for key in sorted(keys)]
+                self._disk.executemany("INSERT OR IGNORE INTO seen VALUES (?, ?)", rows)
+        self._held.clear()
+        self._count = 0
+
+    def counts(self) -> dict[_Reader, int]:
+        """Return how many records each client read of each connection."""
+        found: defaultdict[_Reader, int] = defaultdict(int)
+        for place, number in self._numbers():
+            found[place[:2]] += number
+        return found
+
+    def _numbers(self) -> list[tuple[_Place, int]]:
+        if self._disk is None:
+            return [(place, len(keys)) for place, keys in self._held.items()]
+        self._put_away()
+        counted = dict(self._disk.execute("SELECT place, count(*) FROM seen GROUP BY place"))
+        return [(place, counted.get(number, 0)) for place, number in self._places.items()]
