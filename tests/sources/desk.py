@@ -82,9 +82,9 @@ class Desk:
         **options: Any,
     ) -> bool:
         """Import every file of the folder with one reader."""
-        sink = Sink(self.store, "c1", self.write, self.report, blob_bytes=1_000)
+        made = Sink(self.store, "c1", self.write, self.report, blob_bytes=1_000)
         parts = [Part(entry, partial(read, entry), grows=grows) for entry in self.tree().entries]
-        with closing(self.journal()) as journal:
+        with closing(made) as sink, closing(self.journal()) as journal:
             journal.begin(anew=anew)
             reached = Journey(sink, self.report, journal, **options).run(parts)
             journal.end(complete=reached)

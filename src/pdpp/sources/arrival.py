@@ -144,15 +144,16 @@ class Arrival:
     ) -> bool:
         """Read every part that is not read yet; return whether the end was reached."""
         parts = list(self.verdict.source.parts(self.tree, self.verdict.found))
-        journey = Journey(
-            self._sink(mirror=mirror),
-            self.report,
-            journal,
-            stop=escort.stop,
-            tell=self._teller(parts, escort),
-            patient=patient,
-        )
-        return journey.run(parts)
+        with closing(self._sink(mirror=mirror)) as sink:
+            journey = Journey(
+                sink,
+                self.report,
+                journal,
+                stop=escort.stop,
+                tell=self._teller(parts, escort),
+                patient=patient,
+            )
+            return journey.run(parts)
 
     def _sink(self, *, mirror: bool) -> Sink:
         def see(stream: str, key: str) -> None:

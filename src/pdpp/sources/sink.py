@@ -1,7 +1,12 @@
-"""The sink: where items of one connection go, together, in batches; files before their records."""
+"""The sink: where items of one connection go, together, in batches; files before their records.
+
+One batch is written in a thread of its own while the next one is gathered. There is never a second
+one on its way, so that memory stays bounded and everything is written in the order it was read.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -13,11 +18,24 @@ from pdpp.store.blobs import media_type_of
 from pdpp.store.catalogue import Feed
 from pdpp.store.port import Store
 
-BATCH_ITEMS = 1_000
+FIRST_ITEMS = 500
+BATCH_ITEMS = 4_000
 BATCH_BYTES = 16 << 20
+"""Batches begin small, so that something can be found soon, and grow: a large one costs less."""
 
 Write = Callable[[Feed, Sequence[bytes]], Mapping[str, Any]]
 """Checks and writes lines of one batch as ingest does, and answers like it."""
+
+_Lines = list[tuple[str, bytes]]
+"""The lines of a stream, each with its key."""
+
+
+class _Answer(NamedTuple):
+    """What became of the lines of one stream."""
+
+    stream: str
+    keys: list[str]
+    counts: Mapping[str, Any]
 
 
 class Sink:
@@ -41,14 +59,21 @@ class Sink:
         self._write = write
         self._report = report
         self._blob_bytes = blob_bytes
-        self._lines: dict[str, list[tuple[str, bytes]]] = {}
+        self._lines: dict[str, _Lines] = {}
         self._count = self._size = 0
         self._see = see
+        self._most = min(FIRST_ITEMS, BATCH_ITEMS)
+        self._thread = ThreadPoolExecutor(1, "import")
+        self._underway: Future[list[_Answer]] | None = None
+
+    def close(self) -> None:
+        """Wait for the batch that is on its way; nothing more is written."""
+        self._thread.shutdown()
 
     @property
     def full(self) -> bool:
         """Tell whether a batch is gathered."""
-        return self._count >= BATCH_ITEMS or self._size >= BATCH_BYTES
+        return self._count >= self._most or self._size >= BATCH_BYTES
 
     def add(self, item: Item) -> None:
         """Take one item; its files are kept at once."""
@@ -96,14 +121,35 @@ class Sink:
             "sha256": blob.blob_id,
         }
 
-    def flush(self) -> None:
-        """Write everything gathered, one transaction for each stream."""
+    def send(self) -> None:
+        """Have everything gathered written, after what was sent before."""
+        self.settle()
         gathered, self._lines = self._lines, {}
         self._count = self._size = 0
-        feeds = self._store.catalogue().feeds
-        for stream, lines in gathered.items():
-            feed = feeds.get((self._connection_id, stream))
-            if feed is None:
-                raise ImportRefused(f"the source declares no stream {stream!r}")
-            answer = self._write(feed, [line for _, line in lines])
-            self._report.write(stream, answer, [key for key, _ in lines])
+        self._most = min(2 * self._most, BATCH_ITEMS)
+        loads = [(self._feed(stream), lines) for stream, lines in gathered.items()]
+        if loads:
+            self._underway = self._thread.submit(self._write_all, loads)
+
+    def settle(self) -> None:
+        """Wait until everything that was sent is written, and count it."""
+        underway, self._underway = self._underway, None
+        for answer in underway.result() if underway is not None else ():
+            self._report.write(answer.stream, answer.counts, answer.keys)
+
+    def _feed(self, stream: str) -> Feed:
+        feed = self._store.catalogue().feeds.get((self._connection_id, stream))
+        if feed is None:
+            raise ImportRefused(f"the source declares no stream {stream!r}")
+        return feed
+
+    def _write_all(self, loads: Sequence[tuple[Feed, _Lines]]) -> list[_Answer]:
+        """Write a batch, one transaction for each stream."""
+        return [
+            _Answer(
+                feed.stream.name,
+                [key for key, _ in lines],
+                self._write(feed, [line for _, line in lines]),
+            )
+            for feed, lines in loads
+        ]

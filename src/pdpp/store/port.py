@@ -141,11 +141,10 @@ class Tally:
     distinct: set[CellValue] = field(default_factory=set)
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One checked line of a batch: a record to keep, or a key to delete."""
 
-    index: int
+    number: int
     key: str
     emitted_at: int
     data: Mapping[str, Any] | None

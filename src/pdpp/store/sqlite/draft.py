@@ -42,16 +42,16 @@ def drafts_of(feed: Feed, lines: Mapping[str, Line]) -> dict[str, Draft | None]:
         cells = cells_in(data)
         time = None if time_place is None else cells[time_place]
         return Draft(
-            key=line.key,
-            emitted=line.emitted_at,
-            data=canonical,
-            digest=digest_of(canonical),
-            names=tuple(sorted(data)),
-            cells=cells,
-            cells_json=orjson.dumps(cells).decode(),
-            time=time if isinstance(time, int) else None,
-            words=words_of(feed, data),
-            blobs=frozenset(blobs_of(feed, data)) if feed.blobs else _NO_BLOBS,
+            line.key,
+            line.emitted_at,
+            canonical,
+            digest_of(canonical),
+            tuple(sorted(data)),
+            cells,
+            orjson.dumps(cells).decode(),
+            time if isinstance(time, int) else None,
+            words_of(feed, data),
+            frozenset(blobs_of(feed, data)) if feed.blobs else _NO_BLOBS,
         )
 
     return {
