@@ -13,7 +13,7 @@ from tests.sources.kit import stored
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources import sink as sink_module
 from pdpp.sources.item import START, Attachment, Found, Item, Place
-from pdpp.sources.sink import Sink
+from pdpp.sources.sink import Sink, Write
 from pdpp.store.catalogue import Feed
 
 DEADLINE_SECONDS = 30
@@ -110,14 +110,19 @@ def test_the_next_batch_is_gathered_while_one_is_written_and_never_a_third(
     ahead: list[int] = []
     read = 0
 
-    def write(feed: Feed, lines: Sequence[bytes]) -> Mapping[str, Any]:
-        """Wait until the reader has gone on by a whole batch."""
-        if not desk.batches:
-            assert gathered.acquire(timeout=DEADLINE_SECONDS)
-        ahead.append(read - sum(size for _, size in desk.batches) - len(lines))
-        return desk.write(feed, lines)
+    def ready(feed: Feed, lines: Sequence[bytes]) -> Write:
+        write = desk.ready(feed, lines)
 
-    with closing(Sink(desk.store, "c1", write, desk.report, blob_bytes=9)) as sink:
+        def late() -> Mapping[str, Any]:
+            """Wait until the reader has gone on by a whole batch."""
+            if not desk.batches:
+                assert gathered.acquire(timeout=DEADLINE_SECONDS)
+            ahead.append(read - sum(size for _, size in desk.batches) - len(lines))
+            return write()
+
+        return late
+
+    with closing(Sink(desk.store, "c1", ready, desk.report, blob_bytes=9)) as sink:
         for number in range(10):
             sink.add(note(f"n{number}"))
             read += 1
@@ -136,14 +141,15 @@ def test_what_fails_while_it_is_written_is_raised_where_it_is_read(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sink_module, "BATCH_ITEMS", 2)
-    kept = desk.write
+    kept = desk.ready
 
-    def write(feed: Feed, lines: Sequence[bytes]) -> Mapping[str, Any]:
-        if len(desk.batches) == 2:
-            raise OSError("the disk is full")
-        return kept(feed, lines)
+    def fail() -> Mapping[str, Any]:
+        raise OSError("the disk is full")
 
-    monkeypatch.setattr(Desk, "write", lambda _, feed, lines: write(feed, lines))
+    def ready(_: Desk, feed: Feed, lines: Sequence[bytes]) -> Write:
+        return fail if b"n4" in lines[0] else kept(feed, lines)
+
+    monkeypatch.setattr(Desk, "ready", ready)
     desk.put("a", "")
     with pytest.raises(OSError, match="the disk is full"):
         desk.travel(items(*(note(f"n{number}") for number in range(40))))

@@ -89,15 +89,19 @@ class Journey:
         return self._sink.full
 
     def flush(self) -> None:
-        """Send what is gathered to be written, once what was sent before is."""
-        self._settle()
+        """Send what is gathered to be written, and note how far what was sent before came."""
         self._sink.send()
+        self._note()
         self._sent, self._reached = self._reached, {}
         self._tell()
 
     def _settle(self) -> None:
-        """Wait until what was sent is written, and only then note how far that is."""
+        """Wait until everything is written."""
         self._sink.settle()
+        self._note()
+
+    def _note(self) -> None:
+        """Note how far the parts were read whose items are written by now."""
         self._journal.note(self._sent)
         self._sent = {}
 

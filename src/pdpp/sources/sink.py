@@ -1,7 +1,8 @@
 """The sink: where items of one connection go, together, in batches; files before their records.
 
-One batch is written in a thread of its own while the next one is gathered. There is never a second
-one on its way, so that memory stays bounded and everything is written in the order it was read.
+One batch is written in a thread of its own while the next one is gathered and made ready. There is
+never a second one on its way, so that memory stays bounded and the order of reading is kept. What
+the thread does, the engine does nearly alone: it holds up the interpreter for a moment only.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,15 +20,26 @@ from pdpp.store.catalogue import Feed
 from pdpp.store.port import Store
 
 FIRST_ITEMS = 500
-BATCH_ITEMS = 4_000
+BATCH_ITEMS = 2_000
 BATCH_BYTES = 16 << 20
 """Batches begin small, so that something can be found soon, and grow: a large one costs less."""
 
-Write = Callable[[Feed, Sequence[bytes]], Mapping[str, Any]]
-"""Checks and writes lines of one batch as ingest does, and answers like it."""
+Write = Callable[[], Mapping[str, Any]]
+"""Writes lines that are ready, and answers as ingest does."""
+
+Ready = Callable[[Feed, Sequence[bytes]], Write]
+"""Checks lines of one stream as ingest does, and makes them ready."""
 
 _Lines = list[tuple[str, bytes]]
 """The lines of a stream, each with its key."""
+
+
+class _Load(NamedTuple):
+    """Lines of one stream that are ready, and what writes them."""
+
+    stream: str
+    keys: list[str]
+    write: Write
 
 
 class _Answer(NamedTuple):
@@ -35,7 +47,7 @@ class _Answer(NamedTuple):
 
     stream: str
     keys: list[str]
-    counts: Mapping[str, Any]
+    told: Mapping[str, Any]
 
 
 class Sink:
@@ -48,7 +60,7 @@ class Sink:
         self,
         store: Store,
         connection_id: str,
-        write: Write,
+        ready: Ready,
         report: Report,
         *,
         blob_bytes: int,
@@ -56,7 +68,7 @@ class Sink:
     ) -> None:
         self._store = store
         self._connection_id = connection_id
-        self._write = write
+        self._ready = ready
         self._report = report
         self._blob_bytes = blob_bytes
         self._lines: dict[str, _Lines] = {}
@@ -122,34 +134,29 @@ class Sink:
         }
 
     def send(self) -> None:
-        """Have everything gathered written, after what was sent before."""
-        self.settle()
+        """Make ready what is gathered, and have it written once what was sent before is."""
         gathered, self._lines = self._lines, {}
         self._count = self._size = 0
         self._most = min(2 * self._most, BATCH_ITEMS)
-        loads = [(self._feed(stream), lines) for stream, lines in gathered.items()]
+        loads = [self._load(stream, lines) for stream, lines in gathered.items()]
+        self.settle()
         if loads:
-            self._underway = self._thread.submit(self._write_all, loads)
+            self._underway = self._thread.submit(_write_all, loads)
 
     def settle(self) -> None:
         """Wait until everything that was sent is written, and count it."""
         underway, self._underway = self._underway, None
         for answer in underway.result() if underway is not None else ():
-            self._report.write(answer.stream, answer.counts, answer.keys)
+            self._report.write(answer.stream, answer.told, answer.keys)
 
-    def _feed(self, stream: str) -> Feed:
+    def _load(self, stream: str, lines: _Lines) -> _Load:
         feed = self._store.catalogue().feeds.get((self._connection_id, stream))
         if feed is None:
             raise ImportRefused(f"the source declares no stream {stream!r}")
-        return feed
+        keys = [key for key, _ in lines]
+        return _Load(stream, keys, self._ready(feed, [line for _, line in lines]))
 
-    def _write_all(self, loads: Sequence[tuple[Feed, _Lines]]) -> list[_Answer]:
-        """Write a batch, one transaction for each stream."""
-        return [
-            _Answer(
-                feed.stream.name,
-                [key for key, _ in lines],
-                self._write(feed, [line for _, line in lines]),
-            )
-            for feed, lines in loads
-        ]
+
+def _write_all(loads: Sequence[_Load]) -> list[_Answer]:
+    """Write a batch, one transaction for each stream."""
+    return [_Answer(load.stream, load.keys, load.write()) for load in loads]

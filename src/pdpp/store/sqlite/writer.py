@@ -1,6 +1,6 @@
 """Writing a batch: records, their cells, their words, and the traces that changes need."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import apsw
@@ -8,8 +8,8 @@ import orjson
 
 from pdpp.store.catalogue import Feed
 from pdpp.store.cell import CellValue
-from pdpp.store.port import Line, Written
-from pdpp.store.sqlite.draft import CANONICAL, Draft, blobs_of, words_of
+from pdpp.store.port import Written
+from pdpp.store.sqlite.draft import CANONICAL, Draft, Drafts, blobs_of, words_of
 from pdpp.store.sqlite.layout import index_row, record_number
 from pdpp.store.sqlite.lens import MOVES
 from pdpp.store.sqlite.predicate import SUBJECT
@@ -38,17 +38,17 @@ class BatchWriter:
         )
         return max(last + 1, now), sequence
 
-    def write(self, drafts: Mapping[str, Draft | None], emitted: Mapping[str, int]) -> Written:
+    def write(self, drafts: Drafts) -> Written:
         """Bring each key to its draft, or away where there is none."""
         stored = self._stored(drafts)
         new = changed = unchanged = deleted = 0
         for key, wanted in drafts.items():
             old = stored.get(key)
-            if wanted is None:
+            if isinstance(wanted, int):
                 deleted += old is not None
                 unchanged += old is None
                 if old is not None:
-                    self._remove(key, old, emitted[key])
+                    self._remove(key, old, wanted)
             elif old is None:
                 new += 1
                 self._insert(wanted)
@@ -166,8 +166,3 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterable[st
 
 def _canonical(value: Any) -> bytes:
     return orjson.dumps(value, option=CANONICAL)
-
-
-def last_of_each_key(lines: Sequence[Line]) -> dict[str, Line]:
-    """Return the line that decides each key: within one batch the last one wins."""
-    return {line.key: line for line in lines}
