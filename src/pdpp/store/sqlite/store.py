@@ -227,6 +227,9 @@ class SqliteStore:
     def keep_blob(self, source: BinaryIO, media_type: str, limit: int) -> Blob:
         """Store a file; the same bytes are kept once."""
         blob_id, size = self._blobs.keep(source, limit)
+        known = self.blob(blob_id)
+        if known is not None:
+            return known
         with self._db.writing() as db:
             db.execute(
                 "INSERT OR IGNORE INTO blob VALUES (?, ?, ?, ?)",
