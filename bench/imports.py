@@ -33,7 +33,7 @@ _MOST_THINGS = 10_000
 _COSTLY = frozenset({"mail", "markdown", "calendar_ics"})
 """Formats of which a fifth as many things takes as long to read."""
 _FEWER = 5
-_ROUNDS = 4
+_ROUNDS = 3
 _LARGER = 4
 _LOOK_SECONDS = 0.003
 _LONGEST_WAIT = 60.0
