@@ -4,6 +4,8 @@ from pathlib import Path
 import apsw
 from tests.cli.shell import Served, entry, pdpp, pdpp_here
 
+from pdpp.sources.drawer import Drawer
+
 FILE = "pdpp.sqlite3"
 
 
@@ -56,6 +58,41 @@ def test_a_backup_of_a_served_store_is_a_store_of_its_own(
     assert pdpp("check", data=target).code == 0
     listed = [pdpp("connection", "list", data=data).out for data in (demo_server.data, target)]
     assert listed[0] == listed[1]
+
+
+def test_a_backup_holds_what_imports_remember(diary: Path, tmp_path: Path) -> None:
+    log = tmp_path / "logs" / "s.jsonl"
+    log.parent.mkdir()
+    log.write_text(
+        '{"type": "user", "uuid": "u1", "sessionId": "s", "version": "1.0.1",'
+        ' "timestamp": "2026-02-01T10:00:00Z", "message": {"role": "user", "content": "Hello"}}\n'
+    )
+    pdpp("import", log, "--yes", data=diary)
+    drawer = Drawer(diary)
+    drawer.remember("bank_csv", "a;b", {"date": "a"})
+    copy = tmp_path / "copy"
+    pdpp_here("backup", copy, data=diary)
+    kept = {path.relative_to(diary) for path in (diary / "imports").rglob("*") if path.is_file()}
+    assert len(kept) == 3
+    for name in kept:
+        assert (copy / name).read_bytes() == (diary / name).read_bytes()
+        assert (copy / name).stat().st_mode & 0o077 == 0
+    assert Drawer(copy).recall("bank_csv", "a;b") == {"date": "a"}
+    histories = [pdpp("import", "history", data=data).out for data in (diary, copy)]
+    assert histories[0] == histories[1]
+    assert "Claude Code" in histories[0]
+    again = pdpp("import", log, "--yes", data=copy).out
+    assert "2 read: 0 new, 0 changed, 2 unchanged" in again
+
+
+def test_what_is_half_written_or_gone_meanwhile_is_not_copied(tmp_path: Path) -> None:
+    drawer = Drawer(tmp_path / "data")
+    drawer.keep_report("one", {"a": 1})
+    folder = tmp_path / "data" / "imports"
+    (folder / "two.new").write_text("{")
+    (folder / "gone.json").symlink_to(folder / "nowhere")
+    drawer.copy(tmp_path / "copy")
+    assert [path.name for path in (tmp_path / "copy" / "imports").iterdir()] == ["one.json"]
 
 
 def test_a_backup_goes_into_an_empty_folder_and_never_over_anything(

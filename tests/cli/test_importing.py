@@ -244,7 +244,7 @@ def counted(home: Home) -> Callable[[], bool]:
 def test_ctrl_c_leaves_whole_batches_and_the_same_command_goes_on(
     home: Home, tmp_path: Path
 ) -> None:
-    total = 20 * BATCH_ITEMS
+    total = 5 * BATCH_ITEMS
     path = write_log(tmp_path / "logs" / "s.jsonl", total)
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with started("import", path, "--yes", "--data", home.data, **pipes) as process:
@@ -325,7 +325,7 @@ def at_a_terminal(*arguments: str | Path, answer: bytes) -> tuple[int, str]:
 
 
 def test_a_terminal_shows_a_bar_with_the_rate(home: Home, tmp_path: Path) -> None:
-    path = write_log(tmp_path / "logs" / "s.jsonl", 4 * BATCH_ITEMS)
+    path = write_log(tmp_path / "logs" / "s.jsonl", BATCH_ITEMS)
     code, seen = at_a_terminal("import", path, "--data", home.data, answer=b"y\n")
     assert code == 0, seen
     assert "█" in seen or "░" in seen
@@ -335,7 +335,7 @@ def test_a_terminal_shows_a_bar_with_the_rate(home: Home, tmp_path: Path) -> Non
 
 
 def test_no_bar_is_written_where_nobody_sees_it(home: Home, tmp_path: Path) -> None:
-    path = write_log(tmp_path / "logs" / "s.jsonl", 2 * BATCH_ITEMS)
+    path = write_log(tmp_path / "logs" / "s.jsonl", BATCH_ITEMS)
     ended = pdpp("import", path, "--yes", data=home.data)
     assert "\x1b" not in ended.err + ended.out
 

@@ -11,12 +11,12 @@ from tests.sources.kit import stored
 
 from pdpp.model.errors import DamagedFile
 from pdpp.model.validation import parse_declaration
-from pdpp.resource.ingest import write_lines
+from pdpp.resource.ingest import ready_lines
 from pdpp.sources.item import Found, Item, Place, Skipped, Unknown
 from pdpp.sources.journal import Journal
 from pdpp.sources.journey import Journey
 from pdpp.sources.report import Report, Subject
-from pdpp.sources.sink import Sink
+from pdpp.sources.sink import Sink, Write
 from pdpp.sources.source import Part
 from pdpp.sources.tree import Tree, open_tree
 from pdpp.store.catalogue import Feed
@@ -66,9 +66,14 @@ class Desk:
         self.report = Report(subject, 0)
         return self.report
 
-    def write(self, feed: Feed, lines: Sequence[bytes]) -> Mapping[str, Any]:
-        self.batches.append((feed.stream.name, len(lines)))
-        return write_lines(self.store, feed, lines, now=1, line_bytes=10_000)
+    def ready(self, feed: Feed, lines: Sequence[bytes]) -> Write:
+        write = ready_lines(self.store, feed, lines, now=1, line_bytes=10_000)
+
+        def counted() -> Mapping[str, Any]:
+            self.batches.append((feed.stream.name, len(lines)))
+            return write()
+
+        return counted
 
     def journal(self) -> Journal:
         return Journal(self.folder / "positions" / "j.ndjson", "1")
@@ -82,9 +87,9 @@ class Desk:
         **options: Any,
     ) -> bool:
         """Import every file of the folder with one reader."""
-        sink = Sink(self.store, "c1", self.write, self.report, blob_bytes=1_000)
+        made = Sink(self.store, "c1", self.ready, self.report, blob_bytes=1_000)
         parts = [Part(entry, partial(read, entry), grows=grows) for entry in self.tree().entries]
-        with closing(self.journal()) as journal:
+        with closing(made) as sink, closing(self.journal()) as journal:
             journal.begin(anew=anew)
             reached = Journey(sink, self.report, journal, **options).run(parts)
             journal.end(complete=reached)

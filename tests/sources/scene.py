@@ -7,10 +7,11 @@ from typing import Any
 from tests.serving import SetClock
 from tests.sources.kit import stored
 
-from pdpp.resource.ingest import write_lines
+from pdpp.resource.ingest import ready_lines
 from pdpp.sources.arrival import Arrival, Rails, destination
 from pdpp.sources.drawer import Drawer
 from pdpp.sources.item import Found, Item, Place, Skipped
+from pdpp.sources.sink import Write
 from pdpp.sources.source import Confidence, Part, Recognition, Source, Wishes
 from pdpp.sources.tree import Entry, Tree, open_tree
 from pdpp.sources.verdict import Verdict
@@ -84,8 +85,8 @@ class Scene:
         self.clock = SetClock()
         self.source: Source = Words()
 
-    def write(self, feed: Feed, lines: Sequence[bytes]) -> Mapping[str, Any]:
-        return write_lines(self.store, feed, lines, now=1, line_bytes=10_000)
+    def ready(self, feed: Feed, lines: Sequence[bytes]) -> Write:
+        return ready_lines(self.store, feed, lines, now=1, line_bytes=10_000)
 
     def put(self, name: str, *words: str) -> None:
         (self.export / name).write_text("".join(f"{word}\n" for word in words))
@@ -96,7 +97,7 @@ class Scene:
         assert isinstance(found, Recognition)
         verdict = Verdict(self.source, found)
         goal = destination(self.store.catalogue(), self.drawer, verdict, chosen)
-        rails = Rails(self.store, self.drawer, self.write, 1_000, self.clock)
+        rails = Rails(self.store, self.drawer, self.ready, 1_000, self.clock)
         return Arrival(tree, verdict, goal, rails)
 
     def bring(self, chosen: str | None = None, **options: Any) -> Arrival:

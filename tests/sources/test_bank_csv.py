@@ -19,6 +19,7 @@ from tests.sources.kit import (
 
 from pdpp.model.errors import ImportRefused
 from pdpp.sources.bank_csv import BankCsv
+from pdpp.sources.item import Skipped
 from pdpp.sources.mapping import read_amount
 from pdpp.sources.source import Confidence, Recognition, Refusal
 
@@ -124,6 +125,20 @@ def test_a_row_without_a_date_or_an_amount_is_told(tmp_path: Path) -> None:
         "a row without a date or an amount",
         "a row with more cells than columns",
     ]
+
+
+def test_a_statement_that_breaks_off_in_its_last_row_is_told_and_the_row_left_out(
+    tmp_path: Path,
+) -> None:
+    whole = GERMAN.rstrip()
+    start = whole.rindex("\n") + 1
+    assert told(SOURCE, put(tmp_path, whole)) == []
+    empty_at_the_end = whole.rindex(";") + 1  # Such a row may be a whole one.
+    for end in {*range(start + 1, len(whole))} - {empty_at_the_end}:
+        path = put(tmp_path, whole[:end])
+        assert len(read(SOURCE, path)) == 3
+        [cut] = told(SOURCE, path)
+        assert cut == Skipped("a last row that is cut off", "statement.csv line 8", cut=True)
 
 
 def test_the_same_file_twice_changes_nothing(tmp_path: Path) -> None:

@@ -105,6 +105,48 @@ def test_a_quote_that_is_never_closed_ends_the_file_with_a_reason(tmp_path: Path
         list(rows(file, table(file)))
 
 
+CUT = "a last row that is cut off"
+
+
+@pytest.mark.parametrize(
+    ("last", "line"),
+    [
+        ("5,6", 4),
+        ("5", 4),
+        ('5,6,"' + "x" * 131_070, 4),
+        ('5,6,"sev', 4),
+        ('5,6,"seven\nand', 5),
+        ('5,"6\n', 4),
+        ('5,"6""', 4),
+    ],
+)
+def test_a_last_row_that_breaks_off_is_told_as_cut(last: str, line: int, tmp_path: Path) -> None:
+    file = entry(tmp_path / "a.csv", f"a,b,c\n1,2,3\n3,4,5\n{last}")
+    found = list(rows(file, table(file)))
+    assert found[:2] == [Row(2, ("1", "2", "3")), Row(3, ("3", "4", "5"))]
+    assert found[2:] == [Skipped(CUT, f"a.csv line {line}", cut=True)]
+
+
+@pytest.mark.parametrize(
+    ("before", "last"),
+    [
+        ("1,2,3\n", "5,6,7"),
+        ("1,2,3\n", '5,6,"7"'),
+        ("1,2,3\n", '5,6,"7"""'),
+        ("1,2,3\n", "Sum,7\n"),
+        ("1,2,3\n", "5,6,\n\n"),
+        ("1,2\n", "5,6"),
+    ],
+)
+def test_a_last_row_that_is_only_short_or_lacks_its_line_end_is_a_row(
+    before: str, last: str, tmp_path: Path
+) -> None:
+    file = entry(tmp_path / "a.csv", f"a,b,c\n4,5,6\n{before}{last}")
+    found = list(rows(file, table(file)))
+    assert len(found) == 3
+    assert all(isinstance(row, Row) for row in found)
+
+
 def test_a_sample_that_is_not_csv_to_its_end_is_judged_by_its_beginning(tmp_path: Path) -> None:
     file = entry(tmp_path / "a.csv", "a,b\n1,2\n3,4\n5," + "x" * 200_000 + "\n")
     assert table(file).header == ("a", "b")

@@ -1,7 +1,9 @@
 """The sink: checks, mending, and files before their records."""
 
 import io
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -9,7 +11,12 @@ from tests.sources.desk import Desk, counts, note
 from tests.sources.kit import stored
 
 from pdpp.model.errors import DamagedFile, ImportRefused
+from pdpp.sources import sink as sink_module
 from pdpp.sources.item import START, Attachment, Found, Item, Place
+from pdpp.sources.sink import Sink, Write
+from pdpp.store.catalogue import Feed
+
+DEADLINE_SECONDS = 30
 
 
 def items(*found: Item) -> Callable[[Any, Place], Iterator[Found]]:
@@ -82,3 +89,86 @@ def test_a_stream_that_is_not_declared_is_a_mistake_of_the_source(desk: Desk) ->
     desk.put("a", "")
     with pytest.raises(ImportRefused, match="declares no stream 'photos'"):
         desk.travel(items(Item("photos", "p", {})))
+
+
+# Writing while reading
+
+
+def test_batches_begin_small_and_grow(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sink_module, "FIRST_ITEMS", 2)
+    monkeypatch.setattr(sink_module, "BATCH_ITEMS", 7)
+    desk.put("a", "")
+    assert desk.travel(items(*(note(f"n{number}") for number in range(21))))
+    assert [size for _, size in desk.batches] == [2, 4, 7, 7, 1]
+
+
+def test_the_next_batch_is_gathered_while_one_is_written_and_never_a_third(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sink_module, "BATCH_ITEMS", 2)
+    gathered = threading.Semaphore(0)
+    ahead: list[int] = []
+    read = 0
+
+    def ready(feed: Feed, lines: Sequence[bytes]) -> Write:
+        write = desk.ready(feed, lines)
+
+        def late() -> Mapping[str, Any]:
+            """Wait until the reader has gone on by a whole batch."""
+            if not desk.batches:
+                assert gathered.acquire(timeout=DEADLINE_SECONDS)
+            ahead.append(read - sum(size for _, size in desk.batches) - len(lines))
+            return write()
+
+        return late
+
+    with closing(Sink(desk.store, "c1", ready, desk.report, blob_bytes=9)) as sink:
+        for number in range(10):
+            sink.add(note(f"n{number}"))
+            read += 1
+            if read == 4:
+                gathered.release()
+            if sink.full:
+                sink.send()
+        sink.settle()
+    assert counts(desk.report) == {"new": 10}
+    assert ahead[0] == 2
+    assert max(ahead) <= 2
+    assert desk.keys() == [f"n{number}" for number in range(10)]
+
+
+def test_what_fails_while_it_is_written_is_raised_where_it_is_read(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sink_module, "BATCH_ITEMS", 2)
+    kept = desk.ready
+
+    def fail() -> Mapping[str, Any]:
+        raise OSError("the disk is full")
+
+    def ready(_: Desk, feed: Feed, lines: Sequence[bytes]) -> Write:
+        return fail if b"n4" in lines[0] else kept(feed, lines)
+
+    monkeypatch.setattr(Desk, "ready", ready)
+    desk.put("a", "")
+    with pytest.raises(OSError, match="the disk is full"):
+        desk.travel(items(*(note(f"n{number}") for number in range(40))))
+    assert desk.keys() == ["n0", "n1", "n2", "n3"]
+    assert [held.items for held in desk.journal().positions.values()] == [4]
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("import")]
+
+
+def test_a_batch_on_its_way_is_written_when_reading_breaks_off(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sink_module, "BATCH_ITEMS", 2)
+
+    def read(entry: Any, place: Place) -> Iterator[Found]:
+        yield from (note("a"), note("b"), note("c"))
+        raise KeyboardInterrupt
+
+    desk.put("a", "")
+    with pytest.raises(KeyboardInterrupt):
+        desk.travel(read)
+    assert desk.keys() == ["a", "b"]
+    assert not desk.journal().positions

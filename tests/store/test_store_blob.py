@@ -1,5 +1,6 @@
 import hashlib
 import io
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,6 +42,26 @@ def test_the_same_bytes_are_kept_once_under_their_first_media_type(store: Store)
     assert again == first
     assert store.blob(first.blob_id) == first
     assert len(list(first.path.parent.iterdir())) == 1
+
+
+def test_bytes_that_are_kept_already_are_not_written_again(store: Store) -> None:
+    kept = keep(store)
+    os.utime(kept.path, ns=(1, 1))
+    before = kept.path.stat()
+    assert keep(store) == kept
+    after = kept.path.stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, 1)
+    assert [path.name for path in kept.path.parent.parent.iterdir()] == [kept.blob_id[:2]]
+
+
+@pytest.mark.parametrize("damaged", [b"", PNG[:-1], PNG[:-1] + b"?"])
+def test_a_damaged_file_is_mended_when_its_bytes_come_again(store: Store, damaged: bytes) -> None:
+    kept = keep(store)
+    kept.path.write_bytes(damaged)
+    assert store.check()
+    assert keep(store) == kept
+    assert kept.path.read_bytes() == PNG
+    assert store.check() == []
 
 
 def test_a_blob_over_the_limit_is_refused_and_leaves_nothing(store: Store, tmp_path: Path) -> None:

@@ -11,6 +11,9 @@ from pdpp.cli.options import common, examples
 from pdpp.cli.output import show
 from pdpp.cli.progress import Progress
 from pdpp.model.errors import StoreError
+from pdpp.sources.drawer import Drawer
+
+_FIRST, _COPY = "first", "copy"
 
 
 @click.command(epilog=examples("pdpp check", "pdpp check --data ~/my-data --json"))
@@ -42,11 +45,14 @@ def backup(folder: Path, data: Path, as_json: bool) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         partial = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
         try:
-            store.backup(partial, progress.tell)
-            _settle(partial, target)
-        except BaseException:
+            # First what imports remember: it may be behind the records, never ahead of them.
+            Drawer(data).copy(partial / _FIRST)
+            store.backup(partial / _COPY, progress.tell)
+            for kept in (partial / _FIRST).glob("*"):
+                kept.rename(partial / _COPY / kept.name)
+            _settle(partial / _COPY, target)
+        finally:
             shutil.rmtree(partial, ignore_errors=True)
-            raise
     show({"backup": str(folder)}, [f"Everything in {data} is copied to {folder}."], as_json=as_json)
 
 

@@ -26,7 +26,7 @@ BLOB_URI = "pdpp://blob/"
 STREAM_URI = "pdpp://stream/"
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.~-]+")
-_HARMLESS = re.compile(r"[A-Za-z0-9_-]+")
+_HARMLESS = re.compile(r"(?!\.\.?\Z)[A-Za-z0-9_.-]+")
 _EXAMPLE = "work-mail/messages:m-1"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")

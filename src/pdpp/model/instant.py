@@ -39,7 +39,7 @@ def parse(text: str) -> int | None:
     return _parse(text) if len(text) <= _LONGEST else None
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=16_384)
 def _parse(text: str) -> int | None:
     if not _DATE_TIME.match(text):
         return _parse_date(text)

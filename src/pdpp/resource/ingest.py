@@ -1,6 +1,6 @@
 """Ingest: lines of NDJSON become checked records; a bad line is told and never loses the others."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -12,7 +12,7 @@ from pdpp.evidence.handle import key_problem
 from pdpp.model import instant
 from pdpp.resource.call import Call, no_record
 from pdpp.store.catalogue import Feed
-from pdpp.store.port import Line, Store
+from pdpp.store.port import Line, Store, Written
 
 _MEMBERS = frozenset({"key", "data", "emitted_at", "op"})
 _LONGEST_MESSAGE = 300
@@ -32,12 +32,24 @@ class Rejection:
 
 
 class Checker:
-    """Checks lines for one feed."""
+    """Checks lines for one feed, and counts them."""
 
     def __init__(self, feed: Feed, now: int, line_bytes: int) -> None:
         self._validator = _validator(orjson.dumps(feed.stream.schema))
         self._now = now
         self._line_bytes = line_bytes
+        self.accepted = 0
+        self.rejections: list[Rejection] = []
+
+    def good(self, lines: Iterable[bytes]) -> Iterator[Line]:
+        """Yield the lines that can be written; why not the others is kept."""
+        for index, text in enumerate(lines):
+            checked = self.check(index, text)
+            if isinstance(checked, Line):
+                self.accepted += 1
+                yield checked
+            else:
+                self.rejections.append(checked)
 
     def check(self, index: int, text: bytes) -> Line | Rejection:
         """Return the line as a record to write, or why not."""
@@ -100,28 +112,32 @@ def write_lines(
     store: Store, feed: Feed, lines: Iterable[bytes], *, now: int, line_bytes: int
 ) -> dict[str, Any]:
     """Check and write one batch; return the answer of the contract."""
+    return ready_lines(store, feed, lines, now=now, line_bytes=line_bytes)()
+
+
+def ready_lines(
+    store: Store, feed: Feed, lines: Iterable[bytes], *, now: int, line_bytes: int
+) -> Callable[[], dict[str, Any]]:
+    """Check one batch and make it ready; what is returned writes it and answers."""
     checker = Checker(feed, now, line_bytes)
-    good: list[Line] = []
-    rejections: list[Rejection] = []
-    for index, text in enumerate(lines):
-        checked = checker.check(index, text)
-        if isinstance(checked, Line):
-            good.append(checked)
-        else:
-            rejections.append(checked)
-    written = store.write(feed, good)
+    write = store.draft(feed, checker.good(lines))
+    return lambda: _answer(feed, checker, write())
+
+
+def _answer(feed: Feed, checker: Checker, written: Written) -> dict[str, Any]:
+    accepted, rejected = checker.accepted, len(checker.rejections)
     return {
         "object": "ingest_result",
         "stream": feed.stream.name,
         "connection_id": feed.connection.connection_id,
-        "records_attempted": len(good) + len(rejections),
-        "records_accepted": len(good),
-        "records_rejected": len(rejections),
+        "records_attempted": accepted + rejected,
+        "records_accepted": accepted,
+        "records_rejected": rejected,
         "records_new": written.new,
         "records_changed": written.changed,
-        "records_unchanged": len(good) - written.new - written.changed - written.deleted,
+        "records_unchanged": accepted - written.new - written.changed - written.deleted,
         "records_deleted": written.deleted,
-        "rejections": [rejection.as_json() for rejection in rejections],
+        "rejections": [rejection.as_json() for rejection in checker.rejections],
     }
 
 

@@ -16,7 +16,7 @@ from pdpp.sources.journal import Journal
 from pdpp.sources.journey import Journey
 from pdpp.sources.mirror import Absent, Seen, delete_absent, find_absent, seen_mark
 from pdpp.sources.report import COMPLETE, DAMAGED, INTERRUPTED, Report, Subject
-from pdpp.sources.sink import Sink, Write
+from pdpp.sources.sink import Ready, Sink
 from pdpp.sources.source import Part
 from pdpp.sources.tree import Tree
 from pdpp.sources.verdict import Verdict
@@ -62,7 +62,7 @@ class Rails:
 
     store: Store
     drawer: Drawer
-    write: Write
+    ready: Ready
     blob_bytes: int
     clock: instant.Clock = instant.now
 
@@ -144,15 +144,16 @@ class Arrival:
     ) -> bool:
         """Read every part that is not read yet; return whether the end was reached."""
         parts = list(self.verdict.source.parts(self.tree, self.verdict.found))
-        journey = Journey(
-            self._sink(mirror=mirror),
-            self.report,
-            journal,
-            stop=escort.stop,
-            tell=self._teller(parts, escort),
-            patient=patient,
-        )
-        return journey.run(parts)
+        with closing(self._sink(mirror=mirror)) as sink:
+            journey = Journey(
+                sink,
+                self.report,
+                journal,
+                stop=escort.stop,
+                tell=self._teller(parts, escort),
+                patient=patient,
+            )
+            return journey.run(parts)
 
     def _sink(self, *, mirror: bool) -> Sink:
         def see(stream: str, key: str) -> None:
@@ -161,7 +162,7 @@ class Arrival:
         return Sink(
             self.rails.store,
             self.goal.connection_id,
-            self.rails.write,
+            self.rails.ready,
             self.report,
             blob_bytes=self.rails.blob_bytes,
             see=see if mirror else None,
@@ -195,7 +196,7 @@ class Arrival:
     def delete_absent(self) -> None:
         """Delete that, and keep the report that says so."""
         rails = self.rails
-        delete_absent(rails.store, self.goal.connection_id, self._seen, rails.write, self.report)
+        delete_absent(rails.store, self.goal.connection_id, self._seen, rails.ready, self.report)
         self.end(self.report.status)
 
     # Watching

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from pdpp.sources.guard import attempt
-from pdpp.sources.item import Found, Item, Place, Skipped, Unknown
+from pdpp.sources.item import Found, Item, Place, Skipped, Unknown, present
 from pdpp.sources.keys import digest_key, safe_key
 from pdpp.sources.money import exact, members
 from pdpp.sources.source import Confidence, Part, Recognition, Source, Wishes
@@ -123,7 +123,7 @@ def _account(closing: Closing) -> Iterator[Found]:
         if amount is not None:
             data |= members(f"{name}_balance", amount)
     day, _ = _moment(statement.balances.get("ledger", {}).get("DTASOF", ""))
-    yield Item("accounts", key, _present({**data, "balance_on": day}))
+    yield Item("accounts", key, present({**data, "balance_on": day}, ""))
 
 
 def _transaction(movement: Movement, seen: dict[str, str], where: str) -> Iterator[Found]:
@@ -144,7 +144,7 @@ def _transaction(movement: Movement, seen: dict[str, str], where: str) -> Iterat
         "currency": leaves.get("CURRENCY.CURSYM") or statement.leaves.get("CURDEF"),
         **members("amount", amount),
     }
-    data = _present(data)
+    data = present(data, "")
     key = _key(leaves.get("FITID"), data, seen)
     if key is None:
         yield Skipped("a transaction that stands twice", where)
@@ -190,7 +190,3 @@ def _moment(text: str) -> tuple[str | None, str | None]:
         return moment.date().isoformat(), None
     offset = timezone(timedelta(minutes=round(float(zone) * 60)))
     return moment.date().isoformat(), moment.replace(tzinfo=offset).isoformat()
-
-
-def _present(data: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in data.items() if value not in (None, "")}

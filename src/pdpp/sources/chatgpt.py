@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any
 
 from pdpp.sources.guard import attempt
-from pdpp.sources.item import Attachment, Found, Item, Place, Skipped, Unknown
-from pdpp.sources.jsonstream import elements
+from pdpp.sources.item import Attachment, Found, Item, Place, Skipped, Unknown, present
+from pdpp.sources.jsonstream import read_each
 from pdpp.sources.jsontext import NotJson, read_json
 from pdpp.sources.keys import digest_key, safe_key
 from pdpp.sources.source import Confidence, Part, Recognition, Source, Wishes
@@ -90,16 +90,10 @@ def _file_id(name: str) -> str:
 
 
 def _read(entry: Entry, shelf: _Shelf, place: Place) -> Iterator[Found]:  # noqa: ARG001
-    with entry.open() as stream:
-        for found in elements(stream, "item"):
-            if isinstance(found, Skipped):
-                yield found
-            else:
-                where = f"{entry.name} conversation {found.number}"
-                yield from attempt(_conversation(found.value, shelf, where), where)
+    return read_each(entry, partial(_conversation, shelf), noun="conversation")
 
 
-def _conversation(value: Mapping[str, Any], shelf: _Shelf, where: str) -> Iterator[Found]:
+def _conversation(shelf: _Shelf, value: Mapping[str, Any], where: str) -> Iterator[Found]:
     name = value.get("id") or value.get("conversation_id")
     nodes = value["mapping"]
     times = [_time(node) for node in nodes.values()]
@@ -123,7 +117,7 @@ def _conversation(value: Mapping[str, Any], shelf: _Shelf, where: str) -> Iterat
         "started_at": began,
         "updated_at": updated,
     }
-    yield Item("conversations", key, _present(data), updated)
+    yield Item("conversations", key, present(data), updated)
 
 
 def _time(node: Any) -> str | None:
@@ -180,7 +174,7 @@ def _message(
         "visible": node_id in visible,
         "sent_at": sent,
     }
-    yield Item("messages", key, _present(data), sent)
+    yield Item("messages", key, present(data), sent)
     for part in files:
         yield from _attachment(part, key, conversation, sent, shelf)
 
@@ -216,7 +210,3 @@ def _attachment(
         "sent_at": sent,
     }
     yield Item("attachments", key, data, sent, (Attachment("file", entry.open, media_type),))
-
-
-def _present(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in data.items() if value is not None}

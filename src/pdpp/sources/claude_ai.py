@@ -1,12 +1,12 @@
 """Claude.ai exports: conversations with their messages, projects, and what it remembers."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from pdpp.sources.guard import attempt
-from pdpp.sources.item import Found, Item, Place, Skipped, Unknown
-from pdpp.sources.jsonstream import elements
+from pdpp.sources.item import Found, Item, Place, Skipped, Unknown, present
+from pdpp.sources.jsonstream import Reader, objects, read_each
 from pdpp.sources.keys import digest_key, safe_key
 from pdpp.sources.source import Confidence, Part, Recognition, Source, Wishes
 from pdpp.sources.times import moment_text
@@ -15,7 +15,6 @@ from pdpp.sources.tree import Entry, Tree
 _MARKS = (b'"chat_messages"', b'"uuid"')
 _PROJECT_MARKS = (b'"uuid"', b'"docs"')
 _UNTITLED = "(no title)"
-Reader = Callable[[Any, str], Iterator[Found]]
 
 
 class ClaudeAi(Source):
@@ -80,24 +79,15 @@ def _projects(tree: Tree) -> list[Entry]:
 def _account(tree: Tree) -> str:
     """Return the address that the export belongs to."""
     for entry in tree.named("users.json"):
-        with entry.open() as stream:
-            for found in elements(stream, "item"):
-                if not isinstance(found, Skipped) and isinstance(found.value, dict):
-                    user = found.value
-                    return str(user.get("email_address") or user.get("uuid") or "")[:120]
+        for user in objects(entry):
+            return str(user.get("email_address") or user.get("uuid") or "")[:120]
     return ""
 
 
 def _read(entry: Entry, reader: Reader, place: Place) -> Iterator[Found]:  # noqa: ARG001
     """Read a file that is a list of things, or one thing."""
     path = "item" if entry.head(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[") else ""
-    with entry.open() as stream:
-        for found in elements(stream, path):
-            if isinstance(found, Skipped):
-                yield found
-            else:
-                where = f"{entry.name} item {found.number}"
-                yield from attempt(reader(found.value, where), where)
+    return read_each(entry, reader, path)
 
 
 def _conversation(value: Any, where: str) -> Iterator[Found]:
@@ -120,7 +110,7 @@ def _conversation(value: Any, where: str) -> Iterator[Found]:
         "started_at": began,
         "updated_at": updated,
     }
-    yield Item("conversations", key, _present(data), updated)
+    yield Item("conversations", key, present(data), updated)
 
 
 def _message(conversation: str, value: Any, began: str, where: str) -> Iterator[Found]:
@@ -143,7 +133,7 @@ def _message(conversation: str, value: Any, began: str, where: str) -> Iterator[
             "file_names": [str(each.get("file_name")) for each in files] or None,
             "sent_at": sent,
         }
-        yield Item("messages", key, _present(data), sent)
+        yield Item("messages", key, present(data), sent)
     elif not attachments:
         yield Skipped("an empty message", where)
     if files:
@@ -206,7 +196,7 @@ def _project(value: Any, where: str) -> Iterator[Found]:
         "created_at": made,
         "updated_at": updated,
     }
-    yield Item("projects", key, _present(data), updated)
+    yield Item("projects", key, present(data), updated)
     for number, document in enumerate(value.get("docs") or (), 1):
         yield from attempt(_document(key, document, made), f"{where} document {number}")
 
@@ -235,7 +225,3 @@ def _memories(value: Any) -> Iterator[tuple[str, str]]:
     for name, text in (projects if isinstance(projects, dict) else {}).items():
         if isinstance(text, str) and text:
             yield f"What Claude remembers in project {name}", text
-
-
-def _present(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in data.items() if value is not None}

@@ -7,16 +7,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pdpp.sources.guard import attempt
-from pdpp.sources.item import Attachment, Found, Item, Place, Skipped, Unknown
+from pdpp.sources.item import Attachment, Found, Skipped, Unknown
 from pdpp.sources.keys import safe_key
-from pdpp.sources.logs import Event, events, first_objects
-from pdpp.sources.source import Confidence, Part, Recognition, Source, Wishes
+from pdpp.sources.logs import Event, first_objects
+from pdpp.sources.session import Session, logs_of, look_at
+from pdpp.sources.source import Part, Recognition, Source, Wishes
 from pdpp.sources.talk import Talk, joined, spelled
 from pdpp.sources.times import moment_text
 from pdpp.sources.tree import Entry, Tree
 
-_LOOKED_AT = 20
 _SPOKEN = frozenset({"user", "assistant", "system"})
 _ASIDE = frozenset(
     {
@@ -43,27 +42,16 @@ class ClaudeCode(Source):
 
     def recognise(self, tree: Tree, wishes: Wishes) -> Recognition | None:  # noqa: ARG002
         """Look at the first lines of the first logs."""
-        logs = _logs(tree)
-        looked_at = [found for entry in logs[:_LOOKED_AT] if (found := _versions(entry))]
-        if not looked_at:
+        seen = look_at(tree, _versions)
+        if seen is None:
             return None
-        versions = sorted({version for found in looked_at for version in found} - {""}, key=_order)
+        versions = sorted(filter(None, seen.layouts), key=_order)
         written = f", written by {_span(versions)}" if versions else ""
-        noun = "session" if len(logs) == 1 else "sessions"
-        certain = len(looked_at) == min(len(logs), _LOOKED_AT)
-        return Recognition(
-            Confidence.CERTAIN if certain else Confidence.LIKELY,
-            version=f"{len(logs):,} {noun}{written}",
-            account="Claude Code",
-        )
+        return Recognition(seen.confidence, f"{seen.sessions}{written}", account="Claude Code")
 
     def parts(self, tree: Tree, found: Recognition) -> Iterable[Part]:  # noqa: ARG002
         """Return one part for each log."""
-        return [Part(entry, _Session(entry).read, grows=True) for entry in _logs(tree)]
-
-
-def _logs(tree: Tree) -> list[Entry]:
-    return [entry for entry in tree.entries if entry.suffix == ".jsonl" and entry.size]
+        return [Part(entry, _Session(entry).read, grows=True) for entry in logs_of(tree)]
 
 
 def _versions(entry: Entry) -> set[str]:
@@ -88,25 +76,8 @@ def _span(versions: list[str]) -> str:
     return f"versions {versions[0]} to {versions[-1]}"
 
 
-class _Session:
-    """Reads one log. Keys begin with the log's own name: a resumed session repeats old lines."""
-
-    def __init__(self, entry: Entry) -> None:
-        self._entry = entry
-        self._id = safe_key(entry.base.removesuffix(".jsonl"))
-
-    def read(self, place: Place) -> Iterator[Found]:
-        """Yield messages, tool calls, results and images, and the session itself at the end."""
-        talk = Talk(**place.state)
-        for found in events(self._entry, place.offset):
-            if isinstance(found, Event):
-                yield from attempt(self._event(found, talk), found.where)
-            else:
-                yield found.skipped
-            if found.closed:
-                yield Place(found.end, talk.state())
-        if talk.messages:
-            yield Item("sessions", self._id, talk.record(self._id), talk.last)
+class _Session(Session):
+    """Reads one log: messages, tool calls, results and images."""
 
     def _event(self, event: Event, talk: Talk) -> Iterator[Found]:
         value, kind = event.value, event.value.get("type")
@@ -130,7 +101,9 @@ class _Session:
         if text or thinking:
             self._hear(value, text, talk)
             data = {"role": value["type"], "text": text, "aside": bool(value.get("isSidechain"))}
-            yield self._item("messages", value["uuid"], value, data | self._more(value, thinking))
+            yield self._item(
+                "messages", value["uuid"], value["timestamp"], data | self._more(value, thinking)
+            )
         for number, piece in enumerate(pieces):
             yield from self._piece(piece, value, f"{value['uuid']}.{number}")
 
@@ -156,7 +129,7 @@ class _Session:
         kind = piece["type"]
         if kind == "tool_use":
             data = {"tool": piece["name"], "input": spelled(piece.get("input") or {})}
-            yield self._item("tool_calls", piece["id"], value, data)
+            yield self._item("tool_calls", piece["id"], value["timestamp"], data)
         elif kind == "tool_result":
             yield from self._result(piece, value)
         elif kind == "image":
@@ -173,7 +146,7 @@ class _Session:
             "text": joined(held["text"] for held in pieces if held["type"] == "text"),
             "is_error": bool(piece.get("is_error")),
         }
-        yield self._item("tool_results", call, value, data)
+        yield self._item("tool_results", call, value["timestamp"], data)
         for number, held in enumerate(pieces):
             if held["type"] == "image":
                 yield from self._image(held["source"], value, f"{call}.{number}")
@@ -191,9 +164,5 @@ class _Session:
             return
         media_type = str(image.get("media_type", ""))
         kept = Attachment("image", lambda: io.BytesIO(content), media_type)
-        item = self._item("images", name, value, {"media_type": media_type})
+        item = self._item("images", name, value["timestamp"], {"media_type": media_type})
         yield item._replace(attachments=(kept,))
-
-    def _item(self, stream: str, name: str, value: Mapping[str, Any], data: dict[str, Any]) -> Item:
-        key, at = safe_key(self._id, name), value["timestamp"]
-        return Item(stream, key, {"id": key, "session_id": self._id, "sent_at": at, **data}, at)

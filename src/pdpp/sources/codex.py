@@ -7,17 +7,16 @@ alone, without a time, after a first line about the session.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pdpp.sources.guard import attempt
-from pdpp.sources.item import Found, Item, Place, Skipped, Unknown
+from pdpp.sources.item import Found, Skipped, Unknown
 from pdpp.sources.jsontext import NotJson, read_json
 from pdpp.sources.keys import safe_key
-from pdpp.sources.logs import Event, events, first_objects
-from pdpp.sources.source import Confidence, Part, Recognition, Source, Wishes
+from pdpp.sources.logs import Event, first_objects
+from pdpp.sources.session import Session, logs_of, look_at
+from pdpp.sources.source import Part, Recognition, Source, Wishes
 from pdpp.sources.talk import Talk, joined, spelled
 from pdpp.sources.times import moment_text
 from pdpp.sources.tree import Entry, Tree
 
-_LOOKED_AT = 20
 _ASIDE = frozenset({"event_msg", "turn_context", "compacted", "state"})
 _CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "web_search_call"})
 _RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
@@ -32,59 +31,31 @@ class Codex(Source):
 
     def recognise(self, tree: Tree, wishes: Wishes) -> Recognition | None:  # noqa: ARG002
         """Look at the first lines of the first logs."""
-        logs = _logs(tree)
-        looked_at = [found for entry in logs[:_LOOKED_AT] if (found := _version(entry))]
-        if not looked_at:
+        seen = look_at(tree, _layouts)
+        if seen is None:
             return None
-        noun = "session" if len(logs) == 1 else "sessions"
-        certain = len(looked_at) == min(len(logs), _LOOKED_AT)
-        return Recognition(
-            Confidence.CERTAIN if certain else Confidence.LIKELY,
-            version=f"{len(logs):,} {noun}, {', '.join(sorted(set(looked_at)))}",
-            account="Codex",
-        )
+        version = f"{seen.sessions}, {', '.join(seen.layouts)}"
+        return Recognition(seen.confidence, version, account="Codex")
 
     def parts(self, tree: Tree, found: Recognition) -> Iterable[Part]:  # noqa: ARG002
         """Return one part for each log."""
-        return [Part(entry, _Session(entry).read, grows=True) for entry in _logs(tree)]
+        return [Part(entry, _Session(entry).read, grows=True) for entry in logs_of(tree)]
 
 
-def _logs(tree: Tree) -> list[Entry]:
-    return [entry for entry in tree.entries if entry.suffix == ".jsonl" and entry.size]
-
-
-def _version(entry: Entry) -> str:
-    """Return which of the two layouts a log has, nothing where it is not one of these logs."""
+def _layouts(entry: Entry) -> set[str]:
+    """Return which of the two layouts a log has, none where it is not one of these logs."""
     for value in first_objects(entry):
         payload = value.get("payload")
         if isinstance(payload, dict) and {"timestamp", "type"} <= value.keys():
             known = value["type"] in ("session_meta", "response_item")
-            return "lines with payloads" if known else ""
+            return {"lines with payloads"} if known else set()
         if {"id", "timestamp", "instructions"} <= value.keys() and "type" not in value:
-            return "plain lines"
-    return ""
+            return {"plain lines"}
+    return set()
 
 
-class _Session:
-    """Reads one log. Its lines have no ids: keys are made of the log's name and the line."""
-
-    def __init__(self, entry: Entry) -> None:
-        self._entry = entry
-        self._id = safe_key(entry.base.removesuffix(".jsonl"))
-
-    def read(self, place: Place) -> Iterator[Found]:
-        """Yield messages, tool calls and results, and the session itself at the end."""
-        talk = Talk(**place.state)
-        for found in events(self._entry, place.offset):
-            talk.lines += 1
-            if isinstance(found, Event):
-                yield from attempt(self._event(found, talk), found.where)
-            else:
-                yield found.skipped
-            if found.closed:
-                yield Place(found.end, talk.state())
-        if talk.messages:
-            yield Item("sessions", self._id, talk.record(self._id), talk.last)
+class _Session(Session):
+    """Reads one log: messages, tool calls and results. Lines have no ids: they are counted."""
 
     def _event(self, event: Event, talk: Talk) -> Iterator[Found]:
         value = event.value
@@ -136,10 +107,6 @@ class _Session:
         if text:
             talk.hear(role, text, at)
             yield self._item("messages", f"{talk.lines:06}", at, {"role": role, "text": text})
-
-    def _item(self, stream: str, name: str, at: str, data: dict[str, Any]) -> Item:
-        key = safe_key(self._id, name)
-        return Item(stream, key, {"id": key, "session_id": self._id, "sent_at": at, **data}, at)
 
 
 def _texts(pieces: Any) -> str:

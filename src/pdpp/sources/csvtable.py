@@ -2,7 +2,7 @@
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -95,16 +95,22 @@ def _names_columns(names: tuple[str, ...]) -> bool:
 
 @dataclass(slots=True)
 class _Feeder:
-    """Gives a CSV reader lines, and ends a row that never closes its quotes."""
+    """Gives a CSV reader lines, and ends a row that never closes its quotes.
+
+    ``row`` are the lines of the row that is being read; ``left`` is the line after them.
+    """
 
     lines: Iterator[TextLine]
-    since_row: int = 0
+    row: list[TextLine] = field(default_factory=list)
     too_long: list[int] = field(default_factory=list)
+    left: TextLine | None = None
 
     def __iter__(self) -> Iterator[str]:
-        for line in self.lines:
-            self.since_row += 1
-            if self.since_row > _MOST_LINES_A_ROW:
+        self.left = next(self.lines, None)
+        while (line := self.left) is not None:
+            self.left = next(self.lines, None)
+            self.row.append(line)
+            if len(self.row) > _MOST_LINES_A_ROW:
                 raise DamagedFile(f"a row that does not end, near line {line.number:,}")
             if line.too_long:
                 self.too_long.append(line.number)
@@ -117,22 +123,42 @@ def rows(entry: Entry, table: CsvTable) -> Iterator[Row | Skipped]:
     lines = text_lines(entry, table.encoding)
     feeder = _Feeder(line for line in lines if line.number > table.header_line)
     reader = csv.reader(iter(feeder), delimiter=table.delimiter)
+    ragged = False
     while True:
         line = table.header_line + reader.line_num + len(feeder.too_long)
+        feeder.row.clear()
         try:
             cells = next(reader, None)
         except csv.Error:
             yield Skipped("a row that is not CSV", f"{entry.name} after line {line:,}")
-            feeder.since_row = 0
             continue
-        feeder.since_row = 0
         for number in feeder.too_long:
             yield Skipped("a line that is too long", f"{entry.name} line {number:,}")
         if cells is None:
             return
         feeder.too_long.clear()
-        if any(cell.strip() for cell in cells):
-            yield _row(entry, table, table.header_line + reader.line_num, cells)
+        line = table.header_line + reader.line_num
+        short = len(cells) < len(table.header)
+        if feeder.left is None and _is_cut(table, feeder.row, short=short and not ragged):
+            yield Skipped("a last row that is cut off", f"{entry.name} line {line:,}", cut=True)
+        elif any(cell.strip() for cell in cells):
+            ragged |= short
+            yield _row(entry, table, line, cells)
+
+
+def _is_cut(table: CsvTable, last: Sequence[TextLine], *, short: bool) -> bool:
+    """Tell whether the last row of a file breaks off.
+
+    It does where a quote is still open, so that one more line would belong to it; and where it has
+    too few cells, as no row before it, and not even its line is ended.
+    """
+    if short and not last[-1].whole:
+        return True
+    more = [*(f"{line.text}\n" for line in last if not line.too_long), "more\n"]
+    try:
+        return sum(1 for _ in csv.reader(more, delimiter=table.delimiter)) == 1
+    except csv.Error:  # The line went into a cell that was full.
+        return True
 
 
 def _row(entry: Entry, table: CsvTable, line: int, cells: list[str]) -> Row | Skipped:

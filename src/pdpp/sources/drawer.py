@@ -4,6 +4,7 @@ import hashlib
 import os
 import secrets
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from pdpp.sources.journal import Journal
 from pdpp.sources.private import write_file
 
 _NAME = "imports"
+_KEPT = (".json", ".ndjson")
 
 
 class Drawer:
@@ -78,6 +80,18 @@ class Drawer:
             plan = _read(path)
             if plan:
                 yield plan
+
+    # Care
+
+    def copy(self, data: Path) -> None:
+        """Copy everything that is kept into another data folder; what goes meanwhile is left out.
+
+        A position must never be ahead of the records: copy this before the store.
+        """
+        for path in sorted(self._folder.rglob("*")):
+            if path.suffix in _KEPT:
+                with suppress(FileNotFoundError):
+                    write_file(data / _NAME / path.relative_to(self._folder), path.read_bytes())
 
     def _choices(self, connector_key: str, shape: str) -> Path:
         return self._folder / "choices" / f"{_digest(connector_key, shape)}.json"

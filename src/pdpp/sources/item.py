@@ -57,3 +57,10 @@ class Place(NamedTuple):
 START = Place()
 
 Found = Item | Skipped | Unknown | Place
+
+
+def present(data: Mapping[str, Any], *nothing: object) -> dict[str, Any]:
+    """Return data without the members that have no value, or one that counts as ``nothing``."""
+    return {
+        name: value for name, value in data.items() if value is not None and value not in nothing
+    }

@@ -40,15 +40,14 @@ class Journey:
         self._tell = tell
         self._patient = patient
         self._reached: dict[str, Position] = {}
+        self._sent: dict[str, Position] = {}
 
     def run(self, parts: Iterable[Part]) -> bool:
-        """Read every part; return whether the end was reached."""
-        for part in parts:
-            if not self._read(part):
-                self.flush()
-                return False
+        """Read every part; return whether the end was reached, with everything read written."""
+        reached = all(map(self._read, parts))
         self.flush()
-        return True
+        self._settle()
+        return reached
 
     def _read(self, part: Part) -> bool:
         earlier = self._journal.positions.get(part.entry.name)
@@ -90,11 +89,21 @@ class Journey:
         return self._sink.full
 
     def flush(self) -> None:
-        """Write what is gathered, and only then note how far that is."""
-        self._sink.flush()
-        self._journal.note(self._reached)
-        self._reached = {}
+        """Send what is gathered to be written, and note how far what was sent before came."""
+        self._sink.send()
+        self._note()
+        self._sent, self._reached = self._reached, {}
         self._tell()
+
+    def _settle(self) -> None:
+        """Wait until everything is written."""
+        self._sink.settle()
+        self._note()
+
+    def _note(self) -> None:
+        """Note how far the parts were read whose items are written by now."""
+        self._journal.note(self._sent)
+        self._sent = {}
 
 
 class _Reader:

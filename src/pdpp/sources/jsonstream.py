@@ -7,12 +7,14 @@ as a whole.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
 from pdpp.model.errors import DamagedFile
-from pdpp.sources.item import Skipped
+from pdpp.sources.guard import attempt
+from pdpp.sources.item import Found, Skipped
 from pdpp.sources.jsontext import NotJson, read_json
+from pdpp.sources.tree import Entry
 
 LONGEST = 64 << 20
 
@@ -27,6 +29,10 @@ _UP_TO_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', 
 _UP_TO_QUOTE = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
 
 
+Reader = Callable[[Any, str], Iterator[Found]]
+"""Yields what one value holds; it is given the value and where that stands."""
+
+
 class Element(NamedTuple):
     """A value found at a path; ``number`` counts the values of that path from 1."""
 
@@ -38,6 +44,27 @@ class Element(NamedTuple):
 def elements(stream: BinaryIO, *paths: str, longest: int = LONGEST) -> Iterator[Element | Skipped]:
     """Yield the values at the paths in the order of the document."""
     return _Walker(_Text(stream), paths, longest).walk()
+
+
+def read_each(
+    entry: Entry, reader: Reader, path: str = "item", *, noun: str = "item"
+) -> Iterator[Found]:
+    """Yield what a reader finds in each value of a file; one that surprises it loses no other."""
+    with entry.open() as stream:
+        for found in elements(stream, path):
+            if isinstance(found, Skipped):
+                yield found
+            else:
+                where = f"{entry.name} {noun} {found.number}"
+                yield from attempt(reader(found.value, where), where)
+
+
+def objects(entry: Entry) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a file that is a list, and nothing of the rest."""
+    with entry.open() as stream:
+        for found in elements(stream, "item"):
+            if isinstance(found, Element) and isinstance(found.value, dict):
+                yield found.value
 
 
 class _Text:

@@ -1,7 +1,13 @@
-"""The sink: where items of one connection go, together, in batches; files before their records."""
+"""The sink: where items of one connection go, together, in batches; files before their records.
+
+One batch is written in a thread of its own while the next one is gathered and made ready. There is
+never a second one on its way, so that memory stays bounded and the order of reading is kept. What
+the thread does, the engine does nearly alone: it holds up the interpreter for a moment only.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -13,11 +19,35 @@ from pdpp.store.blobs import media_type_of
 from pdpp.store.catalogue import Feed
 from pdpp.store.port import Store
 
-BATCH_ITEMS = 1_000
+FIRST_ITEMS = 500
+BATCH_ITEMS = 2_000
 BATCH_BYTES = 16 << 20
+"""Batches begin small, so that something can be found soon, and grow: a large one costs less."""
 
-Write = Callable[[Feed, Sequence[bytes]], Mapping[str, Any]]
-"""Checks and writes lines of one batch as ingest does, and answers like it."""
+Write = Callable[[], Mapping[str, Any]]
+"""Writes lines that are ready, and answers as ingest does."""
+
+Ready = Callable[[Feed, Sequence[bytes]], Write]
+"""Checks lines of one stream as ingest does, and makes them ready."""
+
+_Lines = list[tuple[str, bytes]]
+"""The lines of a stream, each with its key."""
+
+
+class _Load(NamedTuple):
+    """Lines of one stream that are ready, and what writes them."""
+
+    stream: str
+    keys: list[str]
+    write: Write
+
+
+class _Answer(NamedTuple):
+    """What became of the lines of one stream."""
+
+    stream: str
+    keys: list[str]
+    told: Mapping[str, Any]
 
 
 class Sink:
@@ -30,7 +60,7 @@ class Sink:
         self,
         store: Store,
         connection_id: str,
-        write: Write,
+        ready: Ready,
         report: Report,
         *,
         blob_bytes: int,
@@ -38,17 +68,24 @@ class Sink:
     ) -> None:
         self._store = store
         self._connection_id = connection_id
-        self._write = write
+        self._ready = ready
         self._report = report
         self._blob_bytes = blob_bytes
-        self._lines: dict[str, list[tuple[str, bytes]]] = {}
+        self._lines: dict[str, _Lines] = {}
         self._count = self._size = 0
         self._see = see
+        self._most = min(FIRST_ITEMS, BATCH_ITEMS)
+        self._thread = ThreadPoolExecutor(1, "import")
+        self._underway: Future[list[_Answer]] | None = None
+
+    def close(self) -> None:
+        """Wait for the batch that is on its way; nothing more is written."""
+        self._thread.shutdown()
 
     @property
     def full(self) -> bool:
         """Tell whether a batch is gathered."""
-        return self._count >= BATCH_ITEMS or self._size >= BATCH_BYTES
+        return self._count >= self._most or self._size >= BATCH_BYTES
 
     def add(self, item: Item) -> None:
         """Take one item; its files are kept at once."""
@@ -96,14 +133,30 @@ class Sink:
             "sha256": blob.blob_id,
         }
 
-    def flush(self) -> None:
-        """Write everything gathered, one transaction for each stream."""
+    def send(self) -> None:
+        """Make ready what is gathered, and have it written once what was sent before is."""
         gathered, self._lines = self._lines, {}
         self._count = self._size = 0
-        feeds = self._store.catalogue().feeds
-        for stream, lines in gathered.items():
-            feed = feeds.get((self._connection_id, stream))
-            if feed is None:
-                raise ImportRefused(f"the source declares no stream {stream!r}")
-            answer = self._write(feed, [line for _, line in lines])
-            self._report.write(stream, answer, [key for key, _ in lines])
+        self._most = min(2 * self._most, BATCH_ITEMS)
+        loads = [self._load(stream, lines) for stream, lines in gathered.items()]
+        self.settle()
+        if loads:
+            self._underway = self._thread.submit(_write_all, loads)
+
+    def settle(self) -> None:
+        """Wait until everything that was sent is written, and count it."""
+        underway, self._underway = self._underway, None
+        for answer in underway.result() if underway is not None else ():
+            self._report.write(answer.stream, answer.told, answer.keys)
+
+    def _load(self, stream: str, lines: _Lines) -> _Load:
+        feed = self._store.catalogue().feeds.get((self._connection_id, stream))
+        if feed is None:
+            raise ImportRefused(f"the source declares no stream {stream!r}")
+        keys = [key for key, _ in lines]
+        return _Load(stream, keys, self._ready(feed, [line for _, line in lines]))
+
+
+def _write_all(loads: Sequence[_Load]) -> list[_Answer]:
+    """Write a batch, one transaction for each stream."""
+    return [_Answer(load.stream, load.keys, load.write()) for load in loads]

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from html import unescape
+from itertools import chain
 from typing import Any, NamedTuple
 
-from pdpp.sources.guard import attempt
-from pdpp.sources.item import Found, Item, Place, Skipped, Unknown
-from pdpp.sources.jsonstream import elements
+from pdpp.sources.item import Found, Item, Place, Skipped, Unknown, present
+from pdpp.sources.jsonstream import Reader, objects, read_each
 from pdpp.sources.keys import safe_key
 from pdpp.sources.source import Confidence, Part, Recognition, Source, Wishes
 from pdpp.sources.times import epoch_text
@@ -84,23 +84,15 @@ class _Book(NamedTuple):
 
 def _book(people: list[Entry], lists: list[Entry]) -> _Book:
     book = _Book({}, {})
-    for value in _objects(people):
+    for value in chain.from_iterable(map(objects, people)):
         if isinstance(value.get("id"), str) and len(book.people) < _MOST_PEOPLE:
             book.people[value["id"]] = _person_name(value)
-    for value in _objects(lists):
+    for value in chain.from_iterable(map(objects, lists)):
         if isinstance(value.get("id"), str):
             room = _Room(value["id"], _room_name(value, book))
             book.rooms[str(value.get("name") or value["id"])] = room
             book.rooms[value["id"]] = room
     return book
-
-
-def _objects(entries: list[Entry]) -> Iterator[dict[str, Any]]:
-    for entry in entries:
-        with entry.open() as stream:
-            for found in elements(stream, "item"):
-                if not isinstance(found, Skipped) and isinstance(found.value, dict):
-                    yield found.value
 
 
 def _room_name(value: Mapping[str, Any], book: _Book) -> str:
@@ -123,14 +115,8 @@ def _profile(value: Mapping[str, Any], name: str = "profile") -> Mapping[str, An
     return held if isinstance(held, dict) else {}
 
 
-def _read(entry: Entry, reader: Any, place: Place) -> Iterator[Found]:  # noqa: ARG001
-    with entry.open() as stream:
-        for found in elements(stream, "item"):
-            if isinstance(found, Skipped):
-                yield found
-            else:
-                where = f"{entry.name} item {found.number}"
-                yield from attempt(reader(found.value, where), where)
+def _read(entry: Entry, reader: Reader, place: Place) -> Iterator[Found]:  # noqa: ARG001
+    return read_each(entry, reader)
 
 
 def _person(value: Mapping[str, Any], where: str) -> Iterator[Found]:
@@ -148,7 +134,7 @@ def _person(value: Mapping[str, Any], where: str) -> Iterator[Found]:
         "bot": bool(value.get("is_bot")),
         "gone": bool(value.get("deleted")),
     }
-    yield Item("people", key, _present(data))
+    yield Item("people", key, present(data, []))
 
 
 def _conversation(book: _Book, kind: str, value: Mapping[str, Any], where: str) -> Iterator[Found]:
@@ -169,7 +155,7 @@ def _conversation(book: _Book, kind: str, value: Mapping[str, Any], where: str) 
         ],
         "created_at": epoch_text(value.get("created")),
     }
-    yield Item("conversations", key, _present(data))
+    yield Item("conversations", key, present(data, []))
 
 
 def _inner(value: Mapping[str, Any], name: str) -> str | None:
@@ -209,11 +195,10 @@ def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> 
         "edited_at": epoch_text(edited.get("ts")) if isinstance(edited, dict) else None,
         "sent_at": sent,
     }
-    present = _present(data)
     if not data["text"] and not files:
         yield Skipped("a message without text or files", where)
         return
-    yield Item("messages", key, present, sent)
+    yield Item("messages", key, present(data, []), sent)
 
 
 def _sender(book: _Book, value: Mapping[str, Any]) -> str:
@@ -265,7 +250,3 @@ def _reactions(value: Mapping[str, Any]) -> list[str]:
         for each in value.get("reactions") or ()
         if isinstance(each, dict)
     ]
-
-
-def _present(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in data.items() if value is not None and value != []}

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from pdpp.sources.guard import attempt
-from pdpp.sources.item import Attachment, Found, Item, Place, Skipped, Unknown
+from pdpp.sources.item import Attachment, Found, Item, Place, Skipped, Unknown, present
 from pdpp.sources.jsonstream import elements
 from pdpp.sources.keys import safe_key
 from pdpp.sources.source import Confidence, Part, Recognition, Refusal, Source, Wishes
@@ -241,4 +241,4 @@ def _contact(value: Mapping[str, Any]) -> Iterator[Found]:
         return
     key = safe_key(str(value["user_id"])) if value.get("user_id") else safe_key(phone or name)
     data = {"id": key, "name": name or phone, "phone": phone or None}
-    yield Item("contacts", key, {k: v for k, v in data.items() if v is not None})
+    yield Item("contacts", key, present(data))

@@ -17,11 +17,15 @@ _CHUNK = 1 << 16
 
 
 class TextLine(NamedTuple):
-    """One line without its end; of one that is ``too_long`` only the beginning is there."""
+    """One line without its end; of one that is ``too_long`` only the beginning is there.
+
+    ``whole`` tells whether a line feed closed it.
+    """
 
     number: int
     text: str
     too_long: bool
+    whole: bool
 
 
 def encoding_of(head: bytes) -> str:
@@ -44,7 +48,7 @@ def text_lines(entry: Entry, encoding: str | None = None) -> Iterator[TextLine]:
         narrow = "utf-8" if encoding in ("utf-8-sig", "utf-16") else encoding
         for line in lines(source):  # type: ignore[arg-type]
             text = line.text.removesuffix(b"\r").decode(narrow, "replace")
-            yield TextLine(line.number, text.replace("\x00", "\ufffd"), line.too_long)
+            yield TextLine(line.number, text.replace("\x00", "\ufffd"), line.too_long, line.whole)
 
 
 class _Recoded:

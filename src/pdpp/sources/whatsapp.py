@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pdpp.model.errors import ImportRefused
 from pdpp.sources.chatline import ORDERS, ChatLine, chat_line, guess_order
 from pdpp.sources.guard import attempt
-from pdpp.sources.item import Attachment, Found, Item, Place, Skipped, Unknown
+from pdpp.sources.item import Attachment, Found, Item, Place, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals, digest_key, safe_key
 from pdpp.sources.lines import lines
 from pdpp.sources.source import Confidence, Part, Recognition, Source, Wishes
@@ -218,7 +218,7 @@ def _message(chat: _Chat, message: _Message, ordinals: Ordinals, where: str) -> 
         "floating": floating,
         "sent_at": sent,
     }
-    yield Item("messages", key, {name: value for name, value in data.items() if value is not None})
+    yield Item("messages", key, present(data))
     if name is not None:
         yield from _media(chat, key, name, sent, floating)
 

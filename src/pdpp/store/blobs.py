@@ -28,7 +28,10 @@ class BlobFolder:
         return self._folder / blob_id[:2] / blob_id
 
     def keep(self, source: BinaryIO, limit: int) -> tuple[str, int]:
-        """Store everything a stream holds; return the name it got and its size."""
+        """Store everything a stream holds; return the name it got and its size.
+
+        Bytes that lie here already, whole, are not written to the disk again.
+        """
         for folder in (self._folder.parent, self._folder):
             folder.mkdir(exist_ok=True, mode=0o700)
         descriptor, name = tempfile.mkstemp(dir=self._folder, prefix=".new-")
@@ -41,13 +44,16 @@ class BlobFolder:
                         raise PayloadTooLarge(f"A blob holds at most {limit} bytes.")
                     digest.update(chunk)
                     target.write(chunk)
-                target.flush()
-                os.fsync(target.fileno())
-            self._settle(Path(name), digest.hexdigest())
-        except BaseException:
+                blob_id = digest.hexdigest()
+                known = self.problem(blob_id, size) is None
+                if not known:
+                    target.flush()
+                    os.fsync(target.fileno())
+            if not known:
+                self._settle(Path(name), blob_id)
+        finally:
             Path(name).unlink(missing_ok=True)
-            raise
-        return digest.hexdigest(), size
+        return blob_id, size
 
     def _settle(self, written: Path, blob_id: str) -> None:
         target = self.path(blob_id)

@@ -141,11 +141,10 @@ class Tally:
     distinct: set[CellValue] = field(default_factory=set)
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One checked line of a batch: a record to keep, or a key to delete."""
 
-    index: int
+    number: int
     key: str
     emitted_at: int
     data: Mapping[str, Any] | None
@@ -252,7 +251,11 @@ class Store(Protocol):
         """Add up per group; ``bucket`` names the bucket of an instant and the instant it ends."""
         ...
 
-    def write(self, feed: Feed, lines: Sequence[Line]) -> Written: ...
+    def write(self, feed: Feed, lines: Iterable[Line]) -> Written: ...
+    def draft(self, feed: Feed, lines: Iterable[Line]) -> Callable[[], Written]:
+        """Make a batch ready; what is returned writes it, all of it or nothing."""
+        ...
+
     def prune(self, before: int) -> int: ...
     def tend(self, *, begin: bool) -> bool:
         """Do a bounded piece of housekeeping in idle time; tell whether there is more to do."""

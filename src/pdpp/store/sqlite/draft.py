@@ -1,6 +1,6 @@
 """Drafts: records made ready outside the write lock."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import orjson
@@ -31,32 +31,49 @@ class Draft(NamedTuple):
     blobs: frozenset[tuple[str, str]]
 
 
-def drafts_of(feed: Feed, lines: Mapping[str, Line]) -> dict[str, Draft | None]:
-    """Make records ready by key; a key to delete has none."""
+Drafts = Mapping[str, Draft | int]
+"""What becomes of each key: a record, or nothing since it was said to be gone."""
+
+
+def drafts_of(feed: Feed, lines: Iterable[Line]) -> Drafts:
+    """Make records ready by key; within one batch the last line of a key decides.
+
+    Each line is done with before the next one is asked for: while it is still at hand, that costs
+    half as much.
+    """
     cells_in = cells_of(feed.cells)
     consent = feed.stream.consent_time_field
     time_place = None if consent is None else feed.cells[consent][0]
-
-    def draft(line: Line, data: Mapping[str, Any]) -> Draft:
+    drafts: dict[str, Draft | int] = {}
+    for _, key, emitted, data in lines:
+        if data is None:
+            drafts[key] = emitted
+            continue
         canonical = orjson.dumps(data, option=CANONICAL)
         cells = cells_in(data)
         time = None if time_place is None else cells[time_place]
-        return Draft(
-            key=line.key,
-            emitted=line.emitted_at,
-            data=canonical,
-            digest=digest_of(canonical),
-            names=tuple(sorted(data)),
-            cells=cells,
-            cells_json=orjson.dumps(cells).decode(),
-            time=time if isinstance(time, int) else None,
-            words=words_of(feed, data),
-            blobs=frozenset(blobs_of(feed, data)) if feed.blobs else _NO_BLOBS,
+        drafts[key] = Draft(
+            key,
+            emitted,
+            canonical,
+            digest_of(canonical),
+            tuple(sorted(data)),
+            cells,
+            orjson.dumps(cells).decode(),
+            time if isinstance(time, int) else None,
+            words_of(feed, data),
+            frozenset(blobs_of(feed, data)) if feed.blobs else _NO_BLOBS,
         )
+    return drafts
 
-    return {
-        key: None if line.data is None else draft(line, line.data) for key, line in lines.items()
-    }
+
+def lines_of(drafts: Drafts) -> Iterator[Line]:
+    """Yield the lines that drafts were made from, one for each key."""
+    for number, (key, held) in enumerate(drafts.items()):
+        if isinstance(held, int):
+            yield Line(number, key, held, None)
+        else:
+            yield Line(number, key, held.emitted, orjson.loads(held.data))
 
 
 def words_of(feed: Feed, data: Mapping[str, Any]) -> dict[int, str]:

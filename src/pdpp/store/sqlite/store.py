@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -39,14 +40,14 @@ from pdpp.store.sqlite.aggregates import Aggregator, Bucket, ExactSum
 from pdpp.store.sqlite.anchor import SettingAnchor
 from pdpp.store.sqlite.changes import ChangeReader
 from pdpp.store.sqlite.database import Database
-from pdpp.store.sqlite.draft import drafts_of
+from pdpp.store.sqlite.draft import Drafts, drafts_of, lines_of
 from pdpp.store.sqlite.keyring import SqliteVault
 from pdpp.store.sqlite.lens import lenses
 from pdpp.store.sqlite.predicate import SUBJECT
 from pdpp.store.sqlite.receipts import RECEIPTS_NAME, ReceiptFile
 from pdpp.store.sqlite.records import RecordReader
 from pdpp.store.sqlite.shapes import Shapes
-from pdpp.store.sqlite.writer import BatchWriter, last_of_each_key
+from pdpp.store.sqlite.writer import BatchWriter
 
 _TENDED_PAGES = 500
 
@@ -187,18 +188,22 @@ class SqliteStore:
 
     # Writing
 
-    def write(self, feed: Feed, lines: Sequence[Line]) -> Written:
+    def write(self, feed: Feed, lines: Iterable[Line]) -> Written:
         """Write one batch, all of it or nothing."""
-        last = last_of_each_key(lines)
-        drafts = drafts_of(feed, last)
-        emitted = {key: line.emitted_at for key, line in last.items()}
+        return self.draft(feed, lines)()
+
+    def draft(self, feed: Feed, lines: Iterable[Line]) -> Callable[[], Written]:
+        """Make a batch ready and return what writes it, in this thread or another."""
+        return partial(self._write, feed, drafts_of(feed, lines))
+
+    def _write(self, feed: Feed, drafts: Drafts) -> Written:
         with self._db.writing() as db:
             current = registry.load(db, self._catalogue).feeds.get(feed.place)
             if current is None:
                 raise NotFound(f"{feed.stream.name!r} is no longer a stream of its connection.")
             if current != feed:
-                drafts = drafts_of(current, last)
-            return BatchWriter(db, current, self._shapes, self._clock()).write(drafts, emitted)
+                drafts = drafts_of(current, lines_of(drafts))
+            return BatchWriter(db, current, self._shapes, self._clock()).write(drafts)
 
     def prune(self, before: int) -> int:
         """Forget what went away before a moment; return how many traces that were."""
@@ -222,6 +227,9 @@ class SqliteStore:
     def keep_blob(self, source: BinaryIO, media_type: str, limit: int) -> Blob:
         """Store a file; the same bytes are kept once."""
         blob_id, size = self._blobs.keep(source, limit)
+        known = self.blob(blob_id)
+        if known is not None:
+            return known
         with self._db.writing() as db:
             db.execute(
                 "INSERT OR IGNORE INTO blob VALUES (?, ?, ?, ?)",

@@ -1,7 +1,6 @@
 """Writing a batch: records, their cells, their words, and the traces that changes need."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import apsw
@@ -9,58 +8,15 @@ import orjson
 
 from pdpp.store.catalogue import Feed
 from pdpp.store.cell import CellValue
-from pdpp.store.port import Line, Written
-from pdpp.store.sqlite.draft import CANONICAL, Draft, blobs_of, words_of
+from pdpp.store.port import Written
+from pdpp.store.sqlite.draft import CANONICAL, Draft, Drafts, blobs_of, words_of
 from pdpp.store.sqlite.layout import index_row, record_number
 from pdpp.store.sqlite.lens import MOVES
-from pdpp.store.sqlite.predicate import ABSENT, SUBJECT
+from pdpp.store.sqlite.predicate import SUBJECT
 from pdpp.store.sqlite.shapes import Shapes
+from pdpp.store.sqlite.work import Work
 
 _MOST_MOVES = 32
-_THIRTEEN = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-
-
-@dataclass(slots=True)
-class _Work:
-    """Rows to write, gathered so that each table is written in one go."""
-
-    records: list[tuple[Any, ...]] = field(default_factory=list)
-    records_changed: list[tuple[Any, ...]] = field(default_factory=list)
-    cells: list[tuple[Any, ...]] = field(default_factory=list)
-    cells_gone: list[tuple[Any, ...]] = field(default_factory=list)
-    words: list[tuple[int, str]] = field(default_factory=list)
-    words_gone: list[tuple[int]] = field(default_factory=list)
-    ghosts: list[tuple[Any, ...]] = field(default_factory=list)
-    blobs: list[tuple[Any, ...]] = field(default_factory=list)
-    blobs_gone: list[tuple[Any, ...]] = field(default_factory=list)
-    records_gone: list[tuple[int]] = field(default_factory=list)
-
-    def carry_out(self, db: apsw.Connection) -> None:
-        """Write everything that was gathered; the index takes rows in order many times faster."""
-        self.words.sort()
-        for sql, rows in (
-            ("DELETE FROM record WHERE id = ?", self.records_gone),
-            (
-                "DELETE FROM cell WHERE subject = ? AND feed = ? AND field = ? AND value = ?"
-                " AND key = ?",
-                self.cells_gone,
-            ),
-            ("DELETE FROM lex WHERE rowid = ?", self.words_gone),
-            (
-                "DELETE FROM blob_use WHERE subject = ? AND blob_id = ? AND feed = ? AND field = ?"
-                " AND key = ?",
-                self.blobs_gone,
-            ),
-            # It is known which records are new; to let the engine find out costs as much again.
-            (f"INSERT INTO record VALUES {_THIRTEEN}", self.records),
-            (f"INSERT OR REPLACE INTO record VALUES {_THIRTEEN}", self.records_changed),
-            ("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", self.cells),
-            ("INSERT INTO lex (rowid, words) VALUES (?, ?)", self.words),
-            ("INSERT OR REPLACE INTO ghost VALUES (?, ?, ?, ?, ?, ?)", self.ghosts),
-            ("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", self.blobs),
-        ):
-            if rows:
-                db.executemany(sql, rows)
 
 
 class BatchWriter:
@@ -71,8 +27,7 @@ class BatchWriter:
         self._feed = feed
         self._shapes = shapes
         self._version, self._sequence = self._open(now)
-        self._work = _Work()
-        self._places = [place for place, _ in feed.cells.values()]
+        self._work = Work(feed, self._version)
         self._shape_numbers: dict[tuple[str, ...], int] = {}
 
     def _open(self, now: int) -> tuple[int, int]:
@@ -83,17 +38,17 @@ class BatchWriter:
         )
         return max(last + 1, now), sequence
 
-    def write(self, drafts: Mapping[str, Draft | None], emitted: Mapping[str, int]) -> Written:
+    def write(self, drafts: Drafts) -> Written:
         """Bring each key to its draft, or away where there is none."""
         stored = self._stored(drafts)
         new = changed = unchanged = deleted = 0
         for key, wanted in drafts.items():
             old = stored.get(key)
-            if wanted is None:
+            if isinstance(wanted, int):
                 deleted += old is not None
                 unchanged += old is None
                 if old is not None:
-                    self._remove(key, old, emitted[key])
+                    self._remove(key, old, wanted)
             elif old is None:
                 new += 1
                 self._insert(wanted)
@@ -122,12 +77,7 @@ class BatchWriter:
     def _insert(self, wanted: Draft) -> None:
         number = record_number(self._feed.id, self._sequence)
         self._sequence += 1
-        version = self._version
-        work, key, cells = self._work, wanted.key, wanted.cells
-        work.records.append(self._row(number, wanted, (version, wanted.emitted, version, None)))
-        work.cells += [self._cell(place, cells[place], key, number) for place in self._places]
-        work.words += [(index_row(number, place), words) for place, words in wanted.words.items()]
-        self._use_blobs(key, wanted.blobs)
+        self._work.add(number, wanted, self._shape(wanted.names))
 
     def _update(self, wanted: Draft, old: tuple[Any, ...]) -> None:
         key, number, created, emitted, _, stamps, time, cells, data = old
@@ -142,7 +92,7 @@ class BatchWriter:
             marks[MOVES] = moves[-_MOST_MOVES:]
             self._leave_ghost(key, time, wanted.emitted)
         stamp = (created, emitted, self._version, orjson.dumps(marks).decode())
-        self._work.records_changed.append(self._row(number, wanted, stamp))
+        self._work.changed.append(self._row(number, wanted, stamp))
         self._swap_cells(key, number, orjson.loads(cells), wanted.cells)
         self._swap_words(number, words_of(self._feed, before), wanted.words)
         self._swap_blobs(key, frozenset(blobs_of(self._feed, before)), wanted.blobs)
@@ -176,36 +126,30 @@ class BatchWriter:
             number = self._shape_numbers[names] = self._shapes.number(self._db, names)
         return number
 
-    def _cell(self, place: int, value: CellValue, key: str, number: int) -> tuple[Any, ...]:
-        held = ABSENT if value is None else value
-        return SUBJECT, self._feed.id, place, held, key, number
-
     def _swap_cells(
         self, key: str, number: int, before: list[CellValue], after: list[CellValue] | None
     ) -> None:
         for place, value in enumerate(before):
             if after is None or after[place] != value:
-                self._work.cells_gone.append(self._cell(place, value, key, number)[:5])
+                self._work.cells_gone.append(self._work.cell_key(place, value, key))
                 if after is not None:
-                    self._work.cells.append(self._cell(place, after[place], key, number))
+                    self._work.add_cell(place, after[place], key, number)
 
     def _swap_words(self, number: int, before: dict[int, str], after: dict[int, str]) -> None:
         for place, words in before.items():
             if after.get(place) != words:
                 self._work.words_gone.append((index_row(number, place),))
-        for place, words in after.items():
-            if before.get(place) != words:
-                self._work.words.append((index_row(number, place), words))
+        self._work.add_words(
+            number,
+            {place: words for place, words in after.items() if before.get(place) != words},
+        )
 
     def _swap_blobs(
         self, key: str, before: frozenset[tuple[str, str]], after: frozenset[tuple[str, str]]
     ) -> None:
         for name, blob_id in before - after:
             self._work.blobs_gone.append((SUBJECT, blob_id, self._feed.id, name, key))
-        self._use_blobs(key, after - before)
-
-    def _use_blobs(self, key: str, blobs: frozenset[tuple[str, str]]) -> None:
-        for name, blob_id in blobs:
+        for name, blob_id in after - before:
             self._work.blobs.append((SUBJECT, blob_id, self._feed.id, name, key))
 
     def _leave_ghost(self, key: str, time: int | None, emitted: int) -> None:
@@ -222,8 +166,3 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterable[st
 
 def _canonical(value: Any) -> bytes:
     return orjson.dumps(value, option=CANONICAL)
-
-
-def last_of_each_key(lines: Sequence[Line]) -> dict[str, Line]:
-    """Return the line that decides each key: within one batch the last one wins."""
-    return {line.key: line for line in lines}

@@ -1,0 +1,101 @@
+"""Work: rows that are handed over packed stand in the tables exactly as they were meant."""
+
+from pathlib import Path
+from typing import Any
+
+import apsw
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.store.records import FEWER, KEYS, MESSAGES
+from tests.store.world import Clock, Data, World, fresh
+
+from pdpp.model import instant
+from pdpp.store.cell import CellValue, cell_values
+from pdpp.store.scope import digest_of
+from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
+
+FRACTIONS = (0.1, 1 / 3, 5e-324, 1.7976931348623157e308, 2.2250738585072014e-308, 123456.789e-30)
+TEXTS = (
+    "",
+    "a\x00b",
+    'say "hi"\\',
+    "\x01\x1f\x7f\u2028",
+    "𝒳\U0010ffff",
+    "null",
+    "12",
+    "z" * 70_000,
+)
+
+Cells = dict[tuple[int, str], CellValue]
+
+
+def cells_in(folder: Path) -> Cells:
+    """Return the value of each place and key; what is absent is None."""
+    db = apsw.Connection(str(folder / FILE_NAME))
+    rows: list[Any] = db.execute("SELECT field, key, value FROM cell").fetchall()
+    db.close()
+    return {(place, key): None if value == b"" else value for place, key, value in rows}
+
+
+def meant(world: World, records: dict[str, Data]) -> Cells:
+    feed = world.feed()
+    return {
+        (place, key): value
+        for key, data in records.items()
+        for place, value in enumerate(cell_values(feed.cells, data))
+    }
+
+
+def same(found: Cells, wanted: Cells) -> bool:
+    """Compare values with their types: 1 is not 1.0 in an index."""
+    kinds = [{place: type(value) for place, value in cells.items()} for cells in (found, wanted)]
+    return found == wanted and kinds[0] == kinds[1]
+
+
+@FEWER
+@given(st.dictionaries(KEYS, MESSAGES, max_size=6))
+def test_cells_are_the_very_values_of_their_records(records: dict[str, Data]) -> None:
+    folders: list[Path] = []
+
+    def engine(folder: Path, clock: instant.Clock) -> SqliteStore:
+        folders.append(folder)
+        return SqliteStore(folder, clock)
+
+    with fresh(engine) as world:
+        world.settle()
+        world.put(dict(records))
+        assert same(cells_in(folders[0]), meant(world, records))
+
+
+def test_fractions_and_odd_texts_are_found_again_by_their_value(tmp_path: Path) -> None:
+    world = World(SqliteStore(tmp_path, Clock())).settle()
+    records: dict[str, Data] = {f"f{n}": {"weight": held} for n, held in enumerate(FRACTIONS)}
+    records |= {f"t{n}": {"thread": held, "body": held} for n, held in enumerate(TEXTS)}
+    assert world.put(dict(records)).new == len(records)
+    assert same(cells_in(tmp_path), meant(world, records))
+    for key, data in records.items():
+        record = world.store.record(world.reach(), key)
+        assert record is not None
+        assert orjson.loads(record.data) == data
+        assert record.version == digest_of(record.data)
+    assert world.put(dict.fromkeys(records)).deleted == len(records)
+    assert cells_in(tmp_path) == {}
+    world.store.close()
+
+
+@pytest.mark.parametrize("broken", ["record", "cell", "lex"])
+def test_a_batch_that_fails_on_the_way_leaves_nothing(broken: str, tmp_path: Path) -> None:
+    world = World(SqliteStore(tmp_path, Clock())).settle()
+    world.put({"a": {"body": "apple"}})
+    before = cells_in(tmp_path)
+    db = apsw.Connection(str(tmp_path / FILE_NAME))
+    table = "lex_docsize" if broken == "lex" else broken
+    db.execute(f"CREATE TRIGGER no AFTER INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END")
+    db.close()
+    with pytest.raises(apsw.Error):
+        world.put({"a": {"body": "pear"}, "b": {"body": "plum"}})
+    assert world.keys() == ["a"]
+    assert cells_in(tmp_path) == before
+    world.store.close()
