@@ -193,7 +193,8 @@ def _encode(answer: dict[str, Any]) -> bytes:
 
 def _length(value: object) -> int:
     try:
-        return len(orjson.dumps(value).decode())
+        written = orjson.dumps(value)
+        return len(written) if written.isascii() else len(written.decode())
     except TypeError:
         return json_length(value)
 

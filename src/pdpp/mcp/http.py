@@ -123,23 +123,31 @@ class Endpoint:
 async def _unless_disconnected(
     work: Coroutine[Any, Any, JsonObject | None], receive: Receive
 ) -> tuple[bool, JsonObject | None]:
-    """Finish the work, or cancel it when the client leaves first."""
-    task = asyncio.create_task(work)
-    await asyncio.sleep(0)
-    if task.done():
-        return True, task.result()
-    departure = asyncio.create_task(_disconnect(receive))
+    """Finish the work, or cancel it when the client leaves first.
+
+    Nobody looks for the client before the work waits for something; most never does.
+    """
+    loop, worker = asyncio.get_running_loop(), asyncio.current_task()
+    watches: list[asyncio.Task[None]] = []
+
+    async def watch() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            continue
+        if worker is not None:
+            worker.cancel()
+
+    begin = loop.call_soon(lambda: watches.append(loop.create_task(watch())))
     try:
-        await asyncio.wait((task, departure), return_when=asyncio.FIRST_COMPLETED)
-        return (True, task.result()) if task.done() else (False, None)
+        return True, await work
+    except asyncio.CancelledError:
+        left = any(task.done() for task in watches)
+        if worker is None or not left or worker.uncancel():
+            raise
+        return False, None
     finally:
-        task.cancel()
-        departure.cancel()
-
-
-async def _disconnect(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        continue
+        begin.cancel()
+        for task in watches:
+            task.cancel()
 
 
 def _check_shape(method: str, headers: protocol.Headers) -> None:
