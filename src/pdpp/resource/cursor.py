@@ -49,7 +49,7 @@ class Signer:
         return orjson.loads(payload)
 
     def _bound(self, kind: str, binding: Sequence[str]) -> hmac.HMAC:
-        """Return the tag of what a cursor is bound to, its length first, so that nothing slips in."""
+        """Return the tag of what a cursor is bound to; its length keeps all else out of it."""
         bound, tag = orjson.dumps([kind, *binding]), self._keyed.copy()
         tag.update(len(bound).to_bytes(4, "big") + bound)
         return tag

@@ -113,9 +113,7 @@ def _position(call: Call, kind: str) -> SearchPosition | None:
     return SearchPosition(score, time, (handle[0], handle[1], handle[2]))
 
 
-def _data(
-    call: Call, page: HitPage, phrases: Sequence[Phrase]
-) -> tuple[list[dict[str, Any]], int]:
+def _data(call: Call, page: HitPage, phrases: Sequence[Phrase]) -> tuple[list[dict[str, Any]], int]:
     """Return the hits of a page, and how many of them surely fit the caller's room.
 
     A page ends early with the hit that fills the room.
