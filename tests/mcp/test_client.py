@@ -17,10 +17,10 @@ from pdpp.authz.token import TokenKind, mint
 from pdpp.evidence.budget import json_length
 from pdpp.evidence.compact import compact_schema
 from pdpp.evidence.handle import Handle
-from pdpp.mcp import rpc
 from pdpp.mcp.client import Answer, ResourceClient, ServerError, ServerUnreachable, hits_of, target
 from pdpp.mcp.facts import NO_FACTS, Facts
 from pdpp.mcp.found import found_in
+from pdpp.mcp.kernel import rpc
 from pdpp.mcp.place import MOST_CURSOR_CHARS, Place, Seal
 from pdpp.mcp.problem import problem_result
 from pdpp.mcp.reading import Child, Reading

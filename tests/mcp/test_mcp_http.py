@@ -10,8 +10,7 @@ import pytest
 from tests.mcp import fixture_server
 from tests.mcp.launch import META, VERSION, Server
 
-from pdpp.mcp import http, rpc
-from pdpp.mcp.kernel import Context, Kernel, ServerInfo, Tool
+from pdpp.mcp.kernel import Context, Kernel, ServerInfo, Tool, http, rpc
 
 POST = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
 
