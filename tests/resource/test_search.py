@@ -264,8 +264,9 @@ def test_a_caller_with_little_room_gets_a_shorter_page_that_can_be_cut_anywhere(
     whole = everything.get("/v1/search", params=asked)
     assert "pdpp-cursors" not in whole.headers
     hits = whole.json()["data"]
-    size = len(json_text(hits[0]))
-    few = everything.get("/v1/search", params=asked, headers={"PDPP-Room": str(size + 1)})
+    size = len(json_text(hits[0]).encode()) + len(json_text(hits[1]).encode())
+    room = {"PDPP-Room": str(size + size // 2 - 1)}
+    few = everything.get("/v1/search", params=asked, headers=room)
     assert few.json()["data"] == hits[:2]
     assert few.json()["has_more"] is True
     cursors = few.headers["pdpp-cursors"].split(",")
@@ -281,11 +282,11 @@ def test_only_the_cursors_after_which_a_page_may_have_to_end_are_told(
     asked = {"q": "harbour", "limit": "12", "connection_id": "cin_work"}
     hits = everything.get("/v1/search", params=asked).json()["data"]
     sizes = list(accumulate(len(json_text(hit).encode()) for hit in hits))
-    room = {"PDPP-Room": str(sizes[-1] + 100)}
-    found = everything.get("/v1/search", params=asked, headers=room)
+    room = sizes[-1] * 5 // 4
+    found = everything.get("/v1/search", params=asked, headers={"PDPP-Room": str(room)})
     assert found.json()["data"] == hits
     cursors = found.headers["pdpp-cursors"].split(",")
-    surely = sum(size < 2 * (sizes[-1] + 100) / 3 for size in sizes)
+    surely = sum(3 * size < 2 * room for size in sizes)
     assert len(cursors) == len(hits) - surely + 1 < len(hits) - 3
     for shown, cursor in enumerate(cursors, surely):
         rest = everything.get("/v1/search", params={**asked, "cursor": cursor}).json()

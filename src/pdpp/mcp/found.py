@@ -12,15 +12,13 @@ _CURSOR = re.compile(r"(?<=[?&]cursor=)[^&]*")
 class Found(NamedTuple):
     """Hits to show; ``first`` is the envelope of so many, None where only the server can tell.
 
-    ``extra`` hits were sent although nobody asked for them; ``unavailable`` sources gave none. A
-    ``full`` page was ended by the server before the number asked for, since its hits are long.
+    ``extra`` hits were sent although nobody asked for them; ``unavailable`` sources gave none.
     """
 
     hits: Sequence[Mapping[str, Any]]
     first: Callable[[int], Mapping[str, Any] | None]
     extra: int = 0
     unavailable: Sequence[Mapping[str, Any]] = ()
-    full: bool = False
 
 
 def found_in(answer: Answer, limit: int) -> Found:
@@ -39,8 +37,7 @@ def found_in(answer: Answer, limit: int) -> Found:
             return None
         return _cut(body, hits[:count], cursors[count - 1 - untold])
 
-    full = len(sent) < limit and body.get("has_more") is True
-    return Found(hits, first, extra=len(sent) - len(hits), full=full)
+    return Found(hits, first, extra=len(sent) - len(hits))
 
 
 def _shorn(body: Mapping[str, Any], hits: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

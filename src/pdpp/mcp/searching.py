@@ -38,8 +38,6 @@ async def search(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
     while True:
         found = await _search(reading, arguments, limit, page.room)
         drawn = [draw(number, hit_view(reading, hit)) for number, hit in enumerate(found.hits, 1)]
-        if found.full:
-            page.trim(found, drawn)
         shown = page.show(found, drawn)
         if shown is not None:
             return shown
@@ -61,7 +59,7 @@ class _Page:
         """Return how many characters of hits are of use; an answer says much of a hit again."""
         return self.most_structured * 3 // 5
 
-    def trim(self, found: Found, drawn: list[Drawn]) -> None:
+    def _trim(self, found: Found, drawn: list[Drawn]) -> None:
         """Drop the hits that do not fit beside what every page has; one stays at least."""
         envelope = {**(found.first(len(found.hits)) or {}), "data": []}
         text_left, object_left = self._left(self._view(found, envelope, ()))
@@ -77,7 +75,7 @@ class _Page:
 
         None where the server must be asked for exactly so many.
         """
-        trimmed = found.full
+        trimmed = False
         while True:
             envelope = found.first(len(drawn))
             if envelope is None:
@@ -91,7 +89,7 @@ class _Page:
             if trimmed:
                 drawn.pop()
             else:
-                self.trim(found, drawn)
+                self._trim(found, drawn)
                 trimmed = True
 
     def _view(

@@ -116,18 +116,18 @@ def _position(call: Call, kind: str) -> SearchPosition | None:
 def _data(call: Call, page: HitPage, phrases: Sequence[Phrase]) -> tuple[list[dict[str, Any]], int]:
     """Return the hits of a page, and how many of them surely fit the caller's room.
 
-    A page ends early with the hit that fills the room.
+    A page ends early where another hit as long as these would not fit any more.
     """
     room = call.headers.get(ROOM, "")
     if not _ROOM.match(room):
         return [_hit(hit, phrases) for hit in page.hits], len(page.hits)
     data: list[dict[str, Any]] = []
-    left, tight, sure = int(room), int(room) // 3, 0
+    most, used, sure = int(room), 0, 0
     for hit in page.hits:
         data.append(_hit(hit, phrases))
-        left -= len(orjson.dumps(data[-1]))
-        sure += left > tight
-        if left <= 0:
+        used += len(orjson.dumps(data[-1]))
+        sure += 3 * used < 2 * most
+        if used + used // len(data) > most:
             break
     return data, sure
 
