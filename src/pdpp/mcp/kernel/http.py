@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Coroutine, MutableMapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from pdpp.mcp.kernel import protocol, rpc
 from pdpp.mcp.kernel.dispatch import Kernel
@@ -97,22 +97,20 @@ async def _unless_gone(work: Coroutine[Any, Any, Any], receive: Receive) -> Json
 
     Nobody looks for the client before the work waits for something; most never does.
     """
-    loop, worker = asyncio.get_running_loop(), asyncio.current_task()
+    loop, worker = asyncio.get_running_loop(), cast("asyncio.Task[Any]", asyncio.current_task())
     watches: list[asyncio.Task[None]] = []
 
     async def watch() -> None:
         while (await receive())["type"] != "http.disconnect":
             continue
-        if worker is not None:
-            worker.cancel()
+        worker.cancel()
 
     begin = loop.call_soon(lambda: watches.append(loop.create_task(watch())))
     try:
         answer: JsonObject | None = await work
         return answer
     except asyncio.CancelledError:
-        left = any(task.done() for task in watches)
-        if worker is None or not left or worker.uncancel():
+        if not any(task.done() for task in watches) or worker.uncancel():
             raise
         raise Gone from None
     finally:
