@@ -12,11 +12,10 @@ import orjson
 from pdpp.authz.client import READ_SCOPE
 from pdpp.authz.principal import Gate, Principal
 from pdpp.evidence.budget import json_length
-from pdpp.mcp import rpc
 from pdpp.mcp.client import Codec, ResourceClient
 from pdpp.mcp.facts import Facts
-from pdpp.mcp.http import Endpoint, Receive, Refusal, Scope, Send
-from pdpp.mcp.kernel import Context
+from pdpp.mcp.kernel import Context, rpc
+from pdpp.mcp.kernel.http import Endpoint, Receive, Refusal, Scope, Send
 from pdpp.mcp.reading import Child, Reading
 from pdpp.mcp.server import make_kernel
 from pdpp.mcp.transport import App, InProcess
@@ -193,7 +192,8 @@ def _encode(answer: dict[str, Any]) -> bytes:
 
 def _length(value: object) -> int:
     try:
-        return len(orjson.dumps(value).decode())
+        written = orjson.dumps(value)
+        return len(written) if written.isascii() else len(written.decode())
     except TypeError:
         return json_length(value)
 

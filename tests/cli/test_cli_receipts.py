@@ -10,8 +10,9 @@ import pytest
 from tests.cli.shell import Ended, entry, pdpp, pdpp_here, serving
 
 from pdpp.cli.receipts import ago
+from pdpp.evidence.amount import counted
 from pdpp.model import instant
-from pdpp.receipts.summary import VERBS, counted, sentence, size
+from pdpp.receipts.summary import VERBS, sentence, size
 from pdpp.resource.routes import ROUTES
 from pdpp.store.receipts import Receipt, Total
 

@@ -1,6 +1,9 @@
 import hashlib
 
-from pdpp.evidence.text import digest, field_text
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdpp.evidence.text import digest, field_text, flat_json_text, json_text
 
 
 def test_a_string_is_its_own_text() -> None:
@@ -15,3 +18,14 @@ def test_any_other_value_is_its_compact_json_in_the_given_order() -> None:
 def test_a_digest_names_the_utf8_text() -> None:
     assert digest("é") == hashlib.sha256("é".encode()).hexdigest()[:16]
     assert digest("\ud800") != digest("\udc00")
+
+
+@given(
+    st.dictionaries(
+        st.text(max_size=8),
+        st.one_of(st.text(), st.integers(), st.booleans(), st.none(), st.lists(st.integers())),
+        max_size=5,
+    )
+)
+def test_a_flat_object_is_written_as_any_other(values: dict[str, object]) -> None:
+    assert flat_json_text(values) == json_text(values)

@@ -14,8 +14,8 @@ from typing import Any
 
 from pdpp.mcp import stdio
 from pdpp.mcp.kernel import Context, Kernel, ServerInfo, Tool, UnknownResource
-from pdpp.mcp.protocol import MISSING_CAPABILITY
-from pdpp.mcp.rpc import JsonObject, RpcError
+from pdpp.mcp.kernel.protocol import MISSING_CAPABILITY
+from pdpp.mcp.kernel.rpc import JsonObject, RpcError
 
 PIXEL = base64.b64encode(
     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\x0dIDAT"
@@ -192,7 +192,7 @@ def kernel() -> Kernel:
 def serve_http() -> None:
     import uvicorn
 
-    from pdpp.mcp.http import Endpoint
+    from pdpp.mcp.kernel.http import Endpoint
 
     hosts = ["localhost:*", "127.0.0.1:*"]
     endpoint = Endpoint(

@@ -23,8 +23,8 @@ from pdpp.authz.selection import Selection, make_package, resolve
 from pdpp.evidence.fence import HIDDEN
 from pdpp.evidence.text import json_text
 from pdpp.hosted import Memory, Visitor, make_reading
-from pdpp.mcp import rpc
 from pdpp.mcp.definition import definition
+from pdpp.mcp.kernel import rpc
 from pdpp.mcp.reading import Reading
 from pdpp.mcp.server import make_kernel
 from pdpp.mcp.spelling import plain

@@ -17,13 +17,13 @@ from pdpp.authz.token import TokenKind, mint
 from pdpp.evidence.budget import json_length
 from pdpp.evidence.compact import compact_schema
 from pdpp.evidence.handle import Handle
-from pdpp.mcp import rpc
 from pdpp.mcp.client import Answer, ResourceClient, ServerError, ServerUnreachable, hits_of, target
 from pdpp.mcp.facts import NO_FACTS, Facts
 from pdpp.mcp.found import found_in
+from pdpp.mcp.kernel import rpc
 from pdpp.mcp.place import MOST_CURSOR_CHARS, Place, Seal
 from pdpp.mcp.problem import problem_result
-from pdpp.mcp.reading import Child, Reading
+from pdpp.mcp.reading import Child, Reading, ambiguous
 from pdpp.mcp.transport import InProcess, Network, Reply, Unreachable
 from pdpp.model.errors import (
     AmbiguousConnection,
@@ -248,11 +248,19 @@ def test_a_page_is_cut_where_the_server_told_a_cursor(url: str, following: str) 
     }
 
 
-@pytest.mark.parametrize("cursors", [[], ["C1", "C2"]])
-def test_a_page_without_a_cursor_for_each_hit_is_not_cut(cursors: list[str]) -> None:
+@pytest.mark.parametrize("cursors", [[], ["C3"], ["C1", "C2", "C3", "C4"]])
+def test_a_page_is_not_cut_after_a_hit_whose_cursor_was_not_told(cursors: list[str]) -> None:
     found = found_in(Answer({"data": HITS}, None, None, cursors), 3)
     assert found.first(2) is None
     assert found.first(3) == {"data": HITS}
+
+
+def test_cursors_are_those_after_the_last_hits() -> None:
+    found = found_in(Answer({"data": HITS, "url": "/v1/search?q=a"}, None, None, ["C2", "C3"]), 3)
+    cut = found.first(2)
+    assert cut is not None
+    assert (cut["data"], cut["next_cursor"]) == (HITS[:2], "C2")
+    assert found.first(1) is None
 
 
 def test_hits_that_nobody_asked_for_are_left_out_and_counted() -> None:
@@ -379,3 +387,10 @@ def test_a_grant_that_opens_nothing_is_no_choice() -> None:
 
     made = hosted.make_reading(InProcess(app, ORIGIN), hosted.Memory(), visitor, lambda: 0)
     assert made.children == []
+
+
+@pytest.mark.parametrize(
+    ("ids", "told"), [(["a"], "1 connection fits and"), (["a", "b"], "2 connections fit and")]
+)
+def test_how_many_connections_fit_is_told_in_good_words(ids: list[str], told: str) -> None:
+    assert ambiguous([child(id) for id in ids]).message.startswith(told)

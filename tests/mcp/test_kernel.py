@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from tests.mcp import fixture_server
 from tests.mcp.launch import META, VERSION
 
-from pdpp.mcp import protocol, rpc
-from pdpp.mcp.kernel import Context, Kernel, ServerInfo, Tool
-from pdpp.mcp.rpc import JsonObject, RpcError
+from pdpp.mcp.kernel import Context, Kernel, ServerInfo, Tool, protocol, rpc
+from pdpp.mcp.kernel.rpc import JsonObject, RpcError
 
 KERNEL = fixture_server.kernel()
 BARE = Kernel(ServerInfo("bare", "0"), [])

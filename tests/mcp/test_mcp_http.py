@@ -10,8 +10,7 @@ import pytest
 from tests.mcp import fixture_server
 from tests.mcp.launch import META, VERSION, Server
 
-from pdpp.mcp import http, rpc
-from pdpp.mcp.kernel import Context, Kernel, ServerInfo, Tool
+from pdpp.mcp.kernel import Context, Kernel, ServerInfo, Tool, http, rpc
 
 POST = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
 
@@ -285,3 +284,91 @@ def test_the_principal_reaches_the_tool() -> None:
     body = json.dumps(message("tools/call", name="who")).encode()
     sent = exchange(endpoint(kernel=kernel, authenticate=alice), chunks(body))
     assert json.loads(sent[1]["body"])["result"]["content"][0]["text"] == "alice"
+
+
+class Waiting:
+    """A tool that waits until it is let go, and remembers whether it was cancelled."""
+
+    def __init__(self) -> None:
+        self.entered, self.go, self.cancelled = asyncio.Event(), asyncio.Event(), False
+        self.endpoint = endpoint(
+            kernel=Kernel(ServerInfo("w", "1"), [Tool("wait", {}, self._call)])
+        )
+
+    async def _call(self, _arguments: rpc.JsonObject, _context: Context) -> rpc.JsonObject:
+        self.entered.set()
+        try:
+            await self.go.wait()
+        except asyncio.CancelledError:
+            self.cancelled = True
+            raise
+        return {"content": []}
+
+    def begin(self, receive: http.Receive, sent: Events) -> asyncio.Task[None]:
+        async def send(event: MutableMapping[str, Any]) -> None:
+            sent.append(event)
+
+        raw = [(b"host", b"here"), (b"content-type", b"application/json")]
+        scope = {"type": "http", "method": "POST", "headers": raw}
+        return asyncio.create_task(self.endpoint(scope, receive, send))
+
+
+def calling(*then: MutableMapping[str, Any]) -> tuple[http.Receive, asyncio.Event]:
+    """Return a client that calls the tool, and sends more once it is told to."""
+    body = json.dumps(message("tools/call", name="wait")).encode()
+    events, more = iter([*chunks(body), *then]), asyncio.Event()
+    sent: Events = []
+
+    async def receive() -> MutableMapping[str, Any]:
+        if sent:
+            await more.wait()
+        event = next(events, None)
+        if event is None:
+            await asyncio.Event().wait()
+            raise AssertionError
+        sent.append(event)
+        return event
+
+    return receive, more
+
+
+def test_a_client_that_leaves_while_a_tool_waits_gets_nothing_and_ends_it() -> None:
+    async def scene() -> None:
+        waiting, sent = Waiting(), Events()
+        receive, more = calling({"type": "http.request"}, {"type": "http.disconnect"})
+        task = waiting.begin(receive, sent)
+        await waiting.entered.wait()
+        more.set()
+        await task
+        assert (waiting.cancelled, sent, task.cancelling()) == (True, [], 0)
+
+    asyncio.run(scene())
+
+
+def test_a_tool_that_waits_is_answered_while_its_client_stays() -> None:
+    async def scene() -> None:
+        waiting, sent = Waiting(), Events()
+        receive, more = calling({"type": "http.request"})
+        task = waiting.begin(receive, sent)
+        await waiting.entered.wait()
+        more.set()
+        await asyncio.sleep(0)
+        waiting.go.set()
+        await task
+        assert sent[0]["status"] == 200
+        assert [other for other in asyncio.all_tasks() if other is not asyncio.current_task()] == []
+
+    asyncio.run(scene())
+
+
+def test_a_server_that_stops_ends_what_waits() -> None:
+    async def scene() -> None:
+        waiting, sent = Waiting(), Events()
+        task = waiting.begin(calling()[0], sent)
+        await waiting.entered.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert (waiting.cancelled, sent) == (True, [])
+
+    asyncio.run(scene())

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 from tests.mcp.launch import DEADLINE, META, Lines, Server, command, environment
 
-from pdpp.mcp import rpc, stdio
+from pdpp.mcp import stdio
+from pdpp.mcp.kernel import rpc
 
 
 @pytest.fixture

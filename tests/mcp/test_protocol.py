@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.mcp.launch import META, VERSION
 
-from pdpp.mcp import protocol, rpc
-from pdpp.mcp.rpc import Request, RpcError
+from pdpp.mcp.kernel import protocol, rpc
+from pdpp.mcp.kernel.rpc import Request, RpcError
 
 
 def request(method: str = "tools/list", meta: object = META, **params: Any) -> Request:

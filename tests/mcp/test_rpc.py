@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdpp.mcp import rpc
+from pdpp.mcp.kernel import rpc
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 ANY_JSON: st.SearchStrategy[Any] = st.recursive(

@@ -9,7 +9,6 @@ from typing import Literal, Unpack
 from pdpp.client import envelope, request
 from pdpp.client.blob import Blob, Saved, blob_id_of, save
 from pdpp.client.listing import Changes, Listing
-from pdpp.client.place import place_of
 from pdpp.client.request import (
     AggregateOptions,
     ChangeOptions,
@@ -23,6 +22,7 @@ from pdpp.client.result import Aggregation, Hit, Record, Schema, Stream, Window
 from pdpp.client.session import Answer, FixedBearer, Session
 from pdpp.credentials import Cache, cache_folder, is_token, provider_origin
 from pdpp.evidence.handle import Handle
+from pdpp.evidence.place import place_of
 from pdpp.evidence.window import MAX_LIMIT
 from pdpp.model.errors import Conflict
 from pdpp.wire.channel import Channel

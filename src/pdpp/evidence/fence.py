@@ -36,8 +36,9 @@ def visible(text: str, *, lines: bool = True) -> str:
 
 def quote(text: str) -> str:
     """Return a text as one quoted line that the text itself cannot end."""
-    line = text if is_plain(text) else _LINE_BREAK.sub("⏎", text).replace("\t", " ")
-    return '"' + visible(line.replace("\\", "\\\\").replace('"', '\\"'), lines=False) + '"'
+    if not is_plain(text):
+        text = visible(_LINE_BREAK.sub("⏎", text).replace("\t", " "), lines=False)
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def fence(text: str) -> str:

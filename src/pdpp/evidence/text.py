@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
+from json.encoder import encode_basestring
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
@@ -9,6 +11,19 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 def json_text(value: object) -> str:
     """Return a value as compact JSON."""
     return _ENCODER.encode(value)
+
+
+def flat_json_text(values: Mapping[str, object]) -> str:
+    """Return an object as compact JSON; one of texts and whole numbers, as most are, at once."""
+    parts = []
+    for name, value in values.items():
+        if type(value) is str:
+            parts.append(f"{encode_basestring(name)}:{encode_basestring(value)}")
+        elif type(value) is int:
+            parts.append(f"{encode_basestring(name)}:{value}")
+        else:
+            return json_text(values)
+    return "{" + ",".join(parts) + "}"
 
 
 def field_text(value: object) -> str:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from pdpp.evidence.budget import json_length
-from pdpp.evidence.text import json_text
+from pdpp.evidence.text import flat_json_text, json_text
 from pdpp.model.errors import InvalidExpand, InvalidFilter, InvalidRequest
 
 RANGES = ("gte", "gt", "lte", "lt")
@@ -113,7 +113,7 @@ class Signature(NamedTuple):
 
     def _check_length(self, checked: Mapping[str, Any]) -> None:
         repeated = {k: v for k, v in checked.items() if self.arguments[k].longest == LONGEST}
-        if json_length(repeated) > _MOST_CHARS:
+        if len(flat_json_text(repeated)) > _MOST_CHARS:
             longest = max(repeated, key=lambda name: json_length(repeated[name]))
             raise self._refuse(
                 InvalidRequest,
@@ -277,7 +277,7 @@ def _shown(name: str) -> str:
 
 def call_text(tool: str, arguments: Mapping[str, Any]) -> str:
     """Return a call as a model can copy it."""
-    return f"{tool} {json_text(arguments)}"
+    return f"{tool} {flat_json_text(arguments)}"
 
 
 def signature(tool: str, example: Mapping[str, Any], arguments: Sequence[Argument]) -> Signature:

@@ -29,7 +29,7 @@ __all__ = [
 PAGE_HEADER = "pdpp-record-page"
 ROOM_HEADER = "PDPP-Room"
 CURSORS_HEADER = "pdpp-cursors"
-"""Tells the cursor after each hit to who said how much room there is: where the page may be cut."""
+"""Tells the cursors after the last hits to who said how much room there is: for cutting there."""
 
 
 class Codec(NamedTuple):

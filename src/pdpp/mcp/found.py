@@ -22,15 +22,20 @@ class Found(NamedTuple):
 
 
 def found_in(answer: Answer, limit: int) -> Found:
-    """Return what a server found; its page can be cut where it told the cursor after each hit."""
+    """Return what a server found; its page can be cut after a hit whose cursor it told.
+
+    The cursors are those after the last hits.
+    """
     body, sent = answer.body, hits_of(answer.body)
-    hits = sent[:limit]
-    cursors = answer.cursors if len(answer.cursors) == len(sent) else ()
+    hits, cursors = sent[:limit], answer.cursors
+    untold = len(sent) - len(cursors)
 
     def first(count: int) -> Mapping[str, Any] | None:
         if count == len(hits):
             return body if len(sent) <= limit else _shorn(body, hits)
-        return _cut(body, hits[:count], cursors[count - 1]) if cursors else None
+        if untold < 0 or count <= untold:
+            return None
+        return _cut(body, hits[:count], cursors[count - 1 - untold])
 
     return Found(hits, first, extra=len(sent) - len(hits))
 

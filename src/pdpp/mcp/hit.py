@@ -90,8 +90,10 @@ def _address(
     reading: Reading, handle: Handle, hit: Mapping[str, Any], evidence: Evidence | None
 ) -> str:
     """Return where a person opens the record; on the provider's own page, at the quoted passage."""
-    address = reading.url(handle, _link(hit))
-    if evidence is None or evidence.start is None or not reading.record_page:
+    address, is_page = reading.address(handle)
+    if not is_page:
+        return _link(hit) or address
+    if evidence is None or evidence.start is None:
         return address
     return f"{address}#field={path_part(evidence.field_path)}&chars={evidence.start}-{evidence.end}"
 
@@ -111,12 +113,16 @@ def _evidence(hit: Mapping[str, Any]) -> Evidence | None:
             continue
         field, preview = text_of(found.get("field_path")), text_of(found.get("preview_text"))
         if field is not None and preview is not None:
-            span = [found.get(name) for name in ("start_chars", "end_chars", "total_chars")]
-            whole = [value if isinstance(value, int) else None for value in span]
-            if None in whole:
-                whole = [None, None, None]
-            return Evidence(field, cut(preview, _PREVIEW_CHARS)[0], *whole)
+            span = found.get("start_chars"), found.get("end_chars"), found.get("total_chars")
+            return Evidence(field, cut(preview, _PREVIEW_CHARS)[0], *_whole(*span))
     return None
+
+
+def _whole(start: Any, end: Any, total: Any) -> tuple[int, int, int] | tuple[None, None, None]:
+    """Return where a passage stands, or nothing where a part of that was not told."""
+    if isinstance(start, int) and isinstance(end, int) and isinstance(total, int):
+        return start, end, total
+    return None, None, None
 
 
 def _read(id: str, evidence: Evidence | None) -> NextCall:

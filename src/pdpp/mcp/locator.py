@@ -11,6 +11,7 @@ from pdpp.evidence.handle import (
     parse_handle,
     parse_window_uri,
 )
+from pdpp.evidence.place import place_of
 from pdpp.mcp.argument import call_text
 from pdpp.mcp.definition import SIGNATURES
 from pdpp.model.errors import InvalidRequest
@@ -25,16 +26,10 @@ def locate(tool: str, arguments: Mapping[str, Any]) -> Handle:
         if name in arguments:
             raise refuse(tool, f"give id, or connection_id with stream and record_id, not {name}")
     handle = parse_handle(id)
-    beside = arguments.get("connection_id")
-    if beside is None or beside == handle.connection_id:
-        return handle
-    if handle.connection_id is not None:
-        raise refuse(
-            tool,
-            f"id names connection {handle.connection_id!r} and connection_id {beside!r}; "
-            "give one, or the same",
-        )
-    return parse_handle(f"{beside}/{handle.id}")
+    try:
+        return place_of(handle, arguments.get("connection_id"))
+    except InvalidRequest as problem:
+        raise refuse(tool, problem.message.rstrip(".")) from None
 
 
 def _from_parts(tool: str, arguments: Mapping[str, Any]) -> Handle:

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from copy import copy
+from functools import lru_cache
 from threading import Event
 from typing import Any, NamedTuple
 
+from pdpp.evidence.amount import counted
 from pdpp.evidence.compact import compact_schema
 from pdpp.evidence.handle import Handle, path_part
 from pdpp.mcp.client import Answer, Params, ResourceClient, ServerError
@@ -13,6 +15,7 @@ from pdpp.mcp.transport import Reply
 from pdpp.model.errors import AmbiguousConnection, InvalidRequest, PdppError
 
 MOST_CANDIDATES = 12
+_RECORD = "{record_id}"
 
 
 class GivenUp(PdppError):
@@ -152,18 +155,31 @@ class Reading:
 
     def url(self, handle: Handle, link: str | None = None) -> str:
         """Return the address at which a person can open a record."""
-        origin, page = self.client.origin, self.record_page or ""
-        stream, record_id = path_part(handle.stream), path_part(handle.record_id)
-        if page.startswith("/"):
-            page = origin + page
-        if handle.connection_id is None:
-            return link or f"{origin}/v1/streams/{stream}/records/{record_id}"
-        connection_id = path_part(handle.connection_id)
-        if page.startswith(("https://", "http://")):
-            page = page.replace("{connection_id}", connection_id).replace("{stream}", stream)
-            return page.replace("{record_id}", record_id)
-        where = f"?connection_id={connection_id}"
-        return link or f"{origin}/v1/streams/{stream}/records/{record_id}{where}"
+        address, is_page = self.address(handle)
+        return address if is_page else link or address
+
+    def address(self, handle: Handle) -> tuple[str, bool]:
+        """Return where the provider has a record, and whether that is a page for people."""
+        connection_id, stream, record_id = handle
+        where, is_page = _where(self.client.origin, self.record_page, connection_id, stream)
+        return where.replace(_RECORD, path_part(record_id)), is_page
+
+
+@lru_cache(maxsize=1_024)
+def _where(
+    origin: str, page: str | None, connection_id: str | None, stream: str
+) -> tuple[str, bool]:
+    """Return the address of a stream's records with a place for the record in it."""
+    page, route = page or "", f"{origin}/v1/streams/{path_part(stream)}/records/{_RECORD}"
+    if page.startswith("/"):
+        page = origin + page
+    if connection_id is None:
+        return route, False
+    connection_id = path_part(connection_id)
+    if page.startswith(("https://", "http://")):
+        page = page.replace("{connection_id}", connection_id)
+        return page.replace("{stream}", path_part(stream)), True
+    return f"{route}?connection_id={connection_id}", False
 
 
 def ambiguous(children: Sequence[Child]) -> AmbiguousConnection:
@@ -174,7 +190,8 @@ def ambiguous(children: Sequence[Child]) -> AmbiguousConnection:
     hint = " Call schema {} for all of them." if more else ""
     told: dict[str, Any] = {"unavailable_connections": bad[:MOST_CANDIDATES]} if bad else {}
     return AmbiguousConnection(
-        f"{len(good)} connections fit and none was named; nothing was read.{hint}",
+        f"{counted(len(good), 'connection fits', 'connections fit')} and none was named; "
+        f"nothing was read.{hint}",
         param="connection_id",
         retry_with="connection_id",
         available_connections=[child.as_json() for child in good[:MOST_CANDIDATES]],

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pdpp.mcp import structured, text
+from pdpp.mcp import outline, structured
 from pdpp.mcp.package import schema_children
 from pdpp.mcp.paging import check_part
 from pdpp.mcp.reading import Reading
@@ -76,12 +76,12 @@ def _objects(value: Any) -> list[Mapping[str, Any]]:
 
 def _answer(view: SchemaView, most: int, shorter: Sequence[Shorten]) -> dict[str, Any]:
     """Return the schema in both halves; one too large for its bound is told shorter."""
-    spoken, shaped = text.schema_text(view), structured.schema_structured(view)
+    spoken, shaped = outline.schema_text(view), structured.schema_structured(view)
     if fits(spoken, shaped, most, most):
         return result(spoken, shaped)
     for shorten in shorter:
         bare = SchemaView(shorten(view.body), view.stream, view.calls, view.unavailable)
-        spoken, shaped = text.schema_text(bare), structured.schema_structured(bare)
+        spoken, shaped = outline.schema_text(bare), structured.schema_structured(bare)
         if fits(spoken, shaped, most, most):
             return result(spoken, shaped)
     raise PayloadTooLarge(

@@ -37,7 +37,7 @@ async def search(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
     limit = wanted
     while True:
         found = await _search(reading, arguments, limit, page.room)
-        drawn = page.fitting(found)
+        drawn = [draw(number, hit_view(reading, hit)) for number, hit in enumerate(found.hits, 1)]
         shown = page.show(found, drawn)
         if shown is not None:
             return shown
@@ -59,25 +59,23 @@ class _Page:
         """Return how many characters of hits are of use; an answer says much of a hit again."""
         return self.most_structured * 3 // 5
 
-    def fitting(self, found: Found) -> list[Drawn]:
-        """Return the first hits that fit beside what every page has; one at least."""
+    def _trim(self, found: Found, drawn: list[Drawn]) -> None:
+        """Drop the hits that do not fit beside what every page has; one stays at least."""
         envelope = {**(found.first(len(found.hits)) or {}), "data": []}
         text_left, object_left = self._left(self._view(found, envelope, ()))
-        drawn: list[Drawn] = []
-        for number, hit in enumerate(found.hits, 1):
-            one = draw(number, hit_view(self._reading, hit))
+        for count, (hit, one) in enumerate(zip(found.hits, drawn, strict=True)):
             text_left -= len(one.text) + 1
             object_left -= self._length((hit, one.result, one.rung))
-            if drawn and (text_left < 0 or object_left < 0):
+            if count and (text_left < 0 or object_left < 0):
+                del drawn[count:]
                 break
-            drawn.append(one)
-        return drawn
 
     def show(self, found: Found, drawn: list[Drawn]) -> dict[str, Any] | None:
-        """Return the page of these hits, the last of them dropped where it is still too large.
+        """Return the page of these hits, the last of them dropped where it is too large.
 
         None where the server must be asked for exactly so many.
         """
+        trimmed = False
         while True:
             envelope = found.first(len(drawn))
             if envelope is None:
@@ -88,7 +86,11 @@ class _Page:
                 return result(spoken, shaped)
             if len(drawn) <= 1:
                 return self._barest(view)
-            drawn.pop()
+            if trimmed:
+                drawn.pop()
+            else:
+                self._trim(found, drawn)
+                trimmed = True
 
     def _view(
         self, found: Found, envelope: Mapping[str, Any], drawn: Sequence[Drawn]

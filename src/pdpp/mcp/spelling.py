@@ -2,6 +2,8 @@
 
 import json
 import re
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from pdpp.evidence.fence import HIDDEN, is_plain, quote, visible
 from pdpp.evidence.text import json_text
@@ -44,3 +46,16 @@ def _escape(found: re.Match[str]) -> str:
 def call_line(call: NextCall) -> str:
     """Return a call as a model can copy it, after the words for what it does."""
     return f"{call.what}: {spelled(call_text(call.tool, call.arguments))}"
+
+
+def call_lines(calls: Iterable[NextCall]) -> list[str]:
+    """Return calls, each on its line."""
+    return [call_line(call) for call in calls]
+
+
+def unavailable_lines(children: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the sources that gave nothing, each on its line with the reason."""
+    return [
+        f"unavailable: {word(str(child.get('connection_id')))} ({plain(str(child.get('code')))})"
+        for child in children
+    ]

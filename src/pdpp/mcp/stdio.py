@@ -4,9 +4,9 @@ import contextlib
 import os
 import sys
 
-from pdpp.mcp.connection import Connection
 from pdpp.mcp.kernel import Kernel
-from pdpp.mcp.lines import read_lines
+from pdpp.mcp.kernel.connection import Connection
+from pdpp.mcp.lines import read_lines, write_line
 
 MAX_BYTES = 4 * 1024 * 1024
 WATCH_SECONDS = 1.0
@@ -15,7 +15,8 @@ WATCH_SECONDS = 1.0
 def run(kernel: Kernel, *, principal: object = None) -> None:
     """Serve this process's standard streams until the client is gone."""
     source, sink = _claimed_streams()
-    connection, parent = Connection(kernel, sink, principal=principal), os.getppid()
+    parent = os.getppid()
+    connection = Connection(kernel, lambda line: write_line(sink, line), principal)
 
     def there() -> bool:
         return connection.open and os.getppid() == parent

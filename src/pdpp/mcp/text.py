@@ -1,29 +1,24 @@
 """The text half: for a model to read, one line a thing, the evidence first, the next call ready."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
+from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import fence, quote, visible
 from pdpp.evidence.text import field_text
-from pdpp.mcp.spelling import call_line, escaped, plain, word
+from pdpp.mcp.spelling import call_line, call_lines, escaped, plain, unavailable_lines, word
 from pdpp.mcp.view import (
     AggregateView,
     Hit,
-    NextCall,
     PageView,
     ProblemView,
     RecordView,
-    SchemaView,
     SearchView,
     Shown,
     Source,
     WindowView,
-)
-
-_FLAG_HELP = (
-    "flags: eq exact filter · r range filter · sort sortable · lex words searched · "
-    "a what can be aggregated · role how it is shown"
 )
 
 _FETCH_HELP = (
@@ -31,20 +26,10 @@ _FETCH_HELP = (
 )
 
 
-def _unavailable(children: Iterable[Mapping[str, Any]]) -> list[str]:
-    return [
-        f"unavailable: {word(str(child.get('connection_id')))} ({plain(str(child.get('code')))})"
-        for child in children
-    ]
-
-
-def _calls(calls: Iterable[NextCall]) -> list[str]:
-    return [call_line(call) for call in calls]
-
-
-def _source(source: Source) -> list[str]:
-    known = (source.connector_key, source.display_name, source.stream)
-    return [plain(part) for part in known if part]
+@lru_cache(maxsize=1_024)
+def _labels(*known: str | None) -> str:
+    """Return the labels of a source on one line; a page has many hits of few sources."""
+    return " · ".join(plain(part) for part in known if part)
 
 
 # search
@@ -59,7 +44,7 @@ def search_text(view: SearchView) -> str:
     sources = [drawn.hit.source for drawn in view.hits]
     if len({source.connection_id for source in sources}) > 1:
         lines.append(_mix(sources))
-    lines += _unavailable(view.unavailable)
+    lines += unavailable_lines(view.unavailable)
     lines += [f"note: {plain(note)}" for note in view.notes]
     if view.hits:
         lines.append(_FETCH_HELP)
@@ -70,23 +55,29 @@ def search_text(view: SearchView) -> str:
 
 def hit_text(number: int, hit: Hit) -> str:
     """Return one hit: where the match stands, the passage, how to read on, what it is."""
-    labels = [quote(hit.title), *_source(hit.source)]
+    source = hit.source
+    labels = _labels(source.connector_key, source.display_name, source.stream)
     if hit.event_time and hit.event_time not in hit.title:
-        labels.append(plain(hit.event_time))
+        labels = f"{labels} · {plain(hit.event_time)}"
     if hit.evidence is None:
-        matched = ", ".join(plain(name) for name in hit.matched_fields)
-        where = f" · matched in {matched} only, no body evidence" if matched else " · no evidence"
-        head = f"{number}. {word(hit.id)}{where}"
+        head = f"{number}. {word(hit.id)} · {_matched(*hit.matched_fields)}"
     else:
         part = hit.evidence
         span = f" {part.start}–{part.end} of {part.total}" if part.start is not None else ""
         where = f"{plain(part.field_path)}{span} in {word(hit.id)}"
         head = f"{number}. {where}\n   {quote(part.preview)}"
-    return f"{head}\n   {call_line(hit.read)}\n   {' · '.join(labels)}"
+    return f"{head}\n   {call_line(hit.read)}\n   {quote(hit.title)} · {labels}"
+
+
+@lru_cache(maxsize=1_024)
+def _matched(*names: str) -> str:
+    """Return where a hit without evidence matched."""
+    matched = ", ".join(plain(name) for name in names)
+    return f"matched in {matched} only, no body evidence" if matched else "no evidence"
 
 
 def _total(view: SearchView) -> str:
-    shown = "1 hit" if len(view.hits) == 1 else f"{len(view.hits)} hits"
+    shown = counted(len(view.hits), "hit")
     if view.total is not None:
         whole = view.total == len(view.hits)
         total = shown if whole else f"{len(view.hits)} of {view.total} hits"
@@ -114,7 +105,8 @@ def page_text(view: PageView) -> str:
         lines += record_lines(record, f"{number}. ")
     if not view.records:
         lines.append("no records.")
-    lines.append(f"{len(view.records)} records of {plain(view.stream)}{_counted(view.envelope)}.")
+    shown = counted(len(view.records), "record")
+    lines.append(f"{shown} of {plain(view.stream)}{_counted(view.envelope)}.")
     lines += [f"note: {plain(note)}" for note in view.notes]
     if view.next is not None:
         lines.append(call_line(view.next))
@@ -195,7 +187,7 @@ def window_text(view: WindowView) -> str:
     """Return a piece of a field between fences, with where it is and how to read on."""
     head = f"{word(view.id)} · {plain(view.field_path)}"
     if view.window is None:
-        return "\n".join([head, *_binary_lines(view.binary or {}), *_calls(view.calls)])
+        return "\n".join([head, *_binary_lines(view.binary or {}), *call_lines(view.calls)])
     window = view.window
     ended = "whole field" if window.get("complete") else "end reached"
     state = "more follows" if window.get("has_more") else ended
@@ -209,7 +201,7 @@ def window_text(view: WindowView) -> str:
             f"match 1 of {window['match_count']} at {window.get('match_start_chars')}–"
             f"{window.get('match_end_chars')}{_other_matches(window)}"
         )
-    return "\n".join([*lines, *_calls(view.calls), fence(str(window.get("text", "")))])
+    return "\n".join([*lines, *call_lines(view.calls), fence(str(window.get("text", "")))])
 
 
 def _other_matches(window: Mapping[str, Any]) -> str:
@@ -234,111 +226,6 @@ def _binary_lines(facts: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-# schema
-
-
-def schema_text(view: SchemaView) -> str:
-    """Return the index of what may be read, or the fields of one stream."""
-    connectors = [c for c in view.body.get("connectors", []) if isinstance(c, Mapping)]
-    lines = _index(view, connectors) if view.stream is None else _scoped(connectors)
-    lines += _unavailable(view.unavailable)
-    if view.body.get("note"):
-        lines.append(f"note: {view.body['note']}")
-    return "\n".join([*lines, *_calls(view.calls)])
-
-
-def _index(view: SchemaView, connectors: Sequence[Mapping[str, Any]]) -> list[str]:
-    connections = sum(len(c.get("granted_connections", [])) for c in connectors)
-    lines = [
-        f"{len(connectors)} connectors, {connections} connections, "
-        f"{view.body.get('stream_count', 0)} streams."
-    ]
-    for connector in connectors:
-        granted = ", ".join(_connection(c) for c in connector.get("granted_connections", []))
-        lines.append(f"{plain(str(connector.get('connector_key', '?')))}: {granted}")
-        several = len(connector.get("granted_connections", [])) > 1
-        rows = [_stream(row, several) for row in connector.get("streams", [])]
-        lines.append("  " + (" · ".join(rows) or f"{_left_out(connector)} streams"))
-    return lines
-
-
-def _left_out(connector: Mapping[str, Any]) -> int:
-    return int(connector.get("stream_names_left_out", 0))
-
-
-def _connection(connection: Mapping[str, Any] | str) -> str:
-    if isinstance(connection, str):
-        return word(connection)
-    identity = word(str(connection.get("connection_id", "?")))
-    name = connection.get("display_name")
-    return f"{plain(str(name))} ({identity})" if name else identity
-
-
-def _stream(row: Mapping[str, Any] | str, several: bool) -> str:
-    if isinstance(row, str):
-        return word(row)
-    counts = row.get("record_counts", {})
-    name = plain(str(row.get("name", "?")))
-    if not several or not counts:
-        total = next(iter(counts.values()), None)
-        return name if total is None else f"{name} {total:,}"
-    parts = [f"{word(c)} {n:,}" if n is not None else word(c) for c, n in counts.items()]
-    return f"{name} ({', '.join(parts)})"
-
-
-def _scoped(connectors: Sequence[Mapping[str, Any]]) -> list[str]:
-    lines: list[str] = []
-    for connector in connectors:
-        names = {
-            c.get("connection_id"): c.get("display_name")
-            for c in connector.get("granted_connections", [])
-        }
-        for row in connector.get("streams", []):
-            lines += _stream_lines(connector, names, row)
-    return [*lines, _FLAG_HELP]
-
-
-def _stream_lines(
-    connector: Mapping[str, Any], names: Mapping[Any, Any], row: Mapping[str, Any]
-) -> list[str]:
-    counts = row.get("record_counts") or {row.get("connection_id"): row.get("record_count")}
-    places = ", ".join(
-        f"{plain(str(names.get(c) or c))} ({word(str(c))}, {n} records)" for c, n in counts.items()
-    )
-    head = [plain(str(row.get("name"))), plain(str(connector.get("connector_key"))), places]
-    if row.get("label"):
-        head.append(f"label {quote(str(row['label']))}")
-    head.append(f"key {', '.join(plain(k) for k in row.get('primary_key', []))}")
-    if row.get("default_sort"):
-        head.append(f"sorted by {plain(str(row['default_sort']))}")
-    head.append(f"count {'|'.join(row.get('count', [])) or 'none'}")
-    lines = [" · ".join(head)]
-    for name, facts in row.get("fields", {}).items():
-        lines.append(f"  {plain(name)}{_flags(facts)}")
-    return [*lines, "  " + " · ".join(_offers(row))]
-
-
-def _flags(facts: Any) -> str:
-    if isinstance(facts, str):
-        return "  " + " ".join(plain(facts).removeprefix("t=").split(","))
-    return f": {escaped(facts)}"
-
-
-def _offers(row: Mapping[str, Any]) -> list[str]:
-    expand = [
-        f"{plain(str(e.get('name')))} ({e.get('cardinality')}, up to {e.get('max_limit')})"
-        for e in row.get("expand", [])
-    ]
-    views = [plain(str(v.get("id") if isinstance(v, Mapping) else v)) for v in row.get("views", [])]
-    return [
-        "fields projection: any of these",
-        f"expand: {', '.join(expand) or 'none'}",
-        f"views: {', '.join(views) or 'none'}",
-        f"search: {', '.join(row.get('search', [])) or 'none'}",
-        f"aggregate count: {'yes' if row.get('aggregate_count', True) else 'no'}",
-    ]
-
-
 # aggregate
 
 
@@ -348,14 +235,15 @@ def aggregate_text(view: AggregateView) -> str:
     of = f" of {plain(str(body['field']))}" if body.get("field") else ""
     head = f"{plain(str(body.get('metric')))}{of} of {plain(str(body.get('stream')))}"
     groups = body.get("groups")
-    records = f"{body.get('filtered_record_count')} records"
+    number = body.get("filtered_record_count")
+    records = counted(number, "record") if isinstance(number, int) else f"{number} records"
     if not isinstance(groups, list):
         line = f"{head}: {_number(body.get('value'))} · {records}"
-        return "\n".join([line, *_calls(view.calls)])
+        return "\n".join([line, *call_lines(view.calls)])
     shown = [_group(group) for group in groups if isinstance(group, Mapping)]
     line = " · ".join([*shown, f"other_count {body.get('other_count', 0)}", records])
     notes = [f"note: {note}" for note in view.notes]
-    return "\n".join([f"{head} by {_grouping(body)}: {line}", *notes, *_calls(view.calls)])
+    return "\n".join([f"{head} by {_grouping(body)}: {line}", *notes, *call_lines(view.calls)])
 
 
 def _grouping(body: Mapping[str, Any]) -> str:
@@ -391,8 +279,8 @@ def problem_text(view: ProblemView) -> str:
     told = [f"{plain(name)}: {word(field_text(error[name]))}" for name in error if _tells(name)]
     if told:
         lines.append(" · ".join(told))
-    lines += _unavailable(c for c in error.get("unavailable_connections", []) if _is_object(c))
-    lines += ["  " + call for call in _calls(view.calls)]
+    lines += unavailable_lines(c for c in error.get("unavailable_connections", []) if _is_object(c))
+    lines += ["  " + call for call in call_lines(view.calls)]
     if error.get("request_id"):
         lines.append(f"request {word(str(error['request_id']))}")
     return "\n".join(lines)

@@ -33,14 +33,8 @@ class Source(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """Return the source handles that are known."""
-        known = {
-            "connection_id": self.connection_id,
-            "connector_key": self.connector_key,
-            "display_name": self.display_name,
-            "stream": self.stream,
-            "record_id": self.record_id,
-        }
-        return {name: value for name, value in known.items() if value is not None}
+        known = zip(self._fields, self, strict=True)
+        return {name: value for name, value in known if value is not None}
 
 
 class Evidence(NamedTuple):

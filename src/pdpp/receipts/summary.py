@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from pdpp.evidence.amount import counted
 from pdpp.store.receipts import Total
 
 OWNER = "You"
@@ -70,11 +71,6 @@ def amount(records: int, characters: int, held: int) -> str:
         if number
     ]
     return ", ".join(parts) or "nothing"
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number of things."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def size(number: int) -> str:

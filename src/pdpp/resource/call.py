@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from pdpp.authz.principal import Principal
+from pdpp.evidence.amount import counted
 from pdpp.evidence.handle import path_part
 from pdpp.model.errors import AmbiguousConnection, InvalidRequest, NotFound, StreamNotAllowed
 from pdpp.receipts.served import Shown
@@ -137,7 +138,7 @@ def ambiguous(
         for reach in reaches
     ]
     return error(
-        f"{why} in {len(reaches)} connections; nothing was read. "
+        f"{why} in {counted(len(reaches), 'connection')}; nothing was read. "
         "Retry with one connection_id from available_connections.",
         param="connection_id",
         retry_with="connection_id",

@@ -25,9 +25,9 @@ class Signer:
 
     def seal_all(self, kind: str, binding: Sequence[str], positions: Iterable[Any]) -> list[str]:
         """Return the cursors of several positions of one request."""
-        bound = _bound(kind, binding)
+        bound = self._bound(kind, binding)
         payloads = map(orjson.dumps, positions)
-        return [_text(self._tag(bound, payload) + payload) for payload in payloads]
+        return [_text(_tag(bound, payload) + payload) for payload in payloads]
 
     def open(self, kind: str, binding: Sequence[str], cursor: str, param: str = "cursor") -> Any:
         """Return the position of a cursor made for the same grant, request and direction."""
@@ -42,22 +42,23 @@ class Signer:
         except ValueError:
             raise refusal from None
         tag, payload = sealed[:_TAG_BYTES], sealed[_TAG_BYTES:]
-        if not hmac.compare_digest(tag, self._tag(_bound(kind, binding), payload)):
+        if not hmac.compare_digest(tag, _tag(self._bound(kind, binding), payload)):
             raise refusal
         if _text(sealed) != cursor:
             raise refusal
         return orjson.loads(payload)
 
-    def _tag(self, bound: bytes, payload: bytes) -> bytes:
-        tag = self._keyed.copy()
-        tag.update(bound + payload)
-        return tag.digest()[:_TAG_BYTES]
+    def _bound(self, kind: str, binding: Sequence[str]) -> hmac.HMAC:
+        """Return the tag of what a cursor is bound to; its length keeps all else out of it."""
+        bound, tag = orjson.dumps([kind, *binding]), self._keyed.copy()
+        tag.update(len(bound).to_bytes(4, "big") + bound)
+        return tag
 
 
-def _bound(kind: str, binding: Sequence[str]) -> bytes:
-    """Return what a cursor is bound to, with its length, so that nothing can slip into it."""
-    bound = orjson.dumps([kind, *binding])
-    return len(bound).to_bytes(4, "big") + bound
+def _tag(bound: hmac.HMAC, payload: bytes) -> bytes:
+    tag = bound.copy()
+    tag.update(payload)
+    return tag.digest()[:_TAG_BYTES]
 
 
 def _text(sealed: bytes) -> str:

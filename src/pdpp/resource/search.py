@@ -24,7 +24,7 @@ from pdpp.store.scope import Reach, roles_of
 
 PREVIEW_CHARS = 150
 ROOM, CURSORS = "pdpp-room", "PDPP-Cursors"
-"""The header of a caller with little room for hits, and the one that tells it each hit's cursor."""
+"""The header of a caller with little room for hits, and the one with the cursors after the last."""
 
 MOST_EXCERPTS = 1
 
@@ -74,7 +74,7 @@ def _search(call: Call, kind: str, warnings: Sequence[Mapping[str, Any]]) -> dic
             after=_position(call, kind),
         )
     )
-    data = _data(call, page, phrases)
+    data, sure = _data(call, page, phrases)
     recall: dict[str, Any] = {"complete": page.complete, "ranked": page.ranked}
     if not page.complete:
         recall["note"] = (
@@ -84,7 +84,7 @@ def _search(call: Call, kind: str, warnings: Sequence[Mapping[str, Any]]) -> dic
     return list_envelope(
         call,
         data,
-        next_cursor=_next_cursor(call, kind, page, len(data)),
+        next_cursor=_next_cursor(call, kind, page, len(data), sure),
         count=page.ranked if page.complete else None,
         warnings=[*warnings, *left_out],
         recall=recall,
@@ -113,31 +113,39 @@ def _position(call: Call, kind: str) -> SearchPosition | None:
     return SearchPosition(score, time, (handle[0], handle[1], handle[2]))
 
 
-def _data(call: Call, page: HitPage, phrases: Sequence[Phrase]) -> list[dict[str, Any]]:
-    """Return the hits of a page; it ends early with the one that fills the caller's room."""
+def _data(call: Call, page: HitPage, phrases: Sequence[Phrase]) -> tuple[list[dict[str, Any]], int]:
+    """Return the hits of a page, and how many of them surely fit the caller's room.
+
+    A page ends early where another hit as long as these would not fit any more.
+    """
     room = call.headers.get(ROOM, "")
     if not _ROOM.match(room):
-        return [_hit(hit, phrases) for hit in page.hits]
+        return [_hit(hit, phrases) for hit in page.hits], len(page.hits)
     data: list[dict[str, Any]] = []
-    left = int(room)
+    most, used, sure = int(room), 0, 0
     for hit in page.hits:
         data.append(_hit(hit, phrases))
-        left -= len(orjson.dumps(data[-1]))
-        if left <= 0:
+        used += len(orjson.dumps(data[-1]))
+        sure += 3 * used < 2 * most
+        if used + used // len(data) > most:
             break
-    return data
+    return data, sure
 
 
-def _next_cursor(call: Call, kind: str, page: HitPage, shown: int) -> str | None:
-    """Return the cursor of what follows; a caller with little room is told that of each hit."""
+def _next_cursor(call: Call, kind: str, page: HitPage, shown: int, sure: int) -> str | None:
+    """Return the cursor of what follows; a caller with little room is told that of some hits.
+
+    These are the last ones, after any of which its page may have to end.
+    """
     each, more = ROOM in call.headers, page.has_more or shown < len(page.hits)
-    if not each and not more:
+    first = max(0, sure - 1) if each else shown - 1
+    if shown == 0 or (first == shown - 1 and not more):
         return None
-    places = (hit.position for hit in page.hits[0 if each else -1 : shown])
+    places = (hit.position for hit in page.hits[first:shown])
     positions = ([at.score, at.time, *at.handle] for at in places)
     cursors = call.signer.seal_all("search", call.bound(kind), positions)
     told = ",".join(cursors)
-    if each and 0 < len(told) <= _MOST_TOLD:
+    if each and len(told) <= _MOST_TOLD:
         call.told[CURSORS] = told
     return cursors[-1] if more else None
 

@@ -16,6 +16,7 @@ from pdpp.client import request
 from pdpp.client.envelope import page_of, schema_of
 from pdpp.client.envelope import stream_of as row_of
 from pdpp.client.result import Page, Schema, SchemaStream, Stream
+from pdpp.evidence.amount import counted
 from pdpp.evidence.compact import field_flags
 
 
@@ -59,7 +60,8 @@ def _index(page: Sheet, found: Schema) -> None:
             shown = "" if count is None else f"{count:,}"
             rows.append([Span(stream.name, "title"), shown, name, Span(connection_id, "id")])
     page.table(["stream", "records", "account", "connection"], rows)
-    page.line(Span(f"{len(rows)} streams of {len(found.connections)} connections.", "quiet"))
+    connections = counted(len(found.connections), "connection")
+    page.line(Span(f"{counted(len(rows), 'stream')} of {connections}.", "quiet"))
     if rows:
         page.command("fields", next_command("schema", found.streams[0].name))
 

@@ -5,7 +5,6 @@ from typing import NamedTuple, ParamSpec, TypeVar
 
 import click
 
-from pdpp.client.place import place_of
 from pdpp.evidence.handle import (
     STREAM_URI,
     WINDOW_URI,
@@ -13,6 +12,7 @@ from pdpp.evidence.handle import (
     parse_stream_uri,
     parse_window_uri,
 )
+from pdpp.evidence.place import place_of
 from pdpp.model.errors import InvalidRequest
 
 P = ParamSpec("P")

@@ -4,8 +4,8 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from pdpp.mcp import protocol, rpc
-from pdpp.mcp.rpc import INVALID_PARAMS, JsonObject, Request, RequestId, RpcError
+from pdpp.mcp.kernel import protocol, rpc
+from pdpp.mcp.kernel.rpc import INVALID_PARAMS, JsonObject, Request, RequestId, RpcError
 
 FIXED_TTL_MS = 300_000
 
@@ -76,9 +76,8 @@ class Kernel:
     ) -> None:
         self._resources = resources
         self._tools = {tool.name: tool for tool in tools}
-        self._about: JsonObject = {"capabilities": {"tools": {}, "prompts": {}}}
-        if instructions:
-            self._about["instructions"] = instructions
+        told = {"instructions": instructions} if instructions else {}
+        self._about: JsonObject = {"capabilities": {"tools": {}, "prompts": {}}, **told}
         lists: dict[str, JsonObject] = {
             "tools/list": {"tools": [{"name": tool.name, **tool.definition} for tool in tools]},
             "prompts/list": {"prompts": []},
@@ -88,7 +87,9 @@ class Kernel:
             lists["resources/templates/list"] = {"resourceTemplates": list(resources.templates())}
         self._server = server.as_json()
         self._legacy: dict[str, JsonObject] = lists | {"ping": {}}
-        self._modern = lists | {"server/discover": self._discovery()}
+        meta = {"_meta": {protocol.META_SERVER: self._server}}
+        versions = {"supportedVersions": list(protocol.MODERN_VERSIONS)}
+        self._modern = lists | {"server/discover": {**versions, **self._about, **meta}}
 
     async def handle(
         self,
@@ -111,29 +112,17 @@ class Kernel:
         except RpcError as error:
             return error.answer()
         try:
-            result = await self._result(request, headers, principal, cancelled)
+            version, capabilities = protocol.revision(request, headers)
+            context = Context(request.id, principal, version, capabilities, cancelled)
+            result = await self._dispatch(request, context)
+            if context.modern:
+                result = {"resultType": "complete", **_freshness(request.method), **result}
             return rpc.success(request.id, result)
         except RpcError as error:
             return error.answer(request.id)
         except Exception:  # noqa: BLE001 - it is logged
             rpc.log_fault("request %r failed in %s", request.id, request.method)
             return rpc.internal(request.id)
-
-    async def _result(
-        self,
-        request: Request,
-        headers: protocol.Headers | None,
-        principal: object,
-        cancelled: threading.Event,
-    ) -> JsonObject:
-        modern = protocol.is_modern(request.method, request.params, headers)
-        if modern:
-            version, capabilities = protocol.check_envelope(request, headers)
-        else:
-            version, capabilities = protocol.legacy_version(headers), {}
-        context = Context(request.id, principal, version, capabilities, cancelled)
-        result = await self._dispatch(request, context)
-        return _complete(request.method, result) if modern else result
 
     async def _dispatch(self, request: Request, context: Context) -> JsonObject:
         if request.method.endswith("/list") and request.params.get("cursor") is not None:
@@ -147,7 +136,7 @@ class Kernel:
             case "resources/list" if self._resources is not None:
                 return {"resources": list(await self._resources.list(context))}
             case "resources/read" if self._resources is not None:
-                return await _read_resource(self._resources, request.params, context)
+                return await _read(self._resources, _text(request.params, "uri"), context)
             case "initialize" if not context.modern:
                 return self._initialization(request.params)
         raise RpcError(rpc.METHOD_NOT_FOUND, f"Method not found: {request.method[:80]}")
@@ -165,16 +154,8 @@ class Kernel:
         version = protocol.negotiate(params.get("protocolVersion"))
         return {"protocolVersion": version, "serverInfo": self._server, **self._about}
 
-    def _discovery(self) -> JsonObject:
-        versions = list(protocol.MODERN_VERSIONS)
-        meta = {protocol.META_SERVER: self._server}
-        return {"supportedVersions": versions, **self._about, "_meta": meta}
 
-
-async def _read_resource(
-    resources: ResourceProvider, params: JsonObject, context: Context
-) -> JsonObject:
-    uri = _text(params, "uri")
+async def _read(resources: ResourceProvider, uri: str, context: Context) -> JsonObject:
     try:
         return {"contents": list(await resources.read(uri, context))}
     except UnknownResource:
@@ -189,12 +170,8 @@ def _text(params: JsonObject, key: str) -> str:
     return value
 
 
-def _complete(method: str, result: JsonObject) -> JsonObject:
-    """Return a result with what the era without a handshake adds to each."""
-    return {"resultType": "complete", **_freshness(method), **result}
-
-
 def _freshness(method: str) -> JsonObject:
+    """Return how long the era without a handshake may keep a result."""
     if method in ("resources/list", "resources/read"):
         return {"ttlMs": 0, "cacheScope": "private"}
     if method.endswith("/list") or method == "server/discover":

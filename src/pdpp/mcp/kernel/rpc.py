@@ -1,10 +1,11 @@
 """JSON-RPC 2.0 messages: bytes to a checked request, and answers as plain dicts."""
 
 import json
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeGuard
 
 JsonObject = dict[str, Any]
 RequestId = str | int
+Id = RequestId | None
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -16,16 +17,11 @@ INTERNAL_ERROR = -32603
 class RpcError(Exception):
     """A protocol error: a code, words, data, and the id of the message where it had one."""
 
-    def __init__(
-        self, code: int, message: str, data: JsonObject | None = None, id: RequestId | None = None
-    ) -> None:
+    def __init__(self, code: int, message: str, data: object = None, id: Id = None) -> None:
         super().__init__(message)
-        self.code = code
-        self.message = message
-        self.data = data
-        self.id = id
+        self.code, self.message, self.data, self.id = code, message, data, id
 
-    def answer(self, id: RequestId | None = None) -> JsonObject:
+    def answer(self, id: Id = None) -> JsonObject:
         """Return the error as the answer to a request."""
         return failure(self.id if id is None else id, self.code, self.message, self.data)
 
@@ -43,14 +39,10 @@ def success(id: RequestId, result: JsonObject) -> JsonObject:
     return {"jsonrpc": "2.0", "id": id, "result": result}
 
 
-def failure(
-    id: RequestId | None, code: int, message: str, data: JsonObject | None = None
-) -> JsonObject:
+def failure(id: Id, code: int, message: str, data: object = None) -> JsonObject:
     """Return the answer that carries an error."""
-    error: JsonObject = {"code": code, "message": message}
-    if data is not None:
-        error["data"] = data
-    return {"jsonrpc": "2.0", "id": id, "error": error}
+    more = {} if data is None else {"data": data}
+    return {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message, **more}}
 
 
 def parse(text: bytes) -> Any:
@@ -59,6 +51,11 @@ def parse(text: bytes) -> Any:
         return _DECODER.decode(text.decode("utf-8"))
     except (ValueError, RecursionError):
         raise RpcError(PARSE_ERROR, "Parse error: a message is one UTF-8 JSON object") from None
+
+
+def is_id(value: object) -> TypeGuard[RequestId]:
+    """Tell whether a value can name a request."""
+    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def read(message: object) -> Request | None:
@@ -70,7 +67,9 @@ def read(message: object) -> Request | None:
         raise RpcError(INVALID_REQUEST, "Batches are not served: send one message at a time")
     if not isinstance(message, dict):
         raise RpcError(INVALID_REQUEST, "A message is a JSON object")
-    id = _id(message)
+    id = message.get("id")
+    if "id" in message and not is_id(id):
+        raise RpcError(INVALID_REQUEST, "A request id is a string or an integer")
     if message.get("jsonrpc") != "2.0":
         raise RpcError(INVALID_REQUEST, 'A message carries "jsonrpc": "2.0"', id=id)
     if "method" not in message and ("result" in message or "error" in message):
@@ -104,18 +103,9 @@ def log_fault(what: str, *about: object) -> None:
     logging.getLogger("pdpp.mcp").exception(what, *about)
 
 
-def internal(id: RequestId | None) -> JsonObject:
+def internal(id: Id) -> JsonObject:
     """Return the answer for a fault of ours; what went wrong is in the log under the request id."""
     return failure(id, INTERNAL_ERROR, "Internal error: the server's log has the detail")
-
-
-def _id(message: JsonObject) -> RequestId | None:
-    if "id" not in message:
-        return None
-    id = message["id"]
-    if isinstance(id, bool) or not isinstance(id, str | int):
-        raise RpcError(INVALID_REQUEST, "A request id is a string or an integer")
-    return id
 
 
 def _refuse(constant: str) -> NoReturn:

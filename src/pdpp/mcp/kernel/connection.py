@@ -1,16 +1,17 @@
 """A conversation over lines: requests answered concurrently, cancelled, and cut off at its end."""
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from queue import SimpleQueue
 from typing import NamedTuple
 
-from pdpp.mcp import rpc
-from pdpp.mcp.kernel import NEVER, Kernel
-from pdpp.mcp.lines import Line, write_line
-from pdpp.mcp.rpc import INVALID_REQUEST, JsonObject, RequestId
+from pdpp.mcp.kernel import rpc
+from pdpp.mcp.kernel.dispatch import NEVER, Kernel
+from pdpp.mcp.kernel.rpc import INVALID_REQUEST, Id, JsonObject, RequestId
 
-GRACE_SECONDS = 3.0
+Write = Callable[[bytes], None]
+"""Writes one line, whole; it fails where nobody reads any more."""
+
 _MOST_WORKERS = 8
 _READING = ("tools/call", "resources/list", "resources/read")
 """The methods that may wait for another server; the others are answered where they are read."""
@@ -31,25 +32,21 @@ class Connection:
     """
 
     def __init__(
-        self,
-        kernel: Kernel,
-        sink: int,
-        *,
-        principal: object = None,
-        grace_seconds: float = GRACE_SECONDS,
+        self, kernel: Kernel, write: Write, principal: object = None, grace_seconds: float = 3.0
     ) -> None:
         self.open = True
-        self._kernel = kernel
-        self._sink = sink
-        self._principal = principal
+        self._kernel, self._write, self._principal = kernel, write, principal
         self._grace_seconds = grace_seconds
         self._jobs: SimpleQueue[_Job] = SimpleQueue()
         self._workers = self._unfinished = 0
         self._running: dict[RequestId, _Job] = {}
         self._changed = threading.Condition()
 
-    def serve(self, lines: Iterable[Line]) -> None:
-        """Answer until the lines end or nobody reads the answers, and then a little longer."""
+    def serve(self, lines: Iterable[bytes | None]) -> None:
+        """Answer until the lines end or nobody reads the answers, and then a little longer.
+
+        None stands for a line over the limit.
+        """
         for line in lines:
             self._receive(line)
             if not self.open:
@@ -61,19 +58,17 @@ class Connection:
         for job in late:
             job.cancelled.set()
 
-    def _receive(self, line: Line) -> None:
-        if line is None:
-            self._send(rpc.failure(None, INVALID_REQUEST, "The message is too large"))
-            return
+    def _receive(self, line: bytes | None) -> None:
         try:
+            if line is None:
+                raise rpc.RpcError(INVALID_REQUEST, "The message is too large")
             message = rpc.parse(line)
         except rpc.RpcError as error:
             self._send(error.answer())
             return
         id, method = _id_under("id", message), _member("method", message)
         if id is not None and id in self._running:
-            text = "A request with this id is still running"
-            self._send(rpc.failure(id, INVALID_REQUEST, text))
+            self._send(rpc.failure(id, INVALID_REQUEST, "A request with this id is still running"))
         elif id is not None and method in _READING:
             self._hand_over(_Job(message, id, threading.Event()))
         else:
@@ -114,7 +109,7 @@ class Connection:
             answer = done.value
         return answer
 
-    def _cancel(self, id: RequestId | None) -> None:
+    def _cancel(self, id: Id) -> None:
         with self._changed:
             job = None if id is None else self._running.pop(id, None)
         if job is not None:
@@ -124,7 +119,7 @@ class Connection:
         with self._changed:
             try:
                 if answer is not None and self.open:
-                    write_line(self._sink, rpc.encode(answer))
+                    self._write(rpc.encode(answer))
             except OSError:
                 self.open = False
 
@@ -133,6 +128,6 @@ def _member(key: str, message: object) -> object:
     return message.get(key) if isinstance(message, dict) else None
 
 
-def _id_under(key: str, message: object) -> RequestId | None:
+def _id_under(key: str, message: object) -> Id:
     id = _member(key, message)
-    return id if isinstance(id, str | int) and not isinstance(id, bool) else None
+    return id if rpc.is_id(id) else None

@@ -7,15 +7,8 @@ carries its revision and the client's capabilities in ``params._meta``.
 import binascii
 from collections.abc import Mapping
 
-from pdpp.mcp.rpc import (
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    METHOD_NOT_FOUND,
-    PARSE_ERROR,
-    JsonObject,
-    Request,
-    RpcError,
-)
+from pdpp.mcp.kernel import rpc
+from pdpp.mcp.kernel.rpc import INVALID_PARAMS, JsonObject, Request, RpcError
 
 MODERN_VERSIONS = ("2026-07-28",)
 LEGACY_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -37,28 +30,23 @@ UNSUPPORTED_VERSION = -32022
 Headers = Mapping[str, str]
 
 _NAMED_BY = {"tools/call": "name", "resources/read": "uri", "prompts/get": "name"}
-_LEGACY_STATUS = {PARSE_ERROR: 400, INVALID_REQUEST: 400, UNSUPPORTED_VERSION: 400}
-_MODERN_STATUS = _LEGACY_STATUS | {
-    INVALID_PARAMS: 400,
-    METHOD_NOT_FOUND: 404,
-    HEADER_MISMATCH: 400,
-    MISSING_CAPABILITY: 400,
-}
+_LEGACY_STATUS = dict.fromkeys((rpc.PARSE_ERROR, rpc.INVALID_REQUEST, UNSUPPORTED_VERSION), 400)
+_REFUSED = dict.fromkeys((INVALID_PARAMS, HEADER_MISMATCH, MISSING_CAPABILITY), 400)
+_MODERN_STATUS = _LEGACY_STATUS | _REFUSED | {rpc.METHOD_NOT_FOUND: 404}
 
 
 def is_modern(method: object, params: object, headers: Headers | None) -> bool:
     """Say whether a message claims a revision without a handshake."""
-    if (
-        headers is not None
-        and headers.get(HEADER_VERSION, LEGACY_VERSIONS[0]) not in LEGACY_VERSIONS
-    ):
-        return True
-    return method == "server/discover" or META_VERSION in _meta(params)
+    told = (headers or {}).get(HEADER_VERSION)
+    named = method == "server/discover" or META_VERSION in _meta(params)
+    return named or (told is not None and told not in LEGACY_VERSIONS)
 
 
-def legacy_version(headers: Headers | None) -> str:
-    """Return the revision a legacy message is read by: its header's, where there is one."""
-    return (headers or {}).get(HEADER_VERSION, VERSION_WITHOUT_HEADER)
+def revision(request: Request, headers: Headers | None) -> tuple[str, JsonObject]:
+    """Return the revision a request is read by, and the client capabilities it tells."""
+    if is_modern(request.method, request.params, headers):
+        return check_envelope(request, headers)
+    return (headers or {}).get(HEADER_VERSION, VERSION_WITHOUT_HEADER), {}
 
 
 def negotiate(requested: object) -> str:
@@ -104,6 +92,15 @@ def status(answer: JsonObject, modern: bool) -> int:
     if "error" not in answer:
         return 200
     return (_MODERN_STATUS if modern else _LEGACY_STATUS).get(answer["error"]["code"], 200)
+
+
+def http_status(message: object, answer: JsonObject | None, headers: Headers) -> int:
+    """Return the HTTP status of what a message got; one that was owed no answer is accepted."""
+    if answer is None:
+        return 202
+    if not isinstance(message, dict):
+        return 400
+    return status(answer, is_modern(message.get("method"), message.get("params"), headers))
 
 
 def _meta(params: object) -> JsonObject:

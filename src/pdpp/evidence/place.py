@@ -4,7 +4,7 @@ from pdpp.evidence.handle import Handle, parse_handle, part_problem
 from pdpp.model.errors import InvalidRequest
 
 
-def place_of(id: "str | Handle", connection_id: str | None = None) -> Handle:
+def place_of(id: str | Handle, connection_id: str | None = None) -> Handle:
     """Return the record an id names, with the connection given beside it taken in."""
     handle = parse_handle(id) if isinstance(id, str) else id
     if connection_id is None or connection_id == handle.connection_id:

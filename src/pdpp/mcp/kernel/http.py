@@ -1,0 +1,159 @@
+"""MCP over Streamable HTTP as a plain ASGI endpoint: stateless, one JSON message a POST."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Coroutine, MutableMapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pdpp.mcp.kernel import protocol, rpc
+from pdpp.mcp.kernel.dispatch import Kernel
+from pdpp.mcp.kernel.protocol import Headers
+from pdpp.mcp.kernel.rpc import INVALID_REQUEST, JsonObject
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Authenticate = Callable[[Scope], Awaitable[object]]
+Encode = Callable[[JsonObject], bytes]
+
+MAX_BYTES = 4 * 1024 * 1024
+_TAKEN = ("application/json", "application/*", "*/*")
+
+
+class Refusal(Exception):
+    """A request turned away before it is a message: a status, a JSON body, headers."""
+
+    def __init__(self, status: int, body: JsonObject, headers: Headers | None = None) -> None:
+        super().__init__(status)
+        self.status, self.body, self.headers = status, body, headers or {}
+
+
+class Gone(Exception):
+    """The client left before its answer."""
+
+
+async def anyone(_scope: Scope) -> object:
+    """Authenticate nobody: every caller is served, with no principal."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """The ASGI application of one MCP address.
+
+    ``allowed_hosts`` and ``allowed_origins`` hold exact values; ``name:*`` allows every port.
+    ``authenticate`` returns the principal for the handlers, or raises a Refusal.
+    """
+
+    kernel: Kernel
+    allowed_hosts: Collection[str]
+    allowed_origins: Collection[str]
+    authenticate: Authenticate = anyone
+    max_bytes: int = MAX_BYTES
+    encode: Encode = rpc.encode
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one HTTP request."""
+        headers = _headers(scope)
+        try:
+            self._check_source(headers)
+            principal = await self.authenticate(scope)
+            _check_shape(scope["method"], headers)
+            message = rpc.parse(await self._body(headers, receive))
+            work = self.kernel.handle(message, headers=headers, principal=principal)
+            answer = await _unless_gone(work, receive)
+        except Refusal as refusal:
+            await _respond(send, refusal.status, rpc.encode(refusal.body), refusal.headers)
+        except rpc.RpcError as error:
+            await _respond(send, 400, rpc.encode(error.answer()))
+        except Gone:
+            return
+        else:
+            body = b"" if answer is None else self.encode(answer)
+            await _respond(send, protocol.http_status(message, answer, headers), body)
+
+    def _check_source(self, headers: Headers) -> None:
+        if not _allowed(headers.get("host", ""), self.allowed_hosts):
+            raise _refusal(403, "This Host is not served here")
+        if "origin" in headers and not _allowed(headers["origin"], self.allowed_origins):
+            raise _refusal(403, "This Origin may not call the server")
+
+    async def _body(self, headers: Headers, receive: Receive) -> bytes:
+        declared, body, more = headers.get("content-length", ""), bytearray(), True
+        size = int(declared) if declared.isdigit() else 0
+        while size <= self.max_bytes:
+            if not more:
+                return bytes(body)
+            event = await receive()
+            if event["type"] == "http.disconnect":
+                raise Gone
+            body += event.get("body", b"")
+            size, more = len(body), event.get("more_body", False)
+        raise _refusal(413, f"A message has at most {self.max_bytes} bytes")
+
+
+async def _unless_gone(work: Coroutine[Any, Any, Any], receive: Receive) -> JsonObject | None:
+    """Finish the work, or cancel it when the client leaves first.
+
+    Nobody looks for the client before the work waits for something; most never does.
+    """
+    loop, worker = asyncio.get_running_loop(), cast("asyncio.Task[Any]", asyncio.current_task())
+    watches: list[asyncio.Task[None]] = []
+
+    async def watch() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            continue
+        worker.cancel()
+
+    begin = loop.call_soon(lambda: watches.append(loop.create_task(watch())))
+    try:
+        answer: JsonObject | None = await work
+        return answer
+    except asyncio.CancelledError:
+        if not any(task.done() for task in watches) or worker.uncancel():
+            raise
+        raise Gone from None
+    finally:
+        begin.cancel()
+        for task in watches:
+            task.cancel()
+
+
+def _check_shape(method: str, headers: Headers) -> None:
+    if method != "POST":
+        raise _refusal(405, "Send each message in a POST", {"allow": "POST"})
+    if _media_type(headers.get("content-type", "")) != "application/json":
+        raise _refusal(415, "Content-Type is application/json")
+    if not any(_media_type(entry) in _TAKEN for entry in headers.get("accept", "*/*").split(",")):
+        raise _refusal(406, "Accept application/json: this server answers with it")
+
+
+def _media_type(header: str) -> str:
+    return header.partition(";")[0].strip().lower()
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    """Return the headers by name; a repeated one is joined, so that it equals no single value."""
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in scope["headers"]:
+        name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1").strip()
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+def _allowed(value: str, allowed: Collection[str]) -> bool:
+    name, colon, port = value.rpartition(":")
+    return value in allowed or (port.isdigit() and f"{name}{colon}*" in allowed)
+
+
+def _refusal(status: int, text: str, headers: Headers | None = None) -> Refusal:
+    return Refusal(status, rpc.failure(None, INVALID_REQUEST, text), headers)
+
+
+async def _respond(send: Send, status: int, body: bytes, headers: Headers | None = None) -> None:
+    sent = {"content-length": str(len(body)), "cache-control": "no-store", **(headers or {})}
+    if body:
+        sent["content-type"] = "application/json"
+    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in sent.items()]
+    await send({"type": "http.response.start", "status": status, "headers": raw})
+    await send({"type": "http.response.body", "body": body})

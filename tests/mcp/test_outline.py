@@ -1,0 +1,32 @@
+from typing import Any
+
+import pytest
+
+from pdpp.mcp.outline import schema_text
+from pdpp.mcp.text import aggregate_text
+from pdpp.mcp.view import AggregateView, SchemaView
+
+
+def index(*connections: str) -> str:
+    """Return the index of one stream in these connections of one source."""
+    counts = dict.fromkeys(connections, 1)
+    connector: dict[str, Any] = {
+        "connector_key": "gmail",
+        "granted_connections": [{"connection_id": id} for id in connections],
+        "streams": [{"name": "messages", "record_counts": counts}],
+    }
+    body = {"connectors": [connector], "stream_count": len(connections)}
+    return schema_text(SchemaView(body, None, ()))
+
+
+def test_an_index_of_one_thing_counts_in_the_singular() -> None:
+    assert index("a").splitlines()[0] == "1 connector, 1 connection, 1 stream."
+    assert index("a", "b").splitlines()[0] == "1 connector, 2 connections, 2 streams."
+
+
+@pytest.mark.parametrize(
+    ("count", "told"), [(1, "· 1 record"), (2, "· 2 records"), (None, "· None records")]
+)
+def test_an_aggregate_tells_of_how_many_records_it_is(count: int | None, told: str) -> None:
+    body = {"metric": "count", "stream": "messages", "value": 1, "filtered_record_count": count}
+    assert aggregate_text(AggregateView(body)).endswith(told)
