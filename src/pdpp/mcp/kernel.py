@@ -4,6 +4,7 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from pdpp.evidence.fence import visible
 from pdpp.mcp import protocol, rpc
 from pdpp.mcp.rpc import INVALID_PARAMS, JsonObject, Request, RequestId, RpcError
 
@@ -150,7 +151,7 @@ class Kernel:
                 return await _read_resource(self._resources, request.params, context)
             case "initialize" if not context.modern:
                 return self._initialization(request.params)
-        raise RpcError(rpc.METHOD_NOT_FOUND, f"Method not found: {request.method[:80]}")
+        raise RpcError(rpc.METHOD_NOT_FOUND, f"Method not found: {_seen(request.method)}")
 
     async def _call_tool(self, params: JsonObject, context: Context) -> JsonObject:
         name = _text(params, "name")
@@ -158,7 +159,7 @@ class Kernel:
         if not isinstance(arguments, dict):
             raise RpcError(INVALID_PARAMS, "arguments is an object")
         if name not in self._tools:
-            raise RpcError(INVALID_PARAMS, f"Unknown tool: {name[:80]}")
+            raise RpcError(INVALID_PARAMS, f"Unknown tool: {_seen(name)}")
         return await self._tools[name].call(arguments, context)
 
     def _initialization(self, params: JsonObject) -> JsonObject:
@@ -187,6 +188,11 @@ def _text(params: JsonObject, key: str) -> str:
     if not isinstance(value, str):
         raise RpcError(INVALID_PARAMS, f"{key} is required, a string")
     return value
+
+
+def _seen(name: str) -> str:
+    """Return a name that a caller sent, short and with every character to be seen."""
+    return visible(name[:80], lines=False)
 
 
 def _complete(method: str, result: JsonObject) -> JsonObject:

@@ -12,6 +12,9 @@ _WORD = re.compile(r"[\w.@:+/-]+\Z")
 _LABEL = re.compile(r"[!#-z|}~]+(?: [!#-z|}~]+)*")
 """Words of visible ASCII that neither quote nor open anything: most labels, told at once."""
 
+_MORE = re.compile(r'[{"·;│┌└]|\S/\S*:')
+"""What stands between the parts of our lines, and what looks like an id."""
+
 
 def plain(text: str) -> str:
     """Return a label from the server on one line, quoted where it could be taken for a call."""
@@ -19,6 +22,12 @@ def plain(text: str) -> str:
         return text
     line = " ".join(text.split())
     return quote(line) if "{" in line or '"' in line else visible(line, lines=False)
+
+
+def label(text: str) -> str:
+    """Return a name that a person or an account gave, quoted where it could pass for more."""
+    line = " ".join(text.split())
+    return quote(line) if _MORE.search(line) else visible(line, lines=False)
 
 
 def word(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pdpp.evidence.fence import fence, quote, visible
 from pdpp.evidence.text import field_text
-from pdpp.mcp.spelling import call_line, escaped, plain, word
+from pdpp.mcp.spelling import call_line, escaped, label, plain, word
 from pdpp.mcp.view import (
     AggregateView,
     Hit,
@@ -44,7 +44,7 @@ def _calls(calls: Iterable[NextCall]) -> list[str]:
 
 def _source(source: Source) -> list[str]:
     known = (source.connector_key, source.display_name, source.stream)
-    return [plain(part) for part in known if part]
+    return [label(part) for part in known if part]
 
 
 # search
@@ -98,7 +98,7 @@ def _total(view: SearchView) -> str:
 
 def _mix(sources: Iterable[Source]) -> str:
     counts = Counter(
-        f"{plain(source.display_name or '?')} ({word(source.connection_id or '?')})"
+        f"{label(source.display_name or '?')} ({word(source.connection_id or '?')})"
         for source in sources
     )
     return "sources: " + ", ".join(f"{name} {count}" for name, count in counts.items()) + "."
@@ -129,7 +129,7 @@ def _counted(envelope: Mapping[str, Any]) -> str:
     meta = envelope.get("meta")
     count = meta.get("count") if isinstance(meta, Mapping) else None
     if isinstance(count, Mapping) and isinstance(count.get("value"), int):
-        return f" of {count['value']} ({count.get('kind')} count)"
+        return f" of {count['value']} ({plain(str(count.get('kind')))} count)"
     return ""
 
 
@@ -138,7 +138,7 @@ def record_lines(record: RecordView, mark: str = "", indent: str = "") -> list[s
     labels = [word(record.id)]
     if record.title:
         labels.append(quote(record.title))
-    labels += [plain(part) for part in (record.source.display_name,) if part]
+    labels += [label(part) for part in (record.source.display_name,) if part]
     if record.deleted_at is not None:
         labels.append(f"deleted at {plain(record.deleted_at)}")
     lines = [f"{indent}{mark}{' · '.join(labels)}"]
@@ -182,7 +182,7 @@ def _field(name: str, shown: Shown) -> str:
 
 def binary_text(media_type: str, size: int | None, sha256: str | None = None) -> str:
     """Return the facts about binary content in words."""
-    facts = [plain(media_type), f"{size if size is not None else 'unknown'} bytes"]
+    facts = [plain(media_type), f"{size if isinstance(size, int) else 'unknown'} bytes"]
     if sha256 is not None:
         facts.append(f"sha256 {plain(sha256)}")
     return f"[{', '.join(facts)}, not shown]"
@@ -271,7 +271,7 @@ def _connection(connection: Mapping[str, Any] | str) -> str:
         return word(connection)
     identity = word(str(connection.get("connection_id", "?")))
     name = connection.get("display_name")
-    return f"{plain(str(name))} ({identity})" if name else identity
+    return f"{label(str(name))} ({identity})" if name else identity
 
 
 def _stream(row: Mapping[str, Any] | str, several: bool) -> str:
@@ -303,7 +303,8 @@ def _stream_lines(
 ) -> list[str]:
     counts = row.get("record_counts") or {row.get("connection_id"): row.get("record_count")}
     places = ", ".join(
-        f"{plain(str(names.get(c) or c))} ({word(str(c))}, {n} records)" for c, n in counts.items()
+        f"{label(str(names.get(c) or c))} ({word(str(c))}, {_number(n)} records)"
+        for c, n in counts.items()
     )
     head = [plain(str(row.get("name"))), plain(str(connector.get("connector_key"))), places]
     if row.get("label"):
@@ -311,7 +312,7 @@ def _stream_lines(
     head.append(f"key {', '.join(plain(k) for k in row.get('primary_key', []))}")
     if row.get("default_sort"):
         head.append(f"sorted by {plain(str(row['default_sort']))}")
-    head.append(f"count {'|'.join(row.get('count', [])) or 'none'}")
+    head.append(f"count {'|'.join(map(plain, row.get('count', []))) or 'none'}")
     lines = [" · ".join(head)]
     for name, facts in row.get("fields", {}).items():
         lines.append(f"  {plain(name)}{_flags(facts)}")
@@ -326,7 +327,8 @@ def _flags(facts: Any) -> str:
 
 def _offers(row: Mapping[str, Any]) -> list[str]:
     expand = [
-        f"{plain(str(e.get('name')))} ({e.get('cardinality')}, up to {e.get('max_limit')})"
+        f"{plain(str(e.get('name')))} ({plain(str(e.get('cardinality')))}, "
+        f"up to {e.get('max_limit')})"
         for e in row.get("expand", [])
     ]
     views = [plain(str(v.get("id") if isinstance(v, Mapping) else v)) for v in row.get("views", [])]
@@ -334,7 +336,7 @@ def _offers(row: Mapping[str, Any]) -> list[str]:
         "fields projection: any of these",
         f"expand: {', '.join(expand) or 'none'}",
         f"views: {', '.join(views) or 'none'}",
-        f"search: {', '.join(row.get('search', [])) or 'none'}",
+        f"search: {', '.join(map(plain, row.get('search', []))) or 'none'}",
         f"aggregate count: {'yes' if row.get('aggregate_count', True) else 'no'}",
     ]
 
@@ -348,12 +350,12 @@ def aggregate_text(view: AggregateView) -> str:
     of = f" of {plain(str(body['field']))}" if body.get("field") else ""
     head = f"{plain(str(body.get('metric')))}{of} of {plain(str(body.get('stream')))}"
     groups = body.get("groups")
-    records = f"{body.get('filtered_record_count')} records"
+    records = f"{_number(body.get('filtered_record_count'))} records"
     if not isinstance(groups, list):
         line = f"{head}: {_number(body.get('value'))} · {records}"
         return "\n".join([line, *_calls(view.calls)])
     shown = [_group(group) for group in groups if isinstance(group, Mapping)]
-    line = " · ".join([*shown, f"other_count {body.get('other_count', 0)}", records])
+    line = " · ".join([*shown, f"other_count {_number(body.get('other_count', 0))}", records])
     notes = [f"note: {note}" for note in view.notes]
     return "\n".join([f"{head} by {_grouping(body)}: {line}", *notes, *_calls(view.calls)])
 
@@ -372,7 +374,7 @@ def _group(group: Mapping[str, Any]) -> str:
     key = group.get("key")
     name = "(none)" if key is None else word(field_text(key))
     value = f" = {_number(group['value'])}" if "value" in group else ""
-    return f"{name} {group.get('count')}{value}"
+    return f"{name} {_number(group.get('count'))}{value}"
 
 
 def _number(value: Any) -> str:

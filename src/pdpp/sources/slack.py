@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from html import unescape
 from typing import Any, NamedTuple
 
+from pdpp.model.errors import DamagedFile
 from pdpp.sources.guard import attempt
 from pdpp.sources.item import Found, Item, Place, Skipped, Unknown
 from pdpp.sources.jsonstream import elements
@@ -96,8 +98,9 @@ def _book(people: list[Entry], lists: list[Entry]) -> _Book:
 
 
 def _objects(entries: list[Entry]) -> Iterator[dict[str, Any]]:
+    """Yield the objects of lists; where one is damaged is told when it is read for itself."""
     for entry in entries:
-        with entry.open() as stream:
+        with suppress(DamagedFile), entry.open() as stream:
             for found in elements(stream, "item"):
                 if not isinstance(found, Skipped) and isinstance(found.value, dict):
                     yield found.value
@@ -106,7 +109,9 @@ def _objects(entries: list[Entry]) -> Iterator[dict[str, Any]]:
 def _room_name(value: Mapping[str, Any], book: _Book) -> str:
     if value.get("name") and not str(value["name"]).startswith("mpdm-"):
         return f"#{value['name']}"
-    members = [member for member in value.get("members") or () if isinstance(member, str)]
+    held = value.get("members")
+    listed = held if isinstance(held, list) else []
+    members = [member for member in listed if isinstance(member, str)]
     return ", ".join(book.people.get(member, member) for member in members) or str(value["id"])
 
 
