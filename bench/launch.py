@@ -2,12 +2,13 @@
 
 import compileall
 import os
+import pty
 import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -30,6 +31,10 @@ class Moment:
 
     wall: float
     cpu: float
+
+
+_End = Callable[[Sequence[str], Mapping[str, str]], Moment]
+"""How a process is run to its end: its command, its environment, what it took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +70,15 @@ def program_rows(server: Process, estate: Estate, runs: int) -> Iterator[Row]:
     """Yield how soon a person who typed a command has its output."""
     url = f"http://127.0.0.1:{server.port}"
     with _cached(url, estate.token) as root:
-        reading = ("read", "search", _QUERY, "--cache-root", root)
-        for name, arguments in (("pdpp --help", ("--help",)), ("pdpp read search", reading)):
-            pairs = [_run(arguments) for _ in range(runs)]
+        search = ("read", "search", _QUERY, "--cache-root", root)
+        schema = ("read", "schema", "--cache-root", root)
+        for name, arguments, end in (
+            ("pdpp --help", ("--help",), _ended),
+            ("pdpp read search", search, _ended),
+            ("pdpp read search in a terminal", search, _ended_in_terminal),
+            ("pdpp read schema in a terminal, a table", schema, _ended_in_terminal),
+        ):
+            pairs = [_run(arguments, end) for _ in range(runs)]
             ours, bare = [mine for mine, _ in pairs], [its for _, its in pairs]
             waited, cpu = (median(getattr(mine, kind) for mine in ours) for kind in ("wall", "cpu"))
             note = f"by the clock, of {runs} runs; {cpu:.0f} ms CPU"
@@ -75,11 +86,11 @@ def program_rows(server: Process, estate: Estate, runs: int) -> Iterator[Row]:
             yield _against_bare(f"{name}, launch to end, against python -c pass", ours, bare)
 
 
-def _run(arguments: Sequence[str]) -> tuple[Moment, Moment]:
-    """Run the program to its end, and an interpreter that does nothing just before it."""
+def _run(arguments: Sequence[str], end: _End) -> tuple[Moment, Moment]:
+    """Run the program to its end, and an interpreter that does nothing just after it."""
     environment = _environment()
     command = [sys.executable, "-m", "pdpp", *arguments]
-    return _ended(command, environment), _bare(environment)
+    return end(command, environment), _bare(environment)
 
 
 def _against_bare(name: str, ours: Sequence[Moment], bare: Sequence[Moment]) -> Row:
@@ -149,6 +160,22 @@ def _ended(command: Sequence[str], environment: Mapping[str, str]) -> Moment:
     """Return what a process takes to come and go."""
     before, started = _children_cpu(), time.perf_counter()
     subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
+    return Moment(1e3 * (time.perf_counter() - started), 1e3 * (_children_cpu() - before))
+
+
+def _ended_in_terminal(command: Sequence[str], environment: Mapping[str, str]) -> Moment:
+    """Return what a process takes to come and go that a person looks at."""
+    before, started = _children_cpu(), time.perf_counter()
+    ours, theirs = pty.openpty()
+    coloured = {**environment, "TERM": "xterm-256color", "COLUMNS": "80"}
+    with subprocess.Popen(command, env=coloured, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        with suppress(OSError):
+            while os.read(ours, 65_536):
+                pass
+        os.close(ours)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
     return Moment(1e3 * (time.perf_counter() - started), 1e3 * (_children_cpu() - before))
 
 

@@ -1,13 +1,15 @@
 import os
-import re
-from collections.abc import Generator
+import shutil
+import tempfile
+from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.house.record import RECORD, Record, is_whole
+from tests.house.requirements import PROPERTY, WrongClaim, claims_of
 
 Made = pytest.Item | pytest.Collector | list[pytest.Item | pytest.Collector] | None
-
-SCENARIO_ID = re.compile(r"S(?!000)(0\d\d|100)\Z", re.ASCII)
 
 settings.register_profile(
     "ci",
@@ -26,20 +28,41 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep how the lines of the scenarios end, where all tests are run."""
+    if is_whole(config):
+        config.pluginmanager.register(Record(config.rootpath / RECORD))
+
+
+@pytest.fixture
+def ram_path(tmp_path: Path) -> Iterator[Path]:
+    """A folder in memory, where there is one, for tests that kill processes again and again.
+
+    What a killed process had written is there on any disk; waiting for one shows nothing more.
+    """
+    memory = Path("/dev/shm")  # noqa: S108 - the folder in it is made for this test alone
+    if not os.access(memory, os.W_OK):
+        yield tmp_path
+        return
+    folder = Path(tempfile.mkdtemp(prefix="pdpp-", dir=memory))
+    yield folder
+    shutil.rmtree(folder)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_pycollect_makeitem() -> Generator[None, Made, Made]:
-    """Refuse a scenario marker that names none of the scenarios S001 to S100."""
+    """Put what a test claims of the scenarios on its reports; refuse what no scenario says."""
     made = yield
     for item in made if isinstance(made, list) else [made]:
-        if isinstance(item, pytest.Item) and not _names_scenarios(item):
-            raise pytest.Collector.CollectError(
-                f"{item.name}: a scenario marker takes one id from S001 to S100"
-            )
+        if isinstance(item, pytest.Item):
+            _take_claims(item)
     return made
 
 
-def _names_scenarios(item: pytest.Item) -> bool:
-    return all(
-        not mark.kwargs and len(mark.args) == 1 and SCENARIO_ID.match(str(mark.args[0]))
-        for mark in item.iter_markers("scenario")
-    )
+def _take_claims(item: pytest.Item) -> None:
+    try:
+        claims = claims_of(item)
+    except WrongClaim as wrong:
+        raise pytest.Collector.CollectError(f"{item.name}: {wrong}") from None
+    if named := [list(claim) for claim in claims if claim.line is not None]:
+        item.user_properties.append((PROPERTY, named))

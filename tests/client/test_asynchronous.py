@@ -1,6 +1,7 @@
 """The library for event loops gives what the other gives."""
 
 import asyncio
+import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from tests.client.test_blob import reference
 from tests.serving import World
 
 from pdpp import AsyncClient, Client
-from pdpp.client import request
+from pdpp.client import Page, Record, Window, request
 from pdpp.credentials import Cache, Credential
 from pdpp.model.errors import NotFound
 
@@ -110,3 +111,28 @@ def test_a_kept_grant_serves_the_event_loop_too(demo: World, token: str, tmp_pat
     assert repr(client) == f"AsyncClient({demo.server.url!r})"
     assert asyncio.run(client.record(INVOICE)).id == INVOICE
     client.close()
+
+
+READS = sorted(name for name in vars(Client) if not name.startswith("_") and name != "connected")
+
+
+@pytest.mark.parametrize("name", READS)
+def test_every_method_takes_what_the_other_takes_and_says_what_it_does(name: str) -> None:
+    theirs, ours = getattr(Client, name), getattr(AsyncClient, name)
+    if not isinstance(theirs, property):
+        assert inspect.signature(ours).parameters == inspect.signature(theirs).parameters
+    assert ours.__doc__
+    assert ours.__doc__ == theirs.__doc__ or name == "blob"
+
+
+def test_what_a_method_takes_and_returns_is_known_before_it_runs(demo: World, token: str) -> None:
+    async def ask(client: AsyncClient) -> None:
+        page: Page[Record] = await client.records("messages", limit=1).first()
+        window: Window = await client.window(INVOICE, "body", query="adhesive")
+        assert (len(page.items), window.has_more) == (1, False)
+        with pytest.raises(TypeError):
+            await client.schema(whole=True)  # type: ignore[call-arg]
+        with pytest.raises(TypeError):
+            await client.record()  # type: ignore[call-arg]
+
+    run(demo, token, ask)

@@ -58,7 +58,7 @@ def test_settings_reach_the_server_and_the_authorization_server(tmp_path: Path) 
         'public_url = "https://data.example"\nrate_limit = "10/s"\nread_time = "2s"\n'
         'body_bytes = "1 MiB"\nbookmark_life = "7d"\naccess_life = "5m"\nrefresh_grace = 10\n'
         'device_poll = "7s"\nreceipts_rows = 5000\nregistration_rate_limit = "3/m"\n'
-        'trusted_proxy = ["10.0.0.1"]\n'
+        'trusted_proxy = ["10.0.0.1"]\nlogin_tries = 2\nall_login_pause = "5m"\n'
     )
     found = effective(tmp_path, text)
     settings = found.settings(ORIGIN)
@@ -68,6 +68,8 @@ def test_settings_reach_the_server_and_the_authorization_server(tmp_path: Path) 
     assert settings.bookmark_life == 7 * DAY
     assert (settings.receipts.most_rows, settings.registrations_per_minute) == (5_000, 3)
     assert (settings.public, settings.trusted_proxies) == (True, ("10.0.0.1/32",))
+    assert (settings.login.free, settings.login.longest) == (2, 900 * SECOND)
+    assert (settings.all_logins.free, settings.all_logins.longest) == (30, 300 * SECOND)
     lives = settings.lifetimes
     assert (lives.access, lives.grace, lives.poll) == (300 * SECOND, 10 * SECOND, 7 * SECOND)
 
@@ -75,8 +77,10 @@ def test_settings_reach_the_server_and_the_authorization_server(tmp_path: Path) 
 def test_every_limit_and_every_lifetime_can_be_set() -> None:
     named = {setting.field or setting.name for setting in LIMITS}
     elsewhere = {"origin", "public", "trusted_proxies", "requests_per_second", "request_burst"}
-    limits = {field.name for field in fields(Settings)} - elsewhere - {"lifetimes", "receipts"}
-    assert limits | {"receipts.most_rows", "receipts.most_bytes"} == named
+    parts = {"receipts": ("most_rows", "most_bytes")}
+    parts |= dict.fromkeys(("login", "all_logins"), ("free", "longest"))
+    limits = {field.name for field in fields(Settings)} - elsewhere - {"lifetimes", *parts}
+    assert limits | {f"{name}.{part}" for name in parts for part in parts[name]} == named
     lives = {setting.field or setting.name.removesuffix("_life") for setting in LIFETIMES}
     assert lives == asdict(Lifetimes()).keys()
 

@@ -1,35 +1,23 @@
 """The how-to pages, done word for word."""
 
 import json
-import re
 import shlex
 from pathlib import Path
 
 import httpx
-import pytest
 from tests.cli.shell import pdpp, serving
+from tests.house.terminal import ROOT, blocks
 
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "own-records.md"
-
-
-@pytest.fixture(scope="module")
-def blocks() -> dict[str, list[str]]:
-    """Return the fenced blocks of the page by their language."""
-    found: dict[str, list[str]] = {}
-    for language, body in re.findall(r"```(\w+)\n(.*?)```", PAGE.read_text(), re.DOTALL):
-        found.setdefault(language, []).append(body)
-    return found
+PAGE = ROOT / "docs" / "how-to" / "own-records.md"
 
 
-def test_the_page_brings_records_in_and_grants_them(
-    blocks: dict[str, list[str]], tmp_path: Path
-) -> None:
-    declaration, line = blocks["json"]
+def test_the_page_brings_records_in_and_grants_them(tmp_path: Path) -> None:
+    declaration, line = blocks(PAGE, "json")
     (tmp_path / "diary.json").write_text(declaration)
     (tmp_path / "entries.ndjson").write_text(line)
     data = tmp_path / "data"
     token = ""
-    for command in blocks["sh"][0].strip().splitlines():
+    for command in blocks(PAGE)[0].strip().splitlines():
         program, *arguments = shlex.split(command)
         assert program == "pdpp"
         if arguments == ["serve"]:

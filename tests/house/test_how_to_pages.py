@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from tests.cli.shell import DEADLINE_SECONDS, DECLARATION, entry, environment, pdpp, serving
+from tests.house.terminal import ROOT, blocks
 
 from pdpp.configuration.effective import configure
 
-PAGES = Path(__file__).parents[2] / "docs" / "how-to"
-BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
+PAGES = ROOT / "docs" / "how-to"
 RUNS_ON = ("pdpp serve", "pdpp owner init", "pdpp doctor")
 """Commands that wait for somebody, or that need the internet."""
 
@@ -79,13 +79,8 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path, made["grant_id"], made["client_token"])
 
 
-def blocks(page: str, language: str = "sh") -> list[str]:
-    text = (PAGES / page).read_text(encoding="utf-8")
-    return [body for found, body in BLOCK.findall(text) if found == language]
-
-
 def test_a_backup_is_sound_and_takes_the_place_of_a_broken_folder(home: Home) -> None:
-    back_up, restore = blocks("back-up.md")
+    back_up, restore = blocks(PAGES / "back-up.md")
     assert "All is well in" in home.type(back_up)
     (home.data / "pdpp.sqlite3").write_bytes(b"broken")
     assert "All is well in" in home.type(restore)
@@ -94,7 +89,7 @@ def test_a_backup_is_sound_and_takes_the_place_of_a_broken_folder(home: Home) ->
 
 def test_a_revoked_grant_is_refused_and_its_reads_are_told(home: Home) -> None:
     assert home.found(home.data) == ["cin_diary/entries:e1"]
-    revoke, receipts = blocks("revoke.md")
+    revoke, receipts = blocks(PAGES / "revoke.md")
     told = home.type(revoke)
     assert "my-agent may read" in told
     assert told.endswith(f"Revoked: {home.grant_id}\n")
@@ -104,7 +99,7 @@ def test_a_revoked_grant_is_refused_and_its_reads_are_told(home: Home) -> None:
 
 
 def test_a_moved_store_serves_the_same_client(home: Home) -> None:
-    leave, arrive = blocks("move.md")
+    leave, arrive = blocks(PAGES / "move.md")
     home.type(leave)
     home.data.rename(home.folder / "old-machine")
     (home.folder / "moving").rename(home.data)
@@ -113,17 +108,17 @@ def test_a_moved_store_serves_the_same_client(home: Home) -> None:
 
 
 def test_the_settings_for_a_proxy_are_settings(home: Home) -> None:
-    [text] = blocks("remote-access.md", "toml")
+    [text] = blocks(PAGES / "remote-access.md", "toml")
     (home.data / "pdpp.toml").write_text(text)
     settings = configure({}, {}, home.data).settings("http://127.0.0.1:7377")
     assert (settings.origin, settings.public) == ("https://data.example.org", True)
     assert settings.trusted_proxies == ("127.0.0.1/32", "::1/128")
-    told = "".join(map(home.type, blocks("remote-access.md")))
+    told = "".join(map(home.type, blocks(PAGES / "remote-access.md")))
     assert re.search(r"^public_url +https://data\.example\.org +", told, re.MULTILINE)
 
 
 def test_behind_a_proxy_the_server_names_its_public_address(home: Home) -> None:
-    [text] = blocks("remote-access.md", "toml")
+    [text] = blocks(PAGES / "remote-access.md", "toml")
     (home.data / "pdpp.toml").write_text(text)
     with serving(home.data, home.folder / "notes") as served:
         metadata = served.get("/.well-known/oauth-protected-resource/mcp", "none").json()

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 import pytest
+from rich.cells import cell_len
 from tests.house.reference import PAGES, ROOT, leaves, top
 
 from pdpp.cli.program import program
@@ -25,6 +26,11 @@ def test_the_help_of_every_command_shows_how_it_is_used_and_how_it_can_end(name:
     assert f"  {name}" in shown
     assert "Exit codes: 0 done; 1 " in shown
     assert "64 wrong usage" in shown
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_the_help_of_every_command_fits_a_terminal_of_eighty_columns(name: str) -> None:
+    assert [line for line in help_of(LEAVES[name]).splitlines() if cell_len(line) > 80] == []
 
 
 @pytest.mark.parametrize("name", LEAVES)

@@ -72,6 +72,7 @@ def test_a_line_that_is_no_json_is_answered_and_the_next_is_served(server: Serve
     assert server.receive()["id"] == 1
 
 
+@pytest.mark.scenario("S055", 1, on="stdio")
 def test_only_protocol_messages_reach_standard_output(server: Server) -> None:
     server.request(1, "tools/call", name="print")
     assert server.receive()["result"]["content"][0]["text"] == "printed"

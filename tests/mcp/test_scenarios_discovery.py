@@ -22,7 +22,7 @@ MOST_CHARS = 30_000
 # Discovery
 
 
-@pytest.mark.scenario("S024")
+@pytest.mark.scenario("S024", 1, 2)
 def test_global_discovery_is_an_index_that_leads_to_a_stream(agent: Agent) -> None:
     index = agent.call("schema")
     for name in ("transactions", "events", "messages", "attachments", "documents", "orders"):
@@ -33,7 +33,7 @@ def test_global_discovery_is_an_index_that_leads_to_a_stream(agent: Agent) -> No
     assert "eq" in agent.follow(onward).visible
 
 
-@pytest.mark.scenario("S024")
+@pytest.mark.scenario("S024", 3)
 @pytest.mark.parametrize("kind", TRANSPORTS)
 def test_every_stream_name_is_in_the_index_of_a_wide_grant(wide: Estate, kind: str) -> None:
     found = wide.client(kind, grant(wide.store)).good("schema")
@@ -45,13 +45,13 @@ def test_every_stream_name_is_in_the_index_of_a_wide_grant(wide: Estate, kind: s
             assert f"stream_{number:02}_{letter}" in below
 
 
-@pytest.mark.scenario("S025")
+@pytest.mark.scenario("S025", 1, 2)
 def test_a_shared_stream_shows_each_of_its_sources(agent: Agent) -> None:
     seen = agent.call("schema", {"stream": "messages"})
     for source in ("cin_home", "cin_work", "cin_team"):
         assert source in seen.visible
-    assert "size_bytes" in seen.visible
-    assert "channel_id" in seen.visible
+    for field in ("size_bytes", "channel_id", "sent_at", "user_name", "user_id"):
+        assert field in seen.visible
     assert re.search(r"group_by_time", seen.visible)
     asked = {"stream": "messages", "connection_id": "cin_team"}
     assert agent.call("query_records", {**asked, "filter": {"channel_id": "C03"}, "limit": 1}).ids
@@ -61,7 +61,7 @@ def test_a_shared_stream_shows_each_of_its_sources(agent: Agent) -> None:
     assert "U07" in agent.call("aggregate", {**asked, **grouped}).visible
 
 
-@pytest.mark.scenario("S026")
+@pytest.mark.scenario("S026", 1, 2)
 def test_one_connection_of_a_shared_stream_shows_only_itself(client: Client) -> None:
     found = client.good("schema", {"stream": "messages", "connection_id": "cin_home"})
     for half in (found.text, compact(found.structured)):
@@ -69,7 +69,8 @@ def test_one_connection_of_a_shared_stream_shows_only_itself(client: Client) -> 
         assert "cin_team" not in half
         assert "channel_id" not in half
     head = found.text.split("\n")[0]
-    for part in ("messages", "mail", "Home mail (cin_home", "Letters", "sorted by sent_at"):
+    assert head.startswith("messages · mail · Home mail (cin_home, ")
+    for part in ('label "Letters"', "sorted by sent_at"):
         assert part in head
     assert "count none|estimated|exact" in head
     assert re.search(r"^  subject  text role=primary-title eq .*lex", found.text, re.M)
@@ -86,7 +87,7 @@ def test_one_connection_of_a_shared_stream_shows_only_itself(client: Client) -> 
         assert offer in found.text
 
 
-@pytest.mark.scenario("S027")
+@pytest.mark.scenario("S027", 1, 2)
 def test_flags_come_with_a_legend_and_can_be_used(client: Client) -> None:
     asked = {"stream": "transactions", "connection_id": "cin_bank"}
     found = client.good("schema", asked)
@@ -109,7 +110,7 @@ def test_flags_come_with_a_legend_and_can_be_used(client: Client) -> None:
     client.good("query_records", {**asked, "fields": list(flags)[:3], "limit": 1})
 
 
-@pytest.mark.scenario("S028")
+@pytest.mark.scenario("S028", 1, 2)
 def test_full_detail_without_a_stream_is_refused_before_anything_is_read(
     client: Client, demo: Estate
 ) -> None:
@@ -122,7 +123,7 @@ def test_full_detail_without_a_stream_is_refused_before_anything_is_read(
     assert see(found, "content").shown("schema").arguments == {}
 
 
-@pytest.mark.scenario("S029")
+@pytest.mark.scenario("S029", 2, 3)
 def test_full_detail_of_a_shared_stream_asks_for_one_connection(client: Client) -> None:
     found = client.refused(
         "ambiguous_schema_detail", "schema", {"stream": "messages", "detail": "full"}
@@ -138,8 +139,8 @@ def test_full_detail_of_a_shared_stream_asks_for_one_connection(client: Client) 
     assert "cin_team" not in compact(full.structured)
 
 
-@pytest.mark.scenario("S029")
-@pytest.mark.scenario("S063")
+@pytest.mark.scenario("S029", 1, 3, 4, 5, 6)
+@pytest.mark.scenario("S063", 1)
 def test_full_detail_is_the_servers_own_document_and_bounded(client: Client, demo: Estate) -> None:
     asked = {"stream": "messages", "connection_id": "cin_home", "detail": "full"}
     with demo.recorder.listening() as sent:
@@ -158,7 +159,7 @@ def test_full_detail_is_the_servers_own_document_and_bounded(client: Client, dem
     assert len(found.text) <= MOST_CHARS
 
 
-@pytest.mark.scenario("S030")
+@pytest.mark.scenario("S030", 1, 2)
 def test_cursor_bookmark_and_count_are_in_the_text(postman: Client) -> None:
     asked = {"stream": "letters", "connection_id": FIRST, "limit": 2}
     page = postman.good("query_records", {**asked, "count": "exact"})
@@ -185,7 +186,7 @@ def test_cursor_bookmark_and_count_are_in_the_text(postman: Client) -> None:
 # Schema
 
 
-@pytest.mark.scenario("S061")
+@pytest.mark.scenario("S061", 1, 2, 3)
 @pytest.mark.parametrize("scope", [{}, {"stream": "messages"}])
 def test_compact_discovery_is_the_servers_own(
     client: Client, demo: Estate, scope: dict[str, str]
@@ -200,7 +201,7 @@ def test_compact_discovery_is_the_servers_own(
     assert found.structured["data"] == rest
 
 
-@pytest.mark.scenario("S062")
+@pytest.mark.scenario("S062", 1, 2, on="stdio")
 @pytest.mark.parametrize("rejects", [True, False])
 def test_a_server_without_the_compact_view_is_projected_to_the_same(
     demo: Estate, demo_token: str, tmp_path: Path, rejects: bool
@@ -219,6 +220,23 @@ def test_a_server_without_the_compact_view_is_projected_to_the_same(
                 assert answer["content"] == own.raw["content"]
         finally:
             wire.close()
+
+
+@pytest.mark.scenario("S062", 1, 2, on="stdio")
+def test_the_index_of_a_wide_grant_that_is_made_here_is_the_servers(
+    wide: Estate, tmp_path: Path
+) -> None:
+    token = grant(wide.store)
+    with running(_unaware({None: _full(wide, token, None)}, rejects=True)) as server:
+        wire = StdioWire(server.url, connect_to(server.url, tmp_path, token), VERSION)
+        try:
+            answer = wire.request("tools/call", {"name": "schema", "arguments": {}})
+        finally:
+            wire.close()
+    own = wide.client("http-modern", token).good("schema")
+    assert answer["content"] == own.raw["content"]
+    assert answer["structuredContent"]["data"]["connectors"] == own.structured["data"]["connectors"]
+    assert len(compact(answer["structuredContent"])) <= MOST_INDEX_CHARS
 
 
 def _full(demo: Estate, token: str, stream: str | None) -> dict[str, Any]:
@@ -260,7 +278,7 @@ def _unaware(documents: dict[str | None, dict[str, Any]], rejects: bool) -> ASGI
     return Starlette(routes=[Route("/v1/schema", schema)])
 
 
-@pytest.mark.scenario("S063")
+@pytest.mark.scenario("S063", 2)
 def test_full_detail_is_never_the_compact_projection(client: Client) -> None:
     asked = {"stream": "accounts", "detail": "full"}
     full = client.good("schema", asked).structured["data"]

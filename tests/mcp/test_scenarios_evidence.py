@@ -2,13 +2,12 @@
 
 import json
 import re
-from hashlib import sha256
 from typing import Any
 
 import pytest
 from tests.mcp.client import Client, Estate, Failure, Result
 from tests.mcp.closure import uri_of
-from tests.mcp.post import DIARY, FIRST, LEAFLET, SCAN, SCAN_BYTES, SECOND, SMALL
+from tests.mcp.post import DIARY, FIRST, SECOND, SMALL
 from tests.mcp.recorder import reads
 from tests.mcp.sight import SIGHTS, Agent, see, text_calls
 from tests.serving import grant
@@ -20,6 +19,7 @@ from pdpp.evidence.handle import WindowHandle, parse_handle, record_uri, window_
 LETTER_ID = "cin_home/messages:m-invoice-4471"
 TRANSCRIPT = f"cin_notes/documents:{TRANSCRIPT_KEY}"
 SAME = f"{FIRST}/letters:same"
+MOST_PREVIEW_CHARS = 240
 RAW_URI = re.compile(r"pdpp://(?:record|field-window)/")
 
 
@@ -46,7 +46,7 @@ def has_no_link(result: Result) -> bool:
 # Continuations
 
 
-@pytest.mark.scenario("S001")
+@pytest.mark.scenario("S001", 1, 2)
 def test_whatever_is_cut_leads_on_inside_the_same_record(agent: Agent) -> None:
     page = agent.call("query_records", {"stream": "documents", "filter": {"id": TRANSCRIPT_KEY}})
     document = agent.call("fetch", {"id": TRANSCRIPT})
@@ -63,7 +63,7 @@ def test_whatever_is_cut_leads_on_inside_the_same_record(agent: Agent) -> None:
     assert agent.call("schema").shown("schema")
 
 
-@pytest.mark.scenario("S001")
+@pytest.mark.scenario("S001", 2)
 def test_a_continuation_stays_inside_the_grant(demo: Estate, client: Client) -> None:
     shown = client.good("fetch", {"id": TRANSCRIPT})
     [onward] = [call for call in see(shown, "content").calls if call.tool == "read_record_field"]
@@ -72,7 +72,7 @@ def test_a_continuation_stays_inside_the_grant(demo: Estate, client: Client) -> 
     assert refused.code == "field_not_granted"
 
 
-@pytest.mark.scenario("S002")
+@pytest.mark.scenario("S002", 1, 2)
 def test_text_alone_carries_evidence_identity_and_the_next_step(client: Client) -> None:
     agent = Agent(client, "content")
     hits = agent.call("search", {"query": "adhesive grout"})
@@ -85,9 +85,11 @@ def test_text_alone_carries_evidence_identity_and_the_next_step(client: Client) 
     document = agent.document(agent.call("fetch", {"id": page.ids[0]}))
     assert document["id"] == page.ids[0]
     assert document["metadata"]["connection_id"] == page.ids[0].partition("/")[0]
+    long = agent.call("fetch", {"id": TRANSCRIPT})
+    assert agent.passage(agent.follow(long.shown("read_record_field", holding=TRANSCRIPT)))
 
 
-@pytest.mark.scenario("S003")
+@pytest.mark.scenario("S003", 1)
 def test_what_a_resource_would_give_a_tool_gives_too(client: Client) -> None:
     found = client.good("read_record_field", {"id": TRANSCRIPT, "field_path": "body"})
     uri = found.raw["_meta"]["pdpp/resource_uri"]
@@ -98,10 +100,10 @@ def test_what_a_resource_would_give_a_tool_gives_too(client: Client) -> None:
         client.read("pdpp://record/cin_notes%2Fdocuments%3Anothing")
 
 
-@pytest.mark.scenario("S004")
-@pytest.mark.scenario("S013")
-@pytest.mark.scenario("S041")
-@pytest.mark.scenario("S042")
+@pytest.mark.scenario("S004", 1, 2)
+@pytest.mark.scenario("S013", 1, 2)
+@pytest.mark.scenario("S041", 1, 2, 3)
+@pytest.mark.scenario("S042", 1, 2, 3, 4)
 def test_a_small_field_is_read_inline_with_where_it_ends(client: Client) -> None:
     found = client.good("read_record_field", {"id": LETTER_ID, "field_path": "body"})
     assert has_no_link(found)
@@ -118,7 +120,7 @@ def test_a_small_field_is_read_inline_with_where_it_ends(client: Client) -> None
     assert client.read(found.raw["_meta"]["pdpp/resource_uri"]) == found.text
 
 
-@pytest.mark.scenario("S013")
+@pytest.mark.scenario("S013", 1)
 def test_an_incomplete_read_says_so_and_how_to_go_on(client: Client) -> None:
     asked = {"id": LETTER_ID, "field_path": "body", "offset_chars": 10, "limit_chars": 50}
     found = client.good("read_record_field", asked)
@@ -133,7 +135,7 @@ def test_an_incomplete_read_says_so_and_how_to_go_on(client: Client) -> None:
 # Roles
 
 
-@pytest.mark.scenario("S005")
+@pytest.mark.scenario("S005", 1, 2)
 def test_only_declared_roles_make_a_title_a_body_or_a_link(postman: Client) -> None:
     declared = postman.good("fetch", {"id": f"{FIRST}/letters:linked"}).structured
     assert declared["title"] == "Letter linked"
@@ -148,99 +150,12 @@ def test_only_declared_roles_make_a_title_a_body_or_a_link(postman: Client) -> N
     assert hit["title"] == "First post / All cards / 2026-01-02T03:04:05Z"
 
 
-# Binary
-
-
-@pytest.mark.scenario("S006")
-@pytest.mark.parametrize("sight", SIGHTS)
-def test_binary_fields_are_told_and_not_shown(postman: Client, sight: str) -> None:
-    agent = Agent(postman, sight)
-    wanted = {"stream": "letters", "connection_id": FIRST, "filter": {"id": "scanned"}}
-    page = agent.call("query_records", wanted)
-    document = agent.call("fetch", {"id": f"{FIRST}/letters:scanned"})
-    for seen in (page, document):
-        assert "image/png" in seen.visible
-        assert str(len(SCAN_BYTES)) in seen.visible
-        assert sha256(SCAN_BYTES).hexdigest() in seen.visible
-        assert SCAN[:40] not in seen.visible
-        about = agent.follow(seen.shown("read_record_field", holding="scan"))
-        assert "image/png" in about.visible
-        assert SCAN[:40] not in about.visible
-
-
-@pytest.mark.scenario("S006")
-@pytest.mark.scenario("S052")
-@pytest.mark.parametrize("sight", SIGHTS)
-def test_a_blob_leads_to_its_own_route_through_the_same_grant(
-    client: Client, demo: Estate, sight: str
-) -> None:
-    agent = Agent(client, sight)
-    wanted = {"stream": "photos", "limit": 1, "fields": ["id", "image"]}
-    page = agent.call("query_records", wanted)
-    assert "image/png" in page.visible
-    with demo.recorder.listening() as sent:
-        about = agent.document(agent.follow(page.shown("fetch", holding="pdpp://blob/")))
-    blob_id = about["metadata"]["sha256"]
-    assert [(one.path, one.bearer) for one in sent] == [(f"/v1/blobs/{blob_id}", client.token)]
-    assert about["metadata"]["export"] == {"method": "GET", "route": f"/v1/blobs/{blob_id}"}
-    exported = demo.world.server.client(client.token).get(f"/v1/blobs/{blob_id}")
-    assert sha256(exported.content).hexdigest() == blob_id
-    assert len(exported.content) == about["metadata"]["size_bytes"]
-
-
-@pytest.mark.scenario("S052")
-def test_a_blob_is_read_as_a_field_and_as_a_resource(client: Client, demo: Estate) -> None:
-    asked = {"id": "cin_home/attachments:f-invoice-1", "field_path": "content"}
-    text = client.good("read_record_field", asked).structured["window"]["text"]
-    assert "Handmade tile 13x13 sage green" in text
-    blob_id = sha256(text.encode()).hexdigest()
-    fetched = client.good("fetch", {"id": f"pdpp://blob/{blob_id}"})
-    assert fetched.structured["text"] == text
-    assert json.loads(client.read(f"pdpp://blob/{blob_id}")) == fetched.structured
-    by_handle = client.good("read_record_field", {"id": f"pdpp://blob/{blob_id}"})
-    assert by_handle.structured["window"]["text"] == text
-    without = grant(demo.store, connections=("cin_home",), streams=("messages",))
-    stranger = demo.client(client.kind, without)
-    stranger.refused("blob_not_found", "fetch", {"id": f"pdpp://blob/{blob_id}"})
-    stranger.refused("blob_not_found", "read_record_field", {"id": f"pdpp://blob/{blob_id}"})
-
-
-@pytest.mark.scenario("S014")
-def test_large_text_and_bytes_come_as_a_bounded_part_with_a_way_on(postman: Client) -> None:
-    found = postman.good(
-        "read_record_field", {"id": f"{FIRST}/letters:leaflet"} | {"field_path": "leaflet"}
-    )
-    window = found.structured["window"]
-    assert window["text"] == LEAFLET[:4096]
-    assert window["total_chars"] == len(LEAFLET)
-    assert window["complete"] is False
-    assert "more follows" in found.text
-    assert next(text_calls(found.text)).arguments["offset_chars"] == 4096
-    bytes_ = postman.good(
-        "read_record_field", {"id": f"{FIRST}/letters:scanned"} | {"field_path": "scan"}
-    )
-    facts = bytes_.structured["binary"]
-    assert facts["media_type"] == "image/png"
-    assert facts["size_bytes"] == len(SCAN_BYTES)
-    assert "window" not in bytes_.structured
-    assert list(text_calls(bytes_.text))
-    blob = postman.good("query_records", {"stream": "letters", "filter": {"id": "leaflet"}})
-    about = postman.good("fetch", see(blob, "content").shown("fetch").arguments).structured
-    assert about["metadata"]["media_type"].startswith("text/plain")
-    assert about["metadata"]["size_bytes"] == len(LEAFLET.encode())
-    assert LEAFLET.startswith(about["text"])
-    assert about["metadata"]["truncation"]["served_chars"] == len(about["text"]) < len(LEAFLET)
-    assert about["metadata"]["truncation"]["read_record_field"]["offset_chars"] == len(
-        about["text"]
-    )
-
-
 # Search evidence
 
 
-@pytest.mark.scenario("S007")
-@pytest.mark.scenario("S037")
-@pytest.mark.scenario("S044")
+@pytest.mark.scenario("S007", 1, 2, 3)
+@pytest.mark.scenario("S037", 1, 2)
+@pytest.mark.scenario("S044", 1, 2, 3)
 def test_a_proven_match_stands_first_with_its_field_its_id_and_the_call(client: Client) -> None:
     found = client.good("search", {"query": "adhesive grout", "streams": ["messages"]})
     excerpt = evidence_of(found, LETTER_ID)
@@ -248,6 +163,8 @@ def test_a_proven_match_stands_first_with_its_field_its_id_and_the_call(client: 
     span = f"{excerpt['start_chars']}–{excerpt['end_chars']} of {excerpt['total_chars']}"
     assert lines[0] == f"1. {excerpt['field_path']} {span} in {LETTER_ID}"
     assert lines[1].strip() == f'"{in_text(excerpt["preview_text"])}"'
+    assert "<mark>adhesive</mark>" in lines[1]
+    assert len(re.sub("</?mark>", "", excerpt["preview_text"])) <= MOST_PREVIEW_CHARS
     [call] = text_calls(lines[2])
     assert call.tool == "read_record_field"
     assert call.arguments["id"] == LETTER_ID
@@ -257,14 +174,14 @@ def test_a_proven_match_stands_first_with_its_field_its_id_and_the_call(client: 
     assert "adhesive" in read.structured["window"]["text"]
 
 
-@pytest.mark.scenario("S037")
+@pytest.mark.scenario("S037", 3, 4)
 def test_the_structured_half_holds_the_same_evidence(client: Client) -> None:
     found = client.good("search", {"query": "adhesive grout", "streams": ["messages"]})
     excerpt = evidence_of(found, LETTER_ID)
     [result] = found.structured["results"]
     assert result["id"] == LETTER_ID
     assert result["evidence"] == excerpt["preview_text"]
-    assert len(result["evidence"].replace("<mark>", "").replace("</mark>", "")) <= 240
+    assert len(re.sub("</?mark>", "", result["evidence"])) <= MOST_PREVIEW_CHARS
     [rung] = found.structured["content_ladder"]["records"]
     assert rung["id"] == LETTER_ID
     marked = re.sub("</?mark>", "", rung["evidence"])
@@ -273,27 +190,26 @@ def test_the_structured_half_holds_the_same_evidence(client: Client) -> None:
     assert found.structured["data"]["object"] == "list"
 
 
-@pytest.mark.scenario("S008")
+@pytest.mark.scenario("S008", 1, 2)
 def test_evidence_holds_the_words_around_the_match(client: Client, demo: Estate) -> None:
     found = client.good("search", {"query": "lighthouse", "streams": ["documents"], "limit": 5})
-    for hit in found.structured["results"]:
-        preview = hit.get("evidence")
-        if preview is None:
-            continue
+    previews = [hit["evidence"] for hit in found.structured["results"]]
+    assert len(previews) == 5
+    for preview in previews:
         bare = preview.replace("<mark>", "").replace("</mark>", "")
         assert preview.count("<mark>") == preview.count("</mark>") >= 1
-        assert len("lighthouse") + 40 < len(bare) <= 240
+        assert len("lighthouse") + 40 < len(bare) <= MOST_PREVIEW_CHARS
         assert f'"{in_text(preview)}"' in found.text
 
 
-@pytest.mark.scenario("S008")
+@pytest.mark.scenario("S008", 2)
 def test_a_field_that_is_only_the_word_is_the_whole_evidence(client: Client) -> None:
     found = client.good("search", {"query": "Paperbacks", "limit": 1})
     assert found.structured["results"][0]["evidence"] == "<mark>Paperbacks</mark>"
 
 
-@pytest.mark.scenario("S009")
-@pytest.mark.scenario("S038")
+@pytest.mark.scenario("S009", 1, 2)
+@pytest.mark.scenario("S038", 2)
 def test_a_match_outside_the_body_shows_no_body(client: Client) -> None:
     found = client.good("search", {"query": "plum cake", "streams": ["documents"]})
     id = "cin_notes/documents:recipe: plum cake of Helga"
@@ -302,14 +218,14 @@ def test_a_match_outside_the_body_shows_no_body(client: Client) -> None:
     [rung] = [rung for rung in found.structured["content_ladder"]["records"] if rung["id"] == id]
     assert rung == {"id": id, "fetch": {"id": id}}
     [line] = [line for line in found.text.split("\n") if "plum cake of Helga" in line[:60]]
-    assert "matched in title only, no body evidence" in line
+    assert re.fullmatch(rf'\d+\. "{re.escape(id)}" · matched in title only, no body evidence', line)
     assert "Half a kilo" not in found.text
     fetch = see(found, "content").shown("fetch", holding="plum cake")
     assert "Half a kilo" in client.good(fetch.tool, fetch.arguments).text
 
 
-@pytest.mark.scenario("S009")
-@pytest.mark.scenario("S038")
+@pytest.mark.scenario("S009", 1, 2)
+@pytest.mark.scenario("S038", 1, 2)
 def test_a_field_that_is_called_body_is_not_taken_for_one(postman: Client) -> None:
     found = postman.good("search", {"query": "observatory", "streams": ["cards"]})
     assert "A body of no declared role" not in json.dumps(found.raw)
@@ -318,8 +234,8 @@ def test_a_field_that_is_called_body_is_not_taken_for_one(postman: Client) -> No
     assert "observatory" in postman.good(call.tool, call.arguments).text
 
 
-@pytest.mark.scenario("S010")
-@pytest.mark.scenario("S045")
+@pytest.mark.scenario("S010", 2)
+@pytest.mark.scenario("S045", 1, 2, 3)
 def test_records_are_shown_by_their_id_and_never_by_address(agent: Agent) -> None:
     hits = agent.call("search", {"query": "invoice 4471"})
     page = agent.call("query_records", {"stream": "messages", "limit": 2})
@@ -329,10 +245,14 @@ def test_records_are_shown_by_their_id_and_never_by_address(agent: Agent) -> Non
         assert all(re.match(r"[^/]+/[^/:]+:", id) for id in seen.ids)
     read = hits.shown("read_record_field", holding=f'{LETTER_ID}"')
     assert read.arguments["id"] == LETTER_ID
+    assert "4471" in agent.passage(agent.follow(read))
+    takes = {tool["name"]: tool["inputSchema"]["properties"] for tool in agent.client.tools()}
+    for name in ("fetch", "read_record_field"):
+        assert "pdpp://" in takes[name]["id"]["description"]
 
 
-@pytest.mark.scenario("S010")
-@pytest.mark.scenario("S046")
+@pytest.mark.scenario("S010", 1)
+@pytest.mark.scenario("S046", 1, 2)
 def test_a_record_address_names_the_same_record_as_its_id(client: Client) -> None:
     uri = uri_of(LETTER_ID)
     fetched = client.good("fetch", {"id": LETTER_ID})
@@ -345,7 +265,7 @@ def test_a_record_address_names_the_same_record_as_its_id(client: Client) -> Non
     assert has_no_link(by_uri)
 
 
-@pytest.mark.scenario("S046")
+@pytest.mark.scenario("S046", 1)
 def test_a_record_address_is_held_to_the_same_grant(client: Client, demo: Estate) -> None:
     other = demo.client(client.kind, grant(demo.store, connections=("cin_bank",)))
     for id in (LETTER_ID, uri_of(LETTER_ID)):
@@ -354,26 +274,32 @@ def test_a_record_address_is_held_to_the_same_grant(client: Client, demo: Estate
         other.read(uri_of(LETTER_ID))
 
 
-@pytest.mark.scenario("S011")
-@pytest.mark.scenario("S012")
+@pytest.mark.scenario("S011", 1, 2)
+@pytest.mark.scenario("S012", 1, 2)
 def test_a_window_address_stays_beside_the_result_and_is_taken_as_input(client: Client) -> None:
     asked = {"id": LETTER_ID, "field_path": "body", "query": "grout", "before_chars": 20}
     found = client.good("read_record_field", {**asked, "after_chars": 20})
     assert has_no_raw_uri(found)
     window = found.structured["window"]
+    assert Agent(client, "content").passage(see(found, "content")) == window["text"]
+    start, end = window["start_chars"], window["end_chars"]
+    assert window["text"] == LETTER[start:end]
+    assert f"chars {start}–{end} of {len(LETTER)}, more follows" in found.text
+    assert window["complete"] is False
     assert window["match_count"] == 1
     assert LETTER[window["match_start_chars"] : window["match_end_chars"]] == "grout"
     assert f"match 1 of 1 at {window['match_start_chars']}" in found.text
     calls = see(found, "content").calls
     assert {call.tool for call in calls} == {"read_record_field"}
-    assert len(calls) == 2
+    assert [call.arguments["offset_chars"] for call in calls] == [end, 0]
     uri = found.raw["_meta"]["pdpp/resource_uri"]
     assert uri.startswith("pdpp://field-window/")
     again = client.good("read_record_field", {"id": uri})
     assert again.structured["window"]["text"] == window["text"]
+    assert client.read(uri) == again.text
 
 
-@pytest.mark.scenario("S015")
+@pytest.mark.scenario("S015", 1, on="rest")
 def test_rest_search_describes_the_passage_and_how_to_read_it(demo: Estate) -> None:
     client = demo.world.client()
     asked = {"q": "adhesive grout", "streams[]": "messages"}
@@ -391,7 +317,7 @@ def test_rest_search_describes_the_passage_and_how_to_read_it(demo: Estate) -> N
     assert window["text"].startswith(bare[:20])
 
 
-@pytest.mark.scenario("S039")
+@pytest.mark.scenario("S039", 1)
 def test_an_incomplete_preview_is_read_on_by_tools_alone(agent: Agent, demo: Estate) -> None:
     asked = {"query": "lighthouse", "filter": {"id": TRANSCRIPT_KEY}, "streams": ["documents"]}
     hits = agent.call("search", asked)
@@ -404,7 +330,7 @@ def test_an_incomplete_preview_is_read_on_by_tools_alone(agent: Agent, demo: Est
     assert agent.passage(rest) == agent.passage(agent.call("read_record_field", asked))
 
 
-@pytest.mark.scenario("S040")
+@pytest.mark.scenario("S040", 1)
 @pytest.mark.parametrize(
     "selector",
     [
@@ -431,7 +357,7 @@ def test_a_window_address_reads_what_the_tool_reads(
         blind.read(uri)
 
 
-@pytest.mark.scenario("S043")
+@pytest.mark.scenario("S043", 1, 2, 3)
 def test_a_small_projected_document_is_inline(client: Client) -> None:
     found = client.good("fetch", {"id": LETTER_ID, "fields": ["subject", "sent_at"]})
     assert has_no_link(found)
@@ -441,7 +367,7 @@ def test_a_small_projected_document_is_inline(client: Client) -> None:
     assert has_no_raw_uri(found)
 
 
-@pytest.mark.scenario("S045")
+@pytest.mark.scenario("S045", 1, 2, 3)
 def test_an_address_that_the_server_gives_is_shown_as_an_id(post: Estate, postman: Client) -> None:
     found = postman.good("search", {"query": "heron"})
     for record in (f"{FIRST}/letters:same", f"{SECOND}/letters:same", f"{DIARY}/pages:p-1"):

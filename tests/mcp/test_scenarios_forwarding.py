@@ -8,12 +8,14 @@ from tests.mcp.recorder import reads
 from tests.mcp.sight import see
 
 
-@pytest.mark.scenario("S070")
+@pytest.mark.scenario("S070", 1, 2, 3)
 def test_filters_are_advertised_as_objects(client: Client) -> None:
     tools = {tool["name"]: tool["inputSchema"]["properties"] for tool in client.tools()}
     for name in ("query_records", "aggregate", "search"):
         schema = tools[name]["filter"]
         assert schema["type"] == "object"
+        assert schema.keys().isdisjoint({"anyOf", "oneOf", "allOf"})
+        assert "{gte,gt,lte,lt}" in schema["description"]
         value = schema["additionalProperties"]
         assert set(value["type"]) == {"string", "number", "boolean", "object"}
         assert set(value["properties"]) == {"gte", "gt", "lte", "lt"}
@@ -31,7 +33,7 @@ def forwarded(
     return one.query
 
 
-@pytest.mark.scenario("S071")
+@pytest.mark.scenario("S071", 1, 2)
 @pytest.mark.parametrize("value", ["U07", "two words & more=1", "ünï"])
 def test_an_exact_filter_is_forwarded_in_brackets(client: Client, demo: Estate, value: str) -> None:
     asked = {"stream": "messages", "connection_id": "cin_team", "filter": {"user_id": value}}
@@ -43,7 +45,7 @@ def test_an_exact_filter_is_forwarded_in_brackets(client: Client, demo: Estate, 
     }
 
 
-@pytest.mark.scenario("S072")
+@pytest.mark.scenario("S072", 1)
 def test_a_range_filter_is_forwarded_by_operator(client: Client, demo: Estate) -> None:
     limits = {"gte": -90, "gt": -91.5, "lte": -10, "lt": -9}
     asked = {"stream": "transactions", "filter": {"amount": limits}}
@@ -67,8 +69,8 @@ TOOLS_WITH_FILTER: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.scenario("S073")
-@pytest.mark.scenario("S075")
+@pytest.mark.scenario("S073", 1, 2)
+@pytest.mark.scenario("S075", 2)
 @pytest.mark.parametrize("filter", STRINGS)
 @pytest.mark.parametrize(("tool", "base"), TOOLS_WITH_FILTER)
 def test_a_string_filter_is_refused_before_any_read(
@@ -83,7 +85,7 @@ def test_a_string_filter_is_refused_before_any_read(
     assert see(found, "structured").shown(tool).arguments == example
 
 
-@pytest.mark.scenario("S074")
+@pytest.mark.scenario("S074", 1, 2)
 @pytest.mark.parametrize(
     "filter", [{}, {"filter[user_id]": "U1"}, {"user_id[gte]": "U1"}, {"user_id": {}}]
 )
@@ -97,7 +99,7 @@ def test_an_empty_or_encoded_filter_is_refused_before_any_read(
         assert isinstance(see(found, "content").shown(tool).arguments["filter"], dict)
 
 
-@pytest.mark.scenario("S075")
+@pytest.mark.scenario("S075", 1)
 def test_an_aggregate_forwards_the_same_filters(client: Client, demo: Estate) -> None:
     wanted = {"category": "books", "amount": {"lt": -5, "gte": -60}}
     asked = {"stream": "transactions", "metric": "count", "filter": wanted}
@@ -114,7 +116,7 @@ def test_an_aggregate_forwards_the_same_filters(client: Client, demo: Estate) ->
     assert expected.items() <= page.items()
 
 
-@pytest.mark.scenario("S076")
+@pytest.mark.scenario("S076", 1, 2)
 def test_expand_limits_of_a_query_are_forwarded_in_brackets(client: Client, demo: Estate) -> None:
     asked = {"stream": "threads", "connection_id": "cin_home", "limit": 1}
     wanted = {"expand": ["messages"], "expand_limit": {"messages": 3}}
@@ -127,7 +129,7 @@ def test_expand_limits_of_a_query_are_forwarded_in_brackets(client: Client, demo
     }
 
 
-@pytest.mark.scenario("S077")
+@pytest.mark.scenario("S077", 1, 2)
 def test_expand_limits_of_a_fetch_are_forwarded_in_brackets(client: Client, demo: Estate) -> None:
     asked = {"id": "cin_home/threads:t-invoice-4471", "expand": ["messages"]}
     query = forwarded(client, demo, "fetch", {**asked, "expand_limit": {"messages": 3}})
@@ -138,7 +140,7 @@ def test_expand_limits_of_a_fetch_are_forwarded_in_brackets(client: Client, demo
     }
 
 
-@pytest.mark.scenario("S078")
+@pytest.mark.scenario("S078", 1, 2)
 @pytest.mark.parametrize(
     "limits", [{}, {"expand_limit[messages]": 3}, {"messages[]": 3}, {"messages": "3"}, "3"]
 )

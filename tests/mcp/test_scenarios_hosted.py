@@ -61,7 +61,7 @@ def tokens(made: Estate) -> list[str]:
 # Handshake
 
 
-@pytest.mark.scenario("S056")
+@pytest.mark.scenario("S056", 1, on="http")
 def test_a_client_initializes_over_http_alone(demo: Estate) -> None:
     for token in tokens(demo):
         answer = initialize(demo.world.server.client(token))
@@ -86,9 +86,9 @@ def test_a_modern_client_needs_no_handshake(demo: Estate, demo_token: str) -> No
 # The door
 
 
-@pytest.mark.scenario("S058")
-@pytest.mark.scenario("S092")
-@pytest.mark.scenario("S094")
+@pytest.mark.scenario("S058", 1, on="http")
+@pytest.mark.scenario("S092", 1, on="http")
+@pytest.mark.scenario("S094", 1, 2, 3, on="http")
 @pytest.mark.parametrize("token", [None, "pdpp_client_unknown", "two words"])
 def test_a_caller_without_a_good_bearer_is_told_where_to_get_one(
     public: Estate, token: str | None
@@ -114,7 +114,7 @@ def test_a_caller_without_a_good_bearer_is_told_where_to_get_one(
 # Metadata
 
 
-@pytest.mark.scenario("S067")
+@pytest.mark.scenario("S067", 1, on="http")
 def test_the_root_document_hints_at_the_endpoint_and_keeps_the_query_base(
     public: Estate,
 ) -> None:
@@ -124,8 +124,8 @@ def test_the_root_document_hints_at_the_endpoint_and_keeps_the_query_base(
     assert document["resource"] == PUBLIC
 
 
-@pytest.mark.scenario("S068")
-@pytest.mark.scenario("S095")
+@pytest.mark.scenario("S068", 1, on="http")
+@pytest.mark.scenario("S095", 1, 2, on="http")
 def test_the_endpoints_own_document_says_what_it_guards_and_for_whom(public: Estate) -> None:
     document = public.world.server.client().get(MCP_METADATA).json()
     assert document["resource"] == f"{PUBLIC}/mcp"
@@ -134,7 +134,7 @@ def test_the_endpoints_own_document_says_what_it_guards_and_for_whom(public: Est
     assert document["pdpp_token_kinds_supported"] == ["client", "mcp_package"]
 
 
-@pytest.mark.scenario("S093")
+@pytest.mark.scenario("S093", 1, 2, on="http")
 @pytest.mark.parametrize("path", [ROOT_METADATA, MCP_METADATA])
 def test_the_documents_hold_only_what_is_standard_or_approved(public: Estate, path: str) -> None:
     document = public.world.server.client().get(path).json()
@@ -142,7 +142,7 @@ def test_the_documents_hold_only_what_is_standard_or_approved(public: Estate, pa
     assert "logo_uri" not in document
 
 
-@pytest.mark.scenario("S069")
+@pytest.mark.scenario("S069", on="http")
 def test_addresses_come_from_the_configured_origin_and_not_from_the_caller(
     public: Estate,
 ) -> None:
@@ -164,7 +164,7 @@ def test_addresses_come_from_the_configured_origin_and_not_from_the_caller(
         assert "evil.example" not in text
 
 
-@pytest.mark.scenario("S069")
+@pytest.mark.scenario("S069", on="http")
 def test_a_host_that_is_not_ours_is_not_served(public: Estate) -> None:
     http = public.world.server.client(grant(public.store))
     assert initialize(http, Host="evil.example").status_code == 403
@@ -173,7 +173,7 @@ def test_a_host_that_is_not_ours_is_not_served(public: Estate) -> None:
     assert "evil.example" not in document
 
 
-@pytest.mark.scenario("S091")
+@pytest.mark.scenario("S091", 1, on="http")
 def test_a_client_that_initializes_is_shown_the_icon(public: Estate) -> None:
     expected = [{"src": f"{PUBLIC}/icon.svg", "mimeType": "image/svg+xml", "sizes": ["any"]}]
     for token in tokens(public):
@@ -186,7 +186,7 @@ def test_a_client_that_initializes_is_shown_the_icon(public: Estate) -> None:
 # Packages
 
 
-@pytest.mark.scenario("S087")
+@pytest.mark.scenario("S087", 1, 2)
 @pytest.mark.parametrize("kind", HOSTED)
 def test_a_package_search_merges_what_its_children_find(post: Estate, kind: str) -> None:
     token, _ = post.package()
@@ -219,8 +219,8 @@ def test_a_package_search_has_one_limit(post: Estate, kind: str) -> None:
     assert not set(see(found, "content").ids) & set(see(rest, "content").ids)
 
 
-@pytest.mark.scenario("S088")
-@pytest.mark.scenario("S089")
+@pytest.mark.scenario("S088", 1, 2)
+@pytest.mark.scenario("S089", 1, 2)
 @pytest.mark.parametrize("kind", HOSTED)
 def test_streams_are_asked_of_the_children_that_open_them(post: Estate, kind: str) -> None:
     token, grants = post.package(
@@ -241,7 +241,7 @@ def test_streams_are_asked_of_the_children_that_open_them(post: Estate, kind: st
     assert see(found, "content").ids == (f"{DIARY}/pages:p-1",)
 
 
-@pytest.mark.scenario("S090")
+@pytest.mark.scenario("S090", 1, 2)
 @pytest.mark.parametrize("kind", HOSTED)
 def test_a_search_of_one_connection_asks_one_child(post: Estate, kind: str) -> None:
     token, grants = post.package()

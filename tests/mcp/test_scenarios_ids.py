@@ -1,14 +1,23 @@
 """Ids: one handle is enough to fetch, and a wrong one reaches no server."""
 
+import json
+import re
+from pathlib import Path
+
 import pytest
-from tests.mcp.client import Client, Estate
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from tests.mcp.client import Client, Estate, Result, StdioWire, connect_to
 from tests.mcp.closure import legacy
+from tests.mcp.foreign import Foreign
+from tests.mcp.launch import VERSION
 from tests.mcp.post import FIRST, SECOND
 from tests.mcp.recorder import reads
 from tests.mcp.sight import see
+from tests.serving import running
 
 
-@pytest.mark.scenario("S096")
+@pytest.mark.scenario("S096", 1, 2, 3)
 def test_results_of_several_sources_carry_their_connection(postman: Client) -> None:
     found = postman.good("search", {"query": "heron"})
     results = found.structured["results"]
@@ -18,7 +27,7 @@ def test_results_of_several_sources_carry_their_connection(postman: Client) -> N
     assert list(see(found, "content").ids) == [hit["id"] for hit in results]
 
 
-@pytest.mark.scenario("S097")
+@pytest.mark.scenario("S097", 1, 2, 3)
 def test_an_id_from_the_text_is_enough_to_fetch(postman: Client, post: Estate) -> None:
     hits = see(postman.good("search", {"query": "cobalt"}), "content")
     [id] = [id for id in hits.ids if id.endswith("/letters:same")]
@@ -32,7 +41,7 @@ def test_an_id_from_the_text_is_enough_to_fetch(postman: Client, post: Estate) -
     assert "cobalt" in found.structured["text"]
 
 
-@pytest.mark.scenario("S098")
+@pytest.mark.scenario("S098", 1)
 def test_an_id_without_a_connection_still_works_as_it_did(postman: Client, post: Estate) -> None:
     with post.recorder.listening() as sent:
         scoped = postman.good("fetch", {"id": "letters:same", "connection_id": FIRST})
@@ -49,7 +58,7 @@ def test_an_id_without_a_connection_still_works_as_it_did(postman: Client, post:
     assert error["request_id"]
 
 
-@pytest.mark.scenario("S099")
+@pytest.mark.scenario("S099", 1, 2)
 @pytest.mark.parametrize("tool", ["fetch", "read_record_field"])
 def test_two_different_connections_are_refused_before_any_read(
     postman: Client, post: Estate, tool: str
@@ -65,7 +74,7 @@ def test_two_different_connections_are_refused_before_any_read(
     assert "amber" in same.text
 
 
-@pytest.mark.scenario("S100")
+@pytest.mark.scenario("S100", 1, 2)
 @pytest.mark.parametrize(
     "id",
     [
@@ -91,3 +100,26 @@ def test_a_malformed_id_is_refused_before_any_read(postman: Client, post: Estate
             found = postman.refused("invalid_request", tool, {"id": id, **more})
         assert sent == []
         assert found.structured["error"]["param"] == "id"
+
+
+@pytest.mark.scenario("S045", 1, 2, 3, on="stdio")
+def test_an_address_of_another_server_is_shown_as_an_id(tmp_path: Path) -> None:
+    excerpt = {"field_path": "body", "preview_text": "a <mark>heron</mark> by the ferry"}
+    hit = {"record_uri": "pdpp://record/acc%2Fletters%3Ar2", "evidence_excerpts": [excerpt]}
+    foreign = Foreign(answer=lambda _: JSONResponse({"data": [hit]}))
+    with running(Starlette(routes=foreign.routes())) as server:
+        wire = StdioWire(server.url, connect_to(server.url, tmp_path, "a-token"), VERSION)
+        try:
+            asked = {"name": "search", "arguments": {"query": "heron"}}
+            found = Result("search", {}, wire.request("tools/call", asked))
+        finally:
+            wire.close()
+    results, ladder = found.structured["results"], found.structured["content_ladder"]
+    assert [one["id"] for one in results] == ["acc/letters:r2"]
+    assert [rung["id"] for rung in ladder["records"]] == ["acc/letters:r2"]
+    assert see(found, "content").ids == ("acc/letters:r2",)
+    assert not re.search(
+        "pdpp://(?:record|field-window)/", json.dumps([found.raw["content"], results, ladder])
+    )
+    read = see(found, "content").shown("read_record_field")
+    assert read.arguments == {"id": "acc/letters:r2", "field_path": "body"}

@@ -1,4 +1,4 @@
-"""The surface: setup, exactly six tools, one limit over sources, projection, ambiguity."""
+"""The surface: setup, exactly six tools, one limit over sources, projection."""
 
 import json
 import re
@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from tests.mcp.client import (
-    HOSTED,
     KINDS,
     Client,
     Estate,
@@ -18,16 +17,16 @@ from tests.mcp.client import (
     open_wire,
     run_pdpp,
 )
-from tests.mcp.post import DIARY, FIRST, SECOND
 from tests.mcp.recorder import reads
-from tests.mcp.sight import TOOLS, see
+from tests.mcp.sight import TOOLS
 from tests.serving import grant, owner
 
-from pdpp.authz.selection import Selection
 from pdpp.cli.mcp import CLIENTS
 
 LETTER_ID = "cin_home/messages:m-invoice-4471"
-PROFILE_WORDS = re.compile(r"profile|toolset|\bcore\b|\bfull\b|event|owner|control", re.I)
+PROFILE_WORDS = re.compile(
+    r"profile|toolset|\bcore\b|\bfull\b|event|owner|control|developer tool", re.I
+)
 OTHER_TOOLS = ("list_streams", "fetch_blob", "subscribe", "events", "subscription")
 MOST_TOOL_BYTES = 7_500
 
@@ -35,7 +34,7 @@ MOST_TOOL_BYTES = 7_500
 # Setup
 
 
-@pytest.mark.scenario("S017")
+@pytest.mark.scenario("S017", 1, 2, on="cli")
 @pytest.mark.parametrize("target", CLIENTS)
 def test_setup_shows_one_way_first_and_asks_for_no_profile(tmp_path: Path, target: str) -> None:
     for address in ("https://data.example.org", "http://127.0.0.1:7377"):
@@ -47,7 +46,7 @@ def test_setup_shows_one_way_first_and_asks_for_no_profile(tmp_path: Path, targe
         assert not PROFILE_WORDS.search(shown.stdout), shown.stdout
 
 
-@pytest.mark.scenario("S018")
+@pytest.mark.scenario("S018", 1, on="cli")
 def test_local_setup_knows_no_profiles(tmp_path: Path) -> None:
     shown = run_pdpp("mcp", "--help", cwd=tmp_path)
     assert set(re.findall(r"--[a-z-]+", shown.stdout)) == {
@@ -64,7 +63,7 @@ def test_local_setup_knows_no_profiles(tmp_path: Path) -> None:
     assert refused.stdout == ""
 
 
-@pytest.mark.scenario("S018")
+@pytest.mark.scenario("S018", 2, on="stdio http")
 def test_local_and_hosted_serve_the_same_surface(demo: Estate, demo_token: str) -> None:
     surfaces = {compact(demo.client(kind, demo_token).tools()) for kind in KINDS}
     assert len(surfaces) == 1
@@ -75,14 +74,14 @@ def test_local_and_hosted_serve_the_same_surface(demo: Estate, demo_token: str) 
 # Tools
 
 
-@pytest.mark.scenario("S019")
+@pytest.mark.scenario("S019", 1, 2)
 @pytest.mark.scenario("S066")
 def test_there_are_exactly_six_tools(client: Client) -> None:
     assert tuple(tool["name"] for tool in client.tools()) == TOOLS
 
 
-@pytest.mark.scenario("S020")
-@pytest.mark.scenario("S053")
+@pytest.mark.scenario("S020", 1, 2)
+@pytest.mark.scenario("S053", 1, 2)
 def test_the_connection_is_the_one_way_to_name_a_source(client: Client) -> None:
     for tool in client.tools():
         fields = tool["inputSchema"]["properties"]
@@ -93,8 +92,8 @@ def test_the_connection_is_the_one_way_to_name_a_source(client: Client) -> None:
         assert not re.search(r"https?://", compact(tool["inputSchema"]))
 
 
-@pytest.mark.scenario("S021")
-@pytest.mark.scenario("S060")
+@pytest.mark.scenario("S021", 1, 2)
+@pytest.mark.scenario("S060", 1)
 def test_a_tool_asks_the_resource_server_with_its_own_bearer_and_no_other(
     client: Client, demo: Estate
 ) -> None:
@@ -116,8 +115,8 @@ def test_a_tool_asks_the_resource_server_with_its_own_bearer_and_no_other(
             assert one.bearer == client.token
 
 
-@pytest.mark.scenario("S021")
-@pytest.mark.scenario("S060")
+@pytest.mark.scenario("S021", 2)
+@pytest.mark.scenario("S060", 1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_tool_gives_no_more_than_the_grant(demo: Estate, kind: str) -> None:
     token = grant(demo.store, connections=("cin_home",), fields=("id", "subject"))
@@ -137,7 +136,7 @@ def test_a_tool_gives_no_more_than_the_grant(demo: Estate, kind: str) -> None:
     assert {one.bearer for one in sent} == {token}
 
 
-@pytest.mark.scenario("S022")
+@pytest.mark.scenario("S022", 1, 2, on="stdio")
 @pytest.mark.parametrize(
     "variables",
     [
@@ -167,7 +166,7 @@ def test_an_owner_credential_in_the_environment_stops_the_start(
     assert sent == []
 
 
-@pytest.mark.scenario("S022")
+@pytest.mark.scenario("S022", 1, 2, on="stdio")
 def test_an_owner_token_in_the_cache_stops_the_start(demo: Estate, tmp_path: Path) -> None:
     root = connect(demo, tmp_path / "cache", grant(demo.store))
     [path] = (root / "clients").glob("*.json")
@@ -185,8 +184,8 @@ def test_an_owner_token_in_the_cache_stops_the_start(demo: Estate, tmp_path: Pat
     assert (ended.returncode, ended.stdout, sent) == (77, "", [])
 
 
-@pytest.mark.scenario("S022")
-@pytest.mark.scenario("S059")
+@pytest.mark.scenario("S022", 1, 2, on="http")
+@pytest.mark.scenario("S059", 1, on="http")
 @pytest.mark.parametrize("method", ["initialize", "tools/list", "tools/call"])
 def test_an_owner_token_is_refused_at_the_hosted_door(demo: Estate, method: str) -> None:
     http = demo.world.server.client(owner(demo.store))
@@ -199,7 +198,7 @@ def test_an_owner_token_is_refused_at_the_hosted_door(demo: Estate, method: str)
     assert sent == []
 
 
-@pytest.mark.scenario("S023")
+@pytest.mark.scenario("S023", 1, 2)
 def test_the_list_of_tools_is_small_and_holds_nothing_else(client: Client) -> None:
     listed = client.wire.request("tools/list", {})
     assert len(compact(listed).encode()) <= MOST_TOOL_BYTES
@@ -210,11 +209,12 @@ def test_the_list_of_tools_is_small_and_holds_nothing_else(client: Client) -> No
 # Search over several sources
 
 
-@pytest.mark.scenario("S031")
+@pytest.mark.scenario("S031", 1, 2, 3, 4, 5)
 def test_a_limit_is_over_all_sources_and_each_hit_names_its_own(client: Client) -> None:
     found = client.good("search", {"query": "invoice 4471", "limit": 4})
     results = found.structured["results"]
     assert len(results) == 4
+    assert found.structured["data"]["has_more"] is True
     assert len({hit["connection_id"] for hit in results}) > 1
     for hit in results:
         assert hit["id"] == f"{hit['connection_id']}/{hit['stream']}:{hit['record_id']}"
@@ -229,7 +229,7 @@ def test_a_limit_is_over_all_sources_and_each_hit_names_its_own(client: Client) 
         assert f"{hit['display_name']} ({hit['connection_id']})" in mix
 
 
-@pytest.mark.scenario("S031")
+@pytest.mark.scenario("S031", 5, 6)
 def test_a_title_without_a_title_field_tells_where_and_when_it_was_written(
     client: Client,
 ) -> None:
@@ -242,13 +242,14 @@ def test_a_title_without_a_title_field_tells_where_and_when_it_was_written(
     assert "bread until May" not in result["title"]
 
 
-@pytest.mark.scenario("S032")
+@pytest.mark.scenario("S032", 1, 2)
 def test_a_search_of_one_connection_stays_there(client: Client, demo: Estate) -> None:
     asked = {"query": "kitchen", "connection_id": "cin_home", "limit": 3}
     with demo.recorder.listening() as sent:
         found = client.good("search", asked)
     assert {hit["connection_id"] for hit in found.structured["results"]} == {"cin_home"}
     assert len(found.structured["results"]) == 3
+    assert found.structured["data"]["has_more"] is True
     [one] = sent
     assert one.values("connection_id") == ["cin_home"]
     assert one.values("limit") == ["3"]
@@ -257,9 +258,9 @@ def test_a_search_of_one_connection_stays_there(client: Client, demo: Estate) ->
 # Documents and projections
 
 
-@pytest.mark.scenario("S033")
-@pytest.mark.scenario("S065")
-@pytest.mark.scenario("S085")
+@pytest.mark.scenario("S033", 1, 2, 3, 4)
+@pytest.mark.scenario("S065", 1)
+@pytest.mark.scenario("S085", 1, 2)
 def test_a_search_result_is_fetched_as_a_document(client: Client) -> None:
     searched = client.good("search", {"query": "adhesive grout"}).structured
     [hit] = searched["results"]
@@ -284,7 +285,7 @@ def test_a_search_result_is_fetched_as_a_document(client: Client) -> None:
         assert f'"{name}"' not in found.text
 
 
-@pytest.mark.scenario("S034")
+@pytest.mark.scenario("S034", 1, 2, 3)
 def test_a_projected_document_holds_nothing_else(client: Client, demo: Estate) -> None:
     with demo.recorder.listening() as sent:
         found = client.good("fetch", {"id": LETTER_ID, "fields": ["subject"]})
@@ -300,7 +301,7 @@ def test_a_projected_document_holds_nothing_else(client: Client, demo: Estate) -
     assert "event_time" not in metadata
 
 
-@pytest.mark.scenario("S035")
+@pytest.mark.scenario("S035", 1, 2)
 def test_projected_records_hold_the_fields_that_were_asked_for(
     client: Client, demo: Estate
 ) -> None:
@@ -308,72 +309,16 @@ def test_projected_records_hold_the_fields_that_were_asked_for(
     with demo.recorder.listening() as sent:
         found = client.good("query_records", {**asked, "limit": 5})
     assert reads(sent)[0].values("fields") == ["subject", "from"]
+    http = demo.world.server.client(client.token)
+    envelope = http.get("/v1/openapi.json").json()["components"]["schemas"]["Record"]["required"]
     for row in found.structured["data"]["data"]:
         assert set(row["data"]) == {"subject", "from"}
+        assert set(row) == {*envelope, "fetch"}
     names = re.findall(r"^   (\w+): ", found.text, re.M)
     assert set(names) == {"subject", "from"}
 
 
-# Ambiguity
-
-
-@pytest.mark.scenario("S036")
-@pytest.mark.parametrize("kind", HOSTED)
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
-        ("query_records", {"stream": "letters"}),
-        ("aggregate", {"stream": "letters", "metric": "count"}),
-        ("fetch", {"id": "letters:same"}),
-        ("read_record_field", {"id": "letters:same", "field_path": "body"}),
-        ("schema", {"stream": "letters", "detail": "full"}),
-    ],
-)
-def test_a_package_of_several_sources_asks_which_without_asking_them(
-    post: Estate, kind: str, tool: str, arguments: dict[str, Any]
-) -> None:
-    token, grants = post.package()
-    client = post.client(kind, token)
-    with post.recorder.listening() as sent:
-        found = client.refused("ambiguous_connection", tool, arguments)
-    assert sent == []
-    error = found.structured["error"]
-    assert error["retry_with"] == "connection_id"
-    offered = {choice["connection_id"]: choice for choice in error["available_connections"]}
-    assert set(offered) == {FIRST, SECOND}
-    for connection_id, choice in offered.items():
-        assert choice["grant_id"] == grants[connection_id]
-        assert choice["connector_key"] == "post"
-    assert (error["total"], error["truncated"]) == (2, False)
-    for sight in ("content", "structured"):
-        chosen = see(found, sight).shown(tool, holding=SECOND)
-        client.good(chosen.tool, chosen.arguments)
-
-
-@pytest.mark.scenario("S036")
-def test_a_large_package_offers_a_few_and_points_at_the_index(wide: Estate) -> None:
-    token, _ = wide.package()
-    client = wide.client("http-legacy", token)
-    with wide.recorder.listening() as sent:
-        found = client.refused("ambiguous_connection", "query_records", {"stream": "anything"})
-    assert sent == []
-    error = found.structured["error"]
-    assert len(error["available_connections"]) == 12
-    assert (error["total"], error["truncated"]) == (40, True)
-    assert "schema {}" in found.text
-    assert "total: 40" in found.text
-    assert len(found.text) <= 4_000
-    assert len(compact(found.structured)) <= 4_000
-
-
-@pytest.mark.scenario("S036")
-def test_a_package_of_one_source_is_not_ambiguous(post: Estate) -> None:
-    token, _ = post.package(Selection(connections=(DIARY,)))
-    found = post.client("http-modern", token).good("query_records", {"stream": "pages"})
-    assert see(found, "content").ids == (f"{DIARY}/pages:p-1",)
-
-
-@pytest.mark.scenario("S057")
+@pytest.mark.scenario("S057", 1, on="stdio")
 def test_a_local_process_serves_the_same_reads(
     demo: Estate, demo_token: str, tmp_path: Path
 ) -> None:

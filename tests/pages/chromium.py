@@ -5,10 +5,13 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 
 PACKAGES = Path(__file__).with_name("browser") / "node_modules"
 FLAGS = [
@@ -59,6 +62,22 @@ def find_chromium() -> Chromium:
         "FONTCONFIG_FILE": str(folder / "fonts.conf"),
     }
     return Chromium(folder / "chromium", environment)
+
+
+@contextmanager
+def browsing(home: Path) -> Iterator[Browser]:
+    """Start the browser with a home folder of its own."""
+    chromium = find_chromium()
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=chromium.path,
+            args=FLAGS,
+            env={**chromium.environment, "HOME": str(home)},
+        )
+        try:
+            yield started
+        finally:
+            started.close()
 
 
 def missing(reason: str) -> None:

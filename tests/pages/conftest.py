@@ -2,8 +2,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
-from tests.pages.chromium import FLAGS, find_chromium
+from playwright.sync_api import Browser
+from tests.pages.chromium import browsing
 from tests.pages.house import House, Reader, housed
 
 
@@ -23,15 +23,5 @@ def owner(house: House) -> Reader:
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """A real browser; one for each module, because it keeps an event loop running meanwhile."""
-    chromium = find_chromium()
-    home = str(tmp_path_factory.mktemp("browser-home"))
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(
-            executable_path=chromium.path,
-            args=FLAGS,
-            env={**chromium.environment, "HOME": home},
-        )
-        try:
-            yield started
-        finally:
-            started.close()
+    with browsing(tmp_path_factory.mktemp("browser-home")) as started:
+        yield started

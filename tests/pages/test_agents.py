@@ -142,5 +142,11 @@ def test_an_unknown_agent_is_not_there(owner: Reader) -> None:
     assert owner.get("/agents/unknown").status == 404
 
 
-def test_a_newcomer_is_told_how_to_connect(house: House, owner: Reader) -> None:
-    assert f"{house.url}/mcp" in owner.get("/agents").text
+@pytest.mark.scenario("S017", 1, 2, on="http")
+def test_a_newcomer_is_told_one_way_to_connect(house: House, owner: Reader) -> None:
+    invitation = owner.get("/agents").tree.css_first("section.invite")
+    assert invitation is not None
+    assert [code.text() for code in invitation.css("code")] == [f"{house.url}/mcp"]
+    told = invitation.text().lower()
+    for word in ("event", "developer", "owner", "bearer", "token", "profile", "toolset"):
+        assert word not in told

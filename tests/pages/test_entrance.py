@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,8 @@ from tests.serving import UNLIMITED, SetClock, running
 
 from pdpp.app import make_app
 from pdpp.authz.owner import begin_setup
-from pdpp.authz.throttle import ADDRESS
+from pdpp.authz.throttle import ADDRESS, Pace
+from pdpp.model.instant import SECOND
 
 PAGES = ["/", "/agents", "/agents/x", "/consent/rev_x", "/device", "/device/approved", "/r/a/b/c"]
 
@@ -149,6 +151,17 @@ def test_guesses_are_slowed_down_with_the_time_to_wait(tmp_path: Path) -> None:
         assert "try again in 1 s" in sheet.text
         clock.advance(1)
         assert reader.log_in().location == "/login"
+
+
+def test_how_many_guesses_are_free_is_a_setting(tmp_path: Path) -> None:
+    clock = SetClock()
+    settings = replace(UNLIMITED, login=Pace(free=2, longest=SECOND))
+    with housed(tmp_path / "store", settings=settings, clock=clock) as made:
+        reader = made.stranger()
+        assert [reader.log_in("wrong").status for _ in range(3)] == [401, 401, 429]
+        clock.advance(1)
+        assert [reader.log_in("wrong").status for _ in range(2)] == [401, 429]
+        assert reader.log_in().answer.headers["retry-after"] == "1"
 
 
 # Logging out

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.promises.twins import INSIDE, OUTSIDE
+from tests.promises.sights import INSIDE, OUTSIDE
 
 from pdpp.model import instant
 from pdpp.store.port import Line

@@ -1,14 +1,14 @@
-"""Ingests numbered batches into a store and acknowledges each; made to be killed.
+"""Ingests numbered batches into a store and tells each; made to be killed.
 
-Run as ``python -m tests.promises.ingester FOLDER FIRST LAST``. Every batch adds records, edits some
-of the batch before and deletes some of the one before that.
+Every batch adds records, edits some of the batch before and deletes some of the one before that.
 """
 
-import sys
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import orjson
+from tests.faults.killing import Tell
 
 from pdpp.model import instant
 from pdpp.resource.ingest import write_lines
@@ -63,15 +63,9 @@ def ingest(store: SqliteStore, batch: int) -> dict[str, Any]:
     return write_lines(store, feed, encoded, now=instant.now(), line_bytes=1 << 20)
 
 
-def main(folder: str, first: str, last: str) -> None:
-    """Write batches and say so after each."""
-    store = SqliteStore(Path(folder))
-    for batch in range(int(first), int(last)):
+def ingest_on(tell: Tell, folder: Path, first: int) -> None:
+    """Write batch after batch and tell the number of each."""
+    store = SqliteStore(folder)
+    for batch in count(first):
         ingest(store, batch)
-        sys.stdout.write(f"{batch}\n")
-        sys.stdout.flush()
-    store.close()
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+        tell(batch)

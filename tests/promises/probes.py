@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tests.promises.letters import MESSAGE_FIELDS
-from tests.promises.twins import INSIDE, OUTSIDE, STRAY_KEYS, VISIBLE_KEYS
+from tests.promises.sights import INSIDE, OUTSIDE, STRAY_KEYS, VISIBLE_KEYS
 
 FIELDS = (*MESSAGE_FIELDS, "aside", "rank", "nonsense")
 STREAMS = ("messages", "messages", "messages", "threads", "drafts", "outbox", "nonsense")
@@ -59,6 +59,14 @@ class Prober:
         kinds = (self._page, self._page, self._record, self._window, self._sum, self._search)
         for _ in range(many):
             yield self._chance.choice((*kinds, self._search, self._schema, self._blob))()
+
+    def some(self, many: int) -> Iterator[Probe]:
+        """Yield a few of the probes of every world, as many of any kind, and some that are odd."""
+        yield from self._chance.sample(_EVERY, many)
+        kinds = (self._page, self._page, self._record, self._window, self._sum, self._search)
+        for _ in range(many):
+            yield self._chance.choice((*kinds, self._search, self._schema, self._blob))()
+        yield from self._chance.sample(_ODD, 2)
 
     def _maybe(self, name: str, pool: tuple[str, ...], odds: float = 0.3) -> list[tuple[str, str]]:
         return [(name, self._chance.choice(pool))] if self._chance.random() < odds else []
@@ -160,6 +168,27 @@ class Prober:
         )
 
 
+_ODD = (
+    Probe("/v1/streams", headers={"Authorization": "Bearer nonsense"}),
+    Probe("/v1/streams", headers={"Authorization": ""}),
+    Probe("/v1/streams", headers={"PDPP-Grant": "grt_0000000000000000"}),
+    Probe("/v1/streams", headers={"PDPP-Version": "nonsense"}),
+    Probe("/v1/streams/messages/records", [("cursor", "nonsense")]),
+    Probe("/v1/streams/messages/records", [("limit", "0"), ("nonsense", "1")]),
+    Probe("/v1/streams/messages/records/v1", method="DELETE"),
+    Probe("/v1/search", [("q", "")]),
+    Probe("/v1/search", [("q", "alpha"), ("cursor", "nonsense")]),
+    Probe("/v1/nonsense"),
+    Probe("/v1/connections"),
+    Probe("/v1/sources"),
+    Probe("/r/home/messages/v1"),
+    Probe("/metrics"),
+    Probe("/readyz"),
+    Probe("/"),
+)
+"""Requests that are refused, or that are none of a client's business."""
+
+
 def _every() -> Iterator[Probe]:
     """Yield what shows most of what a grant opens."""
     yield Probe("/v1/schema")
@@ -180,3 +209,6 @@ def _every() -> Iterator[Probe]:
         yield Probe("/v1/search", [("q", query), ("limit", "2")])
     yield Probe("/v1/streams/messages/records", [("expand", "thread"), ("limit", "100")])
     yield Probe("/v1/streams/threads/records", [("expand", "messages"), ("limit", "100")])
+
+
+_EVERY = tuple(_every())

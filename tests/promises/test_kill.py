@@ -1,14 +1,13 @@
 """Killing the program at any moment loses nothing that was acknowledged and corrupts nothing."""
 
-import os
 import random
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+from tests.faults.killing import ROUNDS, doom, killed
 from tests.promises import ingester
 from tests.promises.caller import Caller, calling
 from tests.promises.letters import declaration
@@ -18,35 +17,10 @@ from pdpp.app import make_app
 from pdpp.model.validation import parse_declaration
 from pdpp.store.sqlite.store import SqliteStore
 
-ROOT = Path(__file__).parents[2]
-ROUNDS = 400 if os.environ.get("PDPP_SOAK") == "1" else 20
-ENDLESS = 10**6
-
-
-def spawn(folder: Path, first: int, last: int = ENDLESS) -> subprocess.Popen[str]:
-    """Start an ingesting process."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.promises.ingester", str(folder), str(first), str(last)],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "src")))},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-
-
-def kill_at_some_moment(folder: Path, first: int, chance: random.Random) -> int:
-    """Let a process ingest, kill it, and return the last batch it acknowledged."""
-    with spawn(folder, first) as process:
-        assert process.stdout is not None
-        acknowledged = first - 1
-        for _ in range(chance.randint(0, 4)):
-            acknowledged = int(process.stdout.readline())
-        try:
-            process.wait(chance.random() * 0.02)
-        except subprocess.TimeoutExpired:
-            process.kill()
-        rest = process.stdout.read().split("\n")[:-1]
-    return int(rest[-1]) if rest else acknowledged
+WRITES = 150
+"""About as many as four batches make."""
+LIFE = 25
+"""How often one store is killed before the next begins."""
 
 
 @contextmanager
@@ -79,19 +53,23 @@ def check_words(caller: Caller, records: dict[str, Any], batches: range) -> None
                 assert found(caller, text) == ([key] if there else []), text
 
 
-def test_a_killed_ingest_loses_nothing_acknowledged_and_corrupts_nothing(tmp_path: Path) -> None:
-    chance = random.Random(ROUNDS)
-    store = SqliteStore(tmp_path)
+@pytest.mark.parametrize("life", range(ROUNDS // LIFE))
+def test_a_killed_ingest_loses_nothing_acknowledged_and_corrupts_nothing(
+    ram_path: Path, life: int
+) -> None:
+    chance = random.Random(life)
+    store = SqliteStore(ram_path)
     store.register(parse_declaration(declaration()))
     store.connect(ingester.CONNECTION, "letters", "Work")
     store.close()
     expected: dict[str, Any] = {}
     done = -1
-    for _ in range(ROUNDS):
-        acknowledged = kill_at_some_moment(tmp_path, done + 1, chance)
+    for _ in range(LIFE):
+        told = killed(doom(chance, WRITES), ingester.ingest_on, ram_path, done + 1)
+        acknowledged = told[-1] if told else done
         for batch in range(done + 1, acknowledged + 1):
             ingester.apply(expected, batch)
-        with reopened(tmp_path) as (store, caller):
+        with reopened(ram_path) as (store, caller):
             assert store.check() == []
             records = held(caller)
             if records != expected:
@@ -103,7 +81,7 @@ def test_a_killed_ingest_loses_nothing_acknowledged_and_corrupts_nothing(tmp_pat
                 again = ingester.ingest(store, acknowledged)
                 assert again["records_unchanged"] == again["records_accepted"]
         done = acknowledged
-    check_replay(tmp_path, expected, done)
+    check_replay(ram_path, expected, done)
 
 
 def check_replay(folder: Path, expected: dict[str, Any], done: int) -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.promises.bustle import STEADY, Bustle
 from tests.promises.caller import Caller, calling
 from tests.promises.letters import declaration
-from tests.promises.twins import SEASON
+from tests.promises.sights import SEASON
 from tests.serving import UNLIMITED, approve, owner
 
 from pdpp.app import make_app

@@ -2,13 +2,13 @@
 
 A *sight* is a grant and what it leaves visible. ``Twins`` writes the same visible history into two
 stores, and into each of them its own hidden one: other fields, records outside the time or the
-keys, other streams and connections, later declarations, other people's grants.
+keys, other streams and connections, later declarations, files, other people's grants and reads.
 """
 
 import io
 import random
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,124 +16,27 @@ from typing import Any, Literal
 
 from tests.promises.caller import Caller, calling
 from tests.promises.letters import MESSAGE_FIELDS, declaration, later_declaration
+from tests.promises.sights import (
+    INSIDE,
+    OUTSIDE,
+    STRAY_KEYS,
+    VISIBLE_KEYS,
+    WORDS,
+    Sight,
+    Template,
+    wrap,
+)
 from tests.serving import UNLIMITED, SetClock, approve
 
 from pdpp.app import make_app
 from pdpp.authz.selection import Selection
 from pdpp.model import instant
-from pdpp.model.grant import Interval
 from pdpp.model.validation import parse_declaration
 from pdpp.store.port import Line
 from pdpp.store.sqlite.store import SqliteStore
 
-INSIDE = (
-    "2026-03-01T00:00:00Z",
-    "2026-03-05T12:30:00Z",
-    "2026-03-05T12:30:00.5Z",
-    "2026-04-30T23:59:59.999999Z",
-)
-OUTSIDE = ("2026-02-28T23:59:59.999999Z", "2026-05-01T00:00:00Z", "2019-01-01T00:00:00Z", None)
-SEASON = Interval(instant.parse("2026-03-01"), instant.parse("2026-05-01"))
-
-VISIBLE_KEYS = ("v1", "v2", "v3", "v4")
-STRAY_KEYS = ("h1", "h2", "a0", "z9")
-WORDS = (
-    "alpha",
-    "alpha",
-    "beta",
-    "gamma delta",
-    "alpha beta alpha",
-    "東京",
-    "Ünï-códe",
-    "e\u0301t",
-)
-BLOBS = (b"plain words alpha", b"\x89PNG\r\n\x1a\n\x00\x01", b"only hidden records refer to this")
-
 Side = Literal["left", "right"]
 Data = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Sight:
-    """A selection and what follows from it for a history that it must not see."""
-
-    name: str
-    selection: Selection
-
-    @property
-    def timed(self) -> bool:
-        """Tell whether the grant is limited in time."""
-        return self.selection.time is not None
-
-    def shows(self, name: str) -> bool:
-        """Tell whether a field is visible."""
-        return not self.selection.fields or name in self.selection.fields
-
-    def shows_key(self, key: str) -> bool:
-        """Tell whether a key is visible, time aside."""
-        return not self.selection.keys or key in self.selection.keys
-
-    def feeds(self) -> list[tuple[str, str]]:
-        """Return the connections and streams that are visible."""
-        return [(c, s) for c in self.selection.connections for s in self.selection.streams]
-
-
-SIGHTS = (
-    Sight(
-        "few fields",
-        Selection(
-            connections=("home",),
-            streams=("messages", "threads"),
-            fields=("id", "subject", "amount", "size", "sent_at", "label", "thread_id"),
-        ),
-    ),
-    Sight(
-        "a season",
-        Selection(connections=("home", "work"), streams=("messages", "threads"), time=SEASON),
-    ),
-    Sight(
-        "a season without its dates",
-        Selection(
-            connections=("home",),
-            streams=("messages", "threads"),
-            fields=("id", "body", "note", "amount", "label", "thread_id", "attachment"),
-            time=SEASON,
-        ),
-    ),
-    Sight(
-        "some keys",
-        Selection(
-            connections=("home", "work"),
-            streams=("messages", "threads"),
-            fields=("id", "subject", "note", "attachment", "seen_at", "starred"),
-            keys=VISIBLE_KEYS[:3],
-        ),
-    ),
-    Sight("one stream", Selection(connections=("home",), streams=("messages",))),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    """A folder to copy: a store with its source and its grants, and nothing written yet."""
-
-    folder: Path
-    tokens: Mapping[str, str]
-    blob_ids: tuple[str, ...]
-
-
-def make_template(folder: Path) -> Template:
-    """Make the store that both twins begin as."""
-    clock = SetClock("2026-08-01T00:00:00Z")
-    store = SqliteStore(folder, clock)
-    store.secret()
-    store.register(parse_declaration(declaration()))
-    for connection_id in ("home", "work", "other"):
-        store.connect(connection_id, "letters", connection_id.title())
-    kept = [store.keep_blob(io.BytesIO(content), "text/plain", 1 << 20) for content in BLOBS]
-    tokens = {s.name: approve(store, s.selection, now=clock()).token for s in SIGHTS}
-    store.close()
-    return Template(folder, tokens, tuple(blob.blob_id for blob in kept))
 
 
 class Invention:
@@ -177,6 +80,7 @@ class Twin:
     store: SqliteStore
     clock: SetClock
     caller: Caller
+    other: Caller
     own: Invention
     held: dict[tuple[str, str, str], Data] = field(default_factory=dict)
 
@@ -296,6 +200,8 @@ class Twins:
             self._declare,
             self._connect,
             self._approve,
+            self._keep,
+            self._read,
         )
         for second in range(twin.own.chance.randint(0, 5)):
             twin.clock.now = self.start + (self.step * 60 + after + second) * instant.SECOND
@@ -341,27 +247,41 @@ class Twins:
 
     def _approve(self, twin: Twin) -> None:
         made = approve(twin.store, Selection(), now=twin.clock())
+        wrap(twin.store, Selection(), twin.clock())
         if twin.own.chance.random() < 0.5:
             twin.store.revoke_grant(made.grant_id)
 
+    def _keep(self, twin: Twin) -> None:
+        content = twin.own.chance.randbytes(20)
+        twin.store.keep_blob(io.BytesIO(content), "text/plain", 1 << 20)
+
+    def _read(self, twin: Twin) -> None:
+        """Let somebody else read, who sees everything and leaves receipts."""
+        query = twin.own.chance.choice(WORDS)
+        twin.other.send("/v1/search", {"q": query, "limit": 1})
+
 
 @contextmanager
-def twins(template: Template, folder: Path, sight: Sight, seed: int) -> Iterator[Twins]:
+def twins(
+    template: Template, folder: Path, sight: Sight, seed: int, *, packaged: bool = False
+) -> Iterator[Twins]:
     """Open two stores that begin alike, each with its server and its own hidden history."""
+    token = template.token(sight, packaged=packaged)
     with ExitStack() as stack:
         made = [
-            _twin(stack, template, folder, sight, f"{side} {seed}") for side in ("left", "right")
+            _twin(stack, template, folder, token, f"{side} {seed}") for side in ("left", "right")
         ]
         shared = Invention(f"shared {seed}", template.blob_ids)
         yield Twins(sight, made[0], made[1], shared, made[0].clock())
 
 
-def _twin(stack: ExitStack, template: Template, folder: Path, sight: Sight, seed: str) -> Twin:
+def _twin(stack: ExitStack, template: Template, folder: Path, token: str, seed: str) -> Twin:
     place = folder / seed
     shutil.copytree(template.folder, place)
     clock = SetClock("2026-09-01T00:00:00Z")
     store = SqliteStore(place, clock)
     stack.callback(store.close)
     app = make_app(store, UNLIMITED, clock)
-    caller = stack.enter_context(calling(app, template.tokens[sight.name]))
-    return Twin(store, clock, caller, Invention(seed, template.blob_ids))
+    caller = stack.enter_context(calling(app, token))
+    own = Invention(seed, template.blob_ids)
+    return Twin(store, clock, caller, caller.under(template.other), own)

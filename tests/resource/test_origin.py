@@ -121,7 +121,7 @@ PROXY = replace(UNLIMITED, trusted_proxies=("127.0.0.1/32",))
 FORWARDED = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "data.example"}
 
 
-@pytest.mark.scenario("S069")
+@pytest.mark.scenario("S069", 1, on="http")
 def test_behind_a_trusted_proxy_everything_names_the_public_address(tmp_path: Path) -> None:
     with dancing(tmp_path, PROXY) as dance:
         get = dance.http.get

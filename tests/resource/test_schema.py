@@ -157,7 +157,7 @@ def test_full_detail_of_everything_is_refused_with_what_to_do(reader: httpx.Clie
     refused(reader.get("/v1/schema?detail=full&connection_id=home"), 400, "invalid_request")
 
 
-@pytest.mark.scenario("S029")
+@pytest.mark.scenario("S029", 2, on="rest")
 def test_full_detail_of_a_stream_in_several_connections_is_ambiguous(
     library: World, reader: httpx.Client
 ) -> None:
@@ -172,7 +172,7 @@ def test_full_detail_of_a_stream_in_several_connections_is_ambiguous(
     assert (error["total"], error["truncated"]) == (2, False)
 
 
-@pytest.mark.scenario("S029")
+@pytest.mark.scenario("S029", 1, 3, on="rest")
 @pytest.mark.scenario("S063")
 def test_full_detail_of_one_stream_is_all_of_it_and_nothing_else(reader: httpx.Client) -> None:
     body = schema(reader, detail="full", **HOME)
@@ -259,7 +259,7 @@ def test_what_is_not_there_is_refused(reader: httpx.Client, query: str) -> None:
     refused(reader.get(f"/v1/schema?{query}"), 403, "grant_stream_not_allowed")
 
 
-@pytest.mark.scenario("S050")
+@pytest.mark.scenario("S050", 1, 2, on="rest")
 def test_streams_are_listed_with_their_source_count_and_freshness(library: World) -> None:
     client = library.client(
         streams=("books", "authors"), connections=("home",), fields=("id", "name", "added_at")

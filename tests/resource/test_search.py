@@ -123,7 +123,7 @@ def test_a_hit_says_what_and_where_it_is(library: World, reader: httpx.Client) -
     assert [excerpt["field_path"] for excerpt in excerpts] == ["remark"]
 
 
-@pytest.mark.scenario("S015")
+@pytest.mark.scenario("S015", 1, on="rest")
 def test_evidence_is_a_descriptor_with_a_read_that_goes_on(reader: httpx.Client) -> None:
     params = {"q": "lantern", "connection_id": "home", "filter[pages]": "300"}
     (hit,) = reader.get("/v1/search", params=params).json()["data"]

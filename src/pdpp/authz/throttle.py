@@ -37,8 +37,11 @@ class _Tally:
 class Throttle:
     """Counts guesses; a guess counts before it is checked, so that many at once gain nothing."""
 
-    def __init__(self, clock: Clock, most: int = 1_024) -> None:
+    def __init__(
+        self, clock: Clock, each: Pace = ADDRESS, total: Pace = TOTAL, *, most: int = 1_024
+    ) -> None:
         self._clock = clock
+        self._each_pace, self._total_pace = each, total
         self._most = most
         self._total = _Tally()
         self._tallies: OrderedDict[str, _Tally] = OrderedDict()
@@ -56,7 +59,7 @@ class Throttle:
                     f"Too many wrong tries; try again in {seconds} s.",
                     headers={"Retry-After": str(seconds)},
                 )
-            for counted, pace in ((tally, ADDRESS), (self._total, TOTAL)):
+            for counted, pace in ((tally, self._each_pace), (self._total, self._total_pace)):
                 counted.guesses += 1
                 counted.until = now + pace.pause(counted.guesses)
 

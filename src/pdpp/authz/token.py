@@ -19,6 +19,11 @@ def hash_token(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def token_id(token: Token) -> str:
+    """Return the name of a kept token: it tells tokens apart and opens nothing."""
+    return f"tok_{token.hash[:16]}"
+
+
 def mint(
     kind: TokenKind,
     label: str,

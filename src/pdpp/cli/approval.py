@@ -16,6 +16,7 @@ def document(grant: Grant, now: int) -> dict[str, Any]:
     """Return a grant as JSON data, with times as text."""
     return {
         "grant_id": grant.id,
+        "grant_package_id": grant.package_id,
         "client_id": grant.client_id,
         "purpose": grant.purpose,
         "status": status(grant, now),

@@ -47,7 +47,8 @@ class Wanted(NamedTuple):
         "pdpp export cin_home/messages:m-1 -o letter.md",
         "pdpp export --all -o my-copy/",
         "pdpp export --all --data ~/pdpp -o everything/",
-        "pdpp export --all --provider https://data.example.org --token-file owner.txt -o all/",
+        "pdpp export --all --provider https://data.example.org \\",
+        "  --token-file owner.txt -o all/",
         codes=REMOTE_CODES,
     )
 )

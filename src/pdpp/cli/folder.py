@@ -10,6 +10,7 @@ import apsw
 
 from pdpp.model.errors import StoreError
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
+from pdpp.store.sqlite.trouble import advice
 
 
 def default_folder(environment: Mapping[str, str], platform: str, home: Path) -> Path:
@@ -44,6 +45,8 @@ def opened(folder: Path, *, create: bool = False) -> Iterator[SqliteStore]:
     try:
         yield store
     except apsw.Error as problem:
-        raise StoreError(f"the database in {folder} failed: {problem}") from problem
+        told = advice(problem)
+        more = "" if told is None else f"; {told}"
+        raise StoreError(f"the database in {folder} failed: {problem}{more}") from problem
     finally:
         store.close()

@@ -4,20 +4,18 @@ from pathlib import Path
 
 import click
 
-from pdpp.authz.selection import Selection, make_grant, resolve
+from pdpp.authz.selection import make_grant
 from pdpp.cli import approval
+from pdpp.cli.asking import Asked, asking
 from pdpp.cli.folder import opened
-from pdpp.cli.options import common, examples, expiry, time, words
+from pdpp.cli.options import common, examples, words
 from pdpp.cli.output import show, table
+from pdpp.cli.package import package
 from pdpp.evidence.fence import visible
-from pdpp.evidence.handle import key_problem
 from pdpp.model import instant
-from pdpp.model.errors import InvalidRequest, NotFound
-from pdpp.model.grant import Allowance, Grant, Interval, status
-from pdpp.store.catalogue import Catalogue
+from pdpp.model.errors import NotFound
+from pdpp.model.grant import Grant, status
 from pdpp.store.port import Store
-
-_LISTS = {"connection": "pdpp connection list", "stream": "pdpp source list"}
 
 
 @click.group()
@@ -25,67 +23,35 @@ def grant() -> None:
     """Let a client read, see what is granted, take it back."""
 
 
-def record_id(text: str) -> str:
-    """Return a key that a record can have."""
-    problem = key_problem(text)
-    if problem is not None:
-        raise click.BadParameter(f"The id {problem}.")
-    return text
+grant.add_command(package)
 
 
 @grant.command(
     epilog=examples(
         'pdpp grant create --client my-agent --purpose "Answer my questions"',
-        "pdpp grant create --client tax-helper --connection cin_bank --stream transactions \\",
-        '  --since 2025-01-01 --until 2026-01-01 --expires 30d --purpose "Tax return"',
-        "pdpp grant create --client planner --stream events --field title --field starts_at \\",
-        '  --purpose "Plan my week"',
+        'pdpp grant create --client tax-helper --purpose "Tax return" --expires 30d \\',
+        "  --connection cin_bank --since 2025-01-01 --until 2026-01-01",
+        'pdpp grant create --client planner --purpose "Plan my week" \\',
+        "  --stream events --field title --field starts_at",
     )
 )
-@click.option("--client", type=words, metavar="NAME", required=True, help="Who may read.")
-@click.option("--purpose", type=words, metavar="TEXT", required=True, help="What for.")
-@click.option("--connection", "connections", metavar="ID", multiple=True, help="Only this account.")
-@click.option("--stream", "streams", metavar="NAME", multiple=True, help="Only this stream.")
-@click.option("--field", "fields", metavar="NAME", multiple=True, help="Only this field.")
-@click.option("--view", metavar="ID", help="Only the fields of this declared view.")
-@click.option("--since", type=time, metavar="TIME", help="Only what happened from then on.")
-@click.option("--until", type=time, metavar="TIME", help="Only what happened before then.")
-@click.option(
-    "--record", "records", type=record_id, metavar="ID", multiple=True, help="Only this record."
-)
-@click.option(
-    "--expires", type=expiry, metavar="30d|DATE", help="When it ends; unless given, never."
-)
+@asking
 @common
-def create(
-    client: str,
-    purpose: str,
-    connections: tuple[str, ...],
-    streams: tuple[str, ...],
-    fields: tuple[str, ...],
-    view: str | None,
-    since: int | None,
-    until: int | None,
-    records: tuple[str, ...],
-    expires: int | None,
-    data: Path,
-    as_json: bool,
-) -> None:
+def create(asked: Asked, data: Path, as_json: bool) -> None:
     """Let a client read, and print its token once.
 
     Without a choice the grant is over everything; connections, streams, fields and records may be
     named several times.
     """
-    selection = Selection(connections, streams, fields, view, _interval(since, until), records)
     now = instant.now()
     with opened(data) as store:
         catalogue = store.catalogue()
         made, secret, token = make_grant(
-            _resolve(selection, catalogue),
-            client_id=client,
-            purpose=purpose,
+            asked.allowances(catalogue),
+            client_id=asked.client,
+            purpose=asked.purpose,
             now=now,
-            expires_at=expires,
+            expires_at=asked.expires,
         )
         store.add_grant(made, [token])
     document = approval.document(made, now) | {"client_token": secret}
@@ -96,24 +62,6 @@ def create(
         secret,
     ]
     show(document, lines, as_json=as_json)
-
-
-def _resolve(selection: Selection, catalogue: Catalogue) -> tuple[Allowance, ...]:
-    try:
-        return resolve(selection, catalogue)
-    except InvalidRequest as problem:
-        command = _LISTS.get(problem.param or "")
-        hint = "" if command is None else f" See {command}."
-        raise InvalidRequest(problem.message + hint, param=problem.param) from None
-
-
-def _interval(since: int | None, until: int | None) -> Interval | None:
-    if since is None and until is None:
-        return None
-    interval = Interval(since, until)
-    if interval.empty:
-        raise click.UsageError("--since must be before --until.", click.get_current_context())
-    return interval
 
 
 @grant.command("list", epilog=examples("pdpp grant list", "pdpp grant list --all --json"))

@@ -2,7 +2,9 @@
 
 import json
 import os
+import shlex
 import shutil
+import subprocess
 import sys
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,6 +14,7 @@ import click
 from pdpp.cli.connect import provider
 from pdpp.cli.options import REMOTE_CODES, examples
 from pdpp.cli.stdio import serve_stdio
+from pdpp.credentials import Cache, cache_folder
 
 CLIENTS = (
     "claude-code",
@@ -24,6 +27,15 @@ CLIENTS = (
     "json",
 )
 _DEFAULT = "http://127.0.0.1:7377"
+
+
+def _own_provider() -> str:
+    """Return the server that was named, else the only one connected, else the usual one."""
+    told = os.environ.get("PDPP_PROVIDER_URL")
+    if told:
+        return told
+    held = Cache(cache_folder(None, os.environ, None)).providers()
+    return held[0].provider_url if len(held) == 1 else _DEFAULT
 
 
 @click.group(
@@ -56,8 +68,8 @@ def mcp(context: click.Context, provider_url: str | None, cache_root: str | None
     "--provider-url",
     type=provider,
     metavar="URL",
-    default=lambda: os.environ.get("PDPP_PROVIDER_URL", _DEFAULT),
-    help="The server that the agent is to read.",
+    default=_own_provider,
+    help="The server that the agent is to read; unless given, the only one connected.",
 )
 def config(client: str, provider_url: str) -> None:
     """Print the configuration that lets a client read."""
@@ -107,7 +119,8 @@ def _local(client: str, provider_url: str) -> list[str]:
     first, *rest = _command()
     arguments = [*rest, "mcp", "--provider-url", provider_url]
     if client == "claude-code":
-        return ["claude mcp add pdpp -- " + " ".join([first, *arguments])]
+        join = subprocess.list2cmdline if sys.platform == "win32" else shlex.join
+        return ["claude mcp add pdpp -- " + join([first, *arguments])]
     if client == "codex":
         return [
             "# In ~/.codex/config.toml:",

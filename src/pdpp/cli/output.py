@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from pdpp.cli.screen import Span, columns, is_terminal
 from pdpp.evidence.fence import visible
 from pdpp.model.errors import PdppError
 
@@ -58,7 +59,7 @@ def complain(problem: Exception, as_json: bool) -> None:
         text = f"error: {problem.format_message()}"
     else:
         where = f"{error['param']}: " if error.get("param") else ""
-        text = " ".join(f"error: {where}{error['message']}".split())
+        text = visible(" ".join(f"error: {where}{error['message']}".split()), lines=False)
     sys.stderr.write(text + "\n")
 
 
@@ -82,7 +83,12 @@ def describe(problem: Exception) -> Mapping[str, Any]:
 
 
 def table(rows: Sequence[Sequence[str]], *, indent: str = "") -> list[str]:
-    """Return rows as lines with aligned columns."""
+    """Return rows as lines with aligned columns, fitted to the screen where there is one."""
+    if is_terminal():
+        from pdpp.cli.grid import grid
+
+        lines = grid([[Span(cell) for cell in row] for row in rows], columns() - len(indent))
+        return [indent + "".join(span.text for span in line) for line in lines]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         (

@@ -2,21 +2,29 @@
 
 import sys
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 
 from pdpp.authz.owner import MOST_CHARS, has_passphrase, hash_passphrase, keep_passphrase
-from pdpp.authz.token import TokenKind, mint
+from pdpp.authz.token import TokenKind, mint, token_id
 from pdpp.cli.folder import opened
 from pdpp.cli.options import common, examples, expiry, words
-from pdpp.cli.output import note, show
+from pdpp.cli.output import note, show, table
+from pdpp.evidence.fence import visible
 from pdpp.model import instant
+from pdpp.model.errors import NotFound
+from pdpp.model.grant import status
+from pdpp.store.port import Token
+from pdpp.store.vault import Shelf
+
+_KINDS = {TokenKind.OWNER: "owner", TokenKind.RESOURCE_SERVER: "resource server"}
+"""The tokens that hang on no grant, and what each kind is called."""
 
 
 @click.group()
 def owner() -> None:
-    """Choose your passphrase, and make tokens for yourself."""
+    """Choose your passphrase; make and revoke tokens of your own."""
 
 
 @owner.command(
@@ -83,12 +91,14 @@ def token(label: str, expires: int | None, data: Path, as_json: bool) -> None:
         secret, kept = mint(TokenKind.OWNER, label, instant.now(), expires_at=expires)
         store.add_token(kept)
     end = None if expires is None else instant.to_text(expires)
-    document = {"owner_token": secret, "label": label, "expires_at": end}
+    name = token_id(kept)
+    document = {"token_id": name, "owner_token": secret, "label": label, "expires_at": end}
     show(document, [secret], as_json=as_json)
     if not as_json:
         until = "" if end is None else f" until {end}"
         note(
             f"This token opens everything{until} and is not shown again; never give it to an agent."
+            f"\npdpp owner revoke {name} takes it back."
         )
 
 
@@ -112,7 +122,74 @@ def resource_server(label: str, expires: int | None, data: Path, as_json: bool) 
         secret, kept = mint(TokenKind.RESOURCE_SERVER, label, instant.now(), expires_at=expires)
         store.add_token(kept)
     end = None if expires is None else instant.to_text(expires)
-    document = {"resource_server_secret": secret, "label": label, "expires_at": end}
+    name = token_id(kept)
+    document = {
+        "token_id": name,
+        "resource_server_secret": secret,
+        "label": label,
+        "expires_at": end,
+    }
     show(document, [secret], as_json=as_json)
     if not as_json:
-        note("This secret is not shown again; the other server sends it as its bearer.")
+        note(
+            "This secret is not shown again; the other server sends it as its bearer."
+            f"\npdpp owner revoke {name} takes it back."
+        )
+
+
+@owner.command(epilog=examples("pdpp owner tokens", "pdpp owner tokens --all --json"))
+@click.option("--all", "ended_too", is_flag=True, help="Show what is revoked or expired too.")
+@common
+def tokens(ended_too: bool, data: Path, as_json: bool) -> None:
+    """List the tokens you made for yourself and for your servers.
+
+    The tokens themselves are nowhere kept; the id is what revokes one.
+    """
+    now = instant.now()
+    with opened(data) as store:
+        held = [one for one in _tokens(store.vault) if ended_too or status(one, now) == "active"]
+    rows = [[visible(text, lines=False) for text in _row(one, now)] for one in held]
+    heading = ("ID", "FOR", "STATUS", "MADE", "EXPIRES", "LABEL")
+    lines = table([heading, *rows]) if rows else ["No tokens."]
+    show({"tokens": [_document(one, now) for one in held]}, lines, as_json=as_json)
+
+
+@owner.command(epilog=examples("pdpp owner revoke tok_0123456789abcdef", "pdpp owner revoke --all"))
+@click.argument("token_name", type=words, metavar="[ID]", required=False)
+@click.option("--all", "every", is_flag=True, help="Every one that pdpp owner tokens lists.")
+@common
+def revoke(token_name: str | None, every: bool, data: Path, as_json: bool) -> None:
+    """Take a token back; the very next request with it is refused."""
+    if every == (token_name is not None):
+        raise click.UsageError("Name one token, or say --all.", click.get_current_context())
+    now = instant.now()
+    with opened(data) as store, store.vault.deciding() as ledger:
+        chosen = [one for one in _tokens(ledger) if every or token_id(one) == token_name]
+        if not chosen and not every:
+            raise NotFound(f"there is no token {token_name!r}; see pdpp owner tokens --all")
+        ended = [one for one in chosen if one.revoked_at is None]
+        for one in ended:
+            ledger.revoke_token(one.hash, now)
+    ids = [token_id(one) for one in ended]
+    lines = [f"Revoked: {name}" for name in ids]
+    nothing = "There is nothing to revoke." if every else f"{token_name} was already revoked."
+    show({"revoked": ids}, lines or [nothing], as_json=as_json)
+
+
+def _tokens(shelf: Shelf) -> list[Token]:
+    """Return the tokens that hang on no grant, the oldest first."""
+    held = [one for kind in _KINDS for one in shelf.tokens(kind.value)]
+    return sorted(held, key=lambda one: one.created_at)
+
+
+def _row(held: Token, now: int) -> tuple[str, ...]:
+    end = "never" if held.expires_at is None else instant.to_date_text(held.expires_at)
+    made = instant.to_date_text(held.created_at)
+    return token_id(held), _KINDS[TokenKind(held.kind)], status(held, now), made, end, held.label
+
+
+def _document(held: Token, now: int) -> dict[str, Any]:
+    moments = {name: getattr(held, name) for name in ("created_at", "expires_at", "revoked_at")}
+    told = {name: None if at is None else instant.to_text(at) for name, at in moments.items()}
+    about = {"token_id": token_id(held), "kind": held.kind, "label": held.label}
+    return {**about, "status": status(held, now), **told}

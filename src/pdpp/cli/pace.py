@@ -1,13 +1,12 @@
 """Pace: how fast long work goes, and how long it still takes, as a line with a bar."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _CELLS = 24
 _FIRST_GUESS_SECONDS = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
+class Pace(NamedTuple):
     """Work that began at a moment of a steady clock, in seconds."""
 
     began: float

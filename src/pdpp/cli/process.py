@@ -9,6 +9,8 @@ from typing import Any
 
 import uvicorn
 
+from pdpp.cli.patience import Line, PatientServer
+
 BACKLOG = 2_048
 STOP_SECONDS = 10
 
@@ -20,7 +22,7 @@ def configure(app: Any) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         loop="auto",
-        http="httptools",
+        http=Line,
         ws="none",
         lifespan="on",
         log_config=None,
@@ -32,7 +34,7 @@ def configure(app: Any) -> uvicorn.Config:
     )
 
 
-class AnnouncedServer(uvicorn.Server):
+class AnnouncedServer(PatientServer):
     """A server that tells when it answers and takes a signal as a wish to stop."""
 
     def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:

@@ -31,7 +31,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "export": ("pdpp.cli.export:export", "Save records and files, checked and resumable."),
         "restore": ("pdpp.cli.restore:restore", "Bring an export of everything back in."),
         "mcp": ("pdpp.cli.mcp:mcp", "Serve an agent, or print how to connect one."),
-        "owner": ("pdpp.cli.owner:owner", "Choose your passphrase, and make tokens for yourself."),
+        "owner": (
+            "pdpp.cli.owner:owner",
+            "Choose your passphrase; make and revoke tokens of your own.",
+        ),
         "config": ("pdpp.cli.config:config", "See the settings of a server and their origin."),
         "receipts": ("pdpp.cli.receipts:receipts", "See what each client read."),
         "doctor": ("pdpp.cli.doctor:doctor", "Find out why an agent cannot connect."),

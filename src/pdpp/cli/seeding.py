@@ -35,8 +35,8 @@ def seed(store: Store, settings: Settings, clock: instant.Clock = instant.now) -
     if not _is_seeded(store, declarations):
         _declare(store, declarations)
         with Progress("Writing demo data:") as progress:
-            _keep_blobs(store, settings, progress)
-            _write_records(store, settings, clock, progress)
+            kept = _keep_blobs(store, settings, progress)
+            _write_records(store, settings, clock, progress, kept)
     return _renew_grants(store, clock)
 
 
@@ -63,18 +63,19 @@ def _declare(store: Store, declarations: list[Declaration]) -> None:
                 store.connect(connection_id, source.declaration["connector_key"], name)
 
 
-def _keep_blobs(store: Store, settings: Settings, progress: Progress) -> None:
+def _keep_blobs(store: Store, settings: Settings, progress: Progress) -> int:
+    done = 0
     for done, blob in enumerate(demo.blobs(), 1):
         if store.blob(blob.blob_id) is None:
             store.keep_blob(io.BytesIO(blob.content), blob.media_type, settings.blob_bytes)
         progress.tell(done)
+    return done
 
 
 def _write_records(
-    store: Store, settings: Settings, clock: instant.Clock, progress: Progress
+    store: Store, settings: Settings, clock: instant.Clock, progress: Progress, done: int
 ) -> None:
     feeds = store.catalogue().feeds
-    done = 0
     for batch in demo.batches():
         feed = feeds[batch.connection_id, batch.stream]
         lines = [orjson.dumps(line) for line in batch.lines]

@@ -1,28 +1,22 @@
-"""The same client for programs that run an event loop: its reads wait in threads."""
+"""The same client for programs that run an event loop: its reads wait in threads.
+
+What a read takes and returns is said once, in ``Client``; here each is only turned into one that
+is awaited, with its signature and its words.
+"""
 
 import asyncio
-import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from functools import wraps
 from types import TracebackType
-from typing import Generic, TypeVar, Unpack
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
-from pdpp.client.blob import Blob, Saved
-from pdpp.client.client import Client, Metric
+from pdpp.client.blob import Blob
+from pdpp.client.client import Client
 from pdpp.client.listing import Changes, Listing
-from pdpp.client.request import (
-    AggregateOptions,
-    ChangeOptions,
-    OneOptions,
-    RecordOptions,
-    Request,
-    SearchOptions,
-    WindowOptions,
-)
-from pdpp.client.result import Aggregation, Hit, Page, Record, Schema, Stream, Window
-from pdpp.client.session import Answer
-from pdpp.evidence.handle import Handle
-from pdpp.evidence.window import MAX_LIMIT
+from pdpp.client.result import Hit, Page, Record
 
+P = ParamSpec("P")
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -107,6 +101,30 @@ class AsyncBlob:
         return _apart(iter(self._opened))
 
 
+def _awaited(
+    read: Callable[Concatenate[Client, P], T],
+) -> "Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]]":
+    """Return a read as one that is awaited: a thread waits for it, and the loop goes on."""
+
+    @wraps(read)
+    async def asked(self: "AsyncClient", /, *given: P.args, **options: P.kwargs) -> T:
+        return await asyncio.to_thread(read, self._client, *given, **options)
+
+    return asked
+
+
+def _turned(
+    read: Callable[Concatenate[Client, P], S], turn: Callable[[S], T]
+) -> "Callable[Concatenate[AsyncClient, P], T]":
+    """Return a read that asks for nothing yet, with its result as one whose parts are awaited."""
+
+    @wraps(read)
+    def asked(self: "AsyncClient", /, *given: P.args, **options: P.kwargs) -> T:
+        return turn(read(self._client, *given, **options))
+
+    return asked
+
+
 class AsyncClient:
     """Reads what one token opens on one server, without holding up the event loop."""
 
@@ -147,78 +165,18 @@ class AsyncClient:
         """Let every connection go."""
         self._client.close()
 
-    async def ask(self, asked: Request) -> Answer:
-        """Return the answer to any read as the server sent it."""
-        return await asyncio.to_thread(self._client.ask, asked)
-
-    async def schema(
-        self, stream: str | None = None, *, connection_id: str | None = None, full: bool = False
-    ) -> Schema:
-        """Return what the token opens; with a stream its fields, with ``full`` their schemas."""
-        read = self._client.schema
-        return await asyncio.to_thread(read, stream, connection_id=connection_id, full=full)
-
-    async def streams(
-        self, stream: str | None = None, *, connection_id: str | None = None
-    ) -> tuple[Stream, ...]:
-        """Return one row for each connection and stream."""
-        return await asyncio.to_thread(self._client.streams, stream, connection_id=connection_id)
-
-    def records(self, stream: str, **options: Unpack[RecordOptions]) -> AsyncListing[Record]:
-        """Return the records of a stream, newest first unless asked otherwise."""
-        return AsyncListing(self._client.records(stream, **options))
-
-    def changes(
-        self, stream: str, since: str = "beginning", **options: Unpack[ChangeOptions]
-    ) -> AsyncChanges:
-        """Return what changed in one connection's stream since a bookmark, or everything."""
-        return AsyncChanges(self._client.changes(stream, since, **options))
-
-    async def record(self, id: str | Handle, **options: Unpack[OneOptions]) -> Record:
-        """Return one record by any of its names."""
-        return await asyncio.to_thread(self._client.record, id, **options)
-
-    async def window(
-        self, id: str | Handle, field: str, **options: Unpack[WindowOptions]
-    ) -> Window:
-        """Return a bounded piece of one field, by offset or around the first match of a query."""
-        return await asyncio.to_thread(self._client.window, id, field, **options)
-
-    def walk(
-        self,
-        id: str | Handle,
-        field: str,
-        *,
-        offset_chars: int = 0,
-        limit_chars: int = MAX_LIMIT,
-        connection_id: str | None = None,
-    ) -> AsyncIterator[Window]:
-        """Yield a long field window by window to its end, as long as it is the same text."""
-        walked = self._client.walk(
-            id,
-            field,
-            offset_chars=offset_chars,
-            limit_chars=limit_chars,
-            connection_id=connection_id,
-        )
-        return _apart(walked)
-
-    def search(self, query: str, **options: Unpack[SearchOptions]) -> AsyncListing[Hit]:
-        """Return the records that hold some words, best first, with what proves it."""
-        return AsyncListing(self._client.search(query, **options))
-
-    async def aggregate(
-        self, stream: str, metric: Metric = "count", **options: Unpack[AggregateOptions]
-    ) -> Aggregation:
-        """Return one number over the records of a stream, or one for each group."""
-        return await asyncio.to_thread(self._client.aggregate, stream, metric, **options)
+    ask = _awaited(Client.ask)
+    schema = _awaited(Client.schema)
+    streams = _awaited(Client.streams)
+    records = _turned(Client.records, AsyncListing[Record])
+    changes = _turned(Client.changes, AsyncChanges)
+    record = _awaited(Client.record)
+    window = _awaited(Client.window)
+    walk = _turned(Client.walk, _apart)
+    search = _turned(Client.search, AsyncListing[Hit])
+    aggregate = _awaited(Client.aggregate)
+    save_blob = _awaited(Client.save_blob)
 
     def blob(self, blob_id: str, *, offset: int = 0) -> AsyncBlob:
         """Open a blob with ``async with``, to be read piece by piece."""
         return AsyncBlob(self._client, blob_id, offset)
-
-    async def save_blob(
-        self, blob_id: str, path: str | os.PathLike[str], *, resume: bool = False
-    ) -> Saved:
-        """Save a blob as a file, whole or not at all; ``resume`` goes on with what broke off."""
-        return await asyncio.to_thread(self._client.save_blob, blob_id, path, resume=resume)

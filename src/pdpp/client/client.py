@@ -21,9 +21,9 @@ from pdpp.client.request import (
 from pdpp.client.result import Aggregation, Hit, Record, Schema, Stream, Window
 from pdpp.client.session import Answer, FixedBearer, Session
 from pdpp.credentials import Cache, cache_folder, is_token, provider_origin
+from pdpp.evidence.budget import MAX_LIMIT
 from pdpp.evidence.handle import Handle
 from pdpp.evidence.place import place_of
-from pdpp.evidence.window import MAX_LIMIT
 from pdpp.model.errors import Conflict
 from pdpp.wire.channel import Channel
 from pdpp.wire.renewal import Renewal

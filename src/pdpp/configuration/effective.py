@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pdpp.authz.lifetime import Lifetimes
+from pdpp.authz.throttle import Pace
 from pdpp.configuration.kind import Value
 from pdpp.configuration.table import FILE_NAME, LIFETIMES, LIMITS, PREFIX, SETTINGS, Setting
 from pdpp.model.errors import Misconfigured
@@ -21,6 +23,8 @@ CONFIG_VARIABLE = "PDPP_CONFIG"
 DEFAULT = "default"
 
 _BURST_SECONDS = 3
+_PARTS = MappingProxyType({"receipts": Policy, "login": Pace, "all_logins": Pace})
+"""Fields of ``Settings`` that are values of several settings each."""
 _OTHER_VARIABLES = frozenset({CONFIG_VARIABLE, "PDPP_CACHE_ROOT", "PDPP_PROVIDER_URL"})
 
 
@@ -47,14 +51,15 @@ class Configuration:
         limits = {setting.field or setting.name: self[setting.name] for setting in LIMITS}
         for name in ("inline_seconds", "read_seconds"):
             limits[name] /= SECOND
-        receipts = {name: limits.pop(f"receipts.{name}") for name in ("most_rows", "most_bytes")}
+        for name, kind in _PARTS.items():
+            own = [field for field in limits if field.startswith(f"{name}.")]
+            limits[name] = kind(**{field.partition(".")[2]: limits.pop(field) for field in own})
         rate: float = self["rate_limit"]
         return Settings(
             origin=self["public_url"] or address,
             public=self["public_url"] is not None,
             trusted_proxies=self["trusted_proxy"],
             lifetimes=self.lifetimes(),
-            receipts=Policy(**receipts),
             requests_per_second=rate,
             request_burst=self["request_burst"] or max(1, ceil(rate * _BURST_SECONDS)),
             **limits,

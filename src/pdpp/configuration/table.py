@@ -211,6 +211,30 @@ LIMITS = (
         "Clients an address may register at once.",
     ),
     Setting(
+        "login_tries",
+        whole(1, 1_000_000),
+        _LIMITS.login.free,
+        "Wrong passphrases that an address may try at once; each more doubles its pause.",
+        field="login.free",
+    ),
+    Setting(
+        "login_pause", SPAN, _LIMITS.login.longest, "The longest such pause.", field="login.longest"
+    ),
+    Setting(
+        "all_login_tries",
+        whole(1, 1_000_000),
+        _LIMITS.all_logins.free,
+        "Wrong passphrases that all addresses together may try at once.",
+        field="all_logins.free",
+    ),
+    Setting(
+        "all_login_pause",
+        SPAN,
+        _LIMITS.all_logins.longest,
+        "The longest pause for all of them.",
+        field="all_logins.longest",
+    ),
+    Setting(
         "receipts_rows",
         whole(1_000, 1_000_000_000),
         _LIMITS.receipts.most_rows,

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from pdpp.evidence.analyse import Match
 from pdpp.evidence.budget import seam_after, seam_before
 from pdpp.evidence.handle import path_part
+from pdpp.evidence.mark import CLOSE, OPEN
 from pdpp.evidence.window import DEFAULT_LIMIT
 
 PREVIEW_CHARS = 240
-OPEN, CLOSE = "<mark>", "</mark>"
 
 _MARK_CHARS = len(OPEN) + len(CLOSE)
 _OWN_MARK = re.compile("</?mark>")

@@ -140,7 +140,12 @@ def _known(window: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, An
         "complete": start == 0 and end >= total,
         "has_more": end < total,
     }
-    kept = {k: v for k, v in window.items() if k in _TOLD and not was_cut}
+    if was_cut:
+        return known
+    kept = {k: window[k] for k in _TOLD if k in window and isinstance(window[k], int | None)}
+    matches = window.get("matches")
+    if isinstance(matches, list):
+        kept["matches"] = [m for m in matches if isinstance(m, Mapping) and _are_counts(m)]
     return {**kept, **known}
 
 
@@ -151,8 +156,11 @@ _TOLD = (
     "match_start_chars",
     "match_end_chars",
     "match_count",
-    "matches",
 )
+
+
+def _are_counts(found: Mapping[str, Any]) -> bool:
+    return all(isinstance(value, int) for value in found.values())
 
 
 def _count(window: Mapping[str, Any], name: str, otherwise: int) -> int:

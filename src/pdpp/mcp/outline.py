@@ -5,7 +5,15 @@ from typing import Any
 
 from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import quote
-from pdpp.mcp.spelling import call_lines, escaped, plain, unavailable_lines, word
+from pdpp.mcp.spelling import (
+    call_lines,
+    escaped,
+    label,
+    number,
+    plain,
+    unavailable_lines,
+    word,
+)
 from pdpp.mcp.view import SchemaView
 
 _FLAG_HELP = (
@@ -48,7 +56,7 @@ def _connection(connection: Mapping[str, Any] | str) -> str:
         return word(connection)
     identity = word(str(connection.get("connection_id", "?")))
     name = connection.get("display_name")
-    return f"{plain(str(name))} ({identity})" if name else identity
+    return f"{label(str(name))} ({identity})" if name else identity
 
 
 def _stream(row: Mapping[str, Any] | str, several: bool) -> str:
@@ -80,7 +88,8 @@ def _stream_lines(
 ) -> list[str]:
     counts = row.get("record_counts") or {row.get("connection_id"): row.get("record_count")}
     places = ", ".join(
-        f"{plain(str(names.get(c) or c))} ({word(str(c))}, {n} records)" for c, n in counts.items()
+        f"{label(str(names.get(c) or c))} ({word(str(c))}, {number(n, 'record')})"
+        for c, n in counts.items()
     )
     head = [plain(str(row.get("name"))), plain(str(connector.get("connector_key"))), places]
     if row.get("label"):
@@ -88,7 +97,7 @@ def _stream_lines(
     head.append(f"key {', '.join(plain(k) for k in row.get('primary_key', []))}")
     if row.get("default_sort"):
         head.append(f"sorted by {plain(str(row['default_sort']))}")
-    head.append(f"count {'|'.join(row.get('count', [])) or 'none'}")
+    head.append(f"count {'|'.join(map(plain, row.get('count', []))) or 'none'}")
     lines = [" · ".join(head)]
     for name, facts in row.get("fields", {}).items():
         lines.append(f"  {plain(name)}{_flags(facts)}")
@@ -103,7 +112,8 @@ def _flags(facts: Any) -> str:
 
 def _offers(row: Mapping[str, Any]) -> list[str]:
     expand = [
-        f"{plain(str(e.get('name')))} ({e.get('cardinality')}, up to {e.get('max_limit')})"
+        f"{plain(str(e.get('name')))} ({plain(str(e.get('cardinality')))}, "
+        f"up to {number(e.get('max_limit'))})"
         for e in row.get("expand", [])
     ]
     views = [plain(str(v.get("id") if isinstance(v, Mapping) else v)) for v in row.get("views", [])]
@@ -111,6 +121,6 @@ def _offers(row: Mapping[str, Any]) -> list[str]:
         "fields projection: any of these",
         f"expand: {', '.join(expand) or 'none'}",
         f"views: {', '.join(views) or 'none'}",
-        f"search: {', '.join(row.get('search', [])) or 'none'}",
+        f"search: {', '.join(map(plain, row.get('search', []))) or 'none'}",
         f"aggregate count: {'yes' if row.get('aggregate_count', True) else 'no'}",
     ]

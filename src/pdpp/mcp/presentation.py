@@ -10,6 +10,7 @@ from pdpp.evidence.handle import Handle, blob_uri
 from pdpp.evidence.text import field_text
 from pdpp.mcp.facts import NO_FACTS, Facts
 from pdpp.mcp.label import label_of, text_of
+from pdpp.mcp.spelling import escaped
 from pdpp.mcp.view import Cut, NextCall, RecordView, Shown, Source
 from pdpp.model.vocabulary import Kind
 
@@ -146,8 +147,9 @@ def _more_related(id: str, name: str, shown: int) -> NextCall:
 def title_of(envelope: Mapping[str, Any], source: Source, facts: Facts) -> str:
     """Return a record's title by its declared role, else by where and when it is from."""
     label = source.display_name or source.connector_key or source.connection_id or "record"
+    data = envelope.get("data")
     title = make_card(
-        envelope.get("data") or {},
+        data if isinstance(data, Mapping) else {},
         facts.roles,
         label=label,
         stream=source.stream,
@@ -202,6 +204,8 @@ def document_text(id: str, data: Mapping[str, Any], facts: Facts, room: Room) ->
 
 
 def _line(name: str, shown: Shown) -> str:
+    """Return a field on one line: with a break in it, it could pass for fields beside it."""
     if shown.binary is not None:
         return f"{name}: [{shown.binary.media_type}, {shown.binary.size_bytes} bytes, not shown]"
-    return f"{name}: {field_text(shown.value)}"
+    text = field_text(shown.value)
+    return f"{name}: {text if len(text.splitlines()) <= 1 else escaped(text)}"

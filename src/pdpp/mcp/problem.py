@@ -7,11 +7,12 @@ from pdpp.evidence.budget import cut, json_length
 from pdpp.mcp.definition import SIGNATURES
 from pdpp.mcp.locator import locate_window
 from pdpp.mcp.result import MOST_ERROR_CHARS, fits, result
-from pdpp.mcp.spelling import plain
+from pdpp.mcp.spelling import label
 from pdpp.mcp.structured import problem_structured
 from pdpp.mcp.text import problem_text
 from pdpp.mcp.view import NextCall, ProblemView
 from pdpp.model.errors import InvalidRequest, PdppError
+from pdpp.wire.answer import ServerError
 
 _LENGTHS = ((1_200, 12), (600, 8), (400, 5), (300, 3), (120, 2), (60, 1), (20, 0))
 """How long texts and lists of an error may be, from generous to scant."""
@@ -25,6 +26,8 @@ def problem_result(tool: str, arguments: Mapping[str, Any], error: PdppError) ->
     told = dict(error.body("")["error"])
     if not told["request_id"]:
         del told["request_id"]
+    if isinstance(error, ServerError):
+        told.pop("example", None)  # Only the adapter writes calls; a server has no say in them.
     calls = _calls(tool, arguments, error)
     views = (
         ProblemView(_bounded_error(told, chars, items), _short(calls, chars, items))
@@ -67,7 +70,7 @@ def _short(calls: Sequence[NextCall], chars: int, items: int) -> Sequence[NextCa
 def _calls(tool: str, arguments: Mapping[str, Any], error: PdppError) -> Sequence[NextCall]:
     """Return the calls that follow from an error, if any would help."""
     example = error.detail.get("example")
-    if isinstance(example, Mapping):
+    if isinstance(example, Mapping) and not isinstance(error, ServerError):
         return [NextCall("for example", str(example["tool"]), example["arguments"])]
     if error.code in ("ambiguous_connection", "ambiguous_schema_detail"):
         choices = _choices(tool, arguments, error.detail.get("available_connections"))
@@ -113,7 +116,7 @@ def _choices(tool: str, arguments: Mapping[str, Any], offered: Any) -> list[Next
     for choice in offered if isinstance(offered, list) else []:
         if not isinstance(choice, Mapping):
             continue
-        label = f"{choice.get('display_name')} ({choice.get('connector_key')})"
+        name = f"{choice.get('display_name')} ({choice.get('connector_key')})"
         with_it = {**arguments, "connection_id": choice.get("connection_id")}
-        calls.append(NextCall(plain(cut(label, 60)[0]), tool, with_it))
+        calls.append(NextCall(label(cut(name, 60)[0]), tool, with_it))
     return calls[:12]

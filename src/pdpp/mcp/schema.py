@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from pdpp.evidence.compact import objects
 from pdpp.mcp import outline, structured
 from pdpp.mcp.package import schema_children
 from pdpp.mcp.paging import check_part
@@ -56,22 +57,29 @@ async def _full(reading: Reading, stream: str | None, connection_id: str | None)
 def _sound(body: Any) -> dict[str, Any]:
     """Return a full schema as far as it has the shape of one; loose streams get a connector."""
     told = body if isinstance(body, Mapping) else {}
-    connectors = _objects(told.get("connectors")) or [{"streams": told.get("streams")}]
+    connectors = objects(told.get("connectors")) or [{"streams": told.get("streams")}]
     kept = {k: v for k, v in told.items() if k not in ("connectors", "streams")}
     return {**kept, "connectors": [_sound_connector(connector) for connector in connectors]}
 
 
 def _sound_connector(connector: Mapping[str, Any]) -> dict[str, Any]:
-    rows = [
-        {**row, "fields": row["fields"] if isinstance(row.get("fields"), Mapping) else {}}
-        for row in _objects(connector.get("streams"))
-    ]
-    granted = _objects(connector.get("granted_connections"))
+    rows = [_sound_row(row) for row in objects(connector.get("streams"))]
+    granted = objects(connector.get("granted_connections"))
     return {**connector, "granted_connections": granted, "streams": rows}
 
 
-def _objects(value: Any) -> list[Mapping[str, Any]]:
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+def _sound_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    lists = {"expand": objects(row["expand"])} if "expand" in row else {}
+    if "views" in row:
+        lists["views"] = [_sound_view(view) for view in row["views"] if isinstance(view, Mapping)]
+    return {"fields": {}, **row, **lists}
+
+
+def _sound_view(view: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a view; its fields are a list of names, where those of a stream are an object."""
+    [sound] = objects([view])
+    names = view.get("fields")
+    return {**sound, "fields": names} if isinstance(names, list) else dict(sound)
 
 
 def _answer(view: SchemaView, most: int, shorter: Sequence[Shorten]) -> dict[str, Any]:

@@ -5,14 +5,18 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import HIDDEN, is_plain, quote, visible
-from pdpp.evidence.text import json_text
+from pdpp.evidence.text import field_text, json_text
 from pdpp.mcp.argument import call_text
 from pdpp.mcp.view import NextCall
 
 _WORD = re.compile(r"[\w.@:+/-]+\Z")
 _LABEL = re.compile(r"[!#-z|}~]+(?: [!#-z|}~]+)*")
 """Words of visible ASCII that neither quote nor open anything: most labels, told at once."""
+
+_MORE = re.compile(r'[{"·;│┌└]|\S/\S*:')
+"""What stands between the parts of our lines, and what looks like an id."""
 
 
 def plain(text: str) -> str:
@@ -23,10 +27,23 @@ def plain(text: str) -> str:
     return quote(line) if "{" in line or '"' in line else visible(line, lines=False)
 
 
+def label(text: str) -> str:
+    """Return a name that a person or an account gave, quoted where it could pass for more."""
+    line = " ".join(text.split())
+    return quote(line) if _MORE.search(line) else visible(line, lines=False)
+
+
 def word(text: str) -> str:
     """Return an id or a key exactly as it is, quoted where it is more than one plain word."""
     seen = text.isascii() or not HIDDEN.search(text)
     return text if seen and _WORD.match(text) else escaped(text)
+
+
+def number(value: object, one: str = "") -> str:
+    """Return a number that a server told, with what it counts; what is none is seen to be none."""
+    if one and isinstance(value, int):
+        return counted(value, one)
+    return f"{word(field_text(value))}{f' {one}s' if one else ''}"
 
 
 def escaped(value: object) -> str:

@@ -8,7 +8,16 @@ from typing import Any
 from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import fence, quote, visible
 from pdpp.evidence.text import field_text
-from pdpp.mcp.spelling import call_line, call_lines, escaped, plain, unavailable_lines, word
+from pdpp.mcp.spelling import (
+    call_line,
+    call_lines,
+    escaped,
+    label,
+    number,
+    plain,
+    unavailable_lines,
+    word,
+)
 from pdpp.mcp.view import (
     AggregateView,
     Hit,
@@ -29,7 +38,7 @@ _FETCH_HELP = (
 @lru_cache(maxsize=1_024)
 def _labels(*known: str | None) -> str:
     """Return the labels of a source on one line; a page has many hits of few sources."""
-    return " · ".join(plain(part) for part in known if part)
+    return " · ".join(label(part) for part in known if part)
 
 
 # search
@@ -89,7 +98,7 @@ def _total(view: SearchView) -> str:
 
 def _mix(sources: Iterable[Source]) -> str:
     counts = Counter(
-        f"{plain(source.display_name or '?')} ({word(source.connection_id or '?')})"
+        f"{label(source.display_name or '?')} ({word(source.connection_id or '?')})"
         for source in sources
     )
     return "sources: " + ", ".join(f"{name} {count}" for name, count in counts.items()) + "."
@@ -121,7 +130,7 @@ def _counted(envelope: Mapping[str, Any]) -> str:
     meta = envelope.get("meta")
     count = meta.get("count") if isinstance(meta, Mapping) else None
     if isinstance(count, Mapping) and isinstance(count.get("value"), int):
-        return f" of {count['value']} ({count.get('kind')} count)"
+        return f" of {count['value']} ({plain(str(count.get('kind')))} count)"
     return ""
 
 
@@ -130,7 +139,7 @@ def record_lines(record: RecordView, mark: str = "", indent: str = "") -> list[s
     labels = [word(record.id)]
     if record.title:
         labels.append(quote(record.title))
-    labels += [plain(part) for part in (record.source.display_name,) if part]
+    labels += [label(part) for part in (record.source.display_name,) if part]
     if record.deleted_at is not None:
         labels.append(f"deleted at {plain(record.deleted_at)}")
     lines = [f"{indent}{mark}{' · '.join(labels)}"]
@@ -174,7 +183,7 @@ def _field(name: str, shown: Shown) -> str:
 
 def binary_text(media_type: str, size: int | None, sha256: str | None = None) -> str:
     """Return the facts about binary content in words."""
-    facts = [plain(media_type), f"{size if size is not None else 'unknown'} bytes"]
+    facts = [plain(media_type), f"{size if isinstance(size, int) else 'unknown'} bytes"]
     if sha256 is not None:
         facts.append(f"sha256 {plain(sha256)}")
     return f"[{', '.join(facts)}, not shown]"
@@ -235,13 +244,12 @@ def aggregate_text(view: AggregateView) -> str:
     of = f" of {plain(str(body['field']))}" if body.get("field") else ""
     head = f"{plain(str(body.get('metric')))}{of} of {plain(str(body.get('stream')))}"
     groups = body.get("groups")
-    number = body.get("filtered_record_count")
-    records = counted(number, "record") if isinstance(number, int) else f"{number} records"
+    records = number(body.get("filtered_record_count"), "record")
     if not isinstance(groups, list):
-        line = f"{head}: {_number(body.get('value'))} · {records}"
+        line = f"{head}: {number(body.get('value'))} · {records}"
         return "\n".join([line, *call_lines(view.calls)])
     shown = [_group(group) for group in groups if isinstance(group, Mapping)]
-    line = " · ".join([*shown, f"other_count {body.get('other_count', 0)}", records])
+    line = " · ".join([*shown, f"other_count {number(body.get('other_count', 0))}", records])
     notes = [f"note: {note}" for note in view.notes]
     return "\n".join([f"{head} by {_grouping(body)}: {line}", *notes, *call_lines(view.calls)])
 
@@ -259,12 +267,8 @@ def _grouping(body: Mapping[str, Any]) -> str:
 def _group(group: Mapping[str, Any]) -> str:
     key = group.get("key")
     name = "(none)" if key is None else word(field_text(key))
-    value = f" = {_number(group['value'])}" if "value" in group else ""
-    return f"{name} {group.get('count')}{value}"
-
-
-def _number(value: Any) -> str:
-    return word(field_text(value))
+    value = f" = {number(group['value'])}" if "value" in group else ""
+    return f"{name} {number(group.get('count'))}{value}"
 
 
 # problems

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 
 class AccessMode(StrEnum):
@@ -112,9 +112,18 @@ class Package:
     revoked_at: int | None = None
 
 
-def status(approval: Grant | Package, now: int) -> str:
-    """Return whether a grant or a package still opens anything."""
-    if approval.revoked_at is not None:
+class Ending(Protocol):
+    """What can be revoked and can expire: a grant, a package, a token."""
+
+    @property
+    def expires_at(self) -> int | None: ...
+    @property
+    def revoked_at(self) -> int | None: ...
+
+
+def status(held: Ending, now: int) -> str:
+    """Return whether something that was given still opens anything."""
+    if held.revoked_at is not None:
         return "revoked"
-    ended = approval.expires_at is not None and approval.expires_at <= now
+    ended = held.expires_at is not None and held.expires_at <= now
     return "expired" if ended else "active"

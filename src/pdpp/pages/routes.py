@@ -37,5 +37,6 @@ def page_routes(site: Site) -> Iterator[BaseRoute]:
 
 def make_site(service: Service, authority: Authority) -> Site:
     """Return what the pages share."""
-    owner = Owner(service.store.vault, service.clock, authority.lifetimes, Throttle(service.clock))
+    throttle = Throttle(service.clock, service.settings.login, service.settings.all_logins)
+    owner = Owner(service.store.vault, service.clock, authority.lifetimes, throttle)
     return Site(service, authority, owner)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from pdpp.authz.lifetime import Lifetimes
+from pdpp.authz.throttle import ADDRESS, TOTAL, Pace
 from pdpp.model.instant import DAY
 from pdpp.receipts.recorder import Policy
 
@@ -20,6 +21,8 @@ class Settings:
     oauth_request_burst: int = 200
     registrations_per_minute: float = 10.0
     registration_burst: int = 30
+    login: Pace = ADDRESS
+    all_logins: Pace = TOTAL
     body_bytes: int = 64 << 20
     line_bytes: int = 8 << 20
     blob_bytes: int = 4 << 30

@@ -8,6 +8,7 @@ as a whole.
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any, BinaryIO, NamedTuple
 
 from pdpp.model.errors import DamagedFile
@@ -60,8 +61,8 @@ def read_each(
 
 
 def objects(entry: Entry) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a file that is a list, and nothing of the rest."""
-    with entry.open() as stream:
+    """Yield the objects of a file that is a list; what is damaged is told when it is read."""
+    with suppress(DamagedFile), entry.open() as stream:
         for found in elements(stream, "item"):
             if isinstance(found, Element) and isinstance(found.value, dict):
                 yield found.value

@@ -98,7 +98,9 @@ def _book(people: list[Entry], lists: list[Entry]) -> _Book:
 def _room_name(value: Mapping[str, Any], book: _Book) -> str:
     if value.get("name") and not str(value["name"]).startswith("mpdm-"):
         return f"#{value['name']}"
-    members = [member for member in value.get("members") or () if isinstance(member, str)]
+    held = value.get("members")
+    listed = held if isinstance(held, list) else []
+    members = [member for member in listed if isinstance(member, str)]
     return ", ".join(book.people.get(member, member) for member in members) or str(value["id"])
 
 

@@ -1,8 +1,11 @@
 """``pdpp read schema`` and ``pdpp read streams``."""
 
 import json
+from pathlib import Path
 
-from tests.cli.reading.desk import Desk, commands
+import pytest
+from tests.cli.reading.desk import Desk, at_desk, commands
+from tests.serving import World
 
 
 def test_the_index_lists_every_stream_of_every_account(desk: Desk) -> None:
@@ -47,3 +50,13 @@ def test_streams_are_a_table_lines_or_the_servers_json(desk: Desk) -> None:
     assert json.loads(desk.read("streams", "--json")) == told
     lines = desk.read("streams", "--jsonl").splitlines()
     assert [json.loads(line) for line in lines] == told["data"]
+
+
+@pytest.mark.scenario("S050", 1, 2, on="cli")
+def test_only_the_streams_of_the_grant_are_listed(demo: World, tmp_path: Path) -> None:
+    person = at_desk(demo, tmp_path, connections=("cin_bank", "cin_home"), streams=("messages",))
+    told = json.loads(person.read("streams", "--json"))["data"]
+    named = {(row["connector_key"], row["connection_id"], row["name"]) for row in told}
+    assert named == {("mail", "cin_home", "messages")}
+    rows = [line for line in person.read("streams").splitlines() if "cin_" in line]
+    assert [(line.split()[0], line.split()[-1]) for line in rows] == [("messages", "cin_home")]

@@ -1,7 +1,10 @@
 """``pdpp read`` as a whole: help that teaches, and a start that imports no more than it uses."""
 
+import os
+import pty
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 from tests.cli.reading.desk import Desk
@@ -9,6 +12,7 @@ from tests.cli.shell import environment, pdpp_here
 
 from pdpp.cli.reading.group import READS
 
+LETTER = "cin_home/messages:m-invoice-4471"
 HEAVY = ("rich", "asyncio", "apsw", "orjson", "starlette", "uvicorn", "jinja2", "pdpp.store")
 
 
@@ -51,6 +55,31 @@ def test_a_read_imports_only_what_it_uses(
     )
     assert done.stderr == "[]\n"
     assert done.stdout
+
+
+@pytest.mark.parametrize("words", [("search", "invoice"), ("schema",), ("fetch", LETTER)])
+def test_a_terminal_costs_a_read_no_whole_renderer(desk: Desk, words: tuple[str, ...]) -> None:
+    script = (
+        "import sys\n"
+        "from pdpp.cli.program import run\n"
+        f"assert run({['read', *words]!r}) == 0\n"
+        f"heavy = {{'rich.console', 'rich.text', 'rich.style', *{HEAVY[1:]!r}}}\n"
+        "print(sorted(heavy & sys.modules.keys()), 'rich' in sys.modules, file=sys.stderr)\n"
+    )
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        env=environment({**desk.variables, "TERM": "xterm"}),
+    ) as process:
+        os.close(theirs)
+        with suppress(OSError):
+            while os.read(ours, 65_536):
+                pass
+        os.close(ours)
+        assert process.stderr is not None
+        assert process.stderr.read() == b"[] True\n"
 
 
 def test_a_read_names_no_secret_where_others_can_see_it(desk: Desk) -> None:

@@ -209,7 +209,7 @@ def test_numbers_are_the_same(agent: Agent, person: Desk) -> None:
         assert re.search(rf"^{group['key']} +{group['count']}$", text, re.MULTILINE)
 
 
-@pytest.mark.scenario("S018")
+@pytest.mark.scenario("S018", 1, on="cli")
 @pytest.mark.parametrize("command", [("read",), ("read", "search"), ("connect",), ("mcp",)])
 def test_no_way_to_read_offers_a_profile_to_choose(
     person: Desk, command: tuple[str, ...], tmp_path: Path

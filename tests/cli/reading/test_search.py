@@ -17,7 +17,7 @@ from pdpp.credentials import Cache, Credential
 QUERY = "invoice 4471"
 
 
-@pytest.mark.scenario("S016")
+@pytest.mark.scenario("S016", 1, on="cli")
 @pytest.mark.parametrize("in_terminal", [False, True])
 def test_each_hit_shows_a_bounded_passage_and_the_command_that_reads_around_it(
     desk: Desk, in_terminal: bool

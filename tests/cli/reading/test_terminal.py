@@ -123,6 +123,16 @@ def test_a_table_fits_as_well(desk: Desk, columns: int) -> None:
     assert all(cell_len(row) <= columns for row in text.splitlines() if "pdpp" not in row)
 
 
+@pytest.mark.parametrize(
+    ("columns", "first"), [(100, ["SETTING", "VALUE", "FROM"]), (40, ["data"])]
+)
+def test_the_tables_of_other_commands_fit_too(desk: Desk, columns: int, first: list[str]) -> None:
+    code, screen = desk.terminal("config", "show", "--data", "d", columns=columns)
+    lines = screen.splitlines()
+    assert (code, lines[0].split()) == (0, first)
+    assert all(cell_len(line) <= columns for line in lines)
+
+
 def test_matches_are_coloured_in_a_terminal(desk: Desk) -> None:
     _, screen = desk.terminal("read", "search", "adhesive")
     assert "<mark>" not in screen

@@ -86,7 +86,7 @@ def read_manifest(path: Path) -> Manifest | None:
         return None
     try:
         return _manifest(json.loads(text))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
         raise InvalidRequest(f"{path} is not the manifest of an export.") from None
 
 
@@ -102,7 +102,7 @@ def _manifest(told: Mapping[str, Any]) -> Manifest:
         files=[_entry(entry) for entry in told["files"]],
         missing_blobs=told["missing_blobs"],
         begun=None if begun is None else Begun(**begun),
-        replaced=told.get("replaced", []),
+        replaced=[_inside(path) for path in told.get("replaced", [])],
         complete=told["complete"] is True,
     )
 
@@ -111,10 +111,15 @@ def _entry(told: Mapping[str, Any]) -> Entry:
     facts = dict(told)
     path, kind = facts.pop("path"), facts.pop("kind")
     size, sha256 = facts.pop("bytes"), facts.pop("sha256")
+    return Entry(_inside(path), kind, size, sha256, facts)
+
+
+def _inside(path: str) -> str:
+    """Return the path of a file of the export, or refuse one that leads out of its folder."""
     place = PurePosixPath(path)
     if place.is_absolute() or ".." in place.parts or "\\" in path or ":" in place.parts[0]:
         raise ValueError("a path that leads out")
-    return Entry(path, kind, size, sha256, facts)
+    return path
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:

@@ -1,5 +1,6 @@
 """``pdpp read aggregate``: one number, or one for each group."""
 
+import re
 from typing import Any
 
 import click
@@ -15,25 +16,39 @@ from pdpp.client.envelope import aggregation_of
 from pdpp.client.request import AggregateOptions
 from pdpp.client.result import Aggregation, Group
 from pdpp.evidence.text import field_text
+from pdpp.mcp.spelling import word
 
 _METRICS = ["count", "sum", "min", "max", "count_distinct"]
+_WORDS = re.compile(r"\w[\w .,&'()@+-]*")
 _GRAINS = ["minute", "hour", "day", "week", "month", "quarter", "year"]
 
 
 @click.command(
     epilog=examples(
         "pdpp read aggregate messages",
-        "pdpp read aggregate transactions --metric sum --field amount --group-by category",
+        "pdpp read aggregate transactions --metric sum --field amount \\",
+        "  --group-by category",
         "pdpp read aggregate messages --group-by-time sent_at --granularity month",
         codes=REMOTE_CODES,
     )
 )
 @click.argument("stream")
-@click.option("--metric", type=click.Choice(_METRICS), default="count", help="What to compute.")
+@click.option(
+    "--metric",
+    type=click.Choice(_METRICS),
+    default="count",
+    metavar="METRIC",
+    help=f"What to compute: {', '.join(_METRICS)}.",
+)
 @click.option("--field", metavar="NAME", help="The field it is of; all but count need one.")
 @click.option("--group-by", metavar="NAME", help="One number for each value of this field.")
 @click.option("--group-by-time", metavar="NAME", help="One for each stretch of this field's time.")
-@click.option("--granularity", type=click.Choice(_GRAINS), help="How long a stretch is.")
+@click.option(
+    "--granularity",
+    type=click.Choice(_GRAINS),
+    metavar="LENGTH",
+    help=f"How long a stretch is: {', '.join(_GRAINS)}.",
+)
 @click.option("--time-zone", metavar="ZONE", help="Whose days they are, such as Europe/Lisbon.")
 @choice.together(choice.connection, choice.filters, choice.limit, choice.as_json)
 @sourced
@@ -94,7 +109,12 @@ def _groups(page: Sheet, found: Aggregation, head: str, records: str) -> None:
     page.line(Span(f"other_count {found.other_count:,} · {records}", "quiet"))
 
 
+def _name(key: str) -> str:
+    """Return what a group is called: quoted where it could pass for a line of ours."""
+    return key if _WORDS.fullmatch(key) else word(key)
+
+
 def _row(group: Group, *, valued: bool) -> list[Cell]:
-    name = "(none)" if group.key is None else field_text(group.key)
+    name = "(none)" if group.key is None else _name(field_text(group.key))
     value: list[Any] = [field_text(group.value)] if valued else []
     return [Span(name, "title"), f"{group.count:,}", *value]

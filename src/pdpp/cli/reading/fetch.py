@@ -32,7 +32,8 @@ _ONE_LINE = 200
     epilog=examples(
         "pdpp read fetch cin_home/messages:m-1",
         "pdpp read fetch messages:m-1 --connection cin_home --fields subject,body",
-        "pdpp read fetch --connection cin_shop --stream orders --record o-7 --expand items",
+        "pdpp read fetch --connection cin_shop --stream orders --record o-7 \\",
+        "  --expand items",
         codes=REMOTE_CODES,
     )
 )
@@ -93,7 +94,7 @@ def _field(page: Sheet, id: str, name: str, value: Any, kind: Kind | None) -> No
         return
     text = field_text(value)
     if len(text) <= _ONE_LINE and "\n" not in text:
-        page.line(label, quote(text) if isinstance(value, str) else text)
+        page.line(label, quote(text) if isinstance(value, str) else text, hang=2)
         return
     served, was_cut = cut(text, DOCUMENT_CHARS)
     shown = f"{len(served):,} of " if was_cut else ""

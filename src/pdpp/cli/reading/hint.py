@@ -62,5 +62,5 @@ def _line(command: list[str], words: Sequence[str], options: Mapping[str, Any]) 
 
 
 def spelled_id(id: str) -> str:
-    """Return an id as it can be copied: as it is, or as a URI where part of it cannot be seen."""
-    return record_uri(parse_handle(id)) if HIDDEN.search(id) else id
+    """Return an id as it can be copied: as it is, or as a URI where it is not seen as one word."""
+    return record_uri(parse_handle(id)) if HIDDEN.search(id) or " " in id else id

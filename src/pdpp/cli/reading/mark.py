@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pdpp.client.result import Excerpt, Span
-from pdpp.evidence.excerpt import CLOSE, OPEN
 from pdpp.evidence.fence import PREFIX, fence
+from pdpp.evidence.mark import CLOSE, OPEN
 
 
 class Piece(NamedTuple):

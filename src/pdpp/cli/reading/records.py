@@ -28,9 +28,10 @@ _INDENT = 3
 @click.command(
     epilog=examples(
         "pdpp read records messages --limit 5",
-        "pdpp read records messages --filter 'sent_at>=2026-01-01' --fields subject,sent_at",
+        "pdpp read records messages --filter 'sent_at>=2026-01-01' --fields subject",
         "pdpp read records orders --sort=-total --expand items --connection cin_shop",
-        "pdpp read records messages --connection cin_home --changes-since beginning --all --jsonl",
+        "pdpp read records messages --connection cin_home \\",
+        "  --changes-since beginning --all --jsonl",
         codes=REMOTE_CODES,
     )
 )
@@ -112,9 +113,10 @@ def _show(client: Client, page: Sheet, pages: Any, asked: Request) -> None:
         if record.deleted:
             page.line(f"{number}. ", id, f" · deleted at {record.deleted_at}")
             return
-        page.line(f"{number}. ", id, " · ", Span(quote(title_of(record, facts)), "title"))
+        title = Span(quote(title_of(record, facts)), "title")
+        page.line(f"{number}. ", id, " · ", title)
         for name, text in fields_of(record, facts).items():
-            page.line(Span(f"{name}: ", "quiet"), text, indent=_INDENT)
+            page.line(Span(f"{name}: ", "quiet"), text, indent=_INDENT, hang=2)
         for name, related in record.expanded.items():
             page.line(Span(f"{name}: ", "quiet"), _related(related), indent=_INDENT)
 

@@ -14,8 +14,8 @@ from pdpp.cli.reading.sheet import Sheet, Span, quoted, sheet
 from pdpp.client import request
 from pdpp.client.request import SearchOptions
 from pdpp.client.result import Excerpt, Hit, Page
+from pdpp.evidence.budget import DEFAULT_LIMIT
 from pdpp.evidence.fence import quote
-from pdpp.evidence.window import DEFAULT_LIMIT
 
 _FEW = 10
 _INDENT = 3
@@ -25,7 +25,7 @@ _INDENT = 3
     epilog=examples(
         "pdpp read search invoice 4471",
         "pdpp read search '\"green tiles\"' --stream messages --connection cin_home",
-        "pdpp read search deposit --filter 'sent_at>=2026-01-01' --all --jsonl > hits.jsonl",
+        "pdpp read search deposit --filter 'sent_at>=2026-01-01' --all --jsonl > hits",
         codes=REMOTE_CODES,
     )
 )
@@ -34,7 +34,8 @@ _INDENT = 3
 @click.option(
     "--mode",
     type=click.Choice(["lexical", "semantic", "hybrid"]),
-    help="By words, by meaning, or both, where the server offers it.",
+    metavar="MODE",
+    help="lexical, by words; semantic, by meaning; or hybrid, where the server offers it.",
 )
 @choice.together(choice.connection, choice.filters, choice.limit, choice.cursor)
 @choice.together(choice.every, choice.as_json, choice.as_lines)

@@ -4,25 +4,17 @@ Every text goes through the sheet, and the sheet makes each hidden character vis
 a record holds reaches a terminal as a command to it.
 """
 
-import os
-import sys
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import click
 
 from pdpp.cli.output import table
 from pdpp.cli.reading.mark import Piece
+from pdpp.cli.screen import Span as Span
+from pdpp.cli.screen import is_terminal
 from pdpp.client.result import Excerpt
 from pdpp.evidence.fence import fence, quote, visible
-
-
-class Span(NamedTuple):
-    """A text and how it is told apart: mark, id, title, quiet or command."""
-
-    text: str
-    style: str = ""
-
 
 Cell = Span | str
 
@@ -32,8 +24,8 @@ class Sheet(Protocol):
 
     coloured: bool
 
-    def line(self, *spans: Cell, indent: int = 0) -> None:
-        """Write a line, folded where it is too long."""
+    def line(self, *spans: Cell, indent: int = 0, hang: int = 0) -> None:
+        """Write a line, folded where it is too long; what is folded hangs in a little more."""
         ...
 
     def command(self, what: str, command: str, indent: int = 0) -> None:
@@ -54,7 +46,7 @@ class PlainSheet:
 
     coloured = False
 
-    def line(self, *spans: Cell, indent: int = 0) -> None:
+    def line(self, *spans: Cell, indent: int = 0, hang: int = 0) -> None:  # noqa: ARG002 - its form
         """Write a line as it is."""
         click.echo(" " * indent + "".join(text_of(span) for span in spans))
 
@@ -80,7 +72,7 @@ def text_of(cell: Cell) -> str:
 
 def sheet() -> Sheet:
     """Return the sheet for where the output goes; only a terminal gets the renderer."""
-    if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
+    if not is_terminal():
         return PlainSheet()
     from pdpp.cli.reading.terminal import TerminalSheet
 

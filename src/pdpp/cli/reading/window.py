@@ -14,7 +14,7 @@ from pdpp.client.client import Client
 from pdpp.client.envelope import window_of
 from pdpp.client.request import WindowOptions
 from pdpp.client.result import Window
-from pdpp.evidence.window import DEFAULT_LIMIT, MAX_LIMIT
+from pdpp.evidence.budget import DEFAULT_LIMIT, MAX_LIMIT
 
 
 @click.command(
@@ -22,7 +22,7 @@ from pdpp.evidence.window import DEFAULT_LIMIT, MAX_LIMIT
         "pdpp read window cin_home/messages:m-1 body",
         "pdpp read window cin_home/messages:m-1 body --offset 4096 --limit 2000",
         "pdpp read window messages:m-1 body --connection cin_home --query deposit",
-        "pdpp read window --connection cin_home --stream messages --record m-1 body --all",
+        "pdpp read window --connection cin_home --stream messages --record m-1 body",
         codes=REMOTE_CODES,
     )
 )

@@ -139,7 +139,7 @@ class Kernel:
                 return await _read(self._resources, _text(request.params, "uri"), context)
             case "initialize" if not context.modern:
                 return self._initialization(request.params)
-        raise RpcError(rpc.METHOD_NOT_FOUND, f"Method not found: {request.method[:80]}")
+        raise RpcError(rpc.METHOD_NOT_FOUND, f"Method not found: {_seen(request.method)}")
 
     async def _call_tool(self, params: JsonObject, context: Context) -> JsonObject:
         name = _text(params, "name")
@@ -147,7 +147,7 @@ class Kernel:
         if not isinstance(arguments, dict):
             raise RpcError(INVALID_PARAMS, "arguments is an object")
         if name not in self._tools:
-            raise RpcError(INVALID_PARAMS, f"Unknown tool: {name[:80]}")
+            raise RpcError(INVALID_PARAMS, f"Unknown tool: {_seen(name)}")
         return await self._tools[name].call(arguments, context)
 
     def _initialization(self, params: JsonObject) -> JsonObject:
@@ -168,6 +168,11 @@ def _text(params: JsonObject, key: str) -> str:
     if not isinstance(value, str):
         raise RpcError(INVALID_PARAMS, f"{key} is required, a string")
     return value
+
+
+def _seen(name: str) -> str:
+    """Return a name that a caller sent, short and with every character to be seen."""
+    return ascii(name[:80])
 
 
 def _freshness(method: str) -> JsonObject:

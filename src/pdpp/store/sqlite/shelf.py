@@ -96,6 +96,10 @@ class SqliteShelf:
         """Return a token by its hash."""
         return vault.token(self._db, token_hash)
 
+    def tokens(self, kind: str) -> Iterator[Token]:
+        """Yield the tokens of a kind, ended ones too, the oldest first."""
+        return iter(vault.tokens(self._db, kind))
+
 
 def _client(row: tuple[Any, ...]) -> Client:
     client_id, name, redirect_uris, created_at, grant_types, about, *times = row

@@ -179,3 +179,13 @@ def token(db: apsw.Connection, token_hash: str) -> Token | None:
         None,
     )
     return None if row is None else Token(*row)
+
+
+def tokens(db: apsw.Connection, kind: str) -> list[Token]:
+    """Return the tokens of a kind, ended ones too, the oldest first."""
+    rows: list[tuple[Any, ...]] = db.execute(
+        f"SELECT {_TOKEN_COLUMNS} FROM token WHERE subject = ? AND kind = ?"
+        " ORDER BY created_at, hash",
+        (SUBJECT, kind),
+    ).fetchall()
+    return [Token(*row) for row in rows]

@@ -130,7 +130,7 @@ class BatchWriter:
         self, key: str, number: int, before: list[CellValue], after: list[CellValue] | None
     ) -> None:
         for place, value in enumerate(before):
-            if after is None or after[place] != value:
+            if after is None or _differ(after[place], value):
                 self._work.cells_gone.append(self._work.cell_key(place, value, key))
                 if after is not None:
                     self._work.add_cell(place, after[place], key, number)
@@ -162,6 +162,11 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterable[st
         on_both = name in before and name in after
         if not on_both or _canonical(before[name]) != _canonical(after[name]):
             yield name
+
+
+def _differ(one: CellValue, other: CellValue) -> bool:
+    """Tell whether cells are not the same to the letter: 1 and 1.0 compare alike and show apart."""
+    return one != other or (isinstance(one, int | float) and repr(one) != repr(other))
 
 
 def _canonical(value: Any) -> bytes:

@@ -1,0 +1,156 @@
+"""Packages: several grants for one client, one for each account, that it reads with one token."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pdpp.authz.selection import make_package
+from pdpp.cli import approval
+from pdpp.cli.asking import Asked, asking
+from pdpp.cli.folder import opened
+from pdpp.cli.options import common, examples, words
+from pdpp.cli.output import show, table
+from pdpp.evidence.fence import visible
+from pdpp.model import instant
+from pdpp.model.errors import NotFound
+from pdpp.model.grant import Grant, Package, status
+from pdpp.store.catalogue import Catalogue
+from pdpp.store.port import Store
+
+
+@click.group()
+def package() -> None:
+    """Give one token for several accounts, each with its own grant."""
+
+
+@package.command(
+    epilog=examples(
+        'pdpp grant package create --client my-agent --purpose "Answer my questions"',
+        "pdpp grant package create --client planner --connection cin_home \\",
+        '  --connection cin_calendar --expires 30d --purpose "Plan my week"',
+    )
+)
+@asking
+@common
+def create(asked: Asked, data: Path, as_json: bool) -> None:
+    """Make a grant for each account, and print the one token for all of them once.
+
+    Without a choice the grants are over everything; connections, streams, fields and records may
+    be named several times. Each grant can be taken back alone, with pdpp grant revoke.
+    """
+    now = instant.now()
+    with opened(data) as store:
+        catalogue = store.catalogue()
+        made, grants, secret, token = make_package(
+            asked.allowances(catalogue),
+            client_id=asked.client,
+            purpose=asked.purpose,
+            now=now,
+            expires_at=asked.expires,
+        )
+        store.add_package(made, grants, [token])
+    document = _document(made, grants, now) | {"package_token": secret}
+    told = _in_words(made, grants, catalogue, now)
+    show(document, [*told, "", "Its token, which is not shown again:", secret], as_json=as_json)
+
+
+@package.command(
+    "list", epilog=examples("pdpp grant package list", "pdpp grant package list --all --json")
+)
+@click.option("--all", "ended_too", is_flag=True, help="Show what is revoked or expired too.")
+@common
+def list_packages(ended_too: bool, data: Path, as_json: bool) -> None:
+    """List the packages that clients have."""
+    now = instant.now()
+    with opened(data) as store:
+        held = [
+            (made, grants)
+            for made, grants in _packages(store)
+            if ended_too or status(made, now) == "active"
+        ]
+    rows = [[visible(text, lines=False) for text in _row(*found, now)] for found in held]
+    heading = ("ID", "CLIENT", "STATUS", "EXPIRES", "GRANTS", "PURPOSE")
+    lines = table([heading, *rows]) if rows else ["No packages."]
+    show({"packages": [_document(*found, now) for found in held]}, lines, as_json=as_json)
+
+
+@package.command("show", epilog=examples("pdpp grant package show pkg_0123456789abcdef"))
+@click.argument("package_id", type=words, metavar="ID")
+@common
+def show_package(package_id: str, data: Path, as_json: bool) -> None:
+    """Tell what each grant of a package lets its client see."""
+    now = instant.now()
+    with opened(data) as store:
+        made, grants = _find(store, package_id)
+        catalogue = store.catalogue()
+    show(_document(made, grants, now), _in_words(made, grants, catalogue, now), as_json=as_json)
+
+
+@package.command(epilog=examples("pdpp grant package revoke pkg_0123456789abcdef"))
+@click.argument("package_id", type=words, metavar="ID")
+@common
+def revoke(package_id: str, data: Path, as_json: bool) -> None:
+    """Take a package back with all its grants; its client's very next request is refused."""
+    with opened(data) as store:
+        _find(store, package_id)
+        revoked = store.revoke_package(package_id)
+        made, grants = _find(store, package_id)
+    text = f"Revoked: {package_id}" if revoked else f"{package_id} was already revoked."
+    show(_document(made, grants, instant.now()), [text], as_json=as_json)
+
+
+def _find(store: Store, package_id: str) -> tuple[Package, Sequence[Grant]]:
+    made = store.package(package_id)
+    if made is None:
+        raise NotFound(f"there is no package {package_id!r}; see pdpp grant package list --all")
+    return made, tuple(store.package_grants(package_id))
+
+
+def _packages(store: Store) -> Iterator[tuple[Package, Sequence[Grant]]]:
+    """Yield every package with its grants, the oldest first."""
+    names = dict.fromkeys(made.package_id for made in store.grants() if made.package_id)
+    return (_find(store, name) for name in names)
+
+
+def _row(made: Package, grants: Sequence[Grant], now: int) -> tuple[str, ...]:
+    end = "never" if made.expires_at is None else instant.to_date_text(made.expires_at)
+    good = sum(status(grant, now) == "active" for grant in grants)
+    count = str(good) if good == len(grants) else f"{good} of {len(grants)}"
+    return made.id, made.client_id, status(made, now), end, count, _purpose(grants)
+
+
+def _purpose(grants: Sequence[Grant]) -> str:
+    """Return what the grants are for; they were made at once, for one thing."""
+    return "; ".join(dict.fromkeys(grant.purpose for grant in grants))
+
+
+def _document(made: Package, grants: Sequence[Grant], now: int) -> dict[str, Any]:
+    told = {
+        name: None if moment is None else instant.to_text(moment)
+        for name, moment in (
+            ("created_at", made.created_at),
+            ("expires_at", made.expires_at),
+            ("revoked_at", made.revoked_at),
+        )
+    }
+    return {
+        "grant_package_id": made.id,
+        "client_id": made.client_id,
+        "status": status(made, now),
+        **told,
+        "grants": [approval.document(grant, now) for grant in grants],
+    }
+
+
+def _in_words(
+    made: Package, grants: Sequence[Grant], catalogue: Catalogue, now: int
+) -> Iterator[str]:
+    ended = "" if made.revoked_at is None else f" since {instant.to_text(made.revoked_at)}"
+    client = visible(made.client_id, lines=False)
+    several = "1 grant" if len(grants) == 1 else f"{len(grants)} grants"
+    yield f"Package {made.id}, {status(made, now)}{ended}: {client} may read through {several}"
+    for grant in grants:
+        yield ""
+        yield from approval.in_words(grant, catalogue.connections, now)

@@ -1,0 +1,30 @@
+"""The screen: what is told apart on it, and how wide it is."""
+
+import os
+import sys
+from typing import NamedTuple
+
+_USUAL = 80
+
+
+class Span(NamedTuple):
+    """A text and how it is told apart: mark, id, title, quiet or command."""
+
+    text: str
+    style: str = ""
+
+
+def is_terminal() -> bool:
+    """Tell whether a person sees the output, on a screen that can do more than print."""
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def columns() -> int:
+    """Return how wide the screen is, or is said to be."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told):
+        return int(told)
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or _USUAL
+    except OSError:
+        return _USUAL

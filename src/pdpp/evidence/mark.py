@@ -1,0 +1,3 @@
+"""Marks: what stands around a match in a preview."""
+
+OPEN, CLOSE = "<mark>", "</mark>"

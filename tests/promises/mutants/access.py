@@ -1,0 +1,259 @@
+"""Breaks of what a grant opens: its fields, times, records, streams and connections, its end."""
+
+# ruff: noqa: ARG005 - a stand-in takes whatever the real thing takes
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import orjson
+from tests.promises.mutants.mutant import Make, Mutant
+
+OUTSIDE = "Nothing outside the grant changes a byte."
+NARROWER = "Narrowing a grant never adds anything."
+REVOKED = "Revocation is seen by the very next request"
+LATER = "A later declaration never widens a grant"
+
+_INTERFERENCE = "tests/promises/test_non_interference.py"
+_WORLDS = f"{_INTERFERENCE}::test_nothing_hidden_changes_a_byte_of_any_answer"
+_ALGEBRA = "tests/promises/test_grant_algebra.py"
+_GRANTS = "tests/resource/test_grants.py"
+_CURSOR = "tests/resource/test_cursor.py"
+_REACHES = "pdpp.authz.principal:grant_reaches"
+
+
+def _each_reach(change: Make) -> Make:
+    """Return what changes every reach of every grant."""
+    return lambda real: lambda *given: tuple(change(reach) for reach in real(*given))
+
+
+def _with_more(belongs: Any) -> Make:
+    """Return what adds to a grant every feed of the store that belongs to one of its own."""
+
+    def make(real: Any) -> Any:
+        def grant_reaches(grant: Any, catalogue: Any) -> Any:
+            from pdpp.store.scope import in_order
+
+            own = real(grant, catalogue)
+            held = {reach.feed.place for reach in own}
+            more = [
+                replace(own[0], feed=feed, stream=feed.stream)
+                for feed in catalogue.feeds.values()
+                if feed.place not in held and any(belongs(feed, reach.feed) for reach in own)
+            ]
+            return in_order([*own, *more])
+
+        return grant_reaches
+
+    return make
+
+
+def _score_by_corpus(_: Any) -> Any:
+    import apsw.fts5aux
+
+    return lambda api, *_: -round(1_000_000 * apsw.fts5aux.bm25(api))
+
+
+def _version_of_everything(real: Any) -> Any:
+    def project(reach: Any, data: bytes, digest: str, *more: Any) -> tuple[bytes, str]:
+        return real(reach, data, digest, *more)[0], digest
+
+    return project
+
+
+def _count_everything(_: Any) -> Any:
+    def count(reader: Any, reach: Any) -> int:
+        sql = "SELECT record_count FROM feed WHERE id = ?"
+        return int(reader._db.execute(sql, (reach.feed.id,)).get)
+
+    return count
+
+
+def _any_cell(_: Any) -> Any:
+    def cell(reach: Any, name: str) -> int | None:
+        place = reach.feed.cells.get(name)
+        return None if place is None else place[0]
+
+    return cell
+
+
+def _last_stamp(_: Any) -> Any:
+    def visible_stamp(
+        reach: Any, created: int, emitted: int, stamps: str | None
+    ) -> tuple[int, int]:
+        marks = orjson.loads(stamps) if stamps else {}
+        return max([(created, emitted), *(tuple(mark) for name, mark in marks.items() if name)])
+
+    return visible_stamp
+
+
+def _any_use(real: Any) -> Any:
+    def blob_shown(store: Any, blob_id: str, _: Iterable[Any]) -> Any:
+        from pdpp.store.scope import owner_reaches
+
+        return real(store, blob_id, owner_reaches(store.catalogue()))
+
+    return blob_shown
+
+
+def _telling_refusal(real: Any) -> Any:
+    def field(reach: Any, name: str, param: str) -> Any:
+        from pdpp.model.errors import FieldNotGranted
+
+        if name in reach.feed.stream.fields and not reach.shows(name):
+            raise FieldNotGranted(f"{name!r} is there, but not for you.", param=param)
+        return real(reach, name, param)
+
+    return field
+
+
+def _all_children(_: Any) -> Any:
+    def through(gate: Any, principal: Any, now: int) -> Any:
+        reaches = [reach for child in principal.children for reach in child.reaches]
+        return replace(principal, reaches=tuple(reaches))
+
+    return through
+
+
+def _newest(reach: Any) -> Any:
+    stream = reach.feed.stream
+    return replace(reach, stream=stream, fields=frozenset(stream.fields)) if reach.whole else reach
+
+
+def _outside(name: str, target: str, make: Make, world: str) -> Mutant:
+    return Mutant(OUTSIDE, name, ((target, make),), (f"{_WORLDS}[{world}]",))
+
+
+MUTANTS = (
+    _outside(
+        "shows every field",
+        "pdpp.store.scope:Reach.project",
+        lambda real: lambda reach, data, digest, shape, select: (data, digest),
+        "few fields-grant",
+    ),
+    _outside(
+        "forgets the time of a grant",
+        _REACHES,
+        _each_reach(lambda reach: replace(reach, time=None)),
+        "a season-package",
+    ),
+    _outside(
+        "forgets which records a grant names",
+        _REACHES,
+        _each_reach(lambda reach: replace(reach, keys=None)),
+        "some keys-grant",
+    ),
+    _outside(
+        "opens the same stream of other connections",
+        _REACHES,
+        _with_more(lambda feed, own: feed.stream.name == own.stream.name),
+        "one stream-grant",
+    ),
+    _outside(
+        "opens the other streams of a connection",
+        _REACHES,
+        _with_more(lambda feed, own: feed.connection == own.connection),
+        "one stream-package",
+    ),
+    _outside(
+        "ranks by the whole corpus",
+        "pdpp.store.sqlite.postings:mark",
+        _score_by_corpus,
+        "a season-grant",
+    ),
+    _outside(
+        "gives versions of whole records",
+        "pdpp.store.scope:Reach.project",
+        _version_of_everything,
+        "few fields-grant",
+    ),
+    _outside(
+        "counts the whole stream",
+        "pdpp.store.sqlite.records:RecordReader.count",
+        _count_everything,
+        "a season-grant",
+    ),
+    _outside(
+        "sorts by hidden fields",
+        "pdpp.store.scope:Reach.cell",
+        _any_cell,
+        "a season without its dates-grant",
+    ),
+    _outside(
+        "finds words in hidden fields",
+        "pdpp.store.scope:Reach.lexical_places",
+        lambda real: lambda reach: {place: name for name, place in reach.feed.lexical.items()},
+        "few fields-grant",
+    ),
+    _outside(
+        "tells of changes in hidden fields",
+        "pdpp.store.sqlite.changes:visible_stamp",
+        _last_stamp,
+        "few fields-grant",
+    ),
+    _outside(
+        "opens the files of hidden records",
+        "pdpp.store.sqlite.store:SqliteStore.blob_shown",
+        _any_use,
+        "few fields-grant",
+    ),
+    _outside(
+        "says in an error that a hidden field exists",
+        "pdpp.store.scope:Reach.field",
+        _telling_refusal,
+        "one stream-grant",
+    ),
+    Mutant(
+        OUTSIDE,
+        "takes a cursor of another grant",
+        (("pdpp.resource.cursor:_bound", lambda real: lambda kind, binding: b""),),
+        (f"{_CURSOR}::test_a_cursor_of_another_grant_is_refused",),
+    ),
+    Mutant(
+        OUTSIDE,
+        "takes a cursor that it did not sign",
+        (("pdpp.resource.cursor:Signer._tag", lambda real: lambda *_: bytes(16)),),
+        (f"{_CURSOR}::test_a_cursor_is_bound_to_its_kind_its_request_and_its_server",),
+    ),
+    Mutant(
+        NARROWER,
+        "shows all fields of the records that a grant names",
+        (
+            (
+                _REACHES,
+                _each_reach(
+                    lambda reach: (
+                        replace(reach, fields=frozenset(reach.stream.fields), whole=True)
+                        if reach.keys
+                        else reach
+                    )
+                ),
+            ),
+        ),
+        (f"{_ALGEBRA}::test_narrowing_a_grant_never_adds_anything",),
+    ),
+    Mutant(
+        REVOKED,
+        "remembers a grant until the server ends",
+        (("pdpp.authz.principal:Gate.forget", lambda real: lambda gate: None),),
+        (f"{_ALGEBRA}::test_an_open_session_of_pages_ends_with_the_grant",),
+    ),
+    Mutant(
+        REVOKED,
+        "sees only what its own process writes",
+        (("pdpp.store.sqlite.store:SqliteStore.state", lambda real: lambda store: (0, 0)),),
+        (f"{_ALGEBRA}::test_another_process_revokes_a_grant_and_the_next_request_sees_it",),
+    ),
+    Mutant(
+        REVOKED,
+        "reads on through the revoked grant of a package",
+        (("pdpp.authz.principal:Gate._through_good_children", _all_children),),
+        (f"{_GRANTS}::test_a_package_reads_through_its_good_grants_only",),
+    ),
+    Mutant(
+        LATER,
+        "reads a grant by the newest declaration",
+        ((_REACHES, _each_reach(_newest)),),
+        ("tests/promises/test_concurrency.py::test_a_later_declaration_never_widens_a_grant",),
+    ),
+)
