@@ -180,6 +180,6 @@ def test_what_a_server_says_of_an_error_commands_no_terminal(tmp_path: Path) -> 
 
 def test_a_narrow_grant_shows_only_its_own(demo: World, tmp_path: Path) -> None:
     mine = at_desk(demo, tmp_path, streams=("albums",), fields=("id",))
-    assert "1 streams of 1 connections." in mine.read("schema")
+    assert "1 stream of 1 connection." in mine.read("schema")
     told = mine.here("read", "records", "albums", "--fields", "name").failed()
     assert told.startswith("field_not_granted: ")
