@@ -110,8 +110,8 @@ def _mix(sources: Iterable[Source]) -> str:
 def page_text(view: PageView) -> str:
     """Return the records of a page, then counts, bookmark and cursor."""
     lines: list[str] = []
-    for number, record in enumerate(view.records, 1):
-        lines += record_lines(record, f"{number}. ")
+    for place, record in enumerate(view.records, 1):
+        lines += record_lines(record, f"{place}. ")
     if not view.records:
         lines.append("no records.")
     shown = counted(len(view.records), "record")
