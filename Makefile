@@ -1,6 +1,7 @@
 PORT ?= 7377
 DATA ?= .demo
 N ?= 100000
+MINUTES ?= 30
 
 VENV := .venv
 AUDITOR := .audit
@@ -25,13 +26,15 @@ COMPILE = uv pip compile --quiet --universal --upgrade --python-version 3.11 --o
 	--generate-hashes --no-header --no-annotate
 
 JUDGES := tests/mcp/judges tests/pages/browser
+SOAKED := tests/promises tests/attacks tests/faults tests/oauth/test_kill.py tests/sources/test_scale.py
 
-.PHONY: help install run test bench lint format docs audit lock judges
+.PHONY: help install run test bench soak lint format docs audit lock judges
 
 help:
 	@echo 'make run      start the server with demo data   PORT=$(PORT) DATA=$(DATA)'
 	@echo 'make test     check format, lint, types, imports, then run every test with coverage'
 	@echo 'make bench    measure the server                N=$(N)'
+	@echo 'make soak     attack and load it for long       MINUTES=$(MINUTES)'
 	@echo 'make lint     check format, lint, types and imports'
 	@echo 'make format   rewrite the code to the house format'
 	@echo 'make docs     write the pages of the reference that are made from the code'
@@ -47,6 +50,7 @@ run: $(VENV)/run.stamp
 
 test: lint judges
 	$(PY) -m pytest -n 2 --dist loadgroup --cov --cov-report=term
+	@$(PY) -m tests.house.scenarios verify
 	@echo "All good: format, lint, types, imports, tests; $$($(PY) -m coverage report --format=total) % covered."
 
 judges: $(JUDGES:%=%/node_modules/.stamp)
@@ -65,6 +69,12 @@ bench: $(VENV)/dev.stamp
 	@$(PY) -m compileall -q src
 	@$(PY) -m bench --records $(N)
 
+# Both parts talk to nothing but servers of their own on this machine, and end by themselves.
+soak: $(VENV)/dev.stamp
+	PDPP_SOAK=1 $(PY) -m pytest -n 2 --dist loadgroup $(SOAKED)
+	@$(PY) -m compileall -q src
+	@$(PY) -m bench.soak --minutes $(MINUTES)
+
 lint: $(VENV)/dev.stamp
 	$(PY) -m ruff format --check --quiet .
 	$(PY) -m ruff check --quiet .
@@ -77,6 +87,7 @@ format: $(VENV)/dev.stamp
 
 docs: $(VENV)/dev.stamp
 	@$(PY) -m tests.house.reference
+	@$(PY) -m tests.house.scenarios
 
 # The auditor asks a public list of known weaknesses, so it is no part of the tests, and it lives
 # outside the environment that it judges.

@@ -4,9 +4,9 @@ import socket
 import sys
 from pathlib import Path
 
-import uvicorn
 from starlette.applications import Starlette
 
+from pdpp.cli.patience import PatientServer
 from pdpp.cli.process import configure, settle
 
 
@@ -40,7 +40,7 @@ def main(kind: str, folder: str) -> None:
     app = {"product": _product, "unrecorded": _unrecorded, "floor": _floor}[kind](Path(folder))
     listener = socket.create_server(("127.0.0.1", 0), backlog=128)
     print(listener.getsockname()[1], flush=True)
-    server = uvicorn.Server(configure(app))
+    server = PatientServer(configure(app))
     settle()
     server.run(sockets=[listener])
 

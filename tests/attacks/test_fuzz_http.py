@@ -13,12 +13,13 @@ from urllib.parse import urlsplit
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pdpp.mcp.http import MAX_BYTES
 from tests.attacks.contract import TRACES
 from tests.attacks.dose import dose
 from tests.attacks.mutation import Cut, cuts, spoilt
 from tests.cli.shell import Served, serving
 from tests.serving import grant, owner, seeded_store
+
+from pdpp.mcp.kernel.http import MAX_BYTES
 
 PATIENCE = 10.0
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}

@@ -11,7 +11,6 @@ import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pdpp.mcp.rpc import INTERNAL_ERROR
 from tests.attacks.contract import CODES, TRACES
 from tests.attacks.dose import SOAK, dose
 from tests.attacks.mutation import ODD, Cut, Edit, cuts, edited, edits, encoded, json_values, spoilt
@@ -21,6 +20,7 @@ from tests.mcp.launch import META, VERSION
 from tests.serving import World, grant, living, seeded_store
 
 from pdpp.mcp.definition import SIGNATURES
+from pdpp.mcp.kernel.rpc import INTERNAL_ERROR
 from pdpp.mcp.stdio import MAX_BYTES
 
 LETTER = "cin_home/messages:m-invoice-4471"

@@ -1,67 +1,83 @@
-"""Killing the server while it hands out tokens leaves a state that is whole."""
+"""Killing a server that hands out, renews and takes back tokens leaves a state that is whole."""
 
-import json
-import os
 import random
-import subprocess
-import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tests.oauth.dance import Dance, Party, oauth_error
-from tests.serving import UNLIMITED, SetClock, running
+import pytest
+from tests.faults.killing import ROUNDS, doom, killed
+from tests.oauth.dance import Dance, Party, dancing, oauth_error
+from tests.oauth.killed import (
+    ISSUED,
+    REFRESHED,
+    REVOKED,
+    REVOKING,
+    dance_on,
+    renewed,
+    reopened,
+    revoke,
+)
 
-from pdpp.app import make_app
-from pdpp.authz.authority import Authority
-from pdpp.store.sqlite.store import SqliteStore
-
-ROOT = Path(__file__).parents[2]
-ROUNDS = 60 if os.environ.get("PDPP_SOAK") == "1" else 4
-
-
-def killed(folder: Path, chance: random.Random) -> list[dict[str, Any]]:
-    """Let a server hand out tokens, kill it at some moment, and return what it told."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.oauth.killed", str(folder)],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "src")))},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    with process:
-        assert process.stdout is not None
-        lines = [process.stdout.readline() for _ in range(chance.randint(2, 6))]
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(chance.random() * 0.02)
-        process.kill()
-        lines += process.stdout.read().split("\n")
-    return [json.loads(line) for line in lines if line.strip()]
+LIFE = 25
+"""How often one store is killed before the next begins."""
+WRITES = 120
+Told = tuple[str, str, dict[str, Any]]
 
 
-def test_a_killed_server_leaves_one_living_pair_or_a_retry_that_gives_one(tmp_path: Path) -> None:
-    chance = random.Random(ROUNDS)
-    for number in range(ROUNDS):
-        folder = tmp_path / str(number)
-        client, *given = killed(folder, chance)
-        store = SqliteStore(folder, SetClock())
-        assert store.check() == []
-        settings = UNLIMITED
-        with running(make_app(store, settings, SetClock())) as server:
-            authority = Authority(store, SetClock())
-            dance = Dance(store, server, SetClock(), authority, server.client())
-            check(dance, Party(client["client_id"], ""), given)
-        store.close()
+@pytest.mark.parametrize("life", range(ROUNDS // LIFE))
+def test_a_killed_server_keeps_what_it_gave_and_what_it_took_back(
+    ram_path: Path, life: int
+) -> None:
+    chance = random.Random(life)
+    with dancing(ram_path):
+        pass
+    seen: set[str] = set()
+    for number in range(LIFE):
+        end = doom(chance, WRITES, steps=8, seconds=0.1)
+        told: list[Told] = killed(end, dance_on, ram_path, LIFE * life + number)
+        seen |= {step for step, _, _ in told}
+        with reopened(ram_path) as dance:
+            assert dance.store.check() == []
+            assert dance.http.get("/readyz").status_code == 200
+            for client_id, steps in by_client(told).items():
+                check(dance, client_id, steps)
+    assert {ISSUED, REFRESHED, REVOKED} <= seen
 
 
-def check(dance: Dance, party: Party, given: list[dict[str, Any]]) -> None:
-    """Check that the last pair is good, and that every earlier one is spent."""
-    assert given
-    last = given[-1]
-    assert dance.read(last["access_token"]) == 200
-    renewed = dance.refresh(party, last["refresh_token"])
-    assert renewed.status_code == 200, renewed.text
-    assert dance.read(renewed.json()["access_token"]) == 200
-    if len(given) > 1:
-        oauth_error(dance.refresh(party, given[0]["refresh_token"]), "invalid_grant")
-        assert dance.read(renewed.json()["access_token"]) == 401
+def by_client(told: list[Told]) -> dict[str, list[Told]]:
+    clients: dict[str, list[Told]] = {}
+    for step in told:
+        clients.setdefault(step[1], []).append(step)
+    return clients
+
+
+def check(dance: Dance, client_id: str, steps: list[Told]) -> None:
+    """Check that the last pair is good or gone, as was told, and that it is so as a whole."""
+    last, _, pair = steps[-1]
+    begun = last == REVOKING and dance.read(pair["access_token"]) == 401
+    if last == REVOKED or begun:
+        check_gone(dance, client_id, pair)
+    else:
+        assert dance.read(pair["access_token"]) == 200
+        following = renewed(dance, client_id, pair)
+        assert dance.read(following["access_token"]) == 200
+        if len(steps) > 2:
+            check_spent(dance, client_id, steps[0][2], following)
+        else:
+            revoke(dance, client_id, following)
+            check_gone(dance, client_id, following)
+
+
+def check_gone(dance: Dance, client_id: str, pair: dict[str, Any]) -> None:
+    """Check that nothing of a pair is good, and that taking it back again is no error."""
+    assert dance.read(pair["access_token"]) == 401
+    oauth_error(dance.refresh(Party(client_id, ""), pair["refresh_token"]), "invalid_grant")
+    revoke(dance, client_id, pair)
+
+
+def check_spent(
+    dance: Dance, client_id: str, first: dict[str, Any], living: dict[str, Any]
+) -> None:
+    """Check that a pair which was spent long ago is refused and ends those that came from it."""
+    oauth_error(dance.refresh(Party(client_id, ""), first["refresh_token"]), "invalid_grant")
+    assert dance.read(living["access_token"]) == 401

@@ -37,6 +37,8 @@ _PREFLIGHT = {
     "Access-Control-Max-Age": "600",
 }
 _LONGEST_LOGGED = 200
+_CODES = {429: "temporarily_unavailable", 500: "server_error", 503: "temporarily_unavailable"}
+"""What the protocol calls a refusal that is not its own."""
 
 log = logging.getLogger("pdpp.oauth")
 
@@ -109,7 +111,10 @@ class Endpoint:
             return self._refuse(error)
         except ClientDisconnect:
             raise
-        except Exception:
+        except Exception as problem:
+            known = self.office.service.store.explain(problem)
+            if known is not None:
+                return self._refuse(known)
             log.exception("%s failed", self.step)
             return self._refuse(
                 OAuthError("Something failed here.", error="server_error", status=500)
@@ -147,9 +152,7 @@ class Endpoint:
         if not isinstance(error, OAuthError):
             error = OAuthError(
                 error.message,
-                error="temporarily_unavailable"
-                if error.status in (429, 503)
-                else "invalid_request",
+                error=_CODES.get(error.status, "invalid_request"),
                 status=error.status,
                 headers=error.headers,
             )

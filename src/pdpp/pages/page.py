@@ -48,7 +48,10 @@ class Page:
             return apologise(error)
         except ClientDisconnect:
             raise
-        except Exception:
+        except Exception as problem:
+            known = self.site.service.store.explain(problem)
+            if known is not None:
+                return apologise(known)
             log.exception("the page %s failed", request.url.path)
             return apologise(ApiError("Something failed here; the server's log has the detail."))
 

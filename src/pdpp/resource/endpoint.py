@@ -1,5 +1,6 @@
 """Endpoints: HTTP requests come in, operations run, answers and errors go out."""
 
+import asyncio
 import logging
 import secrets
 import tempfile
@@ -85,9 +86,11 @@ class Endpoint:
             await send_error(send, error, request_id, self._service.settings, origin)
         except ClientGone:
             return
-        except Exception:
-            log.exception("request %s failed", request_id)
-            failure = ApiError("Something failed here; the log of the server has the detail.")
+        except Exception as problem:
+            failure = self._service.store.explain(problem)
+            if failure is None:
+                log.exception("request %s failed", request_id)
+                failure = ApiError("Something failed here; the log of the server has the detail.")
             await send_error(send, failure, request_id, self._service.settings)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
@@ -142,7 +145,8 @@ class Endpoint:
             answer = await service.runner.read(_kind(route, call), lambda: _read(route, call))
             service.recorder.take(_reading(route, call))
         if isinstance(answer, Piece):
-            await _send_piece(send, answer, request_id, head=route.method == "HEAD")
+            head = route.method == "HEAD"
+            await _send_piece(receive, send, answer, request_id, head=head)
         elif answer is None:
             await send_answer(send, HTTPStatus.NO_CONTENT, b"", request_id)
         else:
@@ -308,20 +312,40 @@ async def send_error(
     await send_answer(send, error.status, body, request_id, headers)
 
 
-async def _send_piece(send: Send, piece: Piece, request_id: str, *, head: bool) -> None:
-    """Send the bytes of a blob piece by piece."""
+async def _send_piece(
+    receive: Receive, send: Send, piece: Piece, request_id: str, *, head: bool
+) -> None:
+    """Send the bytes of a blob piece by piece, for as long as somebody takes them."""
     status = HTTPStatus.PARTIAL_CONTENT if piece.partial else HTTPStatus.OK
     await _start(send, status, _encoded(piece.headers()), request_id)
-    if not head:
+    if head or not await _send_bytes(receive, send, piece):
+        await send({"type": "http.response.body", "body": b""})
+
+
+async def _send_bytes(receive: Receive, send: Send, piece: Piece) -> bool:
+    """Send the bytes of a blob; tell whether the last of them ended the answer."""
+    left = piece.end - piece.start
+    # What is sent to a client that has gone is dropped at once, and nothing would slow the reading
+    # of a large file.
+    gone = asyncio.ensure_future(_until_gone(receive))
+    try:
         with piece.blob.path.open("rb") as source:
             source.seek(piece.start)
-            left = piece.end - piece.start
-            while left:
+            while left and not gone.done():
                 chunk = source.read(min(CHUNK, left))
-                left -= len(chunk)
                 if not chunk:
-                    break
+                    return False
+                left -= len(chunk)
                 await send({"type": "http.response.body", "body": chunk, "more_body": left > 0})
-            if not left and piece.start < piece.end:
-                return
-    await send({"type": "http.response.body", "body": b""})
+                await asyncio.sleep(0)
+        return piece.start < piece.end
+    finally:
+        gone.cancel()
+
+
+async def _until_gone(receive: Receive) -> None:
+    """Wait until a client has gone, which is the second thing heard of a request without a body."""
+    for _ in range(2):
+        if (await receive())["type"] == "http.disconnect":
+            return
+    await asyncio.Event().wait()

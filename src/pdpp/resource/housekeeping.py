@@ -33,10 +33,21 @@ class Housekeeper:
     async def keep(self) -> None:
         """Keep house until cancelled."""
         await asyncio.gather(
-            _every(_DAY_SECONDS, self.prune),
-            _every(_HOUR_SECONDS, self.sweep),
-            _every(_LOOK_SECONDS, self.tend),
+            self._every(_DAY_SECONDS, self.prune),
+            self._every(_HOUR_SECONDS, self.sweep),
+            self._every(_LOOK_SECONDS, self.tend),
         )
+
+    async def _every(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
+        """Do a piece of work again and again; a failure is logged and tried again later."""
+        while True:
+            try:
+                await work()
+            except Exception as problem:
+                known = self._store.explain(problem) is not None
+                told = "housekeeping failed; trying again in %s s"
+                log.error(told, seconds, exc_info=not known)
+            await asyncio.sleep(seconds)
 
     async def prune(self) -> None:
         """Drop the traces of what went away before any bookmark that is still good."""
@@ -59,13 +70,3 @@ class Housekeeper:
             begin = False
             await asyncio.sleep(_PAUSE_SECONDS)
         self._tended = self._store.state()
-
-
-async def _every(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
-    """Do a piece of work again and again; a failure is logged and tried again later."""
-    while True:
-        try:
-            await work()
-        except Exception:
-            log.exception("housekeeping failed; trying again in %s s", seconds)
-        await asyncio.sleep(seconds)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
 from pdpp.evidence.analyse import Phrase
 from pdpp.model.declaration import Declaration
+from pdpp.model.errors import PdppError
 from pdpp.model.grant import Grant, Package
 from pdpp.store.catalogue import Catalogue, Feed
 from pdpp.store.cell import CellValue
@@ -293,6 +294,10 @@ class Store(Protocol):
 
     def occupied(self) -> Mapping[str, int]:
         """Return how many bytes each part of the store takes."""
+        ...
+
+    def explain(self, problem: Exception) -> PdppError | None:
+        """Return what a failure of the store means to a caller, None where it is another's."""
         ...
 
     def check(self) -> list[str]: ...

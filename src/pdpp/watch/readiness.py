@@ -34,8 +34,9 @@ class Readiness(Page):
         service = self._service
         try:
             await service.runner.read("readyz", lambda: service.store.token(""))
-        except Exception:
-            log.exception("the store cannot be read")
+        except Exception as problem:
+            known = service.store.explain(problem) is not None
+            log.error("the store cannot be read", exc_info=not known)
             return False
         return True
 

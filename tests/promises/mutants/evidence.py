@@ -99,7 +99,7 @@ MUTANTS = (
     Mutant(
         HALVES,
         "leaves the way on out of the text half",
-        (("pdpp.mcp.text:call_line", lambda real: lambda call: call.what),),
+        (("pdpp.mcp.spelling:call_line", lambda real: lambda call: call.what),),
         (
             f"{_JOURNEYS}::test_search_results_are_paged_to_the_end_each_hit_once"
             "[content-http-modern]",

@@ -15,6 +15,7 @@ from pdpp.model.errors import StoreError
 from pdpp.store.deadline import DeadlinePassed
 from pdpp.store.port import Deadline
 from pdpp.store.sqlite import schema
+from pdpp.store.sqlite.trouble import advice
 
 Prepare = Callable[[apsw.Connection], None]
 
@@ -41,7 +42,9 @@ class Database:
             os.chmod(path, 0o600)
             schema.migrate(self._writer)
         except (OSError, apsw.Error) as problem:
-            raise StoreError(f"cannot open the database {path}: {problem}") from problem
+            told = advice(problem)
+            more = "" if told is None else f"; {told}"
+            raise StoreError(f"cannot open the database {path}: {problem}{more}") from problem
 
     def _connect(self) -> apsw.Connection:
         db = apsw.Connection(str(self._path), statementcachesize=512)
@@ -120,11 +123,11 @@ class Database:
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
+                self._writer.execute("COMMIT")
             except BaseException:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
                 raise
-            self._writer.execute("COMMIT")
 
     def state(self) -> tuple[int, int]:
         """Return a value that differs after any commit by another connection."""

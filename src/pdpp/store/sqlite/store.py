@@ -12,7 +12,7 @@ import orjson
 
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
-from pdpp.model.errors import NotFound, StoreError
+from pdpp.model.errors import NotFound, PdppError, StoreError
 from pdpp.model.grant import Grant, Package
 from pdpp.store.blobs import BlobFolder, media_type_of
 from pdpp.store.catalogue import Catalogue, Connection, Feed
@@ -47,6 +47,7 @@ from pdpp.store.sqlite.predicate import SUBJECT
 from pdpp.store.sqlite.receipts import RECEIPTS_NAME, ReceiptFile
 from pdpp.store.sqlite.records import RecordReader
 from pdpp.store.sqlite.shapes import Shapes
+from pdpp.store.sqlite.trouble import DAMAGED, advice, explain
 from pdpp.store.sqlite.writer import BatchWriter
 
 _TENDED_PAGES = 500
@@ -331,6 +332,10 @@ class SqliteStore:
 
     # Care
 
+    def explain(self, problem: Exception) -> PdppError | None:
+        """Return what a failure of the disk or of the file means to a caller, and log the cause."""
+        return explain(problem, self._folder / FILE_NAME)
+
     def check(self) -> list[str]:
         """Return what is wrong with the store; nothing when all is well."""
         try:
@@ -341,11 +346,14 @@ class SqliteStore:
                 *self._check_receipts(),
             ]
         except apsw.Error as problem:
-            return [f"the database cannot be read: {problem}"]
+            told = advice(problem)
+            more = "" if told is None else f"; {self._folder / FILE_NAME}: {told}"
+            return [f"the database cannot be read: {problem}{more}"]
 
     def _check_pages(self) -> list[str]:
         rows = self._db.reader.execute("PRAGMA integrity_check")
-        return [row[0] for row in rows if row[0] != "ok"]
+        found = [row[0] for row in rows if row[0] != "ok"]
+        return [*found, f"{self._folder / FILE_NAME}: {DAMAGED}"] if found else []
 
     def _check_receipts(self) -> list[str]:
         if not (self._folder / RECEIPTS_NAME).exists():

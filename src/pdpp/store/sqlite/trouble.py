@@ -1,0 +1,54 @@
+"""Trouble: what a failure of the disk or of a file means, to who asked and to who can mend it."""
+
+import errno
+import logging
+from pathlib import Path
+
+import apsw
+
+from pdpp.model.errors import ApiError, Overloaded, PdppError
+
+log = logging.getLogger("pdpp.store")
+
+_LATER = {"Retry-After": "60"}
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+_NO_ROOM = "there is no room on its disk: make room, and it goes on by itself"
+_READ_ONLY = "it cannot be written to: make its disk writable, and it goes on by itself"
+_FAILING = "its disk fails: see whether it is full, gone or broken, and it goes on by itself"
+DAMAGED = "it is damaged: stop the server, see what pdpp check says, and put a backup in its place"
+
+
+def advice(problem: BaseException) -> str | None:
+    """Return what the owner can do about a failure, None where it is none of a disk or a file."""
+    if isinstance(problem, apsw.FullError) or _number(problem) in _FULL:
+        return _NO_ROOM
+    if isinstance(problem, apsw.ReadOnlyError) or _number(problem) == errno.EROFS:
+        return _READ_ONLY
+    if isinstance(problem, apsw.CorruptError | apsw.NotADBError):
+        return DAMAGED
+    if isinstance(problem, apsw.IOError | apsw.CantOpenError):
+        return _FAILING
+    return None
+
+
+def _number(problem: BaseException) -> int | None:
+    return problem.errno if isinstance(problem, OSError) else None
+
+
+def explain(problem: BaseException, path: Path) -> PdppError | None:
+    """Return what a failure means to a caller, after logging which file it is and what to do."""
+    told = advice(problem)
+    if told is None:
+        return None
+    log.error("%s: %s (%s)", path, told, problem)
+    if told == DAMAGED:
+        return ApiError(
+            "The database of this server is damaged. Its log names the file and what its owner "
+            "can do; asking again does not help."
+        )
+    return Overloaded(
+        "This server cannot write to its disk at the moment, and nothing of this request was "
+        "kept. Send the same again once its owner has seen to it; the log says what is needed.",
+        headers=_LATER,
+    )

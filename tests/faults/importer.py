@@ -1,0 +1,64 @@
+"""Imports an export in small batches and tells what each held; made to be killed."""
+
+import io
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from email.message import EmailMessage
+from pathlib import Path
+
+from bench.exports import claude_code
+from tests.faults.killing import Tell
+
+from pdpp.cli.program import run
+from pdpp.sources import sink
+from pdpp.sources.sink import Sink
+
+MESSAGES, LETTERS = 240, 40
+BATCH = 20
+
+
+def log(folder: Path) -> Path:
+    """Write a log that grows, in which an import goes on in the middle."""
+    return claude_code(folder, MESSAGES)
+
+
+def mailbox(folder: Path) -> Path:
+    """Write a mailbox whose letters carry a file each."""
+    path = folder / "letters.mbox"
+    with path.open("wb") as file:
+        for number in range(LETTERS):
+            file.write(b"From nora@mail.example Thu Jan  1 00:00:00 2026\n")
+            file.write(_letter(number).as_bytes().rstrip() + b"\n\n")
+    return path
+
+
+EXPORTS: tuple[Callable[[Path], Path], ...] = (log, mailbox)
+
+
+def _letter(number: int) -> EmailMessage:
+    letter = EmailMessage()
+    letter["From"], letter["To"] = "nora@mail.example", "ines@mail.example"
+    letter["Date"] = "Thu, 01 Jan 2026 00:00:00 +0000"
+    letter["Message-ID"] = f"<{number}@mail.example>"
+    letter["Subject"] = f"Letter {number}"
+    letter.set_content(f"What happened on day {number}.")
+    letter.add_attachment(
+        f"photo {number}".encode() * 50, maintype="image", subtype="png", filename="photo.png"
+    )
+    return letter
+
+
+def bring(tell: Tell, path: Path, data: Path) -> None:
+    """Import a path; tell the keys of each batch once it is written."""
+    settled = Sink.settle
+
+    def settle(gathered: Sink) -> None:
+        underway = gathered._underway
+        settled(gathered)
+        if underway is not None:
+            tell([(answer.stream, key) for answer in underway.result() for key in answer.keys])
+
+    Sink.settle = settle  # type: ignore[method-assign,assignment]
+    sink.BATCH_ITEMS = BATCH
+    with redirect_stdout(io.StringIO()):
+        assert run(["import", str(path), "--yes", "--json", "--data", str(data)]) == 0
