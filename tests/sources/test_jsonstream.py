@@ -3,8 +3,9 @@
 import io
 import json
 import tracemalloc
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain, repeat
+from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import pytest
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 
 from pdpp.model.errors import DamagedFile
 from pdpp.sources import jsonstream
-from pdpp.sources.item import Skipped
-from pdpp.sources.jsonstream import Element, elements
+from pdpp.sources.item import Found, Item, Skipped, Unknown
+from pdpp.sources.jsonstream import Element, elements, objects, read_each
+from pdpp.sources.tree import open_tree
 
 LEAVES = st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.text()
 VALUES = st.recursive(
@@ -186,3 +188,26 @@ def test_memory_stays_small_over_an_element_that_is_too_large(
     count, peak = peak_of(pieces, longest=20_000)
     assert count == 2
     assert peak < 2 << 20
+
+
+def test_each_value_goes_to_a_reader_and_one_that_surprises_it_loses_no_other(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"all": [{"id": "1"}, {}, {"id": bad}, {"id": "4"}]}')
+    [entry] = open_tree(path).entries
+
+    def reader(value: Any, where: str) -> Iterator[Found]:
+        yield Item("things", value["id"], {"where": where})
+
+    first, second, third, fourth = read_each(entry, reader, "all.item", noun="thing")
+    assert first == Item("things", "1", {"where": "a.json thing 1"})
+    assert second == Unknown("a shape that is not known", "a.json thing 2 (KeyError)")
+    assert isinstance(third, Skipped)
+    assert fourth == Item("things", "4", {"where": "a.json thing 4"})
+
+
+def test_the_objects_of_a_list_come_without_the_rest(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('[{"a": 1}, 2, {"b": oh}, [{}], {"c": 3}]')
+    assert list(objects(open_tree(path).entries[0])) == [{"a": 1}, {"c": 3}]

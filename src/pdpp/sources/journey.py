@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.guard import SURPRISES, surprise
-from pdpp.sources.item import Found, Item, Place, Skipped, Unknown
+from pdpp.sources.item import Item, Place, Skipped, Unknown
 from pdpp.sources.journal import Journal, Position, fresh_place, position_of
 from pdpp.sources.report import Report
 from pdpp.sources.sink import Sink
@@ -61,22 +61,23 @@ class Journey:
         """Tell whether somebody wants the journey to end."""
         return self._stop()
 
-    def take(self, found: Found, *, growing: bool) -> None:
+    def take(self, found: Item | Skipped | Unknown, *, growing: bool) -> None:
         """Count one thing, and gather it where it is an item.
 
         The end of a part that is ``growing`` may be cut off without anything being wrong.
         """
+        report = self._report
+        if isinstance(found, Skipped) and found.cut and growing and self._patient:
+            return
+        report.counts["read"] = read = report.counts["read"] + 1
         if isinstance(found, Item):
-            self._report.counts["read"] += 1
             self._sink.add(found)
         elif isinstance(found, Unknown):
-            self._report.counts["read"] += 1
-            self._report.wonder(found.reason, found.example)
-        elif isinstance(found, Skipped) and not (found.cut and growing and self._patient):
-            self._report.counts["read"] += 1
-            self._report.skip(found.reason, found.example)
-            self._report.cut |= found.cut and not growing
-        if self._report.counts["read"] % _TELL_EVERY == 0:
+            report.wonder(found.reason, found.example)
+        else:
+            report.skip(found.reason, found.example)
+            report.cut |= found.cut and not growing
+        if not read % _TELL_EVERY:
             self._tell()
 
     def reach(self, name: str, position: Position) -> None:
@@ -117,10 +118,14 @@ class _Reader:
         self._whole = True
 
     def run(self) -> bool:
+        grows, stopped = self._part.grows, self._journey.stopped
         try:
             for found in self._part.read(self._place):
-                self._take(found)
-                if isinstance(found, Place) == self._part.grows and self._journey.stopped():
+                if isinstance(found, Place):
+                    self._place = found
+                else:
+                    self._take(found)
+                if isinstance(found, Place) == grows and stopped():
                     self._reach(done=False)
                     return False
         except DamagedFile as problem:
@@ -135,10 +140,7 @@ class _Reader:
         self._whole = False
         self._journey.take(skipped, growing=False)
 
-    def _take(self, found: Found) -> None:
-        if isinstance(found, Place):
-            self._place = found
-            return
+    def _take(self, found: Item | Skipped | Unknown) -> None:
         self._items += 1
         if self._items <= self._passed_over:
             return

@@ -45,10 +45,14 @@ def drafts_of(feed: Feed, lines: Iterable[Line]) -> Drafts:
     consent = feed.stream.consent_time_field
     time_place = None if consent is None else feed.cells[consent][0]
     drafts: dict[str, Draft | int] = {}
+    shapes: dict[tuple[str, ...], tuple[str, ...]] = {}
     for _, key, emitted, data in lines:
         if data is None:
             drafts[key] = emitted
             continue
+        names = tuple(data)
+        if names not in shapes:
+            shapes[names] = tuple(sorted(names))
         canonical = orjson.dumps(data, option=CANONICAL)
         cells = cells_in(data)
         time = None if time_place is None else cells[time_place]
@@ -57,7 +61,7 @@ def drafts_of(feed: Feed, lines: Iterable[Line]) -> Drafts:
             emitted,
             canonical,
             digest_of(canonical),
-            tuple(sorted(data)),
+            shapes[names],
             cells,
             orjson.dumps(cells).decode(),
             time if isinstance(time, int) else None,

@@ -22,6 +22,7 @@ _THIRTEEN = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _HEAD = 9
 _ROW = 19
 """How many digits the length of a head, and the number of a row, take at the front of a pack."""
+_HEAD_FORM, _ROW_FORM = f"%{_HEAD}d".encode(), f"%{_ROW}d".encode()
 
 _EXACT = frozenset({Kind.TEXT, Kind.BOOLEAN, *TIMES})
 """The kinds of field whose cells JSON says exactly: texts and whole numbers of one word."""
@@ -71,7 +72,7 @@ class Work:
     records_gone: list[tuple[int]] = field(default_factory=list)
     _packs: list[bytes] = field(default_factory=list)
     _words: list[bytes] = field(default_factory=list)
-    _numbers: list[int] = field(default_factory=list)
+    _last: int = 0
     _plain: list[int] = field(default_factory=list)
     _counted: list[int] = field(default_factory=list)
 
@@ -88,8 +89,8 @@ class Work:
         """Take a new record; numbers come in their order, without a gap."""
         key, emitted, data, digest, _, cells, cells_json, time, words, blobs = wanted
         head = orjson.dumps((number, key, emitted, time, shape, digest, cells_json))
-        self._packs.append(b"%*d%b%b" % (_HEAD, len(head), head, data))
-        self._numbers.append(number)
+        self._packs.append(_HEAD_FORM % len(head) + head + data)
+        self._last = number
         for place in self._counted:
             self.add_cell(place, cells[place], key, number)
         self.add_words(number, words)
@@ -107,7 +108,7 @@ class Work:
     def add_words(self, number: int, words: Mapping[int, str]) -> None:
         """Take the words of a record, by place."""
         for place, text in words.items():
-            self._words.append(b"%*d%b" % (_ROW, index_row(number, place), text.encode()))
+            self._words.append(_ROW_FORM % index_row(number, place) + text.encode())
 
     def carry_out(self, db: apsw.Connection) -> None:
         """Write everything that was gathered."""
@@ -150,6 +151,6 @@ class Work:
         packs = apsw.carray(tuple(self._packs))
         db.execute(_NEW_RECORDS, {**feed, "version": self.version, "packs": packs})
         if self._plain:
-            first, last = self._numbers[0], self._numbers[-1]
+            first = self._last - len(self._packs) + 1
             places = orjson.dumps(self._plain).decode()
-            db.execute(_NEW_CELLS, {**feed, "first": first, "last": last, "places": places})
+            db.execute(_NEW_CELLS, {**feed, "first": first, "last": self._last, "places": places})
