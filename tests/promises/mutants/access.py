@@ -206,13 +206,18 @@ MUTANTS = (
     Mutant(
         OUTSIDE,
         "takes a cursor of another grant",
-        (("pdpp.resource.cursor:_bound", lambda real: lambda kind, binding: b""),),
+        (
+            (
+                "pdpp.resource.cursor:Signer._bound",
+                lambda real: lambda signer, kind, binding: real(signer, kind, ()),
+            ),
+        ),
         (f"{_CURSOR}::test_a_cursor_of_another_grant_is_refused",),
     ),
     Mutant(
         OUTSIDE,
         "takes a cursor that it did not sign",
-        (("pdpp.resource.cursor:Signer._tag", lambda real: lambda *_: bytes(16)),),
+        (("pdpp.resource.cursor:_tag", lambda real: lambda *_: bytes(16)),),
         (f"{_CURSOR}::test_a_cursor_is_bound_to_its_kind_its_request_and_its_server",),
     ),
     Mutant(

@@ -93,7 +93,12 @@ MUTANTS = (
     Mutant(
         HANDLES,
         "takes what one grant was shown under another",
-        (("pdpp.resource.cursor:_bound", lambda real: lambda kind, binding: b""),),
+        (
+            (
+                "pdpp.resource.cursor:Signer._bound",
+                lambda real: lambda signer, kind, binding: real(signer, kind, ()),
+            ),
+        ),
         (f"{_CLOSURE}::test_a_cursor_of_one_grant_is_refused_under_another_of_the_same_reach",),
     ),
     Mutant(

@@ -31,13 +31,13 @@ def _before_its_equals(real: Any) -> Any:
 def _one_batch_late(real: Any) -> Any:
     held: list[Any] = []
 
-    def write(store: Any, feed: Any, lines: Any) -> Any:
+    def write(store: Any, feed: Any, drafts: Any) -> Any:
         from pdpp.store.port import Written
 
         while held:
             real(store, *held.pop())
-        held.append((feed, lines))
-        return Written(len(lines), 0, 0, 0)
+        held.append((feed, drafts))
+        return Written(len(drafts), 0, 0, 0)
 
     return write
 
@@ -80,7 +80,7 @@ MUTANTS = (
     Mutant(
         KILLED,
         "acknowledges a batch before it is written",
-        (("pdpp.store.sqlite.store:SqliteStore.write", _one_batch_late),),
+        (("pdpp.store.sqlite.store:SqliteStore._write", _one_batch_late),),
         (
             "tests/promises/test_kill.py"
             "::test_a_killed_ingest_loses_nothing_acknowledged_and_corrupts_nothing[0]",
