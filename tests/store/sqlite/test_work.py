@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.store.records import FEWER, KEYS, MESSAGES
-from tests.store.world import Clock, Data, World, fresh
+from tests.store.world import Clock, Data, World, declare, fresh, stream
 
 from pdpp.model import instant
 from pdpp.store.cell import CellValue, cell_values
+from pdpp.store.port import Line, Written
 from pdpp.store.scope import digest_of
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 
@@ -98,4 +99,20 @@ def test_a_batch_that_fails_on_the_way_leaves_nothing(broken: str, tmp_path: Pat
         world.put({"a": {"body": "pear"}, "b": {"body": "plum"}})
     assert world.keys() == ["a"]
     assert cells_in(tmp_path) == before
+    world.store.close()
+
+
+def test_a_batch_made_ready_before_its_stream_changed_is_written_as_it_is_declared_now(
+    tmp_path: Path,
+) -> None:
+    world = World(SqliteStore(tmp_path, Clock())).settle(
+        declare(stream(query={"range_filters": {"at": ["gte"]}}))
+    )
+    world.put({"old": {"size": 1}})
+    data = {"size": 2, "weight": 0.1, "at": "2026-03-01T12:00:00Z"}
+    lines = [Line(0, "new", 5, data), Line(1, "old", 6, None)]
+    write = world.store.draft(world.feed(), lines)
+    world.store.register(declare(version="2"))
+    assert write() == Written(new=1, deleted=1)
+    assert same(cells_in(tmp_path), meant(world, {"new": data}))
     world.store.close()
