@@ -54,6 +54,12 @@ def test_an_unknown_stream_is_recovered_from(agent: Agent) -> None:
     assert "transactions" in agent.follow(refusal.shown("schema")).visible
 
 
+def test_a_search_that_finds_nothing_shows_what_there_is(agent: Agent) -> None:
+    found = agent.call("search", {"query": "heliotrope zeppelin"})
+    assert not found.ids
+    assert "transactions" in agent.follow(found.shown("schema")).visible
+
+
 def test_an_unknown_relation_is_recovered_from(agent: Agent) -> None:
     asked = {"stream": "threads", "connection_id": "cin_home", "expand": ["letters"]}
     refusal = agent.call("query_records", asked)

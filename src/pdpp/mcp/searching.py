@@ -103,6 +103,8 @@ class _Page:
         following = None
         if cursor is not None:
             following = NextCall("next", "search", {**self._arguments, "cursor": cursor})
+        elif not found.hits:
+            following = NextCall("what there is", "schema", {})
         return SearchView(
             envelope=envelope,
             hits=drawn,

@@ -48,7 +48,7 @@ def search_text(view: SearchView) -> str:
     """Return the hits, evidence first, then what there is in all and how to go on."""
     lines = [drawn.text for drawn in view.hits]
     if not view.hits:
-        lines.append("no hits.")
+        lines.append("no hits. A record must hold every word: try fewer, or others.")
     lines.append(_total(view))
     sources = [drawn.hit.source for drawn in view.hits]
     if len({source.connection_id for source in sources}) > 1:
