@@ -1,6 +1,6 @@
 """Postings: the records of one reach that hold one phrase, newest first, each with its score."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -19,8 +19,14 @@ from pdpp.store.sqlite.layout import (
 
 ROWS = "SELECT rowid, pdpp_mark(lex) FROM lex WHERE lex MATCH ? AND rowid BETWEEN ? AND ?"
 _SOME = f"{ROWS} LIMIT ?"
+Scored = tuple[int, int, Reach]
+"""How well a record matches, its number, and the reach it was found through."""
+
 _FAR = 256
 _CHUNK = 64
+_SPARE = 2
+"""How many rows more are read than were asked for: the next turn often asks for just one record,
+and looking for the place again costs as much as several rows."""
 
 _SATURATION = 1.2
 _LENGTH_WEIGHT = 0.5
@@ -43,7 +49,7 @@ def score(hits: int, length: int) -> int:
 
 
 class Walk:
-    """Takes records a few at a time.
+    """Takes records a few at a time, each as its score, its number and the reach it is of.
 
     No statement stays open in between: all walks of a search share one, where each would need its
     own made ready.
@@ -51,32 +57,36 @@ class Walk:
 
     def __init__(self, db: apsw.Connection, reach: Reach, phrase: Phrase) -> None:
         self._db = db
+        self._reach = reach
         self._match = match_expression((phrase,))
-        self._places = frozenset(reach.lexical_places())
-        self._first, self._last = index_span(reach.feed.id)
-        self._held: list[tuple[int, int]] = []
+        self._places, self._first, self._last = _bounds(reach)
+        self._held: list[Scored] = []
         self._ended = False
 
-    def take(self, count: int) -> list[tuple[int, int]]:
+    def take(self, count: int) -> list[Scored]:
         """Return the next records, as many as there are up to a number."""
-        while len(self._held) < count and not self._ended:
-            self._held += self._added(self._read(count - len(self._held) + 1))
-        taken, self._held = self._held[:count], self._held[count:]
-        return taken
+        held = self._held
+        while len(held) < count and not self._ended:
+            held += self._added(self._read(count - len(held) + _SPARE))
+        self._held = held[count:]
+        return held[:count]
 
-    def each(self) -> Iterator[tuple[int, int]]:
+    def each(self) -> Iterator[Scored]:
         """Yield the records one by one."""
         while taken := self.take(_CHUNK):
             yield from taken
 
-    def _added(self, rows: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    def _added(self, rows: Sequence[tuple[int, int]]) -> list[Scored]:
         """Return the records of some rows, the scores of their visible fields added up."""
-        places, totals = self._places, dict[int, int]()
-        for row, points in rows:
-            if row & PLACE_MASK in places:
-                record = row >> PLACE_BITS
-                totals[record] = totals.get(record, 0) + points
-        return [(turned(record), total) for record, total in totals.items()]
+        places, reach = self._places, self._reach
+        totals = {row >> PLACE_BITS: points for row, points in rows if row & PLACE_MASK in places}
+        if len(totals) < len(rows):  # a record with several rows, or a row that is not shown
+            totals.clear()
+            for row, points in rows:
+                if row & PLACE_MASK in places:
+                    record = row >> PLACE_BITS
+                    totals[record] = totals.get(record, 0) + points
+        return [(total, turned(record), reach) for record, total in totals.items()]
 
     def _read(self, count: int) -> list[tuple[int, int]]:
         """Return the next rows; those of a record come together, or not yet."""
@@ -86,11 +96,18 @@ class Walk:
             self._ended = True
             return rows
         broken = rows[-1][0] >> PLACE_BITS
-        whole = [row for row in rows if row[0] >> PLACE_BITS != broken]
-        if not whole:
+        while rows and rows[-1][0] >> PLACE_BITS == broken:
+            rows.pop()
+        if not rows:
             return self._read(count + MOST_PLACES)
         self._first = broken << PLACE_BITS
-        return whole
+        return rows
+
+
+@lru_cache(maxsize=8_192)
+def _bounds(reach: Reach) -> tuple[frozenset[int], int, int]:
+    """Return the places in the index that a reach shows, and the rows between which it lies."""
+    return (frozenset(reach.lexical_places()), *index_span(reach.feed.id))
 
 
 class Postings:
@@ -103,8 +120,7 @@ class Postings:
     def __init__(self, db: apsw.Connection, reach: Reach, phrase: Phrase) -> None:
         self._db = db
         self._match = match_expression((phrase,))
-        self._places = frozenset(reach.lexical_places())
-        self._first, self._last = index_span(reach.feed.id)
+        self._places, self._first, self._last = _bounds(reach)
         self._records: Iterator[tuple[int, int]] | None = None
         self._head: tuple[int, int] | None = None
 

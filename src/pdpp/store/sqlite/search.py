@@ -27,7 +27,7 @@ from pdpp.store.sqlite.layout import (
     turned,
 )
 from pdpp.store.sqlite.lens import COLUMNS, Lenses
-from pdpp.store.sqlite.postings import ROWS, Postings, Walk
+from pdpp.store.sqlite.postings import ROWS, Postings, Scored, Walk
 from pdpp.store.sqlite.predicate import limits_where
 
 CANDIDATES = 2_000
@@ -43,11 +43,10 @@ _ALL = f"""
 """
 """Only rows of feeds in reach are scored; most of what is rare may be anywhere else."""
 
-_Scored = tuple[int, int, Reach]
 _Posting = tuple[int, int]
 """A row of the index and how strongly the phrase marks it."""
 
-_Take = Callable[[int], list[tuple[int, int]]]
+_Take = Callable[[int], list[Scored]]
 
 
 class Searcher:
@@ -71,7 +70,7 @@ class Searcher:
 
     def _candidates(
         self, reaches: tuple[Reach, ...], phrases: tuple[Phrase, ...]
-    ) -> tuple[list[_Scored], bool]:
+    ) -> tuple[list[Scored], bool]:
         """Return the scored candidates, and whether they are all that match.
 
         When a phrase is rare everywhere its rows are read at once; otherwise, and where there are
@@ -98,7 +97,7 @@ class Searcher:
         phrases: tuple[Phrase, ...],
         rare: int,
         rows: list[_Posting],
-    ) -> list[_Scored]:
+    ) -> list[Scored]:
         by_feed = _by_feed(reaches)
         others = [phrase for index, phrase in enumerate(phrases) if index != rare]
         totals: dict[int, int] = {}
@@ -106,7 +105,7 @@ class Searcher:
             record = turned(row >> PLACE_BITS)
             if row & PLACE_MASK in by_feed[feed_of(record)][1]:
                 totals[record] = totals.get(record, 0) + points
-        scored: list[_Scored] = []
+        scored: list[Scored] = []
         for record, total in totals.items():
             reach, places = by_feed[feed_of(record)]
             if not self._shown(reach, record):
@@ -127,21 +126,21 @@ class Searcher:
 
     def _from_walks(
         self, reaches: Sequence[Reach], phrases: tuple[Phrase, ...]
-    ) -> tuple[list[_Scored], bool]:
+    ) -> tuple[list[Scored], bool]:
         """Take turns among the reaches until the candidates are full or nothing is left."""
-        scored: list[_Scored] = []
-        walks = [(reach, self._walk(reach, phrases)) for reach in reaches]
+        scored: list[Scored] = []
+        walks = [self._walk(reach, phrases) for reach in reaches]
         while walks and len(scored) < CANDIDATES:
             share = max(1, (CANDIDATES - len(scored)) // len(walks))
             going = []
-            for reach, take in walks:
+            for take in walks:
                 self._check()
                 taken = take(min(share, CANDIDATES - len(scored)))
-                scored += [(total, record, reach) for record, total in taken]
+                scored += taken
                 if len(taken) == share or len(scored) == CANDIDATES:
-                    going.append((reach, take))
+                    going.append(take)
             walks = going
-        return scored, not any(take(1) for _, take in walks)
+        return scored, not any(take(1) for take in walks)
 
     def _walk(self, reach: Reach, phrases: tuple[Phrase, ...]) -> _Take:
         """Return what takes the next records of one reach that hold every phrase, newest first."""
@@ -152,9 +151,10 @@ class Searcher:
                 return walk.take
             found = walk.each()
         else:
-            found = self._join([Postings(self._db, reach, phrase) for phrase in phrases])
+            streams = [Postings(self._db, reach, phrase) for phrase in phrases]
+            found = ((total, record, reach) for record, total in self._join(streams))
         if not free:
-            found = (item for item in found if self._shown(reach, item[0]))
+            found = (item for item in found if self._shown(reach, item[1]))
         return lambda count: list(islice(found, count))
 
     def _join(self, streams: Sequence[Postings]) -> Iterator[tuple[int, int]]:
@@ -181,7 +181,7 @@ class Searcher:
         sql = f"SELECT 1 FROM record r WHERE r.id = ? {where.text}"
         return next(self._db.execute(sql, (record, *where.values)), None) is not None
 
-    def _ordered(self, scored: list[_Scored], after: SearchPosition | None) -> Iterator[Hit]:
+    def _ordered(self, scored: list[Scored], after: SearchPosition | None) -> Iterator[Hit]:
         """Yield hits by score, then newest first, then by handle, from a position on."""
         for score, group in groupby(scored, key=itemgetter(0)):
             if after is not None and score > after.score:
