@@ -242,6 +242,7 @@ def running(app: ASGIApp, listening_on: socket.socket | None = None) -> Iterator
         log_level="warning",
         access_log=False,
         ws="none",
+        timeout_keep_alive=60,
         timeout_graceful_shutdown=5,
     )
     server = _Server(config)

@@ -90,7 +90,7 @@ class Ended:
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return this process's environment without what steers the program."""
-    steering = ("PDPP_", "XDG_", "PYTHONUNBUFFERED", "PYTHONIOENCODING")
+    steering = ("PDPP_", "XDG_", "PYTHONUNBUFFERED", "PYTHONIOENCODING", "MAKE", "MFLAGS")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(steering)}
     return kept | dict(extra or {})
 

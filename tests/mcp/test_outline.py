@@ -25,7 +25,7 @@ def test_an_index_of_one_thing_counts_in_the_singular() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "told"), [(1, "· 1 record"), (2, "· 2 records"), (None, "· None records")]
+    ("count", "told"), [(1, "· 1 record"), (2, "· 2 records"), (None, "· null records")]
 )
 def test_an_aggregate_tells_of_how_many_records_it_is(count: int | None, told: str) -> None:
     body = {"metric": "count", "stream": "messages", "value": 1, "filtered_record_count": count}

@@ -13,6 +13,8 @@ from pdpp.cli.patience import Line, PatientServer
 
 BACKLOG = 2_048
 STOP_SECONDS = 10
+IDLE_SECONDS = 25
+"""How long a connection is kept between two requests: as long as a model may think about one."""
 
 _ROUNDS = (50_000, 20, 20)
 
@@ -30,6 +32,7 @@ def configure(app: Any) -> uvicorn.Config:
         proxy_headers=False,
         server_header=False,
         backlog=BACKLOG,
+        timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=STOP_SECONDS,
     )
 
