@@ -30,8 +30,11 @@ class Framed(HttpToolsProtocol):
         """Go on to the body; a head that came at once may be too long as well."""
         if len(self.pipeline) >= MOST_WAITING:
             raise ConnectionAbortedError("more requests were sent ahead than may wait")
-        told = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
-        self._idle_bytes = told if told > MOST_BYTES else 0
+        if self._idle_bytes > MOST_BYTES:
+            told = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
+            self._idle_bytes = told if told > MOST_BYTES else 0
+        else:
+            self._idle_bytes = 0
         super().on_headers_complete()
         if not self.pipeline:
             self._running = self.cycle

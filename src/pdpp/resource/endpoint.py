@@ -193,8 +193,11 @@ class ClientGone(Exception):
 
 
 def _kind(route: Route, call: Call) -> str:
-    """Return what reads are alike in how long they take: those of one caller on one route."""
-    return f"{route.name} {call.principal.binding}"
+    """Return what reads are alike in how long they take: those of one caller on one route.
+
+    Where they are of one connection they are apart: that is far less than all of them.
+    """
+    return f"{route.name} {call.principal.binding} {call.query.text('connection_id')}"
 
 
 def _read(route: Route, call: Call) -> Any:
