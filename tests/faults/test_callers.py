@@ -15,6 +15,7 @@ from tests.faults.callers import crowd, dial, is_cut, patient, wait_until
 from tests.serving import World, keep, owner, planted_store
 
 from pdpp.cli.patience import Limits
+from pdpp.cli.process import configure
 from pdpp.store.sqlite.store import SqliteStore
 
 SHORT = Limits(seconds=1.0, least_bytes=1)
@@ -129,6 +130,10 @@ def test_a_caller_who_waits_for_a_long_answer_is_not_cut_off(world: World) -> No
             assert not is_cut(waiting)
         waiting.setblocking(True)
         assert waiting.recv(1 << 16).startswith(b"HTTP/1.1 200")
+
+
+def test_a_connection_between_two_requests_is_closed_before_it_would_be_cut() -> None:
+    assert 5 < configure(None).timeout_keep_alive < Limits().seconds
 
 
 def test_idle_callers_make_room_for_new_ones(store: SqliteStore) -> None:

@@ -24,17 +24,6 @@ pytestmark = [
 ]
 
 ROOT = Path(__file__).parents[2]
-RECORDS = 3_000
-
-
-@pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("bench")
-
-
-@pytest.fixture(scope="module")
-def stock(shelf: Path) -> Stock:
-    return open_stock(shelf, RECORDS, fresh=False, say=lambda _: None)
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +76,7 @@ def test_a_search_fills_a_page_with_evidence(
 
 
 def test_a_stock_of_the_same_code_is_taken_as_it_is(shelf: Path, stock: Stock) -> None:
-    assert open_stock(shelf, RECORDS, fresh=False, say=pytest.fail) == stock
+    assert open_stock(shelf, stock.world.records, fresh=False, say=pytest.fail) == stock
 
 
 def test_an_answer_that_is_no_success_is_not_measured(clients: dict[str, Client]) -> None:
@@ -205,11 +194,11 @@ def test_a_table_lines_up() -> None:
     assert len({len(line) for line in table(rows).splitlines()}) == 1
 
 
-def test_a_small_run_prints_and_writes_every_row(shelf: Path) -> None:
+def test_a_small_run_prints_and_writes_every_row(shelf: Path, stock: Stock) -> None:
     target = shelf / "result.json"
     run = subprocess.run(
         [
-            *(sys.executable, "-m", "bench", f"--records={RECORDS}", "--rounds=1"),
+            *(sys.executable, "-m", "bench", f"--records={stock.world.records}", "--rounds=1"),
             *(f"--folder={shelf}", f"--json={target}"),
         ],
         cwd=ROOT,

@@ -12,7 +12,7 @@ from bench.process import serving
 from bench.soak import Span, percentile, prepare, verdict
 from bench.soak_callers import Log, call
 from bench.soak_traffic import Ask, traffic
-from bench.stock import Stock, open_stock
+from bench.stock import Stock
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="the soak reads /proc"),
@@ -20,17 +20,6 @@ pytestmark = [
 ]
 
 ROOT = Path(__file__).parents[2]
-RECORDS = 3_000
-
-
-@pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("soak")
-
-
-@pytest.fixture(scope="module")
-def stock(shelf: Path) -> Stock:
-    return open_stock(shelf, RECORDS, fresh=False, say=lambda _: None)
 
 
 def test_every_kind_of_request_is_asked_and_answered_well(stock: Stock, tmp_path: Path) -> None:
