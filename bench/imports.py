@@ -4,7 +4,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,12 +15,11 @@ import orjson
 from bench.exports import MAKERS, claude_code
 from bench.report import Row
 from pdpp.model import instant
-from pdpp.resource.ingest import ready_lines
+from pdpp.resource.ingest import Intake
 from pdpp.resource.settings import Settings
 from pdpp.sources.arrival import Arrival, Rails, destination
 from pdpp.sources.drawer import Drawer
 from pdpp.sources.item import START, Item
-from pdpp.sources.sink import Write
 from pdpp.sources.source import Wishes
 from pdpp.sources.tree import open_tree
 from pdpp.sources.verdict import Verdict, judge
@@ -29,12 +28,11 @@ from pdpp.store.scope import owner_reaches
 from pdpp.store.sqlite.store import SqliteStore
 
 _ROOT = Path(__file__).parents[1]
-_MOST_THINGS = 10_000
+_MOST_THINGS = 40_000
 _COSTLY = frozenset({"mail", "markdown", "calendar_ics"})
 """Formats of which a fifth as many things takes as long to read."""
 _FEWER = 5
 _ROUNDS = 3
-_LARGER = 4
 _LOOK_SECONDS = 0.003
 _LONGEST_WAIT = 60.0
 
@@ -73,7 +71,7 @@ def import_rows(records: int) -> Iterator[Row]:
         yield costs[-1].row(key)
     note = f"the most of {len(costs)} formats, {things:,} things each or a fifth of that"
     yield Row("import, memory", max(cost.megabytes for cost in costs), "MB", 300, note)
-    yield _first_record(_LARGER * things)
+    yield _first_record(things)
 
 
 def _measured(path: Path) -> Cost:
@@ -145,12 +143,11 @@ def _import(verdict: Verdict, path: Path, data: Path) -> Took:
     """Import an export into a new store; making that is not counted, writing to the disk is."""
     store, drawer = SqliteStore(data), Drawer(data)
 
-    def ready(feed: Feed, lines: Sequence[bytes]) -> Write:
-        limit = Settings().line_bytes
-        return ready_lines(store, feed, lines, now=instant.now(), line_bytes=limit)
+    def intake(feed: Feed) -> Intake:
+        return Intake(store, feed, now=instant.now(), line_bytes=Settings().line_bytes)
 
     goal = destination(store.catalogue(), drawer, verdict, None)
-    arrival = Arrival(open_tree(path), verdict, goal, Rails(store, drawer, ready, 1 << 30))
+    arrival = Arrival(open_tree(path), verdict, goal, Rails(store, drawer, intake, 1 << 30))
     declaration = arrival.settle()
     took = _timed(lambda: arrival.run(declaration))
     store.close()

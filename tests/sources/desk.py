@@ -1,6 +1,6 @@
 """A desk: a store with one connection, and journeys of a folder into it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,12 +11,12 @@ from tests.sources.kit import stored
 
 from pdpp.model.errors import DamagedFile
 from pdpp.model.validation import parse_declaration
-from pdpp.resource.ingest import ready_lines
+from pdpp.resource.ingest import Intake
 from pdpp.sources.item import Found, Item, Place, Skipped, Unknown
 from pdpp.sources.journal import Journal
 from pdpp.sources.journey import Journey
 from pdpp.sources.report import Report, Subject
-from pdpp.sources.sink import Sink, Write
+from pdpp.sources.sink import Sink
 from pdpp.sources.source import Part
 from pdpp.sources.tree import Tree, open_tree
 from pdpp.store.catalogue import Feed
@@ -49,6 +49,20 @@ DECLARATION: dict[str, Any] = {
 }
 
 
+class Counted(Intake):
+    """A batch whose size is noted at the desk when it is written."""
+
+    def __init__(self, desk: "Desk", feed: Feed) -> None:
+        super().__init__(desk.store, feed, now=1, line_bytes=10_000)
+        self.desk = desk
+        self.stream = feed.stream.name
+
+    def write(self) -> dict[str, Any]:
+        answer = super().write()
+        self.desk.batches.append((self.stream, answer["records_attempted"]))
+        return answer
+
+
 @dataclass(slots=True)
 class Desk:
     """A store with one connection, and what an import of a folder into it needs."""
@@ -66,14 +80,8 @@ class Desk:
         self.report = Report(subject, 0)
         return self.report
 
-    def ready(self, feed: Feed, lines: Sequence[bytes]) -> Write:
-        write = ready_lines(self.store, feed, lines, now=1, line_bytes=10_000)
-
-        def counted() -> Mapping[str, Any]:
-            self.batches.append((feed.stream.name, len(lines)))
-            return write()
-
-        return counted
+    def intake(self, feed: Feed) -> Intake:
+        return Counted(self, feed)
 
     def journal(self) -> Journal:
         return Journal(self.folder / "positions" / "j.ndjson", "1")
@@ -87,13 +95,15 @@ class Desk:
         **options: Any,
     ) -> bool:
         """Import every file of the folder with one reader."""
-        made = Sink(self.store, "c1", self.ready, self.report, blob_bytes=1_000)
         parts = [Part(entry, partial(read, entry), grows=grows) for entry in self.tree().entries]
-        with closing(made) as sink, closing(self.journal()) as journal:
+        with closing(self.sink()) as sink, closing(self.journal()) as journal:
             journal.begin(anew=anew)
             reached = Journey(sink, self.report, journal, **options).run(parts)
             journal.end(complete=reached)
         return reached
+
+    def sink(self) -> Sink:
+        return Sink(self.store, "c1", self.intake, self.report, blob_bytes=1_000)
 
     def tree(self) -> Tree:
         return open_tree(self.folder / "export")

@@ -26,11 +26,11 @@ from tests.cli.shell import Ended, pdpp, pdpp_here
 from pdpp.model import instant
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.model.validation import parse_declaration
-from pdpp.resource.ingest import Checker
+from pdpp.resource.ingest import Checker, Problem
 from pdpp.sources.item import START, Found, Item, Place, Skipped, Unknown
 from pdpp.sources.source import Recognition, Refusal, Source, Wishes
 from pdpp.sources.tree import Tree, open_tree
-from pdpp.store.port import Line, PageQuery
+from pdpp.store.port import PageQuery
 from pdpp.store.scope import owner_reaches
 from pdpp.store.sqlite.store import SqliteStore
 
@@ -79,18 +79,17 @@ def check_items(source: Source, items: Iterable[Item]) -> None:
     """Check that every item fits the declaration of its source."""
     streams = parse_declaration(source.declaration()).streams
     for item in items:
-        answer = checked(streams[item.stream], item)
-        assert isinstance(answer, Line), (item, answer)
+        assert problem_of(streams[item.stream], item) is None, item
         assert item.data.get("id") == item.key
 
 
-def checked(stream: Any, item: Item) -> Any:
-    """Return what ingest says of an item."""
-    line: dict[str, Any] = {"key": item.key, "data": item.data}
-    if item.emitted_at is not None:
-        line["emitted_at"] = item.emitted_at
+def problem_of(stream: Any, item: Item) -> Problem | None:
+    """Return what ingest finds wrong with an item."""
     feed: Any = type("FeedOfOneStream", (), {"stream": stream})
-    return Checker(feed, instant.now(), 8 << 20).check(0, orjson.dumps(line))
+    checker = Checker(feed, instant.now(), 8 << 20)
+    data = orjson.loads(orjson.dumps(item.data))
+    emitted = checker.emitted(item.emitted_at)
+    return checker.name_problem(item.key, emitted) or checker.data_problem(data)
 
 
 def golden(name: str, records: Records) -> None:

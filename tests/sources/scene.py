@@ -1,17 +1,16 @@
 """A scene: a data folder, an export of word lists that tests change, and imports of it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from tests.serving import SetClock
 from tests.sources.kit import stored
 
-from pdpp.resource.ingest import ready_lines
+from pdpp.resource.ingest import Intake
 from pdpp.sources.arrival import Arrival, Rails, destination
 from pdpp.sources.drawer import Drawer
 from pdpp.sources.item import Found, Item, Place, Skipped
-from pdpp.sources.sink import Write
 from pdpp.sources.source import Confidence, Part, Recognition, Source, Wishes
 from pdpp.sources.tree import Entry, Tree, open_tree
 from pdpp.sources.verdict import Verdict
@@ -85,8 +84,8 @@ class Scene:
         self.clock = SetClock()
         self.source: Source = Words()
 
-    def ready(self, feed: Feed, lines: Sequence[bytes]) -> Write:
-        return ready_lines(self.store, feed, lines, now=1, line_bytes=10_000)
+    def intake(self, feed: Feed) -> Intake:
+        return Intake(self.store, feed, now=1, line_bytes=10_000)
 
     def put(self, name: str, *words: str) -> None:
         (self.export / name).write_text("".join(f"{word}\n" for word in words))
@@ -97,7 +96,7 @@ class Scene:
         assert isinstance(found, Recognition)
         verdict = Verdict(self.source, found)
         goal = destination(self.store.catalogue(), self.drawer, verdict, chosen)
-        rails = Rails(self.store, self.drawer, self.ready, 1_000, self.clock)
+        rails = Rails(self.store, self.drawer, self.intake, 1_000, self.clock)
         return Arrival(tree, verdict, goal, rails)
 
     def bring(self, chosen: str | None = None, **options: Any) -> Arrival:

@@ -33,7 +33,7 @@ def test_records_are_written_in_batches_across_files(
 def test_large_records_are_written_in_smaller_batches(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sink_module, "BATCH_BYTES", 100)
+    monkeypatch.setattr(sink_module, "BATCH_BYTES", 60)
     desk.put("a.txt", "\n".join("abcdef"))
     assert desk.travel(words)
     assert [size for _, size in desk.batches] == [3, 3]

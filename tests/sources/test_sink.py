@@ -1,20 +1,23 @@
 """The sink: checks, mending, and files before their records."""
 
 import io
+import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from enum import StrEnum
+from functools import partial
 from typing import Any
 
 import pytest
-from tests.sources.desk import Desk, counts, note
+from tests.sources.desk import Counted, Desk, counts, note
 from tests.sources.kit import stored
 
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources import sink as sink_module
 from pdpp.sources.item import START, Attachment, Found, Item, Place
-from pdpp.sources.sink import Sink, Write
-from pdpp.store.catalogue import Feed
+from pdpp.sources.sink import Sink
+from pdpp.store.port import Line
 
 DEADLINE_SECONDS = 30
 
@@ -91,7 +94,55 @@ def test_a_stream_that_is_not_declared_is_a_mistake_of_the_source(desk: Desk) ->
         desk.travel(items(Item("photos", "p", {})))
 
 
+class Mood(StrEnum):
+    GOOD = "good"
+
+
+def test_what_json_has_no_type_for_is_kept_as_json_says_it(desk: Desk) -> None:
+    desk.put("a", "")
+    data = {"id": "n", "text": Mood.GOOD, "pair": (1, 2), "gap": float("nan"), "big": 1.0}
+    assert desk.travel(items(Item("notes", "n", data)))
+    kept = {"id": "n", "text": "good", "pair": [1, 2], "gap": None, "big": 1.0}
+    assert stored(desk.store)[("notes", "n")] == kept
+    feed = desk.store.catalogue().feeds[("c1", "notes")]
+    assert desk.store.write(feed, [Line(0, "n", 1, kept)]).unchanged == 1
+
+
+def test_a_source_may_use_one_object_for_all_of_its_items(desk: Desk) -> None:
+    def read(entry: Any, place: Place) -> Iterator[Found]:
+        data: dict[str, Any] = {"id": "", "text": "", "tags": [""]}
+        for name in ("a", "b"):
+            data.update(id=name, text=f"about {name}")
+            data["tags"][0] = name
+            yield Item("notes", name, data)
+
+    desk.put("a", "")
+    assert desk.travel(read)
+    assert stored(desk.store) == {
+        ("notes", name): {"id": name, "text": f"about {name}", "tags": [name]} for name in "ab"
+    }
+
+
+@pytest.mark.parametrize("data", [None, "text", [1]])
+def test_an_item_whose_data_is_no_object_is_refused(data: Any, desk: Desk) -> None:
+    desk.put("a", "")
+    assert desk.travel(items(note("good"), Item("notes", "bad", data)))
+    [case] = desk.report.document()["skipped"]
+    assert (case["reason"], case["examples"]) == (
+        "refused as invalid_data: data is an object.",
+        ["notes bad"],
+    )
+    assert desk.keys() == ["good"]
+
+
 # Writing while reading
+
+
+def test_threads_take_turns_as_before_when_a_sink_is_closed(desk: Desk) -> None:
+    usual = sys.getswitchinterval()
+    with closing(desk.sink()):
+        assert sys.getswitchinterval() < usual / 10
+    assert sys.getswitchinterval() == usual
 
 
 def test_batches_begin_small_and_grow(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,19 +161,15 @@ def test_the_next_batch_is_gathered_while_one_is_written_and_never_a_third(
     ahead: list[int] = []
     read = 0
 
-    def ready(feed: Feed, lines: Sequence[bytes]) -> Write:
-        write = desk.ready(feed, lines)
-
-        def late() -> Mapping[str, Any]:
+    class Late(Counted):
+        def write(self) -> dict[str, Any]:
             """Wait until the reader has gone on by a whole batch."""
             if not desk.batches:
                 assert gathered.acquire(timeout=DEADLINE_SECONDS)
-            ahead.append(read - sum(size for _, size in desk.batches) - len(lines))
-            return write()
+            ahead.append(read - sum(size for _, size in desk.batches) - 2)
+            return super().write()
 
-        return late
-
-    with closing(Sink(desk.store, "c1", ready, desk.report, blob_bytes=9)) as sink:
+    with closing(Sink(desk.store, "c1", partial(Late, desk), desk.report, blob_bytes=9)) as sink:
         for number in range(10):
             sink.add(note(f"n{number}"))
             read += 1
@@ -141,15 +188,14 @@ def test_what_fails_while_it_is_written_is_raised_where_it_is_read(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sink_module, "BATCH_ITEMS", 2)
-    kept = desk.ready
 
-    def fail() -> Mapping[str, Any]:
-        raise OSError("the disk is full")
+    class Failing(Counted):
+        def write(self) -> dict[str, Any]:
+            if len(desk.batches) == 2:
+                raise OSError("the disk is full")
+            return super().write()
 
-    def ready(_: Desk, feed: Feed, lines: Sequence[bytes]) -> Write:
-        return fail if b"n4" in lines[0] else kept(feed, lines)
-
-    monkeypatch.setattr(Desk, "ready", ready)
+    monkeypatch.setattr(Desk, "intake", lambda _, feed: Failing(desk, feed))
     desk.put("a", "")
     with pytest.raises(OSError, match="the disk is full"):
         desk.travel(items(*(note(f"n{number}") for number in range(40))))

@@ -3,7 +3,7 @@
 import shlex
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -19,12 +19,11 @@ from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import ImportRefused
-from pdpp.resource.ingest import ready_lines
+from pdpp.resource.ingest import Intake
 from pdpp.resource.settings import Settings
 from pdpp.sources.arrival import Arrival, Escort, Rails, destination
 from pdpp.sources.drawer import Drawer
 from pdpp.sources.report import COMPLETE, INTERRUPTED, Report, tell
-from pdpp.sources.sink import Write
 from pdpp.sources.source import Wishes
 from pdpp.sources.table.own import Own, own_sources, own_verdict
 from pdpp.sources.tree import Tree, open_tree
@@ -81,7 +80,7 @@ def prepare(store: Store, drawer: Drawer, path: Path, choice: Choice) -> Prepare
         raise ImportRefused(f"{verdict.source.label} has no setting {unknown[0]!r}; it has {has}")
     goal = destination(store.catalogue(), drawer, verdict, choice.connection_id)
     limits = Settings()
-    rails = Rails(store, drawer, partial(_ready, store, limits.line_bytes), limits.blob_bytes)
+    rails = Rails(store, drawer, partial(_intake, store, limits.line_bytes), limits.blob_bytes)
     return Prepared(Arrival(tree, verdict, goal, rails), wishes, own)
 
 
@@ -96,8 +95,8 @@ def _own(store: Store, drawer: Drawer, tree: Tree, choice: Choice) -> Own | None
     return Own.drafted(tree, choice.source, choice.settings, others)
 
 
-def _ready(store: Store, line_bytes: int, feed: Feed, lines: Sequence[bytes]) -> Write:
-    return ready_lines(store, feed, lines, now=instant.now(), line_bytes=line_bytes)
+def _intake(store: Store, line_bytes: int, feed: Feed) -> Intake:
+    return Intake(store, feed, now=instant.now(), line_bytes=line_bytes)
 
 
 def bring(prepared: Prepared, manner: Manner) -> str:

@@ -10,6 +10,7 @@ Clock = Callable[[], int]
 """Returns now, as microseconds since 1970 UTC."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_BARE_EPOCH = EPOCH.replace(tzinfo=None)
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
 
@@ -47,7 +48,7 @@ def _parse(text: str) -> int | None:
         moment = datetime.fromisoformat(text.upper() if text[-1] == "z" else text)
     except ValueError:
         return None
-    found = of_datetime(moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC))
+    found = (moment - (_BARE_EPOCH if moment.tzinfo is None else EPOCH)) // _MICROSECOND
     return found if _FIRST <= found <= _LAST else None
 
 

@@ -1,9 +1,8 @@
 """Ingest: lines of NDJSON become checked records; a bad line is told and never loses the others."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import jsonschema_rs
 import orjson
@@ -12,84 +11,55 @@ from pdpp.evidence.handle import key_problem
 from pdpp.model import instant
 from pdpp.resource.call import Call, no_record
 from pdpp.store.catalogue import Feed
-from pdpp.store.port import Line, Store, Written
+from pdpp.store.port import Line, Store
 
 _MEMBERS = frozenset({"key", "data", "emitted_at", "op"})
 _LONGEST_MESSAGE = 300
 
 
-@dataclass(frozen=True, slots=True)
-class Rejection:
-    """Why one line was not taken."""
+class Problem(NamedTuple):
+    """Why one line is not taken."""
 
-    input_index: int
     code: str
     message: str
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the rejection as it is answered."""
-        return {"input_index": self.input_index, "code": self.code, "message": self.message}
-
 
 class Checker:
-    """Checks lines for one feed, and counts them."""
+    """Tells what is wrong with what is to be written to one feed."""
 
     def __init__(self, feed: Feed, now: int, line_bytes: int) -> None:
         self._validator = _validator(orjson.dumps(feed.stream.schema))
         self._now = now
         self._line_bytes = line_bytes
-        self.accepted = 0
-        self.rejections: list[Rejection] = []
 
-    def good(self, lines: Iterable[bytes]) -> Iterator[Line]:
-        """Yield the lines that can be written; why not the others is kept."""
-        for index, text in enumerate(lines):
-            checked = self.check(index, text)
-            if isinstance(checked, Line):
-                self.accepted += 1
-                yield checked
-            else:
-                self.rejections.append(checked)
+    def size_problem(self, size: int) -> Problem | None:
+        """Return what is wrong with the size of a line in bytes."""
+        if size > self._line_bytes:
+            return Problem("line_too_long", f"A line has at most {self._line_bytes} bytes.")
+        return None
 
-    def check(self, index: int, text: bytes) -> Line | Rejection:
-        """Return the line as a record to write, or why not."""
-        if len(text) > self._line_bytes:
-            return Rejection(
-                index, "line_too_long", f"A line has at most {self._line_bytes} bytes."
-            )
-        try:
-            line = orjson.loads(text)
-        except orjson.JSONDecodeError as problem:
-            return Rejection(index, "invalid_json", f"Not JSON: {problem}."[:_LONGEST_MESSAGE])
-        if not isinstance(line, dict) or not line.keys() <= _MEMBERS:
-            message = "A line is an object with key, data, emitted_at and, if need be, op."
-            return Rejection(index, "invalid_line", message)
-        return self._check_members(index, line)
-
-    def _check_members(self, index: int, line: Mapping[str, Any]) -> Line | Rejection:
-        key, op, data = line.get("key"), line.get("op", "upsert"), line.get("data")
-        problem = key_problem(key)
-        if problem is not None or not isinstance(key, str):
-            return Rejection(index, "invalid_key", f"The key {problem}.")
-        emitted = self._emitted(line.get("emitted_at"))
-        if emitted is None:
-            return Rejection(
-                index, "invalid_time", "emitted_at is a time such as 2026-01-31T08:00:00Z."
-            )
-        if op == "delete":
-            return Line(index, key, emitted, None)
-        if op != "upsert":
-            return Rejection(index, "invalid_op", "op is upsert or delete.")
-        if not isinstance(data, dict):
-            return Rejection(index, "invalid_data", "data is an object.")
-        if not self._validator.is_valid(data):
-            return Rejection(index, "schema_violation", self._violation(data))
-        return Line(index, key, emitted, data)
-
-    def _emitted(self, text: Any) -> int | None:
+    def emitted(self, text: Any) -> int | None:
+        """Return the moment that something was emitted at, now unless it is said; or None."""
         if text is None:
             return self._now
         return instant.parse(text) if isinstance(text, str) else None
+
+    def name_problem(self, key: Any, emitted: int | None) -> Problem | None:
+        """Return what is wrong with a key or the moment it was emitted at."""
+        problem = key_problem(key)
+        if problem is not None:
+            return Problem("invalid_key", f"The key {problem}.")
+        if emitted is None:
+            return Problem("invalid_time", "emitted_at is a time such as 2026-01-31T08:00:00Z.")
+        return None
+
+    def data_problem(self, data: Any) -> Problem | None:
+        """Return what is wrong with the data of a record."""
+        if not isinstance(data, dict):
+            return Problem("invalid_data", "data is an object.")
+        if not self._validator.is_valid(data):
+            return Problem("schema_violation", self._violation(data))
+        return None
 
     def _violation(self, data: Mapping[str, Any]) -> str:
         """Say where a record departs from its schema, without repeating its content."""
@@ -108,37 +78,91 @@ def _refuse_remote(uri: str) -> Any:
     raise ValueError(f"schemas do not refer to {uri}")
 
 
+class Intake:
+    """Takes lines for one feed, each checked and made ready at once; a batch of them is written."""
+
+    def __init__(self, store: Store, feed: Feed, *, now: int, line_bytes: int) -> None:
+        self._feed = feed
+        self._checker = Checker(feed, now, line_bytes)
+        self._batch = store.batch(feed)
+        self._taken = 0
+        self._rejections: list[dict[str, Any]] = []
+
+    def take(self, text: bytes) -> None:
+        """Take one line of NDJSON."""
+        problem = self._checker.size_problem(len(text)) or self._take_line(text)
+        self._count(problem)
+
+    def take_record(self, key: Any, emitted_at: Any, data: Any, text: bytes) -> None:
+        """Take JSON data whose canonical text is at hand."""
+        problem = self._checker.size_problem(len(text))
+        self._count(problem or self._keep(key, emitted_at, data, text))
+
+    def _take_line(self, text: bytes) -> Problem | None:
+        try:
+            line = orjson.loads(text)
+        except orjson.JSONDecodeError as problem:
+            return Problem("invalid_json", f"Not JSON: {problem}."[:_LONGEST_MESSAGE])
+        if not isinstance(line, dict) or not line.keys() <= _MEMBERS:
+            message = "A line is an object with key, data, emitted_at and, if need be, op."
+            return Problem("invalid_line", message)
+        op, key, emitted_at = line.get("op", "upsert"), line.get("key"), line.get("emitted_at")
+        if op == "upsert":
+            return self._keep(key, emitted_at, line.get("data"), None)
+        if op == "delete":
+            return self._drop(key, emitted_at)
+        return Problem("invalid_op", "op is upsert or delete.")
+
+    def _keep(self, key: Any, emitted_at: Any, data: Any, text: bytes | None) -> Problem | None:
+        """Make a record ready; where it cannot be kept, tell why."""
+        checker = self._checker
+        emitted = checker.emitted(emitted_at)
+        problem = checker.name_problem(key, emitted) or checker.data_problem(data)
+        if problem is None and emitted is not None:
+            self._batch.keep(key, emitted, data, text)
+        return problem
+
+    def _drop(self, key: Any, emitted_at: Any) -> Problem | None:
+        """Take note that a record is to go; where there is no such key, tell why."""
+        emitted = self._checker.emitted(emitted_at)
+        problem = self._checker.name_problem(key, emitted)
+        if problem is None and emitted is not None:
+            self._batch.drop(key, emitted)
+        return problem
+
+    def _count(self, problem: Problem | None) -> None:
+        if problem is not None:
+            self._rejections.append({"input_index": self._taken, **problem._asdict()})
+        self._taken += 1
+
+    def write(self) -> dict[str, Any]:
+        """Write what is good, all of it or nothing; return the answer of the contract."""
+        written = self._batch.write()
+        rejected = len(self._rejections)
+        accepted = self._taken - rejected
+        return {
+            "object": "ingest_result",
+            "stream": self._feed.stream.name,
+            "connection_id": self._feed.connection.connection_id,
+            "records_attempted": self._taken,
+            "records_accepted": accepted,
+            "records_rejected": rejected,
+            "records_new": written.new,
+            "records_changed": written.changed,
+            "records_unchanged": accepted - written.new - written.changed - written.deleted,
+            "records_deleted": written.deleted,
+            "rejections": self._rejections,
+        }
+
+
 def write_lines(
     store: Store, feed: Feed, lines: Iterable[bytes], *, now: int, line_bytes: int
 ) -> dict[str, Any]:
     """Check and write one batch; return the answer of the contract."""
-    return ready_lines(store, feed, lines, now=now, line_bytes=line_bytes)()
-
-
-def ready_lines(
-    store: Store, feed: Feed, lines: Iterable[bytes], *, now: int, line_bytes: int
-) -> Callable[[], dict[str, Any]]:
-    """Check one batch and make it ready; what is returned writes it and answers."""
-    checker = Checker(feed, now, line_bytes)
-    write = store.draft(feed, checker.good(lines))
-    return lambda: _answer(feed, checker, write())
-
-
-def _answer(feed: Feed, checker: Checker, written: Written) -> dict[str, Any]:
-    accepted, rejected = checker.accepted, len(checker.rejections)
-    return {
-        "object": "ingest_result",
-        "stream": feed.stream.name,
-        "connection_id": feed.connection.connection_id,
-        "records_attempted": accepted + rejected,
-        "records_accepted": accepted,
-        "records_rejected": rejected,
-        "records_new": written.new,
-        "records_changed": written.changed,
-        "records_unchanged": accepted - written.new - written.changed - written.deleted,
-        "records_deleted": written.deleted,
-        "rejections": [rejection.as_json() for rejection in checker.rejections],
-    }
+    intake = Intake(store, feed, now=now, line_bytes=line_bytes)
+    for text in lines:
+        intake.take(text)
+    return intake.write()
 
 
 def split_lines(body: bytes) -> Iterator[bytes]:

@@ -16,7 +16,7 @@ from pdpp.sources.journal import Journal
 from pdpp.sources.journey import Journey
 from pdpp.sources.mirror import Absent, Seen, delete_absent, find_absent, seen_mark
 from pdpp.sources.report import COMPLETE, DAMAGED, INTERRUPTED, Report, Subject
-from pdpp.sources.sink import Ready, Sink
+from pdpp.sources.sink import Open, Sink
 from pdpp.sources.source import Part
 from pdpp.sources.tree import Tree
 from pdpp.sources.verdict import Verdict
@@ -62,7 +62,7 @@ class Rails:
 
     store: Store
     drawer: Drawer
-    ready: Ready
+    intake: Open
     blob_bytes: int
     clock: instant.Clock = instant.now
 
@@ -162,7 +162,7 @@ class Arrival:
         return Sink(
             self.rails.store,
             self.goal.connection_id,
-            self.rails.ready,
+            self.rails.intake,
             self.report,
             blob_bytes=self.rails.blob_bytes,
             see=see if mirror else None,
@@ -196,7 +196,7 @@ class Arrival:
     def delete_absent(self) -> None:
         """Delete that, and keep the report that says so."""
         rails = self.rails
-        delete_absent(rails.store, self.goal.connection_id, self._seen, rails.ready, self.report)
+        delete_absent(rails.store, self.goal.connection_id, self._seen, rails.intake, self.report)
         self.end(self.report.status)
 
     # Watching

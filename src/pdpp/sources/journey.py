@@ -61,33 +61,29 @@ class Journey:
         """Tell whether somebody wants the journey to end."""
         return self._stop()
 
-    def take(self, found: Item | Skipped | Unknown, *, growing: bool) -> None:
-        """Count one thing, and gather it where it is an item.
+    def take(self, found: Item | Skipped | Unknown, *, growing: bool) -> bool:
+        """Count one thing, gather it where it is an item, and tell whether a batch is gathered.
 
         The end of a part that is ``growing`` may be cut off without anything being wrong.
         """
-        report = self._report
-        if isinstance(found, Skipped) and found.cut and growing and self._patient:
-            return
-        report.counts["read"] = read = report.counts["read"] + 1
+        counts = self._report.counts
         if isinstance(found, Item):
             self._sink.add(found)
         elif isinstance(found, Unknown):
-            report.wonder(found.reason, found.example)
+            self._report.wonder(found.reason, found.example)
+        elif found.cut and growing and self._patient:
+            return False
         else:
-            report.skip(found.reason, found.example)
-            report.cut |= found.cut and not growing
+            self._report.skip(found.reason, found.example)
+            self._report.cut |= found.cut and not growing
+        counts["read"] = read = counts["read"] + 1
         if not read % _TELL_EVERY:
             self._tell()
+        return self._sink.full
 
     def reach(self, name: str, position: Position) -> None:
         """Remember how far a part is, to be noted when everything before it is written."""
         self._reached[name] = position
-
-    @property
-    def laden(self) -> bool:
-        """Tell whether a batch is gathered."""
-        return self._sink.full
 
     def flush(self) -> None:
         """Send what is gathered to be written, and note how far what was sent before came."""
@@ -123,9 +119,11 @@ class _Reader:
             for found in self._part.read(self._place):
                 if isinstance(found, Place):
                     self._place = found
+                    asked = grows
                 else:
                     self._take(found)
-                if isinstance(found, Place) == grows and stopped():
+                    asked = not grows
+                if asked and stopped():
                     self._reach(done=False)
                     return False
         except DamagedFile as problem:
@@ -146,8 +144,7 @@ class _Reader:
             return
         if isinstance(found, Skipped) and found.cut and not self._part.grows:
             self._whole = False
-        self._journey.take(found, growing=self._part.grows)
-        if self._journey.laden:
+        if self._journey.take(found, growing=self._part.grows):
             self._reach(done=False)
             self._journey.flush()
 

@@ -39,7 +39,7 @@ def _no_constant(name: str) -> None:
 def scrub(value: Any) -> Any:
     """Return a value in which every text can be written as UTF-8."""
     if isinstance(value, str):
-        return _SURROGATES.sub(_REPLACEMENT, value)
+        return value if value.isascii() else _SURROGATES.sub(_REPLACEMENT, value)
     if isinstance(value, list):
         return [scrub(item) for item in value]
     if isinstance(value, dict):

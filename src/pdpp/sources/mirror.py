@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from pdpp.sources.report import MOST_EXAMPLES, Report
-from pdpp.sources.sink import BATCH_ITEMS, Ready
+from pdpp.sources.sink import BATCH_ITEMS, Open
 from pdpp.store.catalogue import Feed
 from pdpp.store.port import PageQuery, Store
 from pdpp.store.scope import owner_reaches
@@ -45,12 +45,14 @@ def find_absent(store: Store, connection_id: str, seen: Seen) -> Absent:
 
 
 def delete_absent(
-    store: Store, connection_id: str, seen: Seen, ready: Ready, report: Report
+    store: Store, connection_id: str, seen: Seen, intake: Open, report: Report
 ) -> None:
     """Delete what was not seen, batch by batch, and count it."""
     for feed, keys in _absent_keys(store, connection_id, seen):
-        lines = [orjson.dumps({"key": key, "op": "delete"}) for key in keys]
-        report.write(feed.stream.name, ready(feed, lines)(), keys)
+        batch = intake(feed)
+        for key in keys:
+            batch.take(orjson.dumps({"key": key, "op": "delete"}))
+        report.write(feed.stream.name, batch.write(), keys)
 
 
 def _absent_keys(store: Store, connection_id: str, seen: Seen) -> Iterator[tuple[Feed, list[str]]]:

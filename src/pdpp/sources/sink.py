@@ -1,13 +1,16 @@
 """The sink: where items of one connection go, together, in batches; files before their records.
 
-One batch is written in a thread of its own while the next one is gathered and made ready. There is
-never a second one on its way, so that memory stays bounded and the order of reading is kept. What
-the thread does, the engine does nearly alone: it holds up the interpreter for a moment only.
+An item is checked and made ready as soon as it is read, while it is still at hand. One batch is
+written in a thread of its own while the next one is gathered. There is never a second one on its
+way, so that memory stays bounded and the order of reading is kept. What the thread does, the engine
+does nearly alone: it holds up the interpreter for a moment only, and must not wait long for it.
 """
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
 
 import orjson
 
@@ -17,33 +20,52 @@ from pdpp.sources.jsontext import scrub
 from pdpp.sources.report import Report
 from pdpp.store.blobs import media_type_of
 from pdpp.store.catalogue import Feed
-from pdpp.store.port import Store
+from pdpp.store.port import Store, canonical
 
 FIRST_ITEMS = 500
 BATCH_ITEMS = 2_000
 BATCH_BYTES = 16 << 20
 """Batches begin small, so that something can be found soon, and grow: a large one costs less."""
 
-Write = Callable[[], Mapping[str, Any]]
-"""Writes lines that are ready, and answers as ingest does."""
+_TURN_SECONDS = 0.0002
+"""How long the thread that reads goes on when the one that writes wants the interpreter: far less
+than usual, because the engine stands still meanwhile."""
 
-Ready = Callable[[Feed, Sequence[bytes]], Write]
-"""Checks lines of one stream as ingest does, and makes them ready."""
-
-_Lines = list[tuple[str, bytes]]
-"""The lines of a stream, each with its key."""
+_FLAT = frozenset({str, int, bool, type(None)})
+"""Types of which a value and what JSON makes of it are the same."""
 
 
-class _Load(NamedTuple):
-    """Lines of one stream that are ready, and what writes them."""
+class Intake(Protocol):
+    """Takes what is read, checks it as ingest does, and writes it as one batch."""
+
+    def take(self, text: bytes) -> None:
+        """Take one line of NDJSON."""
+        ...
+
+    def take_record(self, key: Any, emitted_at: Any, data: Any, text: bytes) -> None:
+        """Take JSON data whose canonical text is at hand."""
+        ...
+
+    def write(self) -> Mapping[str, Any]:
+        """Write what is good, and answer as ingest does."""
+        ...
+
+
+Open = Callable[[Feed], Intake]
+"""Begins a batch of one stream."""
+
+
+@dataclass(slots=True)
+class _Load:
+    """What is gathered of one stream."""
 
     stream: str
-    keys: list[str]
-    write: Write
+    intake: Intake
+    keys: list[str] = field(default_factory=list)
 
 
 class _Answer(NamedTuple):
-    """What became of the lines of one stream."""
+    """What became of the items of one stream."""
 
     stream: str
     keys: list[str]
@@ -53,14 +75,15 @@ class _Answer(NamedTuple):
 class Sink:
     """Gathers items and writes them stream by stream, each batch as a whole.
 
-    ``see`` is told the stream and the key of everything that was taken.
+    ``full`` tells whether a batch is gathered; ``see`` is told the stream and the key of everything
+    that was taken.
     """
 
     def __init__(
         self,
         store: Store,
         connection_id: str,
-        ready: Ready,
+        intake: Open,
         report: Report,
         *,
         blob_bytes: int,
@@ -68,54 +91,64 @@ class Sink:
     ) -> None:
         self._store = store
         self._connection_id = connection_id
-        self._ready = ready
+        self._intake = intake
         self._report = report
         self._blob_bytes = blob_bytes
-        self._lines: dict[str, _Lines] = {}
+        self.full = False
+        self._loads: dict[str, _Load] = {}
         self._count = self._size = 0
         self._see = see
         self._most = min(FIRST_ITEMS, BATCH_ITEMS)
         self._thread = ThreadPoolExecutor(1, "import")
         self._underway: Future[list[_Answer]] | None = None
+        self._usual_turn = sys.getswitchinterval()
+        sys.setswitchinterval(_TURN_SECONDS)
 
     def close(self) -> None:
         """Wait for the batch that is on its way; nothing more is written."""
         self._thread.shutdown()
-
-    @property
-    def full(self) -> bool:
-        """Tell whether a batch is gathered."""
-        return self._count >= self._most or self._size >= BATCH_BYTES
+        sys.setswitchinterval(self._usual_turn)
 
     def add(self, item: Item) -> None:
         """Take one item; its files are kept at once."""
-        for attachment in item.attachments:
+        stream, key, data, emitted_at, attachments = item
+        for attachment in attachments:
             self._keep(item, attachment)
-        line = self._encoded(item)
-        if line is None:
-            return
-        self._lines.setdefault(item.stream, []).append((item.key, line))
-        self._count += 1
-        self._size += len(line)
-        if self._see is not None:
-            self._see(item.stream, item.key)
-
-    def _encoded(self, item: Item) -> bytes | None:
-        line: dict[str, Any] = {"key": item.key, "data": item.data}
-        if item.emitted_at is not None:
-            line["emitted_at"] = item.emitted_at
         try:
-            return orjson.dumps(line)
+            text = canonical(data)
         except TypeError:
-            return self._scrubbed(item, line)
+            self._add_scrubbed(item)
+            return
+        if type(data) is not dict or not _FLAT.issuperset(map(type, data.values())):
+            data = orjson.loads(text)
+        self._take(stream, scrub(key), emitted_at, data, text)
 
-    def _scrubbed(self, item: Item, line: Mapping[str, Any]) -> bytes | None:
-        """Return a line without halves of characters; what is no JSON even then is told."""
+    def _add_scrubbed(self, item: Item) -> None:
+        """Take an item without halves of characters; what is no JSON even then is told."""
         try:
-            return orjson.dumps(scrub(dict(line)))
+            text = canonical(scrub(item.data))
         except (TypeError, RecursionError):
             self._report.skip("a value that JSON cannot say", f"{item.stream} {item.key}")
-            return None
+        else:
+            self._take(item.stream, scrub(item.key), item.emitted_at, orjson.loads(text), text)
+
+    def _take(self, stream: str, key: str, emitted_at: Any, data: Any, text: bytes) -> None:
+        load = self._loads.get(stream)
+        if load is None:
+            load = self._loads[stream] = self._load(stream)
+        load.intake.take_record(key, emitted_at, data, text)
+        load.keys.append(key)
+        self._count += 1
+        self._size += len(text)
+        self.full = self._count >= self._most or self._size >= BATCH_BYTES
+        if self._see is not None:
+            self._see(stream, key)
+
+    def _load(self, stream: str) -> _Load:
+        feed = self._store.catalogue().feeds.get((self._connection_id, stream))
+        if feed is None:
+            raise ImportRefused(f"the source declares no stream {stream!r}")
+        return _Load(stream, self._intake(feed))
 
     def _keep(self, item: Item, attachment: Attachment) -> None:
         media_type = media_type_of({"mime_type": attachment.media_type})
@@ -134,11 +167,10 @@ class Sink:
         }
 
     def send(self) -> None:
-        """Make ready what is gathered, and have it written once what was sent before is."""
-        gathered, self._lines = self._lines, {}
-        self._count = self._size = 0
+        """Have what is gathered written, once what was sent before is."""
+        loads, self._loads = list(self._loads.values()), {}
+        self.full, self._count, self._size = False, 0, 0
         self._most = min(2 * self._most, BATCH_ITEMS)
-        loads = [self._load(stream, lines) for stream, lines in gathered.items()]
         self.settle()
         if loads:
             self._underway = self._thread.submit(_write_all, loads)
@@ -149,14 +181,7 @@ class Sink:
         for answer in underway.result() if underway is not None else ():
             self._report.write(answer.stream, answer.told, answer.keys)
 
-    def _load(self, stream: str, lines: _Lines) -> _Load:
-        feed = self._store.catalogue().feeds.get((self._connection_id, stream))
-        if feed is None:
-            raise ImportRefused(f"the source declares no stream {stream!r}")
-        keys = [key for key, _ in lines]
-        return _Load(stream, keys, self._ready(feed, [line for _, line in lines]))
-
 
 def _write_all(loads: Sequence[_Load]) -> list[_Answer]:
     """Write a batch, one transaction for each stream."""
-    return [_Answer(load.stream, load.keys, load.write()) for load in loads]
+    return [_Answer(load.stream, load.keys, load.intake.write()) for load in loads]

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
+import orjson
+
 from pdpp.evidence.analyse import Phrase
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import PdppError
@@ -151,6 +153,11 @@ class Line(NamedTuple):
     data: Mapping[str, Any] | None
 
 
+def canonical(data: Any) -> bytes:
+    """Return data as the one JSON text that is kept of it."""
+    return orjson.dumps(data, option=orjson.OPT_SORT_KEYS)
+
+
 @dataclass(frozen=True, slots=True)
 class Written:
     """What a batch did."""
@@ -159,6 +166,22 @@ class Written:
     changed: int = 0
     unchanged: int = 0
     deleted: int = 0
+
+
+class Batch(Protocol):
+    """Checked records of one feed, made ready one by one; what came last of a key decides."""
+
+    def keep(self, key: str, emitted: int, data: Mapping[str, Any], text: bytes | None) -> None:
+        """Make a record ready; ``text`` is its canonical JSON where that is at hand already."""
+        ...
+
+    def drop(self, key: str, emitted: int) -> None:
+        """Have a record deleted."""
+        ...
+
+    def write(self) -> Written:
+        """Write them, in this thread or another, all of them or nothing."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +276,8 @@ class Store(Protocol):
         ...
 
     def write(self, feed: Feed, lines: Iterable[Line]) -> Written: ...
-    def draft(self, feed: Feed, lines: Iterable[Line]) -> Callable[[], Written]:
-        """Make a batch ready; what is returned writes it, all of it or nothing."""
+    def batch(self, feed: Feed) -> Batch:
+        """Begin a batch for one feed."""
         ...
 
     def prune(self, before: int) -> int: ...

@@ -13,7 +13,7 @@ from tests.store.world import Clock, Data, World, declare, fresh, stream
 
 from pdpp.model import instant
 from pdpp.store.cell import CellValue, cell_values
-from pdpp.store.port import Line, Written
+from pdpp.store.port import Written
 from pdpp.store.scope import digest_of
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 
@@ -110,9 +110,10 @@ def test_a_batch_made_ready_before_its_stream_changed_is_written_as_it_is_declar
     )
     world.put({"old": {"size": 1}})
     data = {"size": 2, "weight": 0.1, "at": "2026-03-01T12:00:00Z"}
-    lines = [Line(0, "new", 5, data), Line(1, "old", 6, None)]
-    write = world.store.draft(world.feed(), lines)
+    batch = world.store.batch(world.feed())
+    batch.keep("new", 5, data, None)
+    batch.drop("old", 6)
     world.store.register(declare(version="2"))
-    assert write() == Written(new=1, deleted=1)
+    assert batch.write() == Written(new=1, deleted=1)
     assert same(cells_in(tmp_path), meant(world, {"new": data}))
     world.store.close()

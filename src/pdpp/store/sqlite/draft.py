@@ -6,78 +6,103 @@ from typing import Any, NamedTuple
 import orjson
 
 from pdpp.evidence.analyse import indexed_text
+from pdpp.model.declaration import TIMES, Kind
 from pdpp.store.catalogue import Feed
-from pdpp.store.cell import CellValue, cells_of
-from pdpp.store.port import Line
+from pdpp.store.cell import cells_of
+from pdpp.store.port import Line, canonical
 from pdpp.store.scope import digest_of
+from pdpp.store.sqlite.pack import data_of, head_of, pack_record, pack_words
 
-CANONICAL = orjson.OPT_SORT_KEYS
+_WHOLE = frozenset({Kind.TEXT, Kind.BOOLEAN, *TIMES})
+"""The kinds of field whose cells are never fractions."""
 
 _NO_BLOBS: frozenset[tuple[str, str]] = frozenset()
 
 
 class Draft(NamedTuple):
-    """A record made ready, with everything that is kept about it."""
+    """A record made ready: thousands wait to be written, so it is only what that takes.
 
-    key: str
-    emitted: int
-    data: bytes
-    digest: str
-    names: tuple[str, ...]
-    cells: list[CellValue]
-    cells_json: str
-    time: int | None
-    words: dict[int, str]
+    The packs of its words come in the order of places backwards. ``fractions`` are the cells that
+    JSON is not trusted with, by place.
+    """
+
+    pack: bytes
+    words: list[bytes]
+    fractions: list[tuple[int, float]]
     blobs: frozenset[tuple[str, str]]
 
 
-Drafts = Mapping[str, Draft | int]
-"""What becomes of each key: a record, or nothing since it was said to be gone."""
+class Drafts:
+    """What becomes of each key of one feed: a record, or nothing since it was said to be gone.
+
+    A record is made ready at once: while it is still at hand, that costs half as much.
+    """
+
+    def __init__(self, feed: Feed) -> None:
+        self.feed = feed
+        self.by_key: dict[str, Draft | int] = {}
+        self.shapes: list[tuple[str, ...]] = []
+        self.turns = 0
+        self._shape_of: dict[tuple[str, ...], int] = {}
+        self._cells = cells_of(feed.cells)
+        consent = feed.stream.consent_time_field
+        self._time_place = None if consent is None else feed.cells[consent][0]
+        self._counted = [place for place, kind in feed.cells.values() if kind not in _WHOLE]
+        self._lexical = sorted(feed.lexical.items(), key=lambda named: -named[1])
+
+    def keep(self, key: str, emitted: int, data: Mapping[str, Any], text: bytes | None) -> None:
+        """Make a record ready; ``text`` is its canonical JSON where that is at hand already."""
+        turn = self.turns
+        self.turns += 1
+        shape = self._shape_of.get(names := tuple(data))
+        if shape is None:
+            shape = self._new_shape(names)
+        if text is None:
+            text = canonical(data)
+        cells = self._cells(data)
+        moment = None if self._time_place is None else cells[self._time_place]
+        time = moment if isinstance(moment, int) else None
+        words = []
+        for name, place in self._lexical:
+            value = data.get(name)
+            if isinstance(value, str) and (found := indexed_text(value)):
+                words.append(pack_words(turn, place, found))
+        self.by_key.pop(key, None)  # their order is that of their turns
+        self.by_key[key] = Draft(
+            pack_record(turn, shape, (key, emitted, time, digest_of(text), cells), text),
+            words,
+            [(at, held) for at in self._counted if isinstance(held := cells[at], float)],
+            frozenset(blobs_of(self.feed, data)) if self.feed.blobs else _NO_BLOBS,
+        )
+
+    def _new_shape(self, names: tuple[str, ...]) -> int:
+        number = self._shape_of[names] = len(self.shapes)
+        self.shapes.append(tuple(sorted(names)))
+        return number
+
+    def drop(self, key: str, emitted: int) -> None:
+        """Have a record deleted."""
+        self.by_key[key] = emitted
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines that the drafts were made from, one for each key."""
+        for number, (key, held) in enumerate(self.by_key.items()):
+            if isinstance(held, int):
+                yield Line(number, key, held, None)
+            else:
+                data = orjson.loads(data_of(held.pack))
+                yield Line(number, key, head_of(held.pack).emitted, data)
 
 
 def drafts_of(feed: Feed, lines: Iterable[Line]) -> Drafts:
-    """Make records ready by key; within one batch the last line of a key decides.
-
-    Each line is done with before the next one is asked for: while it is still at hand, that costs
-    half as much.
-    """
-    cells_in = cells_of(feed.cells)
-    consent = feed.stream.consent_time_field
-    time_place = None if consent is None else feed.cells[consent][0]
-    drafts: dict[str, Draft | int] = {}
-    shapes: dict[tuple[str, ...], tuple[str, ...]] = {}
+    """Make lines ready; of one key the last one decides."""
+    drafts = Drafts(feed)
     for _, key, emitted, data in lines:
         if data is None:
-            drafts[key] = emitted
-            continue
-        names = tuple(data)
-        if names not in shapes:
-            shapes[names] = tuple(sorted(names))
-        canonical = orjson.dumps(data, option=CANONICAL)
-        cells = cells_in(data)
-        time = None if time_place is None else cells[time_place]
-        drafts[key] = Draft(
-            key,
-            emitted,
-            canonical,
-            digest_of(canonical),
-            shapes[names],
-            cells,
-            orjson.dumps(cells).decode(),
-            time if isinstance(time, int) else None,
-            words_of(feed, data),
-            frozenset(blobs_of(feed, data)) if feed.blobs else _NO_BLOBS,
-        )
-    return drafts
-
-
-def lines_of(drafts: Drafts) -> Iterator[Line]:
-    """Yield the lines that drafts were made from, one for each key."""
-    for number, (key, held) in enumerate(drafts.items()):
-        if isinstance(held, int):
-            yield Line(number, key, held, None)
+            drafts.drop(key, emitted)
         else:
-            yield Line(number, key, held.emitted, orjson.loads(held.data))
+            drafts.keep(key, emitted, data, None)
+    return drafts
 
 
 def words_of(feed: Feed, data: Mapping[str, Any]) -> dict[int, str]:
@@ -85,8 +110,7 @@ def words_of(feed: Feed, data: Mapping[str, Any]) -> dict[int, str]:
     words = {}
     for name, place in feed.lexical.items():
         value = data.get(name)
-        text = indexed_text(value) if isinstance(value, str) else ""
-        if text:
+        if isinstance(value, str) and (text := indexed_text(value)):
             words[place] = text
     return words
 

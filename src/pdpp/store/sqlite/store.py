@@ -3,7 +3,6 @@
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -40,7 +39,7 @@ from pdpp.store.sqlite.aggregates import Aggregator, Bucket, ExactSum
 from pdpp.store.sqlite.anchor import SettingAnchor
 from pdpp.store.sqlite.changes import ChangeReader
 from pdpp.store.sqlite.database import Database
-from pdpp.store.sqlite.draft import Drafts, drafts_of, lines_of
+from pdpp.store.sqlite.draft import Drafts, drafts_of
 from pdpp.store.sqlite.keyring import SqliteVault
 from pdpp.store.sqlite.lens import lenses
 from pdpp.store.sqlite.predicate import SUBJECT
@@ -54,6 +53,18 @@ _TENDED_PAGES = 500
 
 FILE_NAME = "pdpp.sqlite3"
 BLOB_FOLDER = "blobs"
+
+
+class SqliteBatch(Drafts):
+    """Records made ready, and what writes them."""
+
+    def __init__(self, feed: Feed, write: Callable[[Drafts], Written]) -> None:
+        super().__init__(feed)
+        self._write = write
+
+    def write(self) -> Written:
+        """Write them, all of them or nothing."""
+        return self._write(self)
 
 
 def _give_functions(db: apsw.Connection) -> None:
@@ -191,20 +202,21 @@ class SqliteStore:
 
     def write(self, feed: Feed, lines: Iterable[Line]) -> Written:
         """Write one batch, all of it or nothing."""
-        return self.draft(feed, lines)()
+        return self._write(drafts_of(feed, lines))
 
-    def draft(self, feed: Feed, lines: Iterable[Line]) -> Callable[[], Written]:
-        """Make a batch ready and return what writes it, in this thread or another."""
-        return partial(self._write, feed, drafts_of(feed, lines))
+    def batch(self, feed: Feed) -> "SqliteBatch":
+        """Begin a batch for one feed."""
+        return SqliteBatch(feed, self._write)
 
-    def _write(self, feed: Feed, drafts: Drafts) -> Written:
+    def _write(self, drafts: Drafts) -> Written:
+        feed = drafts.feed
         with self._db.writing() as db:
             current = registry.load(db, self._catalogue).feeds.get(feed.place)
             if current is None:
                 raise NotFound(f"{feed.stream.name!r} is no longer a stream of its connection.")
             if current != feed:
-                drafts = drafts_of(current, lines_of(drafts))
-            return BatchWriter(db, current, self._shapes, self._clock()).write(drafts)
+                drafts = drafts_of(current, drafts.lines())
+            return BatchWriter(db, drafts, self._shapes, self._clock()).write()
 
     def prune(self, before: int) -> int:
         """Forget what went away before a moment; return how many traces that were."""

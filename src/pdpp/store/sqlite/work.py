@@ -1,100 +1,59 @@
-"""Work: the rows of one batch, gathered so that each table is written in one go.
+"""Work: the rows of one batch, gathered so that each table is written in one go."""
 
-A statement for each row would take and leave the interpreter's lock each time, and no other thread
-would come to run in between. New rows are therefore handed over packed, a whole table at once.
-"""
-
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import apsw
 import orjson
 
-from pdpp.model.declaration import TIMES, Kind
 from pdpp.store.catalogue import Feed
 from pdpp.store.cell import CellValue
 from pdpp.store.sqlite.draft import Draft
-from pdpp.store.sqlite.layout import index_row
+from pdpp.store.sqlite.layout import turned
+from pdpp.store.sqlite.pack import NEW_RECORDS, NEW_WORDS, turn_of
 from pdpp.store.sqlite.predicate import ABSENT, SUBJECT
 
 _THIRTEEN = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_HEAD = 9
-_ROW = 19
-"""How many digits the length of a head, and the number of a row, take at the front of a pack."""
-_HEAD_FORM, _ROW_FORM = f"%{_HEAD}d".encode(), f"%{_ROW}d".encode()
-
-_EXACT = frozenset({Kind.TEXT, Kind.BOOLEAN, *TIMES})
-"""The kinds of field whose cells JSON says exactly: texts and whole numbers of one word."""
-
-_NEW_RECORDS = f"""
-    INSERT INTO record
-    SELECT head ->> 0, :subject, :feed, head ->> 1, :version, head ->> 2, :version, NULL,
-           head ->> 3, head ->> 4, head ->> 5, head ->> 6, data
-    FROM (
-      SELECT CAST(substr(value, {_HEAD + 1}, size) AS TEXT) AS head,
-             substr(value, {_HEAD + 1} + size) AS data
-      FROM (SELECT value, 0 + CAST(substr(value, 1, {_HEAD}) AS TEXT) AS size FROM carray(:packs))
-      LIMIT -1 OFFSET 0
-    )
-"""
-"""The limit keeps the engine from unpacking the head anew for each column."""
 
 _NEW_CELLS = """
     INSERT INTO cell
     SELECT :subject, :feed, held.key, coalesce(held.value, x''), record.key, record.id
     FROM record, json_each(record.cells) AS held
-    WHERE record.id BETWEEN :first AND :last
+    WHERE record.id BETWEEN :first AND :last AND held.type <> 'real'
       AND held.key IN (SELECT value FROM json_each(:places))
     ORDER BY 3, 4, 5
 """
-
-_NEW_WORDS = f"""
-    INSERT INTO lex (rowid, words)
-    SELECT CAST(substr(value, 1, {_ROW}) AS INTEGER), CAST(substr(value, {_ROW + 1}) AS TEXT)
-    FROM carray(?)
-"""
+"""A fraction is left out: the engine reads it in its own way, and a cell has to be found again by
+the very value that was written."""
 
 
 @dataclass(slots=True)
 class Work:
-    """What is to be written to one feed, as one version."""
+    """What is to be written to one feed, as one version; the first new record is ``first``."""
 
     feed: Feed
     version: int
+    first: int
     changed: list[tuple[Any, ...]] = field(default_factory=list)
     cells: list[tuple[Any, ...]] = field(default_factory=list)
     cells_gone: list[tuple[Any, ...]] = field(default_factory=list)
+    words: list[tuple[int, str]] = field(default_factory=list)
     words_gone: list[tuple[int]] = field(default_factory=list)
     ghosts: list[tuple[Any, ...]] = field(default_factory=list)
     blobs: list[tuple[Any, ...]] = field(default_factory=list)
     blobs_gone: list[tuple[Any, ...]] = field(default_factory=list)
     records_gone: list[tuple[int]] = field(default_factory=list)
-    _packs: list[bytes] = field(default_factory=list)
-    _words: list[bytes] = field(default_factory=list)
-    _last: int = 0
-    _plain: list[int] = field(default_factory=list)
-    _counted: list[int] = field(default_factory=list)
+    _records: list[bytes] = field(default_factory=list)
+    _new_words: list[bytes] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        """Tell the fields apart whose cells can be read from JSON.
-
-        The engine reads a fraction in its own way, and a cell has to be found again by the very
-        value that was written.
-        """
-        for place, kind in self.feed.cells.values():
-            (self._plain if kind in _EXACT else self._counted).append(place)
-
-    def add(self, number: int, wanted: Draft, shape: int) -> None:
-        """Take a new record; numbers come in their order, without a gap."""
-        key, emitted, data, digest, _, cells, cells_json, time, words, blobs = wanted
-        head = orjson.dumps((number, key, emitted, time, shape, digest, cells_json))
-        self._packs.append(_HEAD_FORM % len(head) + head + data)
-        self._last = number
-        for place in self._counted:
-            self.add_cell(place, cells[place], key, number)
-        self.add_words(number, words)
-        for name, blob_id in blobs:
+    def add(self, key: str, wanted: Draft) -> None:
+        """Take a new record; they come in the order of their turns."""
+        self._records.append(wanted.pack)
+        self._new_words += wanted.words
+        for place, value in wanted.fractions:
+            self.add_cell(place, value, key, self.first + turn_of(wanted.pack))
+        for name, blob_id in wanted.blobs:
             self.blobs.append((SUBJECT, blob_id, self.feed.id, name, key))
 
     def add_cell(self, place: int, value: CellValue, key: str, number: int) -> None:
@@ -105,27 +64,20 @@ class Work:
         """Return what a cell is found by."""
         return SUBJECT, self.feed.id, place, ABSENT if value is None else value, key
 
-    def add_words(self, number: int, words: Mapping[int, str]) -> None:
-        """Take the words of a record, by place."""
-        for place, text in words.items():
-            self._words.append(_ROW_FORM % index_row(number, place) + text.encode())
-
-    def carry_out(self, db: apsw.Connection) -> None:
-        """Write everything that was gathered."""
+    def carry_out(self, db: apsw.Connection, shapes: Sequence[int]) -> None:
+        """Write everything that was gathered; ``shapes`` are the numbers of the batch's shapes."""
         self._take_away(db)
-        if self._packs:
-            self._insert(db)
+        if self._records:
+            self._insert(db, shapes)
         for sql, rows in (
             (f"INSERT OR REPLACE INTO record VALUES {_THIRTEEN}", self.changed),
             ("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", self.cells),
             ("INSERT OR REPLACE INTO ghost VALUES (?, ?, ?, ?, ?, ?)", self.ghosts),
             ("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", self.blobs),
+            ("INSERT INTO lex (rowid, words) VALUES (?, ?)", sorted(self.words)),
         ):
             if rows:
                 db.executemany(sql, rows)
-        if self._words:
-            self._words.sort()  # The index takes rows in order many times faster.
-            db.execute(_NEW_WORDS, (apsw.carray(tuple(self._words)),))
 
     def _take_away(self, db: apsw.Connection) -> None:
         for sql, rows in (
@@ -145,12 +97,18 @@ class Work:
             if rows:
                 db.executemany(sql, rows)
 
-    def _insert(self, db: apsw.Connection) -> None:
-        """Write the new records, then from them their cells, in the order of the table."""
-        feed = {"subject": SUBJECT, "feed": self.feed.id}
-        packs = apsw.carray(tuple(self._packs))
-        db.execute(_NEW_RECORDS, {**feed, "version": self.version, "packs": packs})
-        if self._plain:
-            first = self._last - len(self._packs) + 1
-            places = orjson.dumps(self._plain).decode()
-            db.execute(_NEW_CELLS, {**feed, "first": first, "last": self._last, "places": places})
+    def _insert(self, db: apsw.Connection, shapes: Sequence[int]) -> None:
+        """Write the new records, their words, and from them their cells in the table's order.
+
+        The index takes rows many times faster in order: new ones first, the newest at the front.
+        """
+        feed = {"subject": SUBJECT, "feed": self.feed.id, "first": self.first}
+        told = {"version": self.version, "shapes": orjson.dumps(shapes).decode()}
+        db.execute(NEW_RECORDS, {**feed, **told, "packs": apsw.carray(tuple(self._records))})
+        if self._new_words:
+            packs = apsw.carray(tuple(reversed(self._new_words)))
+            db.execute(NEW_WORDS, {"first": turned(self.first), "packs": packs})
+        if self.feed.cells:
+            last = self.first + turn_of(self._records[-1])
+            places = orjson.dumps([place for place, _ in self.feed.cells.values()]).decode()
+            db.execute(_NEW_CELLS, {**feed, "last": last, "places": places})

@@ -1,17 +1,18 @@
 """Writing a batch: records, their cells, their words, and the traces that changes need."""
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 import apsw
 import orjson
 
-from pdpp.store.catalogue import Feed
 from pdpp.store.cell import CellValue
-from pdpp.store.port import Written
-from pdpp.store.sqlite.draft import CANONICAL, Draft, Drafts, blobs_of, words_of
+from pdpp.store.port import Written, canonical
+from pdpp.store.sqlite.draft import Draft, Drafts, blobs_of, words_of
 from pdpp.store.sqlite.layout import index_row, record_number
 from pdpp.store.sqlite.lens import MOVES
+from pdpp.store.sqlite.pack import data_of, head_of, shape_of
 from pdpp.store.sqlite.predicate import SUBJECT
 from pdpp.store.sqlite.shapes import Shapes
 from pdpp.store.sqlite.work import Work
@@ -22,24 +23,26 @@ _MOST_MOVES = 32
 class BatchWriter:
     """Applies one batch to one feed inside a write transaction."""
 
-    def __init__(self, db: apsw.Connection, feed: Feed, shapes: Shapes, now: int) -> None:
+    def __init__(self, db: apsw.Connection, drafts: Drafts, shapes: Shapes, now: int) -> None:
         self._db = db
-        self._feed = feed
+        self._feed = drafts.feed
+        self._drafts = drafts
         self._shapes = shapes
-        self._version, self._sequence = self._open(now)
-        self._work = Work(feed, self._version)
-        self._shape_numbers: dict[tuple[str, ...], int] = {}
+        self._version, first = self._open(now)
+        self._work = Work(drafts.feed, self._version, first)
 
     def _open(self, now: int) -> tuple[int, int]:
+        """Return the version of this batch, and the number of the next new record."""
         last, sequence = next(
             self._db.execute(
                 "SELECT version, next_sequence FROM feed WHERE id = ?", (self._feed.id,)
             )
         )
-        return max(last + 1, now), sequence
+        return max(last + 1, now), record_number(self._feed.id, sequence)
 
-    def write(self, drafts: Drafts) -> Written:
+    def write(self) -> Written:
         """Bring each key to its draft, or away where there is none."""
+        drafts = self._drafts.by_key
         stored = self._stored(drafts)
         new = changed = unchanged = deleted = 0
         for key, wanted in drafts.items():
@@ -51,20 +54,24 @@ class BatchWriter:
                     self._remove(key, old, wanted)
             elif old is None:
                 new += 1
-                self._insert(wanted)
-            elif bytes(old[8]) == wanted.data:
+                self._work.add(key, wanted)
+            elif bytes(old[8]) == data_of(wanted.pack):
                 unchanged += 1
             else:
                 changed += 1
                 self._update(wanted, old)
         if new or changed or deleted:
-            self._work.carry_out(self._db)
-            self._db.execute(
-                "UPDATE feed SET record_count = record_count + ?, version = ?, next_sequence = ?"
-                " WHERE id = ?",
-                (new - deleted, self._version, self._sequence, self._feed.id),
-            )
+            self._work.carry_out(self._db, self._shape_numbers)
+            self._close(new - deleted, self._drafts.turns if new else 0)
         return Written(new, changed, unchanged, deleted)
+
+    def _close(self, more: int, turns: int) -> None:
+        """Count the records, and go on with the numbers after those that this batch may have."""
+        self._db.execute(
+            "UPDATE feed SET record_count = record_count + ?, version = ?,"
+            " next_sequence = next_sequence + ? WHERE id = ?",
+            (more, self._version, turns, self._feed.id),
+        )
 
     def _stored(self, keys: Iterable[str]) -> dict[str, tuple[Any, ...]]:
         rows = self._db.execute(
@@ -74,27 +81,24 @@ class BatchWriter:
         )
         return {row[0]: row for row in rows}
 
-    def _insert(self, wanted: Draft) -> None:
-        number = record_number(self._feed.id, self._sequence)
-        self._sequence += 1
-        self._work.add(number, wanted, self._shape(wanted.names))
-
     def _update(self, wanted: Draft, old: tuple[Any, ...]) -> None:
         key, number, created, emitted, _, stamps, time, cells, data = old
-        before, after = orjson.loads(data), orjson.loads(wanted.data)
+        head, text = head_of(wanted.pack), data_of(wanted.pack)
+        before, after = orjson.loads(data), orjson.loads(text)
         marks = orjson.loads(stamps) if stamps else {}
         for name in _changed(before, after):
-            marks[name] = (self._version, wanted.emitted)
-        if time != wanted.time:
-            moves = [*marks.get(MOVES, []), (self._version, wanted.emitted, time)]
+            marks[name] = (self._version, head.emitted)
+        if time != head.time:
+            moves = [*marks.get(MOVES, []), (self._version, head.emitted, time)]
             for version, at, _ in moves[:-_MOST_MOVES]:
                 created, emitted = version, at
             marks[MOVES] = moves[-_MOST_MOVES:]
-            self._leave_ghost(key, time, wanted.emitted)
+            self._leave_ghost(key, time, head.emitted)
         stamp = (created, emitted, self._version, orjson.dumps(marks).decode())
-        self._work.changed.append(self._row(number, wanted, stamp))
-        self._swap_cells(key, number, orjson.loads(cells), wanted.cells)
-        self._swap_words(number, words_of(self._feed, before), wanted.words)
+        row = (number, SUBJECT, self._feed.id, key, *stamp, head.time, self._shape(wanted))
+        self._work.changed.append((*row, head.digest, orjson.dumps(head.cells).decode(), text))
+        self._swap_cells(key, number, orjson.loads(cells), head.cells)
+        self._swap_words(number, words_of(self._feed, before), words_of(self._feed, after))
         self._swap_blobs(key, frozenset(blobs_of(self._feed, before)), wanted.blobs)
 
     def _remove(self, key: str, old: tuple[Any, ...], emitted: int) -> None:
@@ -106,25 +110,12 @@ class BatchWriter:
         self._swap_blobs(key, frozenset(blobs_of(self._feed, before)), frozenset())
         self._leave_ghost(key, time, emitted)
 
-    def _row(self, number: int, wanted: Draft, stamp: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (
-            number,
-            SUBJECT,
-            self._feed.id,
-            wanted.key,
-            *stamp,
-            wanted.time,
-            self._shape(wanted.names),
-            wanted.digest,
-            wanted.cells_json,
-            wanted.data,
-        )
+    @cached_property
+    def _shape_numbers(self) -> list[int]:
+        return [self._shapes.number(self._db, names) for names in self._drafts.shapes]
 
-    def _shape(self, names: tuple[str, ...]) -> int:
-        number = self._shape_numbers.get(names)
-        if number is None:
-            number = self._shape_numbers[names] = self._shapes.number(self._db, names)
-        return number
+    def _shape(self, wanted: Draft) -> int:
+        return self._shape_numbers[shape_of(wanted.pack)]
 
     def _swap_cells(
         self, key: str, number: int, before: list[CellValue], after: list[CellValue] | None
@@ -135,14 +126,13 @@ class BatchWriter:
                 if after is not None:
                     self._work.add_cell(place, after[place], key, number)
 
-    def _swap_words(self, number: int, before: dict[int, str], after: dict[int, str]) -> None:
+    def _swap_words(self, number: int, before: Mapping[int, str], after: Mapping[int, str]) -> None:
         for place, words in before.items():
             if after.get(place) != words:
                 self._work.words_gone.append((index_row(number, place),))
-        self._work.add_words(
-            number,
-            {place: words for place, words in after.items() if before.get(place) != words},
-        )
+        for place, words in after.items():
+            if before.get(place) != words:
+                self._work.words.append((index_row(number, place), words))
 
     def _swap_blobs(
         self, key: str, before: frozenset[tuple[str, str]], after: frozenset[tuple[str, str]]
@@ -160,14 +150,10 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterable[st
     """Return the members that differ in value or in kind, or stand on one side only."""
     for name in sorted(before.keys() | after.keys()):
         on_both = name in before and name in after
-        if not on_both or _canonical(before[name]) != _canonical(after[name]):
+        if not on_both or canonical(before[name]) != canonical(after[name]):
             yield name
 
 
 def _differ(one: CellValue, other: CellValue) -> bool:
     """Tell whether cells are not the same to the letter: 1 and 1.0 compare alike and show apart."""
     return one != other or (isinstance(one, int | float) and repr(one) != repr(other))
-
-
-def _canonical(value: Any) -> bytes:
-    return orjson.dumps(value, option=CANONICAL)

@@ -1,0 +1,56 @@
+"""Drafts: what was made ready first and replaced later leaves nothing behind but a number."""
+
+from pathlib import Path
+from typing import Any
+
+import apsw
+from tests.store.sqlite.test_work import cells_in
+from tests.store.world import Clock, World
+
+from pdpp.evidence.analyse import parse_query
+from pdpp.store.port import SearchQuery
+from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
+
+
+def numbers_in(folder: Path) -> dict[str, int]:
+    """Return the number of each record by its key, counted from the first."""
+    db = apsw.Connection(str(folder / FILE_NAME))
+    rows: list[Any] = db.execute("SELECT key, id & ((1 << 36) - 1) FROM record").fetchall()
+    db.close()
+    return dict(rows)
+
+
+def found(world: World, word: str) -> list[str]:
+    query = SearchQuery((world.reach(),), parse_query(word), 10)
+    return sorted(hit.record.key for hit in world.store.search(query).hits)
+
+
+def test_of_one_key_the_last_line_decides_and_its_words_are_found(tmp_path: Path) -> None:
+    world = World(SqliteStore(tmp_path, Clock())).settle()
+    batch = world.store.batch(world.feed())
+    batch.keep("a", 1, {"body": "apple"}, None)
+    batch.keep("b", 1, {"body": "pear"}, None)
+    batch.keep("a", 2, {"body": "plum"}, None)
+    batch.keep("c", 1, {"body": "cherry"}, None)
+    batch.drop("c", 2)
+    assert batch.write().new == 2
+    assert [found(world, word) for word in ("apple", "pear", "plum", "cherry")] == [
+        [],
+        ["b"],
+        ["a"],
+        [],
+    ]
+    assert numbers_in(tmp_path) == {"b": 1, "a": 2}
+    assert {key for _, key in cells_in(tmp_path)} == {"a", "b"}
+    world.store.close()
+
+
+def test_numbers_go_on_after_a_batch_and_stay_when_nothing_is_new(tmp_path: Path) -> None:
+    world = World(SqliteStore(tmp_path, Clock())).settle()
+    world.put({"a": {"body": "one"}, "b": {"body": "one"}})
+    world.put({"a": {"body": "two"}, "b": {"body": "one"}})
+    world.put({"a": {"body": "two"}, "c": {"body": "three"}})
+    world.put({"d": {"body": "three"}})
+    assert numbers_in(tmp_path) == {"a": 0, "b": 1, "c": 3, "d": 4}
+    assert [found(world, word) for word in ("one", "two", "three")] == [["b"], ["a"], ["c", "d"]]
+    world.store.close()
