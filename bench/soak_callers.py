@@ -11,7 +11,6 @@ from bench.client import BadAnswer, Client
 from bench.soak_traffic import Ask
 
 CALLERS = 24
-_MOST_ERRORS = 50
 
 
 @dataclass(slots=True)
@@ -28,17 +27,14 @@ class Log:
             self.errors.append(error[:300])
 
 
+def percentile(values: Sequence[float], part: float) -> float:
+    """Return the value that a part of a hundred are not above; nothing where there are none."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * part / 100))] if ordered else 0.0
+
+
 Note = Callable[[float, float, str | None], None]
 """Takes when a request was due in seconds from the start, how long it took in ms, any error."""
-
-
-def capacity(port: int, asks: Sequence[Ask], seconds: float) -> float:
-    """Return how many requests a second are answered where every caller asks at once again."""
-    log = Log()
-    call(port, asks, seconds, None, lambda _, waited, error: log.add(waited, error))
-    if log.errors:
-        raise BadAnswer(f"while the capacity was measured: {log.errors[0]}")
-    return len(log.waited) / seconds
 
 
 def call(port: int, asks: Sequence[Ask], seconds: float, rate: float | None, note: Note) -> None:

@@ -140,12 +140,41 @@ def test_a_token_ends_at_its_moment(world: World, gate: Gate) -> None:
         gate.admit(header)
 
 
-def test_a_principal_is_remembered_until_the_next_write(world: World, gate: Gate) -> None:
-    header = add(world, TokenKind.OWNER)
-    first = gate.admit(header)
-    assert gate.admit(header) is first
+def test_a_write_of_records_leaves_every_caller_as_it_was(world: World, gate: Gate) -> None:
+    package, _ = pack(world)
+    headers = (add(world, TokenKind.OWNER), give(world), package)
+    before = [gate.admit(header) for header in headers]
     world.put({"a": {}})
-    assert gate.admit(header) is not first
+    assert [gate.admit(header) for header in headers] == before
+
+
+@pytest.mark.parametrize("ended", ["grant", "package"])
+def test_a_caller_is_made_anew_when_what_it_stands_on_was_written(
+    world: World, gate: Gate, ended: str
+) -> None:
+    package, grants = pack(world)
+    other = give(world)
+    before = {header: gate.admit(header) for header in (package, other)}
+    if ended == "grant":
+        world.store.revoke_grant(grants[0].id)
+    else:
+        world.store.revoke_package(before[package].package.id)  # type: ignore[union-attr]
+    world.put({"a": {}})
+    with pytest.raises(GrantRevoked):
+        gate.admit(package, grants[0].id)
+    assert gate.admit(other) is before[other]
+
+
+def test_a_caller_whose_token_is_gone_is_not_remembered(
+    world: World, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    header = give(world)
+    gate.admit(header)
+    monkeypatch.setattr(world.store, "token", lambda _: None)
+    world.put({"a": {}})
+    for _ in range(2):
+        with pytest.raises(AuthenticationError):
+            gate.admit(header)
 
 
 def test_a_new_connection_is_seen_at_the_next_request(world: World, gate: Gate) -> None:

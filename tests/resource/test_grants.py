@@ -342,7 +342,7 @@ def test_a_package_token_without_its_package_is_invalid(library: World) -> None:
         refused(library.server.client(secret).get(BOOKS), 403, "grant_invalid")
 
 
-def test_the_gate_forgets_tokens_when_it_holds_many(tmp_path: Path) -> None:
+def test_the_gate_remembers_a_caller_until_it_is_told_to_forget(tmp_path: Path) -> None:
     store = planted_store(tmp_path, LIBRARY, {"only": "Only"}, {("only", "books"): [book("b", 1)]})
     try:
         allowances = resolve(Selection(), store.catalogue())
@@ -355,6 +355,8 @@ def test_the_gate_forgets_tokens_when_it_holds_many(tmp_path: Path) -> None:
         first = gate.admit(f"Bearer {secrets[0]}")
         assert gate.admit(f"Bearer {secrets[0]}") is first
         store.add_token(mint(TokenKind.OWNER, "o", 0)[1])
+        assert gate.admit(f"Bearer {secrets[0]}") is first
+        gate.forget()
         assert gate.admit(f"Bearer {secrets[0]}") is not first
         with pytest.raises(AuthenticationError):
             gate.admit("Bearer unknown")

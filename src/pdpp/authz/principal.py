@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pdpp.authz.token import TokenKind, hash_token
 from pdpp.model.errors import (
@@ -13,6 +14,7 @@ from pdpp.model.errors import (
 )
 from pdpp.model.grant import Grant, Package
 from pdpp.model.instant import Clock
+from pdpp.store.catalogue import Catalogue
 from pdpp.store.port import Store, Token
 from pdpp.store.scope import Reach, grant_reaches, in_order, owner_reaches
 
@@ -60,14 +62,39 @@ def _over(moment: int | None, now: int) -> bool:
     return moment is not None and moment <= now
 
 
+class _Basis(NamedTuple):
+    """Everything that a principal is made from; the same basis makes the same principal."""
+
+    token: Token
+    catalogue: Catalogue
+    package: Package | None
+    grants: tuple[Grant, ...]
+
+    def principal(self) -> Principal:
+        """Return the caller whom this stands for."""
+        token, catalogue, package, grants = self
+        if token.kind == TokenKind.OWNER:
+            return Principal(token, owner_reaches(catalogue))
+        made = [
+            Principal(token, grant_reaches(grant, catalogue), grant, package) for grant in grants
+        ]
+        return made[0] if package is None else Principal(token, (), None, package, tuple(made))
+
+
 class Gate:
-    """Turns bearer tokens into principals; remembers nothing past the next write to the store."""
+    """Turns bearer tokens into principals; trusts nothing past the next write to the store.
+
+    After a write it reads again what a principal was made from. Where that is as it was the
+    principal stays the one it was, and so does all that was worked out for it: most writes are of
+    records, and a server that takes them would otherwise do little else than unfold grants.
+    """
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
         self._state: object = None
         self._known: dict[str, Principal] = {}
+        self._made: dict[str, tuple[_Basis, Principal]] = {}
         self._unions: dict[tuple[Principal, ...], Principal] = {}
 
     def admit(
@@ -116,45 +143,56 @@ class Gate:
         ]
 
     def forget(self) -> None:
-        """Forget every principal, as the next write to the store makes this do."""
+        """Forget every principal and all that was made for it."""
         self._known.clear()
+        self._made.clear()
         self._unions.clear()
 
     def _find(self, secret: str) -> Principal:
-        state = self._store.state()
-        if state != self._state or len(self._known) > _MOST_REMEMBERED:
-            self._state = state
+        if len(self._made) > _MOST_REMEMBERED:
             self.forget()
+        state = self._store.state()
+        if state != self._state:
+            self._state = state
+            self._known.clear()
         principal = self._known.get(secret)
         if principal is None:
             principal = self._known[secret] = self._look_up(secret)
         return principal
 
     def _look_up(self, secret: str) -> Principal:
+        """Return the principal of a secret as the store knows it now."""
+        basis, made = self._basis(secret), self._made.get(secret)
+        if made is not None and made[0] == basis:
+            return made[1]
+        self._unions.clear()
+        principal = basis.principal()
+        self._made[secret] = basis, principal
+        return principal
+
+    def _basis(self, secret: str) -> _Basis:
         token = self._store.token(hash_token(secret))
         if token is None:
             raise AuthenticationError("The bearer token is not valid.")
-        catalogue = self._store.catalogue()
-        if token.kind == TokenKind.OWNER:
-            return Principal(token, owner_reaches(catalogue))
+        package: Package | None = None
+        grants: tuple[Grant, ...] = ()
         if token.kind == TokenKind.PACKAGE:
-            return self._look_up_package(token)
-        grant = self._store.grant(token.grant_id) if token.grant_id is not None else None
+            package, grants = self._package(token.package_id or "")
+        elif token.kind != TokenKind.OWNER:
+            grants = (self._grant(token.grant_id or ""),)
+        return _Basis(token, self._store.catalogue(), package, grants)
+
+    def _grant(self, grant_id: str) -> Grant:
+        grant = self._store.grant(grant_id)
         if grant is None:
             raise GrantInvalid("The token's grant does not exist.")
-        return Principal(token, grant_reaches(grant, catalogue), grant)
+        return grant
 
-    def _look_up_package(self, token: Token) -> Principal:
-        package_id = token.package_id or ""
+    def _package(self, package_id: str) -> tuple[Package, tuple[Grant, ...]]:
         package = self._store.package(package_id)
         if package is None:
             raise GrantInvalid("The token's package does not exist.")
-        catalogue = self._store.catalogue()
-        children = tuple(
-            Principal(token, grant_reaches(grant, catalogue), grant, package)
-            for grant in self._store.package_grants(package_id)
-        )
-        return Principal(token, (), None, package, children)
+        return package, tuple(self._store.package_grants(package_id))
 
 
 def _child(principal: Principal, grant_id: str, now: int) -> Principal:

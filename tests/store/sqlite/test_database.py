@@ -10,6 +10,7 @@ import pytest
 from tests.store.world import Clock, World
 
 from pdpp.model.errors import StoreError
+from pdpp.store.sqlite import database
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 
 
@@ -118,3 +119,40 @@ def test_a_read_that_leaves_something_open_does_not_go_on_seeing_the_past(world:
         next(left_open)
     world.put({"later": {}})
     assert world.store.count(reach) == 1
+
+
+def writing_elsewhere(folder: Path) -> apsw.Connection:
+    """Return a connection in the middle of a write, as another process has one."""
+    other = apsw.Connection(str(folder / FILE_NAME))
+    other.execute("BEGIN IMMEDIATE")
+    return other
+
+
+def test_a_writer_looks_at_an_even_pace_until_another_process_is_done(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(SqliteStore(tmp_path, clock), clock).settle()
+    other, pauses = writing_elsewhere(tmp_path), []
+
+    def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 40:
+            other.execute("COMMIT")
+
+    monkeypatch.setattr("pdpp.store.sqlite.database.time.sleep", sleep)
+    world.put({"a": {}})
+    assert pauses == [database._PAUSE_SECONDS] * 40
+    other.close()
+    world.store.close()
+
+
+def test_a_writer_does_not_wait_for_ever(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(SqliteStore(tmp_path, clock), clock).settle()
+    other = writing_elsewhere(tmp_path)
+    monkeypatch.setattr(database, "_BUSY_SECONDS", 0.01)
+    with pytest.raises(apsw.BusyError):
+        world.put({"a": {}})
+    other.close()
+    world.store.close()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import fields
+from functools import lru_cache
 from typing import Any
 
 import apsw
@@ -61,7 +62,9 @@ def grants(db: apsw.Connection) -> Iterator[Grant]:
         yield _grant(row)
 
 
+@lru_cache(maxsize=256)
 def _grant(row: tuple[Any, ...]) -> Grant:
+    """Return the grant of a row; the same row is unfolded once, for it is read again and again."""
     number, client_id, purpose, mode, allowances, *times, package_id = row
     created_at, expires_at, revoked_at = times
     return Grant(
