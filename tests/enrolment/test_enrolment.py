@@ -328,7 +328,7 @@ def test_a_denied_program_keeps_nothing_and_says_so(dance: Dance, tmp_path: Path
     dance.authority.deny(dance.authority.device_review(typed_code(process), dance.url).id)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 78
-    assert "error: the owner denied the request" in err
+    assert "error: not_connected: the owner denied the request" in err
     assert not root.exists()
 
 

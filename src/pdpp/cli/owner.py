@@ -6,10 +6,10 @@ from typing import Any, TextIO
 
 import click
 
-from pdpp.authz.owner import MOST_CHARS, has_passphrase, hash_passphrase, keep_passphrase
+from pdpp.authz.owner import has_passphrase, hash_passphrase, keep_passphrase
 from pdpp.authz.token import TokenKind, mint, token_id
 from pdpp.cli.folder import opened
-from pdpp.cli.options import common, examples, expiry, words
+from pdpp.cli.options import common, examples, expiry, passphrase_in, words
 from pdpp.cli.output import note, show, table
 from pdpp.evidence.fence import visible
 from pdpp.model import instant
@@ -61,7 +61,7 @@ def init(passphrase_file: TextIO | None, reset: bool, data: Path, as_json: bool)
 
 def _passphrase(source: TextIO | None) -> str:
     if source is not None:
-        return source.readline(4 * MOST_CHARS).rstrip("\r\n")
+        return passphrase_in(source)
     if not sys.stdin.isatty():
         raise click.UsageError(
             "Give the passphrase with --passphrase-file, or run this in a terminal.",

@@ -67,7 +67,7 @@ def run(arguments: Sequence[str]) -> int:
         return USAGE
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except (click.ClickException, PdppError, OSError) as problem:
+    except (click.ClickException, PdppError, OSError, UnicodeDecodeError) as problem:
         with contextlib.suppress(BrokenPipeError):
             complain(problem, as_json)
         return USAGE if isinstance(problem, click.UsageError) else _code(problem)

@@ -4,17 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from pdpp.credentials import Credential, is_owners, is_token
-from pdpp.enrolment.provider import EnrolmentError, Provider
-from pdpp.wire.channel import Reply, Unreachable
+from pdpp.enrolment.provider import EnrolmentError, Provider, reaching
+from pdpp.wire.channel import Reply
 from pdpp.wire.post import post_form
 
 
 def ask_token(provider: Provider, form: Mapping[str, str]) -> Reply:
     """Send a form to the token endpoint."""
-    try:
+    with reaching():
         return post_form(provider.token_endpoint, form)
-    except Unreachable as problem:
-        raise EnrolmentError(str(problem)) from None
 
 
 def make_credential(

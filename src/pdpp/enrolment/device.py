@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 from pdpp.credentials import Credential
 from pdpp.enrolment.credential import ask_token, make_credential
-from pdpp.enrolment.provider import EnrolmentError, Provider
+from pdpp.enrolment.provider import EnrolmentError, Provider, reaching
 from pdpp.enrolment.registration import DEVICE_GRANT, SCOPE, complaint
-from pdpp.wire.channel import Unreachable
 from pdpp.wire.post import post_form, told
 
 _OK = 200
@@ -32,10 +31,8 @@ def ask_code(provider: Provider, client_id: str) -> Code:
     if provider.device_authorization_endpoint is None:
         raise EnrolmentError(f"{provider.issuer} offers no codes for programs without a browser")
     form = {"client_id": client_id, "scope": SCOPE}
-    try:
+    with reaching():
         reply = post_form(provider.device_authorization_endpoint, form)
-    except Unreachable as problem:
-        raise EnrolmentError(str(problem)) from None
     answer = told(reply)
     try:
         complete = answer.get("verification_uri_complete")

@@ -1,6 +1,7 @@
 """Providers: where a provider's authorization server is and what it offers, by its metadata."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
@@ -19,6 +20,12 @@ class EnrolmentError(CredentialError):
     """A provider that gave no credential; the message says why and what to do."""
 
 
+class ProviderUnreachable(EnrolmentError):
+    """A provider that does not answer."""
+
+    exit_code = 69
+
+
 @dataclass(frozen=True, slots=True)
 class Provider:
     """The endpoints of one authorization server; the optional ones may be missing."""
@@ -31,6 +38,17 @@ class Provider:
     device_authorization_endpoint: str | None = None
     revocation_endpoint: str | None = None
     iss_promised: bool = False
+
+
+@contextmanager
+def reaching() -> Iterator[None]:
+    """Say of a provider that does not answer what to look at."""
+    try:
+        yield
+    except Unreachable as problem:
+        raise ProviderUnreachable(
+            f"{problem}; check that the server runs, and the address"
+        ) from None
 
 
 def discover(url: str) -> Provider:
@@ -82,10 +100,8 @@ def _provider(url: str, issuer: str, metadata: Mapping[str, Any]) -> Provider:
 
 
 def _document(origin: str, address: str) -> Mapping[str, Any]:
-    try:
+    with reaching():
         reply = get(address)
-    except Unreachable as problem:
-        raise EnrolmentError(f"{problem}; check that the server runs, and the address") from None
     document = told(reply)
     if reply.status != _OK or not document:
         raise EnrolmentError(

@@ -81,11 +81,9 @@ class Manifest:
 def read_manifest(path: Path) -> Manifest | None:
     """Return the manifest in a file, None where there is no file."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return _manifest(json.loads(path.read_text(encoding="utf-8")))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    try:
-        return _manifest(json.loads(text))
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
         raise InvalidRequest(f"{path} is not the manifest of an export.") from None
 
