@@ -11,7 +11,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from pdpp.authz.authority import Authority
-from pdpp.authz.document import Fetcher, is_document_id
+from pdpp.authz.client import is_document_id
+from pdpp.authz.document import Fetcher
 from pdpp.authz.throttle import network
 from pdpp.evidence.fence import visible
 from pdpp.model.errors import OAuthError, PdppError
