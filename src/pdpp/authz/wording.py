@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from pdpp.authz.choice import Place
 from pdpp.authz.draft import NO_PURPOSE, Draft
+from pdpp.authz.redirect import LOOPBACK
 from pdpp.authz.requester import Requester, one_line
 from pdpp.evidence.fence import visible
 from pdpp.evidence.text import field_text
@@ -19,7 +20,6 @@ from pdpp.store.catalogue import Catalogue
 
 MANY_RECORDS = 10_000
 MANY_ACCOUNTS = 3
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 _LONGEST = 600
 _CODE_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")

@@ -1,12 +1,11 @@
 """The agents page: who may read, what exactly, and how to take it back."""
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from pdpp.authz.requester import Requester, requester_of
+from pdpp.authz.requester import Requester, agent_id, requester_of
 from pdpp.authz.wording import AccountWords, accounts_of, date
 from pdpp.model.errors import InvalidRequest, NotFound
 from pdpp.model.grant import Grant, Package, status
@@ -66,11 +65,6 @@ class Agent:
             for account in part.accounts
         ]
         return sorted(set(names), key=str.casefold)
-
-
-def agent_id(client_id: str) -> str:
-    """Return the name of a client in addresses, where an id of its own may not stand."""
-    return hashlib.sha256(client_id.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 async def show_home(visit: Visit) -> Response:
