@@ -9,12 +9,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from pdpp.model.errors import ApiError, Forbidden, InvalidRequest, MethodNotAllowed, PdppError
+from pdpp.model.errors import Forbidden, InvalidRequest, MethodNotAllowed, PdppError
 from pdpp.pages.entrance import enter, show_door
 from pdpp.pages.form import Form, read_form
 from pdpp.pages.site import Site
 from pdpp.pages.template import render
 from pdpp.pages.visit import HEADERS, Visit, make_visit, policy
+from pdpp.resource.failure import explained
 from pdpp.resource.origin import LOOPBACK, from_proxy, public_origin
 from pdpp.resource.settings import Settings
 
@@ -48,12 +49,10 @@ class Page:
             return apologise(error)
         except ClientDisconnect:
             raise
-        except Exception as problem:
-            known = self.site.service.store.explain(problem)
-            if known is not None:
-                return apologise(known)
-            log.exception("the page %s failed", request.url.path)
-            return apologise(ApiError("Something failed here; the server's log has the detail."))
+        except Exception as problem:  # noqa: BLE001 - whatever it is becomes an answer
+            # The route, not the path: that may name a review or a record.
+            page = f"the page {request.scope['route'].path}"
+            return apologise(explained(problem, self.site.service.store, log, page))
 
     async def _serve(self, request: Request) -> Response:
         origin = visited_origin(request, self.site.service.settings)
