@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
@@ -59,6 +60,15 @@ def _is_plain(parts: SplitResult) -> bool:
     except ValueError:
         return False
     return not (parts.username or parts.password or parts.query or parts.fragment)
+
+
+def is_loopback(address: str) -> bool:
+    """Tell whether an address is one of this machine."""
+    host = urlsplit(address).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 class Cache:

@@ -14,7 +14,7 @@ from pdpp.cli.package import package
 from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.model.errors import NotFound
-from pdpp.model.grant import Grant, status
+from pdpp.model.grant import ACTIVE, Grant, status
 from pdpp.store.port import Store
 
 
@@ -71,7 +71,7 @@ def list_grants(ended_too: bool, data: Path, as_json: bool) -> None:
     """List the grants that clients have."""
     now = instant.now()
     with opened(data) as store:
-        held = [made for made in store.grants() if ended_too or status(made, now) == "active"]
+        held = [made for made in store.grants() if ended_too or status(made, now) == ACTIVE]
     rows = [[visible(text, lines=False) for text in _row(made, now)] for made in held]
     heading = ("ID", "CLIENT", "STATUS", "EXPIRES", "STREAMS", "PURPOSE")
     lines = table([heading, *rows]) if rows else ["No grants."]

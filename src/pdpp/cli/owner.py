@@ -14,7 +14,7 @@ from pdpp.cli.output import note, show, table
 from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.model.errors import NotFound
-from pdpp.model.grant import status
+from pdpp.model.grant import ACTIVE, status
 from pdpp.store.port import Token
 from pdpp.store.vault import Shelf
 
@@ -147,7 +147,7 @@ def tokens(ended_too: bool, data: Path, as_json: bool) -> None:
     """
     now = instant.now()
     with opened(data) as store:
-        held = [one for one in _tokens(store.vault) if ended_too or status(one, now) == "active"]
+        held = [one for one in _tokens(store.vault) if ended_too or status(one, now) == ACTIVE]
     rows = [[visible(text, lines=False) for text in _row(one, now)] for one in held]
     heading = ("ID", "FOR", "STATUS", "MADE", "EXPIRES", "LABEL")
     lines = table([heading, *rows]) if rows else ["No tokens."]

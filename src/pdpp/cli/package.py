@@ -15,7 +15,7 @@ from pdpp.cli.output import show, table
 from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.model.errors import NotFound
-from pdpp.model.grant import Grant, Package, status
+from pdpp.model.grant import ACTIVE, Grant, Package, status
 from pdpp.store.catalogue import Catalogue
 from pdpp.store.port import Store
 
@@ -68,7 +68,7 @@ def list_packages(ended_too: bool, data: Path, as_json: bool) -> None:
         held = [
             (made, grants)
             for made, grants in _packages(store)
-            if ended_too or status(made, now) == "active"
+            if ended_too or status(made, now) == ACTIVE
         ]
     rows = [[visible(text, lines=False) for text in _row(*found, now)] for found in held]
     heading = ("ID", "CLIENT", "STATUS", "EXPIRES", "GRANTS", "PURPOSE")
@@ -116,7 +116,7 @@ def _packages(store: Store) -> Iterator[tuple[Package, Sequence[Grant]]]:
 
 def _row(made: Package, grants: Sequence[Grant], now: int) -> tuple[str, ...]:
     end = "never" if made.expires_at is None else instant.to_date_text(made.expires_at)
-    good = sum(status(grant, now) == "active" for grant in grants)
+    good = sum(status(grant, now) == ACTIVE for grant in grants)
     count = str(good) if good == len(grants) else f"{good} of {len(grants)}"
     return made.id, made.client_id, status(made, now), end, count, _purpose(grants)
 

@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
-from pdpp.credentials import CredentialError
+from pdpp.credentials import CredentialError, is_loopback
 from pdpp.wire.channel import Unreachable
 from pdpp.wire.post import get, told
 
@@ -114,17 +113,8 @@ def _document(origin: str, address: str) -> Mapping[str, Any]:
 def _require_safe(address: str) -> None:
     """Refuse to send secrets over a network in the clear."""
     parts = urlsplit(address)
-    if parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts.hostname or "")):
+    if parts.scheme == "https" or (parts.scheme == "http" and is_loopback(address)):
         return
     raise EnrolmentError(
         f"{parts.scheme}://{parts.netloc} is not encrypted; credentials go over https only"
     )
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from pdpp.authz.requester import Requester, agent_id, requester_of
 from pdpp.authz.wording import AccountWords, accounts_of, date
 from pdpp.model.errors import InvalidRequest, NotFound
-from pdpp.model.grant import Grant, Package, status
+from pdpp.model.grant import ACTIVE, Grant, Package, status
 from pdpp.pages.receipts import last_read, reads_of
 from pdpp.pages.site import Site
 from pdpp.pages.visit import Visit
@@ -52,7 +52,7 @@ class Agent:
     @property
     def active(self) -> bool:
         """Tell whether the client may read anything now."""
-        return any(approval.status == "active" for approval in self.approvals)
+        return any(approval.status == ACTIVE for approval in self.approvals)
 
     @property
     def accounts(self) -> Sequence[str]:
@@ -61,7 +61,7 @@ class Agent:
             account.name
             for approval in self.approvals
             for part in approval.parts
-            if part.status == approval.status == "active"
+            if part.status == approval.status == ACTIVE
             for account in part.accounts
         ]
         return sorted(set(names), key=str.casefold)

@@ -44,7 +44,7 @@ class Form:
 
 async def read_form(request: Request) -> Form:
     """Return the form in the body of a request."""
-    if request.headers.get("content-type", "").partition(";")[0].strip() != _MEDIA_TYPE:
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _MEDIA_TYPE:
         raise InvalidRequest(f"Send the form as {_MEDIA_TYPE}.")
     body = bytearray()
     async for chunk in request.stream():
