@@ -245,6 +245,23 @@ def test_tokens_and_codes_are_kept_as_hashes(dance: Dance, party: Party, tmp_pat
         assert secret.encode() not in kept
 
 
+def test_an_approval_whose_tokens_are_all_revoked_is_ended(
+    dance: Dance, party: Party, other: Party
+) -> None:
+    code = dance.code(party)
+    replayed = dance.exchange(party, code).json()
+    dance.refresh(party, replayed["refresh_token"])
+    oauth_error(dance.exchange(party, code), "invalid_grant")
+    kept = dance.connect(other)
+    dance.http.post(
+        "/oauth/revoke", data={"token": kept["access_token"], "client_id": other.client_id}
+    )
+    dance.authority.sweep()
+    packages = [dance.store.package(each["grant_package_id"]) for each in (replayed, kept)]
+    assert [package and package.revoked_at is not None for package in packages] == [True, False]
+    assert dance.refresh(other, kept["refresh_token"]).status_code == 200
+
+
 def test_an_approval_nobody_collected_is_ended(dance: Dance, party: Party) -> None:
     dance.code(party)
     collected = dance.connect(party)
