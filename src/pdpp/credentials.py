@@ -111,21 +111,14 @@ class Cache:
 
     def store(self, credential: Credential) -> Path:
         """Write a credential, whole or not at all, for this user's eyes only."""
-        import tempfile  # Takes long to import, and most programs never write.
+        from pdpp.private import write_file  # Most programs never write.
 
         refuse_owner(credential.token, credential.token_kind)
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.chmod(self._folder, 0o700)
         path = self.path(credential.provider_url)
         known = {k: v for k, v in credential._asdict().items() if v is not None}
-        descriptor, name = tempfile.mkstemp(dir=self._folder, prefix=".new-")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as target:
-                json.dump(known, target)
-            os.replace(name, path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write_file(path, json.dumps(known).encode())
         return path
 
     def forget(self, provider_url: str) -> bool:
