@@ -8,15 +8,13 @@ from typing import TextIO
 
 import click
 
-from pdpp.cli.options import examples, passphrase_in
+from pdpp.cli.options import HERE, examples, passphrase_in
 from pdpp.cli.output import show
 from pdpp.doctor.chart import Approver, Chart, mcp_url
 from pdpp.doctor.examination import examine
 from pdpp.doctor.finding import Finding, Outcome
 from pdpp.doctor.wire import Wire
 from pdpp.model import instant
-
-_HERE = "http://127.0.0.1:7377"
 
 
 def address(text: str) -> str:
@@ -35,7 +33,7 @@ def address(text: str) -> str:
         "pdpp doctor https://data.example.org --passphrase-file - < passphrase",
     )
 )
-@click.argument("url", type=address, default=_HERE)
+@click.argument("url", type=address, default=HERE)
 @click.option(
     "--data",
     metavar="DIR",

@@ -79,8 +79,7 @@ def list_grants(ended_too: bool, data: Path, as_json: bool) -> None:
 
 
 def _row(made: Grant, now: int) -> tuple[str, ...]:
-    end = "never" if made.expires_at is None else instant.to_date_text(made.expires_at)
-    count = str(len(made.allowances))
+    end, count = approval.end_of(made), str(len(made.allowances))
     return made.id, made.client_id, status(made, now), end, count, made.purpose
 
 

@@ -24,6 +24,9 @@ _UNITS = {
     "w": 7 * instant.DAY,
 }
 
+HERE = "http://127.0.0.1:7377"
+"""Where a server answers that was told nothing else."""
+
 CODES: Mapping[int, str] = MappingProxyType(
     {0: "done", 1: "refused or failed", 64: "wrong usage", 130: "interrupted"}
 )

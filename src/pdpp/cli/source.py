@@ -49,17 +49,22 @@ def add(file: BinaryIO, data: Path, as_json: bool) -> None:
 
 
 def _read(file: BinaryIO) -> Declaration:
-    name = getattr(file, "name", "-")
     try:
-        text = file.read(_MOST_BYTES + 1)
-        if len(text) > _MOST_BYTES:
-            raise click.ClickException(f"{name} is longer than {_MOST_BYTES} bytes")
-        return parse_declaration(orjson.loads(text))
+        return parse_declaration(read_document(file))
+    except InvalidDeclaration as problem:
+        name, place = getattr(file, "name", "-"), problem.param or "the top"
+        raise InvalidDeclaration(f"{name}, at {place}: {problem.message}") from None
+
+
+def read_document(file: BinaryIO) -> Any:
+    """Return the JSON in a file of a bounded length."""
+    name, text = getattr(file, "name", "-"), file.read(_MOST_BYTES + 1)
+    if len(text) > _MOST_BYTES:
+        raise click.ClickException(f"{name} is longer than {_MOST_BYTES} bytes")
+    try:
+        return orjson.loads(text)
     except orjson.JSONDecodeError as problem:
         raise click.ClickException(f"{name} is not JSON: {problem}") from None
-    except InvalidDeclaration as problem:
-        place = problem.param or "the top"
-        raise InvalidDeclaration(f"{name}, at {place}: {problem.message}") from None
 
 
 def _status(held: Declaration | None, declaration: Declaration) -> str:
