@@ -87,10 +87,7 @@ def _of_kind(manifest: Manifest, kind: str) -> Iterator[Entry]:
 def _declare(store: Store, folder: Path, manifest: Manifest) -> None:
     for entry in _of_kind(manifest, DECLARATION):
         with (folder / entry.path).open("rb") as file:
-            declaration = parse_declaration(read_document(file))
-        held = store.catalogue().sources.get(declaration.connector_key)
-        if held is None or held.revision != declaration.revision:
-            store.register(declaration)
+            store.register(parse_declaration(read_document(file)))
     for connection in manifest.connections:
         store.connect(
             connection["connection_id"], connection["connector_key"], connection["display_name"]

@@ -33,9 +33,8 @@ def add(file: BinaryIO, data: Path, as_json: bool) -> None:
     key = declaration.connector_key
     with opened(data, create=True) as store:
         held = store.catalogue().sources.get(key)
-        if held is None or held.revision != declaration.revision:
-            with Progress("Indexing records again:") as progress:
-                store.register(declaration, progress=progress.tell)
+        with Progress("Indexing records again:") as progress:
+            store.register(declaration, progress=progress.tell)
     document = {"status": _status(held, declaration), **_document(declaration)}
     lines = [
         f"{document['status'].capitalize()}: {key}, revision {declaration.revision}",
