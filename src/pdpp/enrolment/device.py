@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from math import isnan
 from typing import NamedTuple
 
 from pdpp.credentials import Credential
@@ -35,16 +36,19 @@ def ask_code(provider: Provider, client_id: str) -> Code:
         reply = post_form(provider.device_authorization_endpoint, form)
     answer = told(reply)
     try:
+        seconds, interval = float(answer["expires_in"]), float(answer.get("interval", 5))
+        if isnan(seconds) or isnan(interval):
+            raise ValueError("not a time")
         complete = answer.get("verification_uri_complete")
         return Code(
             str(answer["device_code"]),
             str(answer["user_code"]),
             str(answer["verification_uri"]),
             complete if isinstance(complete, str) else None,
-            min(float(answer["expires_in"]), _LONGEST_SECONDS),
-            max(float(answer.get("interval", 5)), 0.05),
+            min(seconds, _LONGEST_SECONDS),
+            max(interval, 0.05),
         )
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise EnrolmentError(
             f"{provider.issuer} gave no code: {complaint(reply.status, answer)}"
         ) from None
