@@ -228,6 +228,7 @@ def test_a_failure_is_a_page_without_detail_and_a_line_in_the_log(
     assert sheet.status == 500
     assert "secret detail" not in sheet.answer.text
     assert "the secret detail" in caplog.text
+    assert "page /agents failed" in caplog.text
 
 
 def test_a_browser_that_goes_away_is_no_failure(

@@ -57,8 +57,8 @@ class Page:
             raise
         except Exception as problem:  # noqa: BLE001 - whatever it is becomes an answer
             # The route, not the path: that may name a review or a record.
-            page = f"the page {request.scope['route'].path}"
-            return apologise(explained(problem, self.site.service.store, log, page))
+            route = getattr(request.scope.get("route"), "path", "?")
+            return apologise(explained(problem, self.site.service.store, log, f"page {route}"))
 
     async def _serve(self, request: Request) -> Response:
         origin = visited_origin(request, self.site.service.settings)
