@@ -261,13 +261,16 @@ class SqliteLedger(SqliteShelf):
             self._revoke_approval(approved.get("grant_id"), approved.get("package_id"), now)
 
     def _end_keyless(self, now: int) -> None:
-        """Revoke approvals whose tokens all are: an approval has one family, and gets no other."""
-        kept = "SELECT family, grant_id, package_id, revoked_at FROM {} WHERE subject = ?"
+        """Revoke approvals whose refresh tokens all are: they have one family, and get no other.
+
+        Not while an access token of theirs is kept: who bears that is to ask for a new approval,
+        and not to hear that the owner took one back.
+        """
         rows = self._db.execute(
-            f"SELECT grant_id, package_id FROM ({kept.format('refresh')} UNION ALL"
-            f" {kept.format('token')} AND family IS NOT NULL)"
-            " GROUP BY family HAVING COUNT(*) = COUNT(revoked_at)",
-            (SUBJECT, SUBJECT),
+            "SELECT grant_id, package_id FROM refresh r WHERE subject = ? GROUP BY family"
+            " HAVING COUNT(*) = COUNT(revoked_at) AND NOT EXISTS (SELECT 1 FROM token"
+            " INDEXED BY token_family WHERE subject = r.subject AND family = r.family)",
+            (SUBJECT,),
         )
         for grant_id, package_id in rows.fetchall():
             self._revoke_approval(grant_id, package_id, now)
