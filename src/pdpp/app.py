@@ -1,4 +1,4 @@
-"""The application: a store, the resource server over it, as one ASGI app."""
+"""The application: everything that a server answers, over one store, as one ASGI app."""
 
 import asyncio
 import time

@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
@@ -61,6 +62,15 @@ def _is_plain(parts: SplitResult) -> bool:
     return not (parts.username or parts.password or parts.query or parts.fragment)
 
 
+def is_loopback(address: str) -> bool:
+    """Tell whether an address is one of this machine."""
+    host = urlsplit(address).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 class Cache:
     """A folder of credentials, one file a provider."""
 
@@ -101,21 +111,14 @@ class Cache:
 
     def store(self, credential: Credential) -> Path:
         """Write a credential, whole or not at all, for this user's eyes only."""
-        import tempfile  # Takes long to import, and most programs never write.
+        from pdpp.private import write_file  # Most programs never write.
 
         refuse_owner(credential.token, credential.token_kind)
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.chmod(self._folder, 0o700)
         path = self.path(credential.provider_url)
         known = {k: v for k, v in credential._asdict().items() if v is not None}
-        descriptor, name = tempfile.mkstemp(dir=self._folder, prefix=".new-")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as target:
-                json.dump(known, target)
-            os.replace(name, path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write_file(path, json.dumps(known).encode())
         return path
 
     def forget(self, provider_url: str) -> bool:

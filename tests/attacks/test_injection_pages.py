@@ -13,10 +13,10 @@ from tests.pages.house import MAIL, House, housed
 from tests.pages.window import Window, window
 from tests.serving import UNLIMITED
 
+from pdpp.authz.requester import agent_id
 from pdpp.authz.selection import Selection, make_grant, resolve
 from pdpp.evidence.fence import HIDDEN
 from pdpp.model import instant
-from pdpp.pages.agents import agent_id
 from pdpp.receipts.recorder import Policy
 
 pytestmark = pytest.mark.xdist_group("browser")

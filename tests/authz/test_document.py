@@ -8,8 +8,8 @@ import pytest
 from tests.oauth.publisher import HOST, answer, document, good, publishing
 
 from pdpp.authz import document as documents
-from pdpp.authz.client import Description
-from pdpp.authz.document import Fetcher, is_document_id, is_public
+from pdpp.authz.client import Description, is_document_id
+from pdpp.authz.document import Fetcher, is_public
 from pdpp.model.errors import OAuthError
 
 
@@ -76,6 +76,7 @@ def test_a_document_may_come_in_pieces_and_without_a_length() -> None:
         "https://127.0.0.1/a",
         "https://2130706433/a",
         "https://0177.0.0.1/a",
+        "https://127.0.0.0x1/a",
         "https://localhost/a",
         "https://[::1]/a",
         "https://client.example:99999/a",
@@ -87,6 +88,15 @@ def test_an_address_that_is_not_plain_is_never_asked(client_id: str) -> None:
         raise AssertionError("resolved")
 
     refused(Fetcher(resolve=resolve), client_id)
+
+
+@pytest.mark.parametrize("host", ["client.xn--p1ai", "3com.com", "a.b1", "192.0.2.1.example"])
+def test_a_name_that_looks_a_little_like_a_number_is_asked(host: str) -> None:
+    async def resolve(_host: str, _port: int) -> list[str]:
+        return ["10.0.0.1"]
+
+    told = refused(Fetcher(resolve=resolve), f"https://{host}/client.json")
+    assert told == "The client's document is not at a public address."
 
 
 @pytest.mark.parametrize(

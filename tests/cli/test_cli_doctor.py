@@ -108,6 +108,7 @@ def test_a_person_is_asked_for_the_passphrase_and_may_leave_it_out(
     "arguments",
     [
         ("data.example.org",),
+        ("http://127.0.0.1:99999",),
         ("--data", "/nowhere/at/all"),
         ("--ca", "/nowhere/at/all"),
         ("--data", ".", "--passphrase-file", "-"),

@@ -239,3 +239,18 @@ def test_ctrl_c_before_a_command_has_begun_is_130_too(monkeypatch: pytest.Monkey
     with pytest.raises(SystemExit) as left:
         main()
     assert left.value.code == 130
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("connect", "http://127.0.0.1:1", "--token-file", "-"),
+        ("owner", "init", "--passphrase-file", "-"),
+        ("doctor", "http://127.0.0.1:1", "--passphrase-file", "-"),
+    ],
+)
+def test_a_file_that_is_not_text_is_told_in_a_line(
+    arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    ended = pdpp(*arguments, stdin=b"\xff\xfe\n", env={"PDPP_DATA": str(tmp_path / "data")})
+    assert ended.failed() == "a file that was named is not text in UTF-8"

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from tests.cli.shell import DEADLINE_SECONDS, Served, pdpp, pdpp_here, serving, started, wait_for
 
-from pdpp.cli.serve import bound, write_private
+from pdpp.cli.serve import bound
 
 LINE = b"four plain words here\n"
 
@@ -235,13 +235,6 @@ def test_ipv6_is_served_where_there_is_any() -> None:
         pytest.skip("this machine has no IPv6")
     with listener:
         assert listener.getsockname()[0] == "::1"
-
-
-def test_a_file_that_cannot_be_put_in_place_leaves_no_other_behind(tmp_path: Path) -> None:
-    (tmp_path / "folder" / "full").mkdir(parents=True)
-    with pytest.raises(OSError):
-        write_private(tmp_path / "folder", "text")
-    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
 def test_a_request_in_flight_is_finished_before_the_server_stops(

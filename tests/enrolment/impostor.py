@@ -9,8 +9,15 @@ from typing import Any
 
 
 @contextmanager
-def imposing(resource: Mapping[str, Any], server: Mapping[str, Any] | None) -> Iterator[str]:
-    """Serve the two metadata documents; ``SELF`` in them stands for the server's own address."""
+def imposing(
+    resource: Mapping[str, Any],
+    server: Mapping[str, Any] | None,
+    posted: Mapping[str, Any] | None = None,
+) -> Iterator[str]:
+    """Serve the two metadata documents, and one answer to whatever is posted.
+
+    ``SELF`` in them stands for the server's own address.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -18,7 +25,13 @@ def imposing(resource: Mapping[str, Any], server: Mapping[str, Any] | None) -> I
                 "/.well-known/oauth-protected-resource": resource,
                 "/.well-known/oauth-authorization-server": server,
             }
-            found = documents.get(self.path)
+            self._answer(documents.get(self.path))
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self._answer(posted)
+
+        def _answer(self, found: Mapping[str, Any] | None) -> None:
             body = json.dumps({"x": 1, **(found or {})}).replace("SELF", url).encode()
             self.send_response(404 if found is None else 200)
             self.send_header("Content-Length", str(len(body)))

@@ -19,6 +19,7 @@ from tests.serving import UNLIMITED
 
 from pdpp.credentials import Cache, Credential
 from pdpp.enrolment.browser import Listener, enrol_by_browser, make_request
+from pdpp.enrolment.credential import make_credential
 from pdpp.enrolment.device import Code, ask_code, await_approval
 from pdpp.enrolment.farewell import give_up
 from pdpp.enrolment.provider import EnrolmentError, Provider, discover
@@ -243,6 +244,27 @@ def test_a_code_that_ends_is_said(dance: Dance) -> None:
         await_approval(provider, client_id, unknown, lambda _: None, pause=lambda _: None)
 
 
+@pytest.mark.parametrize("odd", [float("nan"), 10**400, None, "soon"])
+@pytest.mark.parametrize("name", ["expires_in", "interval"])
+def test_a_code_with_a_time_that_is_none_is_no_code(name: str, odd: object) -> None:
+    told = {"device_code": "d", "user_code": "u", "verification_uri": "v", "expires_in": 60}
+    with imposing({}, None, told | {name: odd}) as url:
+        provider = Provider(url, url, url, device_authorization_endpoint=f"{url}/device")
+        with pytest.raises(EnrolmentError, match="gave no code: it answered 200"):
+            ask_code(provider, "x")
+
+
+@pytest.mark.parametrize(
+    ("lifetime", "end"), [(60, 160.0), (float("nan"), None), (10**400, None), ("soon", None)]
+)
+def test_a_token_lasts_as_long_as_is_told_where_that_is_a_time(
+    lifetime: object, end: float | None
+) -> None:
+    provider = Provider("https://p.example", "https://p.example", "https://p.example/token")
+    answer = {"access_token": "t", "expires_in": lifetime}
+    assert make_credential(provider, "c", answer, 100.0).expires_at == end
+
+
 def test_a_provider_without_codes_is_said(dance: Dance) -> None:
     provider = discover(dance.url)
     with pytest.raises(EnrolmentError, match="no codes"):
@@ -328,7 +350,7 @@ def test_a_denied_program_keeps_nothing_and_says_so(dance: Dance, tmp_path: Path
     dance.authority.deny(dance.authority.device_review(typed_code(process), dance.url).id)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 78
-    assert "error: the owner denied the request" in err
+    assert "error: not_connected: the owner denied the request" in err
     assert not root.exists()
 
 

@@ -103,7 +103,7 @@ def test_an_owners_token_is_refused_and_not_kept(world: World, root: Path, tmp_p
     file = token_file(tmp_path, secret)
     code, out, err = pdpp("connect", world.server.url, "--token-file", file)
     assert (code, out) == (77, "")
-    assert err.startswith("error: owner credentials are not for agents")
+    assert err.startswith("error: owner_credential_refused: owner credentials are not for agents")
     assert secret not in err
     assert not root.exists()
 
@@ -120,7 +120,7 @@ def test_a_file_without_a_token_is_refused(
 def test_a_token_that_opens_nothing_is_not_kept(world: World, root: Path, tmp_path: Path) -> None:
     file = token_file(tmp_path, "no-such-token")
     code, _, err = pdpp("connect", world.server.url, "--token-file", file)
-    assert code == 1
+    assert code == 78
     assert "not valid" in err
     assert "no-such-token" not in err
     assert not root.exists()
@@ -133,13 +133,17 @@ def test_what_is_missing_or_wrong_is_said(world: World, root: Path, tmp_path: Pa
     with Foreign().served() as (server, _):
         code, _, err = pdpp("connect", server.url)
     assert code == 78
+    for told in (["--json"], ["--json", "--token-file", token_file(tmp_path, "token")]):
+        code, _, err = pdpp("connect", "http://127.0.0.1:1", *told)
+        assert code == 69
+        assert json.loads(err)["error"]["code"] == "server_unreachable"
     file = token_file(tmp_path, "token")
     code, _, err = pdpp("connect", "http://127.0.0.1:1", "--token-file", file)
-    assert code == 1
+    assert code == 69
     assert "http://127.0.0.1:1 cannot be reached" in err
     with Foreign(answer=html).served() as (server, _):
         code, _, err = pdpp("connect", server.url, "--token-file", file)
-        assert code == 1
+        assert code == 69
         assert "a proxy or firewall may stand between" in err
 
 

@@ -245,6 +245,27 @@ def test_tokens_and_codes_are_kept_as_hashes(dance: Dance, party: Party, tmp_pat
         assert secret.encode() not in kept
 
 
+def test_an_approval_that_no_token_opens_any_more_is_ended(
+    dance: Dance, party: Party, other: Party
+) -> None:
+    code = dance.code(party)
+    replayed = dance.exchange(party, code).json()
+    oauth_error(dance.exchange(party, code), "invalid_grant")
+    kept = dance.connect(other)
+
+    def ended() -> list[bool]:
+        dance.authority.sweep()
+        packages = [dance.store.package(each["grant_package_id"]) for each in (replayed, kept)]
+        assert dance.read(replayed["access_token"]) == 401
+        return [package is not None and package.revoked_at is not None for package in packages]
+
+    assert ended() == [False, False]
+    dance.clock.advance(3_600 + 86_400 + 1)
+    ended()
+    assert ended() == [True, False]
+    assert dance.refresh(other, kept["refresh_token"]).status_code == 200
+
+
 def test_an_approval_nobody_collected_is_ended(dance: Dance, party: Party) -> None:
     dance.code(party)
     collected = dance.connect(party)

@@ -2,9 +2,9 @@ import pytest
 from tests.pages.house import MAIL, House, Reader, Sheet
 from tests.serving import refused
 
+from pdpp.authz.requester import agent_id
 from pdpp.authz.selection import Selection, make_grant, resolve
 from pdpp.model import instant
-from pdpp.pages.agents import agent_id
 
 
 def connect(house: House, owner: Reader, name: str, *accounts: str) -> tuple[str, str]:

@@ -124,6 +124,16 @@ def test_a_session_that_ended_meets_the_login_and_not_a_riddle(house: House) -> 
     assert "Log in" in sheet.text
 
 
+def test_a_stranger_meets_the_door_with_a_form_that_only_the_owner_may_send(
+    house: House, owner: Reader
+) -> None:
+    large = b"a=" + b"x" * (1 << 20)
+    sheet = house.stranger().http.post("/device", content=large, headers=FORM)
+    assert sheet.status_code == 413
+    assert 'name="passphrase"' in sheet.text
+    assert owner.http.post("/device", content=large, headers=FORM).status_code == 403
+
+
 @pytest.mark.parametrize(
     ("body", "headers", "status"),
     [
@@ -218,6 +228,7 @@ def test_a_failure_is_a_page_without_detail_and_a_line_in_the_log(
     assert sheet.status == 500
     assert "secret detail" not in sheet.answer.text
     assert "the secret detail" in caplog.text
+    assert "page /agents failed" in caplog.text
 
 
 def test_a_browser_that_goes_away_is_no_failure(

@@ -10,8 +10,8 @@ import pytest
 from tests.pages.house import House, Reader, Sheet, housed
 from tests.serving import DEADLINE, UNLIMITED, approve
 
+from pdpp.authz.requester import agent_id
 from pdpp.authz.selection import Selection
-from pdpp.pages.agents import agent_id
 from pdpp.receipts.recorder import Policy
 from pdpp.store.receipts import Event, Receipt
 

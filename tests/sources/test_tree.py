@@ -42,6 +42,20 @@ def test_a_file_is_a_tree_of_one_entry(tmp_path: Path) -> None:
     assert tree.sight() == "a file of 11 bytes"
 
 
+def test_a_file_that_goes_while_its_folder_is_listed_keeps_none_of_the_others_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, listed = folder(tmp_path / "f", FILES), os.scandir
+
+    def scandir(path: Path) -> list[os.DirEntry[str]]:
+        found = list(listed(path))
+        (place / "a.txt").unlink(missing_ok=True)
+        return found
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert names(open_tree(place)) == ["b/c/three.TXT", "b/two.json"]
+
+
 @pytest.mark.parametrize("kind", ["folder", "zip"])
 def test_a_folder_and_a_zip_of_it_hold_the_same_entries(kind: str, tmp_path: Path) -> None:
     if kind == "folder":

@@ -104,6 +104,19 @@ def test_a_source_that_is_surprised_is_passed_over(
     assert asked(tree, monkeypatch, Opinion("a", KeyError("x")), Opinion("b", SURE)) == "b"
 
 
+def test_a_chosen_source_that_is_surprised_is_told_not_to_know_it(tree: Tree) -> None:
+    with pytest.raises(ImportRefused, match=r"export\.txt does not look like A: it is a file"):
+        judge(tree, Wishes(), "a", [Opinion("a", KeyError("x"))])
+
+
+def test_a_plugin_that_could_not_be_asked_is_told_where_nobody_knows_it(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = asked(tree, monkeypatch, Opinion("a", None), Broken("b", "no licence"))
+    assert words.startswith("export.txt is not known")
+    assert words.endswith("; the plugin 'b' cannot be used: no licence")
+
+
 def test_an_export_without_files_is_refused_with_what_was_in_it(tmp_path: Path) -> None:
     tree = open_tree(zipped(tmp_path / "x.zip", {"../a": b""}))
     with pytest.raises(

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from pdpp.authz.slip import SlipKind, draw
 from pdpp.watch.journal import LogChoice, keep_journal
 
 log = logging.getLogger("pdpp.test")
@@ -69,6 +70,15 @@ def test_a_failure_is_told_with_its_trace_and_without_a_token(form: str) -> None
     assert "pdpp_owner_…" in told
     assert SECRET not in told
     assert form == "text" or len(told.splitlines()) == 1
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SlipKind if kind is not SlipKind.USER_CODE])
+def test_what_lives_for_minutes_is_not_told_either(kind: SlipKind) -> None:
+    written = journal(LogChoice())
+    secret, _ = draw(kind, {}, 0, 1)
+    log.warning("no %s here, but a code_challenge_method and %s", secret, "dev_" + "a" * 44)
+    assert secret not in written.getvalue()
+    assert "a code_challenge_method and dev_aaa" in written.getvalue()
 
 
 @pytest.mark.parametrize(("terminal", "form"), [(True, "text"), (False, "json")])

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.serving import SetClock, World, living, refused, seeded_store
+from tests.watch.test_readiness import damage
 
 import pdpp
 
@@ -105,3 +106,13 @@ def test_the_page_about_metrics_names_them_all_and_no_others(world: World) -> No
 
 def test_the_request_that_asks_is_itself_in_flight(world: World) -> None:
     assert metrics(world)["pdpp_requests_in_flight"] == 1
+
+
+def test_a_store_that_cannot_be_read_is_told_as_an_error_of_ours(tmp_path: Path) -> None:
+    with living(seeded_store(tmp_path / "data")) as world:
+        client = world.owner()
+        assert client.get("/metrics").status_code == 200
+        damage(tmp_path / "data" / "pdpp.sqlite3")
+        answer = client.get("/metrics")
+        assert answer.headers["request-id"].startswith("req_")
+        assert answer.json()["error"]["type"] == "api_error"

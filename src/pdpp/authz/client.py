@@ -28,6 +28,11 @@ _MOST_TYPES = 16
 _LINKS = ("client_uri", "policy_uri", "tos_uri")
 
 
+def is_document_id(client_id: str) -> bool:
+    """Tell whether a client id is the address of a document rather than one we gave."""
+    return client_id.startswith("https://")
+
+
 @dataclass(frozen=True, slots=True)
 class Description:
     """The part of a client's metadata that means something here, checked."""

@@ -3,9 +3,9 @@
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import groupby
 from urllib.parse import quote, urlencode
 
+from pdpp.authz.approval import by_connection, new_grant, new_package
 from pdpp.authz.draft import Draft
 from pdpp.authz.lifetime import Lifetimes
 from pdpp.authz.review import Outcome, Review
@@ -74,12 +74,12 @@ class Decision:
 
     def _keep_approval(self, draft: Draft, shown: str) -> Consent:
         package = None
+        parts: Iterable[tuple[Allowance, ...]] = (draft.allowances,)
         if draft.package:
-            package = Package(
-                f"pkg_{secrets.token_hex(8)}", draft.client_id, self.now, self._end(draft)
-            )
+            package = new_package(draft.client_id, self.now, self._end(draft))
+            parts = by_connection(draft.allowances)
             self.ledger.add_package(package)
-        grants = [self._grant(draft, own, package) for own in _parts(draft)]
+        grants = [self._grant(draft, own, package) for own in parts]
         for grant in grants:
             self.ledger.add_grant(grant)
         consent = Consent(
@@ -96,15 +96,14 @@ class Decision:
         return consent
 
     def _grant(self, draft: Draft, own: tuple[Allowance, ...], package: Package | None) -> Grant:
-        return Grant(
-            id=f"grt_{secrets.token_hex(8)}",
+        return new_grant(
+            own,
             client_id=draft.client_id,
             purpose=draft.purpose,
-            access_mode=draft.access_mode,
-            allowances=own,
-            created_at=self.now,
+            now=self.now,
             expires_at=self._end(draft),
-            package_id=None if package is None else package.id,
+            access_mode=draft.access_mode,
+            package=package,
         )
 
     def _end(self, draft: Draft) -> int | None:
@@ -118,14 +117,6 @@ class Decision:
         client = self.ledger.client(client_id) or Client(client_id, client_id, (), self.now)
         if client.approved_at is None:
             self.ledger.keep_client(replace(client, approved_at=self.now))
-
-
-def _parts(draft: Draft) -> Iterable[tuple[Allowance, ...]]:
-    """Yield the allowances of each grant: one grant of all, or one for each connection."""
-    if not draft.package:
-        return (draft.allowances,)
-    by_connection = groupby(draft.allowances, key=lambda allowance: allowance.connection_id)
-    return (tuple(own) for _, own in by_connection)
 
 
 def _outcome(review: Review, **answer: str) -> Outcome:

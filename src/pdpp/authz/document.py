@@ -7,6 +7,7 @@ size and time are bounded.
 
 import asyncio
 import re
+import socket
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -25,12 +26,8 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 _LONGEST = 1_024
 _URL = re.compile(r"https://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?(/[!-~]*)\Z", re.IGNORECASE)
 _FORBIDDEN = re.compile(r"[?#\\@<>\"]|%2f|%5c|//|/\.{1,2}(/|\Z)", re.IGNORECASE)
+_NUMBER = re.compile(r"(\d+|0x[0-9a-f]*)\Z", re.IGNORECASE)
 _TRANSLATED = IPv6Network("64:ff9b::/96")
-
-
-def is_document_id(client_id: str) -> bool:
-    """Tell whether a client id is the address of a document rather than one we gave."""
-    return client_id.startswith("https://")
 
 
 def is_public(address: str) -> bool:
@@ -49,7 +46,7 @@ def is_public(address: str) -> bool:
 
 async def resolve(host: str, port: int) -> Sequence[str]:
     """Return the addresses of a host."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=1)
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(entry[4][0]) for entry in found]
 
 
@@ -156,7 +153,7 @@ def _checked(client_id: str) -> SplitResult:
 
 def _is_number(host: str) -> bool:
     """Tell whether a host is an address in one of its many spellings, and not a name."""
-    return "." not in host or not host.rpartition(".")[2].strip("0123456789").isalnum()
+    return "." not in host or _NUMBER.match(host.rpartition(".")[2]) is not None
 
 
 def _read(client_id: str, answer: Answer) -> Description:

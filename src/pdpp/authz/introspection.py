@@ -4,10 +4,11 @@ from typing import Any
 
 from pdpp.authz.client import READ_SCOPE
 from pdpp.authz.granted import granted_details
-from pdpp.authz.principal import Gate, Principal
+from pdpp.authz.principal import Gate, Principal, bearer
 from pdpp.authz.request import Place
 from pdpp.authz.token import TokenKind, hash_token
-from pdpp.model.errors import PdppError
+from pdpp.model.errors import AuthenticationError, PdppError
+from pdpp.model.grant import ACTIVE, status
 from pdpp.model.instant import SECOND
 from pdpp.store.port import Store
 
@@ -19,14 +20,11 @@ _ASKERS = (TokenKind.OWNER.value, TokenKind.RESOURCE_SERVER.value)
 
 def may_introspect(store: Store, authorization: str | None, now: int) -> bool:
     """Tell whether a caller is the owner, or a resource server the owner made a secret for."""
-    scheme, _, secret = (authorization or "").partition(" ")
-    token = store.token(hash_token(secret.strip())) if scheme.lower() == "bearer" else None
-    return (
-        token is not None
-        and token.kind in _ASKERS
-        and token.revoked_at is None
-        and (token.expires_at is None or token.expires_at > now)
-    )
+    try:
+        token = store.token(hash_token(bearer(authorization)))
+    except AuthenticationError:
+        return False
+    return token is not None and token.kind in _ASKERS and status(token, now) == ACTIVE
 
 
 def introspect(gate: Gate, store: Store, secret: str, place: Place) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from pdpp.model.errors import OAuthError
 from pdpp.model.grant import Grant, Package
 from pdpp.store.vault import Ledger, Refresh, Slip
 
+NOT_GOOD = "It is unknown, used, expired or revoked; start again."
+
 
 @dataclass(frozen=True, slots=True)
 class Warrant:
@@ -183,6 +185,4 @@ def _first(moment: int, end: int | None) -> int:
 
 def invalid_grant() -> OAuthError:
     """Return the one answer for every code or token that is not good, whatever the reason."""
-    return OAuthError(
-        "It is unknown, used, expired or revoked; start again.", error="invalid_grant"
-    )
+    return OAuthError(NOT_GOOD, error="invalid_grant")

@@ -110,7 +110,7 @@ class Gate:
         its grants that are good. ``resources`` are the names of what is asked: a token that was
         issued for another is not good here.
         """
-        principal = self._find(_bearer(authorization))
+        principal = self._find(bearer(authorization))
         audience = principal.token.audience
         if audience is not None and resources is not None and audience not in resources:
             raise AuthenticationError("The bearer token was issued for another resource.")
@@ -208,7 +208,8 @@ def _child(principal: Principal, grant_id: str, now: int) -> Principal:
     raise GrantInvalid("This token opens no such grant.")
 
 
-def _bearer(authorization: str | None) -> str:
+def bearer(authorization: str | None) -> str:
+    """Return the token of an ``Authorization`` header, or refuse."""
     if not authorization:
         raise AuthenticationError("Send a bearer token in the Authorization header.")
     scheme, _, secret = authorization.partition(" ")

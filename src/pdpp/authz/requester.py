@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from pdpp.authz.client import is_document_id
 from pdpp.evidence.budget import cut
 from pdpp.evidence.fence import visible
 from pdpp.store.vault import Client
@@ -33,7 +34,12 @@ class Requester:
     @property
     def tone(self) -> int:
         """Return which of a few colours the monogram has: the same for the same client id."""
-        return hashlib.sha256(self.client_id.encode("utf-8", "surrogatepass")).digest()[0] % _TONES
+        return _digest(self.client_id)[0] % _TONES
+
+
+def agent_id(client_id: str) -> str:
+    """Return the name of a client in addresses, where an id of its own may not stand."""
+    return _digest(client_id).hex()[:24]
 
 
 def requester_of(client_id: str, client: Client | None) -> Requester:
@@ -50,8 +56,10 @@ def one_line(text: str, most: int) -> str:
     return kept + "…" if shortened else kept
 
 
+def _digest(client_id: str) -> bytes:
+    return hashlib.sha256(client_id.encode("utf-8", "surrogatepass")).digest()
+
+
 def _host(client_id: str) -> str | None:
     """Return the host of a client whose id is the address of its document."""
-    if not client_id.startswith("https://"):
-        return None
-    return urlsplit(client_id).hostname
+    return urlsplit(client_id).hostname if is_document_id(client_id) else None

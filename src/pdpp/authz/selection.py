@@ -1,14 +1,13 @@
 """Selections: what an owner chose in words becomes the explicit allowances of a grant."""
 
-import secrets
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import dataclass
 
+from pdpp.authz.approval import by_connection, new_grant, new_package
 from pdpp.authz.token import TokenKind, mint
 from pdpp.model.declaration import Declaration, Stream
 from pdpp.model.errors import InvalidRequest
-from pdpp.model.grant import AccessMode, Allowance, Grant, Interval, Package
+from pdpp.model.grant import Allowance, Grant, Interval, Package
 from pdpp.store.catalogue import Catalogue, Feed
 from pdpp.store.port import Token
 
@@ -112,14 +111,8 @@ def make_grant(
     expires_at: int | None = None,
 ) -> tuple[Grant, str, Token]:
     """Return a new grant with its client token's text, to be shown once, and its kept form."""
-    grant = Grant(
-        id=f"grt_{secrets.token_hex(8)}",
-        client_id=client_id,
-        purpose=purpose,
-        access_mode=AccessMode.CONTINUOUS,
-        allowances=allowances,
-        created_at=now,
-        expires_at=expires_at,
+    grant = new_grant(
+        allowances, client_id=client_id, purpose=purpose, now=now, expires_at=expires_at
     )
     secret, token = mint(TokenKind.CLIENT, client_id, now, grant_id=grant.id, expires_at=expires_at)
     return grant, secret, token
@@ -134,15 +127,19 @@ def make_package(
     expires_at: int | None = None,
 ) -> tuple[Package, tuple[Grant, ...], str, Token]:
     """Return a package with one grant per connection, its token's text, and its kept form."""
-    package = Package(f"pkg_{secrets.token_hex(8)}", client_id, now, expires_at)
-    by_connection = groupby(allowances, key=lambda allowance: allowance.connection_id)
-    grants = []
-    for _, own in by_connection:
-        grant, _, _ = make_grant(
-            tuple(own), client_id=client_id, purpose=purpose, now=now, expires_at=expires_at
+    package = new_package(client_id, now, expires_at)
+    grants = tuple(
+        new_grant(
+            own,
+            client_id=client_id,
+            purpose=purpose,
+            now=now,
+            expires_at=expires_at,
+            package=package,
         )
-        grants.append(replace(grant, package_id=package.id))
+        for own in by_connection(allowances)
+    )
     secret, token = mint(
         TokenKind.PACKAGE, client_id, now, package_id=package.id, expires_at=expires_at
     )
-    return package, tuple(grants), secret, token
+    return package, grants, secret, token

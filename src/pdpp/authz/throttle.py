@@ -42,6 +42,7 @@ class Throttle:
     ) -> None:
         self._clock = clock
         self._each_pace, self._total_pace = each, total
+        self._longest = max(each.longest, total.longest)
         self._most = most
         self._total = _Tally()
         self._tallies: OrderedDict[str, _Tally] = OrderedDict()
@@ -78,9 +79,12 @@ class Throttle:
         return tally
 
     def _waiting(self, tally: _Tally, now: int) -> int:
-        """Return how long a tally still pauses; one that rested for an hour begins anew."""
-        if now - tally.until > _HOUR:
-            tally.guesses = 0
+        """Return how long a tally still pauses; one that rested for an hour begins anew.
+
+        So does one whose pause lies further ahead than any lasts: the clock was set back.
+        """
+        if now - tally.until > _HOUR or tally.until - now > self._longest:
+            tally.guesses, tally.until = 0, now
         return max(0, tally.until - now)
 
 

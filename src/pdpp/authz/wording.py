@@ -9,7 +9,9 @@ from urllib.parse import urlsplit
 
 from pdpp.authz.choice import Place
 from pdpp.authz.draft import NO_PURPOSE, Draft
+from pdpp.authz.redirect import LOOPBACK
 from pdpp.authz.requester import Requester, one_line
+from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import visible
 from pdpp.evidence.text import field_text
 from pdpp.model import instant
@@ -19,7 +21,6 @@ from pdpp.store.catalogue import Catalogue
 
 MANY_RECORDS = 10_000
 MANY_ACCOUNTS = 3
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 _LONGEST = 600
 _CODE_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -122,9 +123,7 @@ def is_training(purpose_code: str | None) -> bool:
 
 def records(count: int) -> str:
     """Return a number of records in words."""
-    if count == 0:
-        return "no records"
-    return "1 record" if count == 1 else f"{count:,} records"
+    return counted(count, "record") if count else "no records"
 
 
 def day(moment: int) -> str:
@@ -226,8 +225,8 @@ def interval(time: Interval) -> str:
 def _total(draft: Draft, accounts: tuple[AccountWords, ...], total: int | None) -> str:
     streams = len({(allowance.revision, allowance.stream) for allowance in draft.allowances})
     parts = [
-        "1 account" if len(accounts) == 1 else f"{len(accounts)} accounts",
-        "1 kind of record" if streams == 1 else f"{streams} kinds of records",
+        counted(len(accounts), "account"),
+        counted(streams, "kind of record", "kinds of records"),
     ]
     if total is not None:
         parts.append(f"{records(total)} today")

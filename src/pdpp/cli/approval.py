@@ -1,4 +1,4 @@
-"""Approvals: a grant as JSON and in words."""
+"""Approvals: what was given, as JSON and in words."""
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby
@@ -6,8 +6,11 @@ from typing import Any
 
 from pdpp.evidence.fence import quote, visible
 from pdpp.model import instant
-from pdpp.model.grant import Allowance, Grant, status
+from pdpp.model.grant import Allowance, Grant, Package, status
 from pdpp.store.catalogue import Connection
+from pdpp.store.port import Token
+
+Given = Grant | Package | Token
 
 _MOST_KEYS = 10
 
@@ -20,11 +23,23 @@ def document(grant: Grant, now: int) -> dict[str, Any]:
         "client_id": grant.client_id,
         "purpose": grant.purpose,
         "status": status(grant, now),
-        "created_at": instant.to_text(grant.created_at),
-        "expires_at": _text(grant.expires_at),
-        "revoked_at": _text(grant.revoked_at),
+        **moments(grant),
         "allowances": [_allowance(allowance) for allowance in grant.allowances],
     }
+
+
+def moments(given: Given) -> dict[str, str | None]:
+    """Return when something was given and when it ends or ended, as text."""
+    return {
+        "created_at": instant.to_text(given.created_at),
+        "expires_at": _text(given.expires_at),
+        "revoked_at": _text(given.revoked_at),
+    }
+
+
+def end_of(given: Given) -> str:
+    """Return the day on which something ends, for a list."""
+    return "never" if given.expires_at is None else instant.to_date_text(given.expires_at)
 
 
 def _text(moment: int | None) -> str | None:

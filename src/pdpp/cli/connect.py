@@ -10,18 +10,17 @@ import click
 from pdpp.cli.options import REMOTE_CODES, examples
 from pdpp.cli.output import note, show
 from pdpp.cli.progress import Progress
+from pdpp.cli.reading.provider import mending, read_token
 from pdpp.credentials import (
     Cache,
     Credential,
     CredentialError,
     cache_folder,
     document_of,
-    is_token,
     provider_origin,
 )
 from pdpp.evidence.fence import visible
 
-_LONGEST = 4_096
 _SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
@@ -83,28 +82,18 @@ def connect(
         return
     if provider_url is None:
         raise click.UsageError("Which provider? Give its address")
-    try:
-        if forget:
-            _forget(cache, provider_url, as_json)
-            return
+    if forget:
+        _forget(cache, provider_url, as_json)
+        return
+    with mending(provider_url):
         if token_file is not None:
-            held = Credential(provider_url, _token(token_file), "client")
+            held = Credential(provider_url, read_token(token_file), "client")
         else:
             kept = None if again else _kept(cache, provider_url)
             held = kept or _enrol(provider_url, browser)
         credential, body = _try(held)
         path = cache.store(credential)
-    except CredentialError as problem:
-        sys.stderr.write(f"error: {visible(str(problem), lines=False)}\n")
-        raise click.exceptions.Exit(problem.exit_code) from None
     show(document_of(credential), _told(credential, body, path), as_json=as_json)
-
-
-def _token(source: Any) -> str:
-    token: str = source.read(_LONGEST + 1).strip()
-    if len(token) > _LONGEST or not is_token(token):
-        raise click.ClickException("the file holds no token")
-    return token
 
 
 def _forget(cache: Cache, provider_url: str, as_json: bool) -> None:

@@ -8,16 +8,13 @@ from typing import TextIO
 
 import click
 
-from pdpp.cli.options import examples
+from pdpp.cli.options import HERE, examples, passphrase_in
 from pdpp.cli.output import show
 from pdpp.doctor.chart import Approver, Chart, mcp_url
 from pdpp.doctor.examination import examine
 from pdpp.doctor.finding import Finding, Outcome
 from pdpp.doctor.wire import Wire
 from pdpp.model import instant
-
-_HERE = "http://127.0.0.1:7377"
-_LONGEST_PASSPHRASE = 1_024
 
 
 def address(text: str) -> str:
@@ -36,7 +33,7 @@ def address(text: str) -> str:
         "pdpp doctor https://data.example.org --passphrase-file - < passphrase",
     )
 )
-@click.argument("url", type=address, default=_HERE)
+@click.argument("url", type=address, default=HERE)
 @click.option(
     "--data",
     metavar="DIR",
@@ -46,8 +43,8 @@ def address(text: str) -> str:
 @click.option(
     "--passphrase-file",
     metavar="FILE",
-    type=click.File("r"),
-    help="Say yes with the owner's passphrase in this file; - reads it from the input.",
+    type=click.File("r", encoding="utf-8"),
+    help="Say yes with the passphrase in the first line of a file, or of standard input with -.",
 )
 @click.option(
     "--client-document",
@@ -109,7 +106,7 @@ def _approver(
 
 def _passphrase(source: TextIO | None) -> str:
     if source is not None:
-        return str(source.read(_LONGEST_PASSPHRASE + 1)).rstrip("\r\n")
+        return passphrase_in(source)
     if not sys.stdin.isatty():
         return ""
     told: str = click.prompt(

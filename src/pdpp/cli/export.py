@@ -19,7 +19,7 @@ from pdpp.cli.pace import Pace
 from pdpp.cli.progress import Progress
 from pdpp.cli.reading import choice
 from pdpp.cli.reading.naming import Parts, record_of, stream_of, usage
-from pdpp.cli.reading.provider import LONGEST_TOKEN, connected, keyed, sourced
+from pdpp.cli.reading.provider import connected, keyed, read_token, sourced
 from pdpp.client.client import Client
 from pdpp.evidence.fence import visible
 from pdpp.evidence.handle import BLOB_URI, STREAM_URI, Handle
@@ -136,7 +136,7 @@ def _client(provider: str | None, cache_root: str | None, token_file: Any) -> It
         return
     if provider is None:
         raise usage("With --token-file, name the server with --provider")
-    with keyed(provider, token_file.read(LONGEST_TOKEN + 1).strip()) as client:
+    with keyed(provider, read_token(token_file)) as client:
         yield client
 
 

@@ -36,7 +36,7 @@ def opened(folder: Path, *, create: bool = False) -> Iterator[SqliteStore]:
     if not create and not (folder / FILE_NAME).is_file():
         raise StoreError(
             f"there is no store in {folder}; name another folder with --data, "
-            "or begin one with pdpp source add or pdpp serve --demo"
+            "or begin one with pdpp import, pdpp source add or pdpp serve --demo"
         )
     try:
         store = SqliteStore(folder)

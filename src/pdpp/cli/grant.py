@@ -14,7 +14,7 @@ from pdpp.cli.package import package
 from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.model.errors import NotFound
-from pdpp.model.grant import Grant, status
+from pdpp.model.grant import ACTIVE, Grant, status
 from pdpp.store.port import Store
 
 
@@ -71,7 +71,7 @@ def list_grants(ended_too: bool, data: Path, as_json: bool) -> None:
     """List the grants that clients have."""
     now = instant.now()
     with opened(data) as store:
-        held = [made for made in store.grants() if ended_too or status(made, now) == "active"]
+        held = [made for made in store.grants() if ended_too or status(made, now) == ACTIVE]
     rows = [[visible(text, lines=False) for text in _row(made, now)] for made in held]
     heading = ("ID", "CLIENT", "STATUS", "EXPIRES", "STREAMS", "PURPOSE")
     lines = table([heading, *rows]) if rows else ["No grants."]
@@ -79,8 +79,7 @@ def list_grants(ended_too: bool, data: Path, as_json: bool) -> None:
 
 
 def _row(made: Grant, now: int) -> tuple[str, ...]:
-    end = "never" if made.expires_at is None else instant.to_date_text(made.expires_at)
-    count = str(len(made.allowances))
+    end, count = approval.end_of(made), str(len(made.allowances))
     return made.id, made.client_id, status(made, now), end, count, made.purpose
 
 

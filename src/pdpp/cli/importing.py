@@ -5,17 +5,16 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
-import orjson
 
 from pdpp.cli.arrival import Choice, Manner, bring, prepare
 from pdpp.cli.folder import opened
 from pdpp.cli.history import show_history
 from pdpp.cli.options import common, examples
+from pdpp.cli.source import read_document
 from pdpp.sources.drawer import Drawer
 from pdpp.sources.report import COMPLETE, INTERRUPTED
 
 _INTERRUPTED = 130
-_MOST_BYTES = 1 << 20
 
 
 def setting(text: str) -> tuple[str, str]:
@@ -113,10 +112,7 @@ def _document(file: BinaryIO | None) -> dict[str, Any] | None:
     """Return the declaration in a file."""
     if file is None:
         return None
-    try:
-        document = orjson.loads(file.read(_MOST_BYTES))
-    except orjson.JSONDecodeError as problem:
-        raise click.ClickException(f"{file.name} is not JSON: {problem}") from None
+    document = read_document(file)
     if not isinstance(document, dict):
         raise click.ClickException(f"{file.name} is not a declaration")
     return document

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import click
 
 from pdpp.cli.connect import provider
-from pdpp.cli.options import REMOTE_CODES, examples
+from pdpp.cli.options import HERE, REMOTE_CODES, examples
 from pdpp.cli.stdio import serve_stdio
 from pdpp.credentials import Cache, cache_folder
 
@@ -26,7 +26,6 @@ CLIENTS = (
     "gemini-cli",
     "json",
 )
-_DEFAULT = "http://127.0.0.1:7377"
 
 
 def _own_provider() -> str:
@@ -35,7 +34,7 @@ def _own_provider() -> str:
     if told:
         return told
     held = Cache(cache_folder(None, os.environ, None)).providers()
-    return held[0].provider_url if len(held) == 1 else _DEFAULT
+    return held[0].provider_url if len(held) == 1 else HERE
 
 
 @click.group(

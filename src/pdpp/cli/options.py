@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import click
 
@@ -13,6 +13,8 @@ from pdpp.model import instant
 F = TypeVar("F", bound=Callable[..., Any])
 
 _LONGEST = 1_000
+_LONGEST_PASSPHRASE = 4_096
+"""More than any that is taken, so that one too long is refused and not cut."""
 _HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _DURATION = re.compile(r"([1-9]\d{0,3})([mhdw])\Z", re.ASCII)
 _UNITS = {
@@ -21,6 +23,9 @@ _UNITS = {
     "d": instant.DAY,
     "w": 7 * instant.DAY,
 }
+
+HERE = "http://127.0.0.1:7377"
+"""Where a server answers that was told nothing else."""
 
 CODES: Mapping[int, str] = MappingProxyType(
     {0: "done", 1: "refused or failed", 64: "wrong usage", 130: "interrupted"}
@@ -101,3 +106,8 @@ def moment_after(now: int, text: str) -> int | None:
     if match is None:
         return instant.parse(text)
     return now + int(match[1]) * _UNITS[match[2]]
+
+
+def passphrase_in(source: TextIO) -> str:
+    """Return the passphrase in the first line of a file."""
+    return source.readline(_LONGEST_PASSPHRASE).rstrip("\r\n")

@@ -79,6 +79,8 @@ def describe(problem: Exception) -> Mapping[str, Any]:
     if isinstance(problem, OSError) and problem.filename is not None:
         name = click.format_filename(problem.filename)
         return {"code": "failed", "message": f"{name}: {problem.strerror}"}
+    if isinstance(problem, UnicodeDecodeError):
+        return {"code": "failed", "message": "a file that was named is not text in UTF-8"}
     return {"code": "failed", "message": str(problem)}
 
 

@@ -6,15 +6,16 @@ from typing import Any, TextIO
 
 import click
 
-from pdpp.authz.owner import MOST_CHARS, has_passphrase, hash_passphrase, keep_passphrase
+from pdpp.authz.owner import has_passphrase, hash_passphrase, keep_passphrase
 from pdpp.authz.token import TokenKind, mint, token_id
+from pdpp.cli import approval
 from pdpp.cli.folder import opened
-from pdpp.cli.options import common, examples, expiry, words
+from pdpp.cli.options import common, examples, expiry, passphrase_in, words
 from pdpp.cli.output import note, show, table
 from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.model.errors import NotFound
-from pdpp.model.grant import status
+from pdpp.model.grant import ACTIVE, status
 from pdpp.store.port import Token
 from pdpp.store.vault import Shelf
 
@@ -61,7 +62,7 @@ def init(passphrase_file: TextIO | None, reset: bool, data: Path, as_json: bool)
 
 def _passphrase(source: TextIO | None) -> str:
     if source is not None:
-        return source.readline(4 * MOST_CHARS).rstrip("\r\n")
+        return passphrase_in(source)
     if not sys.stdin.isatty():
         raise click.UsageError(
             "Give the passphrase with --passphrase-file, or run this in a terminal.",
@@ -87,11 +88,8 @@ def _passphrase(source: TextIO | None) -> str:
 @common
 def token(label: str, expires: int | None, data: Path, as_json: bool) -> None:
     """Make a token that reads and writes everything, and print it once."""
-    with opened(data, create=True) as store:
-        secret, kept = mint(TokenKind.OWNER, label, instant.now(), expires_at=expires)
-        store.add_token(kept)
-    end = None if expires is None else instant.to_text(expires)
-    name = token_id(kept)
+    secret, kept = _make(TokenKind.OWNER, label, expires, data)
+    name, end = token_id(kept), approval.moments(kept)["expires_at"]
     document = {"token_id": name, "owner_token": secret, "label": label, "expires_at": end}
     show(document, [secret], as_json=as_json)
     if not as_json:
@@ -118,11 +116,8 @@ def resource_server(label: str, expires: int | None, data: Path, as_json: bool) 
 
     It reads nothing here; it only opens the introspection endpoint.
     """
-    with opened(data, create=True) as store:
-        secret, kept = mint(TokenKind.RESOURCE_SERVER, label, instant.now(), expires_at=expires)
-        store.add_token(kept)
-    end = None if expires is None else instant.to_text(expires)
-    name = token_id(kept)
+    secret, kept = _make(TokenKind.RESOURCE_SERVER, label, expires, data)
+    name, end = token_id(kept), approval.moments(kept)["expires_at"]
     document = {
         "token_id": name,
         "resource_server_secret": secret,
@@ -147,7 +142,7 @@ def tokens(ended_too: bool, data: Path, as_json: bool) -> None:
     """
     now = instant.now()
     with opened(data) as store:
-        held = [one for one in _tokens(store.vault) if ended_too or status(one, now) == "active"]
+        held = [one for one in _tokens(store.vault) if ended_too or status(one, now) == ACTIVE]
     rows = [[visible(text, lines=False) for text in _row(one, now)] for one in held]
     heading = ("ID", "FOR", "STATUS", "MADE", "EXPIRES", "LABEL")
     lines = table([heading, *rows]) if rows else ["No tokens."]
@@ -176,6 +171,13 @@ def revoke(token_name: str | None, every: bool, data: Path, as_json: bool) -> No
     show({"revoked": ids}, lines or [nothing], as_json=as_json)
 
 
+def _make(kind: TokenKind, label: str, expires: int | None, data: Path) -> tuple[str, Token]:
+    secret, kept = mint(kind, label, instant.now(), expires_at=expires)
+    with opened(data, create=True) as store:
+        store.add_token(kept)
+    return secret, kept
+
+
 def _tokens(shelf: Shelf) -> list[Token]:
     """Return the tokens that hang on no grant, the oldest first."""
     held = [one for kind in _KINDS for one in shelf.tokens(kind.value)]
@@ -183,13 +185,10 @@ def _tokens(shelf: Shelf) -> list[Token]:
 
 
 def _row(held: Token, now: int) -> tuple[str, ...]:
-    end = "never" if held.expires_at is None else instant.to_date_text(held.expires_at)
-    made = instant.to_date_text(held.created_at)
-    return token_id(held), _KINDS[TokenKind(held.kind)], status(held, now), made, end, held.label
+    kind, made = _KINDS[TokenKind(held.kind)], instant.to_date_text(held.created_at)
+    return token_id(held), kind, status(held, now), made, approval.end_of(held), held.label
 
 
 def _document(held: Token, now: int) -> dict[str, Any]:
-    moments = {name: getattr(held, name) for name in ("created_at", "expires_at", "revoked_at")}
-    told = {name: None if at is None else instant.to_text(at) for name, at in moments.items()}
     about = {"token_id": token_id(held), "kind": held.kind, "label": held.label}
-    return {**about, "status": status(held, now), **told}
+    return {**about, "status": status(held, now), **approval.moments(held)}

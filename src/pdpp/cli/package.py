@@ -12,10 +12,11 @@ from pdpp.cli.asking import Asked, asking
 from pdpp.cli.folder import opened
 from pdpp.cli.options import common, examples, words
 from pdpp.cli.output import show, table
+from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.model.errors import NotFound
-from pdpp.model.grant import Grant, Package, status
+from pdpp.model.grant import ACTIVE, Grant, Package, status
 from pdpp.store.catalogue import Catalogue
 from pdpp.store.port import Store
 
@@ -68,7 +69,7 @@ def list_packages(ended_too: bool, data: Path, as_json: bool) -> None:
         held = [
             (made, grants)
             for made, grants in _packages(store)
-            if ended_too or status(made, now) == "active"
+            if ended_too or status(made, now) == ACTIVE
         ]
     rows = [[visible(text, lines=False) for text in _row(*found, now)] for found in held]
     heading = ("ID", "CLIENT", "STATUS", "EXPIRES", "GRANTS", "PURPOSE")
@@ -115,8 +116,8 @@ def _packages(store: Store) -> Iterator[tuple[Package, Sequence[Grant]]]:
 
 
 def _row(made: Package, grants: Sequence[Grant], now: int) -> tuple[str, ...]:
-    end = "never" if made.expires_at is None else instant.to_date_text(made.expires_at)
-    good = sum(status(grant, now) == "active" for grant in grants)
+    end = approval.end_of(made)
+    good = sum(status(grant, now) == ACTIVE for grant in grants)
     count = str(good) if good == len(grants) else f"{good} of {len(grants)}"
     return made.id, made.client_id, status(made, now), end, count, _purpose(grants)
 
@@ -127,19 +128,11 @@ def _purpose(grants: Sequence[Grant]) -> str:
 
 
 def _document(made: Package, grants: Sequence[Grant], now: int) -> dict[str, Any]:
-    told = {
-        name: None if moment is None else instant.to_text(moment)
-        for name, moment in (
-            ("created_at", made.created_at),
-            ("expires_at", made.expires_at),
-            ("revoked_at", made.revoked_at),
-        )
-    }
     return {
         "grant_package_id": made.id,
         "client_id": made.client_id,
         "status": status(made, now),
-        **told,
+        **approval.moments(made),
         "grants": [approval.document(grant, now) for grant in grants],
     }
 
@@ -149,7 +142,7 @@ def _in_words(
 ) -> Iterator[str]:
     ended = "" if made.revoked_at is None else f" since {instant.to_text(made.revoked_at)}"
     client = visible(made.client_id, lines=False)
-    several = "1 grant" if len(grants) == 1 else f"{len(grants)} grants"
+    several = counted(len(grants), "grant")
     yield f"Package {made.id}, {status(made, now)}{ended}: {client} may read through {several}"
     for grant in grants:
         yield ""

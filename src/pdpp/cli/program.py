@@ -26,7 +26,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "ingest": ("pdpp.cli.ingest:ingest", "Bring in records from NDJSON."),
         "blob": ("pdpp.cli.blob:blob", "Bring in files that records point to."),
         "grant": ("pdpp.cli.grant:grant", "Let a client read, see what is granted, take it back."),
-        "connect": ("pdpp.cli.connect:connect", "Keep a grant's token for a provider."),
+        "connect": ("pdpp.cli.connect:connect", "Ask a server's owner for a grant, and keep it."),
         "read": ("pdpp.cli.reading.group:read", "Read what a grant opens."),
         "export": ("pdpp.cli.export:export", "Save records and files, checked and resumable."),
         "restore": ("pdpp.cli.restore:restore", "Bring an export of everything back in."),
@@ -67,7 +67,7 @@ def run(arguments: Sequence[str]) -> int:
         return USAGE
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except (click.ClickException, PdppError, OSError) as problem:
+    except (click.ClickException, PdppError, OSError, UnicodeDecodeError) as problem:
         with contextlib.suppress(BrokenPipeError):
             complain(problem, as_json)
         return USAGE if isinstance(problem, click.UsageError) else _code(problem)

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import orjson
 
 from pdpp.cli.exporting.manifest import (
     BLOB,
@@ -22,6 +21,7 @@ from pdpp.cli.ingest import Result, batches, find, read_lines
 from pdpp.cli.options import common, examples
 from pdpp.cli.output import show
 from pdpp.cli.progress import Progress
+from pdpp.cli.source import read_document
 from pdpp.model import instant
 from pdpp.model.errors import Conflict, InvalidRequest, NotFound
 from pdpp.model.validation import parse_declaration
@@ -86,10 +86,8 @@ def _of_kind(manifest: Manifest, kind: str) -> Iterator[Entry]:
 
 def _declare(store: Store, folder: Path, manifest: Manifest) -> None:
     for entry in _of_kind(manifest, DECLARATION):
-        declaration = parse_declaration(orjson.loads((folder / entry.path).read_bytes()))
-        held = store.catalogue().sources.get(declaration.connector_key)
-        if held is None or held.revision != declaration.revision:
-            store.register(declaration)
+        with (folder / entry.path).open("rb") as file:
+            store.register(parse_declaration(read_document(file)))
     for connection in manifest.connections:
         store.connect(
             connection["connection_id"], connection["connector_key"], connection["display_name"]

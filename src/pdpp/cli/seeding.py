@@ -52,14 +52,12 @@ def _is_seeded(store: Store, declarations: list[Declaration]) -> bool:
 
 
 def _declare(store: Store, declarations: list[Declaration]) -> None:
-    catalogue = store.catalogue()
     for declaration in declarations:
-        held = catalogue.sources.get(declaration.connector_key)
-        if held is None or held.revision != declaration.revision:
-            store.register(declaration)
+        store.register(declaration)
+    held = store.catalogue().connections
     for source in demo.sources():
         for connection_id, name in source.connections:
-            if connection_id not in catalogue.connections:
+            if connection_id not in held:
                 store.connect(connection_id, source.declaration["connector_key"], name)
 
 

@@ -6,7 +6,6 @@ import shutil
 import signal
 import socket
 import sys
-import tempfile
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
@@ -29,6 +28,7 @@ from pdpp.configuration.effective import Configuration
 from pdpp.demo.story import INVOICE, INVOICE_STORY
 from pdpp.hosted import MCP_PATH
 from pdpp.model import instant
+from pdpp.private import write_file
 from pdpp.store.sqlite.store import FILE_NAME
 from pdpp.watch.journal import LogChoice, keep_journal
 
@@ -60,9 +60,12 @@ class Ready:
         if self.tokens is None:
             lines += [
                 "Try next, in another terminal and with the same --data:",
+                "  pdpp import ~/Downloads/export.zip",
+                "or, for records of your own making:",
                 "  pdpp source add SOURCE.json",
                 '  pdpp connection add CONNECTOR_KEY --name "Work mail"',
                 "  pdpp ingest RECORDS.ndjson --connection ID --stream NAME",
+                "and to let an agent read that cannot ask for it:",
                 '  pdpp grant create --client my-agent --purpose "Answer my questions"',
             ]
         else:
@@ -162,7 +165,7 @@ def serve(configuration: Configuration, demo: bool, ready_file: Path | None, as_
 
 def _announce(ready: Ready, ready_file: Path | None, *, as_json: bool) -> None:
     if ready_file is not None:
-        write_private(ready_file, json.dumps(ready.document()) + "\n")
+        write_file(ready_file, json.dumps(ready.document()).encode() + b"\n")
     try:
         show(ready.document(), ready.greeting(), as_json=as_json)
     except BrokenPipeError:
@@ -230,15 +233,3 @@ def clear(path: Path) -> None:
     if not path.parent.is_dir():
         raise click.ClickException(f"there is no folder {path.parent} for the ready file")
     path.unlink(missing_ok=True)
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner reads, whole or not at all."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as target:
-            target.write(text)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

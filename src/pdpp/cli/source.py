@@ -33,9 +33,8 @@ def add(file: BinaryIO, data: Path, as_json: bool) -> None:
     key = declaration.connector_key
     with opened(data, create=True) as store:
         held = store.catalogue().sources.get(key)
-        if held is None or held.revision != declaration.revision:
-            with Progress("Indexing records again:") as progress:
-                store.register(declaration, progress=progress.tell)
+        with Progress("Indexing records again:") as progress:
+            store.register(declaration, progress=progress.tell)
     document = {"status": _status(held, declaration), **_document(declaration)}
     lines = [
         f"{document['status'].capitalize()}: {key}, revision {declaration.revision}",
@@ -49,17 +48,22 @@ def add(file: BinaryIO, data: Path, as_json: bool) -> None:
 
 
 def _read(file: BinaryIO) -> Declaration:
-    name = getattr(file, "name", "-")
     try:
-        text = file.read(_MOST_BYTES + 1)
-        if len(text) > _MOST_BYTES:
-            raise click.ClickException(f"{name} is longer than {_MOST_BYTES} bytes")
-        return parse_declaration(orjson.loads(text))
+        return parse_declaration(read_document(file))
+    except InvalidDeclaration as problem:
+        name, place = getattr(file, "name", "-"), problem.param or "the top"
+        raise InvalidDeclaration(f"{name}, at {place}: {problem.message}") from None
+
+
+def read_document(file: BinaryIO) -> Any:
+    """Return the JSON in a file of a bounded length."""
+    name, text = getattr(file, "name", "-"), file.read(_MOST_BYTES + 1)
+    if len(text) > _MOST_BYTES:
+        raise click.ClickException(f"{name} is longer than {_MOST_BYTES} bytes")
+    try:
+        return orjson.loads(text)
     except orjson.JSONDecodeError as problem:
         raise click.ClickException(f"{name} is not JSON: {problem}") from None
-    except InvalidDeclaration as problem:
-        place = problem.param or "the top"
-        raise InvalidDeclaration(f"{name}, at {place}: {problem.message}") from None
 
 
 def _status(held: Declaration | None, declaration: Declaration) -> str:

@@ -155,8 +155,9 @@ def _parse_origin(given: str) -> str:
     beyond = parts.path.strip("/") or parts.query or parts.fragment or "@" in parts.netloc
     if parts.scheme not in ("http", "https") or not parts.hostname or beyond:
         raise ValueError
-    parts.port  # noqa: B018 - raises where the port is no number
-    return f"{parts.scheme}://{parts.netloc}"
+    usual = parts.port == {"http": 80, "https": 443}[parts.scheme]
+    host = parts.netloc.lower()
+    return f"{parts.scheme}://{host.removesuffix(f':{parts.port}') if usual else host}"
 
 
 def _parse_networks(given: str | list[Any]) -> tuple[str, ...]:

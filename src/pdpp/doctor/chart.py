@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from pdpp.credentials import provider_origin
 from pdpp.doctor.wire import Reply, Wire
 
 CALLBACK = "http://127.0.0.1/pdpp-doctor/callback"
@@ -69,9 +70,5 @@ class Chart:
 
 def mcp_url(text: str) -> str:
     """Return the address that agents are given, from that or from the server's own."""
-    parts = urlsplit(text.strip())
-    beyond = parts.query or parts.fragment or parts.username
-    if parts.scheme not in ("http", "https") or not parts.hostname or beyond:
-        raise ValueError(f"{text!r} is not an address such as https://data.example.org")
-    path = parts.path.rstrip("/") or "/mcp"
-    return f"{parts.scheme}://{parts.netloc}{path}"
+    parts = urlsplit(provider_origin(text))
+    return f"{parts.scheme}://{parts.netloc}{parts.path or '/mcp'}"

@@ -3,10 +3,10 @@
 import re
 import ssl
 from email.utils import parsedate_to_datetime
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
+from pdpp.credentials import is_loopback
 from pdpp.doctor.chart import Chart
 from pdpp.doctor.finding import Broken, Untried
 from pdpp.doctor.wire import NoAnswer, json_of, shown
@@ -93,15 +93,6 @@ def _fresh(certificate: dict[str, Any], now: float) -> str:
     return f"the certificate is good for {days:.0f} more days"
 
 
-def is_loopback(origin: str) -> bool:
-    """Tell whether an address is one of this machine."""
-    host = urlsplit(origin).hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 def answer(chart: Chart) -> str:
     """Ask over HTTP for the first time."""
     try:
@@ -122,11 +113,12 @@ def answer(chart: Chart) -> str:
 
 def clock(chart: Chart) -> str:
     """Compare the server's clock with this machine's."""
-    text = (chart.first.headers if chart.first else {}).get("date")
-    if text is None:
+    first = chart.first
+    text = None if first is None else first.headers.get("date")
+    if first is None or text is None:
         raise Untried("the answer has no Date")
     try:
-        skew = parsedate_to_datetime(text).timestamp() - (chart.first.sent_at if chart.first else 0)
+        skew = parsedate_to_datetime(text).timestamp() - first.sent_at
     except ValueError:
         raise Untried(f"the Date cannot be read: {shown(text)}") from None
     if abs(skew) > _MOST_SKEW:

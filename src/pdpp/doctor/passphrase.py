@@ -1,10 +1,10 @@
 """Approving with the owner's passphrase, over the pages that a browser would show."""
 
-import hashlib
 from contextlib import AbstractContextManager, nullcontext
 from itertools import takewhile
 from urllib.parse import urlencode, urlsplit
 
+from pdpp.authz.requester import agent_id
 from pdpp.doctor.finding import Broken, Untried
 from pdpp.doctor.page import Door, Input, door_of, inputs, value_of
 from pdpp.doctor.wire import Reply, Wire
@@ -55,8 +55,7 @@ class ByPassphrase:
         """Take back everything that a client holds, on the page of the agent, and log out."""
         if not self._cookies:
             return
-        agent = hashlib.sha256(client_id.encode()).hexdigest()[:24]
-        url = f"{self._origin}/agents/{agent}"
+        url = f"{self._origin}/agents/{agent_id(client_id)}"
         fields = inputs(self._get(url))
         self._post(url, fields, [Input("revoke", "client:")])
         self._post(f"{self._origin}/logout", fields, [])

@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from pdpp.credentials import Credential, is_owners, is_token
-from pdpp.enrolment.provider import EnrolmentError, Provider
-from pdpp.wire.channel import Reply, Unreachable
+from pdpp.enrolment.provider import EnrolmentError, Provider, reaching
+from pdpp.wire.channel import Reply
 from pdpp.wire.post import post_form
+
+_LONGEST_SECONDS = 100 * 365 * 86_400
 
 
 def ask_token(provider: Provider, form: Mapping[str, str]) -> Reply:
     """Send a form to the token endpoint."""
-    try:
+    with reaching():
         return post_form(provider.token_endpoint, form)
-    except Unreachable as problem:
-        raise EnrolmentError(str(problem)) from None
 
 
 def make_credential(
@@ -30,7 +30,14 @@ def make_credential(
         token,
         "client",
         refresh_token=refresh if isinstance(refresh, str) else None,
-        expires_at=now + lifetime if isinstance(lifetime, int | float) else None,
+        expires_at=_end(now, lifetime),
         client_id=client_id,
         token_endpoint=provider.token_endpoint,
     )
+
+
+def _end(now: float, lifetime: object) -> float | None:
+    """Return when a token ends; None where nothing is told that could be a time."""
+    if isinstance(lifetime, int | float) and 0 <= lifetime <= _LONGEST_SECONDS:
+        return now + lifetime
+    return None

@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Callable
+from math import isnan
 from typing import NamedTuple
 
 from pdpp.credentials import Credential
 from pdpp.enrolment.credential import ask_token, make_credential
-from pdpp.enrolment.provider import EnrolmentError, Provider
+from pdpp.enrolment.provider import EnrolmentError, Provider, reaching
 from pdpp.enrolment.registration import DEVICE_GRANT, SCOPE, complaint
-from pdpp.wire.channel import Unreachable
 from pdpp.wire.post import post_form, told
 
 _OK = 200
@@ -32,22 +32,23 @@ def ask_code(provider: Provider, client_id: str) -> Code:
     if provider.device_authorization_endpoint is None:
         raise EnrolmentError(f"{provider.issuer} offers no codes for programs without a browser")
     form = {"client_id": client_id, "scope": SCOPE}
-    try:
+    with reaching():
         reply = post_form(provider.device_authorization_endpoint, form)
-    except Unreachable as problem:
-        raise EnrolmentError(str(problem)) from None
     answer = told(reply)
     try:
+        seconds, interval = float(answer["expires_in"]), float(answer.get("interval", 5))
+        if isnan(seconds) or isnan(interval):
+            raise ValueError("not a time")
         complete = answer.get("verification_uri_complete")
         return Code(
             str(answer["device_code"]),
             str(answer["user_code"]),
             str(answer["verification_uri"]),
             complete if isinstance(complete, str) else None,
-            min(float(answer["expires_in"]), _LONGEST_SECONDS),
-            max(float(answer.get("interval", 5)), 0.05),
+            min(seconds, _LONGEST_SECONDS),
+            max(interval, 0.05),
         )
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise EnrolmentError(
             f"{provider.issuer} gave no code: {complaint(reply.status, answer)}"
         ) from None

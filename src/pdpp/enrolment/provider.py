@@ -1,12 +1,12 @@
 """Providers: where a provider's authorization server is and what it offers, by its metadata."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
-from pdpp.credentials import CredentialError
+from pdpp.credentials import CredentialError, is_loopback
 from pdpp.wire.channel import Unreachable
 from pdpp.wire.post import get, told
 
@@ -17,6 +17,12 @@ _OK = 200
 
 class EnrolmentError(CredentialError):
     """A provider that gave no credential; the message says why and what to do."""
+
+
+class ProviderUnreachable(EnrolmentError):
+    """A provider that does not answer."""
+
+    exit_code = 69
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,17 @@ class Provider:
     device_authorization_endpoint: str | None = None
     revocation_endpoint: str | None = None
     iss_promised: bool = False
+
+
+@contextmanager
+def reaching() -> Iterator[None]:
+    """Say of a provider that does not answer what to look at."""
+    try:
+        yield
+    except Unreachable as problem:
+        raise ProviderUnreachable(
+            f"{problem}; check that the server runs, and the address"
+        ) from None
 
 
 def discover(url: str) -> Provider:
@@ -82,10 +99,8 @@ def _provider(url: str, issuer: str, metadata: Mapping[str, Any]) -> Provider:
 
 
 def _document(origin: str, address: str) -> Mapping[str, Any]:
-    try:
+    with reaching():
         reply = get(address)
-    except Unreachable as problem:
-        raise EnrolmentError(f"{problem}; check that the server runs, and the address") from None
     document = told(reply)
     if reply.status != _OK or not document:
         raise EnrolmentError(
@@ -98,17 +113,8 @@ def _document(origin: str, address: str) -> Mapping[str, Any]:
 def _require_safe(address: str) -> None:
     """Refuse to send secrets over a network in the clear."""
     parts = urlsplit(address)
-    if parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts.hostname or "")):
+    if parts.scheme == "https" or (parts.scheme == "http" and is_loopback(address)):
         return
     raise EnrolmentError(
         f"{parts.scheme}://{parts.netloc} is not encrypted; credentials go over https only"
     )
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

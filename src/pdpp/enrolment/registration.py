@@ -2,9 +2,8 @@
 
 import platform
 
-from pdpp.enrolment.provider import EnrolmentError, Provider
+from pdpp.enrolment.provider import EnrolmentError, Provider, reaching
 from pdpp.evidence.fence import visible
-from pdpp.wire.channel import Unreachable
 from pdpp.wire.post import post_json, told
 
 SCOPE = "pdpp:read offline_access"
@@ -29,10 +28,8 @@ def register(provider: Provider) -> str:
         "application_type": "native",
         "scope": SCOPE,
     }
-    try:
+    with reaching():
         reply = post_json(provider.registration_endpoint, wish)
-    except Unreachable as problem:
-        raise EnrolmentError(str(problem)) from None
     answer = told(reply)
     client_id = answer.get("client_id")
     if not isinstance(client_id, str) or not client_id:

@@ -121,9 +121,12 @@ class Ending(Protocol):
     def revoked_at(self) -> int | None: ...
 
 
+ACTIVE, REVOKED, EXPIRED = "active", "revoked", "expired"
+
+
 def status(held: Ending, now: int) -> str:
     """Return whether something that was given still opens anything."""
     if held.revoked_at is not None:
-        return "revoked"
+        return REVOKED
     ended = held.expires_at is not None and held.expires_at <= now
-    return "expired" if ended else "active"
+    return EXPIRED if ended else ACTIVE

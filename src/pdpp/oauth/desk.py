@@ -17,7 +17,7 @@ from authlib.oauth2.rfc7636 import CodeChallenge
 from authlib.oauth2.rfc8628 import DeviceCodeGrant
 
 from pdpp.authz.client import GRANT_TYPES, REFRESH_TOKEN
-from pdpp.authz.issuance import Issued, Issuer
+from pdpp.authz.issuance import NOT_GOOD, Issued, Issuer
 from pdpp.authz.request import Place
 from pdpp.authz.slip import SlipKind
 from pdpp.authz.token import hash_token
@@ -86,7 +86,7 @@ class Desk(AuthorizationServer):
 
 
 _DESCRIPTIONS = {
-    "invalid_grant": "It is unknown, used, expired or revoked; start again.",
+    "invalid_grant": NOT_GOOD,
     "authorization_pending": "The owner has not decided yet; ask again after the interval.",
     "slow_down": "Wait five seconds longer between two questions from now on.",
     "expired_token": "The device code has expired; start again.",

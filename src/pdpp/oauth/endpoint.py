@@ -11,13 +11,15 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from pdpp.authz.authority import Authority
-from pdpp.authz.document import Fetcher, is_document_id
+from pdpp.authz.client import is_document_id
+from pdpp.authz.document import Fetcher
 from pdpp.authz.throttle import network
 from pdpp.evidence.fence import visible
 from pdpp.model.errors import OAuthError, PdppError
 from pdpp.oauth.inquiry import Inquiry, read_inquiry
 from pdpp.resource.bucket import Buckets
 from pdpp.resource.endpoint import VERSION, Service
+from pdpp.resource.failure import explained
 from pdpp.resource.origin import sender
 from pdpp.store.vault import Client
 
@@ -111,14 +113,8 @@ class Endpoint:
             return self._refuse(error)
         except ClientDisconnect:
             raise
-        except Exception as problem:
-            known = self.office.service.store.explain(problem)
-            if known is not None:
-                return self._refuse(known)
-            log.exception("%s failed", self.step)
-            return self._refuse(
-                OAuthError("Something failed here.", error="server_error", status=500)
-            )
+        except Exception as problem:  # noqa: BLE001 - whatever it is becomes an answer
+            return self._refuse(explained(problem, self.office.service.store, log, self.step))
 
     async def _serve(self, request: Request) -> Response:
         methods = self._methods()

@@ -1,15 +1,14 @@
 """The agents page: who may read, what exactly, and how to take it back."""
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from pdpp.authz.requester import Requester, requester_of
+from pdpp.authz.requester import Requester, agent_id, requester_of
 from pdpp.authz.wording import AccountWords, accounts_of, date
 from pdpp.model.errors import InvalidRequest, NotFound
-from pdpp.model.grant import Grant, Package, status
+from pdpp.model.grant import ACTIVE, Grant, Package, status
 from pdpp.pages.receipts import last_read, reads_of
 from pdpp.pages.site import Site
 from pdpp.pages.visit import Visit
@@ -53,7 +52,7 @@ class Agent:
     @property
     def active(self) -> bool:
         """Tell whether the client may read anything now."""
-        return any(approval.status == "active" for approval in self.approvals)
+        return any(approval.status == ACTIVE for approval in self.approvals)
 
     @property
     def accounts(self) -> Sequence[str]:
@@ -62,15 +61,10 @@ class Agent:
             account.name
             for approval in self.approvals
             for part in approval.parts
-            if part.status == approval.status == "active"
+            if part.status == approval.status == ACTIVE
             for account in part.accounts
         ]
         return sorted(set(names), key=str.casefold)
-
-
-def agent_id(client_id: str) -> str:
-    """Return the name of a client in addresses, where an id of its own may not stand."""
-    return hashlib.sha256(client_id.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 async def show_home(visit: Visit) -> Response:

@@ -172,7 +172,7 @@ def _sheet(store: Store, review: Review, choice: Choice, requester: Requester) -
         draft=draft,
         wording=word(draft, requester, review.redirect_uri, catalogue, counts),
         counted=",".join(map(str, numbers)),
-        samples=take_samples(store, reaches),
+        samples=take_samples(store, reaches, found),
     )
 
 

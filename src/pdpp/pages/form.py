@@ -8,7 +8,9 @@ from starlette.requests import Request
 
 from pdpp.model.errors import InvalidRequest, PayloadTooLarge
 
-_MOST_BYTES = 4 << 20
+OWNERS_BYTES = 4 << 20
+STRANGERS_BYTES = 64 << 10
+"""A stranger has a passphrase to send; taking a form of the owner's size apart takes a while."""
 _MOST_PAIRS = 50_000
 _MEDIA_TYPE = "application/x-www-form-urlencoded"
 
@@ -42,15 +44,15 @@ class Form:
         return name in self.values
 
 
-async def read_form(request: Request) -> Form:
+async def read_form(request: Request, most_bytes: int) -> Form:
     """Return the form in the body of a request."""
-    if request.headers.get("content-type", "").partition(";")[0].strip() != _MEDIA_TYPE:
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _MEDIA_TYPE:
         raise InvalidRequest(f"Send the form as {_MEDIA_TYPE}.")
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > _MOST_BYTES:
-            raise PayloadTooLarge(f"A form has at most {_MOST_BYTES} bytes.")
+        if len(body) > most_bytes:
+            raise PayloadTooLarge(f"This form has more than {most_bytes:,} bytes.")
     try:
         pairs = parse_qsl(
             body.decode("ascii"),

@@ -2,19 +2,26 @@
 
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from pdpp.model.errors import ApiError, Forbidden, InvalidRequest, MethodNotAllowed, PdppError
+from pdpp.model.errors import (
+    Forbidden,
+    InvalidRequest,
+    MethodNotAllowed,
+    PayloadTooLarge,
+    PdppError,
+)
 from pdpp.pages.entrance import enter, show_door
-from pdpp.pages.form import Form, read_form
+from pdpp.pages.form import OWNERS_BYTES, STRANGERS_BYTES, read_form
 from pdpp.pages.site import Site
 from pdpp.pages.template import render
 from pdpp.pages.visit import HEADERS, Visit, make_visit, policy
+from pdpp.resource.failure import explained
 from pdpp.resource.origin import LOOPBACK, from_proxy, public_origin
 from pdpp.resource.settings import Settings
 
@@ -48,21 +55,24 @@ class Page:
             return apologise(error)
         except ClientDisconnect:
             raise
-        except Exception as problem:
-            known = self.site.service.store.explain(problem)
-            if known is not None:
-                return apologise(known)
-            log.exception("the page %s failed", request.url.path)
-            return apologise(ApiError("Something failed here; the server's log has the detail."))
+        except Exception as problem:  # noqa: BLE001 - whatever it is becomes an answer
+            # The route, not the path: that may name a review or a record.
+            route = getattr(request.scope.get("route"), "path", "?")
+            return apologise(explained(problem, self.site.service.store, log, f"page {route}"))
 
     async def _serve(self, request: Request) -> Response:
         origin = visited_origin(request, self.site.service.settings)
+        visit = make_visit(self.site, request, origin)
         posted = request.method == "POST"
-        form = await read_form(request) if posted else Form()
-        visit = make_visit(self.site, request, form, origin)
         if posted:
             check_source(request, origin)
-        if "passphrase" in form:
+            try:
+                visit = await _filled(visit)
+            except PayloadTooLarge as problem:
+                if visit.session is None:
+                    return show_door(visit, problem)
+                raise
+        if "passphrase" in visit.form:
             return await self._enter(visit)
         if visit.session is None and not self.open:
             return show_door(visit)
@@ -82,6 +92,12 @@ class Page:
         if handler is None:
             raise MethodNotAllowed("This page cannot be used in that way.")
         return handler
+
+
+async def _filled(visit: Visit) -> Visit:
+    """Return a visit with the form that was posted."""
+    most = STRANGERS_BYTES if visit.session is None else OWNERS_BYTES
+    return replace(visit, form=await read_form(visit.request, most))
 
 
 def visited_origin(request: Request, settings: Settings) -> str:

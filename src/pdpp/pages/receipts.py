@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pdpp.authz.wording import date
+from pdpp.authz.wording import date, day
 from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.pages.site import Site
@@ -66,12 +66,8 @@ def _glance(receipt: Receipt, names: Mapping[str, str]) -> Glance:
     read = (len(receipt.records), receipt.characters, receipt.bytes)
     much = amount(*read) if any(read) else ""
     told = [VERBS.get(receipt.operation, receipt.operation), place, much]
-    return Glance(_moment(receipt.at), " · ".join(part for part in told if part))
+    return Glance(day(receipt.at), " · ".join(part for part in told if part))
 
 
 def _note(receipt: Receipt) -> str:
-    return f"{_moment(receipt.at)}: {receipt.detail}"
-
-
-def _moment(at: int) -> str:
-    return f"{date(at)}, {instant.to_text(at)[11:16]} UTC"
+    return f"{day(receipt.at)}: {receipt.detail}"

@@ -1,6 +1,6 @@
 """Samples: a few records exactly as a client would see them under a draft."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pdpp.authz.wording import label_of
@@ -23,9 +23,10 @@ class Sample:
     values: Sequence[Value]
 
 
-def take_samples(store: Store, reaches: Sequence[Reach], most: int = SAMPLES) -> list[Sample]:
+def take_samples(
+    store: Store, reaches: Sequence[Reach], counts: Mapping[int, int], most: int = SAMPLES
+) -> list[Sample]:
     """Return the newest records of as many streams as there are samples, largest streams first."""
-    counts = store.counts(reaches)
     filled = [reach for reach in reaches if counts.get(reach.feed.id)]
     filled.sort(key=lambda reach: -counts[reach.feed.id])
     piles = [list(_newest(store, reach, most)) for reach in filled[:most]]

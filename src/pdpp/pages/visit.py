@@ -143,15 +143,15 @@ class Visit:
         )
 
 
-def make_visit(site: Site, request: Request, form: Form, origin: str) -> Visit:
-    """Return the visit that a request is."""
+def make_visit(site: Site, request: Request, origin: str) -> Visit:
+    """Return the visit that a request is, before its form is read."""
     cookies = Cookies.of_origin(origin)
     secret = request.cookies.get(cookies.session)
     mark = request.cookies.get(cookies.mark, "")
     return Visit(
         site=site,
         request=request,
-        form=form,
+        form=Form(),
         session=secret if site.owner.knows(secret) else None,
         mark=mark if _MARK.match(mark) else secrets.token_urlsafe(32),
         origin=origin,

@@ -15,7 +15,6 @@ from starlette.types import Receive, Scope, Send
 from pdpp.authz.client import READ_SCOPE
 from pdpp.authz.principal import Gate
 from pdpp.model.errors import (
-    ApiError,
     AuthenticationError,
     InsufficientScope,
     MethodNotAllowed,
@@ -31,6 +30,7 @@ from pdpp.resource.blob import Piece
 from pdpp.resource.bucket import Buckets
 from pdpp.resource.call import Call
 from pdpp.resource.cursor import Signer
+from pdpp.resource.failure import explained
 from pdpp.resource.origin import public_origin
 from pdpp.resource.parameter import parse_parameters
 from pdpp.resource.routes import BASE, Route
@@ -86,11 +86,8 @@ class Endpoint:
             await send_error(send, error, request_id, self._service.settings, origin)
         except ClientGone:
             return
-        except Exception as problem:
-            failure = self._service.store.explain(problem)
-            if failure is None:
-                log.exception("request %s failed", request_id)
-                failure = ApiError("Something failed here; the log of the server has the detail.")
+        except Exception as problem:  # noqa: BLE001 - whatever it is becomes an answer
+            failure = explained(problem, self._service.store, log, f"request {request_id}")
             await send_error(send, failure, request_id, self._service.settings)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:

@@ -100,11 +100,8 @@ class Arrival:
         """Register the source where it is new or changed, and add the connection."""
         store, source = self.rails.store, self.verdict.source
         declaration = parse_declaration(source.declaration())
-        catalogue = store.catalogue()
-        held = catalogue.sources.get(source.connector_key)
-        if held is None or held.revision != declaration.revision:
-            store.register(declaration, progress=progress)
-        if self.goal.connection_id not in catalogue.connections:
+        store.register(declaration, progress=progress)
+        if self.goal.connection_id not in store.catalogue().connections:
             store.connect(self.goal.connection_id, source.connector_key, self.goal.display_name)
         found = self.verdict.found
         if found.remember:

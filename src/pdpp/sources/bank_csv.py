@@ -8,7 +8,7 @@ from typing import Any
 
 from pdpp.sources.csvtable import CsvTable, Row, find_table, rows
 from pdpp.sources.guard import attempt
-from pdpp.sources.item import Found, Item, Place, Skipped, Unknown
+from pdpp.sources.item import Found, Item, Place, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals
 from pdpp.sources.mapping import COLUMNS, Plan, make_plan, read_amount
 from pdpp.sources.money import members
@@ -109,8 +109,7 @@ def _transaction(row: Row, plan: Plan, ordinals: Ordinals, where: str) -> Iterat
         **members("amount", amount),
         **(members("balance", balance) if balance is not None else {}),
     }
-    present = {name: value for name, value in data.items() if value not in (None, "")}
-    yield Item("transactions", key, present, f"{day}T00:00:00Z")
+    yield Item("transactions", key, present(data, ""), f"{day}T00:00:00Z")
 
 
 def _amount(cell: Any, plan: Plan) -> Decimal | None:

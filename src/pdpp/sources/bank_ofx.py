@@ -56,10 +56,8 @@ class BankOfx(Source):
 
     def parts(self, tree: Tree, found: Recognition) -> Iterable[Part]:
         """Return one part for each statement file."""
-        for name in found.detail["entries"]:
-            entry = tree.get(name)
-            if entry is not None:
-                yield Part(entry, partial(_read, entry))
+        for entry in tree.these(found.detail["entries"]):
+            yield Part(entry, partial(_read, entry))
 
 
 def _candidates(tree: Tree) -> list[Entry]:
@@ -81,7 +79,7 @@ def _encoding(head: bytes) -> str:
     if declared is not None:
         try:
             "".encode(declared.group(1).decode())
-        except LookupError:
+        except (LookupError, UnicodeError):
             return "utf-8"
         return declared.group(1).decode()
     charset = _CHARSET.search(head)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pdpp.sources.blocks import Block, Property, blocks
 from pdpp.sources.guard import attempt
-from pdpp.sources.item import Found, Item, Place, Skipped, Unknown
-from pdpp.sources.keys import digest_key, safe_key
+from pdpp.sources.item import Found, Item, Place, Skipped, Unknown, present
+from pdpp.sources.keys import Once, digest_key, safe_key
 from pdpp.sources.source import Confidence, Part, Recognition, Source, Wishes
 from pdpp.sources.times import local_text, zone_named
 from pdpp.sources.tree import Entry, Tree
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 _KINDS = {"VEVENT": "events", "VTODO": "tasks", "VJOURNAL": "", "VFREEBUSY": "", "VTIMEZONE": ""}
 _START = re.compile(rb"\s*BEGIN:VCALENDAR\s*$", re.MULTILINE | re.IGNORECASE)
 _LINE = r"^%s[;:](?:[^:\r\n]*:)?([^\r\n]{1,200})"
-_MOST_REMEMBERED = 500_000
 _ENDED = "the file ends in the middle"
 
 
@@ -56,11 +55,8 @@ class CalendarIcs(Source):
     def parts(self, tree: Tree, found: Recognition) -> Iterable[Part]:
         """Return one part for each calendar."""
         several = len(found.detail["entries"]) > 1
-        for name in found.detail["entries"]:
-            entry = tree.get(name)
-            if entry is not None:
-                read = partial(_read, entry, found.detail["time_zone"], several)
-                yield Part(entry, read)
+        for entry in tree.these(found.detail["entries"]):
+            yield Part(entry, partial(_read, entry, found.detail["time_zone"], several))
 
 
 def _candidates(tree: Tree) -> list[Entry]:
@@ -86,20 +82,11 @@ class _Reader:
         self.calendar = _calendar_name(entry)
         self.zone = zone_named(zone)
         self._prefix = (digest_key(self.calendar)[:8],) if several else ()
-        self._seen: set[str] = set()
+        self.seen = Once()
 
     def key(self, *parts: str) -> str:
         """Return a key; one event may stand in several calendars of an export."""
         return safe_key(*self._prefix, *parts)
-
-    def is_new(self, key: str) -> bool:
-        """Tell whether an entry stands here for the first time."""
-        if len(self._seen) > _MOST_REMEMBERED:
-            self._seen.clear()
-        if key in self._seen:
-            return False
-        self._seen.add(key)
-        return True
 
 
 def _read(entry: Entry, zone: str | None, several: bool, place: Place) -> Iterator[Found]:  # noqa: ARG001
@@ -130,7 +117,7 @@ def _component(reader: _Reader, block: Block, where: str) -> Iterator[Found]:
         return
     component = Calendar.from_ical(block.text)
     key = _key(reader, component, block)
-    if not reader.is_new(f"{stream} {key}"):
+    if not reader.seen.first(f"{stream} {key}"):
         yield Skipped("an entry that stands twice", where)
         return
     yield from _entry(reader, stream, key, component, where)
@@ -168,8 +155,7 @@ def _entry(
     }
     if begin is not None:
         data |= _span(reader, begin)
-    present = {name: value for name, value in data.items() if value not in (None, "", [])}
-    yield Item(stream, key, present, present.get("updated_at"))
+    yield Item(stream, key, present(data, "", []), data["updated_at"])
 
 
 def _span(reader: _Reader, begin: date) -> dict[str, Any]:

@@ -45,10 +45,8 @@ class ChatGpt(Source):
     def parts(self, tree: Tree, found: Recognition) -> Iterable[Part]:
         """Return one part for each file of conversations."""
         shelf = _Shelf(tree)
-        for name in found.detail["entries"]:
-            entry = tree.get(name)
-            if entry is not None:
-                yield Part(entry, partial(_read, entry, shelf))
+        for entry in tree.these(found.detail["entries"]):
+            yield Part(entry, partial(_read, entry, shelf))
 
 
 def _is_ours(entry: Entry) -> bool:

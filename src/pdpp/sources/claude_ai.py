@@ -56,10 +56,8 @@ class ClaudeAi(Source):
             "memories": _memory,
         }
         for what, reader in readers.items():
-            for name in found.detail[what]:
-                entry = tree.get(name)
-                if entry is not None:
-                    yield Part(entry, partial(_read, entry, reader))
+            for entry in tree.these(found.detail[what]):
+                yield Part(entry, partial(_read, entry, reader))
 
 
 def _has(entry: Entry, marks: tuple[bytes, ...]) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pdpp.sources.item import Attachment, Found, Skipped, Unknown
+from pdpp.sources.item import Attachment, Found, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
 from pdpp.sources.logs import Event, first_objects
 from pdpp.sources.session import Session, logs_of, look_at
@@ -121,7 +121,7 @@ class _Session(Session):
             "model": (value.get("message") or {}).get("model"),
             "parent_id": safe_key(self._id, parent) if parent else None,
         }
-        return {name: held for name, held in found.items() if held}
+        return present(found, "")
 
     def _piece(
         self, piece: Mapping[str, Any], value: Mapping[str, Any], name: str

@@ -9,8 +9,8 @@ from typing import Any
 from pdpp.sources.blocks import Block, Property, blocks
 from pdpp.sources.card import CardLine, card_lines
 from pdpp.sources.guard import attempt
-from pdpp.sources.item import Attachment, Found, Item, Place, Skipped, Unknown
-from pdpp.sources.keys import digest_key, safe_key
+from pdpp.sources.item import Attachment, Found, Item, Place, Skipped, Unknown, present
+from pdpp.sources.keys import Once, digest_key, safe_key
 from pdpp.sources.source import Confidence, Part, Recognition, Source, Wishes
 from pdpp.sources.times import moment_text
 from pdpp.sources.tree import Entry, Tree
@@ -21,7 +21,6 @@ _DAY = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?:T.*)?\Z")
 _STAMP = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})T(\d{2}):?(\d{2}):?(\d{2})(?:\.\d+)?Z\Z")
 _SINGLE = {"NICKNAME": "nickname", "TITLE": "job_title", "NOTE": "notes", "ROLE": "role"}
 _LISTS = {"EMAIL": "emails", "TEL": "phones", "URL": "links", "IMPP": "chats"}
-_MOST_REMEMBERED = 500_000
 _MOST_LOOKED_AT = 50
 _BEGIN = "BEGIN:VCARD"
 
@@ -40,7 +39,7 @@ class ContactsVcard(Source):
             return None
         versions = {
             match.group(1).decode()
-            for entry in found[:50]
+            for entry in found[:_MOST_LOOKED_AT]
             for match in _VERSION.finditer(entry.head())
         }
         name = found[0].base.rpartition(".")[0] if len(found) == 1 else tree.path.stem
@@ -54,14 +53,12 @@ class ContactsVcard(Source):
 
     def parts(self, tree: Tree, found: Recognition) -> Iterable[Part]:
         """Return one part for each file of cards."""
-        for name in found.detail["entries"]:
-            entry = tree.get(name)
-            if entry is not None:
-                yield Part(entry, partial(_read, entry))
+        for entry in tree.these(found.detail["entries"]):
+            yield Part(entry, partial(_read, entry))
 
 
 def _read(entry: Entry, place: Place) -> Iterator[Found]:  # noqa: ARG001 - read from the start
-    seen: set[str] = set()
+    seen = Once()
     with entry.open() as stream:
         for found in blocks(stream, ("VCARD",)):
             if isinstance(found, Skipped):
@@ -79,19 +76,16 @@ def _stray(line: str, name: str) -> Found:
     return Unknown("a line outside of every card", name)
 
 
-def _card(block: Block, seen: set[str], where: str) -> Iterator[Found]:
+def _card(block: Block, seen: Once, where: str) -> Iterator[Found]:
     lines = list(card_lines(block.text))
     data = _contact(lines)
     if "name" not in data:
         yield Unknown("a card without a name", where)
         return
     key = _key(lines, data)
-    if len(seen) > _MOST_REMEMBERED:
-        seen.clear()
-    if key in seen:
+    if not seen.first(key):
         yield Skipped("a card that stands twice", where)
         return
-    seen.add(key)
     yield Item("contacts", key, {"id": key, **data}, data.get("updated_at"), _photo(lines))
 
 
@@ -108,8 +102,8 @@ def _contact(lines: list[CardLine]) -> dict[str, Any]:
         part for part in (data.get("given_name"), data.get("family_name")) if part
     )
     name = name or data.get("organization") or (data.get("emails") or [""])[0]
-    present = {key: value for key, value in data.items() if value not in ("", [], None)}
-    return {"name": name, **present} if name else present
+    told = present(data, "", [])
+    return {"name": name, **told} if name else told
 
 
 def _take(line: CardLine, data: dict[str, Any]) -> None:

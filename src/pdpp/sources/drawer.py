@@ -11,8 +11,8 @@ from typing import Any
 import orjson
 
 from pdpp.model import instant
+from pdpp.private import make_folder, write_file
 from pdpp.sources.journal import Journal
-from pdpp.sources.private import write_file
 
 _NAME = "imports"
 _KEPT = (".json", ".ndjson")
@@ -91,7 +91,7 @@ class Drawer:
         for path in sorted(self._folder.rglob("*")):
             if path.suffix in _KEPT:
                 with suppress(FileNotFoundError):
-                    write_file(data / _NAME / path.relative_to(self._folder), path.read_bytes())
+                    _put(data / _NAME / path.relative_to(self._folder), path.read_bytes())
 
     def _choices(self, connector_key: str, shape: str) -> Path:
         return self._folder / "choices" / f"{_digest(connector_key, shape)}.json"
@@ -111,4 +111,9 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 
 def _write(path: Path, document: Mapping[str, Any]) -> None:
-    write_file(path, orjson.dumps(document, option=orjson.OPT_INDENT_2))
+    _put(path, orjson.dumps(document, option=orjson.OPT_INDENT_2))
+
+
+def _put(path: Path, content: bytes) -> None:
+    make_folder(path.parent)
+    write_file(path, content)

@@ -8,8 +8,8 @@ from typing import Any, BinaryIO, NamedTuple
 import orjson
 
 from pdpp.model.errors import DamagedFile
+from pdpp.private import make_folder, write_file
 from pdpp.sources.item import NO_STATE, START, Place
-from pdpp.sources.private import take_place
 from pdpp.sources.source import Part
 
 _HEAD_BYTES = 4_096
@@ -120,7 +120,9 @@ class Journal:
         self.close()
         self._lines = 0
         held = b"".join(_line([name, position]) for name, position in self.positions.items())
-        self._file = take_place(self._path, _line({"revision": self._revision}) + held)
+        make_folder(self._path.parent)
+        write_file(self._path, _line({"revision": self._revision}) + held)
+        self._file = self._path.open("ab")
 
 
 def _line(value: Any) -> bytes:

@@ -26,6 +26,26 @@ def safe_key(*parts: str) -> str:
     return key if key_problem(key) is None and key == key.strip() else digest_key(*parts)
 
 
+class Once:
+    """Tells of each thing whether it comes for the first time.
+
+    Only so many are remembered, so that memory stays bounded; then all are forgotten.
+    """
+
+    def __init__(self, most: int = 500_000) -> None:
+        self._most = most
+        self._seen: set[str] = set()
+
+    def first(self, thing: str) -> bool:
+        """Tell whether a thing was not seen before, and remember it."""
+        if thing in self._seen:
+            return False
+        if len(self._seen) >= self._most:
+            self._seen.clear()
+        self._seen.add(thing)
+        return True
+
+
 class Ordinals:
     """Numbers equal things within a group, such as a minute or a day, in the order they come.
 

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pdpp.evidence.amount import counted
 from pdpp.sources.guard import attempt
 from pdpp.sources.item import Attachment, Found, Item, Place, Skipped
-from pdpp.sources.keys import digest_key, safe_key
+from pdpp.sources.keys import Once, digest_key, safe_key
 from pdpp.sources.mbox import LARGEST, letters
 from pdpp.sources.source import Confidence, Part, Recognition, Source, Wishes
 from pdpp.sources.times import local_text
@@ -44,11 +45,8 @@ class Mail(Source):
             return None
         account = _account([*boxes, *singles]) or tree.path.stem
         kinds = [
-            f"{len(found):,} {one if len(found) == 1 else many}"
-            for found, one, many in (
-                (boxes, "mailbox", "mailboxes"),
-                (singles, "message", "messages"),
-            )
+            counted(len(found), one, many)
+            for found, one, many in ((boxes, "mailbox", "mailboxes"), (singles, "message", ""))
             if found
         ]
         return Recognition(
@@ -62,11 +60,9 @@ class Mail(Source):
 
     def parts(self, tree: Tree, found: Recognition) -> Iterable[Part]:
         """Return one part for each mailbox and each message."""
-        for name in found.detail["boxes"]:
-            entry = tree.get(name)
-            if entry is not None:
-                folder = _Folder(entry, _box_name(entry), found.detail["several"])
-                yield Part(entry, partial(_read_box, folder))
+        for entry in tree.these(found.detail["boxes"]):
+            folder = _Folder(entry, _box_name(entry), found.detail["several"])
+            yield Part(entry, partial(_read_box, folder))
         for entry in _singles(tree):
             yield Part(entry, partial(_read_single, _Folder(entry, _folder_name(entry), False)))
 
@@ -135,7 +131,7 @@ def _folder_name(entry: Entry) -> str:
 
 
 def _read_box(folder: _Folder, place: Place) -> Iterator[Found]:  # noqa: ARG001
-    seen: set[str] = set()
+    seen = Once(_MOST_REMEMBERED)
     with folder.entry.open() as stream:
         for found in letters(stream, folder.entry.name):
             if isinstance(found, Skipped):
@@ -155,11 +151,11 @@ def _read_single(folder: _Folder, place: Place) -> Iterator[Found]:  # noqa: ARG
     elif not is_message(content[:65_536]):
         yield Skipped("a file that is no message", name)
     else:
-        yield from attempt(_message(folder, content, "", set(), name), name)
+        yield from attempt(_message(folder, content, "", Once(), name), name)
 
 
 def _message(
-    folder: _Folder, content: bytes, envelope: str, seen: set[str], where: str
+    folder: _Folder, content: bytes, envelope: str, seen: Once, where: str
 ) -> Iterator[Found]:
     from pdpp.sources.letter import body, header, parse
 
@@ -167,12 +163,9 @@ def _message(
     name = header(message, "Message-ID")
     parts = [header(message, each) for each in ("Date", "From", "Subject")]
     key = folder.key(name or digest_key(content), *parts)
-    if len(seen) > _MOST_REMEMBERED:
-        seen.clear()
-    if key in seen:
+    if not seen.first(key):
         yield Skipped("a message that stands twice", where)
         return
-    seen.add(key)
     said = body(message)
     data = _data(folder, message, key, envelope, said.text)
     html = () if said.html is None else (_attachment("html", said.html, "text/html"),)

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from pdpp.sources.frontmatter import split_front
 from pdpp.sources.guard import attempt
-from pdpp.sources.item import Attachment, Found, Item, Place, Skipped
+from pdpp.sources.item import Attachment, Found, Item, Place, Skipped, present
 from pdpp.sources.keys import digest_key, safe_key
 from pdpp.sources.source import Confidence, Part, Recognition, Source, Wishes
 from pdpp.sources.times import local_text, zone_named
@@ -134,8 +134,7 @@ def _note(shelf: _Shelf, entry: Entry, text: str) -> Iterator[Found]:
         "floating": floating,
         "updated_at": updated,
     }
-    present = {name: value for name, value in data.items() if value not in (None, "", [])}
-    yield Item("notes", key, {"body": "", **present}, updated)
+    yield Item("notes", key, {"body": "", **present(data, "", [])}, updated)
     for name in shown.files:
         yield from _attachment(shelf, entry, key, name)
 

@@ -37,6 +37,11 @@ class Broken(NamedTuple):
     name: str
     problem: str
 
+    @property
+    def words(self) -> str:
+        """Return that in a line."""
+        return f"the plugin {self.name!r} cannot be used: {self.problem}"
+
 
 def names() -> list[str]:
     """Return the connector keys of every source."""
@@ -54,7 +59,7 @@ def load(name: str) -> Source:
         raise ImportRefused(f"there is no source {name!r}; there are {', '.join(names())}")
     found = _load_plugin(plugin)
     if isinstance(found, Broken):
-        raise ImportRefused(f"the plugin {found.name!r} cannot be used: {found.problem}")
+        raise ImportRefused(found.words)
     return found
 
 

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from pdpp.evidence.amount import counted
 from pdpp.sources.guard import attempt
 from pdpp.sources.item import Found, Item, Place
 from pdpp.sources.keys import safe_key
@@ -35,10 +36,9 @@ def look_at(tree: Tree, layouts: Callable[[Entry], set[str]]) -> Sighting | None
     if not found:
         return None
     certain = len(found) == min(len(logs), _LOOKED_AT)
-    noun = "session" if len(logs) == 1 else "sessions"
     return Sighting(
         Confidence.CERTAIN if certain else Confidence.LIKELY,
-        f"{len(logs):,} {noun}",
+        counted(len(logs), "session"),
         sorted(set().union(*found)),
     )
 

@@ -7,7 +7,7 @@ import stat
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -139,6 +139,10 @@ class Tree:
         """Return the entry of this exact name."""
         return self._by_name.get(name)
 
+    def these(self, names: Iterable[str]) -> Iterator[Entry]:
+        """Yield the entries of these exact names, as far as they are still there."""
+        return (found for name in names if (found := self.get(name)) is not None)
+
     @cached_property
     def _by_name(self) -> Mapping[str, Entry]:
         return {entry.name: entry for entry in self.entries}
@@ -219,7 +223,10 @@ def _walk(
         return
     for child in children:
         name = prefix + child.name
-        status = child.stat(follow_symlinks=False)
+        try:
+            status = child.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            continue  # It went while the folder was looked at.
         if stat.S_ISDIR(status.st_mode):
             yield from _walk(Path(child.path), f"{name}/", limits)
         elif problem := _problem(name, status, limits):

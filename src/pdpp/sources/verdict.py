@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources import registry
@@ -31,19 +30,26 @@ def judge(
     if chosen is not None:
         mine = next((source for source in own if source.connector_key == chosen), None)
         return judge_one(tree, wishes, mine or registry.load(chosen))
-    verdicts, refusals = _ask(tree, wishes, chain(registry.every(), own))
+    sources = [*registry.every(), *own]
+    broken = [source.words for source in sources if isinstance(source, Broken)]
+    verdicts, refusals = _ask(
+        tree, wishes, [source for source in sources if isinstance(source, Source)]
+    )
     sure = [verdict for verdict in verdicts if verdict.found.confidence is Confidence.CERTAIN]
     best = sure or verdicts
     if len(best) == 1:
         return best[0]
     if best:
         raise ImportRefused(_ambiguous(tree, best))
-    raise ImportRefused("; ".join(refusals) or _unknown(tree))
+    raise ImportRefused("; ".join([*(refusals or [_unknown(tree)]), *broken]))
 
 
 def judge_one(tree: Tree, wishes: Wishes, source: Source) -> Verdict:
     """Ask one source, which must take the export."""
-    found = source.recognise(tree, wishes)
+    try:
+        found = source.recognise(tree, wishes)
+    except SURPRISES:
+        found = None
     if isinstance(found, Recognition):
         return Verdict(source, found)
     if isinstance(found, Refusal):
@@ -51,14 +57,10 @@ def judge_one(tree: Tree, wishes: Wishes, source: Source) -> Verdict:
     raise ImportRefused(f"{tree.path.name} does not look like {source.label}: it is {tree.sight()}")
 
 
-def _ask(
-    tree: Tree, wishes: Wishes, sources: Iterable[Source | Broken]
-) -> tuple[list[Verdict], list[str]]:
+def _ask(tree: Tree, wishes: Wishes, sources: Iterable[Source]) -> tuple[list[Verdict], list[str]]:
     verdicts: list[Verdict] = []
     refusals: list[str] = []
     for source in sources:
-        if isinstance(source, Broken):
-            continue
         try:
             found = source.recognise(tree, wishes)
         except DamagedFile as problem:

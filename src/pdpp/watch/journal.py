@@ -12,7 +12,11 @@ from typing import Any, TextIO
 from pdpp.evidence.fence import visible
 
 _QUIET = ("uvicorn", "asyncio")
-_SECRET = re.compile(r"\b(pdpp_[a-z]+_)[\w-]{16,}", re.ASCII)
+_SECRET = re.compile(
+    r"\b(pdpp_[a-z]+_|(?:code_|dev_|rev_|ses_|request_uri:)(?=[\w-]{43}(?![\w-])))[\w-]{16,}",
+    re.ASCII,
+)
+"""Tokens, and by their exact length what lives for minutes or hours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,5 +83,5 @@ def _time(record: logging.LogRecord) -> str:
 
 
 def _without_secrets(line: str) -> str:
-    """Return a line in which a token of ours, should an error quote one, cannot be read."""
+    """Return a line in which a secret of ours, should an error quote one, cannot be read."""
     return _SECRET.sub(r"\1…", line)

@@ -1,5 +1,6 @@
 """Pages for machines that watch the server: asked with GET, answered in one piece or refused."""
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -9,6 +10,9 @@ from starlette.types import Receive, Scope, Send
 
 from pdpp.model.errors import MethodNotAllowed, PdppError
 from pdpp.resource.endpoint import Service, send_answer, send_error
+from pdpp.resource.failure import explained
+
+log = logging.getLogger("pdpp.watch")
 
 _METHODS = "GET, HEAD"
 
@@ -35,9 +39,15 @@ class Page(ABC):
                 raise MethodNotAllowed(f"This path takes: {_METHODS}.", headers={"Allow": _METHODS})
             answer = await self.answer(scope)
         except PdppError as error:
-            await send_error(send, error, request_id, self._service.settings)
+            await self._refuse(send, error, request_id)
+        except Exception as problem:  # noqa: BLE001 - whatever it is becomes an answer
+            failure = explained(problem, self._service.store, log, f"request {request_id}")
+            await self._refuse(send, failure, request_id)
         else:
             await send_answer(send, answer.status, answer.body, request_id, answer.headers)
+
+    async def _refuse(self, send: Send, error: PdppError, request_id: str) -> None:
+        await send_error(send, error, request_id, self._service.settings)
 
     @abstractmethod
     async def answer(self, scope: Scope) -> Answer:

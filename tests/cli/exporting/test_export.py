@@ -378,16 +378,17 @@ def test_another_unfinished_export_is_not_mixed_with_this_one(
 @pytest.mark.parametrize("there", ["file", "folder", "odd manifest"])
 def test_what_is_no_export_is_left_alone(desk: Desk, tmp_path: Path, there: str) -> None:
     target = tmp_path / "mine"
+    mine = b"mine, and no text: \xff"
     if there == "file":
-        target.write_text("mine")
+        target.write_bytes(mine)
     else:
         target.mkdir()
         name = "manifest.json" if there == "odd manifest" else "letter.txt"
-        (target / name).write_text("mine")
+        (target / name).write_bytes(mine)
     told = desk.here("export", "--all", "-o", target).failed()
     assert "choose a new folder" in told or "is not the manifest of an export" in told
     held = target if there == "file" else next(target.iterdir())
-    assert held.read_text() == "mine"
+    assert held.read_bytes() == mine
 
 
 def test_files_that_are_gone_are_told_and_listed(tmp_path: Path) -> None:

@@ -1,7 +1,4 @@
-"""Manifests, and files that are written whole or not at all."""
-
-import os
-from pathlib import Path
+"""Manifests are read as they were written."""
 
 import pytest
 from hypothesis import given
@@ -14,7 +11,6 @@ from pdpp.cli.exporting.manifest import (
     Manifest,
     read_manifest,
     write_manifest,
-    write_whole,
 )
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -25,12 +21,13 @@ def test_a_manifest_is_read_as_it_was_written(
     tmp_path_factory: pytest.TempPathFactory, name: str, cursor: str, complete: bool
 ) -> None:
     path = tmp_path_factory.mktemp("m") / "manifest.json"
+    facts = {"connection_id": "c", "stream": name, "records": 1}
     made = Manifest(
         "owner",
         {"stream": name},
         "2026-01-01T00:00:00Z",
-        connections=[{"connection_id": name}],
-        files=[Entry("records/a.ndjson", RECORDS, 5, "ab", {"stream": name, "records": 1})],
+        connections=[{"connection_id": name, "connector_key": name, "display_name": name}],
+        files=[Entry("records/a.ndjson", RECORDS, 5, "ab", facts)],
         missing_blobs=[name],
         begun=None if complete else Begun(name, name, 1, 2, cursor),
         replaced=[] if complete else ["records/b.ndjson"],
@@ -40,10 +37,3 @@ def test_a_manifest_is_read_as_it_was_written(
     assert read_manifest(path) == made
     assert made.find(RECORDS, stream=name) is made.files[0]
     assert made.find(RECORDS, stream=f"{name}x") is None
-
-
-def test_a_file_that_cannot_take_its_name_leaves_nothing(tmp_path: Path) -> None:
-    (tmp_path / "taken").mkdir()
-    with pytest.raises(OSError, match="taken"):
-        write_whole(tmp_path / "taken", b"content")
-    assert os.listdir(tmp_path) == ["taken"]

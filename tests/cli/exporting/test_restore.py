@@ -174,6 +174,9 @@ def flip(out: Path) -> None:
         (edit(lambda m: m.update(format="other/1")), "is not the manifest"),
         (edit(lambda m: m["files"][0].update(path="../../etc/passwd")), "is not the manifest"),
         (edit(lambda m: m["files"][0].update(path="/etc/passwd")), "is not the manifest"),
+        (edit(lambda m: m["files"][0].update(kind="other")), "is not the manifest"),
+        (edit(lambda m: m["files"][-1].pop("records")), "is not the manifest"),
+        (edit(lambda m: m["connections"][0].pop("display_name")), "is not the manifest"),
     ],
 )
 def test_an_export_that_is_not_as_it_was_is_refused_before_anything_is_written(

@@ -3,7 +3,6 @@
 import hashlib
 from pathlib import Path
 
-from pdpp.cli.exporting.manifest import write_whole
 from pdpp.cli.reading.value import facts_in, title_of
 from pdpp.client import request
 from pdpp.client.client import Client
@@ -11,6 +10,7 @@ from pdpp.client.envelope import record_of
 from pdpp.client.result import Record
 from pdpp.evidence.handle import Handle
 from pdpp.mcp.presentation import Room, document_text
+from pdpp.private import write_file
 
 _WRITTEN = (".md", ".txt")
 _EVERYTHING = Room(chars=1 << 40, fields=1 << 20)
@@ -26,7 +26,7 @@ def write_document(client: Client, handle: Handle, path: Path) -> tuple[str, int
     text = answer.text.rstrip() + b"\n"
     if path.suffix.lower() in _WRITTEN:
         text = _words(client, record).encode("utf-8", "surrogatepass")
-    write_whole(path, text)
+    write_file(path, text)
     return hashlib.sha256(text).hexdigest(), len(text)
 
 

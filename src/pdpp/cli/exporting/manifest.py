@@ -1,19 +1,24 @@
 """Manifests: what an export holds, file by file with its checksum, and how far it has come."""
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from pdpp.model.errors import InvalidRequest
+from pdpp.private import write_file
 
 FORMAT = "pdpp-export/1"
 NAME = "manifest.json"
 
 RECORDS, BLOB, DECLARATION = "records", "blob", "declaration"
+_FACTS = {
+    RECORDS: {"connection_id", "stream", "records"},
+    BLOB: {"blob_id", "media_type"},
+    DECLARATION: {"connector_key"},
+}
+_ACCOUNT = {"connection_id", "connector_key", "display_name"}
 
 
 class Entry(NamedTuple):
@@ -81,11 +86,9 @@ class Manifest:
 def read_manifest(path: Path) -> Manifest | None:
     """Return the manifest in a file, None where there is no file."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return _manifest(json.loads(path.read_text(encoding="utf-8")))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    try:
-        return _manifest(json.loads(text))
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
         raise InvalidRequest(f"{path} is not the manifest of an export.") from None
 
@@ -93,6 +96,8 @@ def read_manifest(path: Path) -> Manifest | None:
 def _manifest(told: Mapping[str, Any]) -> Manifest:
     if told["format"] != FORMAT:
         raise ValueError("another format")
+    if not all(account.keys() >= _ACCOUNT for account in told["connections"]):
+        raise ValueError("an account of which too little is told")
     begun = told.get("begun")
     return Manifest(
         scope=told["scope"],
@@ -111,6 +116,8 @@ def _entry(told: Mapping[str, Any]) -> Entry:
     facts = dict(told)
     path, kind = facts.pop("path"), facts.pop("kind")
     size, sha256 = facts.pop("bytes"), facts.pop("sha256")
+    if not facts.keys() >= _FACTS[kind]:
+        raise ValueError("a file of which too little is told")
     return Entry(_inside(path), kind, size, sha256, facts)
 
 
@@ -124,16 +131,4 @@ def _inside(path: str) -> str:
 
 def write_manifest(path: Path, manifest: Manifest) -> None:
     """Write a manifest, whole or not at all."""
-    write_whole(path, json.dumps(manifest.as_json(), indent=1, ensure_ascii=False).encode())
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file for its owner's eyes only, whole or not at all."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-    try:
-        with os.fdopen(descriptor, "wb") as target:
-            target.write(content)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_file(path, json.dumps(manifest.as_json(), indent=1, ensure_ascii=False).encode())

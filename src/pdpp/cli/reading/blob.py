@@ -60,4 +60,4 @@ def _pass_on(client: Client, id: str) -> None:
         for chunk in found:
             sys.stdout.buffer.write(chunk)
         sys.stdout.buffer.flush()
-    note(visible(f"{found.media_type}"))
+    note(visible(found.media_type))

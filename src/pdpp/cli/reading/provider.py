@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import click
 
@@ -12,7 +12,6 @@ from pdpp.client.client import Client
 from pdpp.credentials import (
     Cache,
     CredentialError,
-    OwnerCredentialError,
     cache_folder,
     is_token,
     provider_origin,
@@ -20,7 +19,7 @@ from pdpp.credentials import (
 )
 from pdpp.model.errors import PdppError
 
-LONGEST_TOKEN = 4_096
+_LONGEST_TOKEN = 4_096
 UNREACHABLE, OWNER, NOT_CONNECTED = 69, 77, 78
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -33,6 +32,7 @@ _EXITS = {
     "grant_revoked": NOT_CONNECTED,
     "grant_invalid": NOT_CONNECTED,
 }
+_CODES = {UNREACHABLE: "server_unreachable", OWNER: "owner_credential_refused"}
 _FIXES = {
     "grant_stream_not_allowed": "pdpp read streams",
     "field_not_granted": "pdpp read schema STREAM",
@@ -60,25 +60,32 @@ def sourced(function: F) -> F:
 @contextmanager
 def connected(provider: str | None, cache_root: str | None) -> Iterator[Client]:
     """Open the server a command reads, and tell what it refuses with the command that mends it."""
-    with _told(None):
+    with mending(None):
         refuse_owner_environment(os.environ)
         url = _chosen(provider, cache_root)
-        with _told(url), Client.connected(url, cache_root=cache_root) as client:
+        with mending(url), Client.connected(url, cache_root=cache_root) as client:
             yield client
+
+
+def read_token(source: TextIO) -> str:
+    """Return the token that a file holds."""
+    token = source.read(_LONGEST_TOKEN + 1).strip()
+    if len(token) > _LONGEST_TOKEN or not is_token(token):
+        raise click.ClickException("the file holds no token")
+    return token
 
 
 @contextmanager
 def keyed(provider: str, token: str) -> Iterator[Client]:
     """Open a server with a token that the caller holds, the owner's perhaps."""
-    if len(token) > LONGEST_TOKEN or not is_token(token):
-        raise click.ClickException("the file holds no token")
     url = _origin(provider)
-    with _told(url), Client(url, token) as client:
+    with mending(url), Client(url, token) as client:
         yield client
 
 
 @contextmanager
-def _told(url: str | None) -> Iterator[None]:
+def mending(url: str | None) -> Iterator[None]:
+    """Tell what a server or the cache refuses with the command that mends it."""
     try:
         yield
     except CredentialError as problem:
@@ -111,8 +118,7 @@ def _chosen(provider: str | None, cache_root: str | None) -> str:
 
 
 def _uncredited(problem: CredentialError) -> Refused:
-    owners = isinstance(problem, OwnerCredentialError)
-    code = "owner_credential_refused" if owners else "not_connected"
+    code = _CODES.get(problem.exit_code, "not_connected")
     what, _, fix = str(problem).partition("; ")
     error = {"code": code, "message": what if fix.startswith("run: ") else str(problem)}
     command = fix.removeprefix("run: ") if fix.startswith("run: ") else None

@@ -14,6 +14,7 @@ from pdpp.cli.reading.sheet import Sheet, Span, quoted, sheet
 from pdpp.client import request
 from pdpp.client.request import SearchOptions
 from pdpp.client.result import Excerpt, Hit, Page
+from pdpp.evidence.amount import counted
 from pdpp.evidence.budget import DEFAULT_LIMIT
 from pdpp.evidence.fence import quote
 
@@ -117,7 +118,7 @@ def window_command(id: str, part: Excerpt) -> str:
 
 
 def _total(shown: int, page: Page[Hit]) -> str:
-    hits = "1 hit" if shown == 1 else f"{shown:,} hits"
+    hits = counted(shown, "hit")
     if page.count is not None:
         total = hits if page.count == shown else f"{shown:,} of {page.count:,} hits"
         return f"{total}, all matches ranked."

@@ -7,6 +7,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from pdpp.evidence.amount import counted
 from pdpp.model.declaration import Kind
 from pdpp.sources.csvtable import find_table
 from pdpp.sources.item import Found, Item, Place, Skipped, Unknown
@@ -51,10 +52,10 @@ class TableSource(Source):
         same = self._plan.layout == CSV and all(seen[name] == known for name in names)
         zone = wishes.given.get("time_zone") or ""
         zone_named(zone)
-        noun = "file" if len(names) == 1 else "files"
+        files = counted(len(names), "file")
         return Recognition(
             Confidence.CERTAIN if same else Confidence.LIKELY,
-            version=f"{len(names):,} {noun} of {self._plan.layout} with the columns it had before",
+            version=f"{files} of {self._plan.layout} with the columns it had before",
             account=self.label,
             identity=self.connector_key,
             detail={"entries": names, "time_zone": zone},
@@ -73,11 +74,9 @@ class TableSource(Source):
     def parts(self, tree: Tree, found: Recognition) -> Iterable[Part]:
         """Return one part for each file."""
         zone = zone_named(found.detail["time_zone"])
-        entries = [tree.get(name) for name in found.detail["entries"]]
         return [
             Part(entry, partial(_Reading(self._plan, zone).read, entry))
-            for entry in entries
-            if entry is not None
+            for entry in tree.these(found.detail["entries"])
         ]
 
 

@@ -228,6 +228,7 @@ class SqliteLedger(SqliteShelf):
     def sweep(self, now: int, idle: int) -> int:
         """Forget what has ended and clients never approved; return how many rows that were."""
         self._end_uncollected(now)
+        self._end_keyless(now)
         ended = now - _KEPT_AFTER_END
         return sum(
             self._delete(table, keys, condition, before)
@@ -257,10 +258,28 @@ class SqliteLedger(SqliteShelf):
         )
         for (body,) in rows.fetchall():
             approved = orjson.loads(str(body))
-            if approved.get("package_id"):
-                vault.revoke_package(self._db, approved["package_id"], now)
-            elif approved.get("grant_id"):
-                vault.revoke_grant(self._db, approved["grant_id"], now)
+            self._revoke_approval(approved.get("grant_id"), approved.get("package_id"), now)
+
+    def _end_keyless(self, now: int) -> None:
+        """Revoke approvals whose refresh tokens all are: they have one family, and get no other.
+
+        Not while an access token of theirs is kept: who bears that is to ask for a new approval,
+        and not to hear that the owner took one back.
+        """
+        rows = self._db.execute(
+            "SELECT grant_id, package_id FROM refresh r WHERE subject = ? GROUP BY family"
+            " HAVING COUNT(*) = COUNT(revoked_at) AND NOT EXISTS (SELECT 1 FROM token"
+            " INDEXED BY token_family WHERE subject = r.subject AND family = r.family)",
+            (SUBJECT,),
+        )
+        for grant_id, package_id in rows.fetchall():
+            self._revoke_approval(grant_id, package_id, now)
+
+    def _revoke_approval(self, grant_id: Any, package_id: Any, now: int) -> None:
+        if package_id:
+            vault.revoke_package(self._db, package_id, now)
+        elif grant_id:
+            vault.revoke_grant(self._db, grant_id, now)
 
 
 def _json(value: Any) -> str:

@@ -86,18 +86,24 @@ def _feed(
 def register(
     db: apsw.Connection, declaration: Declaration, now: int, progress: Progress | None
 ) -> None:
-    """Make a declaration the current one of its source and index what it newly declares."""
+    """Make a declaration the current one of its source and index what it newly declares.
+
+    One that is the current one already changes nothing.
+    """
     key = declaration.connector_key
     held = next(
         db.execute(
-            "SELECT d.document FROM source s JOIN declaration d ON d.subject = s.subject"
-            " AND d.revision = s.revision WHERE s.subject = ? AND s.connector_key = ?",
+            "SELECT d.document, s.revision FROM source s JOIN declaration d"
+            " ON d.subject = s.subject AND d.revision = s.revision"
+            " WHERE s.subject = ? AND s.connector_key = ?",
             (SUBJECT, key),
         ),
         None,
     )
     if held is not None and orjson.loads(held[0])["source"]["id"] != declaration.source_id:
         raise Conflict(f"{key!r} already names another source; choose another connector_key.")
+    if held is not None and held[1] == declaration.revision:
+        return
     db.execute(
         "INSERT OR IGNORE INTO declaration VALUES (?, ?, ?, ?, ?)",
         (SUBJECT, declaration.revision, key, now, orjson.dumps(declaration.document).decode()),
