@@ -26,7 +26,7 @@ class Unreachable(Exception):
 
 
 class Channel:
-    """Speaks HTTP to a server elsewhere; one retry where a kept connection dropped."""
+    """Speaks HTTP to a server elsewhere; what a dropped connection takes along is asked anew."""
 
     def __init__(self, origin: str, *, timeout: float = 30.0) -> None:
         self.origin = origin.rstrip("/")
@@ -73,6 +73,7 @@ class Channel:
                 connection.close()
                 if attempt == 2 or isinstance(problem, ConnectionRefusedError):
                     raise _unreachable(self.origin, problem) from None
+                self.close()  # The others were kept as long, and the second try wants a new one.
             except BaseException:
                 connection.close()
                 raise
@@ -110,8 +111,9 @@ class Channel:
 
     def close(self) -> None:
         """Let every connection go."""
-        while self._idle:
-            self._idle.pop().close()
+        idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
 
 
 class Download:
