@@ -267,3 +267,14 @@ def test_an_owners_token_in_the_cache_is_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps(held))
     with pytest.raises(OwnerCredentialError):
         Client.connected("http://x.example", cache_root=str(tmp_path))
+
+
+@pytest.mark.parametrize("code", ["oauth_error", "store_error", "misconfigured", "import_refused"])
+def test_a_code_that_only_the_program_itself_tells_stays_the_servers_word(code: str) -> None:
+    told = {"code": code, "message": "Odd.", "param": "q"}
+    with (
+        answering(lambda _: JSONResponse({"error": told}, 400)) as (url, _),
+        pytest.raises(ServerError, match="Odd") as caught,
+    ):
+        ask(url, [])
+    assert (caught.value.code, caught.value.status) == (code, 400)
