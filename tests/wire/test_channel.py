@@ -98,7 +98,6 @@ def test_nobody_there_is_told_without_a_second_try() -> None:
         Channel(f"http://127.0.0.1:{port}").exchange("GET", "/", {})
 
 
-
 def test_many_kept_connections_that_dropped_are_all_opened_anew() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(DEADLINE)

@@ -7,6 +7,7 @@ from pdpp.evidence.analyse import parse_query
 from pdpp.evidence.binary import OCTETS, is_text_media
 from pdpp.evidence.window import DEFAULT_AROUND, DEFAULT_LIMIT, Window, match_window, slice_window
 from pdpp.mcp.client import target
+from pdpp.mcp.label import label_of
 from pdpp.mcp.reading import Reading
 from pdpp.model.errors import NotFound
 
@@ -42,7 +43,8 @@ class Content(NamedTuple):
 async def read_blob(reading: Reading, blob_id: str, first: int) -> Content:
     """Return a blob's facts and the text of its first bytes."""
     reply = await reading.blob(blob_id, first)
-    media_type = reply.headers.get("content-type", OCTETS) if reply.status < 400 else OCTETS
+    told = label_of(reply.headers.get("content-type")) if reply.status < 400 else None
+    media_type = told or OCTETS
     total = reply.headers.get("content-range", "").rpartition("/")[2]
     size = int(total) if total.isdecimal() else len(reply.body)
     text = None
