@@ -1,5 +1,6 @@
 """Reading records: pages, one record, what is related, and what changed."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -22,6 +23,9 @@ from pdpp.store.scope import Reach, pick
 
 _LAST_KEY = "\U0010ffff"
 """Sorts after every key."""
+
+_NUMBER = re.compile(r"-?\d{1,19}\Z", re.ASCII)
+_TOO_LARGE = 2**63
 
 
 def list_records(call: Call) -> dict[str, Any]:
@@ -212,11 +216,10 @@ def _belonging(
 def _having(
     call: Call, record: Record, relation: Relationship, other: Reach, limit: int
 ) -> dict[str, Any] | orjson.Fragment | None:
-    value: str | int = record.key
-    if other.stream.fields[relation.foreign_key].kind is Kind.INTEGER:
-        if not record.key.removeprefix("-").isdecimal():
-            return None
-        value = int(record.key)
+    numbered = other.stream.fields[relation.foreign_key].kind is Kind.INTEGER
+    value = _as_number(record.key) if numbered else record.key
+    if value is None:
+        return None
     single = relation.cardinality is Cardinality.HAS_ONE
     found = call.store.related(other, relation.foreign_key, value, 1 if single else limit + 1)
     call.shown.append(partial(of_records, found[:limit]))
@@ -228,6 +231,14 @@ def _having(
         "has_more": len(found) > limit,
         "limit": limit,
     }
+
+
+def _as_number(key: str) -> int | None:
+    """Return the whole number that is written as this key, where a record can hold it."""
+    if not _NUMBER.match(key):
+        return None
+    number = int(key)
+    return number if str(number) == key and -_TOO_LARGE <= number < _TOO_LARGE else None
 
 
 # What changed
