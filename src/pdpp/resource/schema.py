@@ -11,7 +11,7 @@ from pdpp.model.declaration import TIMES, Field
 from pdpp.model.errors import AmbiguousSchemaDetail, InvalidRequest
 from pdpp.resource.call import Call, ambiguous, refused_stream, visible_views
 from pdpp.resource.envelope import list_envelope, source_of
-from pdpp.resource.reader import expandable
+from pdpp.resource.relation import expandable
 from pdpp.store.cell import cell_json
 from pdpp.store.scope import Reach
 
