@@ -259,6 +259,10 @@ class SqliteStore:
         ):
             yield Blob(blob_id, media_type, size, self._blobs.path(blob_id))
 
+    def sweep_blobs(self, before: int) -> int:
+        """Remove what killed uploads left behind before a moment."""
+        return self._blobs.sweep(before)
+
     def blob_shown(self, blob_id: str, reaches: Iterable[Reach]) -> BlobUse | None:
         """Return the visible record through which a blob is seen, None where none refers to it."""
         uses: dict[int, list[tuple[str, str]]] = {}
