@@ -5,7 +5,7 @@ from typing import Any
 
 from pdpp.evidence.window import MAX_LIMIT, MAX_MATCHES
 from pdpp.model import errors
-from pdpp.model.declaration import Cardinality, Kind, Role, Semantics
+from pdpp.model.declaration import RANGE_OPERATORS, Cardinality, Kind, Role, Semantics
 from pdpp.resource.aggregate import METRICS
 from pdpp.resource.calendar import GRANULARITIES
 from pdpp.resource.schema import COUNT_KINDS
@@ -148,7 +148,7 @@ _FIELD = _object(
         "type": {"enum": [kind.value for kind in Kind]},
         "schema": {"type": ["object", "boolean"]},
         "exact": FLAG,
-        "range": _array({"enum": ["gte", "gt", "lte", "lt"]}),
+        "range": _array({"enum": list(RANGE_OPERATORS)}),
         "sortable": FLAG,
         "lexical": FLAG,
         "semantic": FLAG,
