@@ -89,7 +89,7 @@ _ERROR = _object(
 )
 
 _META: Json = {
-    "count": _object({"kind": {"enum": COUNT_KINDS}}, {"value": SIZE}),
+    "count": _object({"kind": {"enum": list(COUNT_KINDS)}}, {"value": SIZE}),
     "warnings": _array(ref("Warning")),
 }
 
@@ -164,7 +164,7 @@ _EXPAND: Json = {
 _OFFER: Json = {
     "primary_key": _array(TEXT),
     "search": _array({"enum": ["lexical", "semantic"]}),
-    "count": _array({"enum": COUNT_KINDS}),
+    "count": _array({"enum": list(COUNT_KINDS)}),
     "aggregate_count": FLAG,
 }
 _COMPACT_ROW: Json = {

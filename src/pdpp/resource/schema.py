@@ -15,7 +15,7 @@ from pdpp.resource.relation import expandable
 from pdpp.store.cell import cell_json
 from pdpp.store.scope import Reach
 
-COUNT_KINDS = ["none", "estimated", "exact"]
+COUNT_KINDS = ("none", "estimated", "exact")
 
 
 def get_schema(call: Call) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def _row(call: Call, reach: Reach, count: int, *, fields: bool) -> dict[str, Any
             for relation in expandable(call, reach).values()
         ],
         "search": ["lexical"] if reach.lexical_places() else [],
-        "count": COUNT_KINDS,
+        "count": list(COUNT_KINDS),
         "aggregate_count": stream.countable,
     }
     if reach.time is not None:
