@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from pdpp.evidence.budget import cut
-from pdpp.evidence.card import make_card
 from pdpp.evidence.handle import BLOB_URI, Handle, blob_uri, parse_blob_uri
 from pdpp.evidence.text import json_text
 from pdpp.mcp.blob import Content, read_blob
@@ -14,11 +13,11 @@ from pdpp.mcp.presentation import (
     DOCUMENT_CHARS,
     DocumentText,
     Room,
+    card_of,
     document_text,
     names_within,
     record_view,
     source_of,
-    title_of,
 )
 from pdpp.mcp.reading import Reading
 from pdpp.mcp.result import MOST_CHARS, result
@@ -91,13 +90,7 @@ def _document(
     handle = Handle(source.connection_id, source.stream, source.record_id)
     found = body.get("data")
     data = found if isinstance(found, Mapping) else {}
-    card = make_card(
-        data,
-        facts.roles,
-        label=source.display_name or source.connector_key or "record",
-        stream=source.stream,
-        emitted_at=str(body.get("emitted_at", "")),
-    )
+    card = card_of(body, source, facts)
     shown = document_text(handle.id, data, facts, room)
     metadata: dict[str, Any] = source.as_json()
     for name in ("emitted_at", "version"):
@@ -111,7 +104,7 @@ def _document(
     metadata |= _expansion(body, room)
     return {
         "id": handle.id,
-        "title": title_of(body, source, facts),
+        "title": card.title,
         "text": shown.text,
         "url": reading.url(handle, card.link),
         "metadata": metadata,
