@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from pdpp.model import instant
 from pdpp.model.declaration import SCALARS, Kind
-from pdpp.store.cell import CellValue, cell_json, cell_values
+from pdpp.store.cell import CellValue, cell_json, cells_of
 
 
 def cell_of(kind: Kind, value: Any) -> CellValue:
     """Return the cell of a record whose only field has this value."""
-    [cell] = cell_values({"field": (0, kind)}, {"field": value})
+    [cell] = cells_of({"field": (0, kind)})({"field": value})
     return cell
 
 
@@ -50,8 +50,8 @@ def test_null_is_absent_in_every_kind(kind: Kind) -> None:
 
 def test_cells_stand_at_their_places_with_gaps_left_empty() -> None:
     places = {"b": (3, Kind.INTEGER), "a": (0, Kind.TEXT)}
-    assert cell_values(places, {"a": "x", "b": 2, "c": 9}) == ["x", None, None, 2]
-    assert cell_values({}, {"a": 1}) == []
+    assert cells_of(places)({"a": "x", "b": 2, "c": 9}) == ["x", None, None, 2]
+    assert cells_of({})({"a": 1}) == []
 
 
 @given(

@@ -14,7 +14,7 @@ from pdpp.model.declaration import Declaration
 from pdpp.model.grant import Allowance, Interval
 from pdpp.model.validation import parse_declaration
 from pdpp.store.catalogue import Feed
-from pdpp.store.cell import CellValue, cell_values
+from pdpp.store.cell import CellValue, cells_of
 from pdpp.store.port import Line, PageQuery, Record, Store, Written
 from pdpp.store.scope import Condition, Reach
 from pdpp.store.sqlite.store import SqliteStore
@@ -205,7 +205,7 @@ def cell(reach: Reach, name: str | None, data: Data) -> CellValue:
     """Return a field's value as it is compared."""
     if name is None:
         return None
-    [value] = cell_values({name: (0, reach.stream.fields[name].kind)}, data)
+    [value] = cells_of({name: (0, reach.stream.fields[name].kind)})(data)
     return value
 
 

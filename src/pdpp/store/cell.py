@@ -51,11 +51,6 @@ def cells_of(
     return cells
 
 
-def cell_values(places: Mapping[str, tuple[int, Kind]], data: Mapping[str, Any]) -> list[CellValue]:
-    """Return one record's cells in the order of their places."""
-    return cells_of(places)(data)
-
-
 def cell_json(kind: Kind, value: CellValue) -> str | int | float | bool | None:
     """Return a cell as JSON shows it."""
     if value is None or isinstance(value, str):
