@@ -119,3 +119,9 @@ def test_many_kept_connections_that_dropped_are_all_opened_anew() -> None:
         assert ask(way) == b"ab"
         way.close()
         thread.join(DEADLINE)
+
+
+@pytest.mark.parametrize("origin", ["http://127.0.0.1:1/tø", "https://a..example"])
+def test_an_address_that_cannot_be_written_is_no_address(origin: str) -> None:
+    with pytest.raises(Unreachable, match="cannot be reached"):
+        Channel(origin).exchange("GET", "/", {})
