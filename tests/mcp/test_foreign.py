@@ -10,6 +10,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from tests.mcp.foreign import BODY, RECORDS, Foreign, drip, host_of, html
+from tests.mcp.host import KernelWire
 from tests.mcp.sight import object_calls, text_calls
 
 from pdpp.evidence.text import json_text
@@ -493,6 +494,15 @@ def test_a_full_schema_in_another_shape_is_shown_as_far_as_it_goes(schema: Any) 
 def test_resources_of_a_server_that_is_away_are_none() -> None:
     with host_of("http://127.0.0.1:1") as host:
         assert host.wire.request("resources/list", {}) == {"resources": []}
+
+
+@pytest.mark.parametrize(("status", "code"), [(429, -32603), (503, -32603), (404, -32002)])
+def test_a_resource_that_cannot_be_read_now_is_not_told_as_missing(status: int, code: int) -> None:
+    error = {"code": "odd", "message": "Wait a little."}
+    with Foreign(answer=lambda _: JSONResponse({"error": error}, status)).served() as (_, host):
+        asked = {"uri": "pdpp://record/acc%2Fletters%3Ar1"}
+        assert isinstance(host.wire, KernelWire)
+        assert host.wire.refusal("resources/read", asked) == code
 
 
 def _wide(depth: int, name: str) -> Any:
