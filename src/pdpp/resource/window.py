@@ -77,7 +77,7 @@ def readable_text(
         return field_text(value), None
     named = binary.blob_id if declared.kind is Kind.BLOB else None
     blob = store.blob(named) if named is not None else None
-    readable = is_text_media(binary.media_type)
+    readable = is_text_media(binary.media_type) and blob is not None and blob.path.is_file()
     if blob is None or not readable or blob.size_bytes > most_bytes:
         raise not_text(declared.name, binary, blob)
     return decoded_text(blob.path.read_bytes()), binary.media_type
