@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
+from pdpp.evidence.excerpt import PREVIEW_CHARS
 from pdpp.evidence.window import MAX_LIMIT, MAX_MATCHES
 from pdpp.model import errors
 from pdpp.model.declaration import RANGE_OPERATORS, Cardinality, Kind, Role, Semantics
 from pdpp.resource.aggregate import METRICS
 from pdpp.resource.calendar import GRANULARITIES
 from pdpp.resource.schema import COUNT_KINDS
-from pdpp.resource.search import MOST_EXCERPTS, PREVIEW_CHARS
+from pdpp.resource.search import MOST_EXCERPTS
 
 Json = dict[str, Any]
 

@@ -22,7 +22,6 @@ from pdpp.resource.filters import apply_filters
 from pdpp.store.port import Hit, HitPage, SearchPosition, SearchQuery
 from pdpp.store.scope import Reach, roles_of
 
-PREVIEW_CHARS = 150
 ROOM, CURSORS = "pdpp-room", "PDPP-Cursors"
 """The header of a caller with little room for hits, and the one with the cursors after the last."""
 
@@ -238,7 +237,7 @@ def _passage(
     reach: Reach, key: str, place: _Place, text: str, found: Sequence[Match]
 ) -> dict[str, Any]:
     return descriptor(
-        excerpt(text, found, PREVIEW_CHARS),
+        excerpt(text, found),
         connection_id=reach.connection_id,
         stream=reach.stream.name,
         record_id=key,
