@@ -22,6 +22,7 @@ from pdpp.mcp.transport import App, InProcess
 from pdpp.model.errors import AuthenticationError, OwnerTokenRefused, PdppError
 from pdpp.model.instant import Clock
 from pdpp.resource.endpoint import INNER, Service
+from pdpp.resource.header import headers_of
 from pdpp.resource.origin import LOOPBACK, from_proxy, public_origin
 from pdpp.resource.settings import Settings
 
@@ -115,11 +116,10 @@ class Door:
 
     async def admit(self, scope: Scope) -> Visitor:
         """Return the visitor of a request, or refuse it."""
-        headers = dict(scope["headers"])
-        given = headers.get(b"authorization", b"").decode("latin-1")
+        given = headers_of(scope).get("authorization", "")
         origin = scope.get(ORIGIN) or public_origin(scope, self._settings)
         try:
-            principal = self._gate.admit(given or None, resources=self._resources)
+            principal = self._gate.admit(given, resources=self._resources)
             if principal.is_owner:
                 raise OwnerTokenRefused(
                     "Owner tokens are not for agents; connect with a grant of your own."

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
-from tests.mcp.shelf import TEXT, source, stream
+from tests.mcp.post import declaration
+from tests.mcp.shelf import TEXT, stream
 from tests.serving import keep, planted_store, put
 
 from pdpp.evidence.fence import CLOSING, OPENING, PREFIX
@@ -171,7 +172,7 @@ def _hostile_declaration() -> dict[str, Any]:
         display=label,
         query={"search": {"lexical_fields": ["body"]}},
     )
-    made = source("shelf", notes, odd)
+    made = declaration("shelf", notes, odd)
     made["display"]["name"] = f"Shelf <script>hacked=1</script> {LINES['call']}"
     return made
 

@@ -15,6 +15,7 @@ from pdpp.model import instant
 from pdpp.receipts.summary import VERBS, sentence, size
 from pdpp.resource.routes import ROUTES
 from pdpp.store.receipts import Receipt, Total
+from pdpp.store.sheet import Sheet
 
 FILE = "receipts.db"
 PLANTED = ("marzipan", "overcast")
@@ -133,7 +134,7 @@ def test_a_noted_receipt_that_made_room_is_told(diary_copy: Path) -> None:
     from pdpp.store.sqlite.store import SqliteStore
 
     store = SqliteStore(diary_copy)
-    store.receipts.append([Receipt(instant.now(), "listStreams")])
+    store.receipts.write([Sheet([Receipt(instant.now(), "listStreams")])])
     store.receipts.trim(1, 1 << 30)
     store.close()
     ended = pdpp_here("receipts", "verify", "--head", "1:" + "0" * 64, data=diary_copy)

@@ -181,6 +181,19 @@ def test_a_cursor_that_does_not_move_ends_the_reading() -> None:
     assert len(asked) == 2
 
 
+def test_an_offset_that_does_not_move_ends_the_walk() -> None:
+    places = {"start_chars": 0, "end_chars": 1, "total_chars": 9, "next_offset_chars": 0}
+    window = {"text": "a", "complete": False, "has_more": True, **places}
+    named = {"stream": "s", "record_id": "r", "field": {"path": "f"}, "digest": "d", "version": "v"}
+    with (
+        answering(lambda _: JSONResponse({**named, "window": window})) as (url, asked),
+        Client(url, "secret") as client,
+        pytest.raises(ServerUnreachable, match="does not move on"),
+    ):
+        list(islice(client.walk("c/s:r", "f"), 5))
+    assert len(asked) == 1
+
+
 # Kept grants
 
 
@@ -267,3 +280,14 @@ def test_an_owners_token_in_the_cache_is_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps(held))
     with pytest.raises(OwnerCredentialError):
         Client.connected("http://x.example", cache_root=str(tmp_path))
+
+
+@pytest.mark.parametrize("code", ["oauth_error", "store_error", "misconfigured", "import_refused"])
+def test_a_code_that_only_the_program_itself_tells_stays_the_servers_word(code: str) -> None:
+    told = {"code": code, "message": "Odd.", "param": "q"}
+    with (
+        answering(lambda _: JSONResponse({"error": told}, 400)) as (url, _),
+        pytest.raises(ServerError, match="Odd") as caught,
+    ):
+        ask(url, [])
+    assert (caught.value.code, caught.value.status) == (code, 400)

@@ -80,8 +80,8 @@ def test_an_excerpt_has_context_on_both_sides_cut_between_words() -> None:
     text = "alpha beta gamma " * 100 + "needle " + "delta epsilon zeta " * 100
     part = _of(text, "needle")
     before, _, after = part.preview_text.partition("<mark>needle</mark>")
-    assert 80 < len(before) < 120
-    assert 80 < len(after) < 120
+    assert 45 < len(before) < 75
+    assert 45 < len(after) < 75
     assert set(before.split()) <= {"alpha", "beta", "gamma"}
     assert set(after.split()) <= {"delta", "epsilon", "zeta"}
     assert part.truncated
@@ -89,8 +89,8 @@ def test_an_excerpt_has_context_on_both_sides_cut_between_words() -> None:
 
 def test_context_that_one_side_lacks_goes_to_the_other() -> None:
     words = "filler " * 100
-    assert len(_of("needle " + words, "needle").preview_text) > 220
-    assert len(_of(words + "needle", "needle").preview_text) > 220
+    assert len(_of("needle " + words, "needle").preview_text) > 130
+    assert len(_of(words + "needle", "needle").preview_text) > 130
 
 
 def test_the_excerpt_with_the_most_different_terms_is_shown() -> None:

@@ -9,6 +9,7 @@ from tests.faults.killing import ROUNDS, Tell, doom, killed
 from tests.faults.soundness import check_sound, integrity
 
 from pdpp.store.receipts import Event, Kept, Receipt, ReceiptQuery
+from pdpp.store.sheet import Sheet
 from pdpp.store.sqlite.receipts import RECEIPTS_NAME
 from pdpp.store.sqlite.store import SqliteStore
 
@@ -27,7 +28,7 @@ def record_on(tell: Tell, folder: Path, first: int) -> None:
         tell(("began", turn))
         for _ in range(4):
             batch = [_read(next(numbers)) for _ in range(turn % 4 + 1)]
-            store.receipts.append(batch)
+            store.receipts.write([Sheet(batch)])
             tell(("wrote", int(batch[-1].records[0])))
             store.receipts.trim(MOST_ROWS, MOST_BYTES)
         tell(("ending", turn))

@@ -31,19 +31,6 @@ def stream(name: str, fields: dict[str, Any], **more: Any) -> dict[str, Any]:
     }
 
 
-def source(key: str, *streams: dict[str, Any]) -> dict[str, Any]:
-    """Return a declaration."""
-    return {
-        "protocol_version": "0.1.0",
-        "source": {"kind": "connector", "id": f"https://{key}.example/source"},
-        "connector_key": key,
-        "declaration_version": "1",
-        "publisher": {"id": "https://publisher.example"},
-        "display": {"name": key.title()},
-        "streams": list(streams),
-    }
-
-
 NOTES = stream(
     "notes",
     {

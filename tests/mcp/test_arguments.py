@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.mcp.host import Host, Inside, inside
-from tests.mcp.shelf import NOTES, source
+from tests.mcp.post import declaration
+from tests.mcp.shelf import NOTES
 from tests.mcp.sight import object_calls, text_calls
 from tests.serving import grant, planted_store
 
@@ -74,7 +75,7 @@ WRONG: dict[Form, list[Any]] = {
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inside]:
     folder: Path = tmp_path_factory.mktemp("arguments")
     rows = [{"id": "one", "title": "One", "body": "kiln"}]
-    declared = source("shelf", NOTES)
+    declared = declaration("shelf", NOTES)
     store = planted_store(folder, declared, {"cin_n": "Notes"}, {("cin_n", "notes"): rows})
     with inside(store) as made:
         yield made

@@ -100,3 +100,16 @@ def test_an_error_about_a_blob_names_no_stream() -> None:
     error = UnknownField("There is none.", param="field")
     found = problem_result("read_record_field", {"id": blob_uri("x")}, error)
     assert found["structuredContent"]["next"] == [{"tool": "schema", "arguments": {}}]
+
+
+@pytest.mark.parametrize("character", ["\U000e0041", "\x01"])
+def test_a_text_that_grows_when_it_is_spelled_out_is_cut_to_fit(
+    post: Estate, reader: Client, character: str
+) -> None:
+    uri = kept(post, (character * 6_000).encode(), "text/plain")
+    document = reader.good("fetch", {"id": uri}).structured
+    shown = len(document["text"])
+    assert document["text"] == character * shown
+    assert document["metadata"]["truncation"]["served_chars"] == shown > 1_000
+    onward = document["metadata"]["truncation"]["read_record_field"]
+    assert reader.good("read_record_field", onward).structured["window"]["start_chars"] == shown

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from tests.mcp.client import HttpWire
 from tests.mcp.host import Host, hosted, package
-from tests.mcp.shelf import GROWING, NOTES, TEXT, source, stream
+from tests.mcp.post import declaration
+from tests.mcp.shelf import GROWING, NOTES, TEXT, stream
 from tests.mcp.sight import object_calls
 from tests.serving import World, grant, living, plant, planted_store
 
@@ -66,7 +67,9 @@ FORMS = stream("forms", {f"field_{number:03}": TEXT for number in range(200)})
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("bounds")
-    store = planted_store(folder, source("shelf", NOTES, FORMS), {"cin_notes": "Notes"}, records())
+    store = planted_store(
+        folder, declaration("shelf", NOTES, FORMS), {"cin_notes": "Notes"}, records()
+    )
     with living(store) as made:
         yield made
 
@@ -96,20 +99,20 @@ def _streams(prefix: str, count: int) -> list[dict[str, Any]]:
 def test_an_index_of_two_hundred_streams_names_them_all(
     tmp_path: Path, shape: str, token_kind: str
 ) -> None:
-    store = planted_store(tmp_path, source("seed", stream("seeds", {})), {})
+    store = planted_store(tmp_path, declaration("seed", stream("seeds", {})), {})
     named: set[str] = set()
     ids = [str(uuid.UUID(int=n, version=4)) for n in range(40)]
     if shape == "one source":
         streams = _streams("one", 5)
         named |= {made["name"] for made in streams}
-        plant(store, source("one", *streams), dict.fromkeys(ids, "Connection with a name"))
+        plant(store, declaration("one", *streams), dict.fromkeys(ids, "Connection with a name"))
     else:
         key = "connector-with-a-rather-long-key-{}" if shape == "long names" else "c{}"
         for number, id in enumerate(ids):
             streams = _streams(f"s{number}", 5)
             named |= {made["name"] for made in streams}
             label = f"Connection {number} " * (6 if shape == "long names" else 1)
-            plant(store, source(key.format(number), *streams), {id: label})
+            plant(store, declaration(key.format(number), *streams), {id: label})
     token = grant(store) if token_kind == "grant" else package(store)[0]
     with living(store) as world:
         found = hosted(world.server, token).good("schema")
@@ -123,9 +126,9 @@ def test_an_index_of_two_hundred_streams_names_them_all(
 def test_an_index_too_large_even_for_names_says_what_it_leaves_out_and_how_to_get_it(
     tmp_path: Path,
 ) -> None:
-    store = planted_store(tmp_path, source("vast0", *_streams("v0", 180)), {"cin_0": "Vast 0"})
+    store = planted_store(tmp_path, declaration("vast0", *_streams("v0", 180)), {"cin_0": "Vast 0"})
     for number in range(1, 5):
-        made = source(f"vast{number}", *_streams(f"v{number}", 180))
+        made = declaration(f"vast{number}", *_streams(f"v{number}", 180))
         plant(store, made, {f"cin_{number}": f"Vast {number}"})
     with living(store) as world:
         host = hosted(world.server, grant(store))
@@ -141,7 +144,7 @@ def test_an_index_too_large_even_for_names_says_what_it_leaves_out_and_how_to_ge
 
 def test_a_stream_of_very_many_fields_keeps_every_field_name(tmp_path: Path) -> None:
     fields = {f"field_number_{number:03}".ljust(60, "x"): TEXT for number in range(400)}
-    store = planted_store(tmp_path, source("wide", stream("wide", fields)), {"cin_w": "W"})
+    store = planted_store(tmp_path, declaration("wide", stream("wide", fields)), {"cin_w": "W"})
     with living(store) as world:
         host = hosted(world.server, grant(store))
         found = host.good("schema", {"stream": "wide"})
@@ -367,7 +370,7 @@ def test_more_groups_than_fit_are_counted_in_other_count(tmp_path: Path) -> None
         for number in range(300)
     ]
     store = planted_store(
-        tmp_path, source("shelf", NOTES), {"cin_n": "N"}, {("cin_n", "notes"): rows}
+        tmp_path, declaration("shelf", NOTES), {"cin_n": "N"}, {("cin_n", "notes"): rows}
     )
     with living(store) as world:
         host = hosted(world.server, grant(store))

@@ -20,7 +20,8 @@ from tests.mcp.client import StdioWire, bare_environment
 from tests.mcp.foreign import Foreign, html
 from tests.mcp.host import Host, package
 from tests.mcp.launch import DEADLINE, Lines
-from tests.mcp.shelf import NOTES, source
+from tests.mcp.post import declaration
+from tests.mcp.shelf import NOTES
 from tests.serving import UNLIMITED, World, grant, living, owner, planted_store
 
 from pdpp.app import make_app
@@ -33,7 +34,7 @@ from pdpp.store.sqlite.store import SqliteStore
 
 def shelf(folder: Path) -> SqliteStore:
     rows = [{"id": f"n{number}", "title": "T", "body": f"kiln {number}"} for number in range(5)]
-    made = source("shelf", NOTES)
+    made = declaration("shelf", NOTES)
     return planted_store(folder, made, {"cin_n": "My notes"}, {("cin_n", "notes"): rows})
 
 

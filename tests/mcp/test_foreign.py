@@ -10,6 +10,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from tests.mcp.foreign import BODY, RECORDS, Foreign, drip, host_of, html
+from tests.mcp.host import KernelWire
 from tests.mcp.sight import object_calls, text_calls
 
 from pdpp.evidence.text import json_text
@@ -493,3 +494,40 @@ def test_a_full_schema_in_another_shape_is_shown_as_far_as_it_goes(schema: Any) 
 def test_resources_of_a_server_that_is_away_are_none() -> None:
     with host_of("http://127.0.0.1:1") as host:
         assert host.wire.request("resources/list", {}) == {"resources": []}
+
+
+@pytest.mark.parametrize(("status", "code"), [(429, -32603), (503, -32603), (404, -32002)])
+def test_a_resource_that_cannot_be_read_now_is_not_told_as_missing(status: int, code: int) -> None:
+    error = {"code": "odd", "message": "Wait a little."}
+    with Foreign(answer=lambda _: JSONResponse({"error": error}, status)).served() as (_, host):
+        asked = {"uri": "pdpp://record/acc%2Fletters%3Ar1"}
+        assert isinstance(host.wire, KernelWire)
+        assert host.wire.refusal("resources/read", asked) == code
+
+
+def _wide(depth: int, name: str) -> Any:
+    return {f"{number}{name}": _wide(depth - 1, name) for number in range(9)} if depth else "x"
+
+
+@pytest.mark.parametrize("name", ["n" * 70, "\U000e0041" * 70])
+def test_an_error_that_is_wide_and_deep_is_told_as_far_as_it_fits(name: str) -> None:
+    members = {f"{number}{name}": _wide(3, name) for number in range(12)}
+    told = {"code": "odd", "message": "Odd. " * 900, "total": _wide(4, name), **members}
+    with Foreign(answer=lambda _: JSONResponse({"error": told}, 400)).served() as (_, host):
+        error = host.refused("odd", "fetch", {"id": "acc/letters:r1"})
+        assert error["message"].startswith("Odd. Odd.")
+
+
+def test_a_media_type_without_end_is_cut() -> None:
+    kind = "text/plain; x=" + "y" * 40_000
+    with Foreign(answer=lambda _: Response(b"words", media_type=kind)).served() as (_, host):
+        assert host.good("fetch", {"id": "pdpp://blob/text"}).structured["text"] == "words"
+
+
+def test_a_blob_whose_name_alone_is_too_long_is_refused() -> None:
+    uri = "pdpp://blob/" + "%F3%A0%81%81" * 512
+    with Foreign(answer=lambda _: Response(bytes(9), media_type="image/png")).served() as (
+        _,
+        host,
+    ):
+        host.refused("payload_too_large", "fetch", {"id": uri})

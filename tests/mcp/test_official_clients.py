@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 from tests.mcp.client import bare_environment
-from tests.mcp.shelf import NOTES, source
+from tests.mcp.post import declaration
+from tests.mcp.shelf import NOTES
 from tests.mcp.test_judges import run as run_judge
 from tests.serving import World, grant, living, planted_store
 
@@ -27,7 +28,7 @@ SECONDS = 60
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("official")
     rows = [{"id": "one", "title": "One", "body": "A kiln of grüße " * 900}]
-    made = source("shelf", NOTES)
+    made = declaration("shelf", NOTES)
     with living(planted_store(folder, made, {"cin_n": "N"}, {("cin_n", "notes"): rows})) as served:
         yield served
 

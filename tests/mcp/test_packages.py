@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from tests.mcp.host import Host, Inside, inside, package
-from tests.mcp.shelf import NOTES, TEXT, source, stream
+from tests.mcp.post import declaration
+from tests.mcp.shelf import NOTES, TEXT, stream
 from tests.mcp.sight import object_calls, text_calls
 from tests.serving import living, plant, planted_store, put, refused
 
@@ -36,7 +37,7 @@ def many(folder: Path) -> SqliteStore:
     """Open a store of many connections; every third also has a stream of another source."""
     store = planted_store(
         folder,
-        source("shelf", NOTES),
+        declaration("shelf", NOTES),
         {id: f"Shelf {id}" for id in connections()},
         {
             (id, "notes"): [
@@ -46,8 +47,8 @@ def many(folder: Path) -> SqliteStore:
             for order, id in enumerate(connections())
         },
     )
-    plant(store, source("other", OWN), {"cin_own": "Own"})
-    plant(store, source("third", NOTES, OWN), {"cin_both": "Both"})
+    plant(store, declaration("other", OWN), {"cin_own": "Own"})
+    plant(store, declaration("third", NOTES, OWN), {"cin_both": "Both"})
     with_own = [{"id": "o-1", "body": "kiln of one's own", "colour": "red"}]
     for id in ("cin_own", "cin_both"):
         put(store, id, "own", *with_own)
@@ -150,7 +151,7 @@ def test_a_grant_with_most_of_the_best_hits_is_asked_for_more_of_them(tmp_path: 
     ids = ["cin_a", "cin_b", "cin_c", "cin_d"]
     records = {(id, "notes"): rich if id == "cin_c" else poor for id in ids}
     names = {id: f"Shelf {id}" for id in ids}
-    with inside(planted_store(tmp_path, source("shelf", NOTES), names, records)) as world:
+    with inside(planted_store(tmp_path, declaration("shelf", NOTES), names, records)) as world:
         host = world.host(package(world.store)[0])
         apart(world)
         first = host.good("search", {"query": "kiln", "limit": 10}).structured["results"]
@@ -197,7 +198,7 @@ def test_a_grant_for_another_time_is_named_and_the_others_answer(tmp_path: Path)
     rows = [{"id": "d-1", "body": "kiln", "at": "2020-01-01T00:00:00Z"}]
     store = planted_store(
         tmp_path,
-        source("shelf", dated),
+        declaration("shelf", dated),
         {"cin_old": "Old", "cin_new": "New"},
         {("cin_old", "dated"): rows, ("cin_new", "dated"): rows},
     )

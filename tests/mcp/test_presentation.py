@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from tests.mcp.host import Host, Inside, KernelWire, inside, package
-from tests.mcp.shelf import TEXT, source, stream
+from tests.mcp.post import declaration
+from tests.mcp.shelf import TEXT, stream
 from tests.mcp.sight import object_calls, text_calls
 from tests.serving import grant, keep, plant, planted_store, put, write
 
@@ -58,7 +59,7 @@ BINARY = ("declared", "loose", "uri", "picture")
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inside]:
     folder: Path = tmp_path_factory.mktemp("presentation")
-    store = planted_store(folder, source("shelf", NAMED, ROLES, FILES), {"cin_s": "Shelf"})
+    store = planted_store(folder, declaration("shelf", NAMED, ROLES, FILES), {"cin_s": "Shelf"})
     words = {
         "title": "T",
         "subject": "S",
@@ -202,7 +203,7 @@ def test_an_empty_blob_is_told_to_be_empty(host: Host) -> None:
 
 
 def test_a_package_finds_a_blob_through_the_grant_that_shows_it(world: Inside) -> None:
-    plant(world.store, source("other", stream("other", {})), {"cin_other": "Other"})
+    plant(world.store, declaration("other", stream("other", {})), {"cin_other": "Other"})
     host = world.host(package(world.store)[0])
     uri = f"pdpp://blob/{sha256(PICTURE).hexdigest()}"
     assert host.good("fetch", {"id": uri}).structured["metadata"]["size_bytes"] == len(PICTURE)

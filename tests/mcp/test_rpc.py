@@ -10,11 +10,7 @@ from pdpp.mcp.kernel import rpc
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 ANY_JSON: st.SearchStrategy[Any] = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(),
+    st.none() | st.booleans() | st.integers() | FINITE | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=20,
 )

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from tests.mcp.client import HOSTED, KINDS, TRANSPORTS, Estate, compact, estate
-from tests.mcp.post import DIARY, FIRST, SECOND
+from tests.mcp.post import DIARY, FIRST, SECOND, declaration
 from tests.mcp.recorder import Sent
-from tests.mcp.shelf import NOTES, source
+from tests.mcp.shelf import NOTES
 from tests.mcp.sight import see
 from tests.serving import planted_store
 
@@ -19,7 +19,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Estate]:
     """A server of one source with twenty connections."""
     folder = tmp_path_factory.mktemp("crowd")
     connections = {f"cin_{number:02}": f"Shelf {number:02}" for number in range(20)}
-    store = planted_store(folder / "store", source("shelf", NOTES), connections)
+    store = planted_store(folder / "store", declaration("shelf", NOTES), connections)
     with estate(store, folder) as made:
         yield made
 

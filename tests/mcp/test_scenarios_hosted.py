@@ -111,6 +111,14 @@ def test_a_caller_without_a_good_bearer_is_told_where_to_get_one(
     assert icon.text.startswith("<svg")
 
 
+def test_a_bearer_that_is_sent_twice_is_no_good_one(demo: Estate) -> None:
+    bearer = ("Authorization", f"Bearer {grant(demo.store)}")
+    with demo.world.server.client() as http:
+        for headers, status in (([bearer], 200), ([bearer] * 2, 401)):
+            sent = [("Accept", ACCEPT), *headers]
+            assert http.post("/mcp", json=INITIALIZE, headers=sent).status_code == status
+
+
 # Metadata
 
 

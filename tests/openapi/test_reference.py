@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from pdpp.evidence.excerpt import PREVIEW_CHARS
 from pdpp.evidence.window import DEFAULT_AROUND, DEFAULT_LIMIT, MAX_MATCHES
 from pdpp.model import errors, instant
 from pdpp.resource.answer import SCHEMAS, error_codes
 from pdpp.resource.endpoint import VERSION
 from pdpp.resource.parameter import Parameter, Shape
 from pdpp.resource.routes import BASE, ROUTES, Route
-from pdpp.resource.search import MOST_EXCERPTS, PREVIEW_CHARS
+from pdpp.resource.search import MOST_EXCERPTS
 from pdpp.resource.settings import Settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "rest.md").read_text()

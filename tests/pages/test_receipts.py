@@ -13,6 +13,7 @@ from tests.serving import DEADLINE, UNLIMITED, approve
 from pdpp.authz.requester import agent_id
 from pdpp.authz.selection import Selection
 from pdpp.receipts.recorder import Policy
+from pdpp.store import sheet
 from pdpp.store.receipts import Event, Receipt
 
 PAGE = f"/agents/{agent_id('test-client')}"
@@ -74,7 +75,9 @@ def test_the_list_of_agents_tells_who_read_last(quick: House) -> None:
 def test_a_gap_in_the_log_is_told_on_the_page(quick: House) -> None:
     approve(quick.store)
     now = int(time.time() * 1e6)
-    quick.store.receipts.append([Receipt(now, Event.GAP, detail="nobody was there to write")])
+    quick.store.receipts.write(
+        [sheet.Sheet([Receipt(now, Event.GAP, detail="nobody was there to write")])]
+    )
     text = quick.owner().get(PAGE).text
     assert "The log of this week is not complete" in text
     assert "nobody was there to write" in text

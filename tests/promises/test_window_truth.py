@@ -35,7 +35,6 @@ AWKWARD = (
     "&lt;mark&gt;",
     "\u0000",
 )
-NEEDLES = ("zebra", "東京", "cafe\u0301", "👩\u200d💻", "\u1112\u1161\u11ab", "ZEBRA two")
 UNICODE = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
 TEXTS = st.lists(st.sampled_from(AWKWARD) | UNICODE, min_size=1, max_size=120).map("".join)
 SPACED = st.lists(st.sampled_from(AWKWARD) | UNICODE, max_size=120).map(" ".join)

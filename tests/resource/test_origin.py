@@ -117,6 +117,12 @@ def test_a_sender_is_told_as_far_back_as_proxies_are_trusted() -> None:
     assert sender(scope(None), BEHIND) == UNKNOWN
 
 
+def test_a_sender_is_told_by_several_lines_as_by_one() -> None:
+    asked = scope()
+    asked["headers"] += [(b"x-forwarded-for", part) for part in (b"203.0.113.5", b"10.0.0.1")]
+    assert sender(asked, BEHIND) == "203.0.113.5"
+
+
 PROXY = replace(UNLIMITED, trusted_proxies=("127.0.0.1/32",))
 FORWARDED = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "data.example"}
 

@@ -275,3 +275,14 @@ def test_a_record_that_is_not_there_has_no_window(library: World, reader: httpx.
 
 def test_a_window_of_a_key_that_two_connections_hold_is_ambiguous(reader: httpx.Client) -> None:
     refused(reader.get(f"{BOOK}/field-window?field=title"), 409, "ambiguous_connection")
+
+
+def test_a_text_file_that_is_gone_is_described(shelf: World) -> None:
+    [gone] = [blob for blob in shelf.store.blobs() if blob.media_type.startswith("text/")]
+    gone.path.unlink()
+    with shelf.client() as reader:
+        answer = reader.get(
+            "/v1/streams/books/records/b2/field-window",
+            params={"field": "cover", "connection_id": "home"},
+        )
+    assert refused(answer, 422, "field_not_text")["blob_id"] == gone.blob_id

@@ -6,7 +6,13 @@ from hypothesis import strategies as st
 
 from pdpp.model import instant
 from pdpp.model.declaration import SCALARS, Kind
-from pdpp.store.cell import CellValue, cell_json, cell_value, cell_values
+from pdpp.store.cell import CellValue, cell_json, cells_of
+
+
+def cell_of(kind: Kind, value: Any) -> CellValue:
+    """Return the cell of a record whose only field has this value."""
+    [cell] = cells_of({"field": (0, kind)})({"field": value})
+    return cell
 
 
 @pytest.mark.parametrize(
@@ -32,20 +38,20 @@ from pdpp.store.cell import CellValue, cell_json, cell_value, cell_values
     ],
 )
 def test_a_value_is_compared_as_its_declared_kind(kind: Kind, value: Any, cell: CellValue) -> None:
-    found = cell_value(kind, value)
+    found = cell_of(kind, value)
     assert (found, type(found)) == (cell, type(cell))
 
 
 @pytest.mark.parametrize("kind", sorted(SCALARS))
 def test_null_is_absent_in_every_kind(kind: Kind) -> None:
-    assert cell_value(kind, None) is None
+    assert cell_of(kind, None) is None
     assert cell_json(kind, None) is None
 
 
 def test_cells_stand_at_their_places_with_gaps_left_empty() -> None:
     places = {"b": (3, Kind.INTEGER), "a": (0, Kind.TEXT)}
-    assert cell_values(places, {"a": "x", "b": 2, "c": 9}) == ["x", None, None, 2]
-    assert cell_values({}, {"a": 1}) == []
+    assert cells_of(places)({"a": "x", "b": 2, "c": 9}) == ["x", None, None, 2]
+    assert cells_of({})({"a": 1}) == []
 
 
 @given(
@@ -61,5 +67,5 @@ def test_cells_stand_at_their_places_with_gaps_left_empty() -> None:
 )
 def test_a_cell_is_shown_as_the_value_it_came_from(pair: tuple[Kind, Any]) -> None:
     kind, value = pair
-    shown = cell_json(kind, cell_value(kind, value))
+    shown = cell_json(kind, cell_of(kind, value))
     assert (shown, type(shown)) == (value, type(value))

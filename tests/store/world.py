@@ -14,7 +14,7 @@ from pdpp.model.declaration import Declaration
 from pdpp.model.grant import Allowance, Interval
 from pdpp.model.validation import parse_declaration
 from pdpp.store.catalogue import Feed
-from pdpp.store.cell import CellValue, cell_value
+from pdpp.store.cell import CellValue, cells_of
 from pdpp.store.port import Line, PageQuery, Record, Store, Written
 from pdpp.store.scope import Condition, Reach
 from pdpp.store.sqlite.store import SqliteStore
@@ -203,7 +203,10 @@ def allow(world: World, connection_id: str = "c1", name: str = "messages", **kw:
 
 def cell(reach: Reach, name: str | None, data: Data) -> CellValue:
     """Return a field's value as it is compared."""
-    return None if name is None else cell_value(reach.stream.fields[name].kind, data.get(name))
+    if name is None:
+        return None
+    [value] = cells_of({name: (0, reach.stream.fields[name].kind)})(data)
+    return value
 
 
 def inside(interval: Interval | None, value: CellValue) -> bool:

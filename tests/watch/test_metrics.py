@@ -42,6 +42,13 @@ def test_only_the_owner_reads_the_metrics(world: World) -> None:
     assert answer.headers["allow"] == "GET, HEAD"
 
 
+def test_a_token_sent_twice_opens_no_metrics(world: World) -> None:
+    token = world.owner().headers["authorization"]
+    with world.server.client() as client:
+        twice = client.get("/metrics", headers=[("Authorization", token)] * 2)
+    refused(twice, 401, "authentication_error")
+
+
 def test_the_answer_is_text_in_the_form_of_prometheus(world: World) -> None:
     answer = world.owner().get("/metrics")
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"

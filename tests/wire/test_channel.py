@@ -3,6 +3,7 @@
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
@@ -95,3 +96,32 @@ def test_nobody_there_is_told_without_a_second_try() -> None:
         port = listener.getsockname()[1]
     with pytest.raises(Unreachable, match="ConnectionRefusedError"):
         Channel(f"http://127.0.0.1:{port}").exchange("GET", "/", {})
+
+
+def test_many_kept_connections_that_dropped_are_all_opened_anew() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(DEADLINE)
+
+        def serve() -> None:
+            for count in (2, 1):
+                opened = [listener.accept()[0] for _ in range(count)]
+                for connection in opened:
+                    connection.recv(65_536)
+                for connection in opened:
+                    connection.sendall(HEAD % 2 + b"ab")
+                    connection.close()
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        way = Channel(f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=DEADLINE)
+        with ThreadPoolExecutor(2) as pool:
+            assert list(pool.map(lambda _: ask(way), range(2))) == [b"ab", b"ab"]
+        assert ask(way) == b"ab"
+        way.close()
+        thread.join(DEADLINE)
+
+
+@pytest.mark.parametrize("origin", ["http://127.0.0.1:1/tø", "https://a..example"])
+def test_an_address_that_cannot_be_written_is_no_address(origin: str) -> None:
+    with pytest.raises(Unreachable, match="cannot be reached"):
+        Channel(origin).exchange("GET", "/", {})

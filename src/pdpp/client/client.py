@@ -25,6 +25,7 @@ from pdpp.evidence.budget import MAX_LIMIT
 from pdpp.evidence.handle import Handle
 from pdpp.evidence.place import place_of
 from pdpp.model.errors import Conflict
+from pdpp.wire.answer import ServerUnreachable
 from pdpp.wire.channel import Channel
 from pdpp.wire.renewal import Renewal
 
@@ -139,6 +140,8 @@ class Client:
             if digest not in (None, window.digest):
                 raise Conflict("The field has changed while it was read; begin again.")
             yield window
+            if window.next_offset_chars == offset:
+                raise ServerUnreachable("The server's offset does not move on; reading was ended.")
             digest, offset = window.digest, window.next_offset_chars
 
     def search(self, query: str, **options: Unpack[SearchOptions]) -> Listing[Hit]:

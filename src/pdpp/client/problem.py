@@ -18,8 +18,8 @@ def typed(told: ServerError) -> PdppError:
 
 
 def _tree(kind: type[PdppError]) -> Iterator[type[PdppError]]:
-    """Yield the errors of the model below one of them."""
+    """Yield the errors of the model below one of them that a server answers with."""
     for child in kind.__subclasses__():
-        if child.__module__ == errors.__name__:
+        if child.__module__ == errors.__name__ and child not in errors.ELSEWHERE:
             yield child
             yield from _tree(child)

@@ -66,7 +66,7 @@ class Record(NamedTuple):
 
 
 class Excerpt(NamedTuple):
-    """A passage that proves a match: ``field[start_chars:end_chars]``, marked in ``preview``."""
+    """A passage that proves a match: ``field[start_chars:end_chars]``, marked in the preview."""
 
     field_path: str
     preview_text: str

@@ -5,8 +5,9 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pdpp.model.vocabulary import RANGE_OPERATORS
+
 HOME = "https://demo.pdpp.example"
-RANGES = ("gte", "gt", "lte", "lt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +176,9 @@ def _relationship(relation: Relation) -> dict[str, str]:
 def _query(fields: Mapping[str, Property], relations: Sequence[Relation]) -> dict[str, Any]:
     searched = [name for name, item in fields.items() if item.searchable]
     return {
-        "range_filters": {name: list(RANGES) for name, item in fields.items() if item.ranged},
+        "range_filters": {
+            name: list(RANGE_OPERATORS) for name, item in fields.items() if item.ranged
+        },
         "search": {"lexical_fields": searched, "semantic_fields": searched},
         "aggregations": _aggregations(fields),
         "expand": [

@@ -59,6 +59,11 @@ def is_text_media(media_type: str) -> bool:
     return _TEXT_MEDIA.fullmatch(bare) is not None
 
 
+def decoded_text(content: bytes) -> str:
+    """Return the text of content that is kept apart; what is no UTF-8 in it is seen to be none."""
+    return content.decode("utf-8-sig", "replace")
+
+
 def sniff(content: bytes) -> str:
     """Return the media type that the first bytes of some content show."""
     found = (kind for at, magic, kind in _MAGIC if content[at : at + len(magic)] == magic)

@@ -10,6 +10,9 @@ from pdpp.model.vocabulary import Role
 
 TITLE_CHARS = 200
 
+NAMING = frozenset({Role.TITLE, Role.EVENT_TIME})
+"""The roles of the fields that say what a record is called and when it happened."""
+
 _NOTHING: tuple[None, None] = (None, None)
 
 _WEB_LINK = re.compile(r"https?://[^\s\x00-\x1f\x7f-\x9f]+\Z", re.IGNORECASE)
@@ -22,6 +25,11 @@ class Card(NamedTuple):
     event_time: str | None
     actor: str | None
     link: str | None
+
+
+def is_web_link(text: str) -> bool:
+    """Tell whether a text is an address that a person can open."""
+    return _WEB_LINK.match(text) is not None
 
 
 def _line(text: str) -> str:
@@ -81,5 +89,5 @@ def make_card(
         title=title,
         event_time=event_time,
         actor=None if actor is None else _line(actor),
-        link=link if link and _WEB_LINK.match(link) else None,
+        link=link if link and is_web_link(link) else None,
     )

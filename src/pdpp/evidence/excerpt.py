@@ -11,7 +11,8 @@ from pdpp.evidence.handle import path_part
 from pdpp.evidence.mark import CLOSE, OPEN
 from pdpp.evidence.window import DEFAULT_LIMIT
 
-PREVIEW_CHARS = 240
+PREVIEW_CHARS = 150
+"""How long a preview is at most, with its marks."""
 
 _MARK_CHARS = len(OPEN) + len(CLOSE)
 _OWN_MARK = re.compile("</?mark>")

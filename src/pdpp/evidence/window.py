@@ -1,9 +1,9 @@
 """Field windows: bounded stretches of one field's text, counted in code points."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pdpp.evidence.analyse import Match, Phrase, find
+from pdpp.evidence.analyse import Match, Phrase, find, parse_query
 from pdpp.evidence.budget import DEFAULT_AROUND as DEFAULT_AROUND
 from pdpp.evidence.budget import DEFAULT_LIMIT as DEFAULT_LIMIT
 from pdpp.evidence.budget import MAX_AROUND as MAX_AROUND
@@ -71,6 +71,15 @@ def _require(value: int, param: str, least: int, most: int | None) -> None:
     if value < least or (most is not None and value > most):
         bounds = f"at least {least}" if most is None else f"from {least} to {most}"
         raise InvalidWindow(f"{param} must be {bounds}; it is {value}.", param=param)
+
+
+def chosen_window(text: str, asked: Mapping[str, Any]) -> Window | None:
+    """Return the window that the parameters of a read choose; None where it has no match."""
+    if "q" not in asked:
+        limit = asked.get("limit_chars", DEFAULT_LIMIT)
+        return slice_window(text, asked.get("offset_chars", 0), limit)
+    around = (asked.get(name, DEFAULT_AROUND) for name in ("before_chars", "after_chars"))
+    return match_window(text, parse_query(asked["q"]), *around)
 
 
 def slice_window(text: str, offset: int = 0, limit: int = DEFAULT_LIMIT) -> Window:

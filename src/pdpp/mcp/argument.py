@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from pdpp.evidence.budget import json_length
 from pdpp.evidence.text import flat_json_text, json_text
 from pdpp.model.errors import InvalidExpand, InvalidFilter, InvalidRequest
+from pdpp.model.vocabulary import RANGE_OPERATORS
 
-RANGES = ("gte", "gt", "lte", "lt")
 LONGEST = 1_024
 LONGEST_CURSOR = 4_096
 _LARGEST = 2**53
@@ -53,7 +53,9 @@ class Argument(NamedTuple):
             schema["minProperties"] = 1
             schema["additionalProperties"] = {
                 "type": ["string", "number", "boolean", "object"],
-                "properties": {operator: {"type": ["string", "number"]} for operator in RANGES},
+                "properties": {
+                    operator: {"type": ["string", "number"]} for operator in RANGE_OPERATORS
+                },
             }
         elif self.form is Form.LIMITS:
             schema["minProperties"] = 1
@@ -181,7 +183,7 @@ class Signature(NamedTuple):
                     InvalidFilter, f"write the plain field name, not {_shown(field)}", name
                 )
             if isinstance(wanted, dict):
-                if not wanted or not wanted.keys() <= set(RANGES):
+                if not wanted or not wanted.keys() <= set(RANGE_OPERATORS):
                     raise self._refuse(
                         InvalidFilter,
                         f"the range of {_shown(field)} takes only gte, gt, lte, lt",

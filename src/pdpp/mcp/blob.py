@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from pdpp.evidence.analyse import parse_query
-from pdpp.evidence.binary import OCTETS, is_text_media
-from pdpp.evidence.window import DEFAULT_AROUND, DEFAULT_LIMIT, Window, match_window, slice_window
+from pdpp.evidence.binary import OCTETS, decoded_text, is_text_media
+from pdpp.evidence.window import Window, chosen_window
 from pdpp.mcp.client import target
+from pdpp.mcp.label import label_of
 from pdpp.mcp.reading import Reading
 from pdpp.model.errors import NotFound
 
@@ -42,22 +42,19 @@ class Content(NamedTuple):
 async def read_blob(reading: Reading, blob_id: str, first: int) -> Content:
     """Return a blob's facts and the text of its first bytes."""
     reply = await reading.blob(blob_id, first)
-    media_type = reply.headers.get("content-type", OCTETS) if reply.status < 400 else OCTETS
+    told = label_of(reply.headers.get("content-type")) if reply.status < 400 else None
+    media_type = told or OCTETS
     total = reply.headers.get("content-range", "").rpartition("/")[2]
     size = int(total) if total.isdecimal() else len(reply.body)
     text = None
     if is_text_media(media_type):
-        text = reply.body[:first].decode("utf-8-sig", "replace")
+        text = decoded_text(reply.body[:first])
     return Content(blob_id, media_type, size, text, size <= first)
 
 
 def window_of(text: str, params: Mapping[str, Any]) -> Window:
     """Return the window that the parameters of a field window choose."""
-    if "q" not in params:
-        limit = params.get("limit_chars", DEFAULT_LIMIT)
-        return slice_window(text, params.get("offset_chars", 0), limit)
-    around = (params.get(name, DEFAULT_AROUND) for name in ("before_chars", "after_chars"))
-    window = match_window(text, parse_query(params["q"]), *around)
+    window = chosen_window(text, params)
     if window is None:
         raise NotFound("This text does not hold the words of query.", param="q")
     return window

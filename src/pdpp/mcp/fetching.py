@@ -4,24 +4,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from pdpp.evidence.budget import cut
-from pdpp.evidence.card import make_card
 from pdpp.evidence.handle import BLOB_URI, Handle, blob_uri, parse_blob_uri
 from pdpp.evidence.text import json_text
-from pdpp.mcp.blob import read_blob
+from pdpp.mcp.blob import Content, read_blob
 from pdpp.mcp.facts import NO_FACTS, Facts
 from pdpp.mcp.locator import locate
 from pdpp.mcp.presentation import (
     DOCUMENT_CHARS,
     DocumentText,
     Room,
+    card_of,
     document_text,
     names_within,
     record_view,
     source_of,
-    title_of,
 )
 from pdpp.mcp.reading import Reading
-from pdpp.mcp.result import MOST_CHARS
+from pdpp.mcp.result import MOST_CHARS, result
 from pdpp.mcp.spelling import spelled
 from pdpp.mcp.structured import record_structured
 from pdpp.mcp.view import Source
@@ -41,7 +40,7 @@ _ROOMS = tuple(
 async def fetch(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
     """Run the fetch tool."""
     if arguments["id"].startswith(BLOB_URI):
-        return document_result(await _blob(reading, arguments["id"]))
+        return _document_result(await _blob(reading, arguments["id"]))
     handle = locate(TOOL, arguments)
     reading.require_one_source(handle.connection_id, handle.stream)
     params = {k: v for k, v in arguments.items() if k in ("fields", "expand", "expand_limit")}
@@ -53,22 +52,19 @@ async def fetch(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
     if source.connection_id is None:
         source = Source(handle.connection_id, None, None, handle.stream, handle.record_id)
     facts = await reading.facts(source.connection_id, source.stream)
-    return document_result(_fitting(reading, answer.body, source, facts))
+    return _document_result(_fitting(reading, answer.body, source, facts))
 
 
-def document_result(document: dict[str, Any]) -> dict[str, Any]:
+def _document_result(document: dict[str, Any]) -> dict[str, Any]:
     """Return a document in both halves: the object, and the same as JSON text.
 
     Characters a reader cannot see are escaped in the text, which leaves the object the same.
     """
-    mirror = spelled(json_text(document))
-    if len(mirror) > MOST_CHARS:
-        raise AssertionError("a document is larger than its bound")
-    return {
-        "content": [{"type": "text", "text": mirror}],
-        "structuredContent": document,
-        "isError": False,
-    }
+    return result(spelled(json_text(document)), document)
+
+
+def _fits(document: Mapping[str, Any]) -> bool:
+    return len(spelled(json_text(document))) <= MOST_CHARS
 
 
 def _fitting(
@@ -77,7 +73,7 @@ def _fitting(
     """Return the document with as much text as its bound allows once it is escaped."""
     for room in _ROOMS:
         document = _document(reading, body, source, facts, room)
-        if len(spelled(json_text(document))) <= MOST_CHARS:
+        if _fits(document):
             return document
     raise PayloadTooLarge(
         "Even the names in this record do not fit an answer; ask with fields, or read one field."
@@ -94,13 +90,7 @@ def _document(
     handle = Handle(source.connection_id, source.stream, source.record_id)
     found = body.get("data")
     data = found if isinstance(found, Mapping) else {}
-    card = make_card(
-        data,
-        facts.roles,
-        label=source.display_name or source.connector_key or "record",
-        stream=source.stream,
-        emitted_at=str(body.get("emitted_at", "")),
-    )
+    card = card_of(body, source, facts)
     shown = document_text(handle.id, data, facts, room)
     metadata: dict[str, Any] = source.as_json()
     for name in ("emitted_at", "version"):
@@ -114,7 +104,7 @@ def _document(
     metadata |= _expansion(body, room)
     return {
         "id": handle.id,
-        "title": title_of(body, source, facts),
+        "title": card.title,
         "text": shown.text,
         "url": reading.url(handle, card.link),
         "metadata": metadata,
@@ -154,8 +144,16 @@ def _expansion(body: Mapping[str, Any], room: Room) -> dict[str, Any]:
 
 
 async def _blob(reading: Reading, uri: str) -> dict[str, Any]:
-    """Return the facts about a blob, with the first of its text where it is text."""
+    """Return the facts about a blob, with as much of its first text as has room."""
     content = await read_blob(reading, parse_blob_uri(uri), _BLOB_BYTES)
+    for step in range(_BLOB_CHARS.bit_length() + 1):
+        document = _blob_document(reading, content, _BLOB_CHARS >> step)
+        if _fits(document):
+            return document
+    raise PayloadTooLarge("What names this blob does not fit an answer.", param="id")
+
+
+def _blob_document(reading: Reading, content: Content, most: int) -> dict[str, Any]:
     metadata: dict[str, Any] = {
         "media_type": content.media_type,
         "size_bytes": content.size_bytes,
@@ -163,7 +161,7 @@ async def _blob(reading: Reading, uri: str) -> dict[str, Any]:
         "export": {"method": "GET", "route": content.route},
     }
     about = f"{content.media_type}, {content.size_bytes} bytes"
-    shown, was_cut = cut(content.text or "", _BLOB_CHARS)
+    shown, was_cut = cut(content.text or "", most)
     if was_cut or (content.text is not None and not content.is_whole):
         metadata["truncation"] = {
             "served_chars": len(shown),

@@ -1,10 +1,10 @@
 """Hits: one search hit as it is shown, from whatever a server tells of it."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from pdpp.evidence.budget import cut
+from pdpp.evidence.card import is_web_link
 from pdpp.evidence.handle import Handle, parse_handle, path_part
 from pdpp.mcp.label import label_of, text_of
 from pdpp.mcp.reading import Reading
@@ -15,7 +15,6 @@ from pdpp.model.errors import InvalidRequest
 
 _LONGEST_LINK = 1_000
 _PREVIEW_CHARS = 400
-_WEB_LINK = re.compile(r"https?://[^\s\x00-\x1f\x7f-\x9f]+\Z", re.IGNORECASE)
 
 
 def draw(number: int, hit: Hit) -> Drawn:
@@ -101,7 +100,7 @@ def _address(
 def _link(hit: Mapping[str, Any]) -> str | None:
     for name in ("url", "record_url"):
         found = text_of(hit.get(name))
-        if found is not None and len(found) <= _LONGEST_LINK and _WEB_LINK.match(found):
+        if found is not None and len(found) <= _LONGEST_LINK and is_web_link(found):
             return found
     return None
 

@@ -1,4 +1,4 @@
-"""Locators: every form in which a caller may name a record, turned into one, strictly."""
+"""Locators: what the arguments of a call name, in every form they may, taken strictly."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,6 +10,7 @@ from pdpp.evidence.handle import (
     parse_blob_uri,
     parse_handle,
     parse_window_uri,
+    part_problem,
 )
 from pdpp.evidence.place import place_of
 from pdpp.mcp.argument import call_text
@@ -75,6 +76,13 @@ def locate_blob(tool: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str,
             raise refuse(tool, f"a blob is named by its id alone, not with {name}")
     chosen = {k: v for k, v in arguments.items() if k in _SELECTORS}
     return parse_blob_uri(arguments["id"]), chosen
+
+
+def check_stream(name: str) -> None:
+    """Refuse the name of a stream that no handle could hold."""
+    problem = part_problem(name)
+    if problem is not None:
+        raise InvalidRequest(f"stream {problem}. Nothing was read.", param="stream")
 
 
 _SELECTORS = (

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from pdpp.evidence.handle import part_problem
 from pdpp.mcp import structured, text
 from pdpp.mcp.facts import Facts
 from pdpp.mcp.label import beyond, notes_of, text_of
+from pdpp.mcp.locator import check_stream
 from pdpp.mcp.presentation import Room, record_view
 from pdpp.mcp.reading import Reading
 from pdpp.mcp.result import MOST_CHARS, fits, result
 from pdpp.mcp.view import NextCall, PageView
-from pdpp.model.errors import InvalidRequest, PayloadTooLarge
+from pdpp.model.errors import PayloadTooLarge
 
 DEFAULT_LIMIT = 25
 _ROOMS = (
@@ -36,7 +36,7 @@ _ENVELOPE = ("object", "has_more", "next_cursor", "next_changes_since", "meta")
 async def query_records(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
     """Run the query_records tool."""
     stream, connection_id = arguments["stream"], arguments.get("connection_id")
-    check_part("stream", stream)
+    check_stream(stream)
     reading.require_one_source(connection_id, stream)
     limit = arguments.get("limit", DEFAULT_LIMIT)
     while True:
@@ -71,13 +71,6 @@ class Page(NamedTuple):
     rows: list[Mapping[str, Any]]
     facts: Mapping[str | None, Facts]
     beyond: int = 0
-
-
-def check_part(name: str, value: str) -> None:
-    """Refuse a stream or connection name that no handle could hold."""
-    problem = part_problem(value)
-    if problem is not None:
-        raise InvalidRequest(f"{name} {problem}. Nothing was read.", param=name)
 
 
 def _rows(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:

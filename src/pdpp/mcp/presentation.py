@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from pdpp.evidence.binary import Binary, describe
 from pdpp.evidence.budget import cut
-from pdpp.evidence.card import make_card
+from pdpp.evidence.card import Card, make_card
 from pdpp.evidence.handle import Handle, blob_uri
 from pdpp.evidence.text import field_text
 from pdpp.mcp.facts import NO_FACTS, Facts
@@ -105,7 +105,7 @@ def record_view(envelope: Mapping[str, Any], stream: str, facts: Facts, room: Ro
     return RecordView(
         id=id,
         source=source,
-        title=title_of(envelope, source, facts) if fields else None,
+        title=card_of(envelope, source, facts).title if fields else None,
         envelope={"id": record_id, **{k: envelope[k] for k in _ENVELOPE if k in envelope}},
         fields={
             name: show(id, name, fields[name], facts.kinds.get(name), room.chars)
@@ -144,18 +144,20 @@ def _more_related(id: str, name: str, shown: int) -> NextCall:
     return NextCall("more", "fetch", {"id": id, "expand": [name], "expand_limit": limit})
 
 
-def title_of(envelope: Mapping[str, Any], source: Source, facts: Facts) -> str:
-    """Return a record's title by its declared role, else by where and when it is from."""
+def card_of(envelope: Mapping[str, Any], source: Source, facts: Facts) -> Card:
+    """Return a record's card by declared roles, its title else by where and when it is from."""
     label = source.display_name or source.connector_key or source.connection_id or "record"
     data = envelope.get("data")
-    title = make_card(
+    card = make_card(
         data if isinstance(data, Mapping) else {},
         facts.roles,
         label=label,
         stream=source.stream,
         emitted_at=str(envelope.get("emitted_at", "")),
-    ).title
-    return title.removesuffix(" /") if title.startswith(f"{label} / ") else title
+    )
+    if not card.title.startswith(f"{label} / "):
+        return card
+    return card._replace(title=card.title.removesuffix(" /"))
 
 
 class DocumentText(NamedTuple):

@@ -41,7 +41,7 @@ def problem_result(tool: str, arguments: Mapping[str, Any], error: PdppError) ->
 
 
 def _bounded_error(told: Mapping[str, Any], chars: int, items: int) -> dict[str, Any]:
-    first = list(told)[: len(_ALWAYS) + items]
+    first = list(told)[: len(_ALWAYS) + items] if items else ()
     kept = {name: told[name] for name in told if name in first or name in _ALWAYS}
     shown = {cut(name, 60)[0]: _bounded(kept[name], chars, items) for name in kept}
     offered = told.get("available_connections")
@@ -54,7 +54,7 @@ def _bounded(value: Any, chars: int, items: int, depth: int = 0) -> Any:
     """Return a value no longer, wider or deeper than there is room for."""
     if isinstance(value, str):
         return cut(value, chars)[0]
-    if depth == _DEEPEST or not isinstance(value, list | Mapping):
+    if depth == min(_DEEPEST, items) or not isinstance(value, list | Mapping):
         return value if isinstance(value, bool | int | float) else None
     if isinstance(value, list):
         return [_bounded(item, chars, items, depth + 1) for item in value[:items]]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from pdpp.evidence.budget import cut
 from pdpp.evidence.handle import (
     BLOB_URI,
     RECORD_URI,
@@ -16,8 +17,12 @@ from pdpp.evidence.handle import (
 )
 from pdpp.mcp.adapter import ReadingOf, operation
 from pdpp.mcp.kernel import Context, UnknownResource
+from pdpp.mcp.kernel.rpc import INTERNAL_ERROR, RpcError
+from pdpp.mcp.spelling import plain
 from pdpp.model.errors import PdppError
 
+_TOO_MANY, _FAILED = 429, 500
+_LONGEST = 400
 _TEMPLATES = (
     (f"{STREAM_URI}{{name}}", "stream", "What may be asked of a stream", "text/plain"),
     (f"{RECORD_URI}{{handle}}", "record", "One record as a document", "application/json"),
@@ -61,9 +66,16 @@ class Resources:
         try:
             tool, arguments, kind = _operation(uri)
             found = await operation(tool)(self._reading_of(context), arguments)
-        except PdppError:
-            raise UnknownResource(uri) from None
+        except PdppError as problem:
+            raise _refusal(uri, problem) from None
         return [{"uri": uri, "mimeType": kind, "text": found["content"][0]["text"]}]
+
+
+def _refusal(uri: str, problem: PdppError) -> Exception:
+    """Return what is told of an address; that a server cannot answer now is not that it is none."""
+    if problem.status == _TOO_MANY or problem.status >= _FAILED:
+        return RpcError(INTERNAL_ERROR, plain(cut(problem.message, _LONGEST)[0]))
+    return UnknownResource(uri)
 
 
 def _operation(uri: str) -> tuple[str, dict[str, Any], str]:

@@ -5,8 +5,8 @@ from typing import Any
 
 from pdpp.evidence.compact import objects
 from pdpp.mcp import outline, structured
+from pdpp.mcp.locator import check_stream
 from pdpp.mcp.package import schema_children
-from pdpp.mcp.paging import check_part
 from pdpp.mcp.reading import Reading
 from pdpp.mcp.result import MOST_CHARS, fits, result
 from pdpp.mcp.view import NextCall, SchemaView
@@ -20,7 +20,7 @@ async def schema(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
     """Run the schema tool."""
     stream, connection_id = arguments.get("stream"), arguments.get("connection_id")
     if stream is not None:
-        check_part("stream", stream)
+        check_stream(stream)
     if arguments.get("detail") == "full":
         return await _full(reading, stream, connection_id)
     body: Mapping[str, Any]

@@ -30,7 +30,7 @@ _ROUTES = {
 async def search(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
     """Run the search tool; a page shows as many hits as fit and goes on right after them.
 
-    A server that does not tell the cursor after each hit is asked again, for as many as fitted.
+    A server that does not tell the cursor after the last that fits is asked again, for so many.
     """
     wanted = arguments.get("limit", DEFAULT_LIMIT)
     page = _Page(reading, arguments, wanted <= DEFAULT_LIMIT)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from pdpp.evidence.mark import CLOSE, OPEN
 from pdpp.mcp.view import (
     AggregateView,
     Hit,
@@ -67,7 +68,7 @@ def hit_rung(hit: Hit) -> dict[str, Any]:
 
 def glimpse(preview: str) -> str:
     """Return the first marked match of a preview with a few letters around it."""
-    start, end = preview.find("<mark>"), preview.find("</mark>") + len("</mark>")
+    start, end = preview.find(OPEN), preview.find(CLOSE) + len(CLOSE)
     if start < 0 or end - start > 80:
         return _unmarked(preview)[:60]
     after = _unmarked(preview[end:])[:_AROUND]
@@ -75,7 +76,7 @@ def glimpse(preview: str) -> str:
 
 
 def _unmarked(text: str) -> str:
-    return text.replace("<mark>", "").replace("</mark>", "")
+    return text.replace(OPEN, "").replace(CLOSE, "")
 
 
 def page_structured(view: PageView) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 from pdpp.evidence.budget import cut
 from pdpp.evidence.text import field_text
 from pdpp.mcp import structured, text
-from pdpp.mcp.paging import check_part
+from pdpp.mcp.locator import check_stream
 from pdpp.mcp.reading import Reading
 from pdpp.mcp.result import MOST_CHARS, fits, result
 from pdpp.mcp.view import AggregateView, NextCall
@@ -20,7 +20,7 @@ _KEY_CHARS = 200
 async def aggregate(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
     """Run the aggregate tool; groups that do not fit are asked for again, fewer."""
     stream, connection_id = arguments["stream"], arguments.get("connection_id")
-    check_part("stream", stream)
+    check_stream(stream)
     reading.require_one_source(connection_id, stream)
     params = {k: v for k, v in arguments.items() if k != "stream"}
     while True:

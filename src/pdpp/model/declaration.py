@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from pdpp.model.vocabulary import RANGE_OPERATORS as RANGE_OPERATORS
 from pdpp.model.vocabulary import Kind as Kind
 from pdpp.model.vocabulary import Role as Role
 
@@ -24,7 +25,6 @@ class Cardinality(StrEnum):
 
 SCALARS = frozenset({Kind.TEXT, Kind.INTEGER, Kind.NUMBER, Kind.BOOLEAN, Kind.DATE_TIME, Kind.DATE})
 TIMES = frozenset({Kind.DATE_TIME, Kind.DATE})
-RANGE_OPERATORS = ("gte", "gt", "lte", "lt")
 
 
 @dataclass(frozen=True, slots=True)

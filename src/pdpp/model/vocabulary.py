@@ -1,6 +1,8 @@
-"""The words declarations use of a field: what its values are, and how they are presented."""
+"""The words declarations use of a field: what its values are, how compared, how presented."""
 
 from enum import StrEnum
+
+RANGE_OPERATORS = ("gte", "gt", "lte", "lt")
 
 
 class Kind(StrEnum):

@@ -10,12 +10,9 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from pdpp.model.declaration import Role
+from pdpp.evidence.card import NAMING
 from pdpp.store.port import BlobUse, Hit, Record, Tombstone
 from pdpp.store.scope import Reach, roles_of
-
-_ON_A_HIT = frozenset({Role.TITLE, Role.EVENT_TIME})
-"""Roles whose fields a hit shows wherever the words were found."""
 
 
 class Served(NamedTuple):
@@ -114,7 +111,7 @@ def of_hits(hits: Sequence[Hit], answers: Sequence[Mapping[str, Any]]) -> Iterat
 @lru_cache(maxsize=4_096)
 def _place_of_hits(reach: Reach, matched: tuple[str, ...]) -> _Place:
     """Return where hits are from, with the fields that matched and those that any hit shows."""
-    card = (name for name, role in roles_of(reach).items() if role in _ON_A_HIT)
+    card = (name for name, role in roles_of(reach).items() if role in NAMING)
     fields = tuple(sorted({*card, *matched}))
     return reach.connection_id, reach.stream.name, reach.grant_id, fields
 

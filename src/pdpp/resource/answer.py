@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
+from pdpp.evidence.excerpt import PREVIEW_CHARS
 from pdpp.evidence.window import MAX_LIMIT, MAX_MATCHES
 from pdpp.model import errors
-from pdpp.model.declaration import Cardinality, Kind, Role, Semantics
+from pdpp.model.declaration import RANGE_OPERATORS, Cardinality, Kind, Role, Semantics
 from pdpp.resource.aggregate import METRICS
 from pdpp.resource.calendar import GRANULARITIES
 from pdpp.resource.schema import COUNT_KINDS
-from pdpp.resource.search import MOST_EXCERPTS, PREVIEW_CHARS
+from pdpp.resource.search import MOST_EXCERPTS
 
 Json = dict[str, Any]
 
@@ -89,7 +90,7 @@ _ERROR = _object(
 )
 
 _META: Json = {
-    "count": _object({"kind": {"enum": COUNT_KINDS}}, {"value": SIZE}),
+    "count": _object({"kind": {"enum": list(COUNT_KINDS)}}, {"value": SIZE}),
     "warnings": _array(ref("Warning")),
 }
 
@@ -148,7 +149,7 @@ _FIELD = _object(
         "type": {"enum": [kind.value for kind in Kind]},
         "schema": {"type": ["object", "boolean"]},
         "exact": FLAG,
-        "range": _array({"enum": ["gte", "gt", "lte", "lt"]}),
+        "range": _array({"enum": list(RANGE_OPERATORS)}),
         "sortable": FLAG,
         "lexical": FLAG,
         "semantic": FLAG,
@@ -164,7 +165,7 @@ _EXPAND: Json = {
 _OFFER: Json = {
     "primary_key": _array(TEXT),
     "search": _array({"enum": ["lexical", "semantic"]}),
-    "count": _array({"enum": COUNT_KINDS}),
+    "count": _array({"enum": list(COUNT_KINDS)}),
     "aggregate_count": FLAG,
 }
 _COMPACT_ROW: Json = {

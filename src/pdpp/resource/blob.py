@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, BinaryIO
 
+from pdpp.evidence.binary import OCTETS
 from pdpp.model.errors import BlobNotFound, InvalidRequest, RangeNotSatisfiable, Unprocessable
 from pdpp.receipts.served import of_blob
 from pdpp.resource.call import Call
@@ -94,7 +95,7 @@ def _span(header: str | None, size: int) -> tuple[int, int]:
 def store_blob(call: Call) -> dict[str, Any]:
     """Answer ``POST /v1/blobs``; the body is a file that can be read twice."""
     source: BinaryIO = call.body
-    media_type = call.headers.get("content-type") or "application/octet-stream"
+    media_type = call.headers.get("content-type") or OCTETS
     if not MEDIA_TYPE.match(media_type):
         raise InvalidRequest(
             "Content-Type is a media type such as image/png.", param="Content-Type"

@@ -31,6 +31,7 @@ from pdpp.resource.bucket import Buckets
 from pdpp.resource.call import Call
 from pdpp.resource.cursor import Signer
 from pdpp.resource.failure import explained
+from pdpp.resource.header import headers_of
 from pdpp.resource.origin import public_origin
 from pdpp.resource.parameter import parse_parameters
 from pdpp.resource.routes import BASE, Route
@@ -96,7 +97,7 @@ class Endpoint:
         route = self._routes.get(scope["method"])
         if route is None:
             raise _wrong_method(self._routes)
-        headers = _headers(scope)
+        headers = headers_of(scope)
         _check_version(headers)
         service = self._service
         principal = service.gate.admit(
@@ -216,15 +217,6 @@ def _nothing_here() -> NotFound:
 def _wrong_method(methods: Iterable[str]) -> MethodNotAllowed:
     allowed = ", ".join(sorted(methods))
     return MethodNotAllowed(f"This path takes: {allowed}.", headers={"Allow": allowed})
-
-
-def _headers(scope: Scope) -> dict[str, str]:
-    """Return the headers by name; one that is repeated is the list of its values."""
-    headers: dict[str, str] = {}
-    for name, value in scope["headers"]:
-        key, text = name.decode("latin-1"), value.decode("latin-1")
-        headers[key] = f"{headers[key]}, {text}" if key in headers else text
-    return headers
 
 
 def _check_version(headers: Mapping[str, str]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from pdpp.authz.authority import Authority
-from pdpp.model.instant import Clock
+from pdpp.model import instant
 from pdpp.resource.runner import Runner
 from pdpp.resource.settings import Settings
 from pdpp.store.port import Store
@@ -22,7 +22,9 @@ log = logging.getLogger("pdpp.housekeeping")
 class Housekeeper:
     """Puts the index together after writes, and drops in time what nobody can ask for any more."""
 
-    def __init__(self, store: Store, runner: Runner, settings: Settings, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, runner: Runner, settings: Settings, clock: instant.Clock
+    ) -> None:
         self._store = store
         self._runner = runner
         self._settings = settings
@@ -55,7 +57,8 @@ class Housekeeper:
         await self._runner.write(partial(self._store.prune, before))
 
     async def sweep(self) -> None:
-        """Forget codes, tokens and clients that have ended or never came to anything."""
+        """Forget codes, tokens, clients and uploads that have ended or never came to anything."""
+        await self._runner.write(partial(self._store.sweep_blobs, self._clock() - instant.DAY))
         while await self._runner.write(self._authority.sweep):
             await asyncio.sleep(_PAUSE_SECONDS)
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pdpp import __version__
-from pdpp.resource.answer import SCHEMAS, Json, error_codes, ref
+from pdpp.model.vocabulary import RANGE_OPERATORS
+from pdpp.resource.answer import SCHEMAS, SHA256, Json, error_codes, ref
 from pdpp.resource.endpoint import VERSION
 from pdpp.resource.parameter import Parameter, Shape
 from pdpp.resource.routes import BASE, ROUTES, Route
@@ -43,7 +44,6 @@ _LISTS: Mapping[str, str] = {
     "searchSemantic": "SearchResultList",
     "searchHybrid": "SearchResultList",
 }
-_BLOB_ID = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 _BODIES: Mapping[str, Json] = {
     "ingest": {"schema": {"type": "string", "description": "One IngestLine a line."}},
     "storeBlob": {},
@@ -121,7 +121,7 @@ def _operation(route: Route) -> Json:
 
 
 def _path_parameter(name: str) -> Json:
-    schema = _BLOB_ID if name == "blob_id" else {"type": "string", "pattern": "^[^/]+$"}
+    schema = SHA256 if name == "blob_id" else {"type": "string", "pattern": "^[^/]+$"}
     return {"name": name, "in": "path", "required": True, "schema": schema}
 
 
@@ -187,7 +187,7 @@ def _schema(parameter: Parameter) -> Json:
 
 _RANGES: Json = {
     "type": "object",
-    "properties": {operator: {"type": "string"} for operator in ("gte", "gt", "lte", "lt")},
+    "properties": {operator: {"type": "string"} for operator in RANGE_OPERATORS},
     "additionalProperties": False,
 }
 

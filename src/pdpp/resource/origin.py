@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from starlette.types import Scope
 
+from pdpp.resource.header import headers_of
 from pdpp.resource.settings import Settings
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -24,7 +25,7 @@ def public_origin(scope: Scope, settings: Settings) -> str:
     """Return the address under which the caller knows this server."""
     if settings.public:
         return settings.origin
-    headers = _headers(scope)
+    headers = headers_of(scope)
     if from_proxy(scope, settings):
         return _forwarded(headers) or settings.origin
     host = headers.get("host", "")
@@ -39,7 +40,7 @@ def from_proxy(scope: Scope, settings: Settings) -> bool:
 def sender(scope: Scope, settings: Settings) -> str:
     """Return the address a request comes from, as far back as trusted proxies tell."""
     address = _peer(scope)
-    told = _headers(scope).get("x-forwarded-for", "")
+    told = headers_of(scope).get("x-forwarded-for", "")
     for earlier in reversed([part.strip() for part in told.split(",") if part.strip()]):
         if not _trusted(address, settings):
             break
@@ -89,7 +90,3 @@ def _is_another_name(host: str, origin: str) -> bool:
     own, _, port = urlsplit(origin).netloc.rpartition(":")
     name, _, asked = host.lower().rpartition(":")
     return own in LOOPBACK and name in LOOPBACK and asked == port
-
-
-def _headers(scope: Scope) -> dict[str, str]:
-    return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}

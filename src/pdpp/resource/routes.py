@@ -135,7 +135,7 @@ ROUTES: tuple[Route, ...] = (
                 "count",
                 Shape.CHOICE,
                 "Whether to count all that match.",
-                ("none", "estimated", "exact"),
+                schema.COUNT_KINDS,
                 default="none",
             ),
             _FIELDS,

@@ -7,15 +7,15 @@ from typing import Any
 from pdpp.authz.principal import Principal
 from pdpp.evidence.compact import LEGEND, compact_schema
 from pdpp.model import instant
-from pdpp.model.declaration import TIMES, Field
+from pdpp.model.declaration import TIMES, Field, Relationship
 from pdpp.model.errors import AmbiguousSchemaDetail, InvalidRequest
 from pdpp.resource.call import Call, ambiguous, refused_stream, visible_views
 from pdpp.resource.envelope import list_envelope, source_of
-from pdpp.resource.reader import expandable
+from pdpp.resource.relation import expandable
 from pdpp.store.cell import cell_json
 from pdpp.store.scope import Reach
 
-COUNT_KINDS = ["none", "estimated", "exact"]
+COUNT_KINDS = ("none", "estimated", "exact")
 
 
 def get_schema(call: Call) -> dict[str, Any]:
@@ -121,18 +121,9 @@ def _row(call: Call, reach: Reach, count: int, *, fields: bool) -> dict[str, Any
             {"id": name, "label": stream.views[name].label, "fields": list(shown)}
             for name, shown in visible_views(reach).items()
         ],
-        "expand": [
-            {
-                "name": relation.name,
-                "stream": relation.stream,
-                "cardinality": relation.cardinality.value,
-                "default_limit": relation.default_limit,
-                "max_limit": relation.max_limit,
-            }
-            for relation in expandable(call, reach).values()
-        ],
+        "expand": [_relation(relation) for relation in expandable(call, reach).values()],
         "search": ["lexical"] if reach.lexical_places() else [],
-        "count": COUNT_KINDS,
+        "count": list(COUNT_KINDS),
         "aggregate_count": stream.countable,
     }
     if reach.time is not None:
@@ -141,6 +132,16 @@ def _row(call: Call, reach: Reach, count: int, *, fields: bool) -> dict[str, Any
             "until": None if reach.time.until is None else instant.to_text(reach.time.until),
         }
     return row
+
+
+def _relation(relation: Relationship) -> dict[str, Any]:
+    return {
+        "name": relation.name,
+        "stream": relation.stream,
+        "cardinality": relation.cardinality.value,
+        "default_limit": relation.default_limit,
+        "max_limit": relation.max_limit,
+    }
 
 
 def _shown(reach: Reach, name: str | None) -> str | None:

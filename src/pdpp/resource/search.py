@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from pdpp.evidence.analyse import Match, Phrase, find, parse_query
-from pdpp.evidence.card import make_name
+from pdpp.evidence.card import NAMING, make_name
 from pdpp.evidence.excerpt import descriptor, excerpt
 from pdpp.evidence.handle import Handle
 from pdpp.evidence.text import digest
@@ -22,7 +22,6 @@ from pdpp.resource.filters import apply_filters
 from pdpp.store.port import Hit, HitPage, SearchPosition, SearchQuery
 from pdpp.store.scope import Reach, roles_of
 
-PREVIEW_CHARS = 150
 ROOM, CURSORS = "pdpp-room", "PDPP-Cursors"
 """The header of a caller with little room for hits, and the one with the cursors after the last."""
 
@@ -31,7 +30,6 @@ MOST_EXCERPTS = 1
 _IDENTITY = frozenset({Role.TITLE, Role.ACTOR, Role.LINK})
 """Roles that say what a record is; a match in them finds it but is no passage to quote."""
 
-_NAMING = frozenset({Role.TITLE, Role.EVENT_TIME})
 _ROOM = re.compile(r"[0-9]{1,9}\Z", re.ASCII)
 _MOST_TOLD = 3_000
 """Characters of cursors in a header; more may be too many for what stands between."""
@@ -196,7 +194,7 @@ def _handle_before(reach: Reach) -> str:
 @lru_cache(maxsize=4_096)
 def _naming_roles(reach: Reach) -> Mapping[str, str]:
     """Return the roles of the fields that say what a hit is called and when it happened."""
-    return {name: role for name, role in roles_of(reach).items() if role in _NAMING}
+    return {name: role for name, role in roles_of(reach).items() if role in NAMING}
 
 
 class _Place(NamedTuple):
@@ -239,7 +237,7 @@ def _passage(
     reach: Reach, key: str, place: _Place, text: str, found: Sequence[Match]
 ) -> dict[str, Any]:
     return descriptor(
-        excerpt(text, found, PREVIEW_CHARS),
+        excerpt(text, found),
         connection_id=reach.connection_id,
         stream=reach.stream.name,
         record_id=key,

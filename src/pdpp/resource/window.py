@@ -1,16 +1,14 @@
 """Field windows: a bounded read of one field, by offset or around a match."""
 
 from functools import partial
-from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import orjson
 
-from pdpp.evidence.analyse import parse_query
-from pdpp.evidence.binary import Binary, describe, is_text_media
+from pdpp.evidence.binary import Binary, decoded_text, describe, is_text_media
+from pdpp.evidence.handle import path_part
 from pdpp.evidence.text import digest, field_text
-from pdpp.evidence.window import DEFAULT_AROUND, Window, match_window, slice_window
+from pdpp.evidence.window import Window, chosen_window
 from pdpp.model.declaration import Field, Kind
 from pdpp.model.errors import FieldNotText, InvalidWindow, NotFound
 from pdpp.receipts.served import of_window
@@ -60,18 +58,7 @@ def _check_mode(call: Call) -> None:
 
 
 def _window(call: Call, text: str) -> Window:
-    query, values = call.query.text("q"), call.query.values
-    if query is None:
-        limit = values.get("limit_chars")
-        if limit is None:
-            return slice_window(text, values.get("offset_chars", 0))
-        return slice_window(text, values.get("offset_chars", 0), limit)
-    window = match_window(
-        text,
-        parse_query(query),
-        values.get("before_chars", DEFAULT_AROUND),
-        values.get("after_chars", DEFAULT_AROUND),
-    )
+    window = chosen_window(text, call.query.values)
     if window is None:
         raise NotFound(
             f"{call.query.text('field')!r} of this record does not hold the words of q; "
@@ -90,14 +77,10 @@ def readable_text(
         return field_text(value), None
     named = binary.blob_id if declared.kind is Kind.BLOB else None
     blob = store.blob(named) if named is not None else None
-    readable = is_text_media(binary.media_type)
+    readable = is_text_media(binary.media_type) and blob is not None and blob.path.is_file()
     if blob is None or not readable or blob.size_bytes > most_bytes:
         raise not_text(declared.name, binary, blob)
-    return _decoded(blob.path), binary.media_type
-
-
-def _decoded(path: Path) -> str:
-    return path.read_bytes().decode("utf-8-sig", "replace")
+    return decoded_text(blob.path.read_bytes()), binary.media_type
 
 
 def not_text(field: str, binary: Binary, blob: Blob | None) -> FieldNotText:
@@ -113,7 +96,7 @@ def not_text(field: str, binary: Binary, blob: Blob | None) -> FieldNotText:
             "size_bytes": blob.size_bytes,
             "sha256": blob.blob_id,
             "blob_id": blob.blob_id,
-            "blob_route": f"/v1/blobs/{quote(blob.blob_id, safe='')}",
+            "blob_route": f"/v1/blobs/{path_part(blob.blob_id)}",
         }
         where = f"read its bytes with GET {detail['blob_route']}"
     return FieldNotText(

@@ -6,12 +6,15 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from pdpp.evidence.binary import OCTETS
 from pdpp.model.errors import PayloadTooLarge
 
 CHUNK = 1 << 18
+_UNFINISHED = ".new-"
 MEDIA_TYPE = re.compile(
     r"(?=.{1,200}\Z)[\w.+-]+/[\w.+-]+(?:\s*;\s*[\w.+-]+=[\w.+\"-]+)*\Z", re.ASCII
 )
@@ -34,7 +37,7 @@ class BlobFolder:
         """
         for folder in (self._folder.parent, self._folder):
             folder.mkdir(exist_ok=True, mode=0o700)
-        descriptor, name = tempfile.mkstemp(dir=self._folder, prefix=".new-")
+        descriptor, name = tempfile.mkstemp(dir=self._folder, prefix=_UNFINISHED)
         try:
             with os.fdopen(descriptor, "wb") as target:
                 digest, size = hashlib.sha256(), 0
@@ -59,6 +62,16 @@ class BlobFolder:
         target = self.path(blob_id)
         target.parent.mkdir(exist_ok=True, mode=0o700)
         os.replace(written, target)
+
+    def sweep(self, before: int) -> int:
+        """Remove what killed uploads left behind, if nothing was written to it since a moment."""
+        removed = 0
+        for path in self._folder.glob(f"{_UNFINISHED}*"):
+            with suppress(FileNotFoundError):
+                if path.stat().st_mtime_ns // 1_000 < before:
+                    path.unlink()
+                    removed += 1
+        return removed
 
     def copy(self, target: Path) -> None:
         """Copy every blob that is complete into another folder."""
@@ -88,9 +101,7 @@ class BlobFolder:
 def media_type_of(reference: object) -> str:
     """Return the media type that a record's own reference to a blob names."""
     named = reference.get("mime_type") if isinstance(reference, dict) else None
-    return (
-        named if isinstance(named, str) and MEDIA_TYPE.match(named) else "application/octet-stream"
-    )
+    return named if isinstance(named, str) and MEDIA_TYPE.match(named) else OCTETS
 
 
 def chunks(source: BinaryIO) -> Iterator[bytes]:

@@ -33,11 +33,6 @@ def _number(value: Any) -> CellValue:
 _CONVERTERS = {Kind.TEXT: _text, Kind.BOOLEAN: _truth, **dict.fromkeys(TIMES, _moment)}
 
 
-def cell_value(kind: Kind, value: Any) -> CellValue:
-    """Return a field's value as it is compared, or None where it is absent or of another kind."""
-    return None if value is None else _CONVERTERS.get(kind, _number)(value)
-
-
 def cells_of(
     places: Mapping[str, tuple[int, Kind]],
 ) -> Callable[[Mapping[str, Any]], list[CellValue]]:
@@ -54,11 +49,6 @@ def cells_of(
         return made
 
     return cells
-
-
-def cell_values(places: Mapping[str, tuple[int, Kind]], data: Mapping[str, Any]) -> list[CellValue]:
-    """Return one record's cells in the order of their places."""
-    return cells_of(places)(data)
 
 
 def cell_json(kind: Kind, value: CellValue) -> str | int | float | bool | None:

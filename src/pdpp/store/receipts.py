@@ -94,10 +94,6 @@ class ReceiptBook(Protocol):
         """Begin to write; a predecessor that ended without saying so leaves a gap in the log."""
         ...
 
-    def append(self, receipts: Sequence[Receipt]) -> None:
-        """Write receipts, all of them or none."""
-        ...
-
     def write(self, sheets: Sequence["Sheet"]) -> None:
         """Write sheets of receipts, all of them or none."""
         ...

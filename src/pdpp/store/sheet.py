@@ -58,7 +58,8 @@ class Sheet:
             at, client_id = receipt.at, receipt.client_id
             if readers.get(client_id, -1) < at:
                 readers[client_id] = at
-            told = receipt[_RECORDS:] if receipt.bytes or receipt.detail else receipt[8:_BYTES]
+            end = None if receipt.bytes or receipt.detail else _BYTES
+            told = receipt[_RECORDS:end]
             rows.append((at, number, *told))
         line = orjson.dumps(rows)[1:-1]
         self._lines.append(line)

@@ -12,6 +12,7 @@ from pdpp.authz.principal import Principal
 from pdpp.model.errors import InsufficientScope
 from pdpp.model.instant import SECOND
 from pdpp.resource.endpoint import Service
+from pdpp.resource.header import headers_of
 from pdpp.resource.routes import Route
 from pdpp.watch.exposition import MEDIA_TYPE, family, ingest_lines, request_lines, single
 from pdpp.watch.meter import Meter
@@ -41,9 +42,8 @@ class Metrics(Page):
     async def answer(self, scope: Scope) -> Answer:
         """Answer with every metric."""
         service = self._service
-        headers = dict(scope["headers"])
-        bearer = headers.get(b"authorization", b"").decode("latin-1")
-        principal = service.gate.admit(bearer or None, resources={service.settings.origin})
+        bearer = headers_of(scope).get("authorization")
+        principal = service.gate.admit(bearer, resources={service.settings.origin})
         service.buckets.take(principal.token.hash)
         if not principal.is_owner:
             raise InsufficientScope("Only the owner may read the metrics; a grant reads records.")

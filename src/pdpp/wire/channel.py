@@ -26,7 +26,7 @@ class Unreachable(Exception):
 
 
 class Channel:
-    """Speaks HTTP to a server elsewhere; one retry where a kept connection dropped."""
+    """Speaks HTTP to a server elsewhere; what a dropped connection takes along is asked anew."""
 
     def __init__(self, origin: str, *, timeout: float = 30.0) -> None:
         self.origin = origin.rstrip("/")
@@ -42,7 +42,7 @@ class Channel:
 
         def ask(connection: "HTTPConnection") -> Reply:
             connection.request(method, self._base + target, headers=dict(headers))
-            reply = self._read(connection)
+            reply = read_reply(connection, self.origin, self._timeout, MOST_BYTES)
             self._idle.append(connection)
             return reply
 
@@ -69,10 +69,11 @@ class Channel:
                 raise Unreachable(
                     f"{self.origin} did not answer within {self._timeout:g} s"
                 ) from None
-            except (OSError, HTTPException) as problem:
+            except (OSError, HTTPException, UnicodeError) as problem:
                 connection.close()
                 if attempt == 2 or isinstance(problem, ConnectionRefusedError):
                     raise _unreachable(self.origin, problem) from None
+                self.close()  # The others were kept as long, and the second try wants a new one.
             except BaseException:
                 connection.close()
                 raise
@@ -87,31 +88,11 @@ class Channel:
             kind = HTTPSConnection if self._secure else HTTPConnection
             return kind(self._host, self._port, timeout=self._timeout)
 
-    def _read(self, connection: "HTTPConnection") -> Reply:
-        """Read an answer to its end, in the time and within the size there is for it."""
-        from http.client import IncompleteRead
-
-        deadline = time.monotonic() + self._timeout
-        response = connection.getresponse()
-        total, body = response.length, bytearray()
-        while total is None or len(body) < total:
-            chunk = response.read1(_CHUNK if total is None else min(_CHUNK, total - len(body)))
-            body += chunk
-            if len(body) > MOST_BYTES:
-                raise Unreachable(f"{self.origin} answered with more than {MOST_BYTES} bytes")
-            if time.monotonic() > deadline:
-                raise TimeoutError
-            if not chunk:
-                break
-        if total is not None and len(body) < total:
-            raise IncompleteRead(bytes(body), total - len(body))
-        response.close()
-        return Reply(response.status, _headers(response), bytes(body))
-
     def close(self) -> None:
         """Let every connection go."""
-        while self._idle:
-            self._idle.pop().close()
+        idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
 
 
 class Download:
@@ -151,6 +132,28 @@ class Download:
         """Let the connection go."""
         self._response.close()
         self._connection.close()
+
+
+def read_reply(connection: "HTTPConnection", origin: str, seconds: float, most_bytes: int) -> Reply:
+    """Read an answer to its end, in the time and within the size there is for it."""
+    from http.client import IncompleteRead
+
+    deadline = time.monotonic() + seconds
+    response = connection.getresponse()
+    total, body = response.length, bytearray()
+    while total is None or len(body) < total:
+        chunk = response.read1(_CHUNK if total is None else min(_CHUNK, total - len(body)))
+        body += chunk
+        if len(body) > most_bytes:
+            raise Unreachable(f"{origin} answered with more than {most_bytes} bytes")
+        if time.monotonic() > deadline:
+            raise TimeoutError
+        if not chunk:
+            break
+    if total is not None and len(body) < total:
+        raise IncompleteRead(bytes(body), total - len(body))
+    response.close()
+    return Reply(response.status, _headers(response), bytes(body))
 
 
 def _headers(response: "HTTPResponse") -> dict[str, str]:

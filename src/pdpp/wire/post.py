@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from pdpp.wire.channel import Reply, Unreachable
+from pdpp.wire.channel import Reply, Unreachable, read_reply
 
 _TIMEOUT = 30.0
 _MOST_BYTES = 1 << 20
@@ -39,21 +40,16 @@ def _send(method: str, address: str, body: str | None, content_type: str | None)
     """Speak to one address; nothing is sent twice, since a second time may mean something else."""
     from http.client import HTTPConnection, HTTPException, HTTPSConnection
 
-    parts = urlsplit(address)
-    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-    connection = kind(parts.hostname or "", parts.port, timeout=_TIMEOUT)
     headers = {"Accept": "application/json"}
     if content_type is not None:
         headers["Content-Type"] = content_type
-    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    origin = "/".join(address.split("/", 3)[:3])
     try:
-        connection.request(method, target, body, headers)
-        response = connection.getresponse()
-        received = response.read(_MOST_BYTES)
-        named = {name.lower(): value for name, value in response.getheaders()}
-    except (OSError, HTTPException) as problem:
-        origin = f"{parts.scheme}://{parts.netloc}"
+        parts = urlsplit(address)
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        with closing(kind(parts.hostname or "", parts.port, timeout=_TIMEOUT)) as connection:
+            connection.request(method, target, body, headers)
+            return read_reply(connection, origin, _TIMEOUT, _MOST_BYTES)
+    except (OSError, HTTPException, ValueError) as problem:
         raise Unreachable(f"{origin} cannot be reached ({type(problem).__name__})") from None
-    finally:
-        connection.close()
-    return Reply(response.status, named, received)

@@ -69,13 +69,13 @@ MUTANTS = (
     Mutant(
         TRUE,
         "begins a window one character late",
-        (("pdpp.resource.window:slice_window", _shifted),),
+        (("pdpp.evidence.window:slice_window", _shifted),),
         (f"{_WINDOW}::test_a_window_is_exactly_the_slice_of_the_stored_field",),
     ),
     Mutant(
         TRUE,
         "counts code units where it says characters",
-        (("pdpp.resource.window:slice_window", _by_code_units),),
+        (("pdpp.evidence.window:slice_window", _by_code_units),),
         (f"{_WINDOW}::test_a_window_is_exactly_the_slice_of_the_stored_field",),
     ),
     Mutant(

@@ -71,7 +71,7 @@ MUTANTS = (
         "leaves out of the changes what went away",
         (
             (
-                "pdpp.resource.reader:ChangeQuery",
+                "pdpp.resource.changes:ChangeQuery",
                 lambda real: lambda **asked: real(**{**asked, "tombstones": False}),
             ),
         ),

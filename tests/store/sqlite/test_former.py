@@ -10,6 +10,7 @@ import pytest
 from tests.store.world import Clock
 
 from pdpp.store.receipts import Event, Receipt, ReceiptQuery
+from pdpp.store.sheet import Sheet
 from pdpp.store.sqlite import chain
 from pdpp.store.sqlite.anchor import SettingAnchor
 from pdpp.store.sqlite.receipts import RECEIPTS_NAME
@@ -100,7 +101,7 @@ def test_what_the_last_version_wrote_is_read_as_before(store: SqliteStore) -> No
 def test_new_receipts_follow_the_old_ones_in_one_chain(store: SqliteStore) -> None:
     hashes = write_former(store, OLD)
     store.receipts.begin()
-    store.receipts.append([NEW, NEW._replace(client_id=None)])
+    store.receipts.write([Sheet([NEW, NEW._replace(client_id=None)])])
     store.receipts.finish()
     assert [entry.receipt for entry in store.receipts.receipts(ALL, 3)] == [
         NEW._replace(client_id=None),
@@ -132,7 +133,7 @@ def test_old_receipts_that_are_touched_later_show(
     store: SqliteStore, change: str, problem: str
 ) -> None:
     write_former(store, OLD)
-    store.receipts.append([NEW])
+    store.receipts.write([Sheet([NEW])])
     assert store.receipts.verify().problems == ()
     sql(store, change)
     assert store.receipts.verify().problems[0].startswith(problem)
@@ -165,8 +166,8 @@ def test_a_writer_of_the_last_version_that_was_killed_is_missed(store: SqliteSto
 def test_the_oldest_make_room_first_in_either_form(store: SqliteStore) -> None:
     write_former(store, OLD)
     book = store.receipts
-    book.append([NEW])
-    book.append([NEW])
+    book.write([Sheet([NEW])])
+    book.write([Sheet([NEW])])
     book.trim(3, 1 << 30)
     assert (book.verify().first, book.verify().problems) == (4, ())
     assert numbers(store, ALL) == [7, 6, 5, 4]

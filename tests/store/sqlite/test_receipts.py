@@ -79,7 +79,7 @@ def test_receipts_come_back_newest_first_as_they_were_given(book: ReceiptFile) -
         read(3, operation="readBlob", detail="ab" * 32, bytes=70, fields=("cover",)),
         read(4, records=("ключ", "k2"), fields=()),
     ]
-    book.append(given)
+    book.write([Sheet(given)])
     kept = list(book.receipts(ALL))
     assert [entry.receipt for entry in kept] == given[::-1]
     assert [entry.number for entry in kept] == [4, 3, 2, 1]
@@ -90,7 +90,7 @@ def test_receipts_come_back_newest_first_as_they_were_given(book: ReceiptFile) -
 
 
 def test_receipts_are_found_by_client_grant_and_time(book: ReceiptFile) -> None:
-    book.append([read(1), read(2, client_id="other"), read(3, grant_id="grt_2")])
+    book.write([Sheet([read(1), read(2, client_id="other"), read(3, grant_id="grt_2")])])
     numbers = {
         "client": [e.number for e in book.receipts(ReceiptQuery(client_id="agent"))],
         "grant": [e.number for e in book.receipts(ReceiptQuery(grant_id="grt_1"))],
@@ -102,7 +102,7 @@ def test_receipts_are_found_by_client_grant_and_time(book: ReceiptFile) -> None:
 
 def test_what_happened_to_the_log_is_told_apart_and_who_read_last(book: ReceiptFile) -> None:
     gap = Receipt(2_000, Event.GAP, detail="something is missing")
-    book.append([read(1), gap, read(2), read(3, client_id="other")])
+    book.write([Sheet([read(1), gap, read(2), read(3, client_id="other")])])
     assert [entry.receipt for entry in book.events()] == [gap]
     assert list(book.events(2_001)) == []
     assert book.last_read("agent") == 1_002
@@ -110,14 +110,18 @@ def test_what_happened_to_the_log_is_told_apart_and_who_read_last(book: ReceiptF
 
 
 def test_totals_count_each_record_once_and_every_character(book: ReceiptFile) -> None:
-    book.append(
+    book.write(
         [
-            read(1, records=("a", "b"), characters=20),
-            read(2, records=("b", "c"), characters=30),
-            read(3, records=("b",), stream="tasks", characters=5),
-            read(4, connection_id="cin_2", records=(), bytes=9, characters=100),
-            read(5, client_id=None, records=("z",), characters=1),
-            read(6, connection_id=None, records=(), characters=7),
+            Sheet(
+                [
+                    read(1, records=("a", "b"), characters=20),
+                    read(2, records=("b", "c"), characters=30),
+                    read(3, records=("b",), stream="tasks", characters=5),
+                    read(4, connection_id="cin_2", records=(), bytes=9, characters=100),
+                    read(5, client_id=None, records=("z",), characters=1),
+                    read(6, connection_id=None, records=(), characters=7),
+                ]
+            )
         ]
     )
     found = [tuple(total) for total in book.totals(ALL)]
@@ -158,14 +162,14 @@ def _hashes(kept: list[Kept], ends: tuple[int, ...]) -> list[list[bytes]]:
 
 
 def test_what_many_receipts_have_in_common_is_written_once(store: SqliteStore) -> None:
-    store.receipts.append([read(number) for number in range(100)])
+    store.receipts.write([Sheet([read(number) for number in range(100)])])
     content = bytes(store.receipts._db.execute("SELECT content FROM sheet").get)
     assert content.count(b"grt_1") == content.count(b"listRecords") == 1
     assert len(content) < 100 * 30
 
 
 def test_nothing_to_write_writes_nothing(book: ReceiptFile) -> None:
-    book.append([])
+    book.write([Sheet([])])
     assert (book.verify().length, book.verify().problems) == (0, ())
 
 
@@ -393,7 +397,7 @@ def test_a_log_that_was_ended_properly_has_no_gap(tmp_path: Path, clock: Clock) 
 def test_a_writer_that_did_not_end_leaves_a_gap(tmp_path: Path, clock: Clock) -> None:
     store = SqliteStore(tmp_path, clock)
     store.receipts.begin()
-    store.receipts.append([read(at=clock() + instant.SECOND)])
+    store.receipts.write([Sheet([read(at=clock() + instant.SECOND)])])
     store.close()
     clock.pass_by(60)
     store = SqliteStore(tmp_path, clock)
@@ -447,7 +451,7 @@ def _write_until_killed(folder: Path, told: Connection) -> None:
     number = 0
     while True:
         number += 1
-        store.receipts.append([read(number, at=instant.now())])
+        store.receipts.write([Sheet([read(number, at=instant.now())])])
         told.send(number)
 
 
@@ -532,7 +536,7 @@ def test_far_too_many_go_at_once(book: ReceiptFile) -> None:
 
 def test_receipts_that_were_written_together_go_together(book: ReceiptFile) -> None:
     for start in range(0, 100, 25):
-        book.append([read(number, client_id=f"agent{start}") for number in range(25)])
+        book.write([Sheet([read(number, client_id=f"agent{start}") for number in range(25)])])
     book.trim(99, 1 << 30)
     verdict = book.verify()
     assert (verdict.first, verdict.length, verdict.problems) == (26, 76, ())
@@ -545,7 +549,7 @@ def test_receipts_that_were_written_together_go_together(book: ReceiptFile) -> N
 def test_a_log_stays_within_its_bytes(book: ReceiptFile) -> None:
     most = 300_000
     for _ in range(60):
-        book.append([read(number, records=("k" * 400,) * 5) for number in range(20)])
+        book.write([Sheet([read(number, records=("k" * 400,) * 5) for number in range(20)])])
         book.trim(1_000_000, most)
     assert book._path.stat().st_size < 2 * most
     assert book.verify().problems == ()
@@ -562,7 +566,7 @@ def test_a_log_far_beyond_its_bytes_is_trimmed_until_it_fits(book: ReceiptFile) 
 
 def test_a_log_is_never_trimmed_to_nothing(book: ReceiptFile) -> None:
     book.trim(0, 0)
-    book.append([read()])
+    book.write([Sheet([read()])])
     book.trim(0, 0)
     assert book.verify().length == 1
 
@@ -642,7 +646,7 @@ def test_a_file_that_cannot_be_written_is_an_error_and_nothing_is_kept(
     fill(book, 2)
     book._db.pragma("max_page_count", 1)
     with pytest.raises(StoreError, match=r"cannot write to .*full"):
-        book.append([read(number, records=("k" * 500,) * 20) for number in range(50)])
+        book.write([Sheet([read(number, records=("k" * 500,) * 20) for number in range(50)])])
     assert book.verify().length == 2
     book._db.pragma("max_page_count", 1_000_000)
     fill(book, 1)

@@ -12,7 +12,7 @@ from tests.store.records import FEWER, KEYS, MESSAGES
 from tests.store.world import Clock, Data, World, declare, fresh, stream
 
 from pdpp.model import instant
-from pdpp.store.cell import CellValue, cell_values
+from pdpp.store.cell import CellValue, cells_of
 from pdpp.store.port import Written
 from pdpp.store.scope import digest_of
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
@@ -45,7 +45,7 @@ def meant(world: World, records: dict[str, Data]) -> Cells:
     return {
         (place, key): value
         for key, data in records.items()
-        for place, value in enumerate(cell_values(feed.cells, data))
+        for place, value in enumerate(cells_of(feed.cells)(data))
     }
 
 

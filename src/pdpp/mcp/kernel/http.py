@@ -80,7 +80,7 @@ class Endpoint:
 
     async def _body(self, headers: Headers, receive: Receive) -> bytes:
         declared, body, more = headers.get("content-length", ""), bytearray(), True
-        size = int(declared) if declared.isdigit() else 0
+        size = int(declared) if declared.isdecimal() else 0
         while size <= self.max_bytes:
             if not more:
                 return bytes(body)

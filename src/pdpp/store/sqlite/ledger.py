@@ -67,7 +67,7 @@ class SqliteLedger(SqliteShelf):
             rows = self._db.execute(f"SELECT {key} FROM {table} {of_client}", (SUBJECT, client_id))
             for (found,) in rows.fetchall():
                 revoke(self._db, str(found), now)
-        self._revoke("refresh INDEXED BY refresh_client", "client_id", client_id, now)
+        vault.revoke(self._db, "refresh INDEXED BY refresh_client", "client_id", client_id, now)
         self._db.execute(
             "DELETE FROM slip INDEXED BY slip_client WHERE subject = ? AND client_id = ?",
             (SUBJECT, client_id),
@@ -152,7 +152,7 @@ class SqliteLedger(SqliteShelf):
 
     def withdraw(self, refresh: Refresh, now: int) -> None:
         """Revoke what was given for a refresh token: its successor and the access token with it."""
-        self._revoke("refresh", "hash", str(refresh.successor), now)
+        vault.revoke(self._db, "refresh", "hash", str(refresh.successor), now)
         self._db.execute(
             "UPDATE token INDEXED BY token_family SET revoked_at = ? WHERE subject = ?"
             " AND family = ? AND created_at >= ? AND revoked_at IS NULL",
@@ -161,8 +161,8 @@ class SqliteLedger(SqliteShelf):
 
     def revoke_family(self, family: str, now: int) -> None:
         """Revoke every refresh token and access token of a family."""
-        self._revoke("refresh INDEXED BY refresh_family", "family", family, now)
-        self._revoke("token INDEXED BY token_family", "family", family, now)
+        vault.revoke(self._db, "refresh INDEXED BY refresh_family", "family", family, now)
+        vault.revoke(self._db, "token INDEXED BY token_family", "family", family, now)
 
     def add_token(self, token: Token) -> None:
         """Keep a token's hash."""
@@ -170,14 +170,7 @@ class SqliteLedger(SqliteShelf):
 
     def revoke_token(self, token_hash: str, now: int) -> None:
         """Revoke one access token."""
-        self._revoke("token", "hash", token_hash, now)
-
-    def _revoke(self, table: str, column: str, value: str, now: int) -> None:
-        self._db.execute(
-            f"UPDATE {table} SET revoked_at = ? WHERE subject = ? AND {column} = ?"
-            " AND revoked_at IS NULL",
-            (now, SUBJECT, value),
-        )
+        vault.revoke(self._db, "token", "hash", token_hash, now)
 
     # Approvals
 

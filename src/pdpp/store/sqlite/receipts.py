@@ -172,10 +172,6 @@ class ReceiptFile:
             for _, began in gone
         ]
 
-    def append(self, receipts: Sequence[Receipt]) -> None:
-        """Write receipts, all of them or none."""
-        self.write([Sheet(receipts)])
-
     def write(self, sheets: Sequence[Sheet]) -> None:
         """Write sheets of receipts, all of them or none."""
         with self._writing() as db:

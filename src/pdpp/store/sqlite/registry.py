@@ -1,7 +1,7 @@
 """The registry: declarations, connections and feeds as they are kept, and re-indexing."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 import orjson
@@ -10,13 +10,14 @@ from pdpp.model.declaration import Declaration, Kind, Stream
 from pdpp.model.errors import Conflict, NotFound
 from pdpp.model.validation import parse_declaration
 from pdpp.store.catalogue import Catalogue, Connection, Feed
-from pdpp.store.cell import cell_values
+from pdpp.store.cell import cells_of
 from pdpp.store.sqlite.draft import blobs_of, words_of
 from pdpp.store.sqlite.layout import MOST_FEEDS, MOST_PLACES, index_row
 from pdpp.store.sqlite.predicate import ABSENT, SUBJECT
 
 Progress = Callable[[int], None]
 _Places = dict[str, list[Any]]
+_Row = tuple[int, str, bytes]
 _CHUNK = 1_000
 
 
@@ -91,18 +92,10 @@ def register(
     One that is the current one already changes nothing.
     """
     key = declaration.connector_key
-    held = next(
-        db.execute(
-            "SELECT d.document, s.revision FROM source s JOIN declaration d"
-            " ON d.subject = s.subject AND d.revision = s.revision"
-            " WHERE s.subject = ? AND s.connector_key = ?",
-            (SUBJECT, key),
-        ),
-        None,
-    )
-    if held is not None and orjson.loads(held[0])["source"]["id"] != declaration.source_id:
+    held = _current(db, key)
+    if held is not None and held.document["source"]["id"] != declaration.source_id:
         raise Conflict(f"{key!r} already names another source; choose another connector_key.")
-    if held is not None and held[1] == declaration.revision:
+    if held is not None and held.revision == declaration.revision:
         return
     db.execute(
         "INSERT OR IGNORE INTO declaration VALUES (?, ?, ?, ?, ?)",
@@ -127,15 +120,8 @@ def connect(db: apsw.Connection, connection: Connection) -> None:
     )
     if row is not None and row[0] != connection.connector_key:
         raise Conflict(f"{connection.connection_id!r} is already a connection of {row[0]!r}.")
-    document = next(
-        db.execute(
-            "SELECT d.document FROM source s JOIN declaration d ON d.subject = s.subject"
-            " AND d.revision = s.revision WHERE s.subject = ? AND s.connector_key = ?",
-            (SUBJECT, connection.connector_key),
-        ),
-        None,
-    )
-    if document is None:
+    current = _current(db, connection.connector_key)
+    if current is None:
         raise NotFound(
             f"There is no source {connection.connector_key!r}; register it with pdpp source add."
         )
@@ -144,7 +130,27 @@ def connect(db: apsw.Connection, connection: Connection) -> None:
         (SUBJECT, connection.connection_id, connection.connector_key, connection.display_name),
     )
     _raise_version(db)
-    _lay_feeds(db, connection, parse_declaration(orjson.loads(document[0])), None)
+    _lay_feeds(db, connection, parse_declaration(current.document), None)
+
+
+class _Current(NamedTuple):
+    """The current declaration of a source as it was written."""
+
+    revision: str
+    document: Any
+
+
+def _current(db: apsw.Connection, connector_key: str) -> _Current | None:
+    row = next(
+        db.execute(
+            "SELECT d.revision, d.document FROM source s JOIN declaration d"
+            " ON d.subject = s.subject AND d.revision = s.revision"
+            " WHERE s.subject = ? AND s.connector_key = ?",
+            (SUBJECT, connector_key),
+        ),
+        None,
+    )
+    return None if row is None else _Current(str(row[0]), orjson.loads(row[1]))
 
 
 def _raise_version(db: apsw.Connection) -> None:
@@ -191,7 +197,9 @@ def _lay_feeds(
         elif after != before:
             db.execute("UPDATE feed SET places = ? WHERE id = ?", (text, row[0]))
             if after["time"] != before["time"]:
-                db.execute("UPDATE ghost SET time = NULL WHERE feed = ?", (row[0],))
+                db.execute(
+                    "UPDATE ghost SET time = NULL WHERE subject = ? AND feed = ?", (SUBJECT, row[0])
+                )
                 db.execute(
                     "UPDATE record SET stamps = json_remove(stamps, '$.\"\"')"
                     " WHERE subject = ? AND feed = ? AND stamps IS NOT NULL",
@@ -237,49 +245,56 @@ def _lay_places(stream: Stream, before: _Places) -> _Places:
 
 def _reindex(db: apsw.Connection, feed: Feed, before: _Places, progress: Progress | None) -> None:
     """Rewrite the cells and words of a feed's records from their data."""
-    old_lexical = before["lexical"]
+    lexical = before["lexical"]
     stale = [
         place
-        for place, name in enumerate(old_lexical)
+        for place, name in enumerate(lexical)
         if name is not None and feed.lexical.get(name) != place
     ]
     fresh = {
         place
         for name, place in feed.lexical.items()
-        if place >= len(old_lexical) or old_lexical[place] != name
+        if place >= len(lexical) or lexical[place] != name
     }
     for table in ("cell", "blob_use"):
         db.execute(f"DELETE FROM {table} WHERE subject = ? AND feed = ?", (SUBJECT, feed.id))
     done = 0
     for rows in _chunks(db, feed.id):
-        records, cells, words, gone, blobs = [], [], [], [], []
-        for number, key, data in rows:
-            record = orjson.loads(data)
-            values = cell_values(feed.cells, record)
-            consent = feed.stream.consent_time_field
-            time = values[feed.cells[consent][0]] if consent is not None else None
-            records.append((orjson.dumps(values).decode(), time, number))
-            for place, _ in feed.cells.values():
-                held = ABSENT if values[place] is None else values[place]
-                cells.append((SUBJECT, feed.id, place, held, key, number))
-            blobs += [(SUBJECT, b, feed.id, name, key) for name, b in blobs_of(feed, record)]
-            gone += [(index_row(number, place),) for place in stale]
-            words += [
-                (index_row(number, place), text)
-                for place, text in words_of(feed, record).items()
-                if place in fresh
-            ]
-        db.executemany("UPDATE record SET cells = ?, time = ? WHERE id = ?", records)
-        db.executemany("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", cells)
-        db.executemany("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", blobs)
-        db.executemany("DELETE FROM lex WHERE rowid = ?", gone)
-        db.executemany("INSERT INTO lex (rowid, words) VALUES (?, ?)", sorted(words))
+        _rewrite(db, feed, rows, stale, fresh)
         done += len(rows)
         if progress is not None:
             progress(done)
 
 
-def _chunks(db: apsw.Connection, feed: int) -> Iterable[list[tuple[int, str, bytes]]]:
+def _rewrite(
+    db: apsw.Connection, feed: Feed, rows: Iterable[_Row], stale: list[int], fresh: set[int]
+) -> None:
+    """Write what is kept of some records beside their data, of words only what is new."""
+    cells_in, consent = cells_of(feed.cells), feed.stream.consent_time_field
+    records, cells, words, gone, blobs = [], [], [], [], []
+    for number, key, data in rows:
+        record = orjson.loads(data)
+        values = cells_in(record)
+        time = values[feed.cells[consent][0]] if consent is not None else None
+        records.append((orjson.dumps(values).decode(), time, number))
+        for place, _ in feed.cells.values():
+            held = ABSENT if values[place] is None else values[place]
+            cells.append((SUBJECT, feed.id, place, held, key, number))
+        blobs += [(SUBJECT, b, feed.id, name, key) for name, b in blobs_of(feed, record)]
+        gone += [(index_row(number, place),) for place in stale]
+        words += [
+            (index_row(number, place), text)
+            for place, text in words_of(feed, record).items()
+            if place in fresh
+        ]
+    db.executemany("UPDATE record SET cells = ?, time = ? WHERE id = ?", records)
+    db.executemany("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", cells)
+    db.executemany("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", blobs)
+    db.executemany("DELETE FROM lex WHERE rowid = ?", gone)
+    db.executemany("INSERT INTO lex (rowid, words) VALUES (?, ?)", sorted(words))
+
+
+def _chunks(db: apsw.Connection, feed: int) -> Iterable[list[_Row]]:
     last = -1
     while rows := list(
         db.execute(

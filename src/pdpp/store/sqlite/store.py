@@ -34,7 +34,7 @@ from pdpp.store.port import (
     Written,
 )
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite import postings, registry, search, vault
+from pdpp.store.sqlite import inspection, postings, registry, search, vault
 from pdpp.store.sqlite.aggregates import Aggregator, Bucket, ExactSum
 from pdpp.store.sqlite.anchor import SettingAnchor
 from pdpp.store.sqlite.changes import ChangeReader
@@ -46,7 +46,7 @@ from pdpp.store.sqlite.predicate import SUBJECT
 from pdpp.store.sqlite.receipts import RECEIPTS_NAME, ReceiptFile
 from pdpp.store.sqlite.records import RecordReader
 from pdpp.store.sqlite.shapes import Shapes
-from pdpp.store.sqlite.trouble import DAMAGED, advice, explain
+from pdpp.store.sqlite.trouble import advice, explain
 from pdpp.store.sqlite.writer import BatchWriter
 
 _TENDED_PAGES = 500
@@ -271,6 +271,10 @@ class SqliteStore:
         ):
             yield Blob(blob_id, media_type, size, self._blobs.path(blob_id))
 
+    def sweep_blobs(self, before: int) -> int:
+        """Remove what killed uploads left behind before a moment."""
+        return self._blobs.sweep(before)
+
     def blob_shown(self, blob_id: str, reaches: Iterable[Reach]) -> BlobUse | None:
         """Return the visible record through which a blob is seen, None where none refers to it."""
         uses: dict[int, list[tuple[str, str]]] = {}
@@ -350,22 +354,14 @@ class SqliteStore:
 
     def check(self) -> list[str]:
         """Return what is wrong with the store; nothing when all is well."""
+        path = self._folder / FILE_NAME
         try:
-            return [
-                *self._check_pages(),
-                *self._check_counts(),
-                *self._check_blobs(),
-                *self._check_receipts(),
-            ]
+            found = inspection.problems(self._db.reader, path, self._blobs)
+            return [*found, *self._check_receipts()]
         except apsw.Error as problem:
             told = advice(problem)
-            more = "" if told is None else f"; {self._folder / FILE_NAME}: {told}"
+            more = "" if told is None else f"; {path}: {told}"
             return [f"the database cannot be read: {problem}{more}"]
-
-    def _check_pages(self) -> list[str]:
-        rows = self._db.reader.execute("PRAGMA integrity_check")
-        found = [row[0] for row in rows if row[0] != "ok"]
-        return [*found, f"{self._folder / FILE_NAME}: {DAMAGED}"] if found else []
 
     def _check_receipts(self) -> list[str]:
         if not (self._folder / RECEIPTS_NAME).exists():
@@ -375,26 +371,6 @@ class SqliteStore:
             return list(self.receipts.verify().problems)
         except StoreError as problem:
             return [problem.message]
-
-    def _check_blobs(self) -> list[str]:
-        rows = self._db.reader.execute(
-            "SELECT blob_id, size_bytes FROM blob WHERE subject = ?", (SUBJECT,)
-        )
-        found = [self._blobs.problem(blob_id, size) for blob_id, size in rows]
-        return [problem for problem in found if problem is not None]
-
-    def _check_counts(self) -> list[str]:
-        rows = self._db.reader.execute(
-            "SELECT connection_id, stream, record_count,"
-            " (SELECT count(*) FROM record WHERE subject = feed.subject AND feed = feed.id)"
-            " FROM feed WHERE subject = ?",
-            (SUBJECT,),
-        )
-        return [
-            f"{connection_id}/{stream} counts {kept} records and holds {held}"
-            for connection_id, stream, kept, held in rows
-            if kept != held
-        ]
 
     def occupied(self) -> Mapping[str, int]:
         """Return how many bytes each part of the store takes."""

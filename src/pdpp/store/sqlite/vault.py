@@ -16,8 +16,6 @@ _GRANT_COLUMNS = (
     "grant_id, client_id, purpose, access_mode, allowances, created_at, expires_at, revoked_at, "
     "package_id"
 )
-# Nothing has counted these tables for the engine, and all rows are of one subject: without a word
-# on which index to use it would look at every row.
 _TOKEN_COLUMNS = ", ".join(field.name for field in fields(Token))
 
 
@@ -119,36 +117,32 @@ def package_grants(db: apsw.Connection, package_id: str) -> Iterator[Grant]:
         yield _grant(row)
 
 
+# Nothing has counted these tables for the engine, and all rows are of one subject: without a word
+# on which index to use it would look at every row.
+
+
+def revoke(db: apsw.Connection, table: str, column: str, value: str, now: int) -> bool:
+    """Revoke the rows of a table that are not yet; tell whether there were any."""
+    db.execute(
+        f"UPDATE {table} SET revoked_at = ? WHERE subject = ? AND {column} = ?"
+        " AND revoked_at IS NULL",
+        (now, SUBJECT, value),
+    )
+    return db.changes() > 0
+
+
 def revoke_package(db: apsw.Connection, package_id: str, now: int) -> bool:
     """Revoke a package with its grants and tokens; tell whether there was one to revoke."""
-    db.execute(
-        "UPDATE package SET revoked_at = ? WHERE subject = ? AND package_id = ?"
-        " AND revoked_at IS NULL",
-        (now, SUBJECT, package_id),
-    )
-    changed = db.changes() > 0
+    changed = revoke(db, "package", "package_id", package_id, now)
     for table in ("approval INDEXED BY approval_package", "token INDEXED BY token_package"):
-        db.execute(
-            f"UPDATE {table} SET revoked_at = ? WHERE subject = ? AND package_id = ?"
-            " AND revoked_at IS NULL",
-            (now, SUBJECT, package_id),
-        )
+        revoke(db, table, "package_id", package_id, now)
     return changed
 
 
 def revoke_grant(db: apsw.Connection, grant_id: str, now: int) -> bool:
     """Revoke a grant and its tokens; tell whether there was one to revoke."""
-    db.execute(
-        "UPDATE approval SET revoked_at = ? WHERE subject = ? AND grant_id = ?"
-        " AND revoked_at IS NULL",
-        (now, SUBJECT, grant_id),
-    )
-    changed = db.changes() > 0
-    db.execute(
-        "UPDATE token INDEXED BY token_grant SET revoked_at = ? WHERE subject = ?"
-        " AND grant_id = ? AND revoked_at IS NULL",
-        (now, SUBJECT, grant_id),
-    )
+    changed = revoke(db, "approval", "grant_id", grant_id, now)
+    revoke(db, "token INDEXED BY token_grant", "grant_id", grant_id, now)
     return changed
 
 

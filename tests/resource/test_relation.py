@@ -101,6 +101,13 @@ def test_a_key_that_is_no_number_has_nothing_by_a_number(reader: httpx.Client) -
     assert reader.get(f"{shelves}/top?expand=books").json()["expanded"] == {"books": None}
 
 
+@pytest.mark.parametrize("key", ["9" * 30, str(2**63), "007", "٧", "--7", "-"])
+def test_a_key_that_no_number_is_written_as_has_nothing_by_a_number(shelf: World, key: str) -> None:
+    shelf.put("home", "shelves", {"id": key})
+    found = shelf.client().get(f"/v1/streams/shelves/records/{key}?expand=books")
+    assert (found.status_code, found.json().get("expanded")) == (200, {"books": None})
+
+
 @pytest.mark.parametrize("name", ["reviewers", "unlisted"])
 def test_a_relation_that_is_not_offered_is_refused_with_those_that_are(
     reader: httpx.Client, name: str

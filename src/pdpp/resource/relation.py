@@ -1,0 +1,133 @@
+"""Relations: which related records a caller may have along, and the records themselves."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import orjson
+
+from pdpp.model.declaration import Cardinality, Kind, Relationship
+from pdpp.model.errors import InvalidExpand
+from pdpp.receipts.served import of_records
+from pdpp.resource.call import Call
+from pdpp.resource.envelope import record_envelope, record_envelopes
+from pdpp.store.port import Record
+from pdpp.store.scope import Reach
+
+_NUMBER = re.compile(r"-?\d{1,19}\Z", re.ASCII)
+_TOO_LARGE = 2**63
+
+
+def chosen_relations(call: Call, reaches: Sequence[Reach]) -> dict[str, int]:
+    """Return the relations to expand, each with how many records at most."""
+    limits = call.query.limits
+    names = call.query.items("expand")
+    for name in limits:
+        if name not in names:
+            raise InvalidExpand(
+                f"expand_limit[{name[:80]}] needs expand={name[:80]}.",
+                param=f"expand_limit[{name[:80]}]",
+            )
+    chosen: dict[str, int] = {}
+    for name in names:
+        offered = [offer for reach in reaches if (offer := expandable(call, reach).get(name))]
+        if not offered:
+            listed = ", ".join(sorted({n for r in reaches for n in expandable(call, r)})) or "none"
+            raise InvalidExpand(
+                f"{reaches[0].stream.name} cannot expand {name[:80]!r}; it can: {listed}.",
+                param="expand",
+            )
+        most = min(relation.max_limit for relation in offered)
+        wanted = limits.get(name, offered[0].default_limit)
+        if wanted > most:
+            _warn_once(
+                call,
+                {
+                    "code": "limit_clamped",
+                    "message": f"expand_limit[{name}] is at most {most}; {most} was used.",
+                    "param": f"expand_limit[{name}]",
+                },
+            )
+        chosen[name] = min(wanted, most)
+    return chosen
+
+
+def _warn_once(call: Call, warning: dict[str, Any]) -> None:
+    """Add a warning, also when a read that took too long is run again."""
+    if warning not in call.query.warnings:
+        call.query.warnings.append(warning)
+
+
+def expandable(call: Call, reach: Reach) -> dict[str, Relationship]:
+    """Return the relations of a reach whose other side and whose key the caller also sees."""
+    return {
+        name: relation
+        for name, relation in reach.stream.relationships.items()
+        if relation.expandable and _linked(call, reach, relation) is not None
+    }
+
+
+def _linked(call: Call, reach: Reach, relation: Relationship) -> Reach | None:
+    for other in call.principal.reaches:
+        if other.connection_id == reach.connection_id and other.stream.name == relation.stream:
+            holder = reach if relation.cardinality is Cardinality.BELONGS_TO else other
+            return other if holder.cell(relation.foreign_key) is not None else None
+    return None
+
+
+def expand(call: Call, record: Record, relations: Mapping[str, int]) -> dict[str, Any]:
+    """Return the related records of one, by relation."""
+    offered = expandable(call, record.reach)
+    expanded: dict[str, Any] = {}
+    for name, limit in relations.items():
+        relation = offered.get(name)
+        other = _linked(call, record.reach, relation) if relation is not None else None
+        if relation is None or other is None:
+            continue
+        if relation.cardinality is Cardinality.BELONGS_TO:
+            expanded[name] = _belonging(call, record, relation, other)
+        else:
+            expanded[name] = _having(call, record, relation, other, limit)
+    return expanded
+
+
+def _belonging(
+    call: Call, record: Record, relation: Relationship, other: Reach
+) -> orjson.Fragment | None:
+    value = orjson.loads(record.data).get(relation.foreign_key)
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return None
+    found = call.store.record(other, str(value))
+    if found is None:
+        return None
+    call.shown.append(partial(of_records, (found,)))
+    return record_envelope(found)
+
+
+def _having(
+    call: Call, record: Record, relation: Relationship, other: Reach, limit: int
+) -> dict[str, Any] | orjson.Fragment | None:
+    numbered = other.stream.fields[relation.foreign_key].kind is Kind.INTEGER
+    value = _as_number(record.key) if numbered else record.key
+    if value is None:
+        return None
+    single = relation.cardinality is Cardinality.HAS_ONE
+    found = call.store.related(other, relation.foreign_key, value, 1 if single else limit + 1)
+    call.shown.append(partial(of_records, found[:limit]))
+    if single:
+        return record_envelope(found[0]) if found else None
+    return {
+        "object": "list",
+        "data": record_envelopes(found[:limit]),
+        "has_more": len(found) > limit,
+        "limit": limit,
+    }
+
+
+def _as_number(key: str) -> int | None:
+    """Return the whole number that is written as this key, where a record can hold it."""
+    if not _NUMBER.match(key):
+        return None
+    number = int(key)
+    return number if str(number) == key and -_TOO_LARGE <= number < _TOO_LARGE else None

@@ -1,0 +1,42 @@
+"""Inspection: what is wrong with a database and its blobs, found by a look at all of them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+
+from pdpp.store.blobs import BlobFolder
+from pdpp.store.sqlite.predicate import SUBJECT
+from pdpp.store.sqlite.trouble import DAMAGED
+
+
+def problems(db: apsw.Connection, path: Path, blobs: BlobFolder) -> Iterator[str]:
+    """Yield what is wrong; nothing when all is well."""
+    yield from _of_pages(db, path)
+    yield from _of_counts(db)
+    yield from _of_blobs(db, blobs)
+
+
+def _of_pages(db: apsw.Connection, path: Path) -> list[str]:
+    found = [row[0] for row in db.execute("PRAGMA integrity_check") if row[0] != "ok"]
+    return [*found, f"{path}: {DAMAGED}"] if found else []
+
+
+def _of_counts(db: apsw.Connection) -> Iterator[str]:
+    rows = db.execute(
+        "SELECT connection_id, stream, record_count,"
+        " (SELECT count(*) FROM record WHERE subject = feed.subject AND feed = feed.id)"
+        " FROM feed WHERE subject = ?",
+        (SUBJECT,),
+    )
+    for connection_id, stream, kept, held in rows:
+        if kept != held:
+            yield f"{connection_id}/{stream} counts {kept} records and holds {held}"
+
+
+def _of_blobs(db: apsw.Connection, blobs: BlobFolder) -> Iterator[str]:
+    rows = db.execute("SELECT blob_id, size_bytes FROM blob WHERE subject = ?", (SUBJECT,))
+    for blob_id, size in rows:
+        problem = blobs.problem(blob_id, size)
+        if problem is not None:
+            yield problem
