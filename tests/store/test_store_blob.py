@@ -28,6 +28,22 @@ def test_a_blob_is_named_by_its_content(store: Store) -> None:
     assert store.blob("0" * 64) is None
 
 
+def test_a_blob_and_its_name_are_on_the_disk_before_it_is_told_as_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, synced = BlobFolder(tmp_path / "blobs"), []
+
+    def watched(descriptor: int) -> None:
+        synced.append(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", watched)
+    blob_id, _ = folder.keep(io.BytesIO(PNG), 100)
+    path = folder.path(blob_id)
+    assert synced == [held.stat().st_ino for held in (path, tmp_path / "blobs", path.parent)]
+
+
 @pytest.mark.parametrize("size", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK])
 def test_a_blob_of_any_size_is_kept_whole(store: Store, size: int) -> None:
     content = bytes(range(256)) * (size // 256 + 1)

@@ -59,9 +59,13 @@ class BlobFolder:
         return blob_id, size
 
     def _settle(self, written: Path, blob_id: str) -> None:
+        """Give a file its name, and see that the name too outlasts a power cut."""
         target = self.path(blob_id)
-        target.parent.mkdir(exist_ok=True, mode=0o700)
+        if not target.parent.is_dir():
+            target.parent.mkdir(exist_ok=True, mode=0o700)
+            _sync_folder(self._folder)
         os.replace(written, target)
+        _sync_folder(target.parent)
 
     def sweep(self, before: int) -> int:
         """Remove what killed uploads left behind, if nothing was written to it since a moment."""
@@ -96,6 +100,14 @@ class BlobFolder:
         if path.stat().st_size != size or digest.hexdigest() != blob_id:
             return f"blob {blob_id} has other content than its name says"
         return None
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def media_type_of(reference: object) -> str:
