@@ -11,6 +11,7 @@ from pdpp.model.errors import Conflict, NotFound
 from pdpp.model.validation import parse_declaration
 from pdpp.store.catalogue import Catalogue, Connection, Feed
 from pdpp.store.cell import cell_values
+from pdpp.store.sqlite import lengths
 from pdpp.store.sqlite.draft import blobs_of, words_of
 from pdpp.store.sqlite.layout import MOST_FEEDS, MOST_PLACES, index_row
 from pdpp.store.sqlite.predicate import ABSENT, SUBJECT
@@ -268,6 +269,8 @@ def _reindex(db: apsw.Connection, feed: Feed, before: _Places, progress: Progres
         db.executemany("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", blobs)
         db.executemany("DELETE FROM lex WHERE rowid = ?", gone)
         db.executemany("INSERT INTO lex (rowid, words) VALUES (?, ?)", sorted(words))
+        lengths.forget(db, gone)
+        lengths.keep(db, [row for row, _ in words], [text for _, text in words])
         done += len(rows)
         if progress is not None:
             progress(done)

@@ -14,6 +14,7 @@ import orjson
 from pdpp.model.declaration import TIMES, Kind
 from pdpp.store.catalogue import Feed
 from pdpp.store.cell import CellValue
+from pdpp.store.sqlite import lengths
 from pdpp.store.sqlite.draft import Draft
 from pdpp.store.sqlite.layout import index_row
 from pdpp.store.sqlite.predicate import ABSENT, SUBJECT
@@ -72,6 +73,8 @@ class Work:
     records_gone: list[tuple[int]] = field(default_factory=list)
     _packs: list[bytes] = field(default_factory=list)
     _words: list[bytes] = field(default_factory=list)
+    _rows: list[int] = field(default_factory=list)
+    _texts: list[str] = field(default_factory=list)
     _last: int = 0
     _plain: list[int] = field(default_factory=list)
     _counted: list[int] = field(default_factory=list)
@@ -107,8 +110,12 @@ class Work:
 
     def add_words(self, number: int, words: Mapping[int, str]) -> None:
         """Take the words of a record, by place."""
+        first = index_row(number, 0)
         for place, text in words.items():
-            self._words.append(_ROW_FORM % index_row(number, place) + text.encode())
+            row = first | place
+            self._words.append(_ROW_FORM % row + text.encode())
+            self._rows.append(row)
+            self._texts.append(text)
 
     def carry_out(self, db: apsw.Connection) -> None:
         """Write everything that was gathered."""
@@ -126,6 +133,7 @@ class Work:
         if self._words:
             self._words.sort()  # The index takes rows in order many times faster.
             db.execute(_NEW_WORDS, (apsw.carray(tuple(self._words)),))
+            lengths.keep(db, self._rows, self._texts)
 
     def _take_away(self, db: apsw.Connection) -> None:
         for sql, rows in (
@@ -144,6 +152,8 @@ class Work:
         ):
             if rows:
                 db.executemany(sql, rows)
+        if self.words_gone:
+            lengths.forget(db, self.words_gone)
 
     def _insert(self, db: apsw.Connection) -> None:
         """Write the new records, then from them their cells, in the order of the table."""
