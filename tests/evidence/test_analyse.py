@@ -37,7 +37,7 @@ PLAIN = st.text(st.characters(max_codepoint=127), max_size=80)
 
 @given(PLAIN)
 def test_plain_text_is_indexed_as_it_is_beside_other_text(text: str) -> None:
-    assert indexed_text(text).split() == indexed_text(f"{text} é").split()[:-1]
+    assert indexed_text(text) == indexed_text(f"{text} é").removesuffix("e").rstrip()
 
 
 @given(PLAIN.map(lambda text: text.replace("\x00", "")[: MAX_QUERY_CHARS // 2]))
@@ -50,7 +50,8 @@ def test_a_plain_word_is_sought_as_the_index_holds_it(text: str) -> None:
 
 @given(ANY_TEXT | TEXT)
 def test_the_index_is_fed_words_that_its_tokenizer_cannot_split(text: str) -> None:
-    for word in filter(None, indexed_text(text).split(" ")):
+    for word in indexed_text(text).split(" ") if indexed_text(text) else []:
+        assert word
         assert all(char.isalnum() for char in word if char.isascii())
         assert word == word.lower() or not word.isascii()
 

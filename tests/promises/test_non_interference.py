@@ -83,6 +83,7 @@ def cramp(patch: pytest.MonkeyPatch) -> None:
     """Make plans change after a few rows, as they otherwise do after thousands."""
     patch.setattr(search, "_PROBE", 3)
     patch.setattr(postings, "_FAR", 1)
+    patch.setattr(postings, "_PIECE", 1)
     patch.setattr(predicate, "_SELECTIVE", 2)
 
 

@@ -13,6 +13,8 @@ PLANS = {
         (predicate, "_SELECTIVE"): 2,
         (search, "_PROBE"): 1,
         (postings, "_FAR"): 1,
+        (postings, "_PIECE"): 1,
+        (postings, "_SPARE"): 0,
         (aggregates, "_MOST_RANGES"): 1,
     },
 }

@@ -139,9 +139,10 @@ _ASCII_FOLDS = (
 
 
 def indexed_text(text: str) -> str:
-    """Return the folded words of a text with spaces between them: what the index is fed."""
+    """Return the folded words of a text, joined by single spaces: what the index is fed."""
     if text.isascii():
-        return text.encode().translate(_ASCII_FOLDS).strip().decode()
+        plain = text.encode().translate(_ASCII_FOLDS).strip()
+        return (b" ".join(plain.split()) if b"  " in plain else plain).decode()
     folded = text.translate(_FOLDS)
     folded = folded.replace("\x00\x01", "").replace(_STOP, " ").replace(_JOIN, "")
     return " ".join(folded.split())

@@ -30,7 +30,8 @@ class Runner:
     async def read(self, kind: str, operation: Callable[[], T]) -> T:
         """Run a read under one snapshot: here if it is short, else in a thread.
 
-        A kind of read whose last one was long goes to a thread at once, until one is short again.
+        A kind of read whose last one was long goes to a thread at once, until one takes half of
+        what would be short: near the limit every other one would be begun here in vain.
         """
         if kind not in self._long:
             try:
@@ -46,7 +47,7 @@ class Runner:
         self._long.add(kind)
 
     def _long_read(self, kind: str, operation: Callable[[], T]) -> T:
-        short = Timer(self._settings.inline_seconds)
+        short = Timer(self._settings.inline_seconds / 2)
         try:
             with self._store.reading(Timer(self._settings.read_seconds)):
                 answer = operation()

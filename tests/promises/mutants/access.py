@@ -158,7 +158,7 @@ MUTANTS = (
     ),
     _outside(
         "ranks by the whole corpus",
-        "pdpp.store.sqlite.postings:mark",
+        "pdpp.store.sqlite.postings:count_hits",
         _score_by_corpus,
         "a season-grant",
     ),

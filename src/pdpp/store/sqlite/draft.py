@@ -11,7 +11,8 @@ from pdpp.store.catalogue import Feed
 from pdpp.store.cell import cells_of
 from pdpp.store.port import Line, canonical
 from pdpp.store.scope import digest_of
-from pdpp.store.sqlite.pack import data_of, head_of, pack_record, pack_words
+from pdpp.store.sqlite.lengths import length_of
+from pdpp.store.sqlite.pack import data_of, head_of, pack_record, pack_words, turn_of
 
 _WHOLE = frozenset({Kind.TEXT, Kind.BOOLEAN, *TIMES})
 """The kinds of field whose cells are never fractions."""
@@ -35,7 +36,8 @@ class Draft(NamedTuple):
 class Drafts:
     """What becomes of each key of one feed: a record, or nothing since it was said to be gone.
 
-    A record is made ready at once: while it is still at hand, that costs half as much.
+    A record is made ready at once: while it is still at hand, that costs half as much. Each has a
+    turn; ``lengths`` are how many words each field has, by place and turn.
     """
 
     def __init__(self, feed: Feed) -> None:
@@ -48,7 +50,11 @@ class Drafts:
         consent = feed.stream.consent_time_field
         self._time_place = None if consent is None else feed.cells[consent][0]
         self._counted = [place for place, kind in feed.cells.values() if kind not in _WHOLE]
-        self._lexical = sorted(feed.lexical.items(), key=lambda named: -named[1])
+        self.lengths: dict[int, list[int]] = {place: [] for place in feed.lexical.values()}
+        self._lexical = [
+            (name, place, self.lengths[place])
+            for name, place in sorted(feed.lexical.items(), key=lambda named: -named[1])
+        ]
 
     def keep(self, key: str, emitted: int, data: Mapping[str, Any], text: bytes | None) -> None:
         """Make a record ready; ``text`` is its canonical JSON where that is at hand already."""
@@ -63,11 +69,15 @@ class Drafts:
         moment = None if self._time_place is None else cells[self._time_place]
         time = moment if isinstance(moment, int) else None
         words = []
-        for name, place in self._lexical:
+        for name, place, lengths in self._lexical:
             value = data.get(name)
             if isinstance(value, str) and (found := indexed_text(value)):
                 words.append(pack_words(turn, place, found))
-        self.by_key.pop(key, None)  # their order is that of their turns
+                lengths.append(length_of(found))
+            else:
+                lengths.append(0)
+        if key in self.by_key:
+            self._replace(key)
         self.by_key[key] = Draft(
             pack_record(turn, shape, (key, emitted, time, digest_of(text), cells), text),
             words,
@@ -82,7 +92,20 @@ class Drafts:
 
     def drop(self, key: str, emitted: int) -> None:
         """Have a record deleted."""
+        self._replace(key)
         self.by_key[key] = emitted
+
+    def _replace(self, key: str) -> None:
+        """Make room for what is said of a key later, so that their order is that of their turns."""
+        held = self.by_key.pop(key, None)
+        if isinstance(held, Draft):
+            self.pass_over(held)
+
+    def pass_over(self, draft: Draft) -> None:
+        """Leave the turn of a draft empty that makes no new record."""
+        turn = turn_of(draft.pack)
+        for lengths in self.lengths.values():
+            lengths[turn] = 0
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines that the drafts were made from, one for each key."""

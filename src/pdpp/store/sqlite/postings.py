@@ -1,7 +1,14 @@
-"""Postings: the records of one reach that hold one phrase, newest first, each with its score."""
+"""Postings: the records of one reach that hold one phrase, newest first.
 
-from collections.abc import Iterable, Iterator, Sequence
+Each comes as a row of the index and how often the phrase stands there. Where a record has several
+such rows the further ones are put aside, by record, until it is known which records are scored.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
+from operator import attrgetter
 from typing import Any
 
 import apsw
@@ -17,91 +24,139 @@ from pdpp.store.sqlite.layout import (
     turned,
 )
 
-ROWS = "SELECT rowid, pdpp_mark(lex) FROM lex WHERE lex MATCH ? AND rowid BETWEEN ? AND ?"
+Row = tuple[int, int]
+"""A row of the index and how often a phrase stands in its text."""
+
+Further = dict[int, list[Row]]
+"""The rows of a record beyond the first, by the record's number as the index has it."""
+
+ROWS = "SELECT rowid, pdpp_hits(lex) FROM lex WHERE lex MATCH ? AND rowid BETWEEN ? AND ?"
 _SOME = f"{ROWS} LIMIT ?"
-Scored = tuple[int, int, Reach]
-"""How well a record matches, its number, and the reach it was found through."""
+
+count_hits: Any = attrgetter("inst_count")
+"""An FTS5 function; one written in Python would take longer than what it asks for."""
 
 _FAR = 256
 _CHUNK = 64
 _SPARE = 2
 """How many rows more are read than were asked for: the next turn often asks for just one record,
 and looking for the place again costs as much as several rows."""
-
-_SATURATION = 1.2
-_LENGTH_WEIGHT = 0.5
-_USUAL_LENGTH = 100
-
-
-def mark(api: Any, *_: Any) -> int:
-    """Return how strongly the query marks a row of the index; an FTS5 function."""
-    return score(api.inst_count, api.column_size(0))
-
-
-@lru_cache(maxsize=65_536)
-def score(hits: int, length: int) -> int:
-    """Return how strongly a phrase marks a text, by how often it stands there and how long it is.
-
-    In millionths, because whole numbers add up to the same in any order.
-    """
-    damping = 1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * length / _USUAL_LENGTH
-    return round(1_000_000 * hits * (_SATURATION + 1) / (hits + _SATURATION * damping))
+_PIECE = 16
+"""How many rows of a reach are read before the next one is looked for, which costs as much."""
 
 
 class Walk:
-    """Takes records a few at a time, each as its score, its number and the reach it is of.
+    """Takes records of one reach a few at a time.
 
     No statement stays open in between: all walks of a search share one, where each would need its
     own made ready.
     """
 
-    def __init__(self, db: apsw.Connection, reach: Reach, phrase: Phrase) -> None:
+    def __init__(self, db: apsw.Connection, reach: Reach, match: str, further: Further) -> None:
         self._db = db
-        self._reach = reach
-        self._match = match_expression((phrase,))
-        self._places, self._first, self._last = _bounds(reach)
-        self._held: list[Scored] = []
+        self._match = match
+        self._places, self.first, self.last = _bounds(reach)
+        self._further = further
+        self._held: list[Row] = []
         self._ended = False
 
-    def take(self, count: int) -> list[Scored]:
+    def take(self, count: int) -> list[Row]:
         """Return the next records, as many as there are up to a number."""
-        held = self._held
-        while len(held) < count and not self._ended:
-            held += self._added(self._read(count - len(held) + _SPARE))
-        self._held = held[count:]
-        return held[:count]
+        while len(self._held) < count and not self._ended:
+            self._read(count - len(self._held) + _SPARE)
+        taken = self._held[:count]
+        del self._held[:count]
+        return taken
 
-    def each(self) -> Iterator[Scored]:
+    def each(self) -> Iterator[Row]:
         """Yield the records one by one."""
         while taken := self.take(_CHUNK):
             yield from taken
 
-    def _added(self, rows: Sequence[tuple[int, int]]) -> list[Scored]:
-        """Return the records of some rows, the scores of their visible fields added up."""
-        places, reach = self._places, self._reach
-        totals = {row >> PLACE_BITS: points for row, points in rows if row & PLACE_MASK in places}
-        if len(totals) < len(rows):  # a record with several rows, or a row that is not shown
-            totals.clear()
-            for row, points in rows:
-                if row & PLACE_MASK in places:
-                    record = row >> PLACE_BITS
-                    totals[record] = totals.get(record, 0) + points
-        return [(total, turned(record), reach) for record, total in totals.items()]
-
-    def _read(self, count: int) -> list[tuple[int, int]]:
-        """Return the next rows; those of a record come together, or not yet."""
-        asked = (self._match, self._first, self._last, count + 1)
+    def _read(self, count: int) -> None:
+        asked = (self._match, self.first, self.last, count + 1)
         rows: list[Any] = self._db.execute(_SOME, asked).fetchall()
         if len(rows) <= count:
-            self._ended = True
-            return rows
+            self.hold_all(rows)
+        elif not self.hold(rows):
+            self._read(count + MOST_PLACES)
+
+    def hold_all(self, rows: list[Row]) -> list[Row]:
+        """Take all rows that are left of this reach; return those that lie behind it."""
+        stop = bisect_left(rows, (self.last + 1, 0))
+        self._hold(rows[:stop])
+        self._ended = True
+        return rows[stop:]
+
+    def hold(self, rows: list[Row]) -> bool:
+        """Take the next rows, but for the last record's, of which there may be more."""
         broken = rows[-1][0] >> PLACE_BITS
-        while rows and rows[-1][0] >> PLACE_BITS == broken:
-            rows.pop()
-        if not rows:
-            return self._read(count + MOST_PLACES)
-        self._first = broken << PLACE_BITS
-        return rows
+        self.first = broken << PLACE_BITS
+        cut = bisect_left(rows, (self.first, 0))
+        self._hold(rows[:cut])
+        return cut > 0
+
+    def _hold(self, rows: Sequence[Row]) -> None:
+        places = self._places
+        firsts = {
+            number >> PLACE_BITS: row for row in rows if (number := row[0]) & PLACE_MASK in places
+        }
+        if len(firsts) < len(rows):  # a record with several rows, or a row that is not shown
+            firsts.clear()
+            for row in rows:
+                record = row[0] >> PLACE_BITS
+                if row[0] & PLACE_MASK in places and firsts.setdefault(record, row) is not row:
+                    self._further.setdefault(record, []).append(row)
+        self._held += firsts.values()
+
+
+def read_ahead(
+    db: apsw.Connection, match: str, walks: Iterable[Walk], count: int, check: Callable[[], None]
+) -> None:
+    """Let walks have so many records each; those of neighbours in the index are read in one go."""
+    size = max(count + _SPARE, _PIECE)
+    cursor = db.cursor()
+    try:
+        for run in _runs(walks):
+            at = 0
+            while at < len(run):
+                check()
+                rows: Any = cursor.execute(ROWS, (match, run[at].first, run[-1].last))
+                at = _deal(rows, run, at, size)
+    finally:
+        cursor.close()
+
+
+def _runs(walks: Iterable[Walk]) -> Iterator[list[Walk]]:
+    """Yield walks together whose rows follow each other in the index."""
+    run: list[Walk] = []
+    for walk in sorted(walks, key=attrgetter("first")):
+        if run and run[-1].last + 1 != walk.first:
+            yield run
+            run = []
+        run.append(walk)
+    if run:
+        yield run
+
+
+def _deal(rows: Iterator[Row], run: Sequence[Walk], at: int, size: int) -> int:
+    """Give rows to the walks they belong to; return which walk is to be read from its start.
+
+    A walk that has a whole piece is left: the rest of it may be long.
+    """
+    held: list[Row] = []
+    while len(piece := list(islice(rows, size))) == size:
+        held += piece
+        while run[at].last < piece[-1][0]:
+            held = run[at].hold_all(held)
+            at += 1
+        if len(held) >= size:
+            run[at].hold(held)
+            return at + 1
+    held += piece
+    for walk in run[at:]:
+        held = walk.hold_all(held)
+    return len(run)
 
 
 @lru_cache(maxsize=8_192)
@@ -121,16 +176,16 @@ class Postings:
         self._db = db
         self._match = match_expression((phrase,))
         self._places, self._first, self._last = _bounds(reach)
-        self._records: Iterator[tuple[int, int]] | None = None
-        self._head: tuple[int, int] | None = None
+        self._records: Iterator[tuple[int, list[Row]]] | None = None
+        self._head: tuple[int, list[Row]] | None = None
 
     @property
     def at(self) -> int | None:
         """Return the record reached so far."""
         return None if self._head is None else self._head[0]
 
-    def at_or_before(self, record: int | None) -> tuple[int, int] | None:
-        """Return the newest record not newer than the given one, with its score."""
+    def at_or_before(self, record: int | None) -> tuple[int, list[Row]] | None:
+        """Return the newest record not newer than the given one, with its rows."""
         if self._records is None or (record is not None and self._is_far(record)):
             self._records = self.from_row(self._first if record is None else index_row(record, 0))
             self._head = next(self._records, None)
@@ -141,30 +196,28 @@ class Postings:
     def _is_far(self, record: int) -> bool:
         return self._head is not None and self._head[0] - record > _FAR
 
-    def from_row(self, first: int) -> Iterator[tuple[int, int]]:
+    def from_row(self, first: int) -> Iterator[tuple[int, list[Row]]]:
         """Return the records from a row of the index on."""
         rows = self._db.execute(ROWS, (self._match, first, self._last))
         return _by_record(rows, self._places)
 
 
-def _by_record(
-    rows: Iterable[tuple[int, int]], places: frozenset[int]
-) -> Iterator[tuple[int, int]]:
-    """Yield records, each with the scores of its visible fields added up."""
-    current, total = -1, 0
-    for row, points in rows:
-        if row & PLACE_MASK not in places:
+def _by_record(rows: Iterable[Row], places: frozenset[int]) -> Iterator[tuple[int, list[Row]]]:
+    """Yield records, each with the rows of its visible fields."""
+    current, found = -1, []
+    for row in rows:
+        if row[0] & PLACE_MASK not in places:
             continue
-        if row >> PLACE_BITS == current:
-            total += points
+        if row[0] >> PLACE_BITS == current:
+            found.append(row)
             continue
-        if current >= 0:
-            yield turned(current), total
-        current, total = row >> PLACE_BITS, points
-    if current >= 0:
-        yield turned(current), total
+        if found:
+            yield turned(current), found
+        current, found = row[0] >> PLACE_BITS, [row]
+    if found:
+        yield turned(current), found
 
 
 def register(db: apsw.Connection) -> None:
-    """Give a connection the scoring function."""
-    db.register_fts5_function("pdpp_mark", mark)
+    """Give a connection the function that counts how often a phrase stands in a row."""
+    db.register_fts5_function("pdpp_hits", count_hits)

@@ -11,6 +11,7 @@ from pdpp.model.errors import Conflict, NotFound
 from pdpp.model.validation import parse_declaration
 from pdpp.store.catalogue import Catalogue, Connection, Feed
 from pdpp.store.cell import cells_of
+from pdpp.store.sqlite import lengths
 from pdpp.store.sqlite.draft import blobs_of, words_of
 from pdpp.store.sqlite.layout import MOST_FEEDS, MOST_PLACES, index_row
 from pdpp.store.sqlite.predicate import ABSENT, SUBJECT
@@ -292,6 +293,8 @@ def _rewrite(
     db.executemany("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", blobs)
     db.executemany("DELETE FROM lex WHERE rowid = ?", gone)
     db.executemany("INSERT INTO lex (rowid, words) VALUES (?, ?)", sorted(words))
+    lengths.forget(db, gone)
+    lengths.keep(db, [row for row, _ in words], [text for _, text in words])
 
 
 def _chunks(db: apsw.Connection, feed: int) -> Iterable[list[_Row]]:

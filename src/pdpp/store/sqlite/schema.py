@@ -1,12 +1,15 @@
 """The tables, their version, and how an older database becomes a current one."""
 
+from collections.abc import Callable
+
 import apsw
 
 from pdpp.model.errors import NewerDatabase, StoreError
+from pdpp.store.sqlite import lengths
 
 APPLICATION_ID = 0x50445050
 
-MIGRATIONS: tuple[str, ...] = (
+MIGRATIONS: tuple[str | Callable[[apsw.Connection], None], ...] = (
     """
     CREATE TABLE subject (
       id INTEGER PRIMARY KEY,
@@ -252,6 +255,14 @@ MIGRATIONS: tuple[str, ...] = (
     INSERT INTO lex (lex, rank) VALUES ('automerge', 8);
     INSERT INTO lex (lex, rank) VALUES ('pgsz', 8000);
     """,
+    """
+    -- How many words the texts of the full-text index have: one field of 1,024 records in a row.
+    CREATE TABLE length_block (
+      id INTEGER PRIMARY KEY,
+      lengths BLOB NOT NULL
+    );
+    """,
+    lengths.fill,
 )
 
 VERSION = len(MIGRATIONS)
@@ -279,7 +290,10 @@ def migrate(db: apsw.Connection) -> None:
     db.execute("BEGIN IMMEDIATE")
     try:
         for step in MIGRATIONS[_version(db) :]:
-            db.execute(step)
+            if isinstance(step, str):
+                db.execute(step)
+            else:
+                step(db)
         db.pragma("application_id", APPLICATION_ID)
         db.pragma("user_version", VERSION)
     except BaseException:

@@ -27,8 +27,9 @@ from pdpp.store.sqlite.layout import (
     turned,
 )
 from pdpp.store.sqlite.lens import COLUMNS, Lenses
-from pdpp.store.sqlite.postings import ROWS, Postings, Scored, Walk
+from pdpp.store.sqlite.postings import ROWS, Further, Postings, Row, Walk, read_ahead
 from pdpp.store.sqlite.predicate import limits_where
+from pdpp.store.sqlite.scores import scores
 
 CANDIDATES = 2_000
 _PROBE = 1_000
@@ -38,15 +39,15 @@ _FEW_EQUALS = 25
 
 _MANY = "SELECT 1 FROM lex WHERE lex MATCH ? LIMIT 1 OFFSET ?"
 _ALL = f"""
-    SELECT rowid, pdpp_mark(lex) FROM lex
+    SELECT rowid, pdpp_hits(lex) FROM lex
     WHERE lex MATCH ? AND rowid >> {PLACE_BITS + FEED_SHIFT} IN (SELECT value FROM json_each(?))
 """
-"""Only rows of feeds in reach are scored; most of what is rare may be anywhere else."""
+"""Only rows of feeds in reach are looked into; most of what is rare may be anywhere else."""
 
-_Posting = tuple[int, int]
-"""A row of the index and how strongly the phrase marks it."""
+_InFeed = tuple[Reach, Mapping[int, str]]
+"""What is reached of a feed, with the places of its searchable fields."""
 
-_Take = Callable[[int], list[Scored]]
+_Take = Callable[[int], list[Row]]
 
 
 class Searcher:
@@ -59,19 +60,23 @@ class Searcher:
 
     def search(self, query: SearchQuery) -> HitPage:
         """Return one page of hits, best first."""
-        scored, complete = self._candidates(searchable(query.reaches), query.phrases)
-        scored.sort(key=itemgetter(0), reverse=True)
-        hits: list[Hit] = []
-        for hit in self._ordered(scored, query.after):
-            if len(hits) == query.limit:
-                return HitPage(tuple(hits), True, len(scored), complete)
-            hits.append(hit)
-        return HitPage(tuple(hits), False, len(scored), complete)
+        reaches = searchable(query.reaches)
+        further: Further = {}
+        found, complete = self._candidates(reaches, query.phrases, further)
+        scored = sorted(
+            zip(scores(self._db, found, further), found, strict=True),
+            key=itemgetter(0),
+            reverse=True,
+        )
+        ordered = self._ordered(scored, _by_feed(reaches), query.after)
+        hits = tuple(islice(ordered, query.limit))
+        has_more = next(ordered, None) is not None
+        return HitPage(hits, has_more, len(found), complete)
 
     def _candidates(
-        self, reaches: tuple[Reach, ...], phrases: tuple[Phrase, ...]
-    ) -> tuple[list[Scored], bool]:
-        """Return the scored candidates, and whether they are all that match.
+        self, reaches: tuple[Reach, ...], phrases: tuple[Phrase, ...], further: Further
+    ) -> tuple[list[Row], bool]:
+        """Return the candidates, and whether they are all that match.
 
         When a phrase is rare everywhere its rows are read at once; otherwise, and where there are
         few reaches anyway, each reach is walked.
@@ -80,10 +85,11 @@ class Searcher:
         for index, phrase in enumerate(phrases if len(reaches) > _FEW_REACHES else ()):
             rows = self._probe(phrase, reaches)
             if rows is not None:
-                return self._from_rare(reaches, phrases, index, rows), True
-        return self._from_walks(reaches, phrases)
+                others = phrases[:index] + phrases[index + 1 :]
+                return self._from_rare(reaches, others, rows, further), True
+        return self._from_walks(reaches, phrases, further)
 
-    def _probe(self, phrase: Phrase, reaches: tuple[Reach, ...]) -> list[_Posting] | None:
+    def _probe(self, phrase: Phrase, reaches: tuple[Reach, ...]) -> list[Row] | None:
         """Return the rows of these feeds that hold a phrase, or None where many hold it at all."""
         match = match_expression((phrase,))
         if next(self._db.execute(_MANY, (match, _PROBE)), None) is not None:
@@ -94,99 +100,113 @@ class Searcher:
     def _from_rare(
         self,
         reaches: tuple[Reach, ...],
-        phrases: tuple[Phrase, ...],
-        rare: int,
-        rows: list[_Posting],
-    ) -> list[Scored]:
+        others: tuple[Phrase, ...],
+        rows: list[Row],
+        further: Further,
+    ) -> list[Row]:
         by_feed = _by_feed(reaches)
-        others = [phrase for index, phrase in enumerate(phrases) if index != rare]
-        totals: dict[int, int] = {}
-        for row, points in rows:
-            record = turned(row >> PLACE_BITS)
-            if row & PLACE_MASK in by_feed[feed_of(record)][1]:
-                totals[record] = totals.get(record, 0) + points
-        scored: list[Scored] = []
-        for record, total in totals.items():
+        by_record: dict[int, list[Row]] = {}
+        for row in rows:
+            record = turned(row[0] >> PLACE_BITS)
+            if row[0] & PLACE_MASK in by_feed[feed_of(record)][1]:
+                by_record.setdefault(record, []).append(row)
+        found: list[Row] = []
+        for record, held in by_record.items():
             reach, places = by_feed[feed_of(record)]
             if not self._shown(reach, record):
                 continue
             for phrase in others:
-                more = self._score_in(phrase, record, places)
+                more = self._rows_in(phrase, record, places)
                 if not more:
                     break
-                total += more
+                held += more
             else:
-                scored.append((total, record, reach))
-        return scored
+                found.append(_put_aside(held, further))
+        return found
 
-    def _score_in(self, phrase: Phrase, record: int, places: Mapping[int, str]) -> int:
+    def _rows_in(self, phrase: Phrase, record: int, places: Mapping[int, str]) -> list[Row]:
         first = index_row(record, 0)
         rows = self._db.execute(ROWS, (match_expression((phrase,)), first, first | PLACE_MASK))
-        return sum(points for row, points in rows if row & PLACE_MASK in places)
+        return [row for row in rows if row[0] & PLACE_MASK in places]
 
     def _from_walks(
-        self, reaches: Sequence[Reach], phrases: tuple[Phrase, ...]
-    ) -> tuple[list[Scored], bool]:
+        self, reaches: Sequence[Reach], phrases: tuple[Phrase, ...], further: Further
+    ) -> tuple[list[Row], bool]:
         """Take turns among the reaches until the candidates are full or nothing is left."""
-        scored: list[Scored] = []
-        walks = [self._walk(reach, phrases) for reach in reaches]
-        while walks and len(scored) < CANDIDATES:
-            share = max(1, (CANDIDATES - len(scored)) // len(walks))
+        found: list[Row] = []
+        walks = self._walks(reaches, phrases, further)
+        while walks and len(found) < CANDIDATES:
+            share = _share(len(found), len(walks))
             going = []
             for take in walks:
                 self._check()
-                taken = take(min(share, CANDIDATES - len(scored)))
-                scored += taken
-                if len(taken) == share or len(scored) == CANDIDATES:
+                taken = take(min(share, CANDIDATES - len(found)))
+                found += taken
+                if len(taken) == share or len(found) == CANDIDATES:
                     going.append(take)
             walks = going
-        return scored, not any(take(1) for take in walks)
+        return found, not any(take(1) for take in walks)
 
-    def _walk(self, reach: Reach, phrases: tuple[Phrase, ...]) -> _Take:
-        """Return what takes the next records of one reach that hold every phrase, newest first."""
-        free = not reach.restricted and not reach.conditions
-        if len(phrases) == 1:
-            walk = Walk(self._db, reach, phrases[0])
-            if free:
-                return walk.take
-            found = walk.each()
-        else:
-            streams = [Postings(self._db, reach, phrase) for phrase in phrases]
-            found = ((total, record, reach) for record, total in self._join(streams))
-        if not free:
-            found = (item for item in found if self._shown(reach, item[1]))
+    def _walks(
+        self, reaches: Sequence[Reach], phrases: tuple[Phrase, ...], further: Further
+    ) -> list[_Take]:
+        """Return what takes the next records of each reach that hold every phrase, newest first."""
+        if len(phrases) > 1:
+            return [self._join_in(reach, phrases, further) for reach in reaches]
+        match = match_expression(phrases)
+        walks = [Walk(self._db, reach, match, further) for reach in reaches]
+        read_ahead(self._db, match, walks[:CANDIDATES], _share(0, len(walks)), self._check)
+        return [
+            walk.take if _is_free(reach) else self._only_shown(reach, walk.each())
+            for reach, walk in zip(reaches, walks, strict=True)
+        ]
+
+    def _join_in(self, reach: Reach, phrases: tuple[Phrase, ...], further: Further) -> _Take:
+        """Return what takes the records of one reach that hold several phrases."""
+        streams = [Postings(self._db, reach, phrase) for phrase in phrases]
+        found = (_put_aside(rows, further) for rows in self._join(streams))
+        return self._only_shown(reach, found)
+
+    def _only_shown(self, reach: Reach, found: Iterator[Row]) -> _Take:
+        if not _is_free(reach):
+            found = (row for row in found if self._shown(reach, turned(row[0] >> PLACE_BITS)))
         return lambda count: list(islice(found, count))
 
-    def _join(self, streams: Sequence[Postings]) -> Iterator[tuple[int, int]]:
+    def _join(self, streams: Sequence[Postings]) -> Iterator[list[Row]]:
         """Yield the records that every stream has, each skipping ahead to what the others hold."""
         bound: int | None = None
         while True:
             self._check()
-            total = 0
+            rows: list[Row] = []
             for stream in streams:
                 found = stream.at_or_before(bound)
                 if found is None:
                     return
                 bound = found[0]
-                total += found[1]
+                rows += found[1]
             if bound is not None and all(stream.at == bound for stream in streams):
-                yield bound, total
+                yield rows
                 bound -= 1
 
     def _shown(self, reach: Reach, record: int) -> bool:
         """Tell whether a record is inside what limits the reach."""
-        if not reach.restricted and not reach.conditions:
+        if _is_free(reach):
             return True
         where = limits_where(reach)
         sql = f"SELECT 1 FROM record r WHERE r.id = ? {where.text}"
         return next(self._db.execute(sql, (record, *where.values)), None) is not None
 
-    def _ordered(self, scored: list[Scored], after: SearchPosition | None) -> Iterator[Hit]:
+    def _ordered(
+        self,
+        scored: list[tuple[int, Row]],
+        by_feed: Mapping[int, _InFeed],
+        after: SearchPosition | None,
+    ) -> Iterator[Hit]:
         """Yield hits by score, then newest first, then by handle, from a position on."""
         for score, group in groupby(scored, key=itemgetter(0)):
             if after is not None and score > after.score:
                 continue
-            found = list(group)
+            found = [_in_reach(item, by_feed) for item in group]
             if len(found) > _FEW_EQUALS:
                 found.sort(key=lambda item: _order(self._position(*item)))
             hits: Iterable[Hit] = (self._hit(*item) for item in found)
@@ -214,6 +234,31 @@ def _place(score: int, time: int | None, key: str, reach: Reach) -> SearchPositi
     return SearchPosition(score, shown, (reach.connection_id, reach.stream.name, key))
 
 
+def _is_free(reach: Reach) -> bool:
+    """Tell whether a reach shows every record of its feed."""
+    return not reach.restricted and not reach.conditions
+
+
+def _share(held: int, walks: int) -> int:
+    """Return how many candidates each of some walks may add to those there are."""
+    return max(1, (CANDIDATES - held) // max(1, walks))
+
+
+def _in_reach(item: tuple[int, Row], by_feed: Mapping[int, _InFeed]) -> tuple[int, int, Reach]:
+    """Return a record's score, its number, and the reach it was found through."""
+    score, (row, _) = item
+    record = turned(row >> PLACE_BITS)
+    return score, record, by_feed[feed_of(record)][0]
+
+
+def _put_aside(rows: list[Row], further: Further) -> Row:
+    """Return the first row of a record and keep the others for when it is scored."""
+    first, *others = rows
+    if others:
+        further[first[0] >> PLACE_BITS] = others
+    return first
+
+
 @lru_cache(maxsize=256)
 def searchable(reaches: tuple[Reach, ...]) -> tuple[Reach, ...]:
     """Return the reaches that show anything to search."""
@@ -221,7 +266,7 @@ def searchable(reaches: tuple[Reach, ...]) -> tuple[Reach, ...]:
 
 
 @lru_cache(maxsize=256)
-def _by_feed(reaches: tuple[Reach, ...]) -> Mapping[int, tuple[Reach, Mapping[int, str]]]:
+def _by_feed(reaches: tuple[Reach, ...]) -> Mapping[int, _InFeed]:
     return {reach.feed.id: (reach, reach.lexical_places()) for reach in reaches}
 
 

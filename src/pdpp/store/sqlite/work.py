@@ -1,6 +1,6 @@
 """Work: the rows of one batch, gathered so that each table is written in one go."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +9,7 @@ import orjson
 
 from pdpp.store.catalogue import Feed
 from pdpp.store.cell import CellValue
+from pdpp.store.sqlite import lengths
 from pdpp.store.sqlite.draft import Draft
 from pdpp.store.sqlite.layout import turned
 from pdpp.store.sqlite.pack import NEW_RECORDS, NEW_WORDS, turn_of
@@ -64,11 +65,19 @@ class Work:
         """Return what a cell is found by."""
         return SUBJECT, self.feed.id, place, ABSENT if value is None else value, key
 
-    def carry_out(self, db: apsw.Connection, shapes: Sequence[int]) -> None:
-        """Write everything that was gathered; ``shapes`` are the numbers of the batch's shapes."""
+    def carry_out(
+        self, db: apsw.Connection, shapes: Sequence[int], new_lengths: Mapping[int, Sequence[int]]
+    ) -> None:
+        """Write everything that was gathered.
+
+        ``shapes`` are the numbers of the batch's shapes, ``new_lengths`` how many words its new
+        records have, by place and turn.
+        """
         self._take_away(db)
         if self._records:
             self._insert(db, shapes)
+            for place, held in new_lengths.items():
+                lengths.keep_run(db, turned(self.first) - len(held) + 1, place, held)
         for sql, rows in (
             (f"INSERT OR REPLACE INTO record VALUES {_THIRTEEN}", self.changed),
             ("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", self.cells),
@@ -78,6 +87,8 @@ class Work:
         ):
             if rows:
                 db.executemany(sql, rows)
+        if self.words:
+            lengths.keep(db, [row for row, _ in self.words], [text for _, text in self.words])
 
     def _take_away(self, db: apsw.Connection) -> None:
         for sql, rows in (
@@ -96,6 +107,8 @@ class Work:
         ):
             if rows:
                 db.executemany(sql, rows)
+        if self.words_gone:
+            lengths.forget(db, self.words_gone)
 
     def _insert(self, db: apsw.Connection, shapes: Sequence[int]) -> None:
         """Write the new records, their words, and from them their cells in the table's order.

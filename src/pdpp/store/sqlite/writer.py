@@ -57,11 +57,13 @@ class BatchWriter:
                 self._work.add(key, wanted)
             elif bytes(old[8]) == data_of(wanted.pack):
                 unchanged += 1
+                self._drafts.pass_over(wanted)
             else:
                 changed += 1
+                self._drafts.pass_over(wanted)
                 self._update(wanted, old)
         if new or changed or deleted:
-            self._work.carry_out(self._db, self._shape_numbers)
+            self._work.carry_out(self._db, self._shape_numbers, self._drafts.lengths)
             self._close(new - deleted, self._drafts.turns if new else 0)
         return Written(new, changed, unchanged, deleted)
 
