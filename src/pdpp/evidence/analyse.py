@@ -23,6 +23,7 @@ MAX_PHRASE_WORDS = 32
 _STOP = "\x00"
 _JOIN = "\x01"
 _BLOCK = 1024
+_NAME_CHARS = 40
 
 _UNSPACED = (
     (0x0E00, 0x109F),
@@ -140,12 +141,25 @@ _ASCII_FOLDS = (
 
 def indexed_text(text: str) -> str:
     """Return the folded words of a text, joined by single spaces: what the index is fed."""
+    return indexed_bytes(text).decode()
+
+
+def indexed_bytes(text: str) -> bytes:
+    """Return the same as UTF-8."""
+    return _indexed_name(text) if len(text) <= _NAME_CHARS else _indexed(text)
+
+
+def _indexed(text: str) -> bytes:
     if text.isascii():
         plain = text.encode().translate(_ASCII_FOLDS).strip()
-        return (b" ".join(plain.split()) if b"  " in plain else plain).decode()
+        return b" ".join(plain.split()) if b"  " in plain else plain
     folded = text.translate(_FOLDS)
     folded = folded.replace("\x00\x01", "").replace(_STOP, " ").replace(_JOIN, "")
-    return " ".join(folded.split())
+    return " ".join(folded.split()).encode()
+
+
+_indexed_name = lru_cache(maxsize=4_096)(_indexed)
+"""The same for short texts, which are often names that come again with every record."""
 
 
 class _Folded:

@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from pdpp.evidence.analyse import indexed_text
+from pdpp.evidence.analyse import indexed_bytes, indexed_text
 from pdpp.model.declaration import TIMES, Kind
 from pdpp.store.catalogue import Feed
 from pdpp.store.cell import cells_of
 from pdpp.store.port import Line, canonical
 from pdpp.store.scope import digest_of
 from pdpp.store.sqlite.lengths import length_of
-from pdpp.store.sqlite.pack import data_of, head_of, pack_record, pack_words, turn_of
+from pdpp.store.sqlite.pack import data_of, digits, head_of, pack_record, pack_words, turn_of
 
 _WHOLE = frozenset({Kind.TEXT, Kind.BOOLEAN, *TIMES})
 """The kinds of field whose cells are never fractions."""
@@ -52,13 +52,13 @@ class Drafts:
         self._counted = [place for place, kind in feed.cells.values() if kind not in _WHOLE]
         self.lengths: dict[int, list[int]] = {place: [] for place in feed.lexical.values()}
         self._lexical = [
-            (name, place, self.lengths[place])
+            (name, digits(place), self.lengths[place])
             for name, place in sorted(feed.lexical.items(), key=lambda named: -named[1])
         ]
 
     def keep(self, key: str, emitted: int, data: Mapping[str, Any], text: bytes | None) -> None:
         """Make a record ready; ``text`` is its canonical JSON where that is at hand already."""
-        turn = self.turns
+        turn = digits(self.turns)
         self.turns += 1
         shape = self._shape_of.get(names := tuple(data))
         if shape is None:
@@ -71,7 +71,7 @@ class Drafts:
         words = []
         for name, place, lengths in self._lexical:
             value = data.get(name)
-            if isinstance(value, str) and (found := indexed_text(value)):
+            if isinstance(value, str) and (found := indexed_bytes(value)):
                 words.append(pack_words(turn, place, found))
                 lengths.append(length_of(found))
             else:

@@ -42,7 +42,7 @@ def of_rows(db: apsw.Connection, rows: Sequence[int]) -> list[int]:
 
 def keep(db: apsw.Connection, rows: Sequence[int], texts: Iterable[str]) -> None:
     """Take down how many words rows have, by their texts as the index is fed them."""
-    _put(db, rows, list(map(length_of, texts)))
+    _put(db, rows, [length_of(text.encode()) for text in texts])
 
 
 def keep_run(db: apsw.Connection, newest: int, place: int, lengths: Sequence[int]) -> None:
@@ -63,9 +63,9 @@ def keep_run(db: apsw.Connection, newest: int, place: int, lengths: Sequence[int
     _write(db, blocks)
 
 
-def length_of(text: str) -> int:
-    """Return how many words a text has, as it is taken down."""
-    return min(text.count(" ") + 1, LONGEST)
+def length_of(words: bytes) -> int:
+    """Return how many words there are, as it is taken down."""
+    return min(words.count(b" ") + 1, LONGEST)
 
 
 def forget(db: apsw.Connection, rows: Iterable[tuple[int]]) -> None:

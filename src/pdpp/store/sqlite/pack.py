@@ -13,8 +13,6 @@ from pdpp.store.cell import CellValue
 from pdpp.store.sqlite.layout import PLACE_BITS
 
 _DIGITS = 9
-_RECORD_FORM = b"%9d%9d%9d"
-_WORDS_FORM = b"%9d%9d"
 _RECORD_FRONT = 3 * _DIGITS
 _WORDS_FRONT = 2 * _DIGITS
 
@@ -61,10 +59,20 @@ class Head(NamedTuple):
     cells: list[CellValue]
 
 
-def pack_record(turn: int, shape: int, head: Any, data: bytes) -> bytes:
-    """Return the row of a record; ``head`` is the members of ``Head``."""
+def digits(number: int) -> bytes:
+    """Return a number as it stands at the front of a pack."""
+    return b"%9d" % number
+
+
+def pack_record(turn: bytes, shape: int, head: Any, data: bytes) -> bytes:
+    """Return the row of a record; ``turn`` is in digits, ``head`` is the members of ``Head``."""
     text = orjson.dumps(head)
-    return _RECORD_FORM % (turn, shape, len(text)) + text + data
+    return turn + b"%9d%9d" % (shape, len(text)) + text + data
+
+
+def pack_words(turn: bytes, place: bytes, words: bytes) -> bytes:
+    """Return the words of one field of a record, at a place in digits too."""
+    return turn + place + words
 
 
 def turn_of(pack: bytes) -> int:
@@ -89,8 +97,3 @@ def data_of(pack: bytes) -> bytes:
 
 def _data_from(pack: bytes) -> int:
     return _RECORD_FRONT + int(pack[2 * _DIGITS : _RECORD_FRONT])
-
-
-def pack_words(turn: int, place: int, text: str) -> bytes:
-    """Return the words of one field of a record."""
-    return _WORDS_FORM % (turn, place) + text.encode()
