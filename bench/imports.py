@@ -1,5 +1,6 @@
 """Imports: what bringing an export in costs beyond reading and parsing it, for every format."""
 
+import gc
 import resource
 import subprocess
 import sys
@@ -7,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
@@ -14,6 +16,7 @@ import orjson
 
 from bench.exports import MAKERS, claude_code
 from bench.report import Row
+from pdpp.cli import ROUNDS
 from pdpp.model import instant
 from pdpp.resource.ingest import Intake
 from pdpp.resource.settings import Settings
@@ -28,36 +31,34 @@ from pdpp.store.scope import owner_reaches
 from pdpp.store.sqlite.store import SqliteStore
 
 _ROOT = Path(__file__).parents[1]
-_MOST_THINGS = 40_000
+_MOST_THINGS = 20_000
 _COSTLY = frozenset({"mail", "markdown", "calendar_ics"})
 """Formats of which a fifth as many things takes as long to read."""
 _FEWER = 5
-_ROUNDS = 3
+_ROUNDS = 5
 _LOOK_SECONDS = 0.003
 _LONGEST_WAIT = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds for reading alone and for the import, by the clock and of the processor."""
+    """Seconds for reading alone and for the import, and how often one goes into the other."""
 
     label: str
     records: int
     reading: float
     importing: float
-    reading_cpu: float
-    importing_cpu: float
+    ratio: float
+    cpu_ratio: float
     megabytes: float
 
     def row(self, key: str) -> Row:
         """Return what the import took as a multiple of reading alone."""
         note = (
             f"{self.records / self.importing:,.0f} records/s imported, "
-            f"{self.records / self.reading:,.0f}/s only read; "
-            f"CPU {self.importing_cpu / self.reading_cpu:.2f} ×"
+            f"{self.records / self.reading:,.0f}/s only read; CPU {self.cpu_ratio:.2f} ×"
         )
-        ratio = self.importing / self.reading
-        return Row(f"import, {self.label} ({key})", ratio, "×", 3, note)
+        return Row(f"import, {self.label} ({key})", self.ratio, "×", 3, note)
 
 
 def import_rows(records: int) -> Iterator[Row]:
@@ -155,22 +156,35 @@ def _import(verdict: Verdict, path: Path, data: Path) -> Took:
 
 
 def _cost(path: Path, rounds: int) -> Cost:
-    """Read and import by turns; of either, the round that was disturbed the least counts."""
+    """Import again and again, each time between two readings; the middle one of the ratios counts.
+
+    The machine's speed may change from one second to the next, so an import is compared with what
+    was read right before and after it.
+    """
     verdict = judge(open_tree(path), Wishes())
     records = _read_alone(verdict, path)
-    reading, importing = [], []
+    took: list[tuple[Took, Took]] = []
     for _ in range(rounds):
         with TemporaryDirectory() as data:
-            reading.append(_timed(lambda: _read_alone(verdict, path)))
-            importing.append(_import(verdict, path, Path(data)))
-    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    least = [min(taken) for times in (reading, importing) for taken in zip(*times, strict=True)]
-    alone, alone_cpu, whole, whole_cpu = least
-    return Cost(verdict.source.label, records, alone, whole, alone_cpu, whole_cpu, megabytes)
+            before = _timed(lambda: _read_alone(verdict, path))
+            whole = _import(verdict, path, Path(data))
+            after = _timed(lambda: _read_alone(verdict, path))
+        alone = Took((before.clock + after.clock) / 2, (before.cpu + after.cpu) / 2)
+        took.append((alone, whole))
+    return Cost(
+        label=verdict.source.label,
+        records=records,
+        reading=min(alone.clock for alone, _ in took),
+        importing=min(whole.clock for _, whole in took),
+        ratio=median(whole.clock / alone.clock for alone, whole in took),
+        cpu_ratio=median(whole.cpu / alone.cpu for alone, whole in took),
+        megabytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    )
 
 
 def main() -> None:
-    """Measure the import of one export."""
+    """Measure the import of one export, with rounds of the garbage collector as the program has."""
+    gc.set_threshold(*ROUNDS)
     cost = _cost(Path(sys.argv[1]), _ROUNDS)
     sys.stdout.buffer.write(orjson.dumps(asdict(cost)))
 

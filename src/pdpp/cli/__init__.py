@@ -4,6 +4,10 @@ import gc
 import os
 import sys
 
+ROUNDS = (50_000, 20, 20)
+"""When the garbage collector looks for cycles: starting, and reading or writing records, makes many
+objects that drop by themselves, so that a round as often as usual finds nothing."""
+
 
 def main() -> None:
     """Run the program on this process's arguments and leave with its exit code."""
@@ -14,8 +18,7 @@ def main() -> None:
 
             code = serve_stdio(arguments[1:])
         else:
-            # Starting makes many objects and drops few: looking for cycles finds nothing yet.
-            gc.set_threshold(50_000, 20, 20)
+            gc.set_threshold(*ROUNDS)
             from pdpp.cli.program import run
 
             code = run(arguments)

@@ -10,6 +10,7 @@ from typing import Any
 
 import uvicorn
 
+from pdpp.cli import ROUNDS
 from pdpp.cli.patience import Line, PatientServer
 
 BACKLOG = 2_048
@@ -17,7 +18,6 @@ STOP_SECONDS = 10
 IDLE_SECONDS = 25
 """How long a connection is kept between two requests: as long as a model may think about one."""
 
-_ROUNDS = (50_000, 20, 20)
 _TURN_SECONDS = 0.001
 """How long a thread computes while another waits for its turn."""
 
@@ -74,4 +74,4 @@ def settle() -> None:
     sys.setswitchinterval(_TURN_SECONDS)
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*_ROUNDS)
+    gc.set_threshold(*ROUNDS)
