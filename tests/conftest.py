@@ -1,5 +1,6 @@
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -29,7 +30,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep how the lines of the scenarios end, where all tests are run."""
+    """Keep how the lines of the scenarios end, where all tests are run.
+
+    Programs that tests start take an interrupt even where a shell in the background ignores it.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if is_whole(config):
         config.pluginmanager.register(Record(config.rootpath / RECORD))
 

@@ -28,6 +28,8 @@ def make_old(tell: Tell, folder: Path) -> None:
     steps, schema.MIGRATIONS = schema.MIGRATIONS, schema.MIGRATIONS[:OLDEST]
     schema.VERSION = OLDEST
     store = SqliteStore(folder)
+    # What is written today and was not then goes where it is lost with the connection.
+    store._db._writer.execute("CREATE TEMP TABLE length_block (id INTEGER PRIMARY KEY, lengths)")
     store.register(parse_declaration(declaration()))
     store.connect(ingester.CONNECTION, "letters", "Work")
     for batch in range(12):

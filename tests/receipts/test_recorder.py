@@ -378,21 +378,3 @@ def test_what_is_read_while_the_last_is_written_is_written_too(tmp_path: Path) -
     closing.join()
     store.close()
     assert len(kept(tmp_path)) == 2
-
-
-def test_taking_a_read_costs_the_event_loop_next_to_nothing(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path)
-    recorder = Recorder(store.receipts, instant.now, Policy(seconds=60))
-    recorder.start()
-    taken = reading()
-    best = min(_microseconds(recorder, taken) for _ in range(20))
-    recorder.close()
-    store.close()
-    assert best < 20
-
-
-def _microseconds(recorder: Recorder, taken: Reading) -> float:
-    start = time.thread_time()
-    for _ in range(200):
-        recorder.take(taken)
-    return (time.thread_time() - start) / 200 * 1e6
