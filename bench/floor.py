@@ -13,7 +13,7 @@ from starlette.routing import Route
 from pdpp.store.sqlite.layout import PLACE_BITS, turned
 from pdpp.store.sqlite.store import FILE_NAME
 
-CANDIDATES = 2_000
+CANDIDATES = 1_000
 PAGE = 25
 
 _PAGE = """

@@ -342,7 +342,7 @@ def test_a_search_of_too_many_matches_ranks_a_bounded_window_and_says_so(
     with living(planted_store(tmp_path, LIBRARY, {"only": "Only"}, records)) as world:
         body = world.client().get("/v1/search", params={"q": "common", "limit": 1}).json()
     assert body["meta"]["recall"]["complete"] is False
-    assert body["meta"]["recall"]["ranked"] == 2_000
+    assert body["meta"]["recall"]["ranked"] == 1_000
     assert "narrow" in body["meta"]["recall"]["note"]
     assert body["meta"]["count"] == {"kind": "none"}
 

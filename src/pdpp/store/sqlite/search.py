@@ -31,7 +31,7 @@ from pdpp.store.sqlite.postings import ROWS, Further, Postings, Row, Walk, read_
 from pdpp.store.sqlite.predicate import limits_where
 from pdpp.store.sqlite.scores import scores
 
-CANDIDATES = 2_000
+CANDIDATES = 1_000
 _PROBE = 1_000
 _FEW_REACHES = 12
 _FEW_EQUALS = 25
