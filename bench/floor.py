@@ -11,9 +11,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pdpp.store.sqlite.layout import PLACE_BITS, turned
+from pdpp.store.sqlite.search import CANDIDATES
 from pdpp.store.sqlite.store import FILE_NAME
 
-CANDIDATES = 1_000
 PAGE = 25
 
 _PAGE = """

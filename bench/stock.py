@@ -19,7 +19,7 @@ from pdpp.model import instant
 from pdpp.model.grant import Interval
 from pdpp.model.validation import parse_declaration
 from pdpp.store import cell
-from pdpp.store.sqlite import draft, layout, lengths, registry, schema, work, writer
+from pdpp.store.sqlite import draft, layout, lengths, pack, registry, schema, work, writer
 from pdpp.store.sqlite.store import SqliteStore
 
 Say = Callable[[str], None]
@@ -28,7 +28,7 @@ _FACTS = "stock.json"
 _GRANTED = tuple(map(world.connection_id, range(0, world.CONNECTIONS, 3)))
 CHILDREN = tuple(map(world.connection_id, range(20)))
 """The connections of the package: each has a grant of its own."""
-_SHAPING = (world, schema, layout, lengths, registry, draft, writer, work, cell, analyse)
+_SHAPING = (world, schema, layout, lengths, registry, draft, pack, writer, work, cell, analyse)
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,7 +144,7 @@ def test_a_read_ends_when_its_time_is_up_and_the_next_one_works(world: World) ->
             read()
     with pytest.raises(DeadlinePassed), world.store.reading(Countdown(200)):
         world.store.search(find)
-    assert world.store.search(find).ranked == 2_000
+    assert world.store.search(find).ranked == 1_000
 
 
 def test_a_timer_passes_after_its_seconds() -> None:

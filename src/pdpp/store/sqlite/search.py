@@ -32,7 +32,8 @@ from pdpp.store.sqlite.predicate import limits_where
 from pdpp.store.sqlite.scores import scores
 
 CANDIDATES = 1_000
-_PROBE = 1_000
+_PROBE = CANDIDATES
+"""How many rows a phrase has at most that is rare: all of them can then be candidates."""
 _FEW_REACHES = 12
 _FEW_EQUALS = 25
 """How many hits of equal score are read whole before it is known which of them are shown."""

@@ -1,5 +1,6 @@
 """The shelf: clients, slips, refresh tokens and consents as they are looked up."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,12 +26,13 @@ CONSENT_COLUMNS = (
 )
 
 
-class SqliteShelf:
+class SqliteShelf(ABC):
     """Looks things up on whatever connection it is given."""
 
     @property
+    @abstractmethod
     def _db(self) -> apsw.Connection:
-        raise NotImplementedError
+        """Return the connection."""
 
     def _row(self, statement: str, *values: Any) -> tuple[Any, ...] | None:
         return next(iter(self._db.execute(statement, (SUBJECT, *values)).fetchall()), None)

@@ -1,0 +1,50 @@
+"""The runner: where a read is done, by how long the last one of its kind took."""
+
+import asyncio
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from tests.serving import UNLIMITED
+
+from pdpp.resource.runner import Runner
+from pdpp.store import deadline
+from pdpp.store.sqlite.store import SqliteStore
+
+
+class Reads:
+    """Reads of one kind that take as long as is said, by a clock that only they move."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        self.begun: list[str] = []
+        self.store = SqliteStore(folder)
+        self.runner = Runner(self.store, UNLIMITED)
+        monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: self.now))
+
+    def take(self, part: float) -> list[str]:
+        """Read for a part of what is short; return where the read was begun."""
+        self.begun.clear()
+        asyncio.run(self.runner.read("search", lambda: self._read(part)))
+        return [*self.begun]
+
+    def _read(self, part: float) -> None:
+        at_once = threading.current_thread() is threading.main_thread()
+        self.begun.append("at once" if at_once else "in a thread")
+        self.now += part * UNLIMITED.inline_seconds
+        self.store._db.check_deadline()
+
+
+def test_a_kind_of_read_near_the_limit_is_not_begun_in_vain_again_and_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads = Reads(tmp_path, monkeypatch)
+    assert reads.take(0.9) == ["at once"]
+    assert reads.take(1.1) == ["at once", "in a thread"]
+    assert reads.take(0.9) == ["in a thread"]
+    assert reads.take(1.1) == ["in a thread"]
+    assert reads.take(0.4) == ["in a thread"]
+    assert reads.take(0.9) == ["at once"]
+    reads.runner.close()
+    reads.store.close()
