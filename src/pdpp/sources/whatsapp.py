@@ -204,7 +204,9 @@ def _message(chat: _Chat, message: _Message, ordinals: Ordinals, where: str) -> 
         return
     sent, floating = local_text(moment, chat.zone)
     sender, text = message.first.sender, message.text
-    key = safe_key(chat.key, ordinals.key(moment.isoformat(), sender or "", text))
+    # Keys in the order of time: what belongs together then lies together.
+    time = moment.isoformat().replace(":", "")
+    key = safe_key(chat.key, time, ordinals.key(time, sender or "", text))
     name = _file_name(message)
     data: dict[str, Any] = {
         "id": key,

@@ -24,7 +24,8 @@ _STEPS_BETWEEN_CHECKS = 5_000
 _BUSY_SECONDS = 30.0
 _PAUSE_SECONDS = 0.002
 _PAGE_BYTES = 8_192
-_LOG_PAGES = 4_000
+_LOG_PAGES = 1_000
+"""How long the log of writes grows before it is carried over; whoever writes then waits for it."""
 
 
 class Database:

@@ -1,6 +1,6 @@
 """Work: the rows of one batch, gathered so that each table is written in one go."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ import orjson
 from pdpp.store.catalogue import Feed
 from pdpp.store.cell import CellValue
 from pdpp.store.sqlite import lengths
-from pdpp.store.sqlite.draft import Draft
+from pdpp.store.sqlite.draft import Drafts, Fresh
 from pdpp.store.sqlite.layout import turned
 from pdpp.store.sqlite.pack import NEW_RECORDS, NEW_WORDS, turn_of
 from pdpp.store.sqlite.predicate import ABSENT, SUBJECT
@@ -45,17 +45,6 @@ class Work:
     blobs: list[tuple[Any, ...]] = field(default_factory=list)
     blobs_gone: list[tuple[Any, ...]] = field(default_factory=list)
     records_gone: list[tuple[int]] = field(default_factory=list)
-    _records: list[bytes] = field(default_factory=list)
-    _new_words: list[bytes] = field(default_factory=list)
-
-    def add(self, key: str, wanted: Draft) -> None:
-        """Take a new record; they come in the order of their turns."""
-        self._records.append(wanted.pack)
-        self._new_words += wanted.words
-        for place, value in wanted.fractions:
-            self.add_cell(place, value, key, self.first + turn_of(wanted.pack))
-        for name, blob_id in wanted.blobs:
-            self.blobs.append((SUBJECT, blob_id, self.feed.id, name, key))
 
     def add_cell(self, place: int, value: CellValue, key: str, number: int) -> None:
         """Take one cell."""
@@ -65,18 +54,20 @@ class Work:
         """Return what a cell is found by."""
         return SUBJECT, self.feed.id, place, ABSENT if value is None else value, key
 
-    def carry_out(
-        self, db: apsw.Connection, shapes: Sequence[int], new_lengths: Mapping[int, Sequence[int]]
-    ) -> None:
-        """Write everything that was gathered.
+    def use_blob(self, key: str, name: str, blob_id: str) -> None:
+        """Take the use of a blob by a field of a record."""
+        self.blobs.append((SUBJECT, blob_id, self.feed.id, name, key))
 
-        ``shapes`` are the numbers of the batch's shapes, ``new_lengths`` how many words its new
-        records have, by place and turn.
+    def carry_out(self, db: apsw.Connection, shapes: Sequence[int], drafts: Drafts) -> None:
+        """Write the new records of a batch, and everything else that was gathered.
+
+        ``shapes`` are the numbers of the batch's shapes.
         """
         self._take_away(db)
-        if self._records:
-            self._insert(db, shapes)
-            for place, held in new_lengths.items():
+        fresh = drafts.fresh()
+        if fresh.records:
+            self._insert(db, shapes, fresh)
+            for place, held in drafts.lengths.items():
                 lengths.keep_run(db, turned(self.first) - len(held) + 1, place, held)
         for sql, rows in (
             (f"INSERT OR REPLACE INTO record VALUES {_THIRTEEN}", self.changed),
@@ -110,18 +101,22 @@ class Work:
         if self.words_gone:
             lengths.forget(db, self.words_gone)
 
-    def _insert(self, db: apsw.Connection, shapes: Sequence[int]) -> None:
+    def _insert(self, db: apsw.Connection, shapes: Sequence[int], fresh: Fresh) -> None:
         """Write the new records, their words, and from them their cells in the table's order.
 
         The index takes rows many times faster in order: new ones first, the newest at the front.
         """
         feed = {"subject": SUBJECT, "feed": self.feed.id, "first": self.first}
         told = {"version": self.version, "shapes": orjson.dumps(shapes).decode()}
-        db.execute(NEW_RECORDS, {**feed, **told, "packs": apsw.carray(tuple(self._records))})
-        if self._new_words:
-            packs = apsw.carray(tuple(reversed(self._new_words)))
+        db.execute(NEW_RECORDS, {**feed, **told, "packs": apsw.carray(tuple(fresh.records))})
+        if fresh.words:
+            packs = apsw.carray(tuple(reversed(fresh.words)))
             db.execute(NEW_WORDS, {"first": turned(self.first), "packs": packs})
         if self.feed.cells:
-            last = self.first + turn_of(self._records[-1])
+            last = self.first + turn_of(fresh.records[-1])
             places = orjson.dumps([place for place, _ in self.feed.cells.values()]).decode()
             db.execute(_NEW_CELLS, {**feed, "last": last, "places": places})
+        for turn, key, place, value in fresh.fractions:
+            self.add_cell(place, value, key, self.first + turn)
+        for _, key, name, blob_id in fresh.uses:
+            self.use_blob(key, name, blob_id)

@@ -9,7 +9,7 @@ import orjson
 
 from pdpp.store.cell import CellValue
 from pdpp.store.port import Written, canonical
-from pdpp.store.sqlite.draft import Draft, Drafts, blobs_of, words_of
+from pdpp.store.sqlite.draft import Drafts, blobs_of, words_of
 from pdpp.store.sqlite.layout import index_row, record_number
 from pdpp.store.sqlite.lens import MOVES
 from pdpp.store.sqlite.pack import data_of, head_of, shape_of
@@ -42,30 +42,25 @@ class BatchWriter:
 
     def write(self) -> Written:
         """Bring each key to its draft, or away where there is none."""
-        drafts = self._drafts.by_key
-        stored = self._stored(drafts)
-        new = changed = unchanged = deleted = 0
-        for key, wanted in drafts.items():
-            old = stored.get(key)
-            if isinstance(wanted, int):
-                deleted += old is not None
-                unchanged += old is None
-                if old is not None:
-                    self._remove(key, old, wanted)
-            elif old is None:
-                new += 1
-                self._work.add(key, wanted)
-            elif bytes(old[8]) == data_of(wanted.pack):
-                unchanged += 1
-                self._drafts.pass_over(wanted)
-            else:
+        drafts = self._drafts
+        stored = self._stored([*drafts.turn_of_key, *drafts.gone])
+        new, changed, deleted = len(drafts.turn_of_key), 0, 0
+        for key, old in stored.items():
+            turn = drafts.turn_of_key.get(key)
+            if turn is None:
+                deleted += 1
+                self._remove(key, old, drafts.gone[key])
+                continue
+            new -= 1
+            drafts.pass_over(turn)
+            if bytes(old[8]) != data_of(drafts.packs[turn]):
                 changed += 1
-                self._drafts.pass_over(wanted)
-                self._update(wanted, old)
+                self._update(drafts.packs[turn], old)
         if new or changed or deleted:
-            self._work.carry_out(self._db, self._shape_numbers, self._drafts.lengths)
-            self._close(new - deleted, self._drafts.turns if new else 0)
-        return Written(new, changed, unchanged, deleted)
+            self._work.carry_out(self._db, self._shape_numbers, drafts)
+            self._close(new - deleted, drafts.turns if new else 0)
+        asked = len(drafts.turn_of_key) + len(drafts.gone)
+        return Written(new, changed, asked - new - changed - deleted, deleted)
 
     def _close(self, more: int, turns: int) -> None:
         """Count the records, and go on with the numbers after those that this batch may have."""
@@ -83,9 +78,9 @@ class BatchWriter:
         )
         return {row[0]: row for row in rows}
 
-    def _update(self, wanted: Draft, old: tuple[Any, ...]) -> None:
+    def _update(self, pack: bytes, old: tuple[Any, ...]) -> None:
         key, number, created, emitted, _, stamps, time, cells, data = old
-        head, text = head_of(wanted.pack), data_of(wanted.pack)
+        head, text = head_of(pack), data_of(pack)
         before, after = orjson.loads(data), orjson.loads(text)
         marks = orjson.loads(stamps) if stamps else {}
         for name in _changed(before, after):
@@ -97,11 +92,11 @@ class BatchWriter:
             marks[MOVES] = moves[-_MOST_MOVES:]
             self._leave_ghost(key, time, head.emitted)
         stamp = (created, emitted, self._version, orjson.dumps(marks).decode())
-        row = (number, SUBJECT, self._feed.id, key, *stamp, head.time, self._shape(wanted))
+        row = (number, SUBJECT, self._feed.id, key, *stamp, head.time, self._shape(pack))
         self._work.changed.append((*row, head.digest, orjson.dumps(head.cells).decode(), text))
         self._swap_cells(key, number, orjson.loads(cells), head.cells)
         self._swap_words(number, words_of(self._feed, before), words_of(self._feed, after))
-        self._swap_blobs(key, frozenset(blobs_of(self._feed, before)), wanted.blobs)
+        self._swap_blobs(key, blobs_of(self._feed, before), blobs_of(self._feed, after))
 
     def _remove(self, key: str, old: tuple[Any, ...], emitted: int) -> None:
         _, number, _, _, _, _, time, cells, data = old
@@ -109,15 +104,15 @@ class BatchWriter:
         self._work.records_gone.append((number,))
         self._swap_cells(key, number, orjson.loads(cells), None)
         self._swap_words(number, words_of(self._feed, before), {})
-        self._swap_blobs(key, frozenset(blobs_of(self._feed, before)), frozenset())
+        self._swap_blobs(key, blobs_of(self._feed, before), ())
         self._leave_ghost(key, time, emitted)
 
     @cached_property
     def _shape_numbers(self) -> list[int]:
         return [self._shapes.number(self._db, names) for names in self._drafts.shapes]
 
-    def _shape(self, wanted: Draft) -> int:
-        return self._shape_numbers[shape_of(wanted.pack)]
+    def _shape(self, pack: bytes) -> int:
+        return self._shape_numbers[shape_of(pack)]
 
     def _swap_cells(
         self, key: str, number: int, before: list[CellValue], after: list[CellValue] | None
@@ -137,12 +132,13 @@ class BatchWriter:
                 self._work.words.append((index_row(number, place), words))
 
     def _swap_blobs(
-        self, key: str, before: frozenset[tuple[str, str]], after: frozenset[tuple[str, str]]
+        self, key: str, before: Iterable[tuple[str, str]], after: Iterable[tuple[str, str]]
     ) -> None:
-        for name, blob_id in before - after:
+        old, new = set(before), set(after)
+        for name, blob_id in old - new:
             self._work.blobs_gone.append((SUBJECT, blob_id, self._feed.id, name, key))
-        for name, blob_id in after - before:
-            self._work.blobs.append((SUBJECT, blob_id, self._feed.id, name, key))
+        for name, blob_id in new - old:
+            self._work.use_blob(key, name, blob_id)
 
     def _leave_ghost(self, key: str, time: int | None, emitted: int) -> None:
         self._work.ghosts.append((SUBJECT, self._feed.id, self._version, key, time, emitted))
