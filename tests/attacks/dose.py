@@ -1,8 +1,7 @@
 """Doses: how many attacks a run makes, few in every run of the tests and many in a soak."""
 
-import os
+from tests.soak import SOAK
 
-SOAK = bool(os.environ.get("PDPP_SOAK"))
 _TIMES = 40
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.attacks.contract import CODES, TRACES
-from tests.attacks.dose import SOAK, dose
+from tests.attacks.dose import dose
 from tests.attacks.mutation import ODD, Cut, Edit, cuts, edited, edits, encoded, json_values, spoilt
 from tests.mcp.client import Result, bare_environment, connect_to, mcp_command
 from tests.mcp.host import Host, Inside, check
@@ -268,7 +268,3 @@ def test_a_conversation_may_stop_anywhere(command: list[str], said: bytes) -> No
         check_message(line)
     if said.endswith(PING):
         assert b'"id":"last"' in b"".join(lines)
-
-
-def test_a_soak_is_told_from_a_run_of_the_tests() -> None:
-    assert dose(1) == (40 if SOAK else 1)

@@ -20,11 +20,11 @@ from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple
 
 import apsw
+from tests.soak import SOAK
 
 Tell = Callable[[Any], None]
 Work = Callable[..., None]
 
-SOAK = os.environ.get("PDPP_SOAK") == "1"
 ROUNDS = 1_000 if SOAK else 50
 _LONGEST_SECONDS = 30.0
 _USED = (

@@ -23,8 +23,9 @@ from tests.promises.sights import (
     make_template,
 )
 from tests.promises.twins import Data, twins
-from tests.promises.worlds import SOAK, WORLDS_OF_EACH
+from tests.promises.worlds import WORLDS_OF_EACH
 from tests.serving import running
+from tests.soak import SOAK
 
 from pdpp.model import instant
 from pdpp.model.validation import parse_declaration

@@ -1,7 +1,6 @@
-"""Large exports in little memory: 100,000 messages always, a million when ``PDPP_SOAK`` is set."""
+"""Large exports in little memory: 100,000 messages always, a million in a soak."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 from bench.exports import chatgpt, claude_code
 from tests.cli.shell import environment
+from tests.soak import SOAK
 from tests.sources.kit import Home
 
 pytestmark = [
@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.xdist_group("bench"),
 ]
 
-MANY = 1_000_000 if os.environ.get("PDPP_SOAK") else 100_000
+MANY = 1_000_000 if SOAK else 100_000
 MEGABYTES = 300
 DEADLINE_SECONDS = 1_800
 
