@@ -5,15 +5,20 @@ from pathlib import Path
 
 import apsw
 
+from pdpp.evidence.amount import counted
 from pdpp.store.blobs import BlobFolder
+from pdpp.store.sqlite import lengths
 from pdpp.store.sqlite.predicate import SUBJECT
 from pdpp.store.sqlite.trouble import DAMAGED
 
 
 def problems(db: apsw.Connection, path: Path, blobs: BlobFolder) -> Iterator[str]:
     """Yield what is wrong; nothing when all is well."""
-    yield from _of_pages(db, path)
+    damage = _of_pages(db, path)
+    yield from damage
     yield from _of_counts(db)
+    if not damage:
+        yield from _of_lengths(db)
     yield from _of_blobs(db, blobs)
 
 
@@ -32,6 +37,13 @@ def _of_counts(db: apsw.Connection) -> Iterator[str]:
     for connection_id, stream, kept, held in rows:
         if kept != held:
             yield f"{connection_id}/{stream} counts {kept} records and holds {held}"
+
+
+def _of_lengths(db: apsw.Connection) -> Iterator[str]:
+    wrong = lengths.wrong(db)
+    if wrong:
+        texts = counted(wrong, "text has", "texts have")
+        yield f"{texts} another length in the index than searches rank by; restore a backup"
 
 
 def _of_blobs(db: apsw.Connection, blobs: BlobFolder) -> Iterator[str]:

@@ -7,9 +7,9 @@ of one field in 1,024 records that follow each other, two bytes each, the lower 
 
 import sys
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from operator import getitem, methodcaller
+from operator import getitem, methodcaller, ne
 from typing import Any
 
 import apsw
@@ -76,11 +76,28 @@ def forget(db: apsw.Connection, rows: Iterable[tuple[int]]) -> None:
 
 def fill(db: apsw.Connection) -> None:
     """Take down the lengths of all rows that the index has, as the engine knows them."""
+    for rows, lengths in _counted(db):
+        _put(db, rows, lengths)
+
+
+def wrong(db: apsw.Connection) -> int:
+    """Return how many rows have another length here than the engine knows, or are not there."""
+    differing = known = 0
+    for rows, lengths in _counted(db):
+        known += sum(map(bool, lengths))
+        differing += sum(map(ne, of_rows(db, rows), lengths))
+    blocks: Any = db.execute("SELECT lengths FROM length_block")
+    kept = sum(sum(map(bool, array("H", block))) for (block,) in blocks)
+    return max(differing, abs(kept - known))
+
+
+def _counted(db: apsw.Connection) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield the rows of the index, many at once, and their lengths as the engine knows them."""
     count: Any = methodcaller("column_size", 0)
     db.register_fts5_function("pdpp_length", count)
     rows: Any = db.execute(_ALL)
     while some := list(islice(rows, _CHUNK)):
-        _put(db, [row for row, _ in some], [min(length, LONGEST) for _, length in some])
+        yield [row for row, _ in some], [min(length, LONGEST) for _, length in some]
 
 
 def _put(db: apsw.Connection, rows: Sequence[int], lengths: Sequence[int]) -> None:
