@@ -6,9 +6,9 @@ from typing import Any
 
 from tests.attacks.corpus import EVIL, HOST
 from tests.mcp.client import Result
-from tests.mcp.sight import TOOLS, object_calls, see
+from tests.mcp.sight import TOOLS, hidden_in, object_calls, see
 
-from pdpp.evidence.fence import CLOSING, HIDDEN, OPENING, PREFIX
+from pdpp.evidence.fence import CLOSING, OPENING, PREFIX
 
 _RECORD_TEXT = frozenset({"data", "text", "title", "preview", "groups", "evidence"})
 """Members of a structured half that hold what records say; the rest is ours."""
@@ -88,7 +88,7 @@ def unfenced(text: str) -> list[str]:
 
 def check_text(text: str) -> None:
     """Check that outside of quotes and fences nothing of a hostile text is left."""
-    assert not HIDDEN.search(text.replace("\n", "")), HIDDEN.findall(text)[:5]
+    assert hidden_in(text) == []
     for line in unfenced(text):
         for part in outside(line):
             assert EVIL not in part, line

@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.attacks.corpus import (
     CALL,
@@ -271,6 +271,7 @@ def test_generated_texts_are_never_taken_for_ours(growing: Inside) -> None:
     host = growing.host(grant(growing.store))
 
     @settings(max_examples=dose(60))
+    @example("kiln\tkiln", "\t")
     @given(hostile_texts, hostile_texts)
     def check_texts(text: str, other: str) -> None:
         key = f"g{next(numbers)}"

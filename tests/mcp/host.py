@@ -14,13 +14,12 @@ from typing import Any, cast
 
 import jsonschema_rs
 from tests.mcp.client import HttpWire, Result, Wire
-from tests.mcp.sight import object_calls, text_calls
+from tests.mcp.sight import hidden_in, object_calls, text_calls
 from tests.serving import UNLIMITED, Running
 
 from pdpp.app import make_app
 from pdpp.authz.principal import Gate
 from pdpp.authz.selection import Selection, make_package, resolve
-from pdpp.evidence.fence import HIDDEN
 from pdpp.evidence.text import json_text
 from pdpp.hosted import Memory, Visitor, make_reading
 from pdpp.mcp.definition import definition
@@ -63,7 +62,7 @@ def check(result: Result) -> None:
     assert len(text) <= most_text, (result.tool, len(text))
     assert len(structured) <= most_structured, (result.tool, len(structured))
     _validator(result.tool).validate(result.structured)
-    assert not HIDDEN.search(text.replace("\n", "")), HIDDEN.findall(text.replace("\n", ""))
+    assert hidden_in(text) == []
     if result.is_error:
         error = result.structured["error"]
         assert error["type"]

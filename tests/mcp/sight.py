@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.mcp.client import Client, Result
 
-from pdpp.evidence.fence import CLOSING, OPENING, PREFIX
+from pdpp.evidence.fence import CLOSING, HIDDEN, OPENING, PREFIX
 
 TOOLS = ("schema", "query_records", "aggregate", "search", "fetch", "read_record_field")
 SIGHTS = ("content", "structured")
@@ -196,3 +196,11 @@ def read_to_the_end(agent: Agent, seen: Seen, **wider: Any) -> str:
         if not onward:
             return "".join(pieces)
         seen = agent.follow(onward[0], **wider)
+
+
+def hidden_in(text: str) -> list[str]:
+    """Return the hidden characters of a text; the lines of a record may hold tabs in a fence."""
+    lines = (
+        line.replace("\t", "") if line.startswith(PREFIX) else line for line in text.split("\n")
+    )
+    return HIDDEN.findall("".join(lines))

@@ -69,6 +69,12 @@ def test_a_choice_that_is_no_string_is_refused_with_all_of_them() -> None:
     assert message_of(node).endswith("Write one of: red, green.")
 
 
+def test_a_name_that_is_too_long_itself_is_not_suggested() -> None:
+    node = Node("blue")
+    node.refuse("No stream has this name.", "blue", ["x" * 5_000, "bluex" * 5_000, "red"])
+    assert message_of(node) == "No stream has this name. Write one of: red."
+
+
 def test_a_right_choice_is_a_member() -> None:
     assert Node("red").choice(Colour) is Colour.RED
 

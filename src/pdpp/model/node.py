@@ -36,11 +36,13 @@ class Problem:
 
 
 def _suggestion(given: str, known: Collection[str]) -> str:
-    close = difflib.get_close_matches(given[:NAME_LIMIT], known, 1, 0.5)
+    """Return what to write instead; a name that is too long itself is none to suggest."""
+    good = [name for name in known if len(name) <= NAME_LIMIT]
+    close = difflib.get_close_matches(given[:NAME_LIMIT], good, 1, 0.5)
     if close:
         return f" Write {close[0]!r}."
-    if known:
-        return f" Write one of: {', '.join(list(known)[:_SUGGESTED])}."
+    if good:
+        return f" Write one of: {', '.join(good[:_SUGGESTED])}."
     return ""
 
 
