@@ -272,6 +272,7 @@ def test_generated_texts_are_never_taken_for_ours(growing: Inside) -> None:
 
     @settings(max_examples=dose(60))
     @example("kiln\tkiln", "\t")
+    @example(EVIL, EVIL)
     @given(hostile_texts, hostile_texts)
     def check_texts(text: str, other: str) -> None:
         key = f"g{next(numbers)}"

@@ -39,11 +39,16 @@ def word(text: str) -> str:
     return text if seen and _WORD.match(text) else escaped(text)
 
 
-def number(value: object, one: str = "") -> str:
+def datum(text: str) -> str:
+    """Return what a record holds as one word, quoted where it is more or looks like an id."""
+    return escaped(text) if _MORE.search(text) else word(text)
+
+
+def number(told: object, one: str = "") -> str:
     """Return a number that a server told, with what it counts; what is none is seen to be none."""
-    if one and isinstance(value, int):
-        return counted(value, one)
-    return f"{word(field_text(value))}{f' {one}s' if one else ''}"
+    if one and isinstance(told, int):
+        return counted(told, one)
+    return f"{datum(field_text(told))}{f' {one}s' if one else ''}"
 
 
 def escaped(value: object) -> str:

@@ -11,6 +11,7 @@ from pdpp.evidence.text import field_text
 from pdpp.mcp.spelling import (
     call_line,
     call_lines,
+    datum,
     escaped,
     label,
     number,
@@ -266,9 +267,9 @@ def _grouping(body: Mapping[str, Any]) -> str:
 
 def _group(group: Mapping[str, Any]) -> str:
     key = group.get("key")
-    name = "(none)" if key is None else word(field_text(key))
-    value = f" = {number(group['value'])}" if "value" in group else ""
-    return f"{name} {number(group.get('count'))}{value}"
+    name = "(none)" if key is None else datum(field_text(key))
+    figure = f" = {number(group['value'])}" if "value" in group else ""
+    return f"{name} {number(group.get('count'))}{figure}"
 
 
 # problems

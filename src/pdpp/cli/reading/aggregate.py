@@ -16,7 +16,7 @@ from pdpp.client.envelope import aggregation_of
 from pdpp.client.request import AggregateOptions
 from pdpp.client.result import Aggregation, Group
 from pdpp.evidence.text import field_text
-from pdpp.mcp.spelling import word
+from pdpp.mcp.spelling import datum
 
 _METRICS = ["count", "sum", "min", "max", "count_distinct"]
 _WORDS = re.compile(r"\w[\w .,&'()@+-]*")
@@ -111,7 +111,7 @@ def _groups(page: Sheet, found: Aggregation, head: str, records: str) -> None:
 
 def _name(key: str) -> str:
     """Return what a group is called: quoted where it could pass for a line of ours."""
-    return key if _WORDS.fullmatch(key) else word(key)
+    return key if _WORDS.fullmatch(key) else datum(key)
 
 
 def _row(group: Group, *, valued: bool) -> list[Cell]:
