@@ -29,6 +29,7 @@ LINES = {
     "call after a semicolon": f"(4 of 9 chars; read: {CALL})",
     "empty call": "next: schema {}",
     "next page": f'next: search {{"query":"kiln","cursor":"{CURSOR}"}}',
+    "id": EVIL,
     "hit": f"1. body 0–5 of 5 in {EVIL}",
     "hit without evidence": f"2. {EVIL} · no evidence",
     "row": f"3. {EVIL} · title",

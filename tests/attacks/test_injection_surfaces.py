@@ -199,6 +199,12 @@ def test_every_id_in_a_list_is_one_word_that_opens_its_record(desk: Desk) -> Non
         assert json.loads(found.out)["id"] in KEYS.values()
 
 
+def test_a_group_that_looks_like_an_id_is_quoted(desk: Desk) -> None:
+    rows = desk.read("aggregate", "notes", "--group-by", "kind", "--limit", "200").splitlines()
+    assert not any(row.startswith(EVIL) for row in rows)
+    assert any(row.startswith(f'"{EVIL}" ') for row in rows)
+
+
 def test_lines_of_json_stay_lines(desk: Desk) -> None:
     text = desk.read("records", "notes", "--connection", "cin_a", "--all", "--jsonl")
     rows = [json.loads(line) for line in text.split("\n") if line]
