@@ -15,7 +15,7 @@ from pdpp.demo.declaration import moment, source, stream, text
 from pdpp.model import instant
 from pdpp.model.validation import parse_declaration
 from pdpp.resource.ingest import write_lines
-from pdpp.resource.settings import Settings
+from pdpp.service.settings import Settings
 from pdpp.store.sqlite.store import SqliteStore
 
 TITLED = "regatta"

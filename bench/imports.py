@@ -16,10 +16,10 @@ import orjson
 
 from bench.exports import MAKERS, claude_code
 from bench.report import Row
-from pdpp.cli import ROUNDS
 from pdpp.model import instant
 from pdpp.resource.ingest import Intake
-from pdpp.resource.settings import Settings
+from pdpp.service.settings import Settings
+from pdpp.serving import COLLECTOR_ROUNDS
 from pdpp.sources.arrival import Arrival, Rails, destination
 from pdpp.sources.drawer import Drawer
 from pdpp.sources.item import START, Item
@@ -184,7 +184,7 @@ def _cost(path: Path, rounds: int) -> Cost:
 
 def main() -> None:
     """Measure the import of one export, with rounds of the garbage collector as the program has."""
-    gc.set_threshold(*ROUNDS)
+    gc.set_threshold(*COLLECTOR_ROUNDS)
     cost = _cost(Path(sys.argv[1]), _ROUNDS)
     sys.stdout.buffer.write(orjson.dumps(asdict(cost)))
 

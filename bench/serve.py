@@ -6,13 +6,13 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 
-from pdpp.cli.patience import PatientServer
-from pdpp.cli.process import configure, settle
+from pdpp.serving.patience import PatientServer
+from pdpp.serving.process import configure, settle
 
 
 def _product(folder: Path) -> Starlette:
     from pdpp.app import make_app
-    from pdpp.resource.settings import Settings
+    from pdpp.service.settings import Settings
     from pdpp.store.sqlite.store import SqliteStore
 
     return make_app(SqliteStore(folder), Settings(requests_per_second=0))

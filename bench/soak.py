@@ -31,7 +31,7 @@ from bench.soak_verdict import HEADING, THIRDS, Span, verdict
 from bench.stock import Stock, open_stock
 from bench.world import LEAST_RECORDS
 from pdpp.cli.seeding import seed
-from pdpp.resource.settings import Settings
+from pdpp.service.settings import Settings
 from pdpp.store.sqlite.store import SqliteStore
 
 _SHARE = 0.8

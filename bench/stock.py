@@ -19,8 +19,10 @@ from pdpp.model import instant
 from pdpp.model.grant import Interval
 from pdpp.model.validation import parse_declaration
 from pdpp.store import cell
-from pdpp.store.sqlite import draft, layout, lengths, pack, registry, schema, work, writer
+from pdpp.store.sqlite import layout, registry, schema
+from pdpp.store.sqlite.search import lengths
 from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.sqlite.write import draft, pack, work, writer
 
 Say = Callable[[str], None]
 

@@ -25,6 +25,7 @@ import httpx
 import orjson
 import uvicorn
 from starlette.types import ASGIApp
+from tests.engine import open_store
 
 from pdpp import demo
 from pdpp.app import make_app
@@ -34,8 +35,8 @@ from pdpp.model import instant
 from pdpp.model.grant import Allowance
 from pdpp.model.validation import parse_declaration
 from pdpp.resource.ingest import write_lines
-from pdpp.resource.settings import Settings
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.service.settings import Settings
+from pdpp.store.port import Store
 
 DEADLINE = 20.0
 UNLIMITED = Settings(
@@ -69,17 +70,17 @@ class SetClock:
 # Stores
 
 
-def seeded_store(folder: Path, clock: instant.Clock = instant.now) -> SqliteStore:
+def seeded_store(folder: Path, clock: instant.Clock = instant.now) -> Store:
     """Open a store that holds the demo world; a process seeds it once and copies it after that."""
     shutil.copytree(_template(), folder, dirs_exist_ok=True)
-    return SqliteStore(folder, clock)
+    return open_store(folder, clock)
 
 
 @cache
 def _template() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="pdpp-demo-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    store = SqliteStore(folder)
+    store = open_store(folder)
     for source in demo.sources():
         plant(store, source.declaration, dict(source.connections))
     for blob in demo.blobs():
@@ -96,15 +97,15 @@ def planted_store(
     connections: Mapping[str, str],
     records: Mapping[tuple[str, str], Sequence[Record]] | None = None,
     clock: instant.Clock = instant.now,
-) -> SqliteStore:
+) -> Store:
     """Open a new store that holds one source with records of a test's own."""
-    store = SqliteStore(folder, clock)
+    store = open_store(folder, clock)
     plant(store, declaration, connections, records)
     return store
 
 
 def plant(
-    store: SqliteStore,
+    store: Store,
     declaration: Mapping[str, Any],
     connections: Mapping[str, str],
     records: Mapping[tuple[str, str], Sequence[Record]] | None = None,
@@ -117,14 +118,14 @@ def plant(
         put(store, connection_id, stream, *rows)
 
 
-def put(store: SqliteStore, connection_id: str, stream: str, *records: Record) -> None:
+def put(store: Store, connection_id: str, stream: str, *records: Record) -> None:
     """Write records, each under its ``id``."""
     lines = [{"key": str(record["id"]), "data": record} for record in records]
     write(store, connection_id, stream, lines)
 
 
 def write(
-    store: SqliteStore, connection_id: str, stream: str, lines: Iterable[Mapping[str, Any]]
+    store: Store, connection_id: str, stream: str, lines: Iterable[Mapping[str, Any]]
 ) -> None:
     """Write lines of ingest, every one of which must be taken."""
     feed = store.catalogue().feeds[(connection_id, stream)]
@@ -133,7 +134,7 @@ def write(
     assert answer["rejections"] == []
 
 
-def keep(store: SqliteStore, content: bytes, media_type: str) -> dict[str, Any]:
+def keep(store: Store, content: bytes, media_type: str) -> dict[str, Any]:
     """Store a blob and return the reference a record holds."""
     blob = store.keep_blob(io.BytesIO(content), media_type, 1 << 30)
     return {
@@ -156,7 +157,7 @@ class Approval:
 
 
 def approve(
-    store: SqliteStore,
+    store: Store,
     *selections: Selection,
     expires_at: int | None = None,
     now: int | None = None,
@@ -177,12 +178,12 @@ def approve(
     return Approval(approval.id, secret)
 
 
-def grant(store: SqliteStore, **selection: Any) -> str:
+def grant(store: Store, **selection: Any) -> str:
     """Return a client token for a selection: connections, streams, fields, view, time, keys."""
     return approve(store, Selection(**selection)).token
 
 
-def owner(store: SqliteStore) -> str:
+def owner(store: Store) -> str:
     """Return an owner token."""
     secret, token = mint(TokenKind.OWNER, "test-owner", instant.now())
     store.add_token(token)
@@ -264,7 +265,7 @@ def running(app: ASGIApp, listening_on: socket.socket | None = None) -> Iterator
 class World:
     """A store and the server over it."""
 
-    store: SqliteStore
+    store: Store
     server: Running
 
     def client(self, **selection: Any) -> httpx.Client:
@@ -286,7 +287,7 @@ class World:
 
 @contextmanager
 def living(
-    store: SqliteStore, settings: Settings = UNLIMITED, clock: instant.Clock = instant.now
+    store: Store, settings: Settings = UNLIMITED, clock: instant.Clock = instant.now
 ) -> Iterator[World]:
     """Serve a store until the block ends, then close it."""
     try:

@@ -17,6 +17,7 @@ from pdpp.authz.authority import Authority
 from pdpp.authz.document import Fetcher
 from pdpp.authz.principal import Gate
 from pdpp.hosted import ICON_PATH, MCP_PATH, hosted_endpoint, metadata
+from pdpp.jobs.housekeeping import Housekeeper
 from pdpp.model import instant
 from pdpp.oauth.routes import make_office, oauth_routes
 from pdpp.pages.icon import ICON
@@ -24,14 +25,13 @@ from pdpp.pages.page import apologise
 from pdpp.pages.routes import make_site, page_routes
 from pdpp.pages.template import assets
 from pdpp.receipts.recorder import Recorder
-from pdpp.resource.bucket import Buckets
-from pdpp.resource.cursor import Signer
 from pdpp.resource.endpoint import Document, Endpoint, NoSuchRoute, Service
-from pdpp.resource.housekeeping import Housekeeper
 from pdpp.resource.openapi import openapi_document
 from pdpp.resource.routes import BASE, ROUTES, Route
-from pdpp.resource.runner import Runner
-from pdpp.resource.settings import Settings
+from pdpp.service.bucket import Buckets
+from pdpp.service.cursor import Signer
+from pdpp.service.runner import Runner
+from pdpp.service.settings import Settings
 from pdpp.store.port import Store
 from pdpp.watch.meter import Meter, Share
 from pdpp.watch.metrics import METRICS_PATH, Metrics, counting

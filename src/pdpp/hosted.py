@@ -12,19 +12,19 @@ import orjson
 from pdpp.authz.client import READ_SCOPE
 from pdpp.authz.principal import Gate, Principal
 from pdpp.evidence.budget import json_length
-from pdpp.mcp.client import Codec, ResourceClient
-from pdpp.mcp.facts import Facts
 from pdpp.mcp.kernel import Context, rpc
 from pdpp.mcp.kernel.http import Endpoint, Receive, Refusal, Scope, Send
-from pdpp.mcp.reading import Child, Reading
+from pdpp.mcp.reading.client import Codec, ResourceClient
+from pdpp.mcp.reading.facts import Facts
+from pdpp.mcp.reading.reading import Child, Reading
+from pdpp.mcp.reading.transport import App, InProcess
 from pdpp.mcp.server import make_kernel
-from pdpp.mcp.transport import App, InProcess
 from pdpp.model.errors import AuthenticationError, OwnerTokenRefused, PdppError
 from pdpp.model.instant import Clock
 from pdpp.resource.endpoint import INNER, Service
-from pdpp.resource.header import headers_of
-from pdpp.resource.origin import LOOPBACK, from_proxy, public_origin
-from pdpp.resource.settings import Settings
+from pdpp.service.header import headers_of
+from pdpp.service.origin import LOOPBACK, from_proxy, public_origin
+from pdpp.service.settings import Settings
 
 MCP_PATH = "/mcp"
 ICON_PATH = "/icon.svg"

@@ -14,7 +14,7 @@ from tests.serving import keep, planted_store, put
 
 from pdpp.evidence.fence import CLOSING, OPENING, PREFIX
 from pdpp.evidence.handle import Handle, record_uri
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.port import Store
 
 EVIL = "cin_evil/notes:stolen"
 HOST = "evil.example"
@@ -197,7 +197,7 @@ def note(key: str, text: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def hostile_store(folder: Path) -> SqliteStore:
+def hostile_store(folder: Path) -> Store:
     """Open a new store in which every text of the corpus stands in every place that takes one."""
     store = planted_store(folder, DECLARATION, NAMES)
     rows = [note(f"n{number}", text) for number, text in enumerate(TEXTS.values())]

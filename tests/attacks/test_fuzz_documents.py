@@ -16,6 +16,7 @@ from tests.attacks.corpus import DECLARATION
 from tests.attacks.dose import dose
 from tests.attacks.mutation import ODD, Cut, Edit, cuts, edited, edits, encoded, spoilt
 from tests.cli.shell import pdpp_here
+from tests.engine import open_store
 from tests.mcp.post import CARDS, FOLDERS, LETTERS, PAGES, declaration
 from tests.oauth.dance import DEVICE, Dance, Party, dancing, details
 from tests.pages.house import MAIL
@@ -28,7 +29,7 @@ from pdpp.model.errors import InvalidDeclaration, InvalidRequest, OAuthError
 from pdpp.model.instant import now
 from pdpp.model.validation import parse_declaration
 from pdpp.resource.ingest import write_lines
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.port import Store
 
 # Declarations
 
@@ -40,7 +41,7 @@ DECLARED = [
 
 
 def test_a_spoilt_declaration_is_refused_with_a_pointer_or_served(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path)
+    store = open_store(tmp_path)
 
     @settings(max_examples=dose(150))
     @given(st.sampled_from(DECLARED), edits)
@@ -66,7 +67,7 @@ def _declared(document: Any) -> Declaration | InvalidDeclaration:
         return refusal
 
 
-def _serve(store: SqliteStore, declared: Declaration) -> None:
+def _serve(store: Store, declared: Declaration) -> None:
     """Register a declaration that was taken, and write to it, as its owner would."""
     try:
         store.register(declared)

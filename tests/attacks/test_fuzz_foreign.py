@@ -22,10 +22,10 @@ from tests.serving import UNLIMITED, grant, seeded_store
 
 from pdpp.app import make_app
 from pdpp.evidence.handle import Handle, WindowHandle, parse_window_uri, record_uri, window_uri
-from pdpp.mcp.client import ResourceClient
-from pdpp.mcp.reading import Reading
-from pdpp.mcp.transport import InProcess, Reply
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.mcp.reading.client import ResourceClient
+from pdpp.mcp.reading.reading import Reading
+from pdpp.mcp.reading.transport import InProcess, Reply
+from pdpp.store.port import Store
 
 LETTER = "cin_home/messages:m-invoice-4471"
 WORK = {"stream": "messages", "connection_id": "cin_work"}
@@ -64,19 +64,19 @@ class Liar:
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteStore]:
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     made = seeded_store(tmp_path_factory.mktemp("lied-about"))
     yield made
     made.close()
 
 
 @pytest.fixture(scope="module")
-def liar(store: SqliteStore) -> Liar:
+def liar(store: Store) -> Liar:
     return Liar(InProcess(make_app(store, UNLIMITED), "http://127.0.0.1:7377"))
 
 
 @pytest.fixture(scope="module")
-def wire(store: SqliteStore, liar: Liar) -> Iterator[KernelWire]:
+def wire(store: Store, liar: Liar) -> Iterator[KernelWire]:
     token = grant(store)
     made = KernelWire(lambda: Reading(ResourceClient(liar, token), {}, "key"))
     yield made

@@ -27,7 +27,7 @@ from pdpp.evidence.handle import (
     stream_uri,
     window_uri,
 )
-from pdpp.resource.cursor import Signer
+from pdpp.service.cursor import Signer
 
 LETTER = Handle("cin_home", "messages", "m-invoice-4471")
 BLOB = next(iter(demo.blobs())).blob_id

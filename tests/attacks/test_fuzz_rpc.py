@@ -19,9 +19,9 @@ from tests.mcp.host import Host, Inside, check
 from tests.mcp.launch import META, VERSION
 from tests.serving import World, grant, living, seeded_store
 
-from pdpp.mcp.definition import SIGNATURES
 from pdpp.mcp.kernel.rpc import INTERNAL_ERROR
 from pdpp.mcp.stdio import MAX_BYTES
+from pdpp.mcp.tools.definition import SIGNATURES
 
 LETTER = "cin_home/messages:m-invoice-4471"
 ARGUMENTS: dict[str, dict[str, Any]] = {

@@ -5,11 +5,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.engine import open_store
 from tests.store.world import NOW, Clock, World, declare, stream
 
 from pdpp.authz.review import Review
 from pdpp.model.instant import DAY, SECOND
-from pdpp.store.sqlite.store import SqliteStore
 
 VIEWS = [{"id": "brief", "label": "Brief", "fields": ["id", "subject"]}]
 NAMES = {"id": {"type": "string"}, "title": {"type": "string"}}
@@ -19,7 +19,7 @@ NAMES = {"id": {"type": "string"}, "title": {"type": "string"}}
 def asked_world(folder: Path) -> Iterator[World]:
     """Mail with a dated and an undated stream on two connections, and notes on one."""
     clock = Clock()
-    store = SqliteStore(folder, clock)
+    store = open_store(folder, clock)
     world = World(store, clock)
     letters = stream(views=VIEWS, display={"label": "Letters", "detail": "What was written"})
     labels = stream("labels", NAMES, {}, consent_time_field=None)

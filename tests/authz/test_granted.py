@@ -3,19 +3,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.engine import open_store
 from tests.store.world import NOW, Clock, World, allow, declare, stream
 
 from pdpp.authz.granted import granted_details
 from pdpp.model import instant
 from pdpp.model.grant import AccessMode, Allowance, Grant, Interval
-from pdpp.store.sqlite.store import SqliteStore
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
     """A store with connections of two sources."""
     clock = Clock()
-    world = World(SqliteStore(tmp_path, clock), clock).settle()
+    world = World(open_store(tmp_path, clock), clock).settle()
     yield world.settle(declare(stream("notes"), key="notes"), "c2")
     world.store.close()
 

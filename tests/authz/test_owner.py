@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.engine import open_store
 from tests.serving import SetClock
 
 from pdpp.authz.lifetime import Lifetimes
@@ -21,7 +22,7 @@ from pdpp.authz.owner import (
 from pdpp.authz.throttle import ADDRESS, Throttle
 from pdpp.model.errors import AuthenticationError, Conflict, InvalidRequest, RateLimitExceeded
 from pdpp.model.instant import SECOND
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.port import Store
 
 HERE = "127.0.0.1"
 GOOD = "four plain words here"
@@ -33,14 +34,14 @@ def clock() -> SetClock:
 
 
 @pytest.fixture
-def store(tmp_path: Path, clock: SetClock) -> Iterator[SqliteStore]:
-    made = SqliteStore(tmp_path, clock)
+def store(tmp_path: Path, clock: SetClock) -> Iterator[Store]:
+    made = open_store(tmp_path, clock)
     yield made
     made.close()
 
 
 @pytest.fixture
-def owner(store: SqliteStore, clock: SetClock) -> Owner:
+def owner(store: Store, clock: SetClock) -> Owner:
     return Owner(store.vault, clock, Lifetimes(), Throttle(clock))
 
 
@@ -67,7 +68,7 @@ def test_an_endless_passphrase_is_refused() -> None:
         hash_passphrase("x" * (MOST_CHARS + 1))
 
 
-def test_only_a_slow_hash_is_kept(owner: Owner, store: SqliteStore) -> None:
+def test_only_a_slow_hash_is_kept(owner: Owner, store: Store) -> None:
     choose(owner)
     held = store.vault.setting("passphrase") or b""
     assert held.startswith(b"$argon2id$v=19$m=65536,t=3,p=4$")
@@ -75,7 +76,7 @@ def test_only_a_slow_hash_is_kept(owner: Owner, store: SqliteStore) -> None:
     assert hash_passphrase(GOOD) != hash_passphrase(GOOD)
 
 
-def test_there_is_no_passphrase_until_one_is_chosen(owner: Owner, store: SqliteStore) -> None:
+def test_there_is_no_passphrase_until_one_is_chosen(owner: Owner, store: Store) -> None:
     settled = [owner.settled]
     with pytest.raises(AuthenticationError):
         owner.log_in("", HERE)

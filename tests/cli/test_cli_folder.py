@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from pdpp.cli.folder import default_folder
+from pdpp.serving.folder import default_folder
 
 HOME = Path("/home/nora")
 

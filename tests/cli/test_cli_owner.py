@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 from tests.cli.shell import DEADLINE_SECONDS, pdpp, started
+from tests.engine import open_store
 
 from pdpp.authz.lifetime import Lifetimes
 from pdpp.authz.owner import Owner
 from pdpp.authz.throttle import Throttle
 from pdpp.model import instant
-from pdpp.store.sqlite.store import SqliteStore
 
 GOOD = "four plain words here"
 
 
 def lets_in(data: Path, passphrase: str) -> bool:
     """Tell whether a passphrase is the owner's."""
-    store = SqliteStore(data)
+    store = open_store(data)
     try:
         owner = Owner(store.vault, instant.now, Lifetimes(), Throttle(instant.now))
         return owner.knows(owner.log_in(passphrase, "here"))
@@ -58,7 +58,7 @@ def test_a_passphrase_is_replaced_only_when_asked_to(diary: Path) -> None:
 def test_another_passphrase_ends_every_login(diary: Path) -> None:
     init = ("owner", "init", "--reset", "--passphrase-file", "-")
     assert pdpp(*init, data=diary, stdin=GOOD.encode()).code == 0
-    store = SqliteStore(diary)
+    store = open_store(diary)
     owner = Owner(store.vault, instant.now, Lifetimes(), Throttle(instant.now))
     secret = owner.log_in(GOOD, "here")
     assert pdpp(*init, data=diary, stdin=GOOD.encode()).code == 0

@@ -131,9 +131,9 @@ def test_a_noted_receipt_that_is_another_now_is_told(diary_copy: Path) -> None:
 
 
 def test_a_noted_receipt_that_made_room_is_told(diary_copy: Path) -> None:
-    from pdpp.store.sqlite.store import SqliteStore
+    from tests.engine import open_store
 
-    store = SqliteStore(diary_copy)
+    store = open_store(diary_copy)
     store.receipts.write([Sheet([Receipt(instant.now(), "listStreams")])])
     store.receipts.trim(1, 1 << 30)
     store.close()

@@ -3,20 +3,21 @@ from copy import deepcopy
 from pathlib import Path
 
 from tests.cli.shell import DECLARATION, Served, pdpp, pdpp_here, serving, started, wait_for
+from tests.engine import open_store
 
 from pdpp import demo
 from pdpp.cli.seeding import seed
 from pdpp.model.validation import parse_declaration
-from pdpp.resource.settings import Settings
+from pdpp.service.settings import Settings
 from pdpp.store.scope import owner_reaches
-from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
+from pdpp.store.sqlite.store import FILE_NAME
 
 
 def records(data: Path) -> int:
     """Return how many records a folder holds that a server may be about to make."""
     if not (data / FILE_NAME).exists():
         return 0
-    store = SqliteStore(data)
+    store = open_store(data)
     try:
         return sum(store.counts(owner_reaches(store.catalogue())).values())
     finally:
@@ -24,7 +25,7 @@ def records(data: Path) -> int:
 
 
 def versions(data: Path) -> dict[tuple[str, str], int]:
-    store = SqliteStore(data)
+    store = open_store(data)
     try:
         return {
             (reach.connection_id, reach.stream.name): store.latest_version(reach)
@@ -94,7 +95,7 @@ def test_the_demo_stands_beside_the_owners_data_and_brings_an_older_demo_up_to_d
     source = demo.sources()[-1]
     older = deepcopy(source.declaration)
     older["declaration_version"] = "0"
-    store = SqliteStore(diary)
+    store = open_store(diary)
     try:
         store.register(parse_declaration(older))
         tokens = seed(store, Settings())

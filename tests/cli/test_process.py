@@ -6,7 +6,7 @@ import sys
 
 _SETTLED = """
 import gc, json, sys
-from pdpp.cli.process import settle
+from pdpp.serving.process import settle
 settle()
 print(json.dumps([sys.getswitchinterval(), gc.get_threshold()[0], gc.get_freeze_count()]))
 """

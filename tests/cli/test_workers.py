@@ -13,9 +13,9 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.cli.shell import DEADLINE_SECONDS, Served, pdpp, serving
+from tests.engine import open_store
 
 from pdpp.store.receipts import ReceiptQuery
-from pdpp.store.sqlite.store import SqliteStore
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
 
@@ -104,7 +104,7 @@ def test_what_every_worker_serves_is_in_one_sound_log_of_receipts(crew: Served) 
     for _ in range(30):
         assert crew.get("/v1/streams", token).status_code == 200
     assert crew.stop() == 0
-    store = SqliteStore(crew.data)
+    store = open_store(crew.data)
     try:
         receipts = list(store.receipts.receipts(ReceiptQuery()))
         assert [kept.receipt.operation for kept in receipts] == ["listStreams"] * 30

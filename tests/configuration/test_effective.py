@@ -9,7 +9,7 @@ from pdpp.configuration.kind import Value
 from pdpp.configuration.table import LIFETIMES, LIMITS, SETTINGS
 from pdpp.model.errors import Misconfigured
 from pdpp.model.instant import DAY, SECOND
-from pdpp.resource.settings import Settings
+from pdpp.service.settings import Settings
 
 ORIGIN = "http://127.0.0.1:7377"
 

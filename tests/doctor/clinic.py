@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from tests.engine import open_store
 from tests.resource.library import library_store
 from tests.serving import DEADLINE, UNLIMITED, listening, running
 
@@ -32,8 +33,8 @@ from pdpp.doctor.folder import ByFolder
 from pdpp.doctor.passphrase import ByPassphrase
 from pdpp.doctor.wire import Wire
 from pdpp.model import instant
-from pdpp.resource.settings import Settings
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.service.settings import Settings
+from pdpp.store.port import Store
 
 PASSPHRASE = "correct horse battery staple"
 FREE = replace(UNLIMITED, oauth_requests_per_second=0, registrations_per_minute=0)
@@ -139,7 +140,7 @@ class Clinic:
     """A server to examine, and its store."""
 
     url: str
-    store: SqliteStore
+    store: Store
     authorities: str | None = None
     more: dict[str, Any] = field(default_factory=dict)
 
@@ -196,10 +197,10 @@ def clinic(
         store.close()
 
 
-def owned_library(folder: Path) -> SqliteStore:
+def owned_library(folder: Path) -> Store:
     """Open a library whose owner has a passphrase; a process makes it once and copies it."""
     shutil.copytree(_template(), folder, dirs_exist_ok=True)
-    return SqliteStore(folder)
+    return open_store(folder)
 
 
 @cache
@@ -212,7 +213,7 @@ def _template() -> Path:
     return folder
 
 
-def settle(store: SqliteStore) -> None:
+def settle(store: Store) -> None:
     """Give the store an owner with a passphrase."""
     with store.vault.deciding() as ledger:
         keep_passphrase(ledger, hash_passphrase(PASSPHRASE))

@@ -26,6 +26,7 @@ from tests.doctor.clinic import (
     untried,
     without,
 )
+from tests.engine import open_store
 from tests.oauth.publisher import HOST, answer, certificate, publishing
 from tests.serving import listening, running
 
@@ -39,7 +40,7 @@ from pdpp.doctor.folder import ByFolder
 from pdpp.doctor.wire import Reply, Wire
 from pdpp.model import instant
 from pdpp.model.grant import status
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.port import Store
 
 NAMES = [step.name for step in STEPS]
 MCP, ROOT_PATH = "/mcp", "/.well-known/oauth-protected-resource"
@@ -47,7 +48,7 @@ RESOURCE = f"{ROOT_PATH}/mcp"
 SERVER = "/.well-known/oauth-authorization-server"
 
 
-def grants_left(store: SqliteStore) -> list[str]:
+def grants_left(store: Store) -> list[str]:
     """Return the grants that are still good."""
     now = instant.now()
     return [grant.id for grant in store.grants() if status(grant, now) == "active"]
@@ -487,7 +488,7 @@ def test_a_cache_that_answers_for_a_revoked_token_is_told(tmp_path: Path) -> Non
 
 
 def test_another_data_folder_is_told(healthy: Clinic, tmp_path: Path) -> None:
-    other = SqliteStore(tmp_path)
+    other = open_store(tmp_path)
     found = healthy.examine(ByFolder(other, instant.now))
     other.close()
     assert broken(found) == ["approve"]
@@ -496,7 +497,7 @@ def test_another_data_folder_is_told(healthy: Clinic, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("passphrase", [True, False])
 def test_a_server_with_nothing_to_grant_is_not_broken(tmp_path: Path, passphrase: bool) -> None:
-    store = SqliteStore(tmp_path)
+    store = open_store(tmp_path)
     settle(store)
     listener = listening()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"

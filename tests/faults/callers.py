@@ -12,13 +12,13 @@ import pytest
 from tests.serving import DEADLINE, UNLIMITED, Running, World, listening
 
 from pdpp.app import make_app
-from pdpp.cli.patience import Limits, PatientServer
-from pdpp.cli.process import configure
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.serving.patience import Limits, PatientServer
+from pdpp.serving.process import configure
+from pdpp.store.port import Store
 
 
 @contextmanager
-def patient(store: SqliteStore, limits: Limits) -> Iterator[World]:
+def patient(store: Store, limits: Limits) -> Iterator[World]:
     """Serve a store as the program does, under some limits, until the block ends."""
     server = PatientServer(configure(make_app(store, UNLIMITED)), limits)
     with listening() as listener:

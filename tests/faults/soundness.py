@@ -3,16 +3,17 @@
 from pathlib import Path
 
 import apsw
+from tests.engine import open_store
 from tests.promises.caller import calling
 from tests.serving import UNLIMITED, owner
 
 from pdpp.app import make_app
-from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
+from pdpp.store.sqlite.store import FILE_NAME
 
 
 def check_sound(folder: Path) -> None:
     """Check that the files are whole and that a server starts over them, is ready and reads."""
-    store = SqliteStore(folder)
+    store = open_store(folder)
     try:
         assert store.check() == []
         with calling(make_app(store, UNLIMITED), owner(store)) as caller:

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 from tests.cli.shell import DECLARATION, pdpp, serving
+from tests.engine import database_of
 from tests.faults.callers import crowd, dial, is_cut, patient, wait_until
 from tests.serving import World, keep, owner, planted_store
 
-from pdpp.cli.patience import Limits
-from pdpp.cli.process import configure
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.serving.patience import Limits
+from pdpp.serving.process import configure
+from pdpp.store.port import Store
 
 SHORT = Limits(seconds=1.0, least_bytes=1)
 LARGE = 24 << 20
@@ -25,12 +26,12 @@ GIVEN_UP = 4
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> SqliteStore:
+def store(tmp_path: Path) -> Store:
     return planted_store(tmp_path / "data", DECLARATION, {"cin_diary": "My days"})
 
 
 @pytest.fixture
-def world(store: SqliteStore) -> Iterator[World]:
+def world(store: Store) -> Iterator[World]:
     """A diary whose callers have a second to do something."""
     with patient(store, SHORT) as made:
         yield made
@@ -85,7 +86,7 @@ def test_a_caller_who_reads_slowly_but_steadily_gets_everything(world: World) ->
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="what a process reads is told the Linux way")
-def test_a_download_that_is_given_up_is_read_no_further(store: SqliteStore, tmp_path: Path) -> None:
+def test_a_download_that_is_given_up_is_read_no_further(store: Store, tmp_path: Path) -> None:
     blob, secret = keep(store, bytes(LARGE), "application/octet-stream"), owner(store)
     store.close()
     with serving(tmp_path / "data", tmp_path / "notes") as served:
@@ -124,7 +125,7 @@ def test_a_caller_who_waits_for_a_long_answer_is_not_cut_off(world: World) -> No
     where = "/v1/ingest/entries?connection_id=cin_diary"
     length = f"Content-Length: {len(line)}"
     with dial(world.server.url) as waiting:
-        with world.store._db.writing():
+        with database_of(world.store).writing():
             waiting.sendall(asking(where, secret, length, method="POST") + line)
             threading.Event().wait(3 * SHORT.seconds)
             assert not is_cut(waiting)
@@ -136,7 +137,7 @@ def test_a_connection_between_two_requests_is_closed_before_it_would_be_cut() ->
     assert 5 < configure(None).timeout_keep_alive < Limits().seconds
 
 
-def test_idle_callers_make_room_for_new_ones(store: SqliteStore) -> None:
+def test_idle_callers_make_room_for_new_ones(store: Store) -> None:
     with patient(store, Limits(seconds=60, connections=20)) as world, ExitStack() as stack:
         idle = crowd(world.server.url, 60, stack)
         wait_until(lambda: sum(map(is_cut, idle)) >= 40)
@@ -151,7 +152,7 @@ def test_a_server_holds_as_many_callers_as_it_may_open_files(
     soft: int, hard: int, most: int, files: int
 ) -> None:
     code = (
-        "import resource as r; from pdpp.cli.patience import most_connections as m;"
+        "import resource as r; from pdpp.serving.patience import most_connections as m;"
         f"r.setrlimit(r.RLIMIT_NOFILE, ({soft}, {hard}));"
         "print(m(), r.getrlimit(r.RLIMIT_NOFILE)[0])"
     )
@@ -160,9 +161,7 @@ def test_a_server_holds_as_many_callers_as_it_may_open_files(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read the Linux way")
-def test_two_thousand_idle_callers_are_held_in_little_memory(
-    store: SqliteStore, tmp_path: Path
-) -> None:
+def test_two_thousand_idle_callers_are_held_in_little_memory(store: Store, tmp_path: Path) -> None:
     store.close()
     data = tmp_path / "data"
     token = pdpp("owner", "token", "--json", data=data).document["owner_token"]

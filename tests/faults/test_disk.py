@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.cli.shell import DECLARATION, pdpp
+from tests.engine import database_of
 from tests.faults.disk import SmallDisk, make_read_only, mounted
 from tests.faults.soundness import check_sound
 from tests.serving import World, all_rows, living, planted_store, refused
@@ -127,7 +128,7 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 
 def writer_of(world: World) -> Any:
-    return world.store._db._writer
+    return database_of(world.store)._writer
 
 
 def test_a_file_that_may_not_grow_is_told_like_a_full_disk(

@@ -7,6 +7,7 @@ from typing import Any
 
 import apsw
 import pytest
+from tests.engine import database_of, open_store
 from tests.faults.killing import ROUNDS, Doom, Tell, count_writes, doom, finished, killed
 from tests.faults.soundness import check_sound
 from tests.promises import ingester
@@ -17,7 +18,7 @@ from pdpp.authz.token import TokenKind, mint
 from pdpp.model.validation import parse_declaration
 from pdpp.store.port import Token
 from pdpp.store.sqlite import schema
-from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
+from pdpp.store.sqlite.store import FILE_NAME
 
 OLDEST = 1
 COLUMNS = "subject, hash, kind, label, created_at"
@@ -27,16 +28,20 @@ def make_old(tell: Tell, folder: Path) -> None:
     """Fill a store as the first version of the program did."""
     steps, schema.MIGRATIONS = schema.MIGRATIONS, schema.MIGRATIONS[:OLDEST]
     schema.VERSION = OLDEST
-    store = SqliteStore(folder)
+    store = open_store(folder)
     # What is written today and was not then goes where it is lost with the connection.
-    store._db._writer.execute("CREATE TEMP TABLE length_block (id INTEGER PRIMARY KEY, lengths)")
+    database_of(store)._writer.execute(
+        "CREATE TEMP TABLE length_block (id INTEGER PRIMARY KEY, lengths)"
+    )
     store.register(parse_declaration(declaration()))
     store.connect(ingester.CONNECTION, "letters", "Work")
     for batch in range(12):
         ingester.ingest(store, batch)
     _, token = mint(TokenKind.OWNER, "owner", 5)
     values = (token.hash, token.kind, token.label, token.created_at)
-    store._db._writer.execute(f"INSERT INTO token ({COLUMNS}) VALUES (1, ?, ?, ?, ?)", values)
+    database_of(store)._writer.execute(
+        f"INSERT INTO token ({COLUMNS}) VALUES (1, ?, ?, ?, ?)", values
+    )
     store.close()
     schema.MIGRATIONS = steps
     tell(token)
@@ -44,7 +49,7 @@ def make_old(tell: Tell, folder: Path) -> None:
 
 def bring_up(tell: Tell, folder: Path) -> None:
     """Open a store, which brings it up."""
-    store = SqliteStore(folder)
+    store = open_store(folder)
     tell(schema.VERSION)
     store.close()
 
@@ -88,7 +93,7 @@ def test_a_killed_migration_leaves_the_old_database_or_the_new_one(
         told = killed(end, bring_up, here)
         seen.add(version(here))
         assert not told or version(here) == schema.VERSION
-        store = SqliteStore(here)
+        store = open_store(here)
         assert stored(store) == expected()
         assert store.token(token.hash) == token
         store.close()

@@ -5,13 +5,14 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from tests.engine import open_store
 from tests.faults.killing import ROUNDS, Tell, doom, killed
 from tests.faults.soundness import check_sound, integrity
 
+from pdpp.store.port import Store
 from pdpp.store.receipts import Event, Kept, Receipt, ReceiptQuery
 from pdpp.store.sheet import Sheet
-from pdpp.store.sqlite.receipts import RECEIPTS_NAME
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME
 
 LIFE = 25
 """How often one log is killed before the next begins."""
@@ -24,7 +25,7 @@ more than there may be."""
 
 def record_on(tell: Tell, folder: Path, first: int) -> None:
     """Write receipts, a few at a time, drop old ones where there are many, and begin again."""
-    store = SqliteStore(folder)
+    store = open_store(folder)
     numbers = count(first)
     for turn in count():
         store.receipts.begin()
@@ -42,7 +43,7 @@ def _read(number: int) -> Receipt:
     return Receipt(1_000 + number, "listRecords", client_id="agent", records=(str(number),))
 
 
-def kept(store: SqliteStore) -> list[Kept]:
+def kept(store: Store) -> list[Kept]:
     return list(store.receipts.receipts(ReceiptQuery()))[::-1]
 
 
@@ -53,7 +54,7 @@ def test_a_killed_log_keeps_what_was_written_and_tells_the_gap(ram_path: Path, l
     for _ in range(LIFE):
         told = killed(doom(chance, WRITES, steps=12, seconds=0.04), record_on, ram_path, last + 1)
         written = [number for step, number in told if step == "wrote"]
-        store = SqliteStore(ram_path)
+        store = open_store(ram_path)
         assert store.receipts.verify().problems == ()
         numbers = [int(each.receipt.records[0]) for each in kept(store) if each.receipt.records]
         assert numbers == list(range(numbers[0], numbers[-1] + 1)) if numbers else not written

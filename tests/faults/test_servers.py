@@ -10,11 +10,11 @@ from typing import Any
 import httpx
 import pytest
 from tests.cli.shell import DECLARATION, Served, pdpp, serving
+from tests.engine import open_store
 from tests.faults.soundness import check_sound
 from tests.serving import planted_store, refused
 
 from pdpp.store.receipts import ReceiptQuery
-from pdpp.store.sqlite.store import SqliteStore
 
 READ = 12
 
@@ -73,7 +73,7 @@ def test_two_servers_show_each_others_writes_and_heed_each_others_revocations(
     for served in pair:
         refused(served.get("/v1/streams", token), 403, "grant_revoked")
     assert [served.stop() for served in pair] == [0, 0]
-    store = SqliteStore(data)
+    store = open_store(data)
     receipts = [kept.receipt for kept in store.receipts.receipts(ReceiptQuery())]
     assert [receipt.operation for receipt in receipts] == ["listRecords"] * READ
     store.close()

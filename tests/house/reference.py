@@ -13,8 +13,8 @@ from tests.house.materials import BILL, bill
 from pdpp.cli.program import program
 from pdpp.configuration.effective import CONFIG_VARIABLE
 from pdpp.configuration.table import FILE_NAME, GROUPS, Setting
-from pdpp.mcp.argument import Argument, Form, call_text
-from pdpp.mcp.definition import SIGNATURES, definition
+from pdpp.mcp.tools.argument import Argument, Form, call_text
+from pdpp.mcp.tools.definition import SIGNATURES, definition
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference"

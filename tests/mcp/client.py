@@ -25,8 +25,8 @@ from pdpp.app import make_app
 from pdpp.authz.selection import Selection, make_package, resolve
 from pdpp.credentials import Cache, Credential
 from pdpp.model import instant
-from pdpp.resource.settings import Settings
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.service.settings import Settings
+from pdpp.store.port import Store
 
 KINDS = ("stdio-legacy", "stdio-modern", "http-legacy", "http-modern")
 HOSTED = ("http-legacy", "http-modern")
@@ -264,7 +264,7 @@ class Estate:
     _clients: dict[tuple[str, str], Client] = field(default_factory=dict)
 
     @property
-    def store(self) -> SqliteStore:
+    def store(self) -> Store:
         """Return the store behind the server."""
         return self.world.store
 
@@ -337,7 +337,7 @@ def compact(value: Any) -> str:
 
 
 @contextmanager
-def estate(store: SqliteStore, folder: Path, settings: Settings = UNLIMITED) -> Iterator[Estate]:
+def estate(store: Store, folder: Path, settings: Settings = UNLIMITED) -> Iterator[Estate]:
     """Serve a store until the block ends, noting what reaches ``/v1``."""
     recorder = Recorder()
     try:

@@ -13,9 +13,9 @@ from starlette.routing import Route
 from tests.mcp.host import Host, KernelWire
 from tests.serving import Running, running
 
-from pdpp.mcp.client import ResourceClient
-from pdpp.mcp.reading import Reading
-from pdpp.mcp.transport import Network
+from pdpp.mcp.reading.client import ResourceClient
+from pdpp.mcp.reading.reading import Reading
+from pdpp.mcp.reading.transport import Network
 
 BODY = "Nothing but plain words about a heron by the ferry. " * 400
 RECORDS: dict[str, dict[str, Any]] = {

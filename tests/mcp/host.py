@@ -22,14 +22,14 @@ from pdpp.authz.principal import Gate
 from pdpp.authz.selection import Selection, make_package, resolve
 from pdpp.evidence.text import json_text
 from pdpp.hosted import Memory, Visitor, make_reading
-from pdpp.mcp.definition import definition
+from pdpp.mcp.drawing.spelling import plain
 from pdpp.mcp.kernel import rpc
-from pdpp.mcp.reading import Reading
+from pdpp.mcp.reading.reading import Reading
+from pdpp.mcp.reading.transport import InProcess, Reply, Transport
 from pdpp.mcp.server import make_kernel
-from pdpp.mcp.spelling import plain
-from pdpp.mcp.transport import InProcess, Reply, Transport
+from pdpp.mcp.tools.definition import definition
 from pdpp.model import instant
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.port import Store
 
 ORIGIN = "http://127.0.0.1:7377"
 Before = Callable[[str, Mapping[str, str]], Awaitable[Reply | None]]
@@ -185,7 +185,7 @@ class KernelWire:
 class Inside:
     """A store behind the adapter in this process; what it reads is noted."""
 
-    def __init__(self, store: SqliteStore) -> None:
+    def __init__(self, store: Store) -> None:
         self.store = store
         self.transport = Recording(InProcess(make_app(store, UNLIMITED), ORIGIN))
         self._gate = Gate(store, instant.now)
@@ -216,7 +216,7 @@ class Inside:
 
 
 @contextmanager
-def inside(store: SqliteStore) -> Iterator[Inside]:
+def inside(store: Store) -> Iterator[Inside]:
     """Put the adapter over a store until the block ends."""
     made = Inside(store)
     try:
@@ -225,7 +225,7 @@ def inside(store: SqliteStore) -> Iterator[Inside]:
         made.close()
 
 
-def package(store: SqliteStore, *selections: Selection) -> tuple[str, dict[str, str]]:
+def package(store: Store, *selections: Selection) -> tuple[str, dict[str, str]]:
     """Approve a package; return its token, and its grants by connection."""
     allowances = [
         allowance

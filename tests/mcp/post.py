@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.serving import keep, plant, planted_store, put
 
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.port import Store
 
 RANGES = ["gte", "gt", "lte", "lt"]
 FIRST, SECOND, DIARY = "cin_first", "cin_second", "cin_diary"
@@ -130,7 +130,7 @@ def letter(key: str, body: str, day: int = 1, **more: Any) -> dict[str, Any]:
     }
 
 
-def post_store(folder: Path) -> SqliteStore:
+def post_store(folder: Path) -> Store:
     """Open a new store that holds the post and the diary."""
     store = planted_store(
         folder,

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, unquote
 import pytest
 from starlette.types import ASGIApp
 
-from pdpp.mcp.transport import InProcess, Reply
+from pdpp.mcp.reading.transport import InProcess, Reply
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from tests.mcp.shelf import NOTES
 from tests.mcp.sight import object_calls, text_calls
 from tests.serving import grant, planted_store
 
-from pdpp.mcp.argument import Form
-from pdpp.mcp.definition import SIGNATURES, definition
+from pdpp.mcp.tools.argument import Form
+from pdpp.mcp.tools.definition import SIGNATURES, definition
 from pdpp.model.errors import InvalidRequest
 
 ID = "cin_n/notes:one"

@@ -10,7 +10,7 @@ from tests.serving import keep, put
 
 from pdpp.evidence.handle import blob_uri
 from pdpp.mcp import blob
-from pdpp.mcp.problem import problem_result
+from pdpp.mcp.drawing.problem import problem_result
 from pdpp.model.errors import UnknownField
 
 

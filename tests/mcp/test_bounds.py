@@ -16,7 +16,7 @@ from tests.serving import World, grant, living, plant, planted_store
 
 from pdpp.evidence.fence import CLOSING, OPENING, PREFIX
 from pdpp.evidence.text import json_text
-from pdpp.mcp.definition import SIGNATURES
+from pdpp.mcp.tools.definition import SIGNATURES
 
 MEGABYTE = 1 << 20
 

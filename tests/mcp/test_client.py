@@ -17,14 +17,21 @@ from pdpp.authz.token import TokenKind, mint
 from pdpp.evidence.budget import json_length
 from pdpp.evidence.compact import compact_schema
 from pdpp.evidence.handle import Handle
-from pdpp.mcp.client import Answer, ResourceClient, ServerError, ServerUnreachable, hits_of, target
-from pdpp.mcp.facts import NO_FACTS, Facts
-from pdpp.mcp.found import found_in
+from pdpp.mcp.drawing.problem import problem_result
 from pdpp.mcp.kernel import rpc
-from pdpp.mcp.place import MOST_CURSOR_CHARS, Place, Seal
-from pdpp.mcp.problem import problem_result
-from pdpp.mcp.reading import Child, Reading, ambiguous
-from pdpp.mcp.transport import InProcess, Network, Reply, Unreachable
+from pdpp.mcp.reading.client import (
+    Answer,
+    ResourceClient,
+    ServerError,
+    ServerUnreachable,
+    hits_of,
+    target,
+)
+from pdpp.mcp.reading.facts import NO_FACTS, Facts
+from pdpp.mcp.reading.found import found_in
+from pdpp.mcp.reading.place import MOST_CURSOR_CHARS, Place, Seal
+from pdpp.mcp.reading.reading import Child, Reading, ambiguous
+from pdpp.mcp.reading.transport import InProcess, Network, Reply, Unreachable
 from pdpp.model.errors import (
     AmbiguousConnection,
     CursorExpired,

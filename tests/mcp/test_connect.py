@@ -29,10 +29,10 @@ from pdpp.cli.mcp import CLIENTS, configuration
 from pdpp.cli.program import run
 from pdpp.cli.stdio import serve_stdio
 from pdpp.credentials import Cache, Credential
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.port import Store
 
 
-def shelf(folder: Path) -> SqliteStore:
+def shelf(folder: Path) -> Store:
     rows = [{"id": f"n{number}", "title": "T", "body": f"kiln {number}"} for number in range(5)]
     made = declaration("shelf", NOTES)
     return planted_store(folder, made, {"cin_n": "My notes"}, {("cin_n", "notes"): rows})
@@ -308,7 +308,7 @@ def adapter(url: str, root: Path, token: str) -> Iterator[StdioWire]:
 
 
 @contextmanager
-def served_at(store: SqliteStore, port: int) -> Iterator[int]:
+def served_at(store: Store, port: int) -> Iterator[int]:
     """Serve a store on a port; 0 takes a free one."""
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

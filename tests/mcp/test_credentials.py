@@ -33,12 +33,12 @@ from pdpp.credentials import (
     provider_origin,
     refuse_owner_environment,
 )
-from pdpp.mcp import network
-from pdpp.mcp.client import ResourceClient
-from pdpp.mcp.network import network_reading
-from pdpp.mcp.reading import Reading
-from pdpp.mcp.renewal import Renewing
-from pdpp.mcp.transport import Network, Reply
+from pdpp.mcp.reading import network
+from pdpp.mcp.reading.client import ResourceClient
+from pdpp.mcp.reading.network import network_reading
+from pdpp.mcp.reading.reading import Reading
+from pdpp.mcp.reading.renewal import Renewing
+from pdpp.mcp.reading.transport import Network, Reply
 from pdpp.wire.renewal import refresh
 
 URL = "https://data.example.org"
@@ -358,7 +358,7 @@ PROGRAM = """
 import asyncio, sys
 from pathlib import Path
 from pdpp.credentials import Cache
-from pdpp.mcp.network import network_reading
+from pdpp.mcp.reading.network import network_reading
 cache = Cache(Path(sys.argv[1]))
 reading = network_reading(cache, cache.load(sys.argv[2]))
 print("ready", flush=True)

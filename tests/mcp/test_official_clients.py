@@ -18,7 +18,7 @@ from tests.mcp.test_judges import run as run_judge
 from tests.serving import World, grant, living, planted_store
 
 from pdpp.credentials import Cache, Credential
-from pdpp.mcp.definition import SIGNATURES
+from pdpp.mcp.tools.definition import SIGNATURES
 
 NEGOTIATED = {"legacy": "2025-11-25", "auto": "2026-07-28"}
 SECONDS = 60

@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from pdpp.mcp.outline import schema_text
-from pdpp.mcp.text import aggregate_text
-from pdpp.mcp.view import AggregateView, SchemaView
+from pdpp.mcp.drawing.outline import schema_text
+from pdpp.mcp.drawing.text import aggregate_text
+from pdpp.mcp.drawing.view import AggregateView, SchemaView
 
 
 def index(*connections: str) -> str:

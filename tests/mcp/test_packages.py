@@ -14,12 +14,12 @@ from tests.mcp.sight import object_calls, text_calls
 from tests.serving import living, plant, planted_store, put, refused
 
 from pdpp.authz.selection import Selection
-from pdpp.mcp import package as packages
-from pdpp.mcp import place
-from pdpp.mcp.transport import Reply
+from pdpp.mcp.reading import package as packages
+from pdpp.mcp.reading import place
+from pdpp.mcp.reading.transport import Reply
 from pdpp.model import instant
 from pdpp.model.grant import Interval
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.port import Store
 
 CHILDREN = 24
 OWN = stream(
@@ -33,7 +33,7 @@ def connections() -> list[str]:
     return [f"cin_{number:02}" for number in range(CHILDREN)]
 
 
-def many(folder: Path) -> SqliteStore:
+def many(folder: Path) -> Store:
     """Open a store of many connections; every third also has a stream of another source."""
     store = planted_store(
         folder,

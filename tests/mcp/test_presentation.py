@@ -15,8 +15,8 @@ from tests.mcp.sight import object_calls, text_calls
 from tests.serving import grant, keep, plant, planted_store, put, write
 
 from pdpp.evidence.text import json_text
-from pdpp.mcp.facts import NO_FACTS, facts_of
-from pdpp.mcp.presentation import Room, document_text, names_within, show
+from pdpp.mcp.drawing.presentation import Room, document_text, names_within, show
+from pdpp.mcp.reading.facts import NO_FACTS, facts_of
 from pdpp.model.declaration import Kind
 
 BYTES = random.Random(7).randbytes(6_000)

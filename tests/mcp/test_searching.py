@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from pdpp.evidence.text import json_text
-from pdpp.mcp.client import ResourceClient
-from pdpp.mcp.reading import Reading
-from pdpp.mcp.searching import search
-from pdpp.mcp.transport import Reply
+from pdpp.mcp.reading.client import ResourceClient
+from pdpp.mcp.reading.reading import Reading
+from pdpp.mcp.reading.transport import Reply
+from pdpp.mcp.tools.searching import search
 
 
 class Shelf:

@@ -6,12 +6,12 @@ from typing import Any
 from tests.mcp.post import declaration
 from tests.serving import plant, planted_store, put
 
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.port import Store
 
 
-def wide_store(folder: Path) -> SqliteStore:
+def wide_store(folder: Path) -> Store:
     """Return a store of 200 streams: 40 connections of five streams each."""
-    store: SqliteStore | None = None
+    store: Store | None = None
     for number in range(40):
         key = f"kind{number:02}"
         streams = [_stream(f"stream_{number:02}_{letter}") for letter in "abcde"]

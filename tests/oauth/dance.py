@@ -24,8 +24,8 @@ from pdpp.authz.document import Fetcher
 from pdpp.authz.draft import Draft
 from pdpp.authz.selection import Selection, resolve
 from pdpp.model.grant import AccessMode
-from pdpp.resource.settings import Settings
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.service.settings import Settings
+from pdpp.store.port import Store
 
 CALLBACK = "https://client.example/callback"
 OTHER_CALLBACK = "https://other.example/callback"
@@ -78,7 +78,7 @@ class Party:
 class Dance:
     """A running server with its clock, and the steps of the dance."""
 
-    store: SqliteStore
+    store: Store
     server: Running
     clock: SetClock
     authority: Authority

@@ -10,13 +10,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from tests.engine import open_store
 from tests.faults.killing import Tell
 from tests.oauth.dance import Dance, Party
 from tests.serving import UNLIMITED, SetClock, running
 
 from pdpp.app import make_app
 from pdpp.authz.authority import Authority
-from pdpp.store.sqlite.store import SqliteStore
 
 ISSUED, REFRESHED, REVOKING, REVOKED = "issued", "refreshed", "revoking", "revoked"
 
@@ -25,7 +25,7 @@ ISSUED, REFRESHED, REVOKING, REVOKED = "issued", "refreshed", "revoking", "revok
 def reopened(folder: Path) -> Iterator[Dance]:
     """Serve a folder that was served before."""
     clock = SetClock()
-    store = SqliteStore(folder, clock)
+    store = open_store(folder, clock)
     try:
         with running(make_app(store, UNLIMITED, clock)) as server:
             yield Dance(store, server, clock, Authority(store, clock), server.client())

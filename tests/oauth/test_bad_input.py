@@ -8,6 +8,7 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.engine import database_of
 from tests.oauth.dance import Dance, Party, oauth_error
 
 from pdpp.model.errors import OAuthError
@@ -19,7 +20,7 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 def rows(dance: Dance) -> list[int]:
     tables = ("client", "slip", "token", "refresh", "approval", "consent")
-    db = dance.store._db.reader
+    db = database_of(dance.store).reader
     return [int(db.execute(f"SELECT count(*) FROM {table}").get) for table in tables]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.engine import database_of
 from tests.oauth.dance import CALLBACK, Dance, Party, dancing, oauth_error
 from tests.serving import UNLIMITED
 
@@ -17,7 +18,7 @@ def register(dance: Dance, **metadata: Any) -> httpx.Response:
 
 
 def kept(dance: Dance) -> int:
-    rows = dance.store._db.reader.execute("SELECT count(*) FROM client")
+    rows = database_of(dance.store).reader.execute("SELECT count(*) FROM client")
     return int(rows.get)
 
 

@@ -17,7 +17,7 @@ from pdpp import demo
 from pdpp.authz.selection import Selection, make_package, resolve
 from pdpp.model import instant
 from pdpp.model.grant import Interval
-from pdpp.resource.settings import Settings
+from pdpp.service.settings import Settings
 
 Json = dict[str, Any]
 

@@ -13,7 +13,7 @@ from pdpp.resource.endpoint import VERSION
 from pdpp.resource.parameter import Parameter, Shape
 from pdpp.resource.routes import BASE, ROUTES, Route
 from pdpp.resource.search import MOST_EXCERPTS
-from pdpp.resource.settings import Settings
+from pdpp.service.settings import Settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "rest.md").read_text()
 HEADING = re.compile(r"^### `([A-Z]+) ([^`]+)`$", re.MULTILINE)

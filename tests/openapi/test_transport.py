@@ -19,7 +19,7 @@ from tests.serving import DEADLINE, World, living, owner, seeded_store
 from pdpp import demo
 from pdpp.resource.endpoint import VERSION
 from pdpp.resource.routes import BASE, ROUTES
-from pdpp.resource.settings import Settings
+from pdpp.service.settings import Settings
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND")
 PATHS: dict[str, set[str]] = {}

@@ -23,8 +23,8 @@ from tests.serving import UNLIMITED, World, living, seeded_store
 
 from pdpp.authz.owner import hash_passphrase, keep_passphrase
 from pdpp.model import instant
-from pdpp.resource.settings import Settings
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.service.settings import Settings
+from pdpp.store.port import Store
 
 PASSPHRASE = "four plain words here"
 VERIFIER = "v" * 64
@@ -56,7 +56,7 @@ def _hashed() -> bytes:
     return hash_passphrase(PASSPHRASE)
 
 
-def settle(store: SqliteStore) -> None:
+def settle(store: Store) -> None:
     """Give a store an owner whose passphrase is ``PASSPHRASE``."""
     with store.vault.deciding() as ledger:
         keep_passphrase(ledger, _hashed())
@@ -147,7 +147,7 @@ class House:
     world: World
 
     @property
-    def store(self) -> SqliteStore:
+    def store(self) -> Store:
         return self.world.store
 
     @property
@@ -230,7 +230,7 @@ def answered(location: str) -> dict[str, str]:
 def housed(
     folder: Path,
     *,
-    store: SqliteStore | None = None,
+    store: Store | None = None,
     settings: Settings = UNLIMITED,
     clock: instant.Clock = instant.now,
     settled: bool = True,

@@ -6,7 +6,7 @@ import pytest
 from tests.pages.house import MAIL, PASSPHRASE, House, Reader, housed
 from tests.serving import SetClock
 
-from pdpp.resource.settings import Settings
+from pdpp.service.settings import Settings
 
 PAGES = ["/login", "/agents", "/device", "/device/denied", "/r/cin_home/messages/m-invoice-4471"]
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}

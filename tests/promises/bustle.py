@@ -9,8 +9,7 @@ from typing import Any
 from tests.promises.sights import INSIDE, OUTSIDE
 
 from pdpp.model import instant
-from pdpp.store.port import Line
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.port import Line, Store
 
 STEADY = tuple(f"steady-{i:03d}" for i in range(120))
 RESTLESS = tuple(f"restless-{i:02d}" for i in range(40))
@@ -33,7 +32,7 @@ def steady(key: str) -> dict[str, Any]:
 class Bustle:
     """Writes to a few connections in a thread of its own and tells after each write."""
 
-    def __init__(self, store: SqliteStore, connections: tuple[str, ...], seed: int) -> None:
+    def __init__(self, store: Store, connections: tuple[str, ...], seed: int) -> None:
         self._store = store
         self._connections = connections
         self._chance = random.Random(seed)

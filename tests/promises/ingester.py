@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from tests.engine import open_store
 from tests.faults.killing import Tell
 
 from pdpp.model import instant
 from pdpp.resource.ingest import write_lines
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.port import Store
 
 SIZE = 24
 EDITED = range(6)
@@ -56,7 +57,7 @@ def apply(records: dict[str, Any], batch: int) -> None:
             records[line["key"]] = line["data"]
 
 
-def ingest(store: SqliteStore, batch: int) -> dict[str, Any]:
+def ingest(store: Store, batch: int) -> dict[str, Any]:
     """Write one batch and return the answer."""
     feed = store.catalogue().feeds[(CONNECTION, STREAM)]
     encoded = [orjson.dumps(line) for line in lines_of(batch)]
@@ -65,7 +66,7 @@ def ingest(store: SqliteStore, batch: int) -> dict[str, Any]:
 
 def ingest_on(tell: Tell, folder: Path, first: int) -> None:
     """Write batch after batch and tell the number of each."""
-    store = SqliteStore(folder)
+    store = open_store(folder)
     for batch in count(first):
         ingest(store, batch)
         tell(batch)

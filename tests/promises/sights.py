@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.engine import open_store
 from tests.promises.letters import declaration
 from tests.serving import SetClock, approve
 
@@ -12,7 +13,7 @@ from pdpp.authz.selection import Selection, make_package, resolve
 from pdpp.model import instant
 from pdpp.model.grant import Interval
 from pdpp.model.validation import parse_declaration
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.port import Store
 
 INSIDE = (
     "2026-03-01T00:00:00Z",
@@ -116,7 +117,7 @@ class Template:
 def make_template(folder: Path) -> Template:
     """Make the store that both twins begin as."""
     clock = SetClock("2026-08-01T00:00:00Z")
-    store = SqliteStore(folder, clock)
+    store = open_store(folder, clock)
     store.secret()
     store.register(parse_declaration(declaration()))
     for connection_id in ("home", "work", "other"):
@@ -129,7 +130,7 @@ def make_template(folder: Path) -> Template:
     return Template(folder, tokens, packages, other, tuple(blob.blob_id for blob in kept))
 
 
-def wrap(store: SqliteStore, selection: Selection, now: int) -> str:
+def wrap(store: Store, selection: Selection, now: int) -> str:
     """Approve a package with one grant for each connection; return its token."""
     allowances = sorted(resolve(selection, store.catalogue()), key=lambda a: a.connection_id)
     package, grants, secret, token = make_package(

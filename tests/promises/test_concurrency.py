@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.engine import open_store
 from tests.promises import ingester
 from tests.promises.bustle import STEADY, Bustle
 from tests.promises.caller import Caller, calling
@@ -21,9 +22,8 @@ from tests.serving import UNLIMITED, approve, grant, owner
 from pdpp.app import make_app
 from pdpp.model import instant
 from pdpp.model.validation import parse_declaration
-from pdpp.resource.settings import Settings
-from pdpp.store.port import Line
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.service.settings import Settings
+from pdpp.store.port import Line, Store
 
 PATH = "/v1/streams/messages/records"
 GENERATION = 30
@@ -31,8 +31,8 @@ ROOT = Path(__file__).parents[2]
 INGEST = """
 import sys
 from pathlib import Path
-from tests.promises.ingester import SqliteStore, ingest
-store = SqliteStore(Path(sys.argv[1]))
+from tests.promises.ingester import Store, ingest
+store = open_store(Path(sys.argv[1]))
 for batch in range(int(sys.argv[2])):
     ingest(store, batch)
     print(batch, flush=True)
@@ -41,8 +41,8 @@ store.close()
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    opened = SqliteStore(tmp_path)
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_store(tmp_path)
     opened.register(parse_declaration(declaration()))
     for connection_id in ("home", "work"):
         opened.connect(connection_id, "letters", connection_id.title())
@@ -51,20 +51,20 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 
 
 @pytest.fixture
-def caller(store: SqliteStore) -> Iterator[Caller]:
+def caller(store: Store) -> Iterator[Caller]:
     with calling(make_app(store, UNLIMITED), owner(store)) as made:
         yield made
 
 
 @pytest.fixture
-def beside(store: SqliteStore, tmp_path: Path) -> Iterator[SqliteStore]:
+def beside(store: Store, tmp_path: Path) -> Iterator[Store]:
     """The same store as another program has it open."""
-    opened = SqliteStore(tmp_path)
+    opened = open_store(tmp_path)
     yield opened
     opened.close()
 
 
-def put(store: SqliteStore, *records: dict[str, Any], connection_id: str = "home") -> None:
+def put(store: Store, *records: dict[str, Any], connection_id: str = "home") -> None:
     feed = store.catalogue().feeds[(connection_id, "messages")]
     store.write(feed, [Line(i, r["id"], instant.now(), r) for i, r in enumerate(records)])
 
@@ -81,7 +81,7 @@ def spawn(folder: Path, batches: int) -> subprocess.Popen[str]:
 
 
 def test_two_processes_write_while_a_server_reads(
-    store: SqliteStore, caller: Caller, tmp_path: Path
+    store: Store, caller: Caller, tmp_path: Path
 ) -> None:
     bustle = Bustle(store, ("home",), seed=1)
     bustle.settle()
@@ -101,7 +101,7 @@ def test_two_processes_write_while_a_server_reads(
     assert store.check() == []
 
 
-def test_every_answer_is_of_one_moment(store: SqliteStore, beside: SqliteStore) -> None:
+def test_every_answer_is_of_one_moment(store: Store, beside: Store) -> None:
     ended = threading.Event()
 
     def rewrite(number: int) -> None:
@@ -145,7 +145,7 @@ def _one_generation(caller: Caller) -> int:
 
 
 def test_what_another_process_declares_is_seen_by_the_next_request(
-    store: SqliteStore, caller: Caller, beside: SqliteStore
+    store: Store, caller: Caller, beside: Store
 ) -> None:
     assert caller.get("/v1/schema")["stream_count"] == 6
     beside.connect("third", "letters", "Third")
@@ -172,7 +172,7 @@ OLD: list[dict[str, Any]] = [
 
 
 def test_what_is_newly_declared_works_for_records_written_before(
-    store: SqliteStore, caller: Caller
+    store: Store, caller: Caller
 ) -> None:
     put(store, *OLD)
     store.register(parse_declaration(later_declaration()))
@@ -186,9 +186,7 @@ def test_what_is_newly_declared_works_for_records_written_before(
     assert store.check() == []
 
 
-def test_what_is_no_longer_declared_is_gone_and_can_come_back(
-    store: SqliteStore, caller: Caller
-) -> None:
+def test_what_is_no_longer_declared_is_gone_and_can_come_back(store: Store, caller: Caller) -> None:
     store.register(parse_declaration(later_declaration()))
     put(store, *OLD)
     store.register(parse_declaration(declaration()))
@@ -205,7 +203,7 @@ def test_what_is_no_longer_declared_is_gone_and_can_come_back(
     assert store.check() == []
 
 
-def test_a_later_declaration_never_widens_a_grant(store: SqliteStore, caller: Caller) -> None:
+def test_a_later_declaration_never_widens_a_grant(store: Store, caller: Caller) -> None:
     client = caller.under(grant(store))
     put(store, *OLD)
 
@@ -238,7 +236,7 @@ def test_a_later_declaration_never_widens_a_grant(store: SqliteStore, caller: Ca
 
 
 def test_a_batch_made_ready_before_a_new_declaration_is_indexed_by_it(
-    store: SqliteStore, caller: Caller, beside: SqliteStore
+    store: Store, caller: Caller, beside: Store
 ) -> None:
     put(store, OLD[0])
     feed = store.catalogue().feeds[("home", "messages")]
@@ -251,7 +249,7 @@ def test_a_batch_made_ready_before_a_new_declaration_is_indexed_by_it(
 
 
 def test_a_field_newly_declared_as_a_blob_opens_the_bytes_of_older_records(
-    store: SqliteStore, caller: Caller
+    store: Store, caller: Caller
 ) -> None:
     plain = copy.deepcopy(declaration())
     plain["declaration_version"] = "0"
@@ -265,7 +263,7 @@ def test_a_field_newly_declared_as_a_blob_opens_the_bytes_of_older_records(
 
 
 def test_a_field_newly_declared_as_a_blob_opens_no_bytes_to_an_earlier_grant(
-    store: SqliteStore, caller: Caller
+    store: Store, caller: Caller
 ) -> None:
     plain = copy.deepcopy(declaration())
     plain["declaration_version"] = "0"
@@ -278,7 +276,7 @@ def test_a_field_newly_declared_as_a_blob_opens_no_bytes_to_an_earlier_grant(
     assert client.send(f"/v1/blobs/{blob.blob_id}").status_code == 404
 
 
-def test_an_answer_that_took_longer_is_the_same_answer(store: SqliteStore) -> None:
+def test_an_answer_that_took_longer_is_the_same_answer(store: Store) -> None:
     token = grant(store)
     feed = store.catalogue().feeds[("home", "threads")]
     threads = [Line(i, f"t{i}", 0, {"id": f"t{i}"}) for i in range(60)]

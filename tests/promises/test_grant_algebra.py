@@ -10,6 +10,7 @@ import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.engine import open_store
 from tests.promises.caller import Caller, calling
 from tests.promises.letters import MESSAGE_FIELDS, declaration
 from tests.promises.sights import BLOBS, INSIDE, OUTSIDE, STRAY_KEYS, VISIBLE_KEYS
@@ -23,8 +24,7 @@ from pdpp.model.errors import InvalidRequest
 from pdpp.model.grant import Interval
 from pdpp.model.validation import parse_declaration
 from pdpp.resource.routes import ROUTES
-from pdpp.store.port import Line
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.port import Line, Store
 
 CONNECTIONS = ("home", "other", "work")
 STREAMS = ("drafts", "messages", "threads")
@@ -45,8 +45,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def store(folder: Path, clock: SetClock) -> Iterator[SqliteStore]:
-    opened = SqliteStore(folder, clock)
+def store(folder: Path, clock: SetClock) -> Iterator[Store]:
+    opened = open_store(folder, clock)
     opened.register(parse_declaration(declaration()))
     kept = [opened.keep_blob(io.BytesIO(content), "text/plain", 1 << 20) for content in BLOBS]
     made = Invention("algebra", [blob.blob_id for blob in kept])
@@ -65,7 +65,7 @@ def store(folder: Path, clock: SetClock) -> Iterator[SqliteStore]:
 
 
 @pytest.fixture(scope="module")
-def caller(store: SqliteStore, clock: SetClock) -> Iterator[Caller]:
+def caller(store: Store, clock: SetClock) -> Iterator[Caller]:
     with calling(make_app(store, UNLIMITED, clock), owner(store)) as made:
         yield made
 
@@ -140,7 +140,7 @@ def _text(value: Any) -> str:
 @given(wide=SELECTIONS, by=SELECTIONS)
 @settings(max_examples=max(5, settings().max_examples // 2))
 def test_narrowing_a_grant_never_adds_anything(
-    store: SqliteStore, caller: Caller, wide: Selection, by: Selection
+    store: Store, caller: Caller, wide: Selection, by: Selection
 ) -> None:
     narrow = narrower(wide, by)
     try:
@@ -153,13 +153,11 @@ def test_narrowing_a_grant_never_adds_anything(
     assert all(count <= wide_counts.get(what, 0) for what, count in narrow_counts.items())
 
 
-def test_a_grant_of_everything_shows_what_the_owner_sees(
-    store: SqliteStore, caller: Caller
-) -> None:
+def test_a_grant_of_everything_shows_what_the_owner_sees(store: Store, caller: Caller) -> None:
     assert facts(caller.under(approve(store).token)) == facts(caller)
 
 
-def test_narrowing_can_be_noticed(store: SqliteStore, caller: Caller) -> None:
+def test_narrowing_can_be_noticed(store: Store, caller: Caller) -> None:
     """Every way to narrow takes something away here, so that the comparison means something."""
     everything = len(facts(caller)[0])
     for selection in (
@@ -185,7 +183,7 @@ _NEEDS = {
 
 
 @pytest.fixture
-def approval(store: SqliteStore, clock: SetClock) -> Approval:
+def approval(store: Store, clock: SetClock) -> Approval:
     return approve(store, Selection(connections=("home", "work")), expires_at=clock() + 10**9)
 
 
@@ -198,7 +196,7 @@ def _blob_id(caller: Caller) -> str:
 
 @pytest.mark.parametrize("route", READS, ids=lambda route: f"{route.method} {route.path}")
 def test_every_route_refuses_a_grant_right_after_it_was_revoked(
-    store: SqliteStore, caller: Caller, approval: Approval, route: Any
+    store: Store, caller: Caller, approval: Approval, route: Any
 ) -> None:
     client = caller.under(approval.token)
     path = "/v1" + route.path.format(**_PATH, blob_id=_blob_id(client))
@@ -218,7 +216,7 @@ def code(answer: httpx.Response) -> str | None:
 
 
 def test_an_open_session_of_pages_ends_with_the_grant(
-    store: SqliteStore, caller: Caller, approval: Approval
+    store: Store, caller: Caller, approval: Approval
 ) -> None:
     client = caller.under(approval.token)
     asked = {
@@ -246,14 +244,14 @@ def test_another_process_revokes_a_grant_and_the_next_request_sees_it(
 ) -> None:
     client = caller.under(approval.token)
     assert client.send("/v1/streams").status_code == 200
-    beside = SqliteStore(folder, clock)
+    beside = open_store(folder, clock)
     beside.revoke_grant(approval.grant_id)
     beside.close()
     assert code(client.send("/v1/streams")) == "grant_revoked"
 
 
 def test_a_grant_ends_when_its_time_is_up_and_not_before(
-    store: SqliteStore, caller: Caller, clock: SetClock
+    store: Store, caller: Caller, clock: SetClock
 ) -> None:
     end = clock() + instant.DAY
     client = caller.under(approve(store, expires_at=end, now=clock()).token)
@@ -266,7 +264,7 @@ def test_a_grant_ends_when_its_time_is_up_and_not_before(
 
 
 def test_a_cursor_of_one_grant_is_worthless_under_another(
-    store: SqliteStore, caller: Caller, approval: Approval
+    store: Store, caller: Caller, approval: Approval
 ) -> None:
     path, params = "/v1/streams/messages/records", {"limit": "1"}
     cursor = caller.under(approval.token).get(path, **params)["next_cursor"]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.engine import open_store
 from tests.faults.killing import ROUNDS, doom, killed
 from tests.promises import ingester
 from tests.promises.caller import Caller, calling
@@ -15,7 +16,7 @@ from tests.serving import UNLIMITED, owner
 
 from pdpp.app import make_app
 from pdpp.model.validation import parse_declaration
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.port import Store
 
 WRITES = 150
 """About as many as four batches make."""
@@ -24,8 +25,8 @@ LIFE = 25
 
 
 @contextmanager
-def reopened(folder: Path) -> Iterator[tuple[SqliteStore, Caller]]:
-    store = SqliteStore(folder)
+def reopened(folder: Path) -> Iterator[tuple[Store, Caller]]:
+    store = open_store(folder)
     try:
         with calling(make_app(store, UNLIMITED), owner(store)) as caller:
             yield store, caller
@@ -58,7 +59,7 @@ def test_a_killed_ingest_loses_nothing_acknowledged_and_corrupts_nothing(
     ram_path: Path, life: int
 ) -> None:
     chance = random.Random(life)
-    store = SqliteStore(ram_path)
+    store = open_store(ram_path)
     store.register(parse_declaration(declaration()))
     store.connect(ingester.CONNECTION, "letters", "Work")
     store.close()

@@ -29,7 +29,8 @@ from tests.soak import SOAK
 
 from pdpp.model import instant
 from pdpp.model.validation import parse_declaration
-from pdpp.store.sqlite import postings, predicate, search
+from pdpp.store.sqlite.records import predicate
+from pdpp.store.sqlite.search import postings, search
 
 SURFACES = {"v1", "mcp legacy", "mcp modern", "pdpp read"}
 

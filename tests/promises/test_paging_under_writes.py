@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.engine import open_store
 from tests.promises.bustle import STEADY, Bustle
 from tests.promises.caller import Caller, calling
 from tests.promises.letters import declaration
@@ -14,8 +15,8 @@ from tests.serving import UNLIMITED, approve, owner
 from pdpp.app import make_app
 from pdpp.authz.selection import Selection
 from pdpp.model.validation import parse_declaration
-from pdpp.resource.settings import Settings
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.service.settings import Settings
+from pdpp.store.port import Store
 
 PATH = "/v1/streams/messages/records"
 CONNECTIONS = ("home", "work")
@@ -41,8 +42,8 @@ SORTS: list[dict[str, str]] = [
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    opened = SqliteStore(tmp_path)
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_store(tmp_path)
     opened.register(parse_declaration(declaration()))
     for connection_id in CONNECTIONS:
         opened.connect(connection_id, "letters", connection_id.title())
@@ -68,7 +69,7 @@ def _sorted_by(asked: dict[str, str]) -> str:
 
 @pytest.mark.parametrize("settings", [UNLIMITED, THREADED], ids=["at once", "in threads"])
 def test_pages_show_nothing_twice_and_miss_nothing_that_stayed(
-    store: SqliteStore, settings: Settings
+    store: Store, settings: Settings
 ) -> None:
     bustle = Bustle(store, CONNECTIONS, seed=1)
     bustle.settle()
@@ -84,7 +85,7 @@ def test_pages_show_nothing_twice_and_miss_nothing_that_stayed(
             assert len(values) == len(set(values))
 
 
-def test_pages_without_a_visible_order_show_nothing_twice_either(store: SqliteStore) -> None:
+def test_pages_without_a_visible_order_show_nothing_twice_either(store: Store) -> None:
     bustle = Bustle(store, CONNECTIONS, seed=2)
     bustle.settle()
     token = approve(store, SELECTIONS["a season without its dates"]).token
@@ -96,7 +97,7 @@ def test_pages_without_a_visible_order_show_nothing_twice_either(store: SqliteSt
             assert steady == {(c, key) for c in CONNECTIONS for key in STEADY}
 
 
-def test_search_pages_miss_nothing_that_stayed(store: SqliteStore) -> None:
+def test_search_pages_miss_nothing_that_stayed(store: Store) -> None:
     bustle = Bustle(store, CONNECTIONS, seed=3)
     bustle.settle()
     with calling(make_app(store, UNLIMITED), owner(store)) as caller, bustle.going_on():
@@ -111,7 +112,7 @@ def test_search_pages_miss_nothing_that_stayed(store: SqliteStore) -> None:
 
 
 @pytest.mark.parametrize("name", SELECTIONS)
-def test_replayed_changes_come_to_what_a_full_read_shows(store: SqliteStore, name: str) -> None:
+def test_replayed_changes_come_to_what_a_full_read_shows(store: Store, name: str) -> None:
     bustle = Bustle(store, ("home",), seed=4)
     bustle.settle()
     token = approve(store, SELECTIONS[name]).token
@@ -158,7 +159,7 @@ class Replica:
         return {row["id"]: row for row in rows}
 
 
-def test_an_edit_of_a_hidden_field_is_no_change(store: SqliteStore) -> None:
+def test_an_edit_of_a_hidden_field_is_no_change(store: Store) -> None:
     bustle = Bustle(store, ("home",), seed=5)
     bustle.settle()
     with calling(make_app(store, UNLIMITED), owner(store)) as keeper:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.engine import open_store
 from tests.evidence.texts import PIECES
 from tests.promises.caller import Caller, calling
 from tests.promises.letters import declaration
@@ -15,8 +16,7 @@ from tests.serving import UNLIMITED, SetClock, approve
 from pdpp.app import make_app
 from pdpp.evidence.text import digest
 from pdpp.model.validation import parse_declaration
-from pdpp.store.port import Line
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.port import Line, Store
 
 EXAMPLES = max(5, settings().max_examples)
 WINDOW = "/v1/streams/messages/records/r/field-window"
@@ -43,7 +43,7 @@ SPACED = st.lists(st.sampled_from(AWKWARD) | UNICODE, max_size=120).map(" ".join
 class Desk:
     """A server with one record whose fields a test sets."""
 
-    def __init__(self, store: SqliteStore, caller: Caller, clock: SetClock) -> None:
+    def __init__(self, store: Store, caller: Caller, clock: SetClock) -> None:
         self._store = store
         self._clock = clock
         self.caller = caller
@@ -61,7 +61,7 @@ class Desk:
 
 
 @contextmanager
-def _desk(store: SqliteStore, clock: SetClock) -> Iterator[Desk]:
+def _desk(store: Store, clock: SetClock) -> Iterator[Desk]:
     store.register(parse_declaration(declaration()))
     store.connect("home", "letters", "Home")
     with calling(make_app(store, UNLIMITED, clock), approve(store).token) as caller:
@@ -72,7 +72,7 @@ def _desk(store: SqliteStore, clock: SetClock) -> Iterator[Desk]:
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     clock = SetClock()
-    with _desk(SqliteStore(tmp_path_factory.mktemp("desk"), clock), clock) as made:
+    with _desk(open_store(tmp_path_factory.mktemp("desk"), clock), clock) as made:
         yield made
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from tests.engine import open_store
 from tests.promises.caller import Caller, calling
 from tests.promises.letters import MESSAGE_FIELDS, declaration, later_declaration
 from tests.promises.sights import (
@@ -32,8 +33,7 @@ from pdpp.app import make_app
 from pdpp.authz.selection import Selection
 from pdpp.model import instant
 from pdpp.model.validation import parse_declaration
-from pdpp.store.port import Line
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.port import Line, Store
 
 Side = Literal["left", "right"]
 Data = dict[str, Any]
@@ -77,7 +77,7 @@ class Invention:
 class Twin:
     """One of the two stores, and what is in it."""
 
-    store: SqliteStore
+    store: Store
     clock: SetClock
     caller: Caller
     other: Caller
@@ -279,7 +279,7 @@ def _twin(stack: ExitStack, template: Template, folder: Path, token: str, seed: 
     place = folder / seed
     shutil.copytree(template.folder, place)
     clock = SetClock("2026-09-01T00:00:00Z")
-    store = SqliteStore(place, clock)
+    store = open_store(place, clock)
     stack.callback(store.close)
     app = make_app(store, UNLIMITED, clock)
     caller = stack.enter_context(calling(app, token))

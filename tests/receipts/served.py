@@ -7,14 +7,14 @@ from typing import Any
 
 import httpx
 import orjson
+from tests.engine import open_store
 from tests.resource.library import library_store
 from tests.serving import UNLIMITED, World, living
 
 from pdpp.model import instant
 from pdpp.receipts.recorder import Policy
-from pdpp.resource.settings import Settings
+from pdpp.service.settings import Settings
 from pdpp.store.receipts import Receipt, ReceiptQuery
-from pdpp.store.sqlite.store import SqliteStore
 
 QUICK = replace(UNLIMITED, receipts=Policy(seconds=0.02))
 """Settings under which receipts are written almost at once."""
@@ -34,7 +34,7 @@ def receipts_after(
 
 def kept(folder: Path) -> list[Receipt]:
     """Return the receipts of a folder in order, of a log that must be whole."""
-    store = SqliteStore(folder)
+    store = open_store(folder)
     try:
         assert store.receipts.verify().problems == ()
         return [entry.receipt for entry in store.receipts.receipts(ReceiptQuery())][::-1]

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.engine import database_of, open_store
 from tests.receipts.served import QUICK, good, kept
 from tests.resource.library import library_store
 from tests.serving import DEADLINE, UNLIMITED, World, grant, living, refused
@@ -25,9 +26,9 @@ from pdpp.model import instant
 from pdpp.model.errors import Overloaded, StoreError
 from pdpp.receipts.recorder import Policy, Reading, Recorder
 from pdpp.receipts.served import Served
+from pdpp.store.port import Store
 from pdpp.store.receipts import Event, Receipt, ReceiptQuery
-from pdpp.store.sqlite.receipts import RECEIPTS_NAME
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME
 
 ROOT = Path(__file__).parents[2]
 BOOKS = "/v1/streams/books/records"
@@ -77,7 +78,7 @@ def test_a_read_over_many_streams_is_told_whole_on_one_sheet(tmp_path: Path) -> 
         path = "/v1/streams/books/records/b1?connection_id=home&expand=author&expand=reviews"
         for _ in range(3):
             good(world.client(connections=("home",)).get(path))
-    store = SqliteStore(tmp_path)
+    store = open_store(tmp_path)
     found = [entry.receipt for entry in store.receipts.receipts(ReceiptQuery())]
     sheets = {entry.hash for entry in store.receipts.receipts(ReceiptQuery())}
     store.close()
@@ -112,13 +113,13 @@ def _counts(receipts: list[Receipt]) -> list[int]:
 # Where it cannot be written
 
 
-def full(store: SqliteStore) -> None:
+def full(store: Store) -> None:
     """Let there be no room for another page of the log."""
-    store.receipts._db.pragma("max_page_count", 1)
+    database_of(store.receipts).pragma("max_page_count", 1)
 
 
-def roomy(store: SqliteStore) -> None:
-    store.receipts._db.pragma("max_page_count", 1_000_000)
+def roomy(store: Store) -> None:
+    database_of(store.receipts).pragma("max_page_count", 1_000_000)
 
 
 SMALL = replace(UNLIMITED, receipts=Policy(seconds=0.02, waiting_bytes=20_000))
@@ -165,7 +166,7 @@ def test_reads_under_a_grant_stop_when_they_cannot_be_recorded_and_none_is_lost(
 def test_a_receipt_that_could_not_be_written_is_written_later_without_another_read(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    store = SqliteStore(tmp_path)
+    store = open_store(tmp_path)
     recorder = Recorder(store.receipts, instant.now, Policy(seconds=0.02))
     for _ in range(200):
         recorder.take(reading())
@@ -194,7 +195,7 @@ def test_a_server_that_ends_with_unwritten_receipts_says_so_and_leaves_a_gap(
         for _ in range(40):
             good(world.client(connections=("home",)).get(BOOKS))
     assert "could not be written; a gap will be told" in caplog.text
-    with living(SqliteStore(tmp_path), QUICK):
+    with living(open_store(tmp_path), QUICK):
         pass
     assert [receipt.operation for receipt in kept(tmp_path)][-1] == Event.GAP
 
@@ -230,8 +231,8 @@ from pathlib import Path
 from tests.receipts.served import UNLIMITED
 from tests.serving import living, grant
 from pdpp.receipts.recorder import Policy
-from pdpp.store.sqlite.store import SqliteStore
-store = SqliteStore(Path(sys.argv[1]))
+from tests.engine import database_of, open_store
+store = open_store(Path(sys.argv[1]))
 settings = replace(UNLIMITED, receipts=Policy(seconds=float(sys.argv[2])))
 with living(store, settings) as world:
     print(world.server.url, grant(store, connections=("home",)), flush=True)
@@ -260,7 +261,7 @@ def killed_after(folder: Path, seconds: float, act: Callable[[httpx.Client], Non
 def test_a_server_that_was_stopped_and_started_again_has_no_gap(tmp_path: Path) -> None:
     library_store(tmp_path).close()
     for _ in range(3):
-        with living(SqliteStore(tmp_path), UNLIMITED) as world:
+        with living(open_store(tmp_path), UNLIMITED) as world:
             good(world.client(connections=("home",)).get(BOOKS))
     assert [receipt.operation for receipt in kept(tmp_path)] == ["listRecords"] * 3
 
@@ -271,7 +272,7 @@ def test_a_killed_server_loses_at_most_what_it_had_not_saved_and_the_next_says_s
     library_store(tmp_path).close()
 
     def saved(client: httpx.Client) -> None:
-        store = SqliteStore(tmp_path)
+        store = open_store(tmp_path)
         good(client.get(BOOKS))
         wait_for(lambda: any(True for _ in store.receipts.receipts(ReceiptQuery())))
         store.close()
@@ -281,7 +282,7 @@ def test_a_killed_server_loses_at_most_what_it_had_not_saved_and_the_next_says_s
 
     killed_after(tmp_path, 0.02, saved)
     killed_after(tmp_path, 3_600, unsaved)
-    with living(SqliteStore(tmp_path), QUICK):
+    with living(open_store(tmp_path), QUICK):
         pass
     operations = [receipt.operation for receipt in kept(tmp_path)]
     assert operations == ["listRecords", Event.GAP, Event.GAP]
@@ -303,7 +304,7 @@ def fails() -> list[Served]:
 def test_a_read_that_cannot_be_told_is_still_told_of(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    store = SqliteStore(tmp_path)
+    store = open_store(tmp_path)
     recorder = Recorder(store.receipts, instant.now)
     recorder.start()
     recorder.take(reading(shown=[fails]))
@@ -317,16 +318,16 @@ def test_a_read_that_cannot_be_told_is_still_told_of(
 def test_a_log_that_cannot_be_trimmed_or_ended_is_still_written(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    store = SqliteStore(tmp_path)
+    store = open_store(tmp_path)
     recorder = Recorder(store.receipts, instant.now, Policy(seconds=0.02, most_rows=1))
     recorder.start()
     forbid = "CREATE TRIGGER no BEFORE DELETE ON sheet BEGIN SELECT raise(ABORT, 'no'); END"
-    store.receipts._db.execute(forbid)
+    database_of(store.receipts).execute(forbid)
     for number in (2, 4):
         recorder.take(reading())
         recorder.take(reading())
         wait_for(lambda number=number: store.receipts.verify().length == number)  # type: ignore[misc]
-    store._db._writer.pragma("query_only", True)
+    database_of(store)._writer.pragma("query_only", True)
     recorder.close()
     store.close()
     assert "old receipts could not be dropped" in caplog.text
@@ -336,7 +337,7 @@ def test_a_log_that_cannot_be_trimmed_or_ended_is_still_written(
 def test_a_recorder_that_never_started_takes_no_more_than_there_is_room_for(
     tmp_path: Path,
 ) -> None:
-    store = SqliteStore(tmp_path)
+    store = open_store(tmp_path)
     recorder = Recorder(store.receipts, instant.now, Policy(waiting_bytes=10))
     recorder.take(reading())
     with pytest.raises(Overloaded):
@@ -353,7 +354,7 @@ class Telling:
 
 
 def test_what_an_operation_put_aside_is_not_kept_until_it_is_written(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path)
+    store = open_store(tmp_path)
     recorder = Recorder(store.receipts, instant.now, Policy(seconds=3_600))
     telling = Telling()
     seen = weakref.ref(telling)
@@ -365,10 +366,10 @@ def test_what_an_operation_put_aside_is_not_kept_until_it_is_written(tmp_path: P
 
 
 def test_what_is_read_while_the_last_is_written_is_written_too(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path)
+    store = open_store(tmp_path)
     recorder = Recorder(store.receipts, instant.now, Policy(seconds=0.01))
     recorder.start()
-    with store.receipts._lock:  # writing waits for this
+    with store.receipts._lock:  # type: ignore[attr-defined]  # writing waits for this
         recorder.take(reading())
         wait_for(lambda: bool(recorder._full))
         recorder.take(reading())

@@ -6,7 +6,7 @@ from typing import Any
 from tests.serving import keep, planted_store, put
 
 from pdpp.model import instant
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.port import Store
 
 RANGES = ["gte", "gt", "lte", "lt"]
 COVER = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4
@@ -180,7 +180,7 @@ WORK_BOOKS = (
 )
 
 
-def library_store(folder: Path, clock: instant.Clock = instant.now) -> SqliteStore:
+def library_store(folder: Path, clock: instant.Clock = instant.now) -> Store:
     """Open a new store with the library in two connections, ``home`` and ``work``."""
     connections = {"home": "Home shelf", "work": "Work shelf"}
     store = planted_store(folder, LIBRARY, connections, None, clock)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tests.serving import World, refused
 
 from pdpp.model.errors import InvalidCursor
-from pdpp.resource.cursor import Signer
+from pdpp.service.cursor import Signer
 
 BOOKS = "/v1/streams/books/records"
 SIGNER = Signer(b"a secret")

@@ -4,6 +4,7 @@ from pathlib import Path
 import httpx
 import orjson
 import pytest
+from tests.engine import database_of
 from tests.resource.library import library_store
 from tests.serving import UNLIMITED, World, living, refused
 
@@ -243,7 +244,7 @@ def test_a_failure_of_ours_is_told_without_its_detail(
     with living(store, UNLIMITED) as world:
         client = world.client()
         assert client.get(BOOKS).status_code == 200
-        with store._db.writing() as db:
+        with database_of(store).writing() as db:
             db.execute("UPDATE record SET data = ?", (b"{broken",))
         answer = client.get(f"{BOOKS}?fields=id")
     error = refused(answer, 500, "api_error")

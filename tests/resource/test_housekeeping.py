@@ -5,13 +5,13 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.engine import open_store
 from tests.serving import UNLIMITED, SetClock
 
+from pdpp.jobs.housekeeping import Housekeeper
 from pdpp.model import instant
-from pdpp.resource.housekeeping import Housekeeper
-from pdpp.resource.runner import Runner
-from pdpp.store.sqlite import ledger
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.service.runner import Runner
+from pdpp.store.sqlite.vault import ledger
 from pdpp.store.vault import Slip
 
 
@@ -20,7 +20,7 @@ def test_everything_that_ended_is_swept_away_however_much_it_is(
 ) -> None:
     monkeypatch.setattr(ledger, "_MOST_SWEPT", 2)
     clock = SetClock()
-    store = SqliteStore(tmp_path, clock)
+    store = open_store(tmp_path, clock)
     with store.vault.deciding() as book:
         for number in range(5):
             book.add_slip(Slip(str(number), "review", {}, clock.now, clock.now + number))
@@ -33,7 +33,7 @@ def test_everything_that_ended_is_swept_away_however_much_it_is(
 
 
 def test_what_a_killed_upload_left_is_removed_once_nobody_can_be_at_it(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path)
+    store = open_store(tmp_path)
     kept = store.keep_blob(io.BytesIO(b"whole"), "text/plain", 100)
     fresh, old = (kept.path.parents[1] / f".new-{name}" for name in ("fresh", "old"))
     for path in (fresh, old):

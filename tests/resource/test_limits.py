@@ -5,14 +5,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.engine import database_of
 from tests.resource.library import LIBRARY, book, library_store
 from tests.serving import DEADLINE, UNLIMITED, SetClock, living, planted_store, refused
 
 from pdpp.model import instant
 from pdpp.model.errors import Overloaded, RateLimitExceeded
-from pdpp.resource.bucket import Buckets
-from pdpp.resource.runner import Runner
-from pdpp.resource.settings import Settings
+from pdpp.service.bucket import Buckets
+from pdpp.service.runner import Runner
+from pdpp.service.settings import Settings
 from pdpp.store.deadline import DeadlinePassed
 
 BOOKS = "/v1/streams/books/records"
@@ -88,7 +89,7 @@ def test_a_long_read_is_given_up_at_its_end(tmp_path: Path) -> None:
     runner = Runner(store, Settings(inline_seconds=-1, read_seconds=-1))
     try:
         with pytest.raises(Overloaded, match="ask for less"):
-            asyncio.run(runner.read("kind", store._db.check_deadline))
+            asyncio.run(runner.read("kind", database_of(store).check_deadline))
     finally:
         runner.close()
         store.close()
@@ -120,7 +121,7 @@ def test_a_kind_of_read_that_stays_long_stays_in_its_thread(tmp_path: Path) -> N
     runner = Runner(store, Settings(inline_seconds=-1, read_seconds=DEADLINE))
 
     def long() -> int:
-        store._db.check_deadline()
+        database_of(store).check_deadline()
         return threading.get_ident()
 
     async def scene() -> list[bool]:

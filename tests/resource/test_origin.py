@@ -6,8 +6,8 @@ import pytest
 from tests.oauth.dance import Dance, Party, dancing, query
 from tests.serving import UNLIMITED
 
-from pdpp.resource.origin import UNKNOWN, from_proxy, public_origin, sender
-from pdpp.resource.settings import Settings
+from pdpp.service.origin import UNKNOWN, from_proxy, public_origin, sender
+from pdpp.service.settings import Settings
 
 OWN = Settings(origin="http://127.0.0.1:7377")
 BEHIND = replace(OWN, trusted_proxies=("10.0.0.0/8", "::1"))

@@ -6,11 +6,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from tests.engine import database_of, open_store
 from tests.serving import UNLIMITED
 
-from pdpp.resource.runner import Runner
+from pdpp.service.runner import Runner
 from pdpp.store import deadline
-from pdpp.store.sqlite.store import SqliteStore
 
 
 class Reads:
@@ -19,7 +19,7 @@ class Reads:
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 0.0
         self.begun: list[str] = []
-        self.store = SqliteStore(folder)
+        self.store = open_store(folder)
         self.runner = Runner(self.store, UNLIMITED)
         monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: self.now))
 
@@ -33,7 +33,7 @@ class Reads:
         at_once = threading.current_thread() is threading.main_thread()
         self.begun.append("at once" if at_once else "in a thread")
         self.now += part * UNLIMITED.inline_seconds
-        self.store._db.check_deadline()
+        database_of(self.store).check_deadline()
 
 
 def test_a_kind_of_read_near_the_limit_is_not_begun_in_vain_again_and_again(

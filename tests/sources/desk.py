@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tests.engine import open_store
 from tests.sources.kit import stored
 
 from pdpp.model.errors import DamagedFile
@@ -20,7 +21,7 @@ from pdpp.sources.sink import Sink
 from pdpp.sources.source import Part
 from pdpp.sources.tree import Tree, open_tree
 from pdpp.store.catalogue import Feed
-from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.port import Store
 
 DECLARATION: dict[str, Any] = {
     "protocol_version": "0.1.0",
@@ -67,7 +68,7 @@ class Counted(Intake):
 class Desk:
     """A store with one connection, and what an import of a folder into it needs."""
 
-    store: SqliteStore
+    store: Store
     folder: Path
     batches: list[tuple[str, int]] = field(default_factory=list)
     report: Report = field(init=False)
@@ -119,7 +120,7 @@ class Desk:
 
 def new_desk(folder: Path) -> Desk:
     """Open a store for a test."""
-    store = SqliteStore(folder / "data")
+    store = open_store(folder / "data")
     store.register(parse_declaration(DECLARATION))
     store.connect("c1", "notes", "Me")
     return Desk(store, folder)

@@ -22,6 +22,7 @@ from typing import Any
 
 import orjson
 from tests.cli.shell import Ended, pdpp, pdpp_here
+from tests.engine import open_store
 
 from pdpp.model import instant
 from pdpp.model.errors import DamagedFile, ImportRefused
@@ -30,9 +31,8 @@ from pdpp.resource.ingest import Checker, Problem
 from pdpp.sources.item import START, Found, Item, Place, Skipped, Unknown
 from pdpp.sources.source import Recognition, Refusal, Source, Wishes
 from pdpp.sources.tree import Tree, open_tree
-from pdpp.store.port import PageQuery
+from pdpp.store.port import PageQuery, Store
 from pdpp.store.scope import owner_reaches
-from pdpp.store.sqlite.store import SqliteStore
 
 GOLDEN = Path(__file__).with_name("golden")
 Key = tuple[str, str]
@@ -124,19 +124,19 @@ class Home:
 
     def records(self) -> Records:
         """Return everything that the folder holds."""
-        store = SqliteStore(self.data)
+        store = open_store(self.data)
         try:
             return stored(store)
         finally:
             store.close()
 
 
-def stored(store: SqliteStore) -> Records:
+def stored(store: Store) -> Records:
     """Return every record of a store by stream and key."""
     return dict(_held(store))
 
 
-def _held(store: SqliteStore) -> Iterator[tuple[Key, dict[str, Any]]]:
+def _held(store: Store) -> Iterator[tuple[Key, dict[str, Any]]]:
     for reach in owner_reaches(store.catalogue()):
         after = None
         while True:
@@ -373,7 +373,7 @@ def ask(home: Home, folder: Path, words: str, sentence: str) -> None:
     from tests.serving import grant
 
     folder.mkdir(parents=True, exist_ok=True)
-    store = SqliteStore(home.data)
+    store = open_store(home.data)
     with estate(store, folder) as made:
         client = made.client("http-modern", grant(made.store))
         for sight in ("content", "structured"):

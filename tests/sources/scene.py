@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.engine import open_store
 from tests.serving import SetClock
 from tests.sources.kit import stored
 
@@ -15,7 +16,6 @@ from pdpp.sources.source import Confidence, Part, Recognition, Source, Wishes
 from pdpp.sources.tree import Entry, Tree, open_tree
 from pdpp.sources.verdict import Verdict
 from pdpp.store.catalogue import Feed
-from pdpp.store.sqlite.store import SqliteStore
 
 
 class Words(Source):
@@ -80,7 +80,7 @@ class Scene:
         self.export = folder / "export"
         self.export.mkdir()
         self.drawer = Drawer(folder / "data")
-        self.store = SqliteStore(folder / "data")
+        self.store = open_store(folder / "data")
         self.clock = SetClock()
         self.source: Source = Words()
 

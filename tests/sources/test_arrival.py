@@ -4,12 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.engine import open_store
 from tests.sources.scene import Scene, Words
 
 from pdpp.model.errors import ImportRefused
 from pdpp.sources.arrival import Destination, Escort
 from pdpp.sources.report import Report
-from pdpp.store.sqlite.store import SqliteStore
 
 
 def test_an_account_gets_a_connection_of_its_own_and_finds_it_again(scene: Scene) -> None:
@@ -92,7 +92,7 @@ def test_a_connection_that_is_new_is_never_gone_on_with(scene: Scene, tmp_path: 
     scene.store.close()
     for path in (tmp_path / "data").glob("pdpp.sqlite3*"):
         path.unlink()
-    scene.store = SqliteStore(tmp_path / "data")
+    scene.store = open_store(tmp_path / "data")
     scene.bring()
     assert scene.keys() == ["one", "two"]
 

@@ -5,7 +5,8 @@ import pytest
 from tests.store.world import ENGINES, Clock, Engine, World
 
 from pdpp.store.port import Store
-from pdpp.store.sqlite import aggregates, postings, predicate, search
+from pdpp.store.sqlite.records import aggregates, predicate
+from pdpp.store.sqlite.search import postings, search
 
 PLANS = {
     "sqlite": {(search, "_FEW_REACHES"): 0},

@@ -9,6 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
+from tests.engine import open_store
+
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.grant import Allowance, Interval
@@ -17,7 +19,6 @@ from pdpp.store.catalogue import Feed
 from pdpp.store.cell import CellValue, cells_of
 from pdpp.store.port import Line, PageQuery, Record, Store, Written
 from pdpp.store.scope import Condition, Reach
-from pdpp.store.sqlite.store import SqliteStore
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - a private folder is made inside
 NOW = 1_772_366_400 * instant.SECOND
@@ -79,7 +80,7 @@ class Engine(Protocol):
     def __call__(self, folder: Path, clock: instant.Clock) -> Store: ...
 
 
-ENGINES: Mapping[str, Engine] = {"sqlite": SqliteStore}
+ENGINES: Mapping[str, Engine] = {"sqlite": open_store}
 
 
 def stream(

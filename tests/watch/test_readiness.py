@@ -6,6 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.engine import database_of
 from tests.serving import DEADLINE, UNLIMITED, World, living, refused, seeded_store
 
 from pdpp.receipts.recorder import Policy
@@ -52,7 +53,7 @@ def test_a_server_that_cannot_read_its_store_is_alive_and_not_ready(
 
 def test_a_server_that_cannot_write_receipts_is_not_ready_until_it_can(tmp_path: Path) -> None:
     with living(seeded_store(tmp_path / "data"), QUICK) as world:
-        world.store.receipts._db.pragma("max_page_count", 1)
+        database_of(world.store.receipts).pragma("max_page_count", 1)
         client = world.client()
 
         def fails() -> bool:
@@ -61,5 +62,5 @@ def test_a_server_that_cannot_write_receipts_is_not_ready_until_it_can(tmp_path:
 
         wait_for(fails)
         assert ready(world).json() == {"status": "not ready", "failing": ["receipts"]}
-        world.store.receipts._db.pragma("max_page_count", 1_000_000)
+        database_of(world.store.receipts).pragma("max_page_count", 1_000_000)
         wait_for(lambda: ready(world).status_code == 200)

@@ -4,9 +4,7 @@ import gc
 import os
 import sys
 
-ROUNDS = (50_000, 20, 20)
-"""When the garbage collector looks for cycles: starting, and reading or writing records, makes many
-objects that drop by themselves, so that a round as often as usual finds nothing."""
+from pdpp.serving import COLLECTOR_ROUNDS
 
 
 def main() -> None:
@@ -18,7 +16,7 @@ def main() -> None:
 
             code = serve_stdio(arguments[1:])
         else:
-            gc.set_threshold(*ROUNDS)
+            gc.set_threshold(*COLLECTOR_ROUNDS)
             from pdpp.cli.program import run
 
             code = run(arguments)

@@ -20,7 +20,7 @@ from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import ImportRefused
 from pdpp.resource.ingest import Intake
-from pdpp.resource.settings import Settings
+from pdpp.service.settings import Settings
 from pdpp.sources.arrival import Arrival, Escort, Rails, destination
 from pdpp.sources.drawer import Drawer
 from pdpp.sources.report import COMPLETE, INTERRUPTED, Report, tell

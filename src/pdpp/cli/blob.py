@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from pdpp.cli.folder import opened
 from pdpp.cli.options import common, examples
 from pdpp.cli.output import show
-from pdpp.resource.settings import Settings
+from pdpp.service.settings import Settings
+from pdpp.serving.folder import opened
 from pdpp.store.port import Store
 
 _MEDIA_TYPE = re.compile(r"[\w.+-]{1,90}/[\w.+-]{1,90}\Z", re.ASCII)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from pdpp.cli.folder import opened
 from pdpp.cli.options import common, examples
 from pdpp.cli.output import show
 from pdpp.cli.progress import Progress
 from pdpp.model.errors import StoreError
+from pdpp.serving.folder import opened
 from pdpp.sources.drawer import Drawer
 
 _FIRST, _COPY = "first", "copy"

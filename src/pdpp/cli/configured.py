@@ -8,11 +8,11 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from pdpp.cli.folder import own_folder
 from pdpp.cli.output import note
 from pdpp.configuration.effective import CONFIG_VARIABLE, configure
 from pdpp.configuration.kind import SWITCH, Kind
 from pdpp.configuration.table import FILE_NAME, SETTINGS, Setting
+from pdpp.serving.folder import own_folder
 
 F = TypeVar("F", bound=Callable[..., Any])
 

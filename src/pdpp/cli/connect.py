@@ -183,8 +183,8 @@ def _try(held: Credential) -> tuple[Credential, dict[str, Any]]:
     """Ask the provider what a credential opens."""
     import asyncio
 
-    from pdpp.mcp.client import ResourceClient
-    from pdpp.mcp.transport import Network
+    from pdpp.mcp.reading.client import ResourceClient
+    from pdpp.mcp.reading.transport import Network
 
     network = Network(held.provider_url)
     try:

@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from pdpp.cli.folder import opened
 from pdpp.cli.options import common, examples, words
 from pdpp.cli.output import show, table
 from pdpp.evidence.fence import visible
 from pdpp.evidence.handle import part_problem
+from pdpp.serving.folder import opened
 from pdpp.store.catalogue import Catalogue, Connection
 from pdpp.store.scope import owner_reaches
 

@@ -92,8 +92,8 @@ def _approver(
     if data is not None and passphrase_file is not None:
         raise click.UsageError("Give --data or --passphrase-file, not both.")
     if data is not None:
-        from pdpp.cli.folder import opened
         from pdpp.doctor.folder import ByFolder
+        from pdpp.serving.folder import opened
 
         return ByFolder(stack.enter_context(opened(data)), instant.now)
     passphrase = _passphrase(passphrase_file)

@@ -143,7 +143,7 @@ def _client(provider: str | None, cache_root: str | None, token_file: Any) -> It
 def _export_folder(data: Path, wanted: Wanted, output: str, *, as_json: bool) -> None:
     """Export from the store itself, as it is at one moment."""
     from pdpp.cli.exporting.local import LocalOrigin
-    from pdpp.cli.folder import opened
+    from pdpp.serving.folder import opened
 
     if wanted.record is not None or wanted.blob is not None:
         raise usage("From a folder, export a STREAM or --all; one record is read with a grant")

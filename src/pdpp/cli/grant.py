@@ -7,7 +7,6 @@ import click
 from pdpp.authz.selection import make_grant
 from pdpp.cli import approval
 from pdpp.cli.asking import Asked, asking
-from pdpp.cli.folder import opened
 from pdpp.cli.options import common, examples, words
 from pdpp.cli.output import show, table
 from pdpp.cli.package import package
@@ -15,6 +14,7 @@ from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.model.errors import NotFound
 from pdpp.model.grant import ACTIVE, Grant, status
+from pdpp.serving.folder import opened
 from pdpp.store.port import Store
 
 

@@ -7,10 +7,10 @@ from typing import Any, BinaryIO
 import click
 
 from pdpp.cli.arrival import Choice, Manner, bring, prepare
-from pdpp.cli.folder import opened
 from pdpp.cli.history import show_history
 from pdpp.cli.options import common, examples
 from pdpp.cli.source import read_document
+from pdpp.serving.folder import opened
 from pdpp.sources.drawer import Drawer
 from pdpp.sources.report import COMPLETE, INTERRUPTED
 

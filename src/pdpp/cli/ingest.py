@@ -8,14 +8,14 @@ from typing import Any, BinaryIO
 
 import click
 
-from pdpp.cli.folder import opened
 from pdpp.cli.options import common, examples
 from pdpp.cli.output import show
 from pdpp.cli.progress import Progress
 from pdpp.model import instant
 from pdpp.model.errors import NotFound
 from pdpp.resource.ingest import write_lines
-from pdpp.resource.settings import Settings
+from pdpp.service.settings import Settings
+from pdpp.serving.folder import opened
 from pdpp.sources.lines import lines
 from pdpp.store.catalogue import Feed
 from pdpp.store.port import Store

@@ -9,13 +9,13 @@ import click
 from pdpp.authz.owner import has_passphrase, hash_passphrase, keep_passphrase
 from pdpp.authz.token import TokenKind, mint, token_id
 from pdpp.cli import approval
-from pdpp.cli.folder import opened
 from pdpp.cli.options import common, examples, expiry, passphrase_in, words
 from pdpp.cli.output import note, show, table
 from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.model.errors import NotFound
 from pdpp.model.grant import ACTIVE, status
+from pdpp.serving.folder import opened
 from pdpp.store.port import Token
 from pdpp.store.vault import Shelf
 

@@ -9,7 +9,6 @@ import click
 from pdpp.authz.selection import make_package
 from pdpp.cli import approval
 from pdpp.cli.asking import Asked, asking
-from pdpp.cli.folder import opened
 from pdpp.cli.options import common, examples, words
 from pdpp.cli.output import show, table
 from pdpp.evidence.amount import counted
@@ -17,6 +16,7 @@ from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.model.errors import NotFound
 from pdpp.model.grant import ACTIVE, Grant, Package, status
+from pdpp.serving.folder import opened
 from pdpp.store.catalogue import Catalogue
 from pdpp.store.port import Store
 

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import click
 
-from pdpp.cli.folder import opened
 from pdpp.cli.options import common, examples, moment_after, words
 from pdpp.cli.output import show, table
 from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.receipts.summary import OWNER, VERBS, summaries
+from pdpp.serving.folder import opened
 from pdpp.store.port import Store
 from pdpp.store.receipts import Kept, Receipt, ReceiptQuery, Total, Verdict
 

@@ -16,7 +16,6 @@ from pdpp.cli.exporting.manifest import (
     read_manifest,
 )
 from pdpp.cli.exporting.shelf import checksum
-from pdpp.cli.folder import opened
 from pdpp.cli.ingest import Result, batches, find, read_lines
 from pdpp.cli.options import common, examples
 from pdpp.cli.output import show
@@ -26,7 +25,8 @@ from pdpp.model import instant
 from pdpp.model.errors import Conflict, InvalidRequest, NotFound
 from pdpp.model.validation import parse_declaration
 from pdpp.resource.ingest import write_lines
-from pdpp.resource.settings import Settings
+from pdpp.service.settings import Settings
+from pdpp.serving.folder import opened
 from pdpp.store.port import Store
 
 

@@ -12,7 +12,7 @@ from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.validation import parse_declaration
 from pdpp.resource.ingest import write_lines
-from pdpp.resource.settings import Settings
+from pdpp.service.settings import Settings
 from pdpp.store.port import Store
 
 CLIENT = "demo-agent"

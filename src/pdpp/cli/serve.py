@@ -19,16 +19,16 @@ import click
 from pdpp.app import make_app
 from pdpp.authz.owner import begin_setup, has_passphrase
 from pdpp.cli.configured import configured
-from pdpp.cli.folder import opened
 from pdpp.cli.options import examples
 from pdpp.cli.output import show, stop_writing
-from pdpp.cli.process import BACKLOG, AnnouncedServer, configure, settle
 from pdpp.cli.seeding import DemoTokens, seed
 from pdpp.configuration.effective import Configuration
 from pdpp.demo.story import INVOICE, INVOICE_STORY
 from pdpp.hosted import MCP_PATH
 from pdpp.model import instant
 from pdpp.private import write_file
+from pdpp.serving.folder import opened
+from pdpp.serving.process import BACKLOG, AnnouncedServer, configure, settle
 from pdpp.store.sqlite.store import FILE_NAME
 from pdpp.watch.journal import LogChoice, keep_journal
 
@@ -155,7 +155,7 @@ def serve(configuration: Configuration, demo: bool, ready_file: Path | None, as_
                 settle()
                 server.run([listener])
         if configuration["workers"] > 1:
-            from pdpp.cli.workers import Crew, Work
+            from pdpp.serving.workers import Crew, Work
 
             work = Work(data, settings, log, instant.now())
             Crew(configuration["workers"], listener, work).run(announce)

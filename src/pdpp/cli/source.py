@@ -7,7 +7,6 @@ from typing import Any, BinaryIO
 import click
 import orjson
 
-from pdpp.cli.folder import opened
 from pdpp.cli.options import common, examples
 from pdpp.cli.output import show, table
 from pdpp.cli.progress import Progress
@@ -15,6 +14,7 @@ from pdpp.evidence.fence import visible
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import InvalidDeclaration
 from pdpp.model.validation import parse_declaration
+from pdpp.serving.folder import opened
 
 _MOST_BYTES = 16 << 20
 

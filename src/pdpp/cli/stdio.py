@@ -15,7 +15,7 @@ from pdpp.credentials import (
 )
 
 if TYPE_CHECKING:
-    from pdpp.mcp.reading import Reading
+    from pdpp.mcp.reading.reading import Reading
 
 USAGE = 64
 _OPTIONS = ("--provider-url", "--cache-root")
@@ -82,7 +82,7 @@ def _serve(cache: Cache, credential: Credential) -> None:
 
     def reading_of(context: Context) -> "Reading":
         if not way:
-            from pdpp.mcp.network import network_reading
+            from pdpp.mcp.reading.network import network_reading
 
             way.append(network_reading(cache, credential))
         return way[0].until(context.cancelled)

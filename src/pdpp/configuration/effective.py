@@ -17,7 +17,7 @@ from pdpp.configuration.table import FILE_NAME, LIFETIMES, LIMITS, PREFIX, SETTI
 from pdpp.model.errors import Misconfigured
 from pdpp.model.instant import SECOND
 from pdpp.receipts.recorder import Policy
-from pdpp.resource.settings import Settings
+from pdpp.service.settings import Settings
 
 CONFIG_VARIABLE = "PDPP_CONFIG"
 DEFAULT = "default"

@@ -21,7 +21,7 @@ from pdpp.configuration.kind import (
     whole,
 )
 from pdpp.model.instant import SECOND
-from pdpp.resource.settings import Settings
+from pdpp.service.settings import Settings
 
 PREFIX = "PDPP_"
 FILE_NAME = "pdpp.toml"

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from pdpp.evidence.binary import OCTETS, decoded_text, is_text_media
 from pdpp.evidence.window import Window, chosen_window
-from pdpp.mcp.client import target
-from pdpp.mcp.label import label_of
-from pdpp.mcp.reading import Reading
+from pdpp.mcp.drawing.label import label_of
+from pdpp.mcp.reading.client import target
+from pdpp.mcp.reading.reading import Reading
 from pdpp.model.errors import NotFound
 
 MOST_BYTES = 16 << 20

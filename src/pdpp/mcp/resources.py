@@ -15,10 +15,10 @@ from pdpp.evidence.handle import (
     parse_window_uri,
     stream_uri,
 )
-from pdpp.mcp.adapter import ReadingOf, operation
+from pdpp.mcp.drawing.spelling import plain
 from pdpp.mcp.kernel import Context, UnknownResource
 from pdpp.mcp.kernel.rpc import INTERNAL_ERROR, RpcError
-from pdpp.mcp.spelling import plain
+from pdpp.mcp.tools.adapter import ReadingOf, operation
 from pdpp.model.errors import PdppError
 
 _TOO_MANY, _FAILED = 429, 500

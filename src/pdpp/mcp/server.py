@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from pdpp import __version__
-from pdpp.mcp.adapter import ReadingOf, make_tools
 from pdpp.mcp.kernel import Kernel, ServerInfo
 from pdpp.mcp.resources import Resources
+from pdpp.mcp.tools.adapter import ReadingOf, make_tools
 
 INSTRUCTIONS = (
     "One person's records, read under a grant. Find with search, read on with read_record_field, "

@@ -17,10 +17,10 @@ from pdpp.authz.throttle import network
 from pdpp.evidence.fence import visible
 from pdpp.model.errors import OAuthError, PdppError
 from pdpp.oauth.inquiry import Inquiry, read_inquiry
-from pdpp.resource.bucket import Buckets
 from pdpp.resource.endpoint import VERSION, Service
-from pdpp.resource.failure import explained
-from pdpp.resource.origin import sender
+from pdpp.service.bucket import Buckets
+from pdpp.service.failure import explained
+from pdpp.service.origin import sender
 from pdpp.store.vault import Client
 
 T = TypeVar("T")

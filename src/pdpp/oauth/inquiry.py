@@ -10,8 +10,8 @@ from starlette.requests import Request
 
 from pdpp.authz.request import Place
 from pdpp.model.errors import OAuthError
-from pdpp.resource.origin import public_origin, sender
-from pdpp.resource.settings import Settings
+from pdpp.service.origin import public_origin, sender
+from pdpp.service.settings import Settings
 
 FORM = "application/x-www-form-urlencoded"
 JSON = "application/json"

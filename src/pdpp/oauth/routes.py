@@ -24,8 +24,8 @@ from pdpp.oauth.metadata import (
     TOKEN,
     server_metadata,
 )
-from pdpp.resource.bucket import Buckets
 from pdpp.resource.endpoint import Service
+from pdpp.service.bucket import Buckets
 
 Documents = Callable[[str], Mapping[str, dict[str, Any]]]
 _MINUTE = 60.0

@@ -21,9 +21,9 @@ from pdpp.pages.form import OWNERS_BYTES, STRANGERS_BYTES, read_form
 from pdpp.pages.site import Site
 from pdpp.pages.template import render
 from pdpp.pages.visit import HEADERS, Visit, make_visit, policy
-from pdpp.resource.failure import explained
-from pdpp.resource.origin import LOOPBACK, from_proxy, public_origin
-from pdpp.resource.settings import Settings
+from pdpp.service.failure import explained
+from pdpp.service.origin import LOOPBACK, from_proxy, public_origin
+from pdpp.service.settings import Settings
 
 Handler = Callable[[Visit], Awaitable[Response]]
 

@@ -15,7 +15,7 @@ from pdpp.model.errors import Forbidden
 from pdpp.pages.form import Form
 from pdpp.pages.site import Site
 from pdpp.pages.template import render
-from pdpp.resource.origin import sender
+from pdpp.service.origin import sender
 
 HEADERS = {
     "Cache-Control": "no-store",

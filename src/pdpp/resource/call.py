@@ -10,9 +10,9 @@ from pdpp.evidence.amount import counted
 from pdpp.evidence.handle import path_part
 from pdpp.model.errors import AmbiguousConnection, InvalidRequest, NotFound, StreamNotAllowed
 from pdpp.receipts.served import Shown
-from pdpp.resource.cursor import Signer
 from pdpp.resource.parameter import Query
-from pdpp.resource.settings import Settings
+from pdpp.service.cursor import Signer
+from pdpp.service.settings import Settings
 from pdpp.store.port import Store
 from pdpp.store.scope import Reach
 

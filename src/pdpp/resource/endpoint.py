@@ -27,16 +27,16 @@ from pdpp.model.errors import (
 from pdpp.model.instant import Clock
 from pdpp.receipts.recorder import Reading, Recorder
 from pdpp.resource.blob import Piece
-from pdpp.resource.bucket import Buckets
 from pdpp.resource.call import Call
-from pdpp.resource.cursor import Signer
-from pdpp.resource.failure import explained
-from pdpp.resource.header import headers_of
-from pdpp.resource.origin import public_origin
 from pdpp.resource.parameter import parse_parameters
 from pdpp.resource.routes import BASE, Route
-from pdpp.resource.runner import Runner
-from pdpp.resource.settings import Settings
+from pdpp.service.bucket import Buckets
+from pdpp.service.cursor import Signer
+from pdpp.service.failure import explained
+from pdpp.service.header import headers_of
+from pdpp.service.origin import public_origin
+from pdpp.service.runner import Runner
+from pdpp.service.settings import Settings
 from pdpp.store.blobs import CHUNK
 from pdpp.store.port import Store
 

@@ -12,8 +12,8 @@ from pdpp.authz.principal import Principal
 from pdpp.model.errors import InsufficientScope
 from pdpp.model.instant import SECOND
 from pdpp.resource.endpoint import Service
-from pdpp.resource.header import headers_of
 from pdpp.resource.routes import Route
+from pdpp.service.header import headers_of
 from pdpp.watch.exposition import MEDIA_TYPE, family, ingest_lines, request_lines, single
 from pdpp.watch.meter import Meter
 from pdpp.watch.page import Answer, Page

@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from pdpp.model.errors import MethodNotAllowed, PdppError
 from pdpp.resource.endpoint import Service, send_answer, send_error
-from pdpp.resource.failure import explained
+from pdpp.service.failure import explained
 
 log = logging.getLogger("pdpp.watch")
 

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 from tests.cli.shell import pdpp, pdpp_here
+from tests.engine import open_store
 from tests.mcp.post import FIRST, post_store
 from tests.serving import World, grant, keep, living, owner, put, seeded_store
 
 from pdpp.store.port import PageQuery
 from pdpp.store.scope import owner_reaches
-from pdpp.store.sqlite.store import SqliteStore
 
 
 def everything(folder: Path) -> dict[str, Any]:
     """Return all that a store holds which an export is to keep."""
-    store = SqliteStore(folder)
+    store = open_store(folder)
     with store.reading():
         catalogue = store.catalogue()
         held = {
@@ -59,7 +59,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def served(origin: Path) -> Iterator[World]:
     """A server over a copy of it."""
     copy = shutil.copytree(origin, origin.with_name("served"))
-    with living(SqliteStore(copy)) as world:
+    with living(open_store(copy)) as world:
         yield world
 
 

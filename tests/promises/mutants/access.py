@@ -158,7 +158,7 @@ MUTANTS = (
     ),
     _outside(
         "ranks by the whole corpus",
-        "pdpp.store.sqlite.postings:count_hits",
+        "pdpp.store.sqlite.search.postings:count_hits",
         _score_by_corpus,
         "a season-grant",
     ),
@@ -170,7 +170,7 @@ MUTANTS = (
     ),
     _outside(
         "counts the whole stream",
-        "pdpp.store.sqlite.records:RecordReader.count",
+        "pdpp.store.sqlite.records.reader:RecordReader.count",
         _count_everything,
         "a season-grant",
     ),
@@ -188,13 +188,13 @@ MUTANTS = (
     ),
     _outside(
         "tells of changes in hidden fields",
-        "pdpp.store.sqlite.changes:visible_stamp",
+        "pdpp.store.sqlite.records.changes:visible_stamp",
         _last_stamp,
         "few fields-grant",
     ),
     _outside(
         "opens the files of hidden records",
-        "pdpp.store.sqlite.store:SqliteStore.blob_shown",
+        "pdpp.store.sqlite.store:Store.blob_shown",
         _any_use,
         "few fields-grant",
     ),
@@ -209,7 +209,7 @@ MUTANTS = (
         "takes a cursor of another grant",
         (
             (
-                "pdpp.resource.cursor:Signer._bound",
+                "pdpp.service.cursor:Signer._bound",
                 lambda real: lambda signer, kind, binding: real(signer, kind, ()),
             ),
         ),
@@ -218,7 +218,7 @@ MUTANTS = (
     Mutant(
         OUTSIDE,
         "takes a cursor that it did not sign",
-        (("pdpp.resource.cursor:_tag", lambda real: lambda *_: bytes(16)),),
+        (("pdpp.service.cursor:_tag", lambda real: lambda *_: bytes(16)),),
         (f"{_CURSOR}::test_a_cursor_is_bound_to_its_kind_its_request_and_its_server",),
     ),
     Mutant(
@@ -247,7 +247,7 @@ MUTANTS = (
     Mutant(
         REVOKED,
         "sees only what its own process writes",
-        (("pdpp.store.sqlite.store:SqliteStore.state", lambda real: lambda store: (0, 0)),),
+        (("pdpp.store.sqlite.store:Store.state", lambda real: lambda store: (0, 0)),),
         (f"{_ALGEBRA}::test_another_process_revokes_a_grant_and_the_next_request_sees_it",),
     ),
     Mutant(

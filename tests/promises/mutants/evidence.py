@@ -62,7 +62,7 @@ def _one_further(real: Any) -> Any:
     return read
 
 
-_BARE_QUOTE = ("pdpp.mcp.text:quote", lambda real: lambda text: f'"{text}"')
+_BARE_QUOTE = ("pdpp.mcp.drawing.text:quote", lambda real: lambda text: f'"{text}"')
 _BARE_TEXT = ("pdpp.cli.reading.sheet:visible", lambda real: lambda text, **_: text)
 
 MUTANTS = (
@@ -87,7 +87,7 @@ MUTANTS = (
     Mutant(
         HANDLES,
         "offers a read of a field that is not there",
-        (("pdpp.mcp.hit:_read", _other_field),),
+        (("pdpp.mcp.drawing.hit:_read", _other_field),),
         (f"{_CLOSURE}::{_HIT}",),
     ),
     Mutant(
@@ -95,7 +95,7 @@ MUTANTS = (
         "takes what one grant was shown under another",
         (
             (
-                "pdpp.resource.cursor:Signer._bound",
+                "pdpp.service.cursor:Signer._bound",
                 lambda real: lambda signer, kind, binding: real(signer, kind, ()),
             ),
         ),
@@ -104,7 +104,7 @@ MUTANTS = (
     Mutant(
         HALVES,
         "leaves the way on out of the text half",
-        (("pdpp.mcp.spelling:call_line", lambda real: lambda call: call.what),),
+        (("pdpp.mcp.drawing.spelling:call_line", lambda real: lambda call: call.what),),
         (
             f"{_JOURNEYS}::test_search_results_are_paged_to_the_end_each_hit_once"
             "[content-http-modern]",
@@ -113,7 +113,7 @@ MUTANTS = (
     Mutant(
         HALVES,
         "leaves the way on out of the structured half",
-        (("pdpp.mcp.structured:_calls", lambda real: lambda calls: {}),),
+        (("pdpp.mcp.drawing.structured:_calls", lambda real: lambda calls: {}),),
         (
             f"{_JOURNEYS}::test_search_results_are_paged_to_the_end_each_hit_once"
             "[structured-http-legacy]",
@@ -123,15 +123,15 @@ MUTANTS = (
         BOUNDED,
         "lets a page of hits grow",
         (
-            ("pdpp.mcp.searching:MOST_SEARCH_TEXT", lambda real: real * 10),
-            ("pdpp.mcp.searching:MOST_SEARCH_STRUCTURED", lambda real: real * 10),
+            ("pdpp.mcp.tools.searching:MOST_SEARCH_TEXT", lambda real: real * 10),
+            ("pdpp.mcp.tools.searching:MOST_SEARCH_STRUCTURED", lambda real: real * 10),
         ),
         (f"{_BOUNDS}::test_every_hit_is_shown_once_however_small_the_pages_must_be",),
     ),
     Mutant(
         BOUNDED,
         "never asks anyone to wait",
-        (("pdpp.resource.bucket:Buckets.take", lambda real: lambda buckets, token: None),),
+        (("pdpp.service.bucket:Buckets.take", lambda real: lambda buckets, token: None),),
         ("tests/resource/test_limits.py::test_a_token_that_asks_too_often_is_told_when_to_retry",),
     ),
     Mutant(
@@ -143,7 +143,7 @@ MUTANTS = (
     Mutant(
         INERT,
         "shows a field without its fence",
-        (("pdpp.mcp.text:fence", lambda real: lambda text: text),),
+        (("pdpp.mcp.drawing.text:fence", lambda real: lambda text: text),),
         (f"{_INJECTION}::test_one_field_is_exact_in_one_half_and_fenced_in_the_other",),
     ),
     Mutant(
@@ -155,7 +155,7 @@ MUTANTS = (
     Mutant(
         SAME,
         "sends an agent one character further than a person",
-        (("pdpp.mcp.hit:_read", _one_further),),
+        (("pdpp.mcp.drawing.hit:_read", _one_further),),
         ("tests/cli/reading/test_parity.py::test_a_hit_is_read_on_from_the_same_place",),
     ),
 )

@@ -80,7 +80,7 @@ MUTANTS = (
     Mutant(
         KILLED,
         "acknowledges a batch before it is written",
-        (("pdpp.store.sqlite.store:SqliteStore._write", _one_batch_late),),
+        (("pdpp.store.sqlite.store:Store._write", _one_batch_late),),
         (
             "tests/promises/test_kill.py"
             "::test_a_killed_ingest_loses_nothing_acknowledged_and_corrupts_nothing[0]",
@@ -91,7 +91,7 @@ MUTANTS = (
         "reads without holding a moment",
         (
             (
-                "pdpp.store.sqlite.store:SqliteStore.reading",
+                "pdpp.store.sqlite.store:Store.reading",
                 lambda real: lambda store, deadline=None: nullcontext(),
             ),
         ),
@@ -121,7 +121,7 @@ MUTANTS = (
     Mutant(
         IMPORTED,
         "writes again what stands already",
-        (("pdpp.store.sqlite.writer:BatchWriter._stored", _always_again),),
+        (("pdpp.store.sqlite.write.writer:BatchWriter._stored", _always_again),),
         ("tests/resource/test_ingest.py::test_the_same_batch_twice_changes_nothing",),
     ),
     Mutant(
@@ -154,13 +154,13 @@ MUTANTS = (
     Mutant(
         TOLD,
         "chains receipts without what they say",
-        (("pdpp.store.sqlite.chain:link", _without_columns),),
+        (("pdpp.store.sqlite.receipts.chain:link", _without_columns),),
         (f"{_CHAIN}::test_a_change_of_any_value_shows",),
     ),
     Mutant(
         TOLD,
         "takes any seal",
-        (("pdpp.store.sqlite.chain:is_sealed", lambda real: lambda *_: True),),
+        (("pdpp.store.sqlite.receipts.chain:is_sealed", lambda real: lambda *_: True),),
         (f"{_CHAIN}::test_a_tail_that_was_cut_off_with_its_end_moved_is_not_sealed",),
     ),
 )

@@ -19,6 +19,6 @@ def _failing(_: Any) -> Any:
 HARMLESS, MISSING, CRUDE, LOST = MUTANTS = (
     Mutant(NONE, "breaks nothing", (), (_PADDED,)),
     Mutant(NONE, "names a test that does not exist", (), (f"{_PADDED}_at_all",)),
-    Mutant(NONE, "fails", (("pdpp.resource.cursor:Signer.open", _failing),), (_PADDED,)),
+    Mutant(NONE, "fails", (("pdpp.service.cursor:Signer.open", _failing),), (_PADDED,)),
     Mutant(NONE, "breaks what is not there", (("pdpp.nothing:name", _failing),), (_PADDED,)),
 )

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pdpp.model.errors import StoreError
-from pdpp.store.sqlite.anchor import SettingAnchor
+from pdpp.store.sqlite.receipts.anchor import SettingAnchor
 from pdpp.store.sqlite.store import SqliteStore
 
 

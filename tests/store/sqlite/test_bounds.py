@@ -9,8 +9,10 @@ from pdpp.evidence.analyse import parse_query
 from pdpp.model.errors import Conflict
 from pdpp.store.port import HitPage, PageQuery, SearchQuery
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite import layout, registry, search, shapes
+from pdpp.store.sqlite import layout, registry
+from pdpp.store.sqlite.search import search
 from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.sqlite.write import shapes
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from tests.store.world import Clock
 
 from pdpp.store.receipts import Event, Receipt, ReceiptQuery
 from pdpp.store.sheet import Sheet
-from pdpp.store.sqlite import chain
-from pdpp.store.sqlite.anchor import SettingAnchor
-from pdpp.store.sqlite.receipts import RECEIPTS_NAME
+from pdpp.store.sqlite.receipts import chain
+from pdpp.store.sqlite.receipts.anchor import SettingAnchor
+from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME
 from pdpp.store.sqlite.store import SqliteStore
 
 ALL = ReceiptQuery()

@@ -13,7 +13,8 @@ from tests.store.world import Clock, Data, World, declare, fresh, stream
 from pdpp.evidence.analyse import parse_query
 from pdpp.model.errors import StoreError
 from pdpp.store.port import HitPage, SearchQuery
-from pdpp.store.sqlite import lengths, schema, search
+from pdpp.store.sqlite import schema
+from pdpp.store.sqlite.search import lengths, search
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 
 TEXTS = st.none() | st.lists(st.sampled_from(["kelp", "tide-pool", "猫犬", "…"]), max_size=5).map(

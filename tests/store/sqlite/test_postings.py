@@ -8,7 +8,7 @@ from tests.store.world import World, fresh
 
 from pdpp.evidence.analyse import parse_query
 from pdpp.store.port import SearchQuery
-from pdpp.store.sqlite import postings, search
+from pdpp.store.sqlite.search import postings, search
 from pdpp.store.sqlite.store import SqliteStore
 
 CONNECTIONS = ("c1", "c2", "c3", "c4", "c5")

@@ -3,7 +3,7 @@
 import stat
 from pathlib import Path
 
-from pdpp.store.sqlite.presence import Presence, is_gone
+from pdpp.store.sqlite.receipts.presence import Presence, is_gone
 
 
 def test_whoever_is_present_is_not_gone(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from pdpp.model import instant
 from pdpp.model.errors import NewerDatabase, StoreError
 from pdpp.store.receipts import Event, Kept, Receipt, ReceiptQuery
 from pdpp.store.sheet import Sheet
-from pdpp.store.sqlite.receipts import RECEIPTS_NAME, ReceiptFile
+from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME, ReceiptFile
 from pdpp.store.sqlite.store import SqliteStore
 
 ALL = ReceiptQuery()

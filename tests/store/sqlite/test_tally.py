@@ -3,7 +3,7 @@
 import pytest
 
 from pdpp.store.receipts import Receipt
-from pdpp.store.sqlite.tally import Seen, totals
+from pdpp.store.sqlite.receipts.tally import Seen, totals
 
 
 @pytest.mark.parametrize("most_held", [1, 7, 1_000])

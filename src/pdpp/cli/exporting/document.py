@@ -9,7 +9,7 @@ from pdpp.client.client import Client
 from pdpp.client.envelope import record_of
 from pdpp.client.result import Record
 from pdpp.evidence.handle import Handle
-from pdpp.mcp.presentation import Room, document_text
+from pdpp.mcp.drawing.presentation import Room, document_text
 from pdpp.private import write_file
 
 _WRITTEN = (".md", ".txt")

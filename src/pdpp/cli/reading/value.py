@@ -10,7 +10,7 @@ from pdpp.evidence.budget import cut
 from pdpp.evidence.card import make_card
 from pdpp.evidence.fence import quote
 from pdpp.evidence.text import field_text
-from pdpp.mcp.facts import NO_FACTS, Facts, facts_of
+from pdpp.mcp.reading.facts import NO_FACTS, Facts, facts_of
 from pdpp.model.declaration import Kind
 from pdpp.model.errors import PdppError
 

@@ -14,11 +14,11 @@ import uvicorn
 
 from pdpp.app import make_app
 from pdpp.authz.selection import Selection, make_grant, resolve
-from pdpp.cli.process import configure
 from pdpp.cli.seeding import seed
 from pdpp.model import instant
 from pdpp.model.grant import Grant, Interval
-from pdpp.resource.settings import Settings
+from pdpp.service.settings import Settings
+from pdpp.serving.process import configure
 from pdpp.store.catalogue import Catalogue
 from pdpp.store.scope import owner_reaches
 from pdpp.store.sqlite.store import SqliteStore

@@ -7,8 +7,8 @@ import apsw
 
 from pdpp.evidence.amount import counted
 from pdpp.store.blobs import BlobFolder
-from pdpp.store.sqlite import lengths
-from pdpp.store.sqlite.predicate import SUBJECT
+from pdpp.store.sqlite.records.predicate import SUBJECT
+from pdpp.store.sqlite.search import lengths
 from pdpp.store.sqlite.trouble import DAMAGED
 
 

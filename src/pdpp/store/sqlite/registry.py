@@ -11,10 +11,10 @@ from pdpp.model.errors import Conflict, NotFound
 from pdpp.model.validation import parse_declaration
 from pdpp.store.catalogue import Catalogue, Connection, Feed
 from pdpp.store.cell import cells_of
-from pdpp.store.sqlite import lengths
-from pdpp.store.sqlite.draft import blobs_of, words_of
 from pdpp.store.sqlite.layout import MOST_FEEDS, MOST_PLACES, index_row
-from pdpp.store.sqlite.predicate import ABSENT, SUBJECT
+from pdpp.store.sqlite.records.predicate import ABSENT, SUBJECT
+from pdpp.store.sqlite.search import lengths
+from pdpp.store.sqlite.write.draft import blobs_of, words_of
 
 Progress = Callable[[int], None]
 _Places = dict[str, list[Any]]

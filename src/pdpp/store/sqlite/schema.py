@@ -5,7 +5,7 @@ from collections.abc import Callable
 import apsw
 
 from pdpp.model.errors import NewerDatabase, StoreError
-from pdpp.store.sqlite import lengths
+from pdpp.store.sqlite.search import lengths
 
 APPLICATION_ID = 0x50445050
 

@@ -34,20 +34,22 @@ from pdpp.store.port import (
     Written,
 )
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite import inspection, postings, registry, search, vault
-from pdpp.store.sqlite.aggregates import Aggregator, Bucket, ExactSum
-from pdpp.store.sqlite.anchor import SettingAnchor
-from pdpp.store.sqlite.changes import ChangeReader
+from pdpp.store.sqlite import inspection, registry
 from pdpp.store.sqlite.database import Database
-from pdpp.store.sqlite.draft import Drafts, drafts_of
-from pdpp.store.sqlite.keyring import SqliteVault
-from pdpp.store.sqlite.lens import lenses
-from pdpp.store.sqlite.predicate import SUBJECT
-from pdpp.store.sqlite.receipts import RECEIPTS_NAME, ReceiptFile
-from pdpp.store.sqlite.records import RecordReader
-from pdpp.store.sqlite.shapes import Shapes
+from pdpp.store.sqlite.receipts.anchor import SettingAnchor
+from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME, ReceiptFile
+from pdpp.store.sqlite.records.aggregates import Aggregator, Bucket, ExactSum
+from pdpp.store.sqlite.records.changes import ChangeReader
+from pdpp.store.sqlite.records.lens import lenses
+from pdpp.store.sqlite.records.predicate import SUBJECT
+from pdpp.store.sqlite.records.reader import RecordReader
+from pdpp.store.sqlite.search import postings, search
 from pdpp.store.sqlite.trouble import advice, explain
-from pdpp.store.sqlite.writer import BatchWriter
+from pdpp.store.sqlite.vault import grants as grant_rows
+from pdpp.store.sqlite.vault.vault import SqliteVault
+from pdpp.store.sqlite.write.draft import Drafts, drafts_of
+from pdpp.store.sqlite.write.shapes import Shapes
+from pdpp.store.sqlite.write.writer import BatchWriter
 
 _TENDED_PAGES = 500
 
@@ -296,55 +298,55 @@ class SqliteStore:
     def add_grant(self, grant: Grant, tokens: Sequence[Token]) -> None:
         """Keep a grant together with its tokens."""
         with self._db.writing() as db:
-            vault.add_grant(db, grant)
+            grant_rows.add_grant(db, grant)
             for token in tokens:
-                vault.add_token(db, token)
+                grant_rows.add_token(db, token)
 
     def grant(self, grant_id: str) -> Grant | None:
         """Return a grant."""
-        return vault.grant(self._db.reader, grant_id)
+        return grant_rows.grant(self._db.reader, grant_id)
 
     def grants(self) -> Iterator[Grant]:
         """Yield all grants, oldest first."""
-        return vault.grants(self._db.reader)
+        return grant_rows.grants(self._db.reader)
 
     def revoke_grant(self, grant_id: str) -> bool:
         """Revoke a grant and its tokens."""
         with self._db.writing() as db:
-            return vault.revoke_grant(db, grant_id, self._clock())
+            return grant_rows.revoke_grant(db, grant_id, self._clock())
 
     def add_package(
         self, package: Package, grants: Sequence[Grant], tokens: Sequence[Token]
     ) -> None:
         """Keep a package together with its grants and tokens."""
         with self._db.writing() as db:
-            vault.add_package(db, package)
+            grant_rows.add_package(db, package)
             for grant in grants:
-                vault.add_grant(db, grant)
+                grant_rows.add_grant(db, grant)
             for token in tokens:
-                vault.add_token(db, token)
+                grant_rows.add_token(db, token)
 
     def package(self, package_id: str) -> Package | None:
         """Return a package."""
-        return vault.package(self._db.reader, package_id)
+        return grant_rows.package(self._db.reader, package_id)
 
     def package_grants(self, package_id: str) -> Iterator[Grant]:
         """Yield the grants of a package."""
-        return vault.package_grants(self._db.reader, package_id)
+        return grant_rows.package_grants(self._db.reader, package_id)
 
     def revoke_package(self, package_id: str) -> bool:
         """Revoke a package with its grants and tokens."""
         with self._db.writing() as db:
-            return vault.revoke_package(db, package_id, self._clock())
+            return grant_rows.revoke_package(db, package_id, self._clock())
 
     def add_token(self, token: Token) -> None:
         """Keep a token's hash."""
         with self._db.writing() as db:
-            vault.add_token(db, token)
+            grant_rows.add_token(db, token)
 
     def token(self, token_hash: str) -> Token | None:
         """Return a token by its hash."""
-        return vault.token(self._db.reader, token_hash)
+        return grant_rows.token(self._db.reader, token_hash)
 
     # Care
 

@@ -1,0 +1,106 @@
+"""Locators: what the arguments of a call name, in every form they may, taken strictly."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pdpp.evidence.handle import (
+    WINDOW_URI,
+    Handle,
+    WindowHandle,
+    parse_blob_uri,
+    parse_handle,
+    parse_window_uri,
+    part_problem,
+)
+from pdpp.evidence.place import place_of
+from pdpp.mcp.tools.argument import call_text
+from pdpp.mcp.tools.definition import SIGNATURES
+from pdpp.model.errors import InvalidRequest
+
+
+def locate(tool: str, arguments: Mapping[str, Any]) -> Handle:
+    """Return the record a call names by id, with the connection given beside it taken in."""
+    id = arguments.get("id")
+    if id is None:
+        return _from_parts(tool, arguments)
+    for name in ("stream", "record_id"):
+        if name in arguments:
+            raise refuse(tool, f"give id, or connection_id with stream and record_id, not {name}")
+    handle = parse_handle(id)
+    try:
+        return place_of(handle, arguments.get("connection_id"))
+    except InvalidRequest as problem:
+        raise refuse(tool, problem.message.rstrip(".")) from None
+
+
+def _from_parts(tool: str, arguments: Mapping[str, Any]) -> Handle:
+    stream, record_id = arguments.get("stream"), arguments.get("record_id")
+    if stream is None or record_id is None:
+        raise refuse(tool, "name the record by id, or by connection_id, stream and record_id")
+    for name in ("stream", "record_id", "connection_id"):
+        if "/" in arguments.get(name, ""):
+            raise refuse(tool, f"{name} holds a '/'")
+    connection_id = arguments.get("connection_id")
+    prefix = f"{connection_id}/" if connection_id is not None else ""
+    handle = parse_handle(f"{prefix}{stream}:{record_id}")
+    if handle != Handle(connection_id, stream, record_id):
+        raise refuse(tool, "stream holds a ':'")
+    return handle
+
+
+def locate_window(tool: str, arguments: Mapping[str, Any]) -> tuple[Handle, dict[str, Any]]:
+    """Return the record and the field selection of a call; a window URI brings its own."""
+    id = arguments.get("id")
+    chosen = {k: v for k, v in arguments.items() if k in _SELECTORS}
+    if not isinstance(id, str) or not id.startswith(WINDOW_URI):
+        return locate(tool, arguments), chosen
+    window: WindowHandle = parse_window_uri(id)
+    brought = {
+        "field_path": window.field,
+        "offset_chars": window.offset_chars,
+        "limit_chars": window.limit_chars,
+        "query": window.query,
+    }
+    told = {k: v for k, v in brought.items() if v is not None}
+    for name, value in chosen.items():
+        if name in told and told[name] != value:
+            raise refuse(tool, f"{name} differs from the one in the URI")
+    named = {k: v for k, v in arguments.items() if k == "connection_id"}
+    return locate(tool, {**named, "id": window.handle.id}), {**told, **chosen}
+
+
+def locate_blob(tool: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the blob that a call names, and what of its text was chosen."""
+    for name in ("connection_id", "stream", "record_id", "field_path"):
+        if name in arguments:
+            raise refuse(tool, f"a blob is named by its id alone, not with {name}")
+    chosen = {k: v for k, v in arguments.items() if k in _SELECTORS}
+    return parse_blob_uri(arguments["id"]), chosen
+
+
+def check_stream(name: str) -> None:
+    """Refuse the name of a stream that no handle could hold."""
+    problem = part_problem(name)
+    if problem is not None:
+        raise InvalidRequest(f"stream {problem}. Nothing was read.", param="stream")
+
+
+_SELECTORS = (
+    "field_path",
+    "offset_chars",
+    "cursor",
+    "query",
+    "limit_chars",
+    "before_chars",
+    "after_chars",
+)
+
+
+def refuse(tool: str, what: str) -> InvalidRequest:
+    """Return a refusal that shows a correct call."""
+    example = SIGNATURES[tool].example
+    return InvalidRequest(
+        f"{tool}: {what}. Nothing was read. A correct call: {call_text(tool, example)}",
+        param="id",
+        example={"tool": tool, "arguments": dict(example)},
+    )

@@ -1,0 +1,83 @@
+"""Spelling: how labels, ids and calls stand in a line, so that no record's text passes for one."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pdpp.evidence.amount import counted
+from pdpp.evidence.fence import HIDDEN, is_plain, quote, visible
+from pdpp.evidence.text import field_text, json_text
+from pdpp.mcp.drawing.view import NextCall
+from pdpp.mcp.tools.argument import call_text
+
+_WORD = re.compile(r"[\w.@:+/-]+\Z")
+_LABEL = re.compile(r"[!#-z|}~]+(?: [!#-z|}~]+)*")
+"""Words of visible ASCII that neither quote nor open anything: most labels, told at once."""
+
+_MORE = re.compile(r'[{"·;│┌└]|\S/\S*:')
+"""What stands between the parts of our lines, and what looks like an id."""
+
+
+def plain(text: str) -> str:
+    """Return a label from the server on one line, quoted where it could be taken for a call."""
+    if _LABEL.fullmatch(text):
+        return text
+    line = " ".join(text.split())
+    return quote(line) if "{" in line or '"' in line else visible(line, lines=False)
+
+
+def label(text: str) -> str:
+    """Return a name that a person or an account gave, quoted where it could pass for more."""
+    line = " ".join(text.split())
+    return quote(line) if _MORE.search(line) else visible(line, lines=False)
+
+
+def word(text: str) -> str:
+    """Return an id or a key exactly as it is, quoted where it is more than one plain word."""
+    seen = text.isascii() or not HIDDEN.search(text)
+    return text if seen and _WORD.match(text) else escaped(text)
+
+
+def datum(text: str) -> str:
+    """Return what a record holds as one word, quoted where it is more or looks like an id."""
+    return escaped(text) if _MORE.search(text) else word(text)
+
+
+def number(told: object, one: str = "") -> str:
+    """Return a number that a server told, with what it counts; what is none is seen to be none."""
+    if one and isinstance(told, int):
+        return counted(told, one)
+    return f"{datum(field_text(told))}{f' {one}s' if one else ''}"
+
+
+def escaped(value: object) -> str:
+    """Return a value as JSON in which every character can be seen."""
+    return spelled(json_text(value))
+
+
+def spelled(text: str) -> str:
+    """Return JSON text with the characters that cannot be seen escaped; it means the same."""
+    return text if is_plain(text) else HIDDEN.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return json.dumps(found[0])[1:-1]
+
+
+def call_line(call: NextCall) -> str:
+    """Return a call as a model can copy it, after the words for what it does."""
+    return f"{call.what}: {spelled(call_text(call.tool, call.arguments))}"
+
+
+def call_lines(calls: Iterable[NextCall]) -> list[str]:
+    """Return calls, each on its line."""
+    return [call_line(call) for call in calls]
+
+
+def unavailable_lines(children: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the sources that gave nothing, each on its line with the reason."""
+    return [
+        f"unavailable: {word(str(child.get('connection_id')))} ({plain(str(child.get('code')))})"
+        for child in children
+    ]

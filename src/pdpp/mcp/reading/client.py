@@ -1,0 +1,110 @@
+"""The resource-server client: reads under one bearer, and keeps the server's errors whole."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pdpp.evidence.budget import json_length
+from pdpp.mcp.reading.transport import Reply, Transport, Unreachable
+from pdpp.wire.answer import (
+    GRANT_HEADER,
+    Params,
+    ServerError,
+    ServerUnreachable,
+    body_of,
+    error_of,
+    target,
+)
+
+__all__ = [
+    "Answer",
+    "Params",
+    "ResourceClient",
+    "ServerError",
+    "ServerUnreachable",
+    "hits_of",
+    "target",
+]
+
+PAGE_HEADER = "pdpp-record-page"
+ROOM_HEADER = "PDPP-Room"
+CURSORS_HEADER = "pdpp-cursors"
+"""Tells the cursors after the last hits to who said how much room there is: for cutting there."""
+
+
+class Codec(NamedTuple):
+    """How JSON is read, and how it is told how long a value is as JSON."""
+
+    decode: Callable[[bytes], Any] = json.loads
+    length: Callable[[object], int] = json_length
+
+
+class Answer(NamedTuple):
+    """A JSON answer, with what its headers say."""
+
+    body: dict[str, Any]
+    request_id: str | None
+    record_page: str | None
+    cursors: Sequence[str] = ()
+
+
+class ResourceClient:
+    """Reads ``/v1`` and nothing else, with the one bearer it was given."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        bearer: str,
+        grant_id: str | None = None,
+        codec: Codec = Codec(),  # noqa: B008 - it cannot change
+    ) -> None:
+        self.codec = codec
+        self._transport = transport
+        self._headers = {
+            "Authorization": f"Bearer {bearer}",
+            "Accept": "application/json",
+        }
+        if grant_id is not None:
+            self._headers[GRANT_HEADER] = grant_id
+
+    @property
+    def origin(self) -> str:
+        """Return the public origin of the server."""
+        return self._transport.origin
+
+    async def get(self, path: Sequence[str], params: Params, room: int | None = None) -> Answer:
+        """Return the JSON answer to a read, or raise the error the server told.
+
+        ``room`` is about how many characters of hits are of use; a server may take it as a hint.
+        """
+        headers = self._headers if room is None else {**self._headers, ROOM_HEADER: str(room)}
+        reply = await self._send("GET", target(path, params), headers)
+        body = body_of(reply, self.origin, self.codec.decode)
+        cursors = reply.headers.get(CURSORS_HEADER)
+        told = cursors.split(",") if cursors else ()
+        page = reply.headers.get(PAGE_HEADER)
+        return Answer(body, reply.headers.get("request-id"), page, told)
+
+    async def bytes(self, path: Sequence[str], first: int) -> Reply:
+        """Return the first bytes of a blob."""
+        headers = {**self._headers, "Accept": "*/*", "Range": f"bytes=0-{first - 1}"}
+        reply = await self._send("GET", target(path, {}), headers)
+        if reply.status >= 400 and reply.status != 416:
+            raise error_of(reply, self.origin, self.codec.decode)
+        return reply
+
+    async def _send(self, method: str, to: str, headers: Mapping[str, str]) -> Reply:
+        try:
+            return await self._transport.send(method, to, headers)
+        except Unreachable as problem:
+            raise ServerUnreachable(f"{problem}. Nothing was read.") from None
+
+
+def hits_of(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the hits of a search answer, in any of the places servers put them."""
+    found: Any = body.get("data")
+    if isinstance(found, Mapping):
+        found = found.get("results", found.get("data"))
+    if not isinstance(found, list):
+        found = body.get("results")
+    return [hit for hit in found if isinstance(hit, Mapping)] if isinstance(found, list) else []

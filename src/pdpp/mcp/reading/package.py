@@ -1,0 +1,232 @@
+"""Packages: several grants under one token, asked at once and merged in one fair order."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+from pdpp.mcp.reading.client import Answer, Params, ResourceClient, ServerUnreachable, hits_of
+from pdpp.mcp.reading.found import Found, found_in
+from pdpp.mcp.reading.merge import Merge, Outcome
+from pdpp.mcp.reading.place import Place, Seal, is_of_places
+from pdpp.mcp.reading.reading import Child, Reading
+from pdpp.model.errors import PdppError, StreamNotAllowed
+
+TOGETHER_SECONDS = 2.0
+CHILD_SECONDS = 3.0
+_MOST_HITS = 100
+_FEW_HITS = 3
+T = TypeVar("T")
+
+
+async def search_package(
+    reading: Reading, route: Sequence[str], params: Params, room: int
+) -> Found:
+    """Search all children that open a requested stream: in one request, or each by itself.
+
+    The token itself reads through all of its good grants, which is one search instead of many.
+    Where these are not asked for the same streams, or do not answer together, each is asked under
+    its own name, so that one that refuses or is late can be told from the others.
+    """
+    limit, cursor = int(params["limit"]), params.get("cursor")
+    asked = _asked(reading, params)
+    together = _together(asked, params)
+    if together is not None and not is_of_places(cursor):
+        try:
+            async with asyncio.timeout(TOGETHER_SECONDS):
+                answer = await reading.client.get(route, together.params, room)
+            reading.record_page = answer.record_page or reading.record_page
+            return found_in(answer, limit)._replace(unavailable=together.unavailable)
+        except TimeoutError:
+            if cursor is not None:
+                raise ServerUnreachable("The search took too long; try again.") from None
+        except PdppError as problem:
+            if cursor is not None or problem.status == 429 or not _is_unavailable(problem):
+                raise
+    if all(child.problem is not None for child in asked):
+        params = {k: v for k, v in params.items() if k != "cursor"}
+    merge = await _search_each(reading, route, params)
+    return Found(merge.hits[:limit], merge.page, unavailable=merge.unavailable)
+
+
+class _Together(NamedTuple):
+    """What the children are asked in one request, and those that cannot answer."""
+
+    params: Params
+    unavailable: Sequence[Mapping[str, Any]]
+
+
+def _together(asked: Sequence[Child], params: Params) -> _Together | None:
+    """Return how to ask several children at once; None where each needs its own question."""
+    good = [child for child in asked if child.problem is None]
+    streams = {tuple(_streams(child, params)) for child in good}
+    if len(asked) < 2 or len(streams) != 1:
+        return None
+    wanted = {"streams": list(streams.pop())} if "streams" in params else {}
+    gone = [child.unavailable(child.problem) for child in asked if child.problem is not None]
+    return _Together({**params, **wanted}, gone)
+
+
+def _asked(reading: Reading, params: Params) -> list[Child]:
+    """Return the children that open a requested stream."""
+    wanted, children = params.get("streams"), reading.children or ()
+    return [child for child in children if wanted is None or child.streams & set(wanted)]
+
+
+def _streams(child: Child, params: Params) -> list[str]:
+    """Return the requested streams that a child opens; none are named where all are meant."""
+    return [stream for stream in params.get("streams", ()) if stream in child.streams]
+
+
+async def _search_each(reading: Reading, route: Sequence[str], params: Params) -> Merge:
+    """Search every child that opens a requested stream, to be merged into pages."""
+    seal = Seal(reading.children or (), route, params)
+    places = seal.open(params.get("cursor"))
+    asked = [child for child in _asked(reading, params) if child.grant_id in places]
+
+    async def ask(child: Child, most: int) -> Answer:
+        own = {k: v for k, v in params.items() if k != "cursor"} | {"limit": most}
+        if "streams" in params:
+            own["streams"] = _streams(child, params)
+        return await _from_place(_client(reading, child), route, own, places[child.grant_id])
+
+    limit = int(params["limit"])
+    few = min(limit, max(_FEW_HITS, 2 * limit // max(1, len(asked))))
+    merge = Merge(await _ask_all(asked, partial(ask, most=few)), places, seal)
+    short = merge.used_up(limit)
+    if short and few < limit:
+        with suppress(PdppError):
+            merge = merge.with_more(await _ask_all(short, partial(ask, most=limit)))
+    reading.record_page = merge.record_page or reading.record_page
+    return merge
+
+
+async def _from_place(
+    client: ResourceClient, route: Sequence[str], params: Params, place: Place
+) -> Answer:
+    """Ask for the page on which a place stands, with enough hits after it to fill a page."""
+    cursor, left = place.cursor, place.before if not place.cursor else 0
+    while left > 0:
+        passed = await client.get(route, _from(params, cursor, min(_MOST_HITS, left)))
+        left -= len(hits_of(passed.body))
+        cursor = passed.body.get("next_cursor") or ""
+        if not cursor:
+            return Answer({"data": []}, passed.request_id, passed.record_page)
+    return await client.get(route, _from(params, cursor, int(params["limit"]) + place.shown))
+
+
+def _from(params: Params, cursor: str, limit: int) -> Params:
+    begun = {"cursor": cursor} if cursor else {}
+    return {**params, **begun, "limit": min(_MOST_HITS, limit)}
+
+
+def _client(reading: Reading, child: Child) -> ResourceClient:
+    assert reading.client_of is not None  # noqa: S101 - a package has one
+    return reading.client_of(child)
+
+
+_UNFIT = ("unknown_field", "invalid_filter", "field_not_granted")
+
+
+async def _ask_all(children: Sequence[Child], ask: Callable[[Child], Awaitable[T]]) -> Outcome[T]:
+    """Ask all children at once; one that refuses or is late is named and the others answer."""
+
+    async def bounded(child: Child) -> T | PdppError | TimeoutError:
+        try:
+            async with asyncio.timeout(CHILD_SECONDS):
+                return await ask(child)
+        except (PdppError, TimeoutError) as problem:
+            return problem
+
+    outcomes = await asyncio.gather(*(bounded(child) for child in children))
+    found: Outcome[T] = Outcome([], [], [])
+    refusals: list[PdppError] = []
+    for child, outcome in zip(children, outcomes, strict=True):
+        if isinstance(outcome, TimeoutError):
+            found.unavailable.append(child.unavailable("timed_out"))
+        elif isinstance(outcome, PdppError):
+            if outcome.code in _UNFIT:
+                found.unfit.append(child)
+            elif _is_unavailable(outcome):
+                found.unavailable.append(child.unavailable(outcome.code))
+            else:
+                raise outcome
+            refusals.append(outcome)
+        else:
+            found.answers.append((child, outcome))
+    if children and not found.answers:
+        raise _all_refused(refusals, found.unavailable)
+    return found
+
+
+def _is_unavailable(problem: PdppError) -> bool:
+    """Tell whether a refusal is about the source, not about the question."""
+    return problem.status >= 500 or problem.status in (401, 403, 429)
+
+
+def _all_refused(
+    refusals: Sequence[PdppError], unavailable: Sequence[Mapping[str, Any]]
+) -> PdppError:
+    asked_wrongly = [refusal for refusal in refusals if refusal.code in _UNFIT]
+    if asked_wrongly:
+        return asked_wrongly[0]
+    error = refusals[0] if refusals else ServerUnreachable("No connection answered in time.")
+    error.detail["unavailable_connections"] = list(unavailable)[:12]
+    error.detail.setdefault("retry", "ask the owner to approve again, or choose another connection")
+    return error
+
+
+async def schema_children(
+    reading: Reading, stream: str | None
+) -> tuple[dict[str, Any], list[Mapping[str, Any]]]:
+    """Ask every child for its part of the schema and put the parts together."""
+    asked = [c for c in reading.children or () if stream is None or stream in c.streams]
+
+    async def ask(child: Child) -> Mapping[str, Any]:
+        return await reading.compact(stream, child.connection_id)
+
+    if stream is not None and not asked:
+        raise StreamNotAllowed(
+            f"No connection of this package opens a stream {stream!r}; schema lists them.",
+            param="stream",
+        )
+    found = await _ask_all(asked, ask)
+    connectors: dict[str, dict[str, Any]] = {}
+    legend: dict[str, Any] = {}
+    for _, body in found.answers:
+        if "field_capability_legend" in body:
+            legend = {"field_capability_legend": body["field_capability_legend"]}
+        for connector in body.get("connectors", []):
+            _take_in(connectors.setdefault(str(connector.get("connector_key")), {}), connector)
+    merged: dict[str, Any] = {
+        "object": "schema",
+        "detail": "compact",
+        "bearer": {"scope": "package", "token_kind": "mcp_package"},
+        "connectors": list(connectors.values()),
+        "connector_count": len(connectors),
+        "stream_count": sum(int(body.get("stream_count", 0)) for _, body in found.answers),
+        **legend,
+    }
+    return merged, list(found.unavailable)
+
+
+def _take_in(into: dict[str, Any], connector: Mapping[str, Any]) -> None:
+    """Add one child's connector to the one of the same key."""
+    if not into:
+        into.update(connector)
+        into["granted_connections"] = list(connector.get("granted_connections", []))
+        into["streams"] = [
+            {**row, "record_counts": dict(row.get("record_counts", {}))}
+            for row in connector.get("streams", [])
+        ]
+        return
+    into["granted_connections"] += connector.get("granted_connections", [])
+    for row in connector.get("streams", []):
+        bare = {k: v for k, v in row.items() if k != "record_counts"}
+        for held in into["streams"]:
+            if {k: v for k, v in held.items() if k != "record_counts"} == bare:
+                held["record_counts"].update(row.get("record_counts", {}))
+                break
+        else:
+            into["streams"].append({**row, "record_counts": dict(row.get("record_counts", {}))})

@@ -1,0 +1,201 @@
+"""A reading: one request's way to the resource server, and what it remembers of the schema."""
+
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from copy import copy
+from functools import lru_cache
+from threading import Event
+from typing import Any, NamedTuple
+
+from pdpp.evidence.amount import counted
+from pdpp.evidence.compact import compact_schema
+from pdpp.evidence.handle import Handle, path_part
+from pdpp.mcp.reading.client import Answer, Params, ResourceClient, ServerError
+from pdpp.mcp.reading.facts import NO_FACTS, Facts, facts_of
+from pdpp.mcp.reading.transport import Reply
+from pdpp.model.errors import AmbiguousConnection, InvalidRequest, PdppError
+
+MOST_CANDIDATES = 12
+_RECORD = "{record_id}"
+
+
+class GivenUp(PdppError):
+    """Nobody waits for the answer any more."""
+
+    code = "cancelled"
+    status = 499
+
+
+class Child(NamedTuple):
+    """One grant of a package: which connection and streams it opens, or why it opens none."""
+
+    grant_id: str
+    connection_id: str
+    connector_key: str
+    display_name: str
+    streams: frozenset[str]
+    problem: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the child as a choice."""
+        return {
+            "connection_id": self.connection_id,
+            "connector_key": self.connector_key,
+            "display_name": self.display_name,
+            "grant_id": self.grant_id,
+        }
+
+    def unavailable(self, code: str) -> dict[str, Any]:
+        """Return the child as one that cannot be chosen."""
+        return {**self.as_json(), "code": code}
+
+
+class Reading:
+    """Reads for one request under one bearer.
+
+    ``children`` are the grants of a package token, None for a single grant. ``memory`` keeps
+    what declarations say, which never changes under a grant.
+    """
+
+    def __init__(
+        self,
+        client: ResourceClient,
+        memory: MutableMapping[tuple[str, str, str], Facts],
+        key: str,
+        children: Sequence[Child] | None = None,
+        client_of: Callable[[Child], ResourceClient] | None = None,
+        record_page: str | None = None,
+    ) -> None:
+        self.client = client
+        self.memory = memory
+        self.key = key
+        self.children = children
+        self.client_of = client_of
+        self.record_page = record_page
+        self.cancelled: Event | None = None
+
+    def until(self, cancelled: Event) -> "Reading":
+        """Return the same way for one request, which ends when nobody waits for it any more."""
+        own = copy(self)
+        own.cancelled = cancelled
+        return own
+
+    async def get(
+        self,
+        path: Sequence[str],
+        params: Params,
+        connection_id: str | None = None,
+        room: int | None = None,
+    ) -> Answer:
+        """Read through the grant that opens a connection, or through the only one."""
+        if self.cancelled is not None and self.cancelled.is_set():
+            raise GivenUp("The request was cancelled; nothing more was read.")
+        answer = await self.way(connection_id).get(path, params, room)
+        self.record_page = answer.record_page or self.record_page
+        return answer
+
+    async def blob(self, blob_id: str, first: int) -> Reply:
+        """Return the first bytes of a blob, through the first grant that shows it."""
+        if self.children is None or self.client_of is None:
+            return await self.client.bytes(["blobs", blob_id], first)
+        refusal: PdppError | None = None
+        for child in self.children:
+            try:
+                return await self.client_of(child).bytes(["blobs", blob_id], first)
+            except PdppError as problem:
+                refusal = problem
+        raise refusal or InvalidRequest("This package holds no grant.")
+
+    def way(self, connection_id: str | None) -> ResourceClient:
+        """Return the client of the child that opens a connection; the bearer's own otherwise."""
+        if self.children is None or self.client_of is None:
+            return self.client
+        fitting = [c for c in self.children if connection_id in (None, c.connection_id)]
+        if len(fitting) == 1:
+            return self.client_of(fitting[0])
+        if not fitting:
+            raise InvalidRequest(
+                f"No connection {connection_id!r} in this package; schema lists them.",
+                param="connection_id",
+            )
+        raise ambiguous(fitting)
+
+    def require_one_source(self, connection_id: str | None, stream: str | None = None) -> None:
+        """Refuse at once, from the token's own facts, where a package leaves the source open."""
+        if self.children is None or connection_id is not None or len(self.children) < 2:
+            return
+        fitting = [c for c in self.children if stream is None or stream in c.streams]
+        raise ambiguous(fitting or self.children)
+
+    async def compact(self, stream: str | None, connection_id: str | None) -> Mapping[str, Any]:
+        """Return the compact schema: the server's own, or made here from its full one."""
+        named = {"stream": stream, "connection_id": connection_id}
+        params = {name: value for name, value in named.items() if value is not None}
+        try:
+            answer = await self.get(["schema"], {"view": "compact", **params}, connection_id)
+        except ServerError as error:
+            if error.status != 400 or error.param not in ("view", None):
+                raise
+            answer = await self.get(["schema"], params, connection_id)
+        body = answer.body.get("data", answer.body)
+        return compact_schema(body if isinstance(body, Mapping) else {}, stream=stream)
+
+    async def facts(self, connection_id: str | None, stream: str) -> Facts:
+        """Return the roles and kinds that a stream's declaration gives its fields."""
+        known = (self.key, connection_id or "", stream)
+        if known in self.memory:
+            return self.memory[known]
+        try:
+            body = await self.compact(stream, connection_id)
+        except PdppError:
+            return NO_FACTS
+        rows = (row for connector in body["connectors"] for row in connector["streams"])
+        facts = next((facts_of(row["fields"]) for row in rows), NO_FACTS)
+        self.memory[known] = facts
+        return facts
+
+    def url(self, handle: Handle, link: str | None = None) -> str:
+        """Return the address at which a person can open a record."""
+        address, is_page = self.address(handle)
+        return address if is_page else link or address
+
+    def address(self, handle: Handle) -> tuple[str, bool]:
+        """Return where the provider has a record, and whether that is a page for people."""
+        connection_id, stream, record_id = handle
+        where, is_page = _where(self.client.origin, self.record_page, connection_id, stream)
+        return where.replace(_RECORD, path_part(record_id)), is_page
+
+
+@lru_cache(maxsize=1_024)
+def _where(
+    origin: str, page: str | None, connection_id: str | None, stream: str
+) -> tuple[str, bool]:
+    """Return the address of a stream's records with a place for the record in it."""
+    page, route = page or "", f"{origin}/v1/streams/{path_part(stream)}/records/{_RECORD}"
+    if page.startswith("/"):
+        page = origin + page
+    if connection_id is None:
+        return route, False
+    connection_id = path_part(connection_id)
+    if page.startswith(("https://", "http://")):
+        page = page.replace("{connection_id}", connection_id)
+        return page.replace("{stream}", path_part(stream)), True
+    return f"{route}?connection_id={connection_id}", False
+
+
+def ambiguous(children: Sequence[Child]) -> AmbiguousConnection:
+    """Return the refusal that offers the connections of a package."""
+    good = [child for child in children if child.problem is None]
+    bad = [child.unavailable(child.problem) for child in children if child.problem is not None]
+    more = len(good) > MOST_CANDIDATES
+    hint = " Call schema {} for all of them." if more else ""
+    told: dict[str, Any] = {"unavailable_connections": bad[:MOST_CANDIDATES]} if bad else {}
+    return AmbiguousConnection(
+        f"{counted(len(good), 'connection fits', 'connections fit')} and none was named; "
+        f"nothing was read.{hint}",
+        param="connection_id",
+        retry_with="connection_id",
+        available_connections=[child.as_json() for child in good[:MOST_CANDIDATES]],
+        total=len(good),
+        truncated=more,
+        **told,
+    )

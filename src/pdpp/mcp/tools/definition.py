@@ -1,0 +1,183 @@
+"""The six tools as clients see them: fixed words, flat schemas, nothing from any record."""
+
+from typing import Any
+
+from pdpp.evidence.budget import MAX_AROUND, MAX_LIMIT
+from pdpp.evidence.handle import MAX_URI_CHARS
+from pdpp.mcp.tools.argument import LONGEST_CURSOR, Argument, Form, Signature, signature
+
+_CONNECTION = Argument("connection_id", about="source to read, from schema")
+_FILTER = Argument("filter", Form.FILTER, "field: exact value, or field: {gte,gt,lte,lt}")
+_CURSOR = Argument("cursor", longest=LONGEST_CURSOR)
+_ID = "id as shown by search, or pdpp:// URI"
+_EXPAND = Argument("expand", Form.LIST, "relations")
+_EXPAND_LIMIT = Argument("expand_limit", Form.LIMITS, "relation: most")
+
+SIGNATURES: dict[str, Signature] = {
+    found.tool: found
+    for found in (
+        signature(
+            "schema",
+            {"stream": "messages"},
+            [
+                Argument("stream"),
+                _CONNECTION,
+                Argument("detail", about="full: JSON Schema", choices=("compact", "full")),
+            ],
+        ),
+        signature(
+            "query_records",
+            {"stream": "messages", "filter": {"sent_at": {"gte": "2026-01-01T00:00:00Z"}}},
+            [
+                Argument("stream", required=True),
+                _CONNECTION,
+                _FILTER,
+                Argument("fields", Form.LIST),
+                Argument("view"),
+                Argument("sort", about="field or -field"),
+                Argument("order", choices=("asc", "desc")),
+                Argument("limit", Form.INTEGER, least=1, most=100),
+                _CURSOR,
+                Argument("count", choices=("none", "estimated", "exact")),
+                Argument("changes_since", about="beginning, or a bookmark", longest=LONGEST_CURSOR),
+                _EXPAND,
+                _EXPAND_LIMIT,
+            ],
+        ),
+        signature(
+            "aggregate",
+            {"stream": "messages", "metric": "count", "group_by": "from"},
+            [
+                Argument("stream", required=True),
+                Argument(
+                    "metric",
+                    required=True,
+                    choices=("count", "sum", "min", "max", "count_distinct"),
+                ),
+                Argument("field"),
+                Argument("group_by"),
+                Argument("group_by_time"),
+                Argument(
+                    "granularity",
+                    choices=("minute", "hour", "day", "week", "month", "quarter", "year"),
+                ),
+                Argument("time_zone", about="IANA name"),
+                _FILTER,
+                Argument("limit", Form.INTEGER, least=1, most=1000),
+                _CONNECTION,
+            ],
+        ),
+        signature(
+            "search",
+            {"query": "invoice 4471"},
+            [
+                Argument("query", about='words; "a phrase"; prefix*', required=True),
+                Argument("streams", Form.LIST),
+                _CONNECTION,
+                _FILTER,
+                Argument("mode", choices=("lexical", "semantic", "hybrid")),
+                Argument("limit", Form.INTEGER, least=1, most=100),
+                _CURSOR,
+            ],
+        ),
+        signature(
+            "fetch",
+            {"id": "cin_work/messages:18c2f"},
+            [
+                Argument("id", about=_ID, required=True, longest=MAX_URI_CHARS),
+                _CONNECTION,
+                Argument("fields", Form.LIST),
+                _EXPAND,
+                _EXPAND_LIMIT,
+            ],
+        ),
+        signature(
+            "read_record_field",
+            {"id": "cin_work/messages:18c2f", "field_path": "body", "offset_chars": 0},
+            [
+                Argument("id", about=_ID, longest=MAX_URI_CHARS),
+                _CONNECTION,
+                Argument("stream"),
+                Argument("record_id"),
+                Argument("field_path"),
+                Argument("offset_chars", Form.INTEGER),
+                _CURSOR,
+                Argument("query", about="read around its first match"),
+                Argument("limit_chars", Form.INTEGER, least=1, most=MAX_LIMIT),
+                Argument("before_chars", Form.INTEGER, most=MAX_AROUND),
+                Argument("after_chars", Form.INTEGER, most=MAX_AROUND),
+            ],
+        ),
+    )
+}
+
+DESCRIPTIONS: dict[str, str] = {
+    "schema": "What you may read: connections and streams; with stream its fields, filters, sorts, "
+    "aggregates. Start here.",
+    "query_records": "Records of one stream by filter and sort, or what changed since a bookmark.",
+    "aggregate": "Count, sum, min, max, distinct; optionally grouped. Groups come with "
+    "other_count: records in groups beyond limit, so above 0 means top-N truncation.",
+    "search": "Find records that hold all words. Shows the matched passage, the id to pass to "
+    "fetch, and how to read on.",
+    "fetch": "One record (or pdpp://blob/… metadata) as a document: id, title, text, url, "
+    "metadata.",
+    "read_record_field": "Read a bounded piece of one field, by offset or around a query. Name the "
+    "record by id, or connection_id + stream + record_id.",
+}
+
+TITLES: dict[str, str] = {
+    "schema": "Discover",
+    "query_records": "Query records",
+    "aggregate": "Aggregate",
+    "search": "Search",
+    "fetch": "Fetch",
+    "read_record_field": "Read field",
+}
+
+_OBJECT = {"type": "object"}
+_OBJECTS = {"type": "array", "items": _OBJECT}
+_STRING = {"type": "string"}
+
+_OUTPUTS: dict[str, dict[str, Any]] = {
+    "schema": {"data": _OBJECT},
+    "query_records": {"data": _OBJECT},
+    "aggregate": {"data": _OBJECT},
+    "search": {"data": _OBJECT, "results": _OBJECTS, "content_ladder": _OBJECT},
+    "fetch": {
+        "id": _STRING,
+        "title": _STRING,
+        "text": _STRING,
+        "url": _STRING,
+        "metadata": _OBJECT,
+    },
+    "read_record_field": {
+        "id": _STRING,
+        "field_path": _STRING,
+        "digest": _STRING,
+        "window": _OBJECT,
+        "binary": _OBJECT,
+        "source": _OBJECT,
+    },
+}
+
+ANNOTATIONS = {
+    "readOnlyHint": True,
+    "destructiveHint": False,
+    "idempotentHint": True,
+    "openWorldHint": False,
+}
+
+
+def definition(tool: str) -> dict[str, Any]:
+    """Return what ``tools/list`` says of a tool, without its name."""
+    return {
+        "title": TITLES[tool],
+        "description": DESCRIPTIONS[tool],
+        "inputSchema": SIGNATURES[tool].schema(),
+        "outputSchema": {
+            "type": "object",
+            "properties": {**_OUTPUTS[tool], "next": _OBJECTS, "error": _OBJECT},
+            "additionalProperties": False,
+        },
+        "annotations": ANNOTATIONS,
+    }

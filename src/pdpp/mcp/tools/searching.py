@@ -1,0 +1,155 @@
+"""The search tool: hits with evidence, in one page that fits."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pdpp.mcp.drawing import structured, text
+from pdpp.mcp.drawing.hit import draw, hit_view, shortened
+from pdpp.mcp.drawing.label import beyond, notes_of, text_of
+from pdpp.mcp.drawing.result import MOST_CHARS, MOST_SEARCH_STRUCTURED, MOST_SEARCH_TEXT, result
+from pdpp.mcp.drawing.view import Drawn, NextCall, SearchView
+from pdpp.mcp.reading.client import Params
+from pdpp.mcp.reading.found import Found, found_in
+from pdpp.mcp.reading.reading import Reading
+from pdpp.model.errors import PayloadTooLarge
+
+DEFAULT_LIMIT = 10
+_BRIEF = 120
+_ROUTES = {
+    "lexical": ["search"],
+    "semantic": ["search", "semantic"],
+    "hybrid": ["search", "hybrid"],
+}
+
+
+async def search(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Run the search tool; a page shows as many hits as fit and goes on right after them.
+
+    A server that does not tell the cursor after the last that fits is asked again, for so many.
+    """
+    wanted = arguments.get("limit", DEFAULT_LIMIT)
+    page = _Page(reading, arguments, wanted <= DEFAULT_LIMIT)
+    limit = wanted
+    while True:
+        found = await _search(reading, arguments, limit, page.room)
+        drawn = [draw(number, hit_view(reading, hit)) for number, hit in enumerate(found.hits, 1)]
+        shown = page.show(found, drawn)
+        if shown is not None:
+            return shown
+        limit = len(drawn)
+
+
+class _Page:
+    """Lays hits out in both halves of an answer, no more of them than fit."""
+
+    def __init__(self, reading: Reading, arguments: Mapping[str, Any], small: bool) -> None:
+        self._reading = reading
+        self._arguments = arguments
+        self._length = reading.client.codec.length
+        self.most_text = MOST_SEARCH_TEXT if small else MOST_CHARS
+        self.most_structured = MOST_SEARCH_STRUCTURED if small else MOST_CHARS
+
+    @property
+    def room(self) -> int:
+        """Return how many characters of hits are of use; an answer says much of a hit again."""
+        return self.most_structured * 3 // 5
+
+    def _trim(self, found: Found, drawn: list[Drawn]) -> None:
+        """Drop the hits that do not fit beside what every page has; one stays at least."""
+        envelope = {**(found.first(len(found.hits)) or {}), "data": []}
+        text_left, object_left = self._left(self._view(found, envelope, ()))
+        for count, (hit, one) in enumerate(zip(found.hits, drawn, strict=True)):
+            text_left -= len(one.text) + 1
+            object_left -= self._length((hit, one.result, one.rung))
+            if count and (text_left < 0 or object_left < 0):
+                del drawn[count:]
+                break
+
+    def show(self, found: Found, drawn: list[Drawn]) -> dict[str, Any] | None:
+        """Return the page of these hits, the last of them dropped where it is too large.
+
+        None where the server must be asked for exactly so many.
+        """
+        trimmed = False
+        while True:
+            envelope = found.first(len(drawn))
+            if envelope is None:
+                return None
+            view = self._view(found, envelope, drawn)
+            spoken, shaped = text.search_text(view), structured.search_structured(view)
+            if self._fits(spoken, shaped):
+                return result(spoken, shaped)
+            if len(drawn) <= 1:
+                return self._barest(view)
+            if trimmed:
+                drawn.pop()
+            else:
+                self._trim(found, drawn)
+                trimmed = True
+
+    def _view(
+        self, found: Found, envelope: Mapping[str, Any], drawn: Sequence[Drawn]
+    ) -> SearchView:
+        meta = envelope.get("meta")
+        meta = meta if isinstance(meta, Mapping) else {}
+        count, recall = meta.get("count"), meta.get("recall")
+        exact = isinstance(count, Mapping) and count.get("kind") == "exact"
+        cursor = text_of(envelope.get("next_cursor"))
+        following = None
+        if cursor is not None:
+            following = NextCall("next", "search", {**self._arguments, "cursor": cursor})
+        elif not found.hits:
+            following = NextCall("what there is", "schema", {})
+        return SearchView(
+            envelope=envelope,
+            hits=drawn,
+            total=count.get("value") if exact and isinstance(count, Mapping) else None,
+            complete=recall.get("complete") if isinstance(recall, Mapping) else None,
+            next=following,
+            notes=[*notes_of(meta), *beyond(found.extra, "hits")],
+            unavailable=found.unavailable,
+        )
+
+    def _left(self, frame: SearchView) -> tuple[int, int]:
+        """Return how much room a page without hits leaves in either half."""
+        spoken, shaped = text.search_text(frame), structured.search_structured(frame)
+        return self.most_text - len(spoken), self.most_structured - self._length(shaped)
+
+    def _fits(self, spoken: str, shaped: dict[str, Any]) -> bool:
+        return len(spoken) <= self.most_text and self._length(shaped) <= self.most_structured
+
+    def _barest(self, view: SearchView) -> dict[str, Any]:
+        """Return one hit whose envelope alone is too large without what the results repeat."""
+        note = "the server's envelope was too large and is left out of data"
+        for most in (400, 120, 40, 0):
+            bare = view._replace(
+                envelope={"object": "list", "data": [], "has_more": view.next is not None},
+                hits=[draw(1, shortened(drawn.hit, most)) for drawn in view.hits],
+                notes=[note] if most < _BRIEF else [*view.notes, note],
+            )
+            spoken, shaped = text.search_text(bare), structured.search_structured(bare)
+            if self._fits(spoken, shaped):
+                return result(spoken, shaped)
+        raise PayloadTooLarge(
+            "What names the first hit does not fit an answer; search one connection or stream.",
+            param="query",
+        )
+
+
+async def _search(reading: Reading, arguments: Mapping[str, Any], limit: int, room: int) -> Found:
+    route = _ROUTES[arguments.get("mode", "lexical")]
+    connection_id = arguments.get("connection_id")
+    params = _params(arguments, limit)
+    if reading.children is not None and connection_id is None and len(reading.children) > 1:
+        from pdpp.mcp.reading.package import search_package
+
+        return await search_package(reading, route, params, room)
+    return found_in(await reading.get(route, params, connection_id, room), limit)
+
+
+def _params(arguments: Mapping[str, Any], limit: int) -> Params:
+    params = {"q": arguments["query"], "limit": limit}
+    for name in ("streams", "connection_id", "filter", "cursor"):
+        if name in arguments:
+            params[name] = arguments[name]
+    return params

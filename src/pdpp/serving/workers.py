@@ -1,0 +1,126 @@
+"""Workers: several processes that answer on one port and read one store."""
+
+import logging
+import signal
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from ctypes import c_uint64
+from dataclasses import dataclass
+from multiprocessing import connection, get_context, parent_process
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+
+from pdpp.app import make_app
+from pdpp.model import instant
+from pdpp.service.settings import Settings
+from pdpp.serving.folder import opened
+from pdpp.serving.process import STOP_SECONDS, AnnouncedServer, configure, settle
+from pdpp.watch.journal import LogChoice, keep_journal
+from pdpp.watch.meter import WORDS, Share
+
+log = logging.getLogger("pdpp.workers")
+
+_LOOK_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What every worker does."""
+
+    data: Path
+    settings: Settings
+    log: LogChoice
+    started: int
+
+
+class Crew:
+    """Starts workers, replaces one that ends unasked, and lets all finish when told to stop."""
+
+    def __init__(self, count: int, listener: socket.socket, work: Work) -> None:
+        self._context = get_context("spawn")
+        self._memory = self._context.RawArray(c_uint64, count * WORDS)
+        self._listener = listener
+        self._work = work
+        self._news, self._teller = self._context.Pipe(duplex=False)
+        self._running: dict[int, BaseProcess] = {}
+        self._waiting = set(range(count))
+        self._announced = self._stopping = False
+
+    def run(self, announce: Callable[[], None]) -> None:
+        """Answer until a signal; tell when every worker does."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._stop)
+        try:
+            for place in sorted(self._waiting):
+                self._start(place)
+            while not self._stopping:
+                self._look(announce)
+        finally:
+            self._end()
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - a signal handler
+        self._stopping = True
+
+    def _start(self, place: int) -> None:
+        arguments = (place, self._listener, self._work, self._memory, self._teller)
+        process = self._context.Process(target=answer, args=arguments, name=f"pdpp-{place}")
+        process.start()
+        self._running[place] = process
+
+    def _look(self, announce: Callable[[], None]) -> None:
+        """Wait a moment for news: of a worker that answers now, or of one that ended."""
+        sentinels = {process.sentinel: place for place, process in self._running.items()}
+        for found in connection.wait([self._news, *sentinels], _LOOK_SECONDS):
+            if found is self._news:
+                self._waiting.discard(self._news.recv())
+                if not self._waiting and not self._announced:
+                    self._announced = True
+                    announce()
+            elif not self._stopping:
+                self._replace(sentinels[found])  # type: ignore[index]
+
+    def _replace(self, place: int) -> None:
+        ended = self._running.pop(place)
+        ended.join()
+        if place in self._waiting:
+            raise click.ClickException("a worker ended before it could answer; see the log above")
+        log.error("worker %s ended with %s; starting it again", place, ended.exitcode)
+        self._waiting.add(place)
+        self._start(place)
+
+    def _end(self) -> None:
+        self._listener.close()
+        for process in self._running.values():
+            process.terminate()
+        for process in self._running.values():
+            process.join(STOP_SECONDS + 5)
+            if process.is_alive():
+                process.kill()
+                process.join()
+
+
+def answer(place: int, listener: socket.socket, work: Work, memory: Any, news: Any) -> None:
+    """Answer requests until told to stop, or until the process that started this one is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    keep_journal(work.log)
+    share = Share(memoryview(memory).cast("B").cast("Q"), place, work.started)
+    with opened(work.data) as store:
+        app = make_app(store, work.settings, instant.now, share)
+        server = AnnouncedServer(configure(app), lambda: news.send(place))
+        threading.Thread(target=_follow, args=(server,), daemon=True).start()
+        settle()
+        server.run([listener])
+
+
+def _follow(server: AnnouncedServer) -> None:
+    parent = parent_process()
+    if parent is not None:
+        with suppress(OSError):
+            parent.join()
+        server.should_exit = True

@@ -1,0 +1,39 @@
+"""The anchor of the receipts: what the database remembers of a log that lies in another file."""
+
+import apsw
+
+from pdpp.model.errors import StoreError
+from pdpp.store.sqlite.database import Database
+from pdpp.store.sqlite.records.predicate import SUBJECT
+
+_NAME = "receipts"
+
+
+class SettingAnchor:
+    """Remembers one receipt, by number and hash, among the settings of the store."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def recall(self) -> tuple[int, bytes] | None:
+        """Return the receipt that the log must hold, if any was."""
+        found = self._db.reader.execute(
+            "SELECT value FROM setting WHERE subject = ? AND name = ?", (SUBJECT, _NAME)
+        ).get
+        if found is None:
+            return None
+        number, _, hashed = str(found).partition(":")
+        return int(number), bytes.fromhex(hashed)
+
+    def remember(self, number: int, hashed: bytes) -> None:
+        """Remember the last receipt there is; none is nothing to remember."""
+        if number == 0:
+            return
+        try:
+            with self._db.writing() as db:
+                db.execute(
+                    "INSERT OR REPLACE INTO setting VALUES (?, ?, ?)",
+                    (SUBJECT, _NAME, f"{number}:{hashed.hex()}"),
+                )
+        except apsw.Error as problem:
+            raise StoreError(f"cannot remember the last receipt: {problem}") from problem

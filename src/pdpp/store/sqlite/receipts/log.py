@@ -1,0 +1,355 @@
+"""The log of receipts: a database file of its own, so that writing it disturbs no read."""
+
+import os
+import secrets
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+import apsw
+
+from pdpp.model import instant
+from pdpp.model.errors import NewerDatabase, StoreError
+from pdpp.store.receipts import Event, Kept, Receipt, ReceiptQuery, Total, Verdict
+from pdpp.store.sheet import Sheet
+from pdpp.store.sqlite.receipts import chain, former, recount, tally
+from pdpp.store.sqlite.receipts.chain import Head
+from pdpp.store.sqlite.receipts.presence import Presence, is_gone
+
+RECEIPTS_NAME = "receipts.db"
+_APPLICATION_ID = 0x50445052
+_VERSION = 2
+_BUSY_MILLISECONDS = 5_000
+_TRIMMED_PART = 16
+"""One part in this many goes when the log is too long."""
+
+_TABLES = f"""
+{former.TABLE}
+-- Receipts that were written together, as JSON; the last of them is receipt ``last``.
+CREATE TABLE sheet (
+  last INTEGER PRIMARY KEY,
+  latest INTEGER NOT NULL,
+  events INTEGER NOT NULL,
+  content BLOB NOT NULL,
+  hash BLOB NOT NULL
+);
+CREATE INDEX sheet_latest ON sheet (latest);
+CREATE INDEX sheet_events ON sheet (latest) WHERE events;
+
+-- Which sheets tell of a client, and when it read last there.
+CREATE TABLE reader (
+  client_id TEXT NOT NULL,
+  latest INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  PRIMARY KEY (client_id, latest, last)
+) WITHOUT ROWID;
+"""
+
+_ENDS = """
+-- The ends of the chain, sealed with the key of the store.
+CREATE TABLE head (
+  first INTEGER NOT NULL,
+  before BLOB NOT NULL,
+  last INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  seal BLOB NOT NULL
+);
+
+-- Who writes; what is left here by a process that is gone was not ended properly.
+CREATE TABLE session (
+  id TEXT PRIMARY KEY,
+  began_at INTEGER NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+class Anchor(Protocol):
+    """Remembers, outside the log, a receipt that it must hold."""
+
+    def recall(self) -> tuple[int, bytes] | None: ...
+    def remember(self, number: int, hashed: bytes) -> None: ...
+
+
+class ReceiptFile:
+    """Fulfils the port of receipts on a file of its own."""
+
+    def __init__(self, folder: Path, secret: bytes, anchor: Anchor, clock: instant.Clock) -> None:
+        self._path = folder / RECEIPTS_NAME
+        self._presence: Presence | None = None
+        self._key = chain.sealing_key(secret)
+        self._anchor = anchor
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._session: str | None = None
+        try:
+            self._db = self._open()
+        except (OSError, apsw.Error) as problem:
+            raise StoreError(
+                f"cannot open the receipts {self._path}: {problem}; mend it or move it away"
+            ) from problem
+
+    def _open(self) -> apsw.Connection:
+        if not self._path.exists():
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+        db = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            db.set_busy_timeout(_BUSY_MILLISECONDS)
+            db.transaction_mode = "IMMEDIATE"
+            _recognise(db)
+            db.pragma("journal_mode", "wal")
+            db.pragma("synchronous", "full")
+            self._make(db)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _make(self, db: apsw.Connection) -> None:
+        with db:
+            found = db.pragma("user_version")
+            if found == _VERSION:
+                return
+            db.execute(_TABLES)
+            if not found:
+                db.execute(_ENDS)
+                db.execute("INSERT INTO head VALUES (?, ?, ?, ?, ?)", self._sealed(Head()))
+            db.pragma("application_id", _APPLICATION_ID)
+            db.pragma("user_version", _VERSION)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._presence is not None:
+            self._presence.drop()
+        self._db.close()
+
+    # Writing
+
+    @contextmanager
+    def _writing(self) -> Iterator[apsw.Connection]:
+        with self._lock:
+            try:
+                self._db.execute("BEGIN IMMEDIATE")
+                yield self._db
+                self._db.execute("COMMIT")
+            except apsw.Error as problem:
+                raise StoreError(f"cannot write to {self._path}: {problem}") from problem
+            finally:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+
+    def begin(self) -> None:
+        """Begin to write; a predecessor that ended without saying so leaves a gap in the log."""
+        now, session = self._clock(), secrets.token_hex(8)
+        self._presence = Presence(self._lock_of(session))
+        with self._writing() as db:
+            events = self._missed(db, now)
+            if not recount.holds(db, self._head(db), self._anchor.recall()):
+                told = "the log is not the one that the store remembers"
+                events.append(Receipt(now, Event.BROKEN, detail=told))
+            self._extend(db, [Sheet([event]) for event in events])
+            db.execute("INSERT INTO session VALUES (?, ?)", (session, now))
+            head = self._head(db)
+        self._session = session
+        self._anchor.remember(head.last, head.hash)
+
+    def _lock_of(self, session: str) -> Path:
+        return self._path.with_name(f"receipts.{session}.lock")
+
+    def _missed(self, db: apsw.Connection, now: int) -> list[Receipt]:
+        """Return a gap for each writer that is gone and did not say that it had written all."""
+        rows = list(db.execute("SELECT id, began_at FROM session ORDER BY began_at"))
+        gone = [row for row in rows if is_gone(self._lock_of(row[0]))]
+        db.executemany("DELETE FROM session WHERE id = ?", [(name,) for name, _ in gone])
+        last = db.execute(
+            "SELECT max((SELECT ifnull(max(at), 0) FROM receipt),"
+            " (SELECT ifnull(max(latest), 0) FROM sheet))"
+        ).get
+        told = "the server ended without writing its last receipts, those after {}"
+        return [
+            Receipt(now, Event.GAP, detail=told.format(instant.to_text(max(began, last))))
+            for _, began in gone
+        ]
+
+    def write(self, sheets: Sequence[Sheet]) -> None:
+        """Write sheets of receipts, all of them or none."""
+        with self._writing() as db:
+            self._extend(db, sheets)
+
+    def _extend(self, db: apsw.Connection, sheets: Sequence[Sheet]) -> None:
+        head = self._checked_head(db)
+        for sheet in sheets:
+            head = self._put(db, head, sheet) if sheet.count else head
+        self._end(db, head)
+
+    def _put(self, db: apsw.Connection, head: Head, sheet: Sheet) -> Head:
+        """Write one sheet; return the ends of the log with it."""
+        content, latest, events, readers = sheet.written()
+        last = head.last + sheet.count
+        hashed = chain.link(head.hash, last, latest, int(events), content)
+        row = (last, latest, int(events), content, hashed)
+        db.execute("INSERT INTO sheet VALUES (?, ?, ?, ?, ?)", row)
+        for client_id, at in readers:
+            db.execute("INSERT OR IGNORE INTO reader VALUES (?, ?, ?)", (client_id, at, last))
+        return head._replace(last=last, hash=hashed)
+
+    def _end(self, db: apsw.Connection, head: Head) -> None:
+        db.execute(
+            "UPDATE head SET first = ?, before = ?, last = ?, hash = ?, seal = ?",
+            self._sealed(head),
+        )
+
+    def _sealed(self, head: Head) -> tuple[int | bytes, ...]:
+        return (*head, chain.seal(head, self._key))
+
+    def _head(self, db: apsw.Connection) -> Head:
+        *ends, _ = db.execute(recount.HEAD).get
+        return Head(*ends)
+
+    def _checked_head(self, db: apsw.Connection) -> Head:
+        """Return the ends to go on from; where they are not as they were left, write that down.
+
+        Going on without a word would put a good seal on what somebody else did.
+        """
+        *ends, seal = db.execute(recount.HEAD).get
+        head = Head(*ends)
+        last, stored = _last(db) or (head.first - 1, head.before)
+        if chain.is_sealed(head, self._key, seal) and (last, stored) == (head.last, head.hash):
+            return head
+        told = "the end of the log was not as it had been left"
+        broken = Sheet([Receipt(self._clock(), Event.BROKEN, detail=told)])
+        return self._put(db, head._replace(last=max(last, head.last), hash=stored), broken)
+
+    def trim(self, most_rows: int, most_bytes: int) -> None:
+        """Drop the oldest receipts where there are too many, and write down that they went."""
+        with self._writing() as db:
+            head = self._head(db)
+            rows = head.last - head.first + 1
+            if rows <= most_rows and _used(db) <= most_bytes:
+                return
+            self._end(db, self._checked_head(db))
+            part = max(1, rows // _TRIMMED_PART)
+            self._drop(db, max(part, rows - most_rows))
+            while _used(db) > most_bytes and self._drop(db, part):
+                pass
+            gone = self._head(db).first - 1
+            if gone >= head.first:
+                told = f"receipts {head.first} to {gone} made room for newer"
+                self._extend(db, [Sheet([Receipt(self._clock(), Event.TRIMMED, detail=told)])])
+
+    def _drop(self, db: apsw.Connection, count: int) -> bool:
+        """Drop some of the oldest receipts, whole sheets of them but never the last one."""
+        head = self._head(db)
+        last = _end_of(db, head.first + count - 1, head.last)
+        before = None if last is None else recount.hash_of(db, last)
+        if last is None or before is None:
+            return False
+        db.execute("DELETE FROM receipt WHERE number <= ?", (last,))
+        db.execute("DELETE FROM sheet WHERE last <= ?", (last,))
+        db.execute("DELETE FROM reader WHERE last <= ?", (last,))
+        self._end(db, head._replace(first=last + 1, before=before))
+        return True
+
+    def finish(self) -> None:
+        """Stop writing, with everything written."""
+        if self._session is None:
+            return
+        with self._writing() as db:
+            db.execute("DELETE FROM session WHERE id = ?", (self._session,))
+            head = self._head(db)
+        self._session = None
+        if self._presence is not None:
+            self._presence.leave()
+        self._anchor.remember(head.last, head.hash)
+
+    # Reading
+
+    @contextmanager
+    def _reading(self) -> Iterator[apsw.Connection]:
+        db = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            db.set_busy_timeout(_BUSY_MILLISECONDS)
+            db.pragma("query_only", True)
+            with db:
+                yield db
+        finally:
+            db.close(True)
+
+    def receipts(self, query: ReceiptQuery, limit: int | None = None) -> Iterator[Kept]:
+        """Yield receipts, newest first."""
+        with self._reading() as db:
+            yield from recount.receipts(db, query, limit)
+
+    def events(self, since: int | None = None) -> Iterator[Kept]:
+        """Yield what happened to the log itself, newest first."""
+        with self._reading() as db:
+            yield from recount.receipts(db, ReceiptQuery(since), None, events=True)
+
+    def totals(self, query: ReceiptQuery) -> tuple[Total, ...]:
+        """Return what was read, by client and connection, most characters first."""
+        with self._reading() as db:
+            return tally.totals(kept.receipt for kept in recount.receipts(db, query, None))
+
+    def last_read(self, client_id: str) -> int | None:
+        """Return when a client last read something."""
+        with self._reading() as db:
+            return recount.last_read(db, client_id)
+
+    def hash_of(self, number: int) -> bytes | None:
+        """Return the hash of a receipt that is still there."""
+        with self._reading() as db:
+            return recount.hash_of(db, number)
+
+    def verify(self) -> Verdict:
+        """Compute the whole chain again."""
+        with self._reading() as db:
+            return recount.verify(db, self._key, self._anchor.recall())
+
+    def backup(self, target: Path) -> None:
+        """Write a copy into a new file; nobody writes to the copy, so nobody is missed there."""
+        copy = apsw.Connection(str(target))
+        try:
+            os.chmod(target, 0o600)
+            with self._reading() as db, copy.backup("main", db, "main") as job:
+                job.step()
+            copy.pragma("journal_mode", "delete")
+            copy.execute("DELETE FROM session")
+        finally:
+            copy.close()
+
+
+def _recognise(db: apsw.Connection) -> None:
+    """Refuse a file that is not ours or that a newer program wrote, and leave it as it is."""
+    found = db.pragma("user_version")
+    if found == 0 and not db.execute("SELECT count(*) FROM sqlite_schema").get:
+        return
+    if found == 0 or db.pragma("application_id") != _APPLICATION_ID:
+        raise StoreError(f"{RECEIPTS_NAME} holds something else than receipts; move it away")
+    if int(str(found)) > _VERSION:
+        raise NewerDatabase(f"{RECEIPTS_NAME} was written by a newer pdpp-server; install that")
+
+
+def _last(db: apsw.Connection) -> tuple[int, bytes] | None:
+    """Return the last receipt that is found, by number and hash."""
+    found: tuple[int, bytes] | None = db.execute(
+        "SELECT last, hash FROM sheet ORDER BY last DESC LIMIT 1"
+    ).get
+    return found or db.execute("SELECT number, hash FROM receipt ORDER BY number DESC LIMIT 1").get
+
+
+def _end_of(db: apsw.Connection, number: int, last: int) -> int | None:
+    """Return where receipts end that can go together if this one goes, but before the last."""
+    ends = "(SELECT number AS last FROM receipt UNION ALL SELECT last FROM sheet)"
+    found: int | None = db.execute(
+        f"SELECT min(last) FROM {ends} WHERE last >= ? AND last < ?", (number, last)
+    ).get
+    if found is None:
+        found = db.execute(f"SELECT max(last) FROM {ends} WHERE last < ?", (last,)).get
+    return found
+
+
+def _used(db: apsw.Connection) -> int:
+    """Return how many bytes of the file hold something."""
+    pages = int(db.execute("PRAGMA page_count").get) - int(db.execute("PRAGMA freelist_count").get)
+    return pages * int(db.execute("PRAGMA page_size").get)

@@ -1,0 +1,171 @@
+"""Recounting: reading the log of receipts back and proving it whole."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import chain as one_after_another
+from itertools import islice
+from typing import Any
+
+import apsw
+import orjson
+
+from pdpp.model.errors import StoreError
+from pdpp.store import sheet
+from pdpp.store.receipts import Event, Kept, Receipt, ReceiptQuery, Verdict
+from pdpp.store.sqlite.receipts import chain, former
+from pdpp.store.sqlite.receipts.chain import Head, Link
+
+HEAD = "SELECT first, before, last, hash, seal FROM head"
+
+_UNREADABLE = (orjson.JSONDecodeError, LookupError, TypeError, ValueError)
+"""What reading a sheet raises that somebody else wrote into."""
+
+
+def receipts(
+    db: apsw.Connection, query: ReceiptQuery, limit: int | None, *, events: bool = False
+) -> Iterator[Kept]:
+    """Yield receipts, newest first, or only what happened to the log itself."""
+    found = one_after_another(
+        _on_sheets(db, query, events=events), former.receipts(db, query, events=events)
+    )
+    return islice(found, limit)
+
+
+def _on_sheets(db: apsw.Connection, query: ReceiptQuery, *, events: bool) -> Iterator[Kept]:
+    for last in _sheets(db, query, events=events):
+        found = db.execute("SELECT content, hash FROM sheet WHERE last = ?", (last,)).get
+        if found is None:
+            continue  # somebody took it away, which is for a look at the chain to tell
+        content, stored = found
+        try:
+            for behind, receipt in sheet.chosen(content, query, events=events):
+                yield Kept(last - behind, stored, receipt)
+        except _UNREADABLE as problem:
+            raise StoreError(
+                f"receipt {last} cannot be read: {problem}; pdpp receipts verify tells more"
+            ) from problem
+
+
+def _sheets(db: apsw.Connection, query: ReceiptQuery, *, events: bool) -> Iterator[int]:
+    """Yield the numbers of the sheets that may hold what is asked for, the newest first."""
+    since = -1 if query.since is None else query.since
+    if query.client_id is not None:
+        rows = db.execute(
+            "SELECT last FROM reader WHERE client_id = ? AND latest >= ? ORDER BY last DESC",
+            (query.client_id, since),
+        )
+    elif events:
+        rows = db.execute(
+            "SELECT last FROM sheet WHERE events AND latest >= ? ORDER BY last DESC", (since,)
+        )
+    elif query.since is not None:
+        rows = db.execute("SELECT last FROM sheet WHERE latest >= ? ORDER BY last DESC", (since,))
+    else:
+        rows = db.execute("SELECT last FROM sheet ORDER BY last DESC")
+    for (last,) in rows:
+        yield last
+
+
+def last_read(db: apsw.Connection, client_id: str) -> int | None:
+    """Return when a client last read something."""
+    found: int | None = db.execute(
+        "SELECT max(latest) FROM reader WHERE client_id = ?", (client_id,)
+    ).get
+    return former.last_read(db, client_id) if found is None else found
+
+
+def hash_of(db: apsw.Connection, number: int) -> bytes | None:
+    """Return the hash of a receipt that is still there: that of the sheet it is on."""
+    first = db.execute("SELECT first FROM head").get
+    former_hash = former.hash_of(db, number)
+    if former_hash is not None or number < first:
+        return former_hash
+    found = db.execute(
+        "SELECT hash FROM sheet WHERE last >= ? ORDER BY last LIMIT 1", (number,)
+    ).get
+    return None if found is None else bytes(found)
+
+
+def verify(db: apsw.Connection, key: bytes, anchor: tuple[int, bytes] | None) -> Verdict:
+    """Compute the whole chain again, and compare its ends with what is sealed and remembered."""
+    *ends, seal = db.execute(HEAD).get
+    head = Head(*ends)
+    found = list(islice(_problems(db, head), chain.MOST_PROBLEMS))
+    if not chain.is_sealed(head, key, seal):
+        found.append("the ends of the log are not sealed by this store")
+    if not holds(db, head, anchor):
+        found.append("the log is not the one that the store remembers")
+    return Verdict(head.first, head.last, head.hash, tuple(found))
+
+
+def _problems(db: apsw.Connection, head: Head) -> Iterator[str]:
+    listed = _Listed(db)
+    try:
+        yield from chain.problems(one_after_another(former.links(db), _links(db, listed)), head)
+        yield from listed.problems()
+    except (apsw.Error, UnicodeError) as problem:
+        yield f"the log cannot be read: {problem}"
+
+
+def _links(db: apsw.Connection, listed: "_Listed") -> Iterator[Link]:
+    for row in db.execute("SELECT last, latest, events, content, hash FROM sheet ORDER BY last"):
+        last, *_, content, stored = row
+        told = _receipts(content)
+        listed.compare(last, told or ())
+        broken = [receipt.detail for receipt in told or () if receipt.operation == Event.BROKEN]
+        yield Link(
+            None if told is None else len(told),
+            last,
+            stored,
+            partial(_follows, row),
+            broken[0] if broken else None,
+        )
+
+
+def _receipts(content: Any) -> list[Receipt] | None:
+    """Return the receipts of a sheet; None where somebody else wrote into it."""
+    try:
+        return sheet.receipts_of(content)
+    except _UNREADABLE:
+        return None
+
+
+def _follows(row: tuple[Any, ...], before: bytes) -> bool:
+    try:
+        return bool(chain.link(before, *row[:-1]) == row[-1])
+    except TypeError:
+        return False  # a value of a kind that is never written
+
+
+class _Listed:
+    """Compares the list of who read, which no hash covers, with what the sheets say."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+        self._expected = 0
+        self._missing: list[int] = []
+
+    def compare(self, last: int, receipts: Sequence[Receipt]) -> None:
+        """Look up everyone who read what is on one sheet."""
+        for client_id, latest in sheet.readers_of(receipts):
+            self._expected += 1
+            if not self._db.execute(
+                "SELECT 1 FROM reader WHERE client_id = ? AND latest = ? AND last = ?",
+                (client_id, latest, last),
+            ).get:
+                self._missing.append(last)
+
+    def problems(self) -> Iterator[str]:
+        """Yield what the list does not say, and that it says too much."""
+        for last in self._missing:
+            yield f"receipt {last} is not in the list of what its client read"
+        found = self._db.execute("SELECT count(*) FROM reader").get
+        if found != self._expected - len(self._missing):
+            yield "the list of what clients read names receipts that are not theirs"
+
+
+def holds(db: apsw.Connection, head: Head, anchor: tuple[int, bytes] | None) -> bool:
+    """Tell whether the log holds a receipt that is remembered, or once held it and let it go."""
+    if anchor is None or anchor[0] < head.first:
+        return True
+    return hash_of(db, anchor[0]) == anchor[1]

@@ -1,0 +1,198 @@
+"""Adding up: one tally, or one per group, over what several reaches show."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from math import fsum
+from typing import Any
+
+import apsw
+
+from pdpp.store.cell import CellValue
+from pdpp.store.port import AggregateQuery, Tally
+from pdpp.store.scope import Reach
+from pdpp.store.sqlite.records.predicate import ABSENT, SUBJECT, Sql, source, value_of
+
+Bucket = Callable[[int], tuple[str, int]]
+_MINUTE = 60_000_000
+_EARLIEST = -(2**63)
+_MOST_RANGES = 1_000
+_EXACT = 2**53
+_LARGEST = 2**63 - 1
+_FLOAT_END = Fraction(sys.float_info.max)
+
+
+class Aggregator:
+    """Adds up through one connection, under a snapshot its caller holds."""
+
+    def __init__(self, db: apsw.Connection, count: Callable[[Reach], int]) -> None:
+        self._db = db
+        self._count = count
+
+    def aggregate(self, query: AggregateQuery, bucket: Bucket | None) -> Mapping[CellValue, Tally]:
+        """Return the tally of each group; the only group is None where nothing groups."""
+        groups: dict[CellValue, Tally] = {}
+        for reach in query.reaches:
+            rows = self._rows(reach, query, bucket)
+            for group, count, total, least, most, distinct in _bucketed(rows, query, bucket):
+                tally = groups.setdefault(_plain(group), Tally())
+                _add(tally, count, total, _plain(least), _plain(most))
+                if query.metric == "count_distinct" and distinct is not None:
+                    tally.distinct.add(distinct)
+        return groups
+
+    def _rows(
+        self, reach: Reach, query: AggregateQuery, bucket: Bucket | None
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield (group, count, total, least, most, distinct) rows of one reach."""
+        grouped = query.group_by or query.bucket_by
+        if query.field is None and grouped is None:
+            return iter([(None, self._count(reach), 0, None, None, None)])
+        single = query.field if grouped is None else grouped if query.field is None else None
+        place = reach.cell(single) if single is not None else None
+        if place is not None and not reach.restricted and not reach.conditions:
+            if bucket is not None and query.bucket_by is not None:
+                found = self._from_ranges(reach, place, bucket)
+                if found is not None:
+                    return iter(found)
+            return self._from_cells(reach, place, query)
+        return self._from_records(reach, query)
+
+    def _from_ranges(
+        self, reach: Reach, place: int, bucket: Bucket
+    ) -> list[tuple[Any, ...]] | None:
+        """Count the cells between the ends of buckets; None where there are too many buckets."""
+        cells = "FROM cell w WHERE w.subject = ? AND w.feed = ? AND w.field = ?"
+        feed = (SUBJECT, reach.feed.id, place)
+        absent = self._db.execute(f"SELECT count(*) {cells} AND w.value = ?", (*feed, ABSENT)).get
+        found: list[tuple[Any, ...]] = [(None, absent, 0, None, None, None)] if absent else []
+        first = f"SELECT min(w.value) {cells} AND w.value >= ? AND w.value < ?"
+        within = f"SELECT count(*) {cells} AND w.value >= ? AND w.value < ?"
+        start = self._db.execute(first, (*feed, _EARLIEST, ABSENT)).get
+        while start is not None:
+            if len(found) > _MOST_RANGES:
+                return None
+            _, end = bucket(start)
+            count = self._db.execute(within, (*feed, start, end)).get
+            found.append((start, count, 0, None, None, None))
+            start = self._db.execute(first, (*feed, end, ABSENT)).get
+        return found
+
+    def _from_cells(
+        self, reach: Reach, place: int, query: AggregateQuery
+    ) -> Iterator[tuple[Any, ...]]:
+        """Read one field's cells alone, in their own order."""
+        value = Sql("nullif(w.value, ?)", (ABSENT,))
+        where = Sql(
+            "FROM cell w WHERE w.subject = ? AND w.feed = ? AND w.field = ?",
+            (SUBJECT, reach.feed.id, place),
+        )
+        measured = value if query.field is not None else Sql("NULL")
+        group = Sql("NULL") if query.field is not None else _group(query, value)
+        return self._grouped(query.metric, group, measured, where)
+
+    def _from_records(self, reach: Reach, query: AggregateQuery) -> Iterator[tuple[Any, ...]]:
+        grouped = query.group_by or query.bucket_by
+        group = _group(query, value_of(reach, grouped)) if grouped is not None else Sql("NULL")
+        measured = value_of(reach, query.field) if query.field is not None else Sql("NULL")
+        where = source(self._db, reach)
+        return self._grouped(query.metric, group, measured, where)
+
+    def _grouped(
+        self, metric: str, group: Sql, measured: Sql, where: Sql
+    ) -> Iterator[tuple[Any, ...]]:
+        if metric == "count_distinct":
+            return self._distinct(group, measured, where)
+        total = "pdpp_sum(m)" if metric == "sum" else "NULL"
+        sql = (
+            Sql(f"SELECT g, count(*), {total}, min(m), max(m), NULL FROM (SELECT")
+            + group
+            + Sql("AS g,")
+            + measured
+            + Sql("AS m")
+            + where
+            + Sql(") GROUP BY g")
+        )
+        return self._db.execute(sql.text, sql.values)
+
+    def _distinct(self, group: Sql, measured: Sql, where: Sql) -> Iterator[tuple[Any, ...]]:
+        sql = (
+            Sql("SELECT g, count(*), 0, NULL, NULL, m FROM (SELECT")
+            + group
+            + Sql("AS g,")
+            + measured
+            + Sql("AS m")
+            + where
+            + Sql(") GROUP BY g, m")
+        )
+        return self._db.execute(sql.text, sql.values)
+
+
+def _group(query: AggregateQuery, value: Sql) -> Sql:
+    """Return the SQL of a group: the value itself, or the minute an instant falls in."""
+    if query.bucket_by is None:
+        return value
+    rest = Sql("(((") + value + Sql(f") % {_MINUTE}) + {_MINUTE}) % {_MINUTE}")
+    return Sql("(") + value + Sql(") -") + rest
+
+
+def _bucketed(
+    rows: Iterator[tuple[Any, ...]], query: AggregateQuery, bucket: Bucket | None
+) -> Iterator[tuple[Any, ...]]:
+    """Name the calendar bucket of each minute; minutes come in order."""
+    if query.bucket_by is None or bucket is None:
+        yield from rows
+        return
+    name, end = "", _EARLIEST
+    for minute, *rest in rows:
+        if minute is None:
+            yield (None, *rest)
+            continue
+        if minute >= end:
+            name, end = bucket(minute)
+        yield (name, *rest)
+
+
+def _plain(value: CellValue) -> CellValue:
+    """Return a whole number in one form, so that it does not matter which of its equals was met."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+        return int(value)
+    return value
+
+
+class ExactSum:
+    """Adds up numbers to the same in any order; an SQL aggregate."""
+
+    def __init__(self) -> None:
+        self._whole = 0
+        self._parts: list[float] = []
+
+    def step(self, *values: Any) -> None:
+        """Take one value."""
+        if isinstance(values[0], int):
+            self._whole += values[0]
+        elif isinstance(values[0], float):
+            self._parts.append(values[0])
+
+    def final(self) -> int | float:
+        """Return the sum: a whole number of whole ones where it fits, the largest past the end."""
+        if not self._parts and abs(self._whole) <= _LARGEST:
+            return self._whole
+        try:
+            return fsum((self._whole, *self._parts))
+        except OverflowError:
+            exact = sum(map(Fraction, self._parts), Fraction(self._whole))
+            return float(max(-_FLOAT_END, min(_FLOAT_END, exact)))
+
+
+def _add(tally: Tally, count: int, total: Any, least: CellValue, most: CellValue) -> None:
+    tally.count += count
+    tally.total += total or 0
+    if least is not None and (tally.least is None or _key(least) < _key(tally.least)):
+        tally.least = least
+    if most is not None and (tally.most is None or _key(most) > _key(tally.most)):
+        tally.most = most
+
+
+def _key(value: CellValue) -> tuple[bool, Any]:
+    return isinstance(value, str), value

@@ -1,0 +1,264 @@
+"""Reading records: one, a page over several reaches, the related ones, and how many."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from heapq import merge
+from itertools import islice
+from typing import Any
+
+import apsw
+
+from pdpp.store.cell import CellValue
+from pdpp.store.port import Page, PageQuery, Position, Record
+from pdpp.store.scope import Reach
+from pdpp.store.sqlite.records.lens import COLUMNS, Lenses, Row
+from pdpp.store.sqlite.records.predicate import (
+    ABSENT,
+    SUBJECT,
+    Sql,
+    limits_where,
+    records_where,
+    selective_span,
+    source,
+    span_where,
+    spans,
+    value_of,
+)
+
+
+class RecordReader:
+    """Reads records through one connection, under a snapshot its caller holds."""
+
+    def __init__(self, db: apsw.Connection, lens: Lenses) -> None:
+        self._db = db
+        self._lens = lens
+
+    def record(self, reach: Reach, key: str, select: frozenset[str] | None) -> Record | None:
+        """Return one record by key, if the reach shows it."""
+        where = records_where(reach)
+        row = next(
+            self._db.execute(
+                f"SELECT NULL, {COLUMNS} FROM record r WHERE {where.text} AND r.key = ?",
+                (*where.values, key),
+            ),
+            None,
+        )
+        return None if row is None else self._lens(reach, select).record(row)
+
+    def page(self, query: PageQuery) -> Page:
+        """Return one page in one order over every reach."""
+        if len(query.reaches) != 1:
+            return self._merged(query)
+        (reach,) = query.reaches
+        rows = self._walk(reach, query)
+        records = self._lens(reach, query.select).records(rows[: query.limit])
+        more = len(rows) > query.limit
+        return Page(tuple(records), _place(reach, rows[query.limit - 1]) if more else None)
+
+    def _merged(self, query: PageQuery) -> Page:
+        """Return one page from several reaches."""
+        ways = [_beside(reach, self._walk(reach, query)) for reach in query.reaches]
+        rows = list(islice(merge(*ways, key=_rank(query.descending)), query.limit + 1))
+        shown = rows[: query.limit]
+        records = tuple([self._lens(reach, query.select).record(row) for reach, row in shown])
+        return Page(records, _place(*shown[-1]) if len(rows) > query.limit else None)
+
+    def _walk(self, reach: Reach, query: PageQuery) -> list[Row]:
+        """Return the rows of one reach that follow the position, in the order of the query.
+
+        There are more of them than a page has wherever more records follow.
+        """
+        sort = query.sort or reach.default_sort()
+        place = reach.cell(sort) if sort is not None else None
+        if sort is None or place is None:
+            return self._by_key(reach, query)
+        if _filtered_elsewhere(reach, sort):
+            span = selective_span(self._db, reach)
+            if span is not None:
+                way = Sql("cell w CROSS JOIN record r ON r.id = w.record WHERE") + span.rows(reach)
+                return self._sorted(reach, query, way + limits_where(reach), value_of(reach, sort))
+        return self._segments(reach, query, sort, place)
+
+    def _segments(self, reach: Reach, query: PageQuery, sort: str, place: int) -> list[Row]:
+        """Return the present values in order, then the absent ones."""
+        rows: list[Row] = []
+        after = query.after
+        if after is None or after.value is not None:
+            present = _present(reach, sort, place)
+            if after is not None:
+                present += _keyset(query, reach, "w.value", "w.key")
+            rows = self._run(query, present, "w.value {0}, w.key {0}")
+        limited = any(condition.field == sort for condition in reach.conditions)
+        by_time = reach.time is not None and sort == reach.stream.consent_time_field
+        if len(rows) <= query.limit and not limited and not by_time:
+            absent = _select("NULL", _by_cells(reach, sort, place))
+            absent += Sql("AND w.value = ?", (ABSENT,))
+            if after is not None and after.value is None:
+                absent += _key_after(query, reach, "w.key")
+            rows += self._run(query, absent, "w.key {0}")
+        return rows
+
+    def _sorted(self, reach: Reach, query: PageQuery, way: Sql, value: Sql) -> list[Row]:
+        """Return a narrow choice of records after sorting it by a value that is not the way in."""
+        inner = Sql("SELECT") + value + Sql(f"AS value, {COLUMNS} FROM") + way
+        sql = Sql("SELECT * FROM (") + inner + Sql(") r WHERE TRUE")
+        if query.after is not None:
+            if query.after.value is None:
+                sql += Sql("AND value IS NULL") + _key_after(query, reach, "r.key")
+            else:
+                sql += Sql("AND (value IS NULL OR (TRUE")
+                sql += _keyset(query, reach, "value", "r.key") + Sql("))")
+        return self._run(query, sql, "value IS NULL, value {0}, r.key {0}")
+
+    def _by_key(self, reach: Reach, query: PageQuery) -> list[Row]:
+        sql = _select("NULL", Sql("record r WHERE") + records_where(reach))
+        if query.after is not None and query.after.value is None:
+            sql += _key_after(query, reach, "r.key")
+        return self._run(query, sql, "r.key {0}")
+
+    def _run(self, query: PageQuery, sql: Sql, order: str) -> list[Row]:
+        """Return as many rows as a page can need, and one more."""
+        direction = order.format("DESC" if query.descending else "ASC")
+        text = f"{sql.text} ORDER BY {direction} LIMIT ?"
+        return self._db.execute(text, (*sql.values, query.limit + 1)).fetchall()
+
+    def related(self, reach: Reach, field: str, value: str | int, limit: int) -> tuple[Record, ...]:
+        """Return the first records whose field has a value, by time where that is visible."""
+        place = reach.cell(field)
+        if place is None:
+            return ()
+        order = "r.time, r.key" if reach.shows_time else "r.key"
+        sql = (
+            Sql(f"SELECT NULL, {COLUMNS} FROM cell w CROSS JOIN record r ON r.id = w.record WHERE")
+            + Sql("w.subject = ? AND w.feed = ? AND w.field = ?", (SUBJECT, reach.feed.id, place))
+            + Sql("AND w.value = ?", (value,))
+            + limits_where(reach)
+            + Sql(f"ORDER BY {order} LIMIT ?", (limit,))
+        )
+        rows = self._db.execute(sql.text, sql.values)
+        return tuple(self._lens(reach, None).records(rows))
+
+    def count(self, reach: Reach) -> int:
+        """Return how many records a reach shows."""
+        if not reach.restricted and not reach.conditions:
+            return int(
+                self._db.execute("SELECT record_count FROM feed WHERE id = ?", (reach.feed.id,)).get
+            )
+        ways = spans(reach)
+        if len(ways) == 1 and reach.keys is None and _only(reach):
+            rows = ways[0].rows(reach)
+            return int(
+                self._db.execute(f"SELECT count(*) FROM cell w WHERE {rows.text}", rows.values).get
+            )
+        sql = source(self._db, reach)
+        return int(self._db.execute(f"SELECT count(*) {sql.text}", sql.values).get)
+
+    def counts(self, reaches: Sequence[Reach]) -> dict[int, int]:
+        """Return how many records each reach shows, by the number of its feed."""
+        kept = dict(
+            self._db.execute("SELECT id, record_count FROM feed WHERE subject = ?", (SUBJECT,))
+        )
+        return {
+            reach.feed.id: self.count(reach)
+            if reach.restricted or reach.conditions
+            else kept[reach.feed.id]
+            for reach in reaches
+        }
+
+    def newest(self, reach: Reach, field: str) -> CellValue:
+        """Return the largest value of an indexed field among the records a reach shows."""
+        rows = self._walk(reach, PageQuery((reach,), 1, sort=field))
+        return rows[0][0] if rows else None
+
+
+def _select(value: str, way: Sql) -> Sql:
+    return Sql(f"SELECT {value} AS value, {COLUMNS} FROM") + way
+
+
+@lru_cache(maxsize=4_096)
+def _present(reach: Reach, sort: str, place: int) -> Sql:
+    """Return the selection of the records that have a value to be sorted by."""
+    return _select("w.value", _by_cells(reach, sort, place) + span_where(reach, sort))
+
+
+def _by_cells(reach: Reach, sort: str, place: int) -> Sql:
+    """Return the way to the records of a reach along the cells of one field."""
+    return (
+        Sql("cell w CROSS JOIN record r ON r.id = w.record WHERE")
+        + Sql("w.subject = ? AND w.feed = ? AND w.field = ?", (SUBJECT, reach.feed.id, place))
+        + limits_where(reach, without=sort)
+    )
+
+
+def _place(reach: Reach, row: Row) -> Position:
+    return Position(row[0], reach.connection_id, row[1])
+
+
+def _beside(reach: Reach, rows: Sequence[Row]) -> Iterator[tuple[Reach, Row]]:
+    return ((reach, row) for row in rows)
+
+
+def _only(reach: Reach) -> bool:
+    """Tell whether everything that limits a reach is about one field."""
+    fields = {condition.field for condition in reach.conditions}
+    if reach.time is not None:
+        fields.add(reach.stream.consent_time_field or "")
+    return len(fields) == 1
+
+
+def _filtered_elsewhere(reach: Reach, sort: str) -> bool:
+    """Tell whether the records are limited by a field other than the one they are sorted by."""
+    if any(condition.field != sort for condition in reach.conditions):
+        return True
+    return reach.time is not None and reach.stream.consent_time_field != sort
+
+
+def _keyset(query: PageQuery, reach: Reach, value: str, key: str) -> Sql:
+    """Return the condition for what follows the position among present values.
+
+    Between records of equal value the connection decides, then the key.
+    """
+    if query.after is None or query.after.value is None:
+        return Sql("")
+    sign = "<" if query.descending else ">"
+    after = query.after
+    if reach.connection_id == after.connection_id:
+        return Sql(f"AND ({value}, {key}) {sign} (?, ?)", (after.value, after.key))
+    before = (reach.connection_id < after.connection_id) is query.descending
+    return Sql(f"AND {value} {sign}{'=' if before else ''} ?", (after.value,))
+
+
+def _key_after(query: PageQuery, reach: Reach, key: str) -> Sql:
+    """Return the condition for what follows the position among absent values."""
+    assert query.after is not None  # noqa: S101 - callers have looked
+    after = query.after
+    if reach.connection_id == after.connection_id:
+        return Sql(f"AND {key} {'<' if query.descending else '>'} ?", (after.key,))
+    before = (reach.connection_id < after.connection_id) is query.descending
+    return Sql("AND TRUE" if before else "AND FALSE")
+
+
+def _rank(descending: bool) -> Callable[[tuple[Reach, Row]], Any]:
+    """Return the key that orders rows of several reaches as each is ordered in itself."""
+
+    def rank(row: tuple[Reach, Row]) -> tuple[Any, ...]:
+        reach, (value, key, *_) = row
+        parts = (isinstance(value, str), value if value is not None else 0)
+        return value is None, _Ordered((*parts, reach.connection_id, key), descending)
+
+    return rank
+
+
+class _Ordered:
+    """A value that sorts the other way round when asked to."""
+
+    __slots__ = ("_descending", "_value")
+
+    def __init__(self, value: Any, descending: bool) -> None:
+        self._value = value
+        self._descending = descending
+
+    def __lt__(self, other: "_Ordered") -> bool:
+        if self._descending:
+            return bool(other._value < self._value)
+        return bool(self._value < other._value)

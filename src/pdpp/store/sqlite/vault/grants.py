@@ -1,0 +1,188 @@
+"""The vault: grants and the hashes of tokens."""
+
+from collections.abc import Iterator
+from dataclasses import fields
+from functools import lru_cache
+from typing import Any
+
+import apsw
+import orjson
+
+from pdpp.model.grant import AccessMode, Allowance, Grant, Package
+from pdpp.store.port import Token
+from pdpp.store.sqlite.records.predicate import SUBJECT
+
+_GRANT_COLUMNS = (
+    "grant_id, client_id, purpose, access_mode, allowances, created_at, expires_at, revoked_at, "
+    "package_id"
+)
+_TOKEN_COLUMNS = ", ".join(field.name for field in fields(Token))
+
+
+def add_grant(db: apsw.Connection, grant: Grant) -> None:
+    """Keep a grant."""
+    allowances = orjson.dumps([allowance.as_json() for allowance in grant.allowances]).decode()
+    db.execute(
+        f"INSERT INTO approval (subject, {_GRANT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            SUBJECT,
+            grant.id,
+            grant.client_id,
+            grant.purpose,
+            grant.access_mode.value,
+            allowances,
+            grant.created_at,
+            grant.expires_at,
+            grant.revoked_at,
+            grant.package_id,
+        ),
+    )
+
+
+def grant(db: apsw.Connection, grant_id: str) -> Grant | None:
+    """Return a grant."""
+    row = next(
+        db.execute(
+            f"SELECT {_GRANT_COLUMNS} FROM approval WHERE subject = ? AND grant_id = ?",
+            (SUBJECT, grant_id),
+        ),
+        None,
+    )
+    return None if row is None else _grant(row)
+
+
+def grants(db: apsw.Connection) -> Iterator[Grant]:
+    """Yield all grants, oldest first."""
+    for row in db.execute(
+        f"SELECT {_GRANT_COLUMNS} FROM approval WHERE subject = ? ORDER BY created_at, grant_id",
+        (SUBJECT,),
+    ):
+        yield _grant(row)
+
+
+@lru_cache(maxsize=256)
+def _grant(row: tuple[Any, ...]) -> Grant:
+    """Return the grant of a row; the same row is unfolded once, for it is read again and again."""
+    number, client_id, purpose, mode, allowances, *times, package_id = row
+    created_at, expires_at, revoked_at = times
+    return Grant(
+        id=number,
+        client_id=client_id,
+        purpose=purpose,
+        access_mode=AccessMode(mode),
+        allowances=tuple(Allowance.from_json(data) for data in orjson.loads(allowances)),
+        created_at=created_at,
+        expires_at=expires_at,
+        revoked_at=revoked_at,
+        package_id=package_id,
+    )
+
+
+def add_package(db: apsw.Connection, package: Package) -> None:
+    """Keep a package."""
+    db.execute(
+        "INSERT INTO package VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            SUBJECT,
+            package.id,
+            package.client_id,
+            package.created_at,
+            package.expires_at,
+            package.revoked_at,
+        ),
+    )
+
+
+def package(db: apsw.Connection, package_id: str) -> Package | None:
+    """Return a package."""
+    row = next(
+        db.execute(
+            "SELECT package_id, client_id, created_at, expires_at, revoked_at FROM package"
+            " WHERE subject = ? AND package_id = ?",
+            (SUBJECT, package_id),
+        ),
+        None,
+    )
+    return None if row is None else Package(*row)
+
+
+def package_grants(db: apsw.Connection, package_id: str) -> Iterator[Grant]:
+    """Yield the grants of a package in the order they were made."""
+    for row in db.execute(
+        f"SELECT {_GRANT_COLUMNS} FROM approval INDEXED BY approval_package"
+        " WHERE subject = ? AND package_id = ?"
+        " ORDER BY created_at, grant_id",
+        (SUBJECT, package_id),
+    ):
+        yield _grant(row)
+
+
+# Nothing has counted these tables for the engine, and all rows are of one subject: without a word
+# on which index to use it would look at every row.
+
+
+def revoke(db: apsw.Connection, table: str, column: str, value: str, now: int) -> bool:
+    """Revoke the rows of a table that are not yet; tell whether there were any."""
+    db.execute(
+        f"UPDATE {table} SET revoked_at = ? WHERE subject = ? AND {column} = ?"
+        " AND revoked_at IS NULL",
+        (now, SUBJECT, value),
+    )
+    return db.changes() > 0
+
+
+def revoke_package(db: apsw.Connection, package_id: str, now: int) -> bool:
+    """Revoke a package with its grants and tokens; tell whether there was one to revoke."""
+    changed = revoke(db, "package", "package_id", package_id, now)
+    for table in ("approval INDEXED BY approval_package", "token INDEXED BY token_package"):
+        revoke(db, table, "package_id", package_id, now)
+    return changed
+
+
+def revoke_grant(db: apsw.Connection, grant_id: str, now: int) -> bool:
+    """Revoke a grant and its tokens; tell whether there was one to revoke."""
+    changed = revoke(db, "approval", "grant_id", grant_id, now)
+    revoke(db, "token INDEXED BY token_grant", "grant_id", grant_id, now)
+    return changed
+
+
+def add_token(db: apsw.Connection, token: Token) -> None:
+    """Keep a token's hash."""
+    db.execute(
+        f"INSERT INTO token (subject, {_TOKEN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            SUBJECT,
+            token.hash,
+            token.kind,
+            token.label,
+            token.created_at,
+            token.grant_id,
+            token.expires_at,
+            token.revoked_at,
+            token.package_id,
+            token.audience,
+            token.family,
+        ),
+    )
+
+
+def token(db: apsw.Connection, token_hash: str) -> Token | None:
+    """Return a token by its hash."""
+    row = next(
+        db.execute(
+            f"SELECT {_TOKEN_COLUMNS} FROM token WHERE subject = ? AND hash = ?",
+            (SUBJECT, token_hash),
+        ),
+        None,
+    )
+    return None if row is None else Token(*row)
+
+
+def tokens(db: apsw.Connection, kind: str) -> list[Token]:
+    """Return the tokens of a kind, ended ones too, the oldest first."""
+    rows: list[tuple[Any, ...]] = db.execute(
+        f"SELECT {_TOKEN_COLUMNS} FROM token WHERE subject = ? AND kind = ?"
+        " ORDER BY created_at, hash",
+        (SUBJECT, kind),
+    ).fetchall()
+    return [Token(*row) for row in rows]

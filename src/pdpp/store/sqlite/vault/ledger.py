@@ -1,0 +1,281 @@
+"""The ledger: what the authorization server writes, on the one connection that writes."""
+
+from typing import Any
+
+import apsw
+import orjson
+
+from pdpp.model.grant import Grant, Package
+from pdpp.model.instant import DAY
+from pdpp.store.port import Token
+from pdpp.store.sqlite.records.predicate import SUBJECT
+from pdpp.store.sqlite.vault import grants as grant_rows
+from pdpp.store.sqlite.vault.shelf import (
+    CLIENT_COLUMNS,
+    CONSENT_COLUMNS,
+    REFRESH_COLUMNS,
+    SLIP_COLUMNS,
+    SqliteShelf,
+)
+from pdpp.store.vault import Client, Consent, Refresh, Slip
+
+_MOST_SWEPT = 5_000
+_KEPT_AFTER_END = DAY
+
+
+class SqliteLedger(SqliteShelf):
+    """Changes things inside a transaction that another opened and ends."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._connection = db
+
+    @property
+    def _db(self) -> apsw.Connection:
+        return self._connection
+
+    def _insert(self, table: str, columns: str, *values: Any, verb: str = "INSERT") -> None:
+        places = ", ".join("?" * (len(values) + 1))
+        self._db.execute(
+            f"{verb} INTO {table} (subject, {columns}) VALUES ({places})", (SUBJECT, *values)
+        )
+
+    # Clients
+
+    def keep_client(self, client: Client) -> None:
+        """Add a client, or replace what is kept of it."""
+        self._insert(
+            "client",
+            CLIENT_COLUMNS,
+            client.id,
+            client.name,
+            _json(client.redirect_uris),
+            client.created_at,
+            _json(client.grant_types),
+            _json(client.about),
+            client.fresh_until,
+            client.approved_at,
+            verb="INSERT OR REPLACE",
+        )
+
+    def revoke_client(self, client_id: str, now: int) -> None:
+        """Revoke everything a client holds and forget what it has under way."""
+        of_client = "WHERE subject = ? AND client_id = ? AND revoked_at IS NULL"
+        for table, key, revoke in (
+            ("package INDEXED BY package_client", "package_id", grant_rows.revoke_package),
+            ("approval INDEXED BY approval_client", "grant_id", grant_rows.revoke_grant),
+        ):
+            rows = self._db.execute(f"SELECT {key} FROM {table} {of_client}", (SUBJECT, client_id))
+            for (found,) in rows.fetchall():
+                revoke(self._db, str(found), now)
+        grant_rows.revoke(
+            self._db, "refresh INDEXED BY refresh_client", "client_id", client_id, now
+        )
+        self._db.execute(
+            "DELETE FROM slip INDEXED BY slip_client WHERE subject = ? AND client_id = ?",
+            (SUBJECT, client_id),
+        )
+
+    def trim_clients(self, most: int) -> None:
+        """Forget the oldest clients that were never approved until there are no more than this."""
+        self._db.execute(
+            "DELETE FROM client WHERE subject = ? AND client_id IN (SELECT client_id FROM client"
+            " WHERE subject = ? AND approved_at IS NULL ORDER BY created_at DESC, client_id"
+            " LIMIT -1 OFFSET ?)",
+            (SUBJECT, SUBJECT, most),
+        )
+
+    # Slips
+
+    def add_slip(self, slip: Slip) -> None:
+        """Keep a slip's hash."""
+        self._insert(
+            "slip",
+            SLIP_COLUMNS,
+            slip.hash,
+            slip.kind,
+            _json(slip.body),
+            slip.created_at,
+            slip.expires_at,
+            slip.client_id,
+            slip.used_at,
+        )
+
+    def use_slip(self, slip: Slip, now: int) -> bool:
+        """Use up a slip; tell whether it was still unused."""
+        self._db.execute(
+            "UPDATE slip SET used_at = ? WHERE subject = ? AND kind = ? AND hash = ?"
+            " AND used_at IS NULL",
+            (now, SUBJECT, slip.kind, slip.hash),
+        )
+        return self._db.changes() > 0
+
+    def change_slip(self, slip: Slip) -> None:
+        """Replace the body and the end of a slip."""
+        self._db.execute(
+            "UPDATE slip SET body = ?, expires_at = ? WHERE subject = ? AND kind = ? AND hash = ?",
+            (_json(slip.body), slip.expires_at, SUBJECT, slip.kind, slip.hash),
+        )
+
+    def drop_slips(self, kind: str, client_id: str | None = None) -> None:
+        """Forget the slips of a kind, of one client or of all."""
+        self._db.execute(
+            "DELETE FROM slip WHERE subject = ? AND kind = ? AND (? IS NULL OR client_id = ?)",
+            (SUBJECT, kind, client_id, client_id),
+        )
+
+    # Tokens
+
+    def add_refresh(self, refresh: Refresh) -> None:
+        """Keep a refresh token's hash."""
+        self._insert(
+            "refresh",
+            REFRESH_COLUMNS,
+            refresh.hash,
+            refresh.family,
+            refresh.client_id,
+            refresh.scope,
+            refresh.created_at,
+            refresh.expires_at,
+            refresh.grant_id,
+            refresh.package_id,
+            refresh.audience,
+            refresh.used_at,
+            refresh.successor,
+            refresh.revoked_at,
+        )
+
+    def use_refresh(self, refresh_hash: str, successor: str, now: int) -> None:
+        """Remember what replaced a refresh token; the time of its first use stays."""
+        self._db.execute(
+            "UPDATE refresh SET used_at = coalesce(used_at, ?), successor = ?"
+            " WHERE subject = ? AND hash = ?",
+            (now, successor, SUBJECT, refresh_hash),
+        )
+
+    def withdraw(self, refresh: Refresh, now: int) -> None:
+        """Revoke what was given for a refresh token: its successor and the access token with it."""
+        grant_rows.revoke(self._db, "refresh", "hash", str(refresh.successor), now)
+        self._db.execute(
+            "UPDATE token INDEXED BY token_family SET revoked_at = ? WHERE subject = ?"
+            " AND family = ? AND created_at >= ? AND revoked_at IS NULL",
+            (now, SUBJECT, refresh.family, refresh.used_at),
+        )
+
+    def revoke_family(self, family: str, now: int) -> None:
+        """Revoke every refresh token and access token of a family."""
+        grant_rows.revoke(self._db, "refresh INDEXED BY refresh_family", "family", family, now)
+        grant_rows.revoke(self._db, "token INDEXED BY token_family", "family", family, now)
+
+    def add_token(self, token: Token) -> None:
+        """Keep a token's hash."""
+        grant_rows.add_token(self._db, token)
+
+    def revoke_token(self, token_hash: str, now: int) -> None:
+        """Revoke one access token."""
+        grant_rows.revoke(self._db, "token", "hash", token_hash, now)
+
+    # Approvals
+
+    def add_consent(self, consent: Consent) -> None:
+        """Keep the evidence of an approval."""
+        self._insert(
+            "consent",
+            CONSENT_COLUMNS,
+            consent.id,
+            consent.client_id,
+            consent.decided_at,
+            consent.digest,
+            consent.shown,
+            _json(consent.revisions),
+            consent.grant_id,
+            consent.package_id,
+        )
+
+    def add_grant(self, grant: Grant) -> None:
+        """Keep a grant."""
+        grant_rows.add_grant(self._db, grant)
+
+    def add_package(self, package: Package) -> None:
+        """Keep a package."""
+        grant_rows.add_package(self._db, package)
+
+    def end_approval(self, grant_id: str | None, package_id: str | None, at: int) -> None:
+        """Let a grant or a package with its grants end at a moment that was not known before."""
+        for table, column, value in (
+            ("approval", "grant_id", grant_id),
+            ("approval", "package_id", package_id),
+            ("package", "package_id", package_id),
+        ):
+            self._db.execute(
+                f"UPDATE {table} SET expires_at = ? WHERE subject = ? AND {column} = ?",
+                (at, SUBJECT, value),
+            )
+
+    # Care
+
+    def keep_setting(self, name: str, value: bytes | None) -> None:
+        """Keep a value under a name, or forget it."""
+        if value is None:
+            self._db.execute("DELETE FROM setting WHERE subject = ? AND name = ?", (SUBJECT, name))
+        else:
+            self._insert("setting", "name, value", name, value, verb="INSERT OR REPLACE")
+
+    def sweep(self, now: int, idle: int) -> int:
+        """Forget what has ended and clients never approved; return how many rows that were."""
+        self._end_uncollected(now)
+        self._end_keyless(now)
+        ended = now - _KEPT_AFTER_END
+        return sum(
+            self._delete(table, keys, condition, before)
+            for table, keys, condition, before in (
+                ("slip", "kind, hash", "expires_at < ? AND kind IN ('review', 'pushed')", now),
+                ("slip", "kind, hash", "expires_at < ?", ended),
+                ("token", "hash", "expires_at < ? AND family IS NOT NULL", ended),
+                ("refresh", "hash", "expires_at < ?", ended),
+                ("client", "client_id", "created_at < ? AND approved_at IS NULL", now - idle),
+            )
+        )
+
+    def _delete(self, table: str, keys: str, condition: str, before: int) -> int:
+        self._db.execute(
+            f"DELETE FROM {table} WHERE subject = ? AND ({keys}) IN"
+            f" (SELECT {keys} FROM {table} WHERE subject = ? AND {condition} LIMIT {_MOST_SWEPT})",
+            (SUBJECT, SUBJECT, before),
+        )
+        return self._db.changes()
+
+    def _end_uncollected(self, now: int) -> None:
+        """Revoke approvals whose code nobody came for: no token can ever open them."""
+        rows = self._db.execute(
+            "SELECT body FROM slip WHERE subject = ? AND kind IN ('code', 'device')"
+            " AND used_at IS NULL AND expires_at < ?",
+            (SUBJECT, now),
+        )
+        for (body,) in rows.fetchall():
+            approved = orjson.loads(str(body))
+            self._revoke_approval(approved.get("grant_id"), approved.get("package_id"), now)
+
+    def _end_keyless(self, now: int) -> None:
+        """Revoke approvals whose refresh tokens all are: they have one family, and get no other.
+
+        Not while an access token of theirs is kept: who bears that is to ask for a new approval,
+        and not to hear that the owner took one back.
+        """
+        rows = self._db.execute(
+            "SELECT grant_id, package_id FROM refresh r WHERE subject = ? GROUP BY family"
+            " HAVING COUNT(*) = COUNT(revoked_at) AND NOT EXISTS (SELECT 1 FROM token"
+            " INDEXED BY token_family WHERE subject = r.subject AND family = r.family)",
+            (SUBJECT,),
+        )
+        for grant_id, package_id in rows.fetchall():
+            self._revoke_approval(grant_id, package_id, now)
+
+    def _revoke_approval(self, grant_id: Any, package_id: Any, now: int) -> None:
+        if package_id:
+            grant_rows.revoke_package(self._db, package_id, now)
+        elif grant_id:
+            grant_rows.revoke_grant(self._db, grant_id, now)
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value).decode()

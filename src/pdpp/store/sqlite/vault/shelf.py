@@ -1,0 +1,130 @@
+"""The shelf: clients, slips, refresh tokens and consents as they are looked up."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import apsw
+import orjson
+
+from pdpp.model.grant import Grant, Package
+from pdpp.store.port import Token
+from pdpp.store.sqlite.records.predicate import SUBJECT
+from pdpp.store.sqlite.vault import grants as grant_rows
+from pdpp.store.vault import Client, Consent, Refresh, Slip
+
+CLIENT_COLUMNS = (
+    "client_id, name, redirect_uris, created_at, grant_types, about, fresh_until, approved_at"
+)
+SLIP_COLUMNS = "hash, kind, body, created_at, expires_at, client_id, used_at"
+REFRESH_COLUMNS = (
+    "hash, family, client_id, scope, created_at, expires_at, grant_id, package_id, audience, "
+    "used_at, successor, revoked_at"
+)
+CONSENT_COLUMNS = (
+    "consent_id, client_id, decided_at, digest, shown, revisions, grant_id, package_id"
+)
+
+
+class SqliteShelf(ABC):
+    """Looks things up on whatever connection it is given."""
+
+    @property
+    @abstractmethod
+    def _db(self) -> apsw.Connection:
+        """Return the connection."""
+
+    def _row(self, statement: str, *values: Any) -> tuple[Any, ...] | None:
+        return next(iter(self._db.execute(statement, (SUBJECT, *values)).fetchall()), None)
+
+    def client(self, client_id: str) -> Client | None:
+        """Return a client."""
+        row = self._row(
+            f"SELECT {CLIENT_COLUMNS} FROM client WHERE subject = ? AND client_id = ?", client_id
+        )
+        return None if row is None else _client(row)
+
+    def clients(self) -> Iterator[Client]:
+        """Yield every client the owner approved once, the oldest first."""
+        rows = self._db.execute(
+            f"SELECT {CLIENT_COLUMNS} FROM client WHERE subject = ? AND approved_at IS NOT NULL"
+            " ORDER BY approved_at, client_id",
+            (SUBJECT,),
+        ).fetchall()
+        return map(_client, rows)
+
+    def slip(self, kind: str, slip_hash: str) -> Slip | None:
+        """Return a slip, used or not, in time or not."""
+        row = self._row(
+            f"SELECT {SLIP_COLUMNS} FROM slip WHERE subject = ? AND kind = ? AND hash = ?",
+            kind,
+            slip_hash,
+        )
+        if row is None:
+            return None
+        found, kind, body, *rest = row
+        return Slip(found, kind, orjson.loads(body), *rest)
+
+    def refresh(self, refresh_hash: str) -> Refresh | None:
+        """Return a refresh token by its hash."""
+        row = self._row(
+            f"SELECT {REFRESH_COLUMNS} FROM refresh WHERE subject = ? AND hash = ?", refresh_hash
+        )
+        return None if row is None else Refresh(*row)
+
+    def consents(self, client_id: str | None = None) -> Iterator[Consent]:
+        """Yield the evidence of approvals, the newest first."""
+        rows = self._db.execute(
+            f"SELECT {CONSENT_COLUMNS} FROM consent WHERE subject = ?"
+            " AND client_id = coalesce(?, client_id) ORDER BY decided_at DESC, consent_id",
+            (SUBJECT, client_id),
+        ).fetchall()
+        return map(_consent, rows)
+
+    def setting(self, name: str) -> bytes | None:
+        """Return a value that was kept under a name."""
+        row = self._row("SELECT value FROM setting WHERE subject = ? AND name = ?", name)
+        return None if row is None else bytes(row[0])
+
+    def grant(self, grant_id: str) -> Grant | None:
+        """Return a grant."""
+        return grant_rows.grant(self._db, grant_id)
+
+    def package(self, package_id: str) -> Package | None:
+        """Return a package."""
+        return grant_rows.package(self._db, package_id)
+
+    def token(self, token_hash: str) -> Token | None:
+        """Return a token by its hash."""
+        return grant_rows.token(self._db, token_hash)
+
+    def tokens(self, kind: str) -> Iterator[Token]:
+        """Yield the tokens of a kind, ended ones too, the oldest first."""
+        return iter(grant_rows.tokens(self._db, kind))
+
+
+def _client(row: tuple[Any, ...]) -> Client:
+    client_id, name, redirect_uris, created_at, grant_types, about, *times = row
+    return Client(
+        client_id,
+        name,
+        tuple(orjson.loads(redirect_uris)),
+        created_at,
+        tuple(orjson.loads(grant_types)),
+        orjson.loads(about),
+        *times,
+    )
+
+
+def _consent(row: tuple[Any, ...]) -> Consent:
+    consent_id, client_id, decided_at, digest, shown, revisions, grant_id, package_id = row
+    return Consent(
+        consent_id,
+        client_id,
+        decided_at,
+        digest,
+        shown,
+        tuple(orjson.loads(revisions)),
+        grant_id,
+        package_id,
+    )

@@ -1,0 +1,187 @@
+"""Drafts: records made ready outside the write lock."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+from pdpp.evidence.analyse import indexed_bytes, indexed_text
+from pdpp.model.declaration import TIMES, Kind
+from pdpp.store.catalogue import Feed
+from pdpp.store.cell import cells_of
+from pdpp.store.port import Line, canonical
+from pdpp.store.scope import digest_of
+from pdpp.store.sqlite.search.lengths import length_of
+from pdpp.store.sqlite.write.pack import data_of, digits, head_of, pack_record, pack_words, turn_of
+
+_WHOLE = frozenset({Kind.TEXT, Kind.BOOLEAN, *TIMES})
+"""The kinds of field whose cells are never fractions."""
+
+
+class Fraction(NamedTuple):
+    """A cell that JSON is not trusted with."""
+
+    turn: int
+    key: str
+    place: int
+    value: float
+
+
+class Use(NamedTuple):
+    """A blob that a field of a record names."""
+
+    turn: int
+    key: str
+    field: str
+    blob_id: str
+
+
+class Fresh(NamedTuple):
+    """Rows of new records, in the order of their turns."""
+
+    records: Sequence[bytes]
+    words: Sequence[bytes]
+    fractions: Sequence[Fraction]
+    uses: Sequence[Use]
+
+
+class Drafts:
+    """What becomes of each key of one feed: a record, or nothing since it was said to be gone.
+
+    A record is made ready at once: while it is still at hand, that costs half as much. Each has a
+    turn, and thousands wait to be written, so they are kept as what that takes: ``packs`` by turn,
+    ``lengths`` of each field by place and turn, and ``words`` in the order of turns, of each record
+    in the order of places backwards.
+    """
+
+    def __init__(self, feed: Feed) -> None:
+        self.feed = feed
+        self.turn_of_key: dict[str, int] = {}
+        self.gone: dict[str, int] = {}
+        self.packs: list[bytes] = []
+        self.words: list[bytes] = []
+        self.lengths: dict[int, list[int]] = {place: [] for place in feed.lexical.values()}
+        self.fractions: list[Fraction] = []
+        self.uses: list[Use] = []
+        self.shapes: list[tuple[str, ...]] = []
+        self._passed: set[int] = set()
+        self._shape_of: dict[tuple[str, ...], int] = {}
+        self._cells = cells_of(feed.cells)
+        consent = feed.stream.consent_time_field
+        self._time_place = None if consent is None else feed.cells[consent][0]
+        self._counted = [place for place, kind in feed.cells.values() if kind not in _WHOLE]
+        self._lexical = [
+            (name, digits(place), self.lengths[place])
+            for name, place in sorted(feed.lexical.items(), key=lambda named: -named[1])
+        ]
+
+    @property
+    def turns(self) -> int:
+        """Return how many turns there were."""
+        return len(self.packs)
+
+    def keep(self, key: str, emitted: int, data: Mapping[str, Any], text: bytes | None) -> None:
+        """Make a record ready; ``text`` is its canonical JSON where that is at hand already."""
+        number = len(self.packs)
+        turn = digits(number)
+        shape = self._shape_of.get(names := tuple(data))
+        if shape is None:
+            shape = self._new_shape(names)
+        if text is None:
+            text = canonical(data)
+        cells = self._cells(data)
+        moment = None if self._time_place is None else cells[self._time_place]
+        time = moment if isinstance(moment, int) else None
+        for name, place, lengths in self._lexical:
+            value = data.get(name)
+            if isinstance(value, str) and (found := indexed_bytes(value)):
+                self.words.append(pack_words(turn, place, found))
+                lengths.append(length_of(found))
+            else:
+                lengths.append(0)
+        if key in self.turn_of_key or key in self.gone:
+            self._replace(key)
+        self.turn_of_key[key] = number
+        head = (key, emitted, time, digest_of(text), cells)
+        self.packs.append(pack_record(turn, shape, head, text))
+        if self._counted:
+            self.fractions += [
+                Fraction(number, key, place, held)
+                for place in self._counted
+                if isinstance(held := cells[place], float)
+            ]
+        if self.feed.blobs:
+            self.uses += [Use(number, key, *named) for named in blobs_of(self.feed, data)]
+
+    def _new_shape(self, names: tuple[str, ...]) -> int:
+        number = self._shape_of[names] = len(self.shapes)
+        self.shapes.append(tuple(sorted(names)))
+        return number
+
+    def drop(self, key: str, emitted: int) -> None:
+        """Have a record deleted."""
+        self._replace(key)
+        self.gone[key] = emitted
+
+    def _replace(self, key: str) -> None:
+        """Forget what was said of a key before."""
+        self.gone.pop(key, None)
+        turn = self.turn_of_key.pop(key, None)
+        if turn is not None:
+            self.pass_over(turn)
+
+    def pass_over(self, turn: int) -> None:
+        """Leave a turn empty that makes no new record."""
+        self._passed.add(turn)
+        for lengths in self.lengths.values():
+            lengths[turn] = 0
+
+    def fresh(self) -> Fresh:
+        """Return what makes new records."""
+        passed = self._passed
+        if not passed:
+            return Fresh(self.packs, self.words, self.fractions, self.uses)
+        return Fresh(
+            [pack for turn, pack in enumerate(self.packs) if turn not in passed],
+            [pack for pack in self.words if turn_of(pack) not in passed],
+            [held for held in self.fractions if held.turn not in passed],
+            [held for held in self.uses if held.turn not in passed],
+        )
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines that the drafts were made from, one for each key."""
+        for key, turn in self.turn_of_key.items():
+            pack = self.packs[turn]
+            yield Line(turn, key, head_of(pack).emitted, orjson.loads(data_of(pack)))
+        for number, (key, emitted) in enumerate(self.gone.items(), self.turns):
+            yield Line(number, key, emitted, None)
+
+
+def drafts_of(feed: Feed, lines: Iterable[Line]) -> Drafts:
+    """Make lines ready; of one key the last one decides."""
+    drafts = Drafts(feed)
+    for _, key, emitted, data in lines:
+        if data is None:
+            drafts.drop(key, emitted)
+        else:
+            drafts.keep(key, emitted, data, None)
+    return drafts
+
+
+def words_of(feed: Feed, data: Mapping[str, Any]) -> dict[int, str]:
+    """Return the words of each searchable field that has any, by place."""
+    words = {}
+    for name, place in feed.lexical.items():
+        value = data.get(name)
+        if isinstance(value, str) and (text := indexed_text(value)):
+            words[place] = text
+    return words
+
+
+def blobs_of(feed: Feed, data: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """Yield the blob fields that a record fills, each with the blob it names."""
+    for name in feed.blobs:
+        value = data.get(name)
+        blob_id = value.get("blob_id") if isinstance(value, dict) else value
+        if isinstance(blob_id, str):
+            yield name, blob_id

@@ -1,0 +1,122 @@
+"""Work: the rows of one batch, gathered so that each table is written in one go."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import apsw
+import orjson
+
+from pdpp.store.catalogue import Feed
+from pdpp.store.cell import CellValue
+from pdpp.store.sqlite.layout import turned
+from pdpp.store.sqlite.records.predicate import ABSENT, SUBJECT
+from pdpp.store.sqlite.search import lengths
+from pdpp.store.sqlite.write.draft import Drafts, Fresh
+from pdpp.store.sqlite.write.pack import NEW_RECORDS, NEW_WORDS, turn_of
+
+_THIRTEEN = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+_NEW_CELLS = """
+    INSERT INTO cell
+    SELECT :subject, :feed, held.key, coalesce(held.value, x''), record.key, record.id
+    FROM record, json_each(record.cells) AS held
+    WHERE record.id BETWEEN :first AND :last AND held.type <> 'real'
+      AND held.key IN (SELECT value FROM json_each(:places))
+    ORDER BY 3, 4, 5
+"""
+"""A fraction is left out: the engine reads it in its own way, and a cell has to be found again by
+the very value that was written."""
+
+
+@dataclass(slots=True)
+class Work:
+    """What is to be written to one feed, as one version; the first new record is ``first``."""
+
+    feed: Feed
+    version: int
+    first: int
+    changed: list[tuple[Any, ...]] = field(default_factory=list)
+    cells: list[tuple[Any, ...]] = field(default_factory=list)
+    cells_gone: list[tuple[Any, ...]] = field(default_factory=list)
+    words: list[tuple[int, str]] = field(default_factory=list)
+    words_gone: list[tuple[int]] = field(default_factory=list)
+    ghosts: list[tuple[Any, ...]] = field(default_factory=list)
+    blobs: list[tuple[Any, ...]] = field(default_factory=list)
+    blobs_gone: list[tuple[Any, ...]] = field(default_factory=list)
+    records_gone: list[tuple[int]] = field(default_factory=list)
+
+    def add_cell(self, place: int, value: CellValue, key: str, number: int) -> None:
+        """Take one cell."""
+        self.cells.append((*self.cell_key(place, value, key), number))
+
+    def cell_key(self, place: int, value: CellValue, key: str) -> tuple[Any, ...]:
+        """Return what a cell is found by."""
+        return SUBJECT, self.feed.id, place, ABSENT if value is None else value, key
+
+    def use_blob(self, key: str, name: str, blob_id: str) -> None:
+        """Take the use of a blob by a field of a record."""
+        self.blobs.append((SUBJECT, blob_id, self.feed.id, name, key))
+
+    def carry_out(self, db: apsw.Connection, shapes: Sequence[int], drafts: Drafts) -> None:
+        """Write the new records of a batch, and everything else that was gathered.
+
+        ``shapes`` are the numbers of the batch's shapes.
+        """
+        self._take_away(db)
+        fresh = drafts.fresh()
+        if fresh.records:
+            self._insert(db, shapes, fresh)
+            for place, held in drafts.lengths.items():
+                lengths.keep_run(db, turned(self.first) - len(held) + 1, place, held)
+        for sql, rows in (
+            (f"INSERT OR REPLACE INTO record VALUES {_THIRTEEN}", self.changed),
+            ("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", self.cells),
+            ("INSERT OR REPLACE INTO ghost VALUES (?, ?, ?, ?, ?, ?)", self.ghosts),
+            ("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", self.blobs),
+            ("INSERT INTO lex (rowid, words) VALUES (?, ?)", sorted(self.words)),
+        ):
+            if rows:
+                db.executemany(sql, rows)
+        if self.words:
+            lengths.keep(db, [row for row, _ in self.words], [text for _, text in self.words])
+
+    def _take_away(self, db: apsw.Connection) -> None:
+        for sql, rows in (
+            ("DELETE FROM record WHERE id = ?", self.records_gone),
+            (
+                "DELETE FROM cell WHERE subject = ? AND feed = ? AND field = ? AND value = ?"
+                " AND key = ?",
+                self.cells_gone,
+            ),
+            ("DELETE FROM lex WHERE rowid = ?", self.words_gone),
+            (
+                "DELETE FROM blob_use WHERE subject = ? AND blob_id = ? AND feed = ? AND field = ?"
+                " AND key = ?",
+                self.blobs_gone,
+            ),
+        ):
+            if rows:
+                db.executemany(sql, rows)
+        if self.words_gone:
+            lengths.forget(db, self.words_gone)
+
+    def _insert(self, db: apsw.Connection, shapes: Sequence[int], fresh: Fresh) -> None:
+        """Write the new records, their words, and from them their cells in the table's order.
+
+        The index takes rows many times faster in order: new ones first, the newest at the front.
+        """
+        feed = {"subject": SUBJECT, "feed": self.feed.id, "first": self.first}
+        told = {"version": self.version, "shapes": orjson.dumps(shapes).decode()}
+        db.execute(NEW_RECORDS, {**feed, **told, "packs": apsw.carray(tuple(fresh.records))})
+        if fresh.words:
+            packs = apsw.carray(tuple(reversed(fresh.words)))
+            db.execute(NEW_WORDS, {"first": turned(self.first), "packs": packs})
+        if self.feed.cells:
+            last = self.first + turn_of(fresh.records[-1])
+            places = orjson.dumps([place for place, _ in self.feed.cells.values()]).decode()
+            db.execute(_NEW_CELLS, {**feed, "last": last, "places": places})
+        for turn, key, place, value in fresh.fractions:
+            self.add_cell(place, value, key, self.first + turn)
+        for _, key, name, blob_id in fresh.uses:
+            self.use_blob(key, name, blob_id)
