@@ -7,11 +7,11 @@ from typing import Any
 
 import orjson
 
+from bench.declaration import moment, source, stream, text
 from pdpp import demo
 from pdpp.authz.selection import Selection, make_grant, resolve
 from pdpp.cli.seeding import seed
 from pdpp.demo.awkward import TRANSCRIPT_KEY
-from pdpp.demo.declaration import moment, source, stream, text
 from pdpp.model import instant
 from pdpp.model.validation import parse_declaration
 from pdpp.resource.ingest import write_lines

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from pdpp.demo.declaration import integer, moment, source, stream, text
+from bench.declaration import integer, moment, source, stream, text
 from pdpp.model import instant
 
 CONNECTIONS = 30

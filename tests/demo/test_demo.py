@@ -5,16 +5,15 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
-from unicodedata import normalize
+from unicodedata import category, normalize
 
 import jsonschema_rs
 import orjson
 import pytest
 
 from pdpp import demo
-from pdpp.demo import awkward
-from pdpp.demo.attachment import INVOICE_FILES
-from pdpp.demo.story import LEDGER
+from pdpp.demo.files import FOLDER
+from pdpp.demo.story import LEDGER, LETTER
 from pdpp.model import instant
 from pdpp.model.declaration import Cardinality, Declaration, Kind, Role, Stream
 from pdpp.model.validation import parse_declaration
@@ -325,13 +324,43 @@ def test_the_invoice_is_told_by_exactly_its_own_records(records: Records) -> Non
 def test_the_invoice_adds_up_to_what_was_paid() -> None:
     sums = [float(row.rsplit(",", 1)[1]) for row in LEDGER.splitlines()[1:]]
     assert sum(sums) == pytest.approx(2386.40)
-    assert INVOICE_FILES[0].content.content == LEDGER.encode()
+
+
+def test_the_letter_and_its_files_say_what_the_story_says(
+    records: Records, blobs: dict[str, demo.Blob]
+) -> None:
+    letter = demo.INVOICE_STORY["letter"]
+    files = {
+        data["filename"]: blobs[data["content"]["blob_id"]].content
+        for place, data in records.items()
+        if place[1] == "attachments" and data["message_id"] == letter[2]
+    }
+    assert records[letter]["body"] == LETTER
+    assert files == {"invoice-4471.csv": LEDGER.encode(), "invoice-4471.txt": LETTER.encode()}
 
 
 def test_every_awkward_place_exists_and_is_explained(records: Records) -> None:
-    explained = set(re.findall(r"^\| (\w+) \|", awkward.__doc__ or "", re.MULTILINE)) - {"name"}
-    assert explained == set(demo.AWKWARD)
+    entries = orjson.loads((FOLDER / "awkward.json").read_bytes())
+    assert all(entry["hard"] for entry in entries.values())
+    assert set(entries) == set(demo.AWKWARD)
     assert all(place in records for place in demo.AWKWARD.values())
+
+
+def test_the_data_files_show_every_character_that_a_reader_cannot_see() -> None:
+    """Otherwise an editor could drop or reorder them, and nobody would notice."""
+    hidden = {"Cc", "Cf", "Zl", "Zp", "Mn"}
+    for path in FOLDER.rglob("*.json*"):
+        text = path.read_bytes().decode()
+        assert not {c for c in text if c != "\n" and category(c) in hidden}, path
+
+
+def test_every_data_file_is_read() -> None:
+    listed = {
+        FOLDER / source.parent.name / f"{path}.jsonl"
+        for source in FOLDER.glob("*/source.json")
+        for path in orjson.loads(source.read_bytes())["records"]
+    }
+    assert listed == set(FOLDER.glob("*/*/*"))
 
 
 def test_two_documents_are_longer_than_two_hundred_thousand_characters(records: Records) -> None:
