@@ -26,7 +26,7 @@ COMPILE = uv pip compile --quiet --universal --upgrade --python-version 3.11 --o
 	--generate-hashes --no-header --no-annotate
 
 JUDGES := tests/mcp/judges tests/pages/browser
-SOAKED := tests/promises tests/attacks tests/faults tests/oauth/test_kill.py tests/sources/test_scale.py
+SOAKED := tests/promises tests/attacks tests/faults tests/oauth/test_kill.py tests/sources/importing/test_scale.py
 
 .PHONY: help install run test bench soak lint format docs audit lock judges
 

@@ -20,12 +20,12 @@ from pdpp.model import instant
 from pdpp.resource.ingest import Intake
 from pdpp.service.settings import Settings
 from pdpp.serving import COLLECTOR_ROUNDS
-from pdpp.sources.arrival import Arrival, Rails, destination
-from pdpp.sources.drawer import Drawer
+from pdpp.sources.importing.recognition import RecognisedExport, recognise_export
+from pdpp.sources.importing.state import ImportState
+from pdpp.sources.importing.task import ImportEnvironment, ImportTask, find_destination
 from pdpp.sources.item import START, Item
-from pdpp.sources.source import Wishes
-from pdpp.sources.tree import open_tree
-from pdpp.sources.verdict import Verdict, judge
+from pdpp.sources.reading.tree import open_tree
+from pdpp.sources.source import OwnerChoices
 from pdpp.store.catalogue import Feed
 from pdpp.store.scope import owner_reaches
 from pdpp.store.sqlite.store import SqliteStore
@@ -134,23 +134,25 @@ def _timed(do: Callable[[], object]) -> Took:
     return Took(time.perf_counter() - clock, time.process_time() - cpu)
 
 
-def _read_alone(verdict: Verdict, path: Path) -> int:
+def _read_alone(export: RecognisedExport, path: Path) -> int:
     """Read and parse an export to its records, and return how many they are."""
-    parts = verdict.source.parts(open_tree(path), verdict.found)
-    return sum(isinstance(found, Item) for part in parts for found in part.read(START))
+    parts = export.source.parts(open_tree(path), export.recognition)
+    return sum(isinstance(found, Item) for part in parts for found in part.findings(START))
 
 
-def _import(verdict: Verdict, path: Path, data: Path) -> Took:
+def _import(export: RecognisedExport, path: Path, data: Path) -> Took:
     """Import an export into a new store; making that is not counted, writing to the disk is."""
-    store, drawer = SqliteStore(data), Drawer(data)
+    store, state = SqliteStore(data), ImportState(data)
 
     def intake(feed: Feed) -> Intake:
         return Intake(store, feed, now=instant.now(), line_bytes=Settings().line_bytes)
 
-    goal = destination(store.catalogue(), drawer, verdict, None)
-    arrival = Arrival(open_tree(path), verdict, goal, Rails(store, drawer, intake, 1 << 30))
-    declaration = arrival.settle()
-    took = _timed(lambda: arrival.run(declaration))
+    destination = find_destination(store.catalogue(), state, export, None)
+    task = ImportTask(
+        open_tree(path), export, destination, ImportEnvironment(store, state, intake, 1 << 30)
+    )
+    declaration = task.settle()
+    took = _timed(lambda: task.run(declaration))
     store.close()
     return took
 
@@ -161,18 +163,18 @@ def _cost(path: Path, rounds: int) -> Cost:
     The machine's speed may change from one second to the next, so an import is compared with what
     was read right before and after it.
     """
-    verdict = judge(open_tree(path), Wishes())
-    records = _read_alone(verdict, path)
+    export = recognise_export(open_tree(path), OwnerChoices())
+    records = _read_alone(export, path)
     took: list[tuple[Took, Took]] = []
     for _ in range(rounds):
         with TemporaryDirectory() as data:
-            before = _timed(lambda: _read_alone(verdict, path))
-            whole = _import(verdict, path, Path(data))
-            after = _timed(lambda: _read_alone(verdict, path))
+            before = _timed(lambda: _read_alone(export, path))
+            whole = _import(export, path, Path(data))
+            after = _timed(lambda: _read_alone(export, path))
         alone = Took((before.clock + after.clock) / 2, (before.cpu + after.cpu) / 2)
         took.append((alone, whole))
     return Cost(
-        label=verdict.source.label,
+        label=export.source.label,
         records=records,
         reading=min(alone.clock for alone, _ in took),
         importing=min(whole.clock for _, whole in took),

@@ -11,19 +11,19 @@ from hypothesis import given, settings
 from tests.attacks.dose import dose
 from tests.attacks.mutation import Cut, Edit, cuts, edited, edits, spoilt
 from tests.cli.shell import pdpp_here
-from tests.sources import test_bank_csv as csv
-from tests.sources import test_bank_ofx as ofx
-from tests.sources import test_calendar_ics as ics
-from tests.sources import test_chatgpt as chatgpt
-from tests.sources import test_claude_ai as claude_ai
-from tests.sources import test_claude_code as claude_code
-from tests.sources import test_codex as codex
-from tests.sources import test_contacts_vcard as vcard
-from tests.sources import test_mail as mail
-from tests.sources import test_markdown as markdown
-from tests.sources import test_slack as slack
-from tests.sources import test_telegram as telegram
-from tests.sources import test_whatsapp as whatsapp
+from tests.sources.formats import test_bank_csv as csv
+from tests.sources.formats import test_bank_ofx as ofx
+from tests.sources.formats import test_calendar_ics as ics
+from tests.sources.formats import test_chatgpt as chatgpt
+from tests.sources.formats import test_claude_ai as claude_ai
+from tests.sources.formats import test_claude_code as claude_code
+from tests.sources.formats import test_codex as codex
+from tests.sources.formats import test_contacts_vcard as vcard
+from tests.sources.formats import test_mail as mail
+from tests.sources.formats import test_markdown as markdown
+from tests.sources.formats import test_slack as slack
+from tests.sources.formats import test_telegram as telegram
+from tests.sources.formats import test_whatsapp as whatsapp
 from tests.sources.kit import survives, zipped
 
 from pdpp.sources.item import Item, Skipped

@@ -4,7 +4,7 @@ from pathlib import Path
 import apsw
 from tests.cli.shell import Served, entry, pdpp, pdpp_here
 
-from pdpp.sources.drawer import Drawer
+from pdpp.sources.importing.state import ImportState
 
 FILE = "pdpp.sqlite3"
 
@@ -68,8 +68,8 @@ def test_a_backup_holds_what_imports_remember(diary: Path, tmp_path: Path) -> No
         ' "timestamp": "2026-02-01T10:00:00Z", "message": {"role": "user", "content": "Hello"}}\n'
     )
     pdpp("import", log, "--yes", data=diary)
-    drawer = Drawer(diary)
-    drawer.remember("bank_csv", "a;b", {"date": "a"})
+    state = ImportState(diary)
+    state.remember("bank_csv", "a;b", {"date": "a"})
     copy = tmp_path / "copy"
     pdpp_here("backup", copy, data=diary)
     kept = {path.relative_to(diary) for path in (diary / "imports").rglob("*") if path.is_file()}
@@ -77,7 +77,7 @@ def test_a_backup_holds_what_imports_remember(diary: Path, tmp_path: Path) -> No
     for name in kept:
         assert (copy / name).read_bytes() == (diary / name).read_bytes()
         assert (copy / name).stat().st_mode & 0o077 == 0
-    assert Drawer(copy).recall("bank_csv", "a;b") == {"date": "a"}
+    assert ImportState(copy).recall("bank_csv", "a;b") == {"date": "a"}
     histories = [pdpp("import", "history", data=data).out for data in (diary, copy)]
     assert histories[0] == histories[1]
     assert "Claude Code" in histories[0]
@@ -86,12 +86,12 @@ def test_a_backup_holds_what_imports_remember(diary: Path, tmp_path: Path) -> No
 
 
 def test_what_is_half_written_or_gone_meanwhile_is_not_copied(tmp_path: Path) -> None:
-    drawer = Drawer(tmp_path / "data")
-    drawer.keep_report("one", {"a": 1})
+    state = ImportState(tmp_path / "data")
+    state.keep_report("one", {"a": 1})
     folder = tmp_path / "data" / "imports"
     (folder / "two.new").write_text("{")
     (folder / "gone.json").symlink_to(folder / "nowhere")
-    drawer.copy(tmp_path / "copy")
+    state.copy(tmp_path / "copy")
     assert [path.name for path in (tmp_path / "copy" / "imports").iterdir()] == ["one.json"]
 
 

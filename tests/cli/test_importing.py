@@ -15,7 +15,7 @@ import pytest
 from tests.cli.shell import DEADLINE_SECONDS, command, environment, pdpp, started, wait_for
 from tests.sources.kit import Home, zipped
 
-from pdpp.sources.sink import BATCH_ITEMS
+from pdpp.sources.importing.writer import BATCH_ITEMS
 
 
 def message(number: int, text: str = "") -> bytes:

@@ -10,8 +10,8 @@ from bench.exports import claude_code
 from tests.faults.killing import Tell
 
 from pdpp.cli.program import run
-from pdpp.sources import sink
-from pdpp.sources.sink import Sink
+from pdpp.sources.importing import writer
+from pdpp.sources.importing.writer import RecordWriter
 
 MESSAGES, LETTERS = 240, 40
 BATCH = 20
@@ -50,15 +50,15 @@ def _letter(number: int) -> EmailMessage:
 
 def bring(tell: Tell, path: Path, data: Path) -> None:
     """Import a path; tell the keys of each batch once it is written."""
-    settled = Sink.settle
+    settled = RecordWriter.settle
 
-    def settle(gathered: Sink) -> None:
+    def settle(gathered: RecordWriter) -> None:
         underway = gathered._underway
         settled(gathered)
         if underway is not None:
             tell([(answer.stream, key) for answer in underway.result() for key in answer.keys])
 
-    Sink.settle = settle  # type: ignore[method-assign,assignment]
-    sink.BATCH_ITEMS = BATCH
+    RecordWriter.settle = settle  # type: ignore[method-assign,assignment]
+    writer.BATCH_ITEMS = BATCH
     with redirect_stdout(io.StringIO()):
         assert run(["import", str(path), "--yes", "--json", "--data", str(data)]) == 0

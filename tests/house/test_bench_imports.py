@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from bench.exports import MAKERS
 
-from pdpp.sources.item import START, Item, Place
+from pdpp.sources.importing.recognition import recognise_export
+from pdpp.sources.item import START, Item, ResumePoint
+from pdpp.sources.reading.tree import open_tree
 from pdpp.sources.registry import BUILT_IN
-from pdpp.sources.source import Wishes
-from pdpp.sources.tree import open_tree
-from pdpp.sources.verdict import judge
+from pdpp.sources.source import OwnerChoices
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the benchmark reads /proc")
 
@@ -22,13 +22,13 @@ def test_every_source_is_measured() -> None:
 @pytest.mark.parametrize("key", MAKERS)
 def test_an_export_is_what_its_source_takes_without_a_remark(key: str, tmp_path: Path) -> None:
     tree = open_tree(MAKERS[key](tmp_path, 50))
-    verdict = judge(tree, Wishes())
-    assert verdict.source.connector_key == key
+    export = recognise_export(tree, OwnerChoices())
+    assert export.source.connector_key == key
     found = [
         item
-        for part in verdict.source.parts(tree, verdict.found)
-        for item in part.read(START)
-        if not isinstance(item, Place)
+        for part in export.source.parts(tree, export.recognition)
+        for item in part.findings(START)
+        if not isinstance(item, ResumePoint)
     ]
     assert all(isinstance(item, Item) for item in found)
     assert len(found) >= 50

@@ -2,20 +2,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.sources.desk import Desk, new_desk
-from tests.sources.scene import Scene
+from tests.sources.harness import Harness, new_desk
+from tests.sources.word_lists import WordLists
 
 
 @pytest.fixture
-def scene(tmp_path: Path) -> Iterator[Scene]:
+def word_lists(tmp_path: Path) -> Iterator[WordLists]:
     """A data folder and an export to import into it."""
-    made = Scene(tmp_path)
+    made = WordLists(tmp_path)
     yield made
     made.store.close()
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def harness(tmp_path: Path) -> Iterator[Harness]:
     """A store with one connection, and a folder to import."""
     made = new_desk(tmp_path)
     yield made

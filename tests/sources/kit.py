@@ -28,9 +28,9 @@ from pdpp.model import instant
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.model.validation import parse_declaration
 from pdpp.resource.ingest import Checker, Problem
-from pdpp.sources.item import START, Found, Item, Place, Skipped, Unknown
-from pdpp.sources.source import Recognition, Refusal, Source, Wishes
-from pdpp.sources.tree import Tree, open_tree
+from pdpp.sources.item import START, Finding, Item, ResumePoint, Skipped, Unknown
+from pdpp.sources.reading.tree import Tree, open_tree
+from pdpp.sources.source import ExportRefusal, OwnerChoices, Recognition, Source
 from pdpp.store.port import PageQuery, Store
 from pdpp.store.scope import owner_reaches
 
@@ -41,23 +41,23 @@ Records = dict[Key, dict[str, Any]]
 # A source by itself
 
 
-def look(source: Source, path: Path, **settings: str) -> Recognition | Refusal | None:
+def look(source: Source, path: Path, **settings: str) -> Recognition | ExportRefusal | None:
     """Return what a source says of a path."""
-    return source.recognise(open_tree(path), Wishes(settings))
+    return source.recognise(open_tree(path), OwnerChoices(settings))
 
 
-def findings(source: Source, path: Path, **settings: str) -> list[Found]:
+def findings(source: Source, path: Path, **settings: str) -> list[Finding]:
     """Return everything a source yields of a path that it must recognise."""
     tree = open_tree(path)
-    seen = source.recognise(tree, Wishes(settings))
+    seen = source.recognise(tree, OwnerChoices(settings))
     assert isinstance(seen, Recognition), seen
     return list(_everything(source, tree, seen))
 
 
-def _everything(source: Source, tree: Tree, seen: Recognition) -> Iterator[Found]:
+def _everything(source: Source, tree: Tree, seen: Recognition) -> Iterator[Finding]:
     for part in source.parts(tree, seen):
         try:
-            yield from part.read(START)
+            yield from part.findings(START)
         except DamagedFile as problem:
             yield Skipped("damaged", f"{part.entry.name}: {problem.message}", cut=True)
 
@@ -205,11 +205,11 @@ def check_cuts(
 # Hostile input
 
 
-def survives(source: Source, path: Path) -> list[Found]:
+def survives(source: Source, path: Path) -> list[Finding]:
     """Read a path that may hold anything; a source may refuse it or tell, never fail."""
     try:
         tree = open_tree(path)
-        seen = source.recognise(tree, Wishes())
+        seen = source.recognise(tree, OwnerChoices())
     except ImportRefused:
         return []
     if not isinstance(seen, Recognition):
@@ -218,7 +218,7 @@ def survives(source: Source, path: Path) -> list[Found]:
     for item in found:
         if isinstance(item, Item):
             json.dumps(item.data)
-        elif not isinstance(item, Place):
+        elif not isinstance(item, ResumePoint):
             assert len(item.reason) < 200
     return found
 

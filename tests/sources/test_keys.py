@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pdpp.evidence.handle import key_problem
 from pdpp.sources import keys
-from pdpp.sources.keys import Once, Ordinals, digest_key, safe_key
+from pdpp.sources.keys import Ordinals, SeenKeys, digest_key, safe_key
 
 
 @given(st.lists(st.text(), min_size=1))
@@ -30,7 +30,7 @@ def test_bytes_and_halves_of_characters_have_digests_too() -> None:
 
 
 def test_a_thing_is_new_once_and_again_when_too_many_were_remembered() -> None:
-    once = Once(most=2)
+    once = SeenKeys(most=2)
     assert [once.first(thing) for thing in "aabba"] == [True, False, True, False, False]
     assert [once.first(thing) for thing in "ca"] == [True, True]
 

@@ -10,7 +10,7 @@ import pytest
 from pdpp.model.errors import ImportRefused
 from pdpp.model.validation import parse_declaration
 from pdpp.sources import registry
-from pdpp.sources.registry import BUILT_IN, Broken
+from pdpp.sources.registry import BUILT_IN, BrokenPlugin
 from pdpp.sources.source import Source
 
 PLUGINS = {
@@ -73,7 +73,7 @@ def test_a_plugin_is_a_source_like_any_other() -> None:
 @pytest.mark.usefixtures("plugins")
 def test_a_plugin_that_fails_is_told_and_stops_none_of_the_others() -> None:
     found = list(registry.every())
-    broken = {each.name: each.problem for each in found if isinstance(each, Broken)}
+    broken = {each.name: each.problem for each in found if isinstance(each, BrokenPlugin)}
     assert broken == {
         "failing": "RuntimeError: no licence",
         "other": "it is not a pdpp.sources.Source",
@@ -91,13 +91,13 @@ def test_a_broken_plugin_that_is_chosen_is_refused_with_its_reason() -> None:
 
 @pytest.mark.usefixtures("plugins")
 def test_a_plugin_cannot_take_the_place_of_a_built_in_source() -> None:
-    assert type(registry.load("codex")).__module__ == "pdpp.sources.codex"
+    assert type(registry.load("codex")).__module__ == "pdpp.sources.formats.codex.source"
 
 
 def test_asking_for_one_source_imports_no_other_and_no_parser() -> None:
     script = (
         "import sys\nfrom pdpp.sources import registry\nregistry.load('claude_code')\n"
-        "heavy = {'icalendar', 'vobject', 'selectolax', 'yaml', 'pdpp.sources.codex'}\n"
+        "heavy = {'icalendar', 'selectolax', 'yaml', 'pdpp.sources.formats.codex.source'}\n"
         "print(sorted(heavy & sys.modules.keys()))\n"
     )
     done = subprocess.run(

@@ -11,7 +11,7 @@ from pdpp.cli.output import show
 from pdpp.cli.progress import Progress
 from pdpp.model.errors import StoreError
 from pdpp.serving.folder import opened
-from pdpp.sources.drawer import Drawer
+from pdpp.sources.importing.state import ImportState
 
 _FIRST, _COPY = "first", "copy"
 
@@ -46,7 +46,7 @@ def backup(folder: Path, data: Path, as_json: bool) -> None:
         partial = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
         try:
             # First what imports remember: it may be behind the records, never ahead of them.
-            Drawer(data).copy(partial / _FIRST)
+            ImportState(data).copy(partial / _FIRST)
             store.backup(partial / _COPY, progress.tell)
             for kept in (partial / _FIRST).glob("*"):
                 kept.rename(partial / _COPY / kept.name)

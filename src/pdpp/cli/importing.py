@@ -6,13 +6,13 @@ from typing import Any, BinaryIO
 
 import click
 
-from pdpp.cli.arrival import Choice, Manner, bring, prepare
-from pdpp.cli.history import show_history
+from pdpp.cli.import_history import show_history
+from pdpp.cli.import_task import Choice, ImportOptions, bring, prepare
 from pdpp.cli.options import common, examples
 from pdpp.cli.source import read_document
 from pdpp.serving.folder import opened
-from pdpp.sources.drawer import Drawer
-from pdpp.sources.report import COMPLETE, INTERRUPTED
+from pdpp.sources.importing.report import COMPLETE, INTERRUPTED
+from pdpp.sources.importing.state import ImportState
 
 _INTERRUPTED = 130
 
@@ -82,24 +82,24 @@ def importing(
     What each PATH is, is recognised by its content, shown, and asked about once. The same export
     twice changes nothing. pdpp import history shows what earlier imports did.
     """
-    drawer = Drawer(data)
+    state = ImportState(data)
     if paths[0] == "history" and not Path("history").exists():
-        show_history(drawer, paths[1:], as_json=as_json)
+        show_history(state, paths[1:], as_json=as_json)
         return
     if watch and (mirror or len(paths) > 1):
         raise click.UsageError("--watch takes one PATH and goes without --mirror.")
     choice = Choice(source, connection_id, dict(settings), infer, _document(declaration), stream)
-    manner = Manner(yes=yes, as_json=as_json, mirror=mirror, every=every if watch else None)
-    _bring_all(paths, drawer, choice, manner, data)
+    options = ImportOptions(yes=yes, as_json=as_json, mirror=mirror, every=every if watch else None)
+    _bring_all(paths, state, choice, options, data)
 
 
 def _bring_all(
-    paths: Sequence[str], drawer: Drawer, choice: Choice, manner: Manner, data: Path
+    paths: Sequence[str], state: ImportState, choice: Choice, options: ImportOptions, data: Path
 ) -> None:
     ends: list[str] = []
     with opened(data, create=True) as store:
         for path in paths:
-            ends.append(bring(prepare(store, drawer, Path(path), choice), manner))
+            ends.append(bring(prepare(store, state, Path(path), choice), options))
             if ends[-1] == INTERRUPTED:
                 break
     if ends[-1] == INTERRUPTED:

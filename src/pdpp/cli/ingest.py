@@ -16,7 +16,7 @@ from pdpp.model.errors import NotFound
 from pdpp.resource.ingest import write_lines
 from pdpp.service.settings import Settings
 from pdpp.serving.folder import opened
-from pdpp.sources.lines import lines
+from pdpp.sources.reading.lines import lines
 from pdpp.store.catalogue import Feed
 from pdpp.store.port import Store
 

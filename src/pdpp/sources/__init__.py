@@ -1,32 +1,36 @@
 """Sources: importers for the exports people already have, and what a new one is written with."""
 
-from pdpp.sources.item import START, Attachment, Found, Item, Place, Skipped, Unknown
+from pdpp.sources.item import START, Attachment, Finding, Item, ResumePoint, Skipped, Unknown
+from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import (
+    AnyPart,
     Confidence,
-    Part,
+    ExportPart,
+    ExportRefusal,
+    GrowingPart,
+    OwnerChoices,
     Recognition,
-    Refusal,
     Source,
-    Wishes,
     load_declaration,
 )
-from pdpp.sources.tree import Entry, Tree
 
 __all__ = [
     "START",
+    "AnyPart",
     "Attachment",
     "Confidence",
-    "Entry",
-    "Found",
+    "ExportPart",
+    "ExportRefusal",
+    "FileEntry",
+    "Finding",
+    "GrowingPart",
     "Item",
-    "Part",
-    "Place",
+    "OwnerChoices",
     "Recognition",
-    "Refusal",
+    "ResumePoint",
     "Skipped",
     "Source",
     "Tree",
     "Unknown",
-    "Wishes",
     "load_declaration",
 ]

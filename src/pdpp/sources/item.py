@@ -44,7 +44,7 @@ class Unknown(NamedTuple):
     example: str
 
 
-class Place(NamedTuple):
+class ResumePoint(NamedTuple):
     """A place in a part that grows at its end: everything before it has been yielded.
 
     ``state`` is small JSON data that the reader wants back when it goes on from here.
@@ -54,9 +54,9 @@ class Place(NamedTuple):
     state: Mapping[str, Any] = NO_STATE
 
 
-START = Place()
+START = ResumePoint()
 
-Found = Item | Skipped | Unknown | Place
+Finding = Item | Skipped | Unknown | ResumePoint
 
 
 def present(data: Mapping[str, Any], *nothing: object) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def safe_key(*parts: str) -> str:
     return key if key_problem(key) is None and key == key.strip() else digest_key(*parts)
 
 
-class Once:
+class SeenKeys:
     """Tells of each thing whether it comes for the first time.
 
     Only so many are remembered, so that memory stays bounded; then all are forgotten.

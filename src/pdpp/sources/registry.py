@@ -13,25 +13,25 @@ GROUP = "pdpp.sources"
 
 BUILT_IN: Mapping[str, str] = MappingProxyType(
     {
-        "bank_csv": "pdpp.sources.bank_csv:BankCsv",
-        "bank_ofx": "pdpp.sources.bank_ofx:BankOfx",
-        "calendar_ics": "pdpp.sources.calendar_ics:CalendarIcs",
-        "chatgpt": "pdpp.sources.chatgpt:ChatGpt",
-        "claude_ai": "pdpp.sources.claude_ai:ClaudeAi",
-        "claude_code": "pdpp.sources.claude_code:ClaudeCode",
-        "codex": "pdpp.sources.codex:Codex",
-        "contacts_vcard": "pdpp.sources.contacts_vcard:ContactsVcard",
-        "mail": "pdpp.sources.mail:Mail",
-        "markdown": "pdpp.sources.markdown:Markdown",
-        "slack": "pdpp.sources.slack:Slack",
-        "telegram": "pdpp.sources.telegram:Telegram",
-        "whatsapp": "pdpp.sources.whatsapp:WhatsApp",
+        "bank_csv": "pdpp.sources.formats.bank_csv.source:BankCsv",
+        "bank_ofx": "pdpp.sources.formats.bank_ofx.source:BankOfx",
+        "calendar_ics": "pdpp.sources.formats.calendar_ics.source:CalendarIcs",
+        "chatgpt": "pdpp.sources.formats.chatgpt.source:ChatGpt",
+        "claude_ai": "pdpp.sources.formats.claude_ai.source:ClaudeAi",
+        "claude_code": "pdpp.sources.formats.claude_code.source:ClaudeCode",
+        "codex": "pdpp.sources.formats.codex.source:Codex",
+        "contacts_vcard": "pdpp.sources.formats.contacts_vcard.source:ContactsVcard",
+        "mail": "pdpp.sources.formats.mail.source:Mail",
+        "markdown": "pdpp.sources.formats.markdown.source:Markdown",
+        "slack": "pdpp.sources.formats.slack.source:Slack",
+        "telegram": "pdpp.sources.formats.telegram.source:Telegram",
+        "whatsapp": "pdpp.sources.formats.whatsapp.source:WhatsApp",
     }
 )
 """Each source by its connector key, as the module and the class; imported when it is asked."""
 
 
-class Broken(NamedTuple):
+class BrokenPlugin(NamedTuple):
     """A plugin that could not be loaded, and why."""
 
     name: str
@@ -58,12 +58,12 @@ def load(name: str) -> Source:
     if plugin is None:
         raise ImportRefused(f"there is no source {name!r}; there are {', '.join(names())}")
     found = _load_plugin(plugin)
-    if isinstance(found, Broken):
+    if isinstance(found, BrokenPlugin):
         raise ImportRefused(found.words)
     return found
 
 
-def every() -> Iterator[Source | Broken]:
+def every() -> Iterator[Source | BrokenPlugin]:
     """Yield every source; a plugin that fails is told and stops none of the others."""
     for name in BUILT_IN:
         yield load(name)
@@ -77,14 +77,14 @@ def _plugins() -> dict[str, EntryPoint]:
     return {point.name: point for point in found if point.name not in BUILT_IN}
 
 
-def _load_plugin(point: EntryPoint) -> Source | Broken:
+def _load_plugin(point: EntryPoint) -> Source | BrokenPlugin:
     try:
         loaded = point.load()
         made = loaded() if isinstance(loaded, type) else loaded
     except Exception as problem:  # noqa: BLE001 - a stranger's module may fail in any way
-        return Broken(point.name, f"{type(problem).__name__}: {problem}")
+        return BrokenPlugin(point.name, f"{type(problem).__name__}: {problem}")
     if not isinstance(made, Source):
-        return Broken(point.name, "it is not a pdpp.sources.Source")
+        return BrokenPlugin(point.name, "it is not a pdpp.sources.Source")
     if made.connector_key != point.name:
-        return Broken(point.name, f"its connector_key is {made.connector_key!r}")
+        return BrokenPlugin(point.name, f"its connector_key is {made.connector_key!r}")
     return made

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import orjson
 
-from pdpp.sources.item import Found, Place
-from pdpp.sources.tree import Entry, Tree
+from pdpp.sources.item import Finding, ResumePoint
+from pdpp.sources.reading.tree import FileEntry, Tree
 
 Recall = Callable[[str, str], Mapping[str, Any]]
 
@@ -28,7 +28,7 @@ class Confidence(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class OwnerChoices:
     """What the owner said: now, as names with values, and earlier, about files of one shape."""
 
     given: Mapping[str, str] = field(default_factory=dict)
@@ -57,23 +57,42 @@ class Recognition:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class ExportRefusal:
     """An export that a source knows and cannot take, with what to try instead."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A piece of an export that is read by itself: damage in it loses nothing of the others.
+class ExportPart:
+    """A piece of an export that is read by itself: damage in it loses nothing of the others."""
 
-    A part that ``grows`` is only ever added to at its end: its reader yields places and can begin
-    at one. Every other part is read from its start.
+    entry: FileEntry
+    read: Callable[[], Iterator[Finding]]
+    grows: ClassVar[bool] = False
+
+    def findings(self, start: ResumePoint) -> Iterator[Finding]:  # noqa: ARG002 - see GrowingPart
+        """Yield what the part holds, always from its start."""
+        return self.read()
+
+
+@dataclass(frozen=True, slots=True)
+class GrowingPart:
+    """A piece that is only ever added to at its end, such as a log.
+
+    Its reader yields resume points, and a later import begins at the last one.
     """
 
-    entry: Entry
-    read: Callable[[Place], Iterator[Found]]
-    grows: bool = False
+    entry: FileEntry
+    read: Callable[[ResumePoint], Iterator[Finding]]
+    grows: ClassVar[bool] = True
+
+    def findings(self, start: ResumePoint) -> Iterator[Finding]:
+        """Yield what the part holds after a resume point."""
+        return self.read(start)
+
+
+AnyPart = ExportPart | GrowingPart
 
 
 class Source(ABC):
@@ -89,16 +108,16 @@ class Source(ABC):
         return load_declaration(self.connector_key)
 
     @abstractmethod
-    def recognise(self, tree: Tree, wishes: Wishes) -> Recognition | Refusal | None:
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | ExportRefusal | None:
         """Say what this export is, by a bounded look at its content; None when it is not ours."""
 
     @abstractmethod
-    def parts(self, tree: Tree, found: Recognition) -> Iterable[Part]:
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[AnyPart]:
         """Return the pieces to read, in the order in which their records are to be written."""
 
 
 def load_declaration(connector_key: str) -> Mapping[str, Any]:
     """Return a declaration that comes with the package."""
-    place = files("pdpp.sources") / "declarations" / f"{connector_key}.json"
+    place = files("pdpp.sources.formats") / connector_key / "declaration.json"
     document: Mapping[str, Any] = orjson.loads(place.read_bytes())
     return document

@@ -115,8 +115,8 @@ MUTANTS = (
     Mutant(
         IMPORTED,
         "says nothing of what it skips",
-        (("pdpp.sources.report:Report.skip", lambda real: lambda *_: None),),
-        ("tests/sources/test_journey.py::test_everything_that_was_read_is_counted_once",),
+        (("pdpp.sources.importing.report:ImportReport.skip", lambda real: lambda *_: None),),
+        ("tests/sources/importing/test_run.py::test_everything_that_was_read_is_counted_once",),
     ),
     Mutant(
         IMPORTED,
@@ -127,9 +127,9 @@ MUTANTS = (
     Mutant(
         IMPORTED,
         "follows names that lead out of an archive",
-        (("pdpp.sources.archive:_name_problem", lambda real: lambda *_: None),),
+        (("pdpp.sources.reading.archive:_name_problem", lambda real: lambda *_: None),),
         (
-            "tests/sources/test_archive.py"
+            "tests/sources/reading/test_archive.py"
             "::test_names_that_lead_outside_are_refused_and_the_others_stay",
         ),
     ),

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpp.model.declaration import Kind
+from pdpp.sources.reading.times import zone_named
 from pdpp.sources.table.form import (
     COMMA,
     POINT,
@@ -19,7 +20,6 @@ from pdpp.sources.table.form import (
     read_word,
     reader,
 )
-from pdpp.sources.times import zone_named
 
 
 @given(

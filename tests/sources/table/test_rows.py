@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from pdpp.sources.item import Skipped
-from pdpp.sources.table.rows import Layout, Raw, layout_of, read_rows, tables
-from pdpp.sources.tree import Entry, open_tree
+from pdpp.sources.reading.tree import FileEntry, open_tree
+from pdpp.sources.table.rows import RawRow, TableLayout, layout_of, read_rows, tables
 
 
-def entry(path: Path, content: str | bytes) -> Entry:
+def entry(path: Path, content: str | bytes) -> FileEntry:
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return open_tree(path).entries[0]
 
@@ -19,24 +19,24 @@ def entry(path: Path, content: str | bytes) -> Entry:
 @pytest.mark.parametrize(
     ("name", "content", "layout"),
     [
-        ("a.csv", "a,b\n1,2\n", Layout("csv")),
-        ("a.json", '[{"a": 1}]', Layout("json", "item")),
-        ("a.json", '\ufeff [\n {"a": 1}]', Layout("json", "item")),
-        ("a.json", '{"n": 1, "rows": [{"a": 1}], "x": {}}', Layout("json", "rows.item")),
-        ("a.json", '{"a": {"b": [1]}, "rows": [\n{}]}', Layout("json", "rows.item")),
+        ("a.csv", "a,b\n1,2\n", TableLayout("csv")),
+        ("a.json", '[{"a": 1}]', TableLayout("json", "item")),
+        ("a.json", '\ufeff [\n {"a": 1}]', TableLayout("json", "item")),
+        ("a.json", '{"n": 1, "rows": [{"a": 1}], "x": {}}', TableLayout("json", "rows.item")),
+        ("a.json", '{"a": {"b": [1]}, "rows": [\n{}]}', TableLayout("json", "rows.item")),
         ("a.json", '{"deep": {"rows": [{"a": 1}]}}', None),
         ("a.json", '{"a": 1}', None),
         ("a.json", "[1, 2]", None),
-        ("a.ndjson", '{"a": 1}\n{"a": 2}\n', Layout("ndjson")),
-        ("a.txt", '{"a": 1}\n{"a": 2}\n', Layout("ndjson")),
-        ("a.jsonl", '{"a": 1}', Layout("ndjson")),
-        ("a.json", '{\n"rows": [{"a": 1}]}', Layout("json", "rows.item")),
+        ("a.ndjson", '{"a": 1}\n{"a": 2}\n', TableLayout("ndjson")),
+        ("a.txt", '{"a": 1}\n{"a": 2}\n', TableLayout("ndjson")),
+        ("a.jsonl", '{"a": 1}', TableLayout("ndjson")),
+        ("a.json", '{\n"rows": [{"a": 1}]}', TableLayout("json", "rows.item")),
         ("a.txt", "hello\nworld\n", None),
         ("a.txt", "", None),
     ],
 )
 def test_a_layout_is_found_out_by_the_beginning_of_a_file(
-    name: str, content: str, layout: Layout | None, tmp_path: Path
+    name: str, content: str, layout: TableLayout | None, tmp_path: Path
 ) -> None:
     assert layout_of(entry(tmp_path / name, content)) == layout
 
@@ -53,25 +53,25 @@ def test_rows_of_every_layout_come_with_their_names(name: str, tmp_path: Path) -
     layout = layout_of(file)
     assert layout is not None
     found = list(read_rows(file, layout))
-    assert [row.values for row in found if isinstance(row, Raw)] == written
-    assert all(isinstance(row, Raw) and row.where.startswith(name) for row in found)
+    assert [row.values for row in found if isinstance(row, RawRow)] == written
+    assert all(isinstance(row, RawRow) and row.where.startswith(name) for row in found)
 
 
 def test_rows_that_cannot_be_read_are_told(tmp_path: Path) -> None:
     csv = entry(tmp_path / "a.csv", "a,b\n1,2,3\n")
-    assert [type(row) for row in read_rows(csv, Layout("csv"))] == [Skipped]
+    assert [type(row) for row in read_rows(csv, TableLayout("csv"))] == [Skipped]
     lines = entry(tmp_path / "a.ndjson", "nonsense\n{}\n")
-    assert [type(row) for row in read_rows(lines, Layout("ndjson"))] == [Skipped, Raw]
+    assert [type(row) for row in read_rows(lines, TableLayout("ndjson"))] == [Skipped, RawRow]
     array = entry(tmp_path / "a.json", '[{"a": bad}, 5, {"a": 1}]')
-    assert [type(row) for row in read_rows(array, Layout("json", "item"))] == [
+    assert [type(row) for row in read_rows(array, TableLayout("json", "item"))] == [
         Skipped,
         Skipped,
-        Raw,
+        RawRow,
     ]
 
 
 def test_a_table_that_has_gone_is_told(tmp_path: Path) -> None:
-    [told] = read_rows(entry(tmp_path / "a.csv", "no table"), Layout("csv"))
+    [told] = read_rows(entry(tmp_path / "a.csv", "no table"), TableLayout("csv"))
     assert told == Skipped("a file that is no table", "a.csv", cut=True)
 
 

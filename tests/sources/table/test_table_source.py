@@ -18,14 +18,14 @@ from tests.sources.kit import (
 
 from pdpp.model.errors import ImportRefused
 from pdpp.model.validation import parse_declaration
-from pdpp.sources.drawer import Drawer
-from pdpp.sources.source import Wishes
+from pdpp.sources.importing.state import ImportState
+from pdpp.sources.reading.tree import open_tree
+from pdpp.sources.source import OwnerChoices
 from pdpp.sources.table import draft as draft_module
-from pdpp.sources.table.draft import Draft, draft, slug
-from pdpp.sources.table.own import Own, own_sources
-from pdpp.sources.table.plan import Plan, plan_from
+from pdpp.sources.table.draft import TableDraft, draft, slug
+from pdpp.sources.table.own import OwnTable, own_sources
+from pdpp.sources.table.plan import TablePlan, plan_from
 from pdpp.sources.table.source import TableSource
-from pdpp.sources.tree import open_tree
 
 ORDERS = (
     "Order No,Date,Customer,Amount,Paid,Comment,Website,Ref\n"
@@ -37,12 +37,14 @@ ORDERS = (
 )
 
 
-def drafted(path: Path, content: str | bytes, key: str | None = None, **settings: str) -> Draft:
+def drafted(
+    path: Path, content: str | bytes, key: str | None = None, **settings: str
+) -> TableDraft:
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return draft(open_tree(path), key, settings)
 
 
-def columns(plan: Plan) -> dict[str, str]:
+def columns(plan: TablePlan) -> dict[str, str]:
     return {column.field: column.kind for column in plan.columns}
 
 
@@ -235,7 +237,7 @@ def test_a_plan_knows_files_with_its_columns_and_no_others(tmp_path: Path) -> No
         ("{}", False),
     ):
         (tmp_path / "next.csv").write_text(content)
-        seen = source.recognise(open_tree(tmp_path / "next.csv"), Wishes())
+        seen = source.recognise(open_tree(tmp_path / "next.csv"), OwnerChoices())
         assert (seen is not None) == known
 
 
@@ -244,8 +246,8 @@ def test_objects_need_only_their_key_to_be_known(tmp_path: Path) -> None:
     keyed = TableSource(drafted(path, '{"id": "a", "n": 1}\n{"id": "b"}\n').plan)
     loose = TableSource(drafted(path, '{"n": 1, "m": 1}\n{"n": 1, "m": 1}\n', "x").plan)
     path.write_text('{"id": "c"}\n{"id": "d"}\n')
-    assert keyed.recognise(open_tree(path), Wishes()) is not None
-    assert loose.recognise(open_tree(path), Wishes()) is None
+    assert keyed.recognise(open_tree(path), OwnerChoices()) is not None
+    assert loose.recognise(open_tree(path), OwnerChoices()) is None
 
 
 # Through the program
@@ -365,7 +367,7 @@ def test_a_part_and_then_the_whole_come_to_the_same(tmp_path: Path) -> None:
         path.write_text(content)
     plan = draft(open_tree(both), None, {}).plan
     for name in ("steps", "once"):
-        Drawer(tmp_path / name).keep_plan("orders", plan.as_json())
+        ImportState(tmp_path / name).keep_plan("orders", plan.as_json())
     check_overlap(first, both, tmp_path)
 
 
@@ -388,7 +390,7 @@ def test_an_agent_finds_a_sentence_of_a_table(tmp_path: Path) -> None:
 
 def test_what_is_shown_names_the_fields_their_kinds_and_roles(tmp_path: Path) -> None:
     (tmp_path / "o.csv").write_text("id,what\n1,tea\n")
-    lines = list(Own.drafted(open_tree(tmp_path), None, {}, ()).lines())
+    lines = list(OwnTable.drafted(open_tree(tmp_path), None, {}, ()).lines())
     assert lines == [
         "A csv table as 'o'; a record is known by id",
         "  id: integer",

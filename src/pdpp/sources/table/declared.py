@@ -7,37 +7,37 @@ from pdpp.model.declaration import SCALARS, Kind, Stream
 from pdpp.model.errors import ImportRefused
 from pdpp.model.validation import parse_declaration
 from pdpp.sources.item import Skipped
+from pdpp.sources.reading.tree import Tree
 from pdpp.sources.table.draft import slug
-from pdpp.sources.table.guess import Guess
-from pdpp.sources.table.plan import Column, Plan
+from pdpp.sources.table.guess import ColumnGuess
+from pdpp.sources.table.plan import TableColumn, TablePlan
 from pdpp.sources.table.rows import read_rows, tables
-from pdpp.sources.tree import Tree
 
 _SAMPLE = 2_000
 
 
-def declared_plan(tree: Tree, document: Mapping[str, Any], stream_name: str | None) -> Plan:
+def declared_plan(tree: Tree, document: Mapping[str, Any], stream_name: str | None) -> TablePlan:
     """Match the columns of a file with the fields that the owner declared, by name."""
     stream = _stream(document, stream_name)
     for entry, layout in tables(tree):
-        guesses: dict[str, Guess] = {}
+        guesses: dict[str, ColumnGuess] = {}
         for row, _ in zip(read_rows(entry, layout), range(_SAMPLE), strict=False):
             if not isinstance(row, Skipped):
                 for name, value in row.values.items():
-                    guesses.setdefault(name, Guess(name)).see(value)
+                    guesses.setdefault(name, ColumnGuess(name)).see(value)
         columns = tuple(
             column for guess in guesses.values() if (column := _column(guess, stream)) is not None
         )
         if columns:
             key = tuple(name for name in stream.primary_key if name != "id" or _has(columns, "id"))
             time = stream.consent_time_field or ""
-            return Plan(layout.kind, layout.path, stream.name, key, time, columns, document)
+            return TablePlan(layout.kind, layout.path, stream.name, key, time, columns, document)
     raise ImportRefused(
         f"{tree.path.name} holds no table with a column named like a field of {stream.name!r}"
     )
 
 
-def _has(columns: tuple[Column, ...], field: str) -> bool:
+def _has(columns: tuple[TableColumn, ...], field: str) -> bool:
     return any(column.field == field for column in columns)
 
 
@@ -50,11 +50,11 @@ def _stream(document: Mapping[str, Any], name: str | None) -> Stream:
     return streams[name]
 
 
-def _column(guess: Guess, stream: Stream) -> Column | None:
+def _column(guess: ColumnGuess, stream: Stream) -> TableColumn | None:
     """Return the field that a column is named like, read as it is declared."""
     field = stream.fields.get(guess.name) or stream.fields.get(slug(guess.name))
     if field is None:
         return None
     found, form = guess.kind()
     kind = field.kind if field.kind in SCALARS else Kind.JSON
-    return Column(guess.name, field.name, str(kind), form if found is kind or form else "")
+    return TableColumn(guess.name, field.name, str(kind), form if found is kind or form else "")

@@ -9,10 +9,10 @@ from typing import Any
 from pdpp.model.declaration import TIMES, Kind, Role
 from pdpp.model.errors import ImportRefused
 from pdpp.sources.item import Skipped
-from pdpp.sources.table.guess import Guess
-from pdpp.sources.table.plan import Column, Plan
-from pdpp.sources.table.rows import Layout, read_rows, tables
-from pdpp.sources.tree import Entry, Tree
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.table.guess import ColumnGuess
+from pdpp.sources.table.plan import TableColumn, TablePlan
+from pdpp.sources.table.rows import TableLayout, read_rows, tables
 
 SAMPLE = 20_000
 _MOST_COLUMNS = 300
@@ -32,10 +32,10 @@ _ROLE_NAMES: Mapping[Role, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class TableDraft:
     """A plan with what it was made from."""
 
-    plan: Plan
+    plan: TablePlan
     rows: int
     whole: bool
     notes: tuple[str, ...]
@@ -46,12 +46,12 @@ class Draft:
 class _Seen:
     """The columns of a sample."""
 
-    guesses: Sequence[Guess]
+    guesses: Sequence[ColumnGuess]
     rows: int
     whole: bool
 
 
-def draft(tree: Tree, key: str | None, settings: Mapping[str, str]) -> Draft:
+def draft(tree: Tree, key: str | None, settings: Mapping[str, str]) -> TableDraft:
     """Look at the first rows of a file and say what they seem to be."""
     entry, layout = _first_table(tree)
     seen = _look(entry, layout)
@@ -62,11 +62,11 @@ def draft(tree: Tree, key: str | None, settings: Mapping[str, str]) -> Draft:
     name = key or slug(entry.base.removesuffix(entry.suffix)) or "table"
     time = next((field for field, role in roles.items() if role is Role.EVENT_TIME), "")
     document = _declaration(name, entry.base, seen.guesses, columns, roles, time)
-    plan = Plan(layout.kind, layout.path, "records", identity, time, columns, document)
-    return Draft(plan, seen.rows, seen.whole, tuple(_notes(seen, plan)), roles)
+    plan = TablePlan(layout.kind, layout.path, "records", identity, time, columns, document)
+    return TableDraft(plan, seen.rows, seen.whole, tuple(_notes(seen, plan)), roles)
 
 
-def _first_table(tree: Tree) -> tuple[Entry, Layout]:
+def _first_table(tree: Tree) -> tuple[FileEntry, TableLayout]:
     found = next(tables(tree), None)
     if found is None:
         raise ImportRefused(
@@ -76,8 +76,8 @@ def _first_table(tree: Tree) -> tuple[Entry, Layout]:
     return found
 
 
-def _look(entry: Entry, layout: Layout) -> _Seen:
-    guesses: dict[str, Guess] = {}
+def _look(entry: FileEntry, layout: TableLayout) -> _Seen:
+    guesses: dict[str, ColumnGuess] = {}
     count, whole = 0, True
     for row in read_rows(entry, layout):
         if isinstance(row, Skipped):
@@ -89,7 +89,7 @@ def _look(entry: Entry, layout: Layout) -> _Seen:
         for name, value in row.values.items():
             if name not in guesses and len(guesses) >= _MOST_COLUMNS:
                 raise ImportRefused(f"{entry.name} has more than {_MOST_COLUMNS} columns")
-            guesses.setdefault(name, Guess(name)).see(value)
+            guesses.setdefault(name, ColumnGuess(name)).see(value)
     if not count:
         raise ImportRefused(f"{entry.name} holds no rows")
     return _Seen(list(guesses.values()), count, whole)
@@ -101,7 +101,7 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:60]
 
 
-def _columns(guesses: Iterable[Guess], month_first: bool) -> tuple[Column, ...]:
+def _columns(guesses: Iterable[ColumnGuess], month_first: bool) -> tuple[TableColumn, ...]:
     taken: set[str] = {"floating"}
     columns = []
     for guess in guesses:
@@ -111,11 +111,11 @@ def _columns(guesses: Iterable[Guess], month_first: bool) -> tuple[Column, ...]:
             field, number = f"{base}_{number}", number + 1
         taken.add(field)
         kind, form = guess.kind(month_first=month_first)
-        columns.append(Column(guess.name, field, str(kind), form))
+        columns.append(TableColumn(guess.name, field, str(kind), form))
     return tuple(columns)
 
 
-def _key_columns(seen: _Seen, columns: Sequence[Column]) -> tuple[str, ...]:
+def _key_columns(seen: _Seen, columns: Sequence[TableColumn]) -> tuple[str, ...]:
     """Return the field that tells records apart: one named like an id, filled and never twice."""
     candidates = [
         column.field
@@ -133,7 +133,7 @@ def _key_rank(field: str) -> int:
     return len(_KEY_NAMES) if {*_KEY_NAMES, "no", "number"} & set(words) else len(_KEY_NAMES) + 1
 
 
-def _roles(guesses: Sequence[Guess], columns: Sequence[Column]) -> dict[str, Role]:
+def _roles(guesses: Sequence[ColumnGuess], columns: Sequence[TableColumn]) -> dict[str, Role]:
     """Give each role to the first column whose name and values suit it."""
     roles: dict[str, Role] = {}
     for role in (*_ROLE_NAMES, Role.LINK):
@@ -144,7 +144,7 @@ def _roles(guesses: Sequence[Guess], columns: Sequence[Column]) -> dict[str, Rol
     return roles
 
 
-def _suits(role: Role, guess: Guess, column: Column) -> bool:
+def _suits(role: Role, guess: ColumnGuess, column: TableColumn) -> bool:
     named = bool(set(column.field.split("_")) & set(_ROLE_NAMES.get(role, ())))
     is_text = column.kind == Kind.TEXT and not guess.is_link
     if role is Role.EVENT_TIME:
@@ -161,8 +161,8 @@ def _suits(role: Role, guess: Guess, column: Column) -> bool:
 def _declaration(
     key: str,
     file: str,
-    guesses: Sequence[Guess],
-    columns: Sequence[Column],
+    guesses: Sequence[ColumnGuess],
+    columns: Sequence[TableColumn],
     roles: Mapping[str, Role],
     time: str,
 ) -> dict[str, Any]:
@@ -189,7 +189,7 @@ def _declaration(
     }
 
 
-def _schema(columns: Sequence[Column], roles: Mapping[str, Role]) -> dict[str, Any]:
+def _schema(columns: Sequence[TableColumn], roles: Mapping[str, Role]) -> dict[str, Any]:
     properties: dict[str, Any] = {"id": {"type": "string", "description": "Name of the record"}}
     for column in columns:
         role = {"x_pdpp_role": str(roles[column.field])} if column.field in roles else {}
@@ -216,7 +216,7 @@ def _type(kind: Kind) -> dict[str, Any]:
 
 
 def _query(
-    guesses: Sequence[Guess], columns: Sequence[Column], roles: Mapping[str, Role]
+    guesses: Sequence[ColumnGuess], columns: Sequence[TableColumn], roles: Mapping[str, Role]
 ) -> dict[str, Any]:
     pairs = [(guess, column) for guess, column in zip(guesses, columns, strict=True)]
     own = [(guess, column) for guess, column in pairs if column.field != "id"]
@@ -246,7 +246,7 @@ def _query(
     }
 
 
-def _notes(seen: _Seen, plan: Plan) -> Iterable[str]:
+def _notes(seen: _Seen, plan: TablePlan) -> Iterable[str]:
     if not seen.whole:
         yield f"Only the first {seen.rows:,} rows were looked at; what differs later will be told."
     if not plan.key:

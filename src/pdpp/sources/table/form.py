@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pdpp.model.declaration import Kind
-from pdpp.sources.times import local_text, moment_text
+from pdpp.sources.reading.times import local_text, moment_text
 
 ZONED = "rfc3339"
 POINT, COMMA = ".", ","

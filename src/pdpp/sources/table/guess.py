@@ -22,7 +22,7 @@ _PROSE = 50.0
 
 
 @dataclass(slots=True)
-class Guess:
+class ColumnGuess:
     """What the values of one column have in common so far."""
 
     name: str

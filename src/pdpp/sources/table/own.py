@@ -7,26 +7,26 @@ from typing import Any
 from pdpp.model.errors import ImportRefused
 from pdpp.model.validation import parse_declaration
 from pdpp.sources import registry
-from pdpp.sources.source import Wishes
+from pdpp.sources.importing.recognition import RecognisedExport, recognise_as
+from pdpp.sources.reading.tree import Tree
+from pdpp.sources.source import OwnerChoices
 from pdpp.sources.table.declared import declared_plan
 from pdpp.sources.table.draft import draft
-from pdpp.sources.table.plan import Plan, plan_from
+from pdpp.sources.table.plan import TablePlan, plan_from
 from pdpp.sources.table.source import TableSource
-from pdpp.sources.tree import Tree
-from pdpp.sources.verdict import Verdict, judge_one
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class OwnTable:
     """A plan that is about to become a source, with remarks on it."""
 
-    plan: Plan
+    plan: TablePlan
     notes: tuple[str, ...] = ()
 
     @classmethod
     def drafted(
         cls, tree: Tree, key: str | None, settings: Mapping[str, str], taken: Collection[str]
-    ) -> "Own":
+    ) -> "OwnTable":
         """Draft a plan from what a file holds."""
         made = draft(tree, key, settings)
         parse_declaration(made.plan.declaration)
@@ -36,7 +36,7 @@ class Own:
     @classmethod
     def declared(
         cls, tree: Tree, document: Mapping[str, Any], stream: str | None, taken: Collection[str]
-    ) -> "Own":
+    ) -> "OwnTable":
         """Match a file with a declaration that the owner wrote."""
         plan = declared_plan(tree, document, stream)
         _refuse_taken(plan, [key for key in taken if key in registry.names()])
@@ -57,18 +57,18 @@ class Own:
         yield from self.notes
 
 
-def _stream(plan: Plan) -> Mapping[str, Any]:
+def _stream(plan: TablePlan) -> Mapping[str, Any]:
     streams = plan.declaration["streams"]
     found: Mapping[str, Any] = next(each for each in streams if each["name"] == plan.stream)
     return found
 
 
-def _properties(plan: Plan) -> Mapping[str, Any]:
+def _properties(plan: TablePlan) -> Mapping[str, Any]:
     found: Mapping[str, Any] = _stream(plan)["schema"]["properties"]
     return found
 
 
-def _refuse_taken(plan: Plan, taken: Collection[str]) -> None:
+def _refuse_taken(plan: TablePlan, taken: Collection[str]) -> None:
     if plan.connector_key in taken or plan.connector_key in registry.names():
         raise ImportRefused(
             f"there is a source {plan.connector_key!r} already; name this one with --as KEY"
@@ -80,6 +80,6 @@ def own_sources(plans: Iterable[Mapping[str, Any]]) -> list[TableSource]:
     return [TableSource(plan_from(plan)) for plan in plans]
 
 
-def own_verdict(tree: Tree, wishes: Wishes, own: Own) -> Verdict:
+def own_export(tree: Tree, choices: OwnerChoices, own: OwnTable) -> RecognisedExport:
     """Return what the owner's plan sees in an export."""
-    return judge_one(tree, wishes, TableSource(own.plan))
+    return recognise_as(tree, choices, TableSource(own.plan))

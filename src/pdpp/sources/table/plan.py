@@ -8,7 +8,7 @@ CSV, JSON, NDJSON = "csv", "json", "ndjson"
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """A column or member by its name in the file, the field it becomes, and how it is written.
 
     ``kind`` is a kind of the declaration; ``form`` is how a time or a number is written as text.
@@ -21,7 +21,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TablePlan:
     """How files of one shape are read; a record is known by its ``key`` fields, or its content."""
 
     layout: str
@@ -29,7 +29,7 @@ class Plan:
     stream: str
     key: tuple[str, ...]
     time: str
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     declaration: Mapping[str, Any]
 
     @property
@@ -47,14 +47,14 @@ class Plan:
         }
 
 
-def plan_from(document: Mapping[str, Any]) -> Plan:
+def plan_from(document: Mapping[str, Any]) -> TablePlan:
     """Return the plan that was kept."""
-    return Plan(
+    return TablePlan(
         layout=document["layout"],
         path=document["path"],
         stream=document["stream"],
         key=tuple(document["key"]),
         time=document["time"],
-        columns=tuple(Column(**column) for column in document["columns"]),
+        columns=tuple(TableColumn(**column) for column in document["columns"]),
         declaration=document["declaration"],
     )

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from pdpp.sources.csvtable import Row, find_table, rows
 from pdpp.sources.item import Skipped
-from pdpp.sources.jsonstream import elements
-from pdpp.sources.jsontext import NotJson, read_json
-from pdpp.sources.logs import Event, events
+from pdpp.sources.reading.csvtable import Row, find_table, rows
+from pdpp.sources.reading.jsonlines import LogEvent, events
+from pdpp.sources.reading.jsonstream import elements
+from pdpp.sources.reading.jsontext import NotJson, read_json
+from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.table.plan import CSV, JSON, NDJSON
-from pdpp.sources.tree import Entry, Tree
 
 _TOKEN = re.compile(rb'"((?:[^"\\]|\\.)*)"\s*(:?)|([\[{])|([\]}])', re.DOTALL)
 _SUFFIXES = frozenset({".csv", ".tsv", ".txt", ".json", ".ndjson", ".jsonl", ""})
@@ -18,21 +18,21 @@ _MOST_LOOKED_AT = 300
 _MARK = b"\xef\xbb\xbf"
 
 
-class Raw(NamedTuple):
+class RawRow(NamedTuple):
     """One record as it stands in the file, and where."""
 
     where: str
     values: Mapping[str, Any]
 
 
-class Layout(NamedTuple):
+class TableLayout(NamedTuple):
     """What a file is written in; ``path`` leads to the records of a JSON document."""
 
     kind: str
     path: str = ""
 
 
-def tables(tree: Tree) -> Iterator[tuple[Entry, Layout]]:
+def tables(tree: Tree) -> Iterator[tuple[FileEntry, TableLayout]]:
     """Yield the files of a tree that hold records, looking into no more than a few hundred."""
     likely = [entry for entry in tree.entries if entry.suffix in _SUFFIXES and entry.size]
     for entry in likely[:_MOST_LOOKED_AT]:
@@ -41,18 +41,18 @@ def tables(tree: Tree) -> Iterator[tuple[Entry, Layout]]:
             yield entry, layout
 
 
-def layout_of(entry: Entry) -> Layout | None:
+def layout_of(entry: FileEntry) -> TableLayout | None:
     """Find out by its beginning what a file is written in."""
     head = entry.head().removeprefix(_MARK).lstrip()
     if head.startswith(b"{") and _holds_lines(entry, head):
-        return Layout(NDJSON)
+        return TableLayout(NDJSON)
     if head[:1] in (b"[", b"{"):
         path = _path_of(head)
-        return None if path is None else Layout(JSON, path)
-    return None if find_table(entry) is None else Layout(CSV)
+        return None if path is None else TableLayout(JSON, path)
+    return None if find_table(entry) is None else TableLayout(CSV)
 
 
-def _holds_lines(entry: Entry, head: bytes) -> bool:
+def _holds_lines(entry: FileEntry, head: bytes) -> bool:
     lines = [line for line in head.split(b"\n") if line.strip()]
     if len(lines) == 1 and entry.suffix not in (".ndjson", ".jsonl"):
         return False
@@ -80,7 +80,7 @@ def _path_of(head: bytes) -> str | None:
     return None
 
 
-def read_rows(entry: Entry, layout: Layout) -> Iterator[Raw | Skipped]:
+def read_rows(entry: FileEntry, layout: TableLayout) -> Iterator[RawRow | Skipped]:
     """Yield the records of a file."""
     if layout.kind == CSV:
         return _csv_rows(entry)
@@ -89,7 +89,7 @@ def read_rows(entry: Entry, layout: Layout) -> Iterator[Raw | Skipped]:
     return _elements(entry, layout.path)
 
 
-def _csv_rows(entry: Entry) -> Iterator[Raw | Skipped]:
+def _csv_rows(entry: FileEntry) -> Iterator[RawRow | Skipped]:
     table = find_table(entry)
     if table is None:
         yield Skipped("a file that is no table", entry.name, cut=True)
@@ -97,24 +97,24 @@ def _csv_rows(entry: Entry) -> Iterator[Raw | Skipped]:
     for row in rows(entry, table):
         if isinstance(row, Row):
             named = zip(table.header, row.cells, strict=True)
-            yield Raw(
+            yield RawRow(
                 f"{entry.name} line {row.line:,}", {name: cell for name, cell in named if name}
             )
         else:
             yield row
 
 
-def _lines(entry: Entry) -> Iterator[Raw | Skipped]:
+def _lines(entry: FileEntry) -> Iterator[RawRow | Skipped]:
     for event in events(entry):
-        yield Raw(event.where, event.value) if isinstance(event, Event) else event.skipped
+        yield RawRow(event.where, event.value) if isinstance(event, LogEvent) else event.skipped
 
 
-def _elements(entry: Entry, path: str) -> Iterator[Raw | Skipped]:
+def _elements(entry: FileEntry, path: str) -> Iterator[RawRow | Skipped]:
     with entry.open() as stream:
         for found in elements(stream, path):
             if isinstance(found, Skipped):
                 yield found
             elif isinstance(found.value, dict):
-                yield Raw(f"{entry.name} {found.path} {found.number:,}", found.value)
+                yield RawRow(f"{entry.name} {found.path} {found.number:,}", found.value)
             else:
                 yield Skipped("an element that is not an object", f"{entry.name} {found.number:,}")

@@ -9,15 +9,15 @@ from typing import Any
 
 from pdpp.evidence.amount import counted
 from pdpp.model.declaration import Kind
-from pdpp.sources.csvtable import find_table
-from pdpp.sources.item import Found, Item, Place, Skipped, Unknown
+from pdpp.sources.item import Finding, Item, Skipped, Unknown
 from pdpp.sources.keys import Ordinals, digest_key, safe_key
-from pdpp.sources.source import Confidence, Part, Recognition, Source, Wishes
+from pdpp.sources.reading.csvtable import find_table
+from pdpp.sources.reading.times import zone_named
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
 from pdpp.sources.table.form import ZONED, reader
-from pdpp.sources.table.plan import CSV, Column, Plan
-from pdpp.sources.table.rows import Layout, Raw, read_rows, tables
-from pdpp.sources.times import zone_named
-from pdpp.sources.tree import Entry, Tree
+from pdpp.sources.table.plan import CSV, TableColumn, TablePlan
+from pdpp.sources.table.rows import RawRow, TableLayout, read_rows, tables
 
 _LOOKED_AT = 50
 SETTINGS: Mapping[str, str] = MappingProxyType(
@@ -33,7 +33,7 @@ class TableSource(Source):
 
     settings = SETTINGS
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: TablePlan) -> None:
         self._plan = plan
         self.connector_key = plan.connector_key
         self.label = str(plan.declaration["display"]["name"])
@@ -42,7 +42,7 @@ class TableSource(Source):
         """Return the declaration that the owner wrote or approved."""
         return self._plan.declaration
 
-    def recognise(self, tree: Tree, wishes: Wishes) -> Recognition | None:
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
         """Take the files that hold the columns of the plan; a table of just these is certain."""
         seen = {entry.name: _names(entry, layout) for entry, layout in self._tables(tree)}
         known = {column.name for column in self._plan.columns}
@@ -50,7 +50,7 @@ class TableSource(Source):
         if not names:
             return None
         same = self._plan.layout == CSV and all(seen[name] == known for name in names)
-        zone = wishes.given.get("time_zone") or ""
+        zone = choices.given.get("time_zone") or ""
         zone_named(zone)
         files = counted(len(names), "file")
         return Recognition(
@@ -61,7 +61,7 @@ class TableSource(Source):
             detail={"entries": names, "time_zone": zone},
         )
 
-    def _tables(self, tree: Tree) -> Iterator[tuple[Entry, Layout]]:
+    def _tables(self, tree: Tree) -> Iterator[tuple[FileEntry, TableLayout]]:
         return (found for found in tables(tree) if found[1].kind == self._plan.layout)
 
     def _rare(self) -> set[str]:
@@ -71,23 +71,23 @@ class TableSource(Source):
             return set()
         return {column.name for column in columns if column.field not in self._plan.key}
 
-    def parts(self, tree: Tree, found: Recognition) -> Iterable[Part]:
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each file."""
-        zone = zone_named(found.detail["time_zone"])
+        zone = zone_named(recognition.detail["time_zone"])
         return [
-            Part(entry, partial(_Reading(self._plan, zone).read, entry))
-            for entry in tree.these(found.detail["entries"])
+            ExportPart(entry, partial(_Reading(self._plan, zone).read, entry))
+            for entry in tree.these(recognition.detail["entries"])
         ]
 
 
-def _names(entry: Entry, layout: Layout) -> set[str]:
+def _names(entry: FileEntry, layout: TableLayout) -> set[str]:
     """Return the columns of a file: the header, or the members of its first objects."""
     if layout.kind == CSV:
         table = find_table(entry)
         return set() if table is None else set(table.header) - {""}
     names: set[str] = set()
     for row, _ in zip(read_rows(entry, layout), range(_LOOKED_AT), strict=False):
-        if isinstance(row, Raw):
+        if isinstance(row, RawRow):
             names |= row.values.keys()
     return names
 
@@ -96,9 +96,9 @@ def _names(entry: Entry, layout: Layout) -> set[str]:
 class _Reading:
     """The reading of one file."""
 
-    plan: Plan
+    plan: TablePlan
     zone: tzinfo | None
-    _readers: dict[str, tuple[Column, Callable[[Any], Any]]] = field(init=False)
+    _readers: dict[str, tuple[TableColumn, Callable[[Any], Any]]] = field(init=False)
     _ordinals: Ordinals = field(default_factory=Ordinals)
     _floats: bool = field(init=False)
     _told: set[str] = field(default_factory=set)
@@ -112,15 +112,15 @@ class _Reading:
             column.kind == Kind.DATE_TIME and column.form != ZONED for column in self.plan.columns
         )
 
-    def read(self, entry: Entry, place: Place) -> Iterator[Found]:  # noqa: ARG002
+    def read(self, entry: FileEntry) -> Iterator[Finding]:
         """Yield a record for each row; a cell that does not fit is told and left out."""
-        for row in read_rows(entry, Layout(self.plan.layout, self.plan.path)):
-            if isinstance(row, Raw):
+        for row in read_rows(entry, TableLayout(self.plan.layout, self.plan.path)):
+            if isinstance(row, RawRow):
                 yield from self._record(row)
             else:
                 yield row
 
-    def _record(self, row: Raw) -> Iterator[Found]:
+    def _record(self, row: RawRow) -> Iterator[Finding]:
         data: dict[str, Any] = {}
         for name, raw in row.values.items():
             known = self._readers.get(name)
@@ -138,13 +138,13 @@ class _Reading:
             data["floating"] = True
         yield Item(self.plan.stream, key, {**data, "id": key})
 
-    def _undeclared(self, name: str, where: str) -> Iterator[Found]:
+    def _undeclared(self, name: str, where: str) -> Iterator[Finding]:
         """Tell once of a column that the plan does not know."""
         if name not in self._told and len(self._told) < _LOOKED_AT:
             self._told.add(name)
             yield Skipped("a column that is not declared", f"{where}, {name[:60]}")
 
-    def _key(self, data: Mapping[str, Any], row: Raw) -> str:
+    def _key(self, data: Mapping[str, Any], row: RawRow) -> str:
         parts = [data.get(name) for name in self.plan.key]
         if parts and all(part is not None for part in parts):
             return safe_key(*(str(part).strip() for part in parts))

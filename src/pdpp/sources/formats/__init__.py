@@ -1,0 +1,1 @@
+"""Formats: one package for each kind of export, with its declaration."""

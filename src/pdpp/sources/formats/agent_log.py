@@ -1,0 +1,73 @@
+"""Agent logs: what the logs of coding agents share, one growing file of JSON lines a session."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from pdpp.evidence.amount import counted
+from pdpp.sources.formats.agent_session import AgentSession
+from pdpp.sources.item import Finding, Item, ResumePoint
+from pdpp.sources.keys import safe_key
+from pdpp.sources.reading.guard import attempt
+from pdpp.sources.reading.jsonlines import LogEvent, events
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import Confidence
+
+_LOOKED_AT = 20
+
+
+def logs_of(tree: Tree) -> list[FileEntry]:
+    """Return the files that may be logs."""
+    return [entry for entry in tree.entries if entry.suffix == ".jsonl" and entry.size]
+
+
+class LogSample(NamedTuple):
+    """What the first logs say of themselves: how many there are in words, and which layouts."""
+
+    confidence: Confidence
+    sessions: str
+    layouts: list[str]
+
+
+def look_at(tree: Tree, layouts: Callable[[FileEntry], set[str]]) -> LogSample | None:
+    """Look at the first logs; ``layouts`` is empty where one is not of the kind that is meant."""
+    logs = logs_of(tree)
+    found = [seen for entry in logs[:_LOOKED_AT] if (seen := layouts(entry))]
+    if not found:
+        return None
+    certain = len(found) == min(len(logs), _LOOKED_AT)
+    return LogSample(
+        Confidence.CERTAIN if certain else Confidence.LIKELY,
+        counted(len(logs), "session"),
+        sorted(set().union(*found)),
+    )
+
+
+class AgentLog(ABC):
+    """Reads one log. Keys begin with the log's own name: a resumed session repeats old lines."""
+
+    def __init__(self, entry: FileEntry) -> None:
+        self._entry = entry
+        self._id = safe_key(entry.base.removesuffix(".jsonl"))
+
+    def read(self, start: ResumePoint) -> Iterator[Finding]:
+        """Yield what the lines hold, and the session itself at the end."""
+        session = AgentSession(**start.state)
+        for found in events(self._entry, start.offset):
+            session.lines += 1
+            if isinstance(found, LogEvent):
+                yield from attempt(self._event(found, session), found.where)
+            else:
+                yield found.skipped
+            if found.closed:
+                yield ResumePoint(found.end, session.state())
+        if session.messages:
+            yield Item("sessions", self._id, session.record(self._id), session.last)
+
+    @abstractmethod
+    def _event(self, event: LogEvent, session: AgentSession) -> Iterator[Finding]:
+        """Yield what one line holds."""
+
+    def _item(self, stream: str, name: str, at: str, data: dict[str, Any]) -> Item:
+        key = safe_key(self._id, name)
+        return Item(stream, key, {"id": key, "session_id": self._id, "sent_at": at, **data}, at)

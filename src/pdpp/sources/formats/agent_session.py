@@ -1,0 +1,76 @@
+"""Agent sessions: what is known of a session while its log is read line by line."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+TITLE_CHARS = 120
+
+
+@dataclass(slots=True)
+class AgentSession:
+    """A session so far; as ``state`` it travels with the place where reading stopped."""
+
+    title: str = ""
+    prompt: str = ""
+    facts: dict[str, str] = field(default_factory=dict)
+    first: str = ""
+    last: str = ""
+    messages: int = 0
+    lines: int = 0
+
+    def state(self) -> dict[str, Any]:
+        """Return everything as JSON data; ``asdict`` would take longer than reading a line."""
+        return {
+            "title": self.title,
+            "prompt": self.prompt,
+            "facts": self.facts.copy(),
+            "first": self.first,
+            "last": self.last,
+            "messages": self.messages,
+            "lines": self.lines,
+        }
+
+    def name(self, title: Any) -> None:
+        """Take in a title; the first one stays."""
+        self.title = self.title or str(title)[:TITLE_CHARS]
+
+    def learn(self, name: str, value: Any, *, anew: bool = False) -> None:
+        """Take in a fact; the first one stays unless a later one counts ``anew``."""
+        if isinstance(value, str) and value and (anew or name not in self.facts):
+            self.facts[name] = value
+
+    def hear(self, role: str, text: str, at: str) -> None:
+        """Take in one message; the first that no program wrote in tags gives the title."""
+        self.first, self.last = self.first or at, at
+        self.messages += 1
+        if not self.prompt and role == "user" and not text.lstrip().startswith("<"):
+            self.prompt = " ".join(text.split())[:TITLE_CHARS]
+
+    def record(self, key: str) -> dict[str, Any]:
+        """Return the record of the session."""
+        return {
+            "id": key,
+            "title": self.title or self.prompt or key,
+            "message_count": self.messages,
+            "started_at": self.first,
+            "ended_at": self.last,
+            **self.facts,
+        }
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Return the texts that say anything, as paragraphs."""
+    return "\n\n".join(text for text in texts if text.strip())
+
+
+def spelled(given: Any) -> str:
+    """Return what a tool was given as text that can be read and searched."""
+    if not isinstance(given, Mapping):
+        return str(given)
+    return "\n".join(f"{name}: {_inline(value)}" for name, value in given.items())
+
+
+def _inline(value: Any) -> str:
+    words = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    return " ".join(value) if words else str(value)

@@ -1,0 +1,1 @@
+"""Bank statements as CSV tables."""

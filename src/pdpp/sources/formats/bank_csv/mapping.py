@@ -1,0 +1,182 @@
+"""Mappings: which column of a bank's table is what, found by its names or told by the owner."""
+
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from pdpp.model.errors import ImportRefused
+from pdpp.sources.reading.csvtable import CsvTable, Row, rows
+from pdpp.sources.reading.money import exact
+from pdpp.sources.reading.tree import FileEntry
+from pdpp.sources.table.form import TIME_FORMS, ZONED, is_time_like, read_number, read_time
+
+COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "date": (
+            "date",
+            "booking date",
+            "transaction date",
+            "posting date",
+            "posted date",
+            "completed date",
+            "buchungstag",
+            "buchungsdatum",
+            "datum",
+            "fecha",
+            "fecha operación",
+            "data",
+            "data mov.",
+            "data movimento",
+            "date opération",
+            "date de comptabilisation",
+            "data contabile",
+        ),
+        "amount": (
+            "amount",
+            "transaction amount",
+            "betrag",
+            "betrag (eur)",
+            "umsatz",
+            "importe",
+            "valor",
+            "montante",
+            "montant",
+            "importo",
+            "bedrag",
+        ),
+        "money_out": ("debit", "withdrawal", "paid out", "money out", "soll", "débito", "débit"),
+        "money_in": ("credit", "deposit", "paid in", "money in", "haben", "crédito", "crédit"),
+        "payee": (
+            "payee",
+            "name",
+            "merchant",
+            "counterparty",
+            "beguenstigter/zahlungspflichtiger",
+            "begünstigter/zahlungspflichtiger",
+            "auftraggeber/empfänger",
+            "empfänger",
+            "beneficiario",
+            "destinatário",
+            "tiers",
+        ),
+        "memo": (
+            "description",
+            "memo",
+            "details",
+            "reference",
+            "narrative",
+            "verwendungszweck",
+            "buchungstext",
+            "concepto",
+            "descrição",
+            "libellé",
+            "descrizione",
+            "omschrijving",
+        ),
+        "balance": ("balance", "running balance", "saldo", "solde", "kontostand"),
+        "currency": ("currency", "währung", "waehrung", "moneda", "moeda", "devise", "valuta"),
+    }
+)
+"""The names that banks give to columns, in several languages."""
+
+_SAMPLE_ROWS = 2_000
+DECIMALS = (".", ",")
+
+
+class ColumnMapping(NamedTuple):
+    """Where each value of a transaction stands, and how dates and amounts are written."""
+
+    columns: Mapping[str, int]
+    date_form: str
+    decimal: str
+    header: tuple[str, ...]
+
+    def words(self) -> str:
+        """Return the mapping as a person reads it."""
+        told = [f"{name} ← {self.header[at]!r}" for name, at in self.columns.items()]
+        return f"{', '.join(told)}; dates as {self.date_form}, decimals after {self.decimal!r}"
+
+    def remembered(self) -> dict[str, str]:
+        """Return the mapping as it is kept for files of the same shape."""
+        told = {name: self.header[at] for name, at in self.columns.items()}
+        return {**told, "date_form": self.date_form, "decimal": self.decimal}
+
+
+def make_plan(entry: FileEntry, table: CsvTable, told: Mapping[str, str]) -> ColumnMapping | None:
+    """Return how a table is read; None where nothing in it is a date or an amount."""
+    columns = _columns(table.header, told)
+    moves = {"amount"} <= columns.keys() or {"money_in", "money_out"} & columns.keys()
+    if "date" not in columns or not moves:
+        return None
+    sample = [row for row in islice(rows(entry, table), _SAMPLE_ROWS) if isinstance(row, Row)]
+    form = told.get("date_form") or _date_form(row.cells[columns["date"]] for row in sample)
+    if form is None:
+        return None
+    if form not in TIME_FORMS:
+        raise ImportRefused(f"date_form is one such as %d.%m.%Y, not {form!r}")
+    amounts = [columns[name] for name in ("amount", "money_in", "money_out") if name in columns]
+    decimal = told.get("decimal") or _decimal(row.cells[at] for row in sample for at in amounts)
+    if decimal not in DECIMALS:
+        raise ImportRefused(f"decimal is a point or a comma, not {decimal!r}")
+    return ColumnMapping(columns, form, decimal, table.header)
+
+
+def _columns(header: tuple[str, ...], told: Mapping[str, str]) -> dict[str, int]:
+    folded = [name.strip().casefold() for name in header]
+    found: dict[str, int] = {}
+    for name, known in COLUMNS.items():
+        wish = told.get(name)
+        if wish is not None:
+            if wish.strip().casefold() not in folded:
+                listed = ", ".join(repr(column) for column in header)
+                raise ImportRefused(f"there is no column {wish!r}; there are {listed}")
+            found[name] = folded.index(wish.strip().casefold())
+        else:
+            at = next((folded.index(each) for each in known if each in folded), None)
+            if at is not None and at not in found.values():
+                found[name] = at
+    return found
+
+
+def _date_form(texts: Iterable[str]) -> str | None:
+    """Return the one way to write dates that fits every row; of two the more usual."""
+    left = [form for form in TIME_FORMS if form != ZONED] + [ZONED]
+    seen = False
+    for text in texts:
+        if not text.strip():
+            continue
+        seen = True
+        if not is_time_like(text.strip()):
+            return None
+        left = [form for form in left if read_time(text, form, None) is not None]
+    return left[0] if seen and left else None
+
+
+def _decimal(texts: Iterable[str]) -> str:
+    """Return the sign before decimals that fits every amount; the point where both do."""
+    left = list(DECIMALS)
+    for text in texts:
+        bare = bare_amount(text)
+        if bare:
+            left = [sign for sign in left if read_number(bare, sign) is not None] or left
+    return left[0]
+
+
+def bare_amount(text: str) -> str:
+    """Return an amount without its currency, the sign in front."""
+    bare = "".join(letter for letter in text if letter in "0123456789.,-+ '\u2212\u00a0\u202f")
+    bare = bare.strip().replace("\u2212", "-")
+    if bare.endswith(("-", "+")):
+        bare = bare[-1] + bare[:-1]
+    return f"-{bare}" if "(" in text and ")" in text and bare else bare
+
+
+def read_amount(text: str, decimal: str) -> Any:
+    """Return an exact amount, or None where there is none."""
+    bare = bare_amount(text)
+    if not bare or read_number(bare, decimal) is None:
+        return None
+    thousands = "," if decimal == "." else "."
+    plain = "".join(letter for letter in bare if letter not in f"{thousands} '\u00a0\u202f")
+    return exact(plain.replace(",", "."))

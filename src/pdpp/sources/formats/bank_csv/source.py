@@ -1,0 +1,143 @@
+"""Bank statements as CSV tables, whose columns the owner maps once."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from pdpp.sources.formats.bank_csv.mapping import COLUMNS, ColumnMapping, make_plan, read_amount
+from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import Ordinals
+from pdpp.sources.reading.csvtable import CsvTable, Row, find_table, rows
+from pdpp.sources.reading.guard import attempt
+from pdpp.sources.reading.money import members
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import (
+    Confidence,
+    ExportPart,
+    ExportRefusal,
+    OwnerChoices,
+    Recognition,
+    Source,
+)
+from pdpp.sources.table.form import read_time
+
+_PATTERNS = ("*.csv", "*.CSV", "*.tsv")
+
+
+class BankCsv(Source):
+    """Tables of transactions as banks offer them for download."""
+
+    connector_key = "bank_csv"
+    label = "Bank statement (CSV)"
+    settings = MappingProxyType(
+        {
+            **{name: f"Column with the {name.replace('_', ' ')}." for name in COLUMNS},
+            "date_form": "How dates are written, such as %d.%m.%Y.",
+            "decimal": "Sign before decimals: a point or a comma.",
+            "account": "What to call the account.",
+        }
+    )
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | ExportRefusal | None:
+        """Look for a table with dates and amounts, in columns known by name or told."""
+        entries = list(tree.entries) if tree.kind == "file" else tree.named(*_PATTERNS)
+        tables = [(entry, table) for entry in entries[:1] if (table := find_table(entry))]
+        if len(entries) != 1 or not tables:
+            return None
+        entry, table = tables[0]
+        shape = "\t".join(table.header)
+        kept = choices.recall(self.connector_key, shape)
+        told = {**{name: str(value) for name, value in kept.items()}, **choices.given}
+        plan = make_plan(entry, table, told)
+        if plan is None:
+            return _refusal(table) if set(choices.given) & set(self.settings) else None
+        account = told.get("account") or tree.path.stem
+        return Recognition(
+            Confidence.LIKELY,
+            "a table of transactions" + (", mapped as before" if kept else ""),
+            account=f"Bank ({account})",
+            identity=account,
+            notes=(f"read as: {plan.words()}; say --set NAME=COLUMN where that is wrong",),
+            shape=shape,
+            remember={**plan.remembered(), "account": account},
+            detail={"entry": entry.name, "table": table, "plan": plan},
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return the one table."""
+        entry = tree.get(recognition.detail["entry"])
+        if entry is not None:
+            read = partial(_read, entry, recognition.detail["table"], recognition.detail["plan"])
+            yield ExportPart(entry, read)
+
+
+def _refusal(table: CsvTable) -> ExportRefusal:
+    listed = ", ".join(repr(name) for name in table.header if name)
+    return ExportRefusal(
+        "the table needs a date and an amount: say --set date=COLUMN and --set amount=COLUMN "
+        f"(or money_in and money_out); its columns are {listed}"
+    )
+
+
+def _read(entry: FileEntry, table: CsvTable, plan: ColumnMapping) -> Iterator[Finding]:
+    ordinals = Ordinals()
+    for row in rows(entry, table):
+        if isinstance(row, Skipped):
+            yield row
+        else:
+            where = f"{entry.name} line {row.line:,}"
+            yield from attempt(_transaction(row, plan, ordinals, where), where)
+
+
+def _transaction(
+    row: Row, plan: ColumnMapping, ordinals: Ordinals, where: str
+) -> Iterator[Finding]:
+    def cell(name: str) -> str:
+        at = plan.columns.get(name)
+        return "" if at is None else row.cells[at].strip()
+
+    day = read_time(cell("date"), plan.date_form, None)
+    amount = _amount(cell, plan)
+    if day is None or amount is None:
+        yield Unknown("a row without a date or an amount", where)
+        return
+    day = day[:10]
+    payee, memo = cell("payee"), cell("memo")
+    key = ordinals.key(day, format(amount.normalize(), "f"), payee, memo)
+    balance = read_amount(cell("balance"), plan.decimal)
+    others = _others(row, plan)
+    data: dict[str, Any] = {
+        "id": key,
+        "booked_on": day,
+        "payee": payee,
+        "memo": memo,
+        "currency": cell("currency"),
+        "other": others or None,
+        **members("amount", amount),
+        **(members("balance", balance) if balance is not None else {}),
+    }
+    yield Item("transactions", key, present(data, ""), f"{day}T00:00:00Z")
+
+
+def _amount(cell: Any, plan: ColumnMapping) -> Decimal | None:
+    """Return what moved: one column with a sign, or what came in less what went out."""
+    if "amount" in plan.columns:
+        found = read_amount(cell("amount"), plan.decimal)
+        return found if isinstance(found, Decimal) else None
+    came = read_amount(cell("money_in"), plan.decimal)
+    went = read_amount(cell("money_out"), plan.decimal)
+    if came is None and went is None:
+        return None
+    return Decimal(came or 0) - abs(Decimal(went or 0))
+
+
+def _others(row: Row, plan: ColumnMapping) -> Mapping[str, str]:
+    """Return the columns that mean nothing to us, under their own names."""
+    taken = set(plan.columns.values())
+    return {
+        name: cell.strip()
+        for at, (name, cell) in enumerate(zip(plan.header, row.cells, strict=True))
+        if at not in taken and name and cell.strip()
+    }

@@ -1,0 +1,196 @@
+"""Bank statements as OFX or QFX files: version 1 is SGML, version 2 is XML."""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta, timezone
+from functools import partial
+from typing import Any
+
+from pdpp.sources.formats.bank_ofx.statement import (
+    BankMovement,
+    BankStatement,
+    ForeignStatement,
+    StatementEnd,
+    statements,
+)
+from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import digest_key, safe_key
+from pdpp.sources.reading.guard import attempt
+from pdpp.sources.reading.money import exact, members
+from pdpp.sources.reading.tags import tags
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+
+_MOST_REMEMBERED = 500_000
+_HEADER = re.compile(rb"OFXHEADER\s*[:=]")
+_ROOT = re.compile(rb"<OFX>", re.IGNORECASE)
+_VERSION = re.compile(rb"VERSION\s*[:=]\s*[\"']?(\d{3})")
+_CHARSET = re.compile(rb"CHARSET\s*:\s*(\S+)")
+_ENCODING = re.compile(rb"encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
+_LEAF = rb"<%s>\s*([^<\r\n]{1,80})"
+_MOMENT = re.compile(
+    r"(\d{4})(\d{2})(\d{2})(?:(\d{2})(\d{2})(?:(\d{2})(?:\.\d{1,6})?)?)?"
+    r"(?:\[([+-]?\d{1,2}(?:\.\d{1,2})?)(?::[^\]]*)?\])?\Z"
+)
+_ENCODINGS = {b"1252": "cp1252", b"UTF-8": "utf-8", b"NONE": "utf-8", b"8859-1": "latin-1"}
+
+
+class BankOfx(Source):
+    """Statements that a bank hands out for programs such as Quicken or GnuCash."""
+
+    connector_key = "bank_ofx"
+    label = "Bank statement (OFX or QFX)"
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look for the header and the root that only this format has."""
+        found = [entry for entry in _candidates(tree) if _is_ofx(entry.head())]
+        if not found:
+            return None
+        head = found[0].head()
+        version = _VERSION.search(head)
+        kind = f"OFX {version.group(1).decode()}" if version else "OFX"
+        bank = _leaf(head, b"ORG") or "Bank"
+        number = _leaf(head, b"ACCTID")
+        files = f", {len(found)} files" if len(found) > 1 else ""
+        return Recognition(
+            Confidence.CERTAIN,
+            kind + files,
+            account=f"{bank} …{number[-4:]}" if number and len(found) == 1 else bank,
+            identity=digest_key(bank, number or "") if len(found) == 1 else bank,
+            detail={"entries": [entry.name for entry in found]},
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return one part for each statement file."""
+        for entry in tree.these(recognition.detail["entries"]):
+            yield ExportPart(entry, partial(_read, entry))
+
+
+def _candidates(tree: Tree) -> list[FileEntry]:
+    return list(tree.entries) if tree.kind == "file" else tree.named("*.[oOqQ][fF][xX]")
+
+
+def _is_ofx(head: bytes) -> bool:
+    return bool(_ROOT.search(head)) and (bool(_HEADER.search(head)) or b"<SIGNONMSGSRSV1>" in head)
+
+
+def _leaf(head: bytes, name: bytes) -> str | None:
+    found = re.search(_LEAF % name, head, re.IGNORECASE)
+    return found.group(1).decode(_encoding(head), "replace").strip() if found else None
+
+
+def _encoding(head: bytes) -> str:
+    """Return how a file's text is written; banks without a word on it mean Windows' letters."""
+    declared = _ENCODING.search(head)
+    if declared is not None:
+        try:
+            "".encode(declared.group(1).decode())
+        except (LookupError, UnicodeError):
+            return "utf-8"
+        return declared.group(1).decode()
+    charset = _CHARSET.search(head)
+    if b"ENCODING:UTF-8" in head.replace(b" ", b"").upper():
+        return "utf-8"
+    return _ENCODINGS.get(charset.group(1).upper(), "cp1252") if charset else "utf-8"
+
+
+def _read(entry: FileEntry) -> Iterator[Finding]:
+    seen: dict[str, str] = {}
+    with entry.open() as stream:
+        for found in statements(tags(stream, _encoding(entry.head()))):
+            if found is None:
+                yield Skipped("the file ends in the middle", entry.name, cut=True)
+            elif isinstance(found, ForeignStatement):
+                yield Skipped("a statement about investments", f"{entry.name} {found.name}")
+            elif isinstance(found, BankMovement):
+                where = f"{entry.name} transaction {found.number}"
+                yield from attempt(_transaction(found, seen, where), where)
+            else:
+                yield from attempt(_account(found), f"{entry.name} account")
+
+
+def _account(closing: StatementEnd) -> Iterator[Finding]:
+    statement = closing.statement
+    if not statement.account.get("ACCTID"):
+        yield Unknown("a statement without an account", "STMTRS")
+        return
+    key = _account_key(statement)
+    data: dict[str, Any] = {
+        "id": key,
+        "number": statement.account["ACCTID"],
+        "bank_id": statement.account.get("BANKID"),
+        "kind": statement.account.get("ACCTTYPE", "CREDITCARD"),
+        "currency": statement.leaves.get("CURDEF"),
+    }
+    for name, leaves in statement.balances.items():
+        amount = exact(leaves.get("BALAMT", ""))
+        if amount is not None:
+            data |= members(f"{name}_balance", amount)
+    day, _ = _moment(statement.balances.get("ledger", {}).get("DTASOF", ""))
+    yield Item("accounts", key, present({**data, "balance_on": day}, ""))
+
+
+def _transaction(movement: BankMovement, seen: dict[str, str], where: str) -> Iterator[Finding]:
+    leaves, statement = movement.leaves, movement.statement
+    day, moment = _moment(leaves.get("DTPOSTED", ""))
+    amount = exact(leaves.get("TRNAMT", ""))
+    if day is None or amount is None or not statement.account.get("ACCTID"):
+        yield Unknown("a transaction without a date, an amount or an account", where)
+        return
+    data: dict[str, Any] = {
+        "account_id": _account_key(statement),
+        "posted_on": day,
+        "posted_at": moment,
+        "kind": leaves.get("TRNTYPE"),
+        "payee": leaves.get("NAME") or leaves.get("PAYEE.NAME"),
+        "memo": leaves.get("MEMO"),
+        "check_number": leaves.get("CHECKNUM"),
+        "currency": leaves.get("CURRENCY.CURSYM") or statement.leaves.get("CURDEF"),
+        **members("amount", amount),
+    }
+    data = present(data, "")
+    key = _key(leaves.get("FITID"), data, seen)
+    if key is None:
+        yield Skipped("a transaction that stands twice", where)
+        return
+    yield Item("transactions", key, {"id": key, **data}, moment or f"{day}T00:00:00Z")
+
+
+def _key(number: str | None, data: dict[str, Any], seen: dict[str, str]) -> str | None:
+    """Return the bank's own name for a transaction, or one made of its content.
+
+    Some banks give one name to two transactions; the second then has its content in its key. None
+    says that exactly this one was there before.
+    """
+    digest = digest_key(*(f"{name}={data[name]}" for name in sorted(data)))
+    key = safe_key(data["account_id"], number) if number else f"{data['account_id']}.{digest}"
+    if len(seen) >= _MOST_REMEMBERED:
+        seen.clear()
+    if seen.get(key, digest) != digest:
+        key = f"{key}-{digest[:8]}"
+    if key in seen:
+        return None
+    seen[key] = digest
+    return key
+
+
+def _account_key(statement: BankStatement) -> str:
+    account = statement.account
+    return digest_key(account.get("BANKID", ""), account["ACCTID"])[:16]
+
+
+def _moment(text: str) -> tuple[str | None, str | None]:
+    """Return the day that a time names, and the moment itself where its zone is known."""
+    found = _MOMENT.match(text.strip())
+    if found is None:
+        return None, None
+    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
+    try:
+        moment = datetime(year, month, day, hour, minute, second)  # noqa: DTZ001 - the zone follows
+    except ValueError:
+        return None, None
+    zone = found.group(7)
+    if zone is None:
+        return moment.date().isoformat(), None
+    offset = timezone(timedelta(minutes=round(float(zone) * 60)))
+    return moment.date().isoformat(), moment.replace(tzinfo=offset).isoformat()

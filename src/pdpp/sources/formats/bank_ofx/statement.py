@@ -1,0 +1,96 @@
+"""Statements: what a bank's OFX file says of accounts and of the money that moved."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from pdpp.sources.reading.tags import Tag
+
+_ACCOUNT = {"BANKACCTFROM", "CCACCTFROM"}
+_BALANCES = {"LEDGERBAL": "ledger", "AVAILBAL": "available"}
+_STATEMENTS = {"STMTRS", "CCSTMTRS"}
+_INVESTMENTS = {"INVSTMTRS", "INVSTMTMSGSRSV1"}
+_AGGREGATES = (
+    {"STMTTRN", "CURRENCY", "ORIGCURRENCY", "PAYEE", "BANKTRANLIST", "BANKACCTTO", "CCACCTTO"}
+    | _ACCOUNT
+    | set(_BALANCES)
+    | _STATEMENTS
+    | _INVESTMENTS
+)
+Leaves = dict[str, str]
+
+
+@dataclass(slots=True)
+class BankStatement:
+    """One account as far as it has been read: its names, its currency and its balances."""
+
+    leaves: Leaves = field(default_factory=dict)
+    account: Leaves = field(default_factory=dict)
+    balances: dict[str, Leaves] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BankMovement:
+    """One transaction as it stands; members of what is nested in it carry a dot."""
+
+    statement: BankStatement
+    leaves: Leaves
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class StatementEnd:
+    """The end of a statement: everything about its account is known now."""
+
+    statement: BankStatement
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignStatement:
+    """A part of the file that is about something else, such as shares."""
+
+    name: str
+
+
+def statements(
+    found: Iterable[Tag],
+) -> Iterator[BankMovement | StatementEnd | ForeignStatement | None]:
+    """Yield what a stream of tags tells, and at last None where it ended inside a statement."""
+    path: list[str] = []
+    statement = BankStatement()
+    movement: Leaves = {}
+    number, ended = 0, False
+    for tag in found:
+        name = tag.name.removeprefix("/")
+        if tag.name.startswith("/"):
+            ended = ended or name == "OFX"
+            if name not in path:
+                continue
+            del path[path.index(name) :]
+            if name == "STMTTRN":
+                number += 1
+                yield BankMovement(statement, movement, number)
+                movement = {}
+            elif name in _STATEMENTS:
+                yield StatementEnd(statement)
+                statement = BankStatement()
+        elif tag.text or name not in _AGGREGATES:
+            _keep(tag, path, statement, movement)
+        else:
+            if name in _INVESTMENTS and not _INVESTMENTS & set(path):
+                yield ForeignStatement(name)
+            path.append(name)
+    if path or not ended:
+        yield None
+
+
+def _keep(tag: Tag, path: list[str], statement: BankStatement, movement: Leaves) -> None:
+    """Put a value where it belongs; the first of a name counts."""
+    if "STMTTRN" in path:
+        inner = path[path.index("STMTTRN") + 1 :]
+        movement.setdefault(".".join([*inner, tag.name]), tag.text)
+    elif path and path[-1] in _ACCOUNT:
+        statement.account.setdefault(tag.name, tag.text)
+    elif path and path[-1] in _BALANCES:
+        statement.balances.setdefault(_BALANCES[path[-1]], {}).setdefault(tag.name, tag.text)
+    elif path and path[-1] in _STATEMENTS:
+        statement.leaves.setdefault(tag.name, tag.text)

@@ -1,0 +1,1 @@
+"""Calendars as ICS files."""

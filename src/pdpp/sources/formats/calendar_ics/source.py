@@ -1,0 +1,259 @@
+"""Calendars as ICS files: events and tasks, with their zones, repeats and exceptions."""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime, timedelta
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import SeenKeys, digest_key, safe_key
+from pdpp.sources.reading.components import LooseLine, TextComponent, components
+from pdpp.sources.reading.guard import attempt
+from pdpp.sources.reading.times import local_text, zone_named
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+
+if TYPE_CHECKING:
+    from icalendar import Component
+
+_KINDS = {"VEVENT": "events", "VTODO": "tasks", "VJOURNAL": "", "VFREEBUSY": "", "VTIMEZONE": ""}
+_START = re.compile(rb"\s*BEGIN:VCALENDAR\s*$", re.MULTILINE | re.IGNORECASE)
+_LINE = r"^%s[;:](?:[^:\r\n]*:)?([^\r\n]{1,200})"
+_ENDED = "the file ends in the middle"
+
+
+class CalendarIcs(Source):
+    """Calendars as every calendar program hands them out."""
+
+    connector_key = "calendar_ics"
+    label = "Calendar (ICS)"
+    settings = MappingProxyType(
+        {"time_zone": "Zone of times that name none, such as Europe/Lisbon."}
+    )
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
+        """Look for calendars by how they begin."""
+        found = [entry for entry in _candidates(tree) if _START.match(entry.head(4_096))]
+        if not found:
+            return None
+        zone_named(choices.given.get("time_zone"))
+        names = [_calendar_name(entry) for entry in found]
+        maker = _property(found[0], "PRODID") or "an unknown program"
+        many = f"{len(found)} calendars, " if len(found) > 1 else ""
+        return Recognition(
+            Confidence.CERTAIN,
+            f"{many}made by {maker}",
+            account=names[0] if len(names) == 1 else tree.path.stem,
+            detail={
+                "entries": [entry.name for entry in found],
+                "time_zone": choices.given.get("time_zone"),
+            },
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return one part for each calendar."""
+        several = len(recognition.detail["entries"]) > 1
+        for entry in tree.these(recognition.detail["entries"]):
+            yield ExportPart(entry, partial(_read, entry, recognition.detail["time_zone"], several))
+
+
+def _candidates(tree: Tree) -> list[FileEntry]:
+    return list(tree.entries) if tree.kind == "file" else tree.named("*.ics", "*.ICS")
+
+
+def _property(entry: FileEntry, name: str) -> str | None:
+    head = entry.head().decode("utf-8", "replace")
+    found = re.search(_LINE % name, head, re.MULTILINE | re.IGNORECASE)
+    return found.group(1).strip() if found else None
+
+
+def _calendar_name(entry: FileEntry) -> str:
+    named = _property(entry, "X-WR-CALNAME") or _property(entry, "NAME")
+    return named or entry.base.rpartition(".")[0] or entry.base
+
+
+class _Reader:
+    """What is known of a calendar while its entries are read."""
+
+    def __init__(self, entry: FileEntry, zone: str | None, several: bool) -> None:
+        self.entry = entry
+        self.calendar = _calendar_name(entry)
+        self.zone = zone_named(zone)
+        self._prefix = (digest_key(self.calendar)[:8],) if several else ()
+        self.seen = SeenKeys()
+
+    def key(self, *parts: str) -> str:
+        """Return a key; one event may stand in several calendars of an export."""
+        return safe_key(*self._prefix, *parts)
+
+
+def _read(entry: FileEntry, zone: str | None, several: bool) -> Iterator[Finding]:
+    reader, ended = _Reader(entry, zone, several), False
+    with reader.entry.open() as stream:
+        for found in components(stream, _KINDS):
+            if isinstance(found, LooseLine):
+                ended = ended or found.line.strip().upper() == "END:VCALENDAR"
+            elif isinstance(found, Skipped):
+                ended = ended or found.cut
+                yield found._replace(example=f"{reader.entry.name} {found.example}")
+            else:
+                where = f"{reader.entry.name} {found.kind} {found.number}"
+                yield from attempt(_component(reader, found, where), where)
+    if not ended:
+        yield Skipped(_ENDED, reader.entry.name, cut=True)
+
+
+def _component(reader: _Reader, block: TextComponent, where: str) -> Iterator[Finding]:
+    from icalendar import Calendar
+
+    if block.kind == "VTIMEZONE":
+        Calendar.from_ical(f"BEGIN:VCALENDAR\r\n{block.text}END:VCALENDAR\r\n")
+        return
+    stream = _KINDS[block.kind]
+    if not stream:
+        yield Skipped("neither an event nor a task", where)
+        return
+    component = Calendar.from_ical(block.text)
+    key = _key(reader, component, block)
+    if not reader.seen.first(f"{stream} {key}"):
+        yield Skipped("an entry that stands twice", where)
+        return
+    yield from _entry(reader, stream, key, component, where)
+
+
+def _key(reader: _Reader, component: "Component", block: TextComponent) -> str:
+    """Return the calendar's own name for an entry; one occurrence of many has its own."""
+    uid = str(component.get("UID", ""))
+    if not uid:
+        return reader.key(digest_key(block.text))
+    occurrence = component.get("RECURRENCE-ID")
+    if occurrence is None:
+        return reader.key(uid)
+    return reader.key(uid, occurrence.to_ical().decode())
+
+
+def _entry(
+    reader: _Reader, stream: str, key: str, component: "Component", where: str
+) -> Iterator[Finding]:
+    begin = _when(component, "DTSTART") or _when(component, "DUE")
+    if begin is None and stream == "events":
+        yield Unknown("an event without a time", where)
+        return
+    data: dict[str, Any] = {
+        "id": key,
+        "calendar": reader.calendar,
+        "title": _text(component, "SUMMARY") or "(no title)",
+        "notes": _text(component, "DESCRIPTION"),
+        "status": _text(component, "STATUS"),
+        "link": _text(component, "URL"),
+        "categories": _categories(component),
+        "repeats": _raw(component, "RRULE"),
+        "updated_at": _moment(reader, _when(component, "LAST-MODIFIED")),
+        **(_event(reader, component, begin) if stream == "events" else _task(reader, component)),
+    }
+    if begin is not None:
+        data |= _span(reader, begin)
+    yield Item(stream, key, present(data, "", []), data["updated_at"])
+
+
+def _span(reader: _Reader, begin: date) -> dict[str, Any]:
+    text, floating = _written(reader, begin)
+    return {"starts_at": text, "floating": floating, "all_day": not isinstance(begin, datetime)}
+
+
+def _event(reader: _Reader, component: "Component", begin: date | None) -> dict[str, Any]:
+    return {
+        "ends_at": _moment(reader, _end(component, begin)),
+        "location": _text(component, "LOCATION"),
+        "organizer": _person(component.get("ORGANIZER")),
+        "attendees": [_person(each) for each in _several(component, "ATTENDEE")],
+        "except_at": [
+            text for each in _exceptions(component) if (text := _moment(reader, each)) is not None
+        ],
+        "occurrence_of": _text(component, "UID") if component.get("RECURRENCE-ID") else None,
+        "time_zone": _zone_name(component),
+    }
+
+
+def _task(reader: _Reader, component: "Component") -> dict[str, Any]:
+    return {
+        "due_at": _moment(reader, _when(component, "DUE")),
+        "completed_at": _moment(reader, _when(component, "COMPLETED")),
+    }
+
+
+def _when(component: "Component", name: str) -> date | None:
+    held = component.get(name)
+    found = getattr(held, "dt", None)
+    return found if isinstance(found, date) else None
+
+
+def _end(component: "Component", begin: date | None) -> date | None:
+    end = _when(component, "DTEND")
+    length = getattr(component.get("DURATION"), "dt", None)
+    if end is None and begin is not None and isinstance(length, timedelta):
+        return begin + length
+    return end
+
+
+def _exceptions(component: "Component") -> Iterator[date]:
+    for held in _several(component, "EXDATE"):
+        for each in getattr(held, "dts", ()):
+            yield each.dt
+
+
+def _written(reader: _Reader, moment: date) -> tuple[str, bool]:
+    """Return a time as text; a day without an hour is its midnight, wherever one is."""
+    if isinstance(moment, datetime):
+        return local_text(moment, reader.zone)
+    return f"{moment.isoformat()}T00:00:00", True
+
+
+def _moment(reader: _Reader, moment: date | None) -> str | None:
+    return None if moment is None else _written(reader, moment)[0]
+
+
+def _zone_name(component: "Component") -> str | None:
+    held = component.get("DTSTART")
+    name = held.params.get("TZID") if held is not None else None
+    return str(name) if name else None
+
+
+def _text(component: "Component", name: str) -> str | None:
+    held = component.get(name)
+    if isinstance(held, list):
+        held = held[0]
+    return None if held is None else str(held)
+
+
+def _raw(component: "Component", name: str) -> str | None:
+    held = component.get(name)
+    if isinstance(held, list):
+        held = held[0]
+    return None if held is None else held.to_ical().decode("utf-8", "replace")
+
+
+def _several(component: "Component", name: str) -> list[Any]:
+    held = component.get(name)
+    if held is None:
+        return []
+    return held if isinstance(held, list) else [held]
+
+
+def _categories(component: "Component") -> list[str]:
+    return [
+        str(each)
+        for held in _several(component, "CATEGORIES")
+        for each in getattr(held, "cats", [held])
+    ]
+
+
+def _person(held: Any) -> str | None:
+    """Return a person's name and address as one line."""
+    if held is None:
+        return None
+    address = re.sub(r"^mailto:", "", str(held), flags=re.IGNORECASE)
+    name = str(getattr(held, "params", {}).get("CN", "")).strip()
+    return f"{name} <{address}>" if name and name != address else address

@@ -1,0 +1,210 @@
+"""ChatGPT exports: conversations that are trees, of which one branch is the visible one."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import digest_key, safe_key
+from pdpp.sources.reading.guard import attempt
+from pdpp.sources.reading.jsonstream import read_each
+from pdpp.sources.reading.jsontext import NotJson, read_json
+from pdpp.sources.reading.times import epoch_text
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+
+_FILES = ("conversations.json", "conversations-*.json")
+_MARKS = (b'"mapping"', b'"current_node"', b'"conversation_id"', b'"default_model_slug"')
+_PROSE = frozenset({"text", "multimodal_text", "code", "user_editable_context", "tether_quote"})
+_THOUGHT = frozenset({"thoughts", "reasoning_recap"})
+_TEXTS = ("text", "content", "result", "user_profile", "user_instructions")
+_UNTITLED = "(no title)"
+
+
+class ChatGpt(Source):
+    """The zip that OpenAI sends, or what was taken out of it."""
+
+    connector_key = "chatgpt"
+    label = "ChatGPT export"
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look for conversations that are trees of messages."""
+        found = [entry for entry in tree.named(*_FILES) if _is_ours(entry)]
+        if not found:
+            return None
+        account = _account(tree)
+        files = "one file" if len(found) == 1 else f"{len(found)} files"
+        return Recognition(
+            Confidence.CERTAIN,
+            f"conversations as trees, in {files}",
+            account=f"ChatGPT ({account})" if account else "ChatGPT",
+            identity=account or "chatgpt",
+            detail={"entries": [entry.name for entry in found]},
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return one part for each file of conversations."""
+        shelf = _Shelf(tree)
+        for entry in tree.these(recognition.detail["entries"]):
+            yield ExportPart(entry, partial(_read, entry, shelf))
+
+
+def _is_ours(entry: FileEntry) -> bool:
+    head = entry.head()
+    return _MARKS[0] in head and any(mark in head for mark in _MARKS[1:])
+
+
+def _account(tree: Tree) -> str:
+    """Return the address that the export belongs to."""
+    for entry in tree.named("user.json"):
+        try:
+            user = read_json(entry.head())
+        except NotJson:
+            continue
+        if isinstance(user, dict):
+            return str(user.get("email") or user.get("id") or "")[:120]
+    return ""
+
+
+class _Shelf:
+    """The files of an export, by the id that their names begin with."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._entries = {
+            _file_id(entry.base): entry for entry in tree.entries if entry.base.startswith("file")
+        }
+
+    def find(self, pointer: str) -> FileEntry | None:
+        """Return the file that a pointer such as ``file-service://file-abc`` means."""
+        return self._entries.get(_file_id(pointer.rpartition("/")[2].partition("?")[0]))
+
+
+def _file_id(name: str) -> str:
+    """Return the id in a name: ``file-abc`` of ``file-abc-photo.png``, ``file_abc`` of itself."""
+    stem = name.rpartition(".")[0] or name
+    if stem.startswith("file_"):
+        return stem.partition("-")[0]
+    return "-".join(stem.split("-")[:2])
+
+
+def _read(entry: FileEntry, shelf: _Shelf) -> Iterator[Finding]:
+    return read_each(entry, partial(_conversation, shelf), noun="conversation")
+
+
+def _conversation(shelf: _Shelf, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    name = value.get("id") or value.get("conversation_id")
+    nodes = value["mapping"]
+    times = [_time(node) for node in nodes.values()]
+    known = sorted(time for time in times if time)
+    began = epoch_text(value.get("create_time")) or (known[0] if known else None)
+    if not name or began is None:
+        yield Unknown("a conversation without an id or a time", where)
+        return
+    key, count = safe_key(str(name)), 0
+    visible = _visible(nodes, value.get("current_node"))
+    for node_id, node in nodes.items():
+        for found in attempt(_message(key, node_id, node, visible, began, shelf), where):
+            count += isinstance(found, Item) and found.stream == "messages"
+            yield found
+    updated = epoch_text(value.get("update_time")) or (known[-1] if known else began)
+    data = {
+        "id": key,
+        "title": str(value.get("title") or _UNTITLED),
+        "model": value.get("default_model_slug"),
+        "message_count": count,
+        "started_at": began,
+        "updated_at": updated,
+    }
+    yield Item("conversations", key, present(data), updated)
+
+
+def _time(node: Any) -> str | None:
+    message = node.get("message") if isinstance(node, dict) else None
+    return epoch_text(message.get("create_time")) if isinstance(message, dict) else None
+
+
+def _visible(nodes: Mapping[str, Any], current: Any) -> set[str]:
+    """Return the nodes from the current one back to the root; all where none is current."""
+    if current not in nodes:
+        return set(nodes)
+    branch: set[str] = set()
+    while isinstance(current, str) and current in nodes and current not in branch:
+        branch.add(current)
+        current = nodes[current].get("parent")
+    return branch
+
+
+def _message(
+    conversation: str,
+    node_id: str,
+    node: Mapping[str, Any],
+    visible: set[str],
+    began: str,
+    shelf: _Shelf,
+) -> Iterator[Finding]:
+    message = node.get("message")
+    if message is None:
+        return
+    where = f"{conversation} {node_id}"[:120]
+    if message.get("metadata", {}).get("is_visually_hidden_from_conversation"):
+        yield Skipped("a message that the conversation hides", where)
+        return
+    content = message["content"]
+    kind = str(content.get("content_type"))
+    text = _text(content)
+    files = [part for part in content.get("parts") or () if isinstance(part, dict)]
+    if not text and not files:
+        yield Skipped("an empty message", where)
+        return
+    if kind not in _PROSE | _THOUGHT and not text:
+        yield Unknown("a message of a kind that is not known", where)
+        return
+    key = safe_key(conversation, node_id)
+    sent = epoch_text(message.get("create_time")) or began
+    data = {
+        "id": key,
+        "conversation_id": conversation,
+        "parent_id": safe_key(conversation, node["parent"]) if node.get("parent") else None,
+        "role": str(message.get("author", {}).get("role") or "unknown"),
+        "kind": kind,
+        "text": text,
+        "model": message.get("metadata", {}).get("model_slug"),
+        "visible": node_id in visible,
+        "sent_at": sent,
+    }
+    yield Item("messages", key, present(data), sent)
+    for part in files:
+        yield from _attachment(part, key, conversation, sent, shelf)
+
+
+def _text(content: Mapping[str, Any]) -> str:
+    """Return what a message says, whatever kind of content it has."""
+    parts = content.get("parts") or ()
+    pieces = [*parts, *(content.get(name) for name in _TEXTS)]
+    pieces += [part.get("text") for part in parts if isinstance(part, dict)]
+    for thought in content.get("thoughts") or ():
+        pieces += [thought.get("summary"), thought.get("content")]
+    return "\n\n".join(piece for piece in pieces if isinstance(piece, str) and piece.strip())
+
+
+def _attachment(
+    part: Mapping[str, Any], message: str, conversation: str, sent: str, shelf: _Shelf
+) -> Iterator[Finding]:
+    pointer = part.get("asset_pointer")
+    if not isinstance(pointer, str):
+        return
+    entry = shelf.find(pointer)
+    if entry is None:
+        yield Skipped("a file that is not in the export", message[:120])
+        return
+    key = safe_key(message, digest_key(pointer)[:8])
+    media_type = entry.media_type
+    data = {
+        "id": key,
+        "message_id": message,
+        "conversation_id": conversation,
+        "name": entry.base,
+        "media_type": media_type,
+        "sent_at": sent,
+    }
+    yield Item("attachments", key, data, sent, (Attachment("file", entry.open, media_type),))

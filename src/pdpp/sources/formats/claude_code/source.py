@@ -1,0 +1,168 @@
+"""Claude Code: the logs that the coding agent keeps, one file of JSON lines for each session."""
+
+import base64
+import binascii
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pdpp.sources.formats.agent_log import AgentLog, logs_of, look_at
+from pdpp.sources.formats.agent_session import AgentSession, joined, spelled
+from pdpp.sources.item import Attachment, Finding, Skipped, Unknown, present
+from pdpp.sources.keys import safe_key
+from pdpp.sources.reading.jsonlines import LogEvent, first_objects
+from pdpp.sources.reading.times import moment_text
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import GrowingPart, OwnerChoices, Recognition, Source
+
+_SPOKEN = frozenset({"user", "assistant", "system"})
+_ASIDE = frozenset(
+    {
+        "agent-name",
+        "ai-title",
+        "attachment",
+        "custom-title",
+        "file-history-snapshot",
+        "last-prompt",
+        "permission-mode",
+        "pr-link",
+        "progress",
+        "queue-operation",
+    }
+)
+_READ_ELSEWHERE = frozenset({"text", "thinking", "redacted_thinking"})
+
+
+class ClaudeCode(Source):
+    """A folder of session logs, or one of them."""
+
+    connector_key = "claude_code"
+    label = "Claude Code logs"
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look at the first lines of the first logs."""
+        seen = look_at(tree, _versions)
+        if seen is None:
+            return None
+        versions = sorted(filter(None, seen.layouts), key=_order)
+        written = f", written by {_span(versions)}" if versions else ""
+        return Recognition(seen.confidence, f"{seen.sessions}{written}", account="Claude Code")
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[GrowingPart]:  # noqa: ARG002
+        """Return one part for each log."""
+        return [GrowingPart(entry, _ClaudeCodeLog(entry).read) for entry in logs_of(tree)]
+
+
+def _versions(entry: FileEntry) -> set[str]:
+    """Return the versions that wrote a log, none where it is not one of these logs."""
+    found: set[str] = set()
+    for value in first_objects(entry):
+        if isinstance(value.get("type"), str) and (
+            {"sessionId", "timestamp", "uuid"} <= value.keys()
+            or {"summary", "leafUuid"} <= value.keys()
+        ):
+            found.add(str(value.get("version", "")))
+    return found
+
+
+def _order(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d{1,9}", version)]
+
+
+def _span(versions: list[str]) -> str:
+    if len(versions) == 1:
+        return f"version {versions[0]}"
+    return f"versions {versions[0]} to {versions[-1]}"
+
+
+class _ClaudeCodeLog(AgentLog):
+    """Reads one log: messages, tool calls, results and images."""
+
+    def _event(self, event: LogEvent, session: AgentSession) -> Iterator[Finding]:
+        value, kind = event.value, event.value.get("type")
+        if kind == "summary":
+            session.name(value.get("summary", ""))
+        elif kind in _ASIDE:
+            yield Skipped(f"a line of type {kind}, which is no message", event.where)
+        elif kind not in _SPOKEN:
+            yield Unknown("a line of a type that is not known", f"{event.where}: {str(kind)[:40]}")
+        elif moment_text(value.get("timestamp")) is None or not value.get("uuid"):
+            yield Unknown("a message without an id or a time", event.where)
+        else:
+            yield from self._message(value, session)
+
+    def _message(self, value: Mapping[str, Any], session: AgentSession) -> Iterator[Finding]:
+        message = value.get("message") or {"content": value.get("content")}
+        content = message.get("content") or []
+        pieces = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        text = joined(piece["text"] for piece in pieces if piece["type"] == "text")
+        thinking = joined(piece["thinking"] for piece in pieces if piece["type"] == "thinking")
+        if text or thinking:
+            self._hear(value, text, session)
+            data = {"role": value["type"], "text": text, "aside": bool(value.get("isSidechain"))}
+            yield self._item(
+                "messages", value["uuid"], value["timestamp"], data | self._more(value, thinking)
+            )
+        for number, piece in enumerate(pieces):
+            yield from self._piece(piece, value, f"{value['uuid']}.{number}")
+
+    def _hear(self, value: Mapping[str, Any], text: str, session: AgentSession) -> None:
+        session.hear(value["type"], text, value["timestamp"])
+        session.learn("project", value.get("cwd"))
+        session.learn("git_branch", value.get("gitBranch"))
+        session.learn("version", value.get("version"), anew=True)
+
+    def _more(self, value: Mapping[str, Any], thinking: str) -> dict[str, Any]:
+        """Return what not every message has."""
+        parent = value.get("parentUuid")
+        found = {
+            "thinking": thinking,
+            "model": (value.get("message") or {}).get("model"),
+            "parent_id": safe_key(self._id, parent) if parent else None,
+        }
+        return present(found, "")
+
+    def _piece(
+        self, piece: Mapping[str, Any], value: Mapping[str, Any], name: str
+    ) -> Iterator[Finding]:
+        kind = piece["type"]
+        if kind == "tool_use":
+            data = {"tool": piece["name"], "input": spelled(piece.get("input") or {})}
+            yield self._item("tool_calls", piece["id"], value["timestamp"], data)
+        elif kind == "tool_result":
+            yield from self._result(piece, value)
+        elif kind == "image":
+            yield from self._image(piece["source"], value, name)
+        elif kind not in _READ_ELSEWHERE:
+            where = f"{self._entry.name} {name}: {str(kind)[:40]}"
+            yield Unknown("content of a type that is not known", where)
+
+    def _result(self, piece: Mapping[str, Any], value: Mapping[str, Any]) -> Iterator[Finding]:
+        content, call = piece.get("content") or "", piece["tool_use_id"]
+        pieces = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        data = {
+            "call_id": safe_key(self._id, call),
+            "text": joined(held["text"] for held in pieces if held["type"] == "text"),
+            "is_error": bool(piece.get("is_error")),
+        }
+        yield self._item("tool_results", call, value["timestamp"], data)
+        for number, held in enumerate(pieces):
+            if held["type"] == "image":
+                yield from self._image(held["source"], value, f"{call}.{number}")
+
+    def _image(
+        self, image: Mapping[str, Any], value: Mapping[str, Any], name: str
+    ) -> Iterator[Finding]:
+        if image.get("type") != "base64":
+            yield Skipped("an image that is only a link", f"{self._entry.name} {name}")
+            return
+        try:
+            content = base64.b64decode(image["data"], validate=True)
+        except binascii.Error:
+            yield Skipped("an image that cannot be decoded", f"{self._entry.name} {name}")
+            return
+        media_type = str(image.get("media_type", ""))
+        kept = Attachment("image", lambda: io.BytesIO(content), media_type)
+        item = self._item("images", name, value["timestamp"], {"media_type": media_type})
+        yield item._replace(attachments=(kept,))

@@ -1,0 +1,145 @@
+"""Codex: the logs that the coding agent keeps, one file of JSON lines for each session.
+
+Since version 0.30 or so a line is ``{timestamp, type, payload}``; before that it was the payload
+alone, without a time, after a first line about the session.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pdpp.sources.formats.agent_log import AgentLog, logs_of, look_at
+from pdpp.sources.formats.agent_session import AgentSession, joined, spelled
+from pdpp.sources.item import Finding, Skipped, Unknown
+from pdpp.sources.keys import safe_key
+from pdpp.sources.reading.jsonlines import LogEvent, first_objects
+from pdpp.sources.reading.jsontext import NotJson, read_json
+from pdpp.sources.reading.times import moment_text
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import GrowingPart, OwnerChoices, Recognition, Source
+
+_ASIDE = frozenset({"event_msg", "turn_context", "compacted", "state"})
+_CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "web_search_call"})
+_RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
+_BARE = frozenset({"message", "reasoning"}) | _CALLS | _RESULTS
+
+
+class Codex(Source):
+    """A folder of session logs, or one of them."""
+
+    connector_key = "codex"
+    label = "Codex logs"
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look at the first lines of the first logs."""
+        seen = look_at(tree, _layouts)
+        if seen is None:
+            return None
+        version = f"{seen.sessions}, {', '.join(seen.layouts)}"
+        return Recognition(seen.confidence, version, account="Codex")
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[GrowingPart]:  # noqa: ARG002
+        """Return one part for each log."""
+        return [GrowingPart(entry, _CodexLog(entry).read) for entry in logs_of(tree)]
+
+
+def _layouts(entry: FileEntry) -> set[str]:
+    """Return which of the two layouts a log has, none where it is not one of these logs."""
+    for value in first_objects(entry):
+        payload = value.get("payload")
+        if isinstance(payload, dict) and {"timestamp", "type"} <= value.keys():
+            known = value["type"] in ("session_meta", "response_item")
+            return {"lines with payloads"} if known else set()
+        if {"id", "timestamp", "instructions"} <= value.keys() and "type" not in value:
+            return {"plain lines"}
+    return set()
+
+
+class _CodexLog(AgentLog):
+    """Reads one log: messages, tool calls and results. Lines have no ids: they are counted."""
+
+    def _event(self, event: LogEvent, session: AgentSession) -> Iterator[Finding]:
+        value = event.value
+        kind = value.get("type", value.get("record_type"))
+        if kind == "session_meta":
+            self._meet(value["payload"], session)
+        elif kind is None and "instructions" in value:
+            self._meet(value, session)
+        elif kind in _ASIDE:
+            yield Skipped(f"a line of type {kind}, which is no message", event.where)
+        elif kind == "response_item":
+            yield from self._item_of(event, value["payload"], session)
+        elif kind in _BARE:
+            yield from self._item_of(event, value, session)
+        else:
+            yield Unknown("a line of a type that is not known", f"{event.where}: {str(kind)[:40]}")
+
+    def _meet(self, about: Mapping[str, Any], session: AgentSession) -> None:
+        """Take in the first line of a session."""
+        at = moment_text(about.get("timestamp"))
+        if at is not None and not session.first:
+            session.first = session.last = at
+        git = about.get("git") or {}
+        session.learn("project", about.get("cwd"))
+        session.learn("git_branch", git.get("branch"))
+        session.learn("version", about.get("cli_version"))
+
+    def _item_of(
+        self, event: LogEvent, payload: Mapping[str, Any], session: AgentSession
+    ) -> Iterator[Finding]:
+        at = moment_text(event.value.get("timestamp")) or session.last
+        kind = payload.get("type")
+        if not at:
+            yield Unknown("a message without a time", event.where)
+        elif kind == "message":
+            yield from self._message(payload["role"], _texts(payload["content"]), at, session)
+        elif kind == "reasoning":
+            yield from self._message("reasoning", _texts(payload.get("summary")), at, session)
+        elif kind in _CALLS:
+            data = {"tool": _tool(payload), "input": _input(payload)}
+            yield self._item("tool_calls", str(payload.get("call_id") or session.lines), at, data)
+        elif kind in _RESULTS:
+            call = safe_key(self._id, payload["call_id"])
+            data = {"call_id": call, "text": _output(payload.get("output"))}
+            yield self._item("tool_results", payload["call_id"], at, data)
+        else:
+            where = f"{event.where}: {str(kind)[:40]}"
+            yield Unknown("content of a type that is not known", where)
+
+    def _message(self, role: str, text: str, at: str, session: AgentSession) -> Iterator[Finding]:
+        if text:
+            session.hear(role, text, at)
+            yield self._item("messages", f"{session.lines:06}", at, {"role": role, "text": text})
+
+
+def _texts(pieces: Any) -> str:
+    return joined(piece["text"] for piece in pieces or () if "text" in piece)
+
+
+def _tool(payload: Mapping[str, Any]) -> str:
+    return str(payload.get("name") or str(payload["type"]).removesuffix("_call"))
+
+
+def _input(payload: Mapping[str, Any]) -> str:
+    """Return what a tool was given; its arguments are JSON inside a string."""
+    given = payload.get("arguments", payload.get("input", payload.get("action", "")))
+    if not isinstance(given, str):
+        return spelled(given)
+    try:
+        return spelled(read_json(given.encode()))
+    except NotJson:
+        return given
+
+
+def _output(output: Any) -> str:
+    """Return what a tool gave back; older versions wrap it in JSON inside a string."""
+    if isinstance(output, list):
+        return _texts(output)
+    if isinstance(output, Mapping):
+        return str(output.get("content", output.get("output", "")))
+    text = str(output or "")
+    if text.startswith('{"output"'):
+        try:
+            return str(read_json(text.encode())["output"])
+        except (NotJson, LookupError, TypeError):
+            return text
+    return text

@@ -1,0 +1,173 @@
+"""Contacts as vCard files, many cards in one."""
+
+import io
+import re
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from pdpp.sources.formats.contacts_vcard.vcard import VcardLine, vcard_lines
+from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import SeenKeys, digest_key, safe_key
+from pdpp.sources.reading.components import LooseLine, TextComponent, components
+from pdpp.sources.reading.guard import attempt
+from pdpp.sources.reading.times import moment_text
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+
+_START = re.compile(rb"\s*BEGIN:VCARD\s*$", re.MULTILINE | re.IGNORECASE)
+_VERSION = re.compile(rb"^VERSION:\s*([0-9.]{3})", re.MULTILINE | re.IGNORECASE)
+_DAY = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?:T.*)?\Z")
+_STAMP = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})T(\d{2}):?(\d{2}):?(\d{2})(?:\.\d+)?Z\Z")
+_SINGLE = {"NICKNAME": "nickname", "TITLE": "job_title", "NOTE": "notes", "ROLE": "role"}
+_LISTS = {"EMAIL": "emails", "TEL": "phones", "URL": "links", "IMPP": "chats"}
+_MOST_LOOKED_AT = 50
+_BEGIN = "BEGIN:VCARD"
+
+
+class ContactsVcard(Source):
+    """Address books as phones and mail programs hand them out."""
+
+    connector_key = "contacts_vcard"
+    label = "Contacts (vCard)"
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look for cards by how they begin."""
+        entries = tree.entries if tree.kind == "file" else tree.named("*.vcf", "*.VCF", "*.vcard")
+        found = [entry for entry in entries if _START.match(entry.head(4_096))]
+        if not found:
+            return None
+        versions = {
+            match.group(1).decode()
+            for entry in found[:_MOST_LOOKED_AT]
+            for match in _VERSION.finditer(entry.head())
+        }
+        name = found[0].base.rpartition(".")[0] if len(found) == 1 else tree.path.stem
+        return Recognition(
+            Confidence.CERTAIN,
+            f"vCard {', '.join(sorted(versions)) or 'of no version'}",
+            account=f"Contacts ({name})" if name else "Contacts",
+            identity="contacts",
+            detail={"entries": [entry.name for entry in found]},
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return one part for each file of cards."""
+        for entry in tree.these(recognition.detail["entries"]):
+            yield ExportPart(entry, partial(_read, entry))
+
+
+def _read(entry: FileEntry) -> Iterator[Finding]:
+    seen = SeenKeys()
+    with entry.open() as stream:
+        for found in components(stream, ("VCARD",)):
+            if isinstance(found, Skipped):
+                yield found._replace(example=f"{entry.name} {found.example}")
+            elif isinstance(found, TextComponent):
+                where = f"{entry.name} card {found.number}"
+                yield from attempt(_card(found, seen, where), where)
+            elif isinstance(found, LooseLine) and found.line.strip():
+                yield _stray(found.line.strip(), entry.name)
+
+
+def _stray(line: str, name: str) -> Finding:
+    if _BEGIN.startswith(line.upper()):
+        return Skipped("the file ends in the middle", name, cut=True)
+    return Unknown("a line outside of every card", name)
+
+
+def _card(block: TextComponent, seen: SeenKeys, where: str) -> Iterator[Finding]:
+    lines = list(vcard_lines(block.text))
+    data = _contact(lines)
+    if "name" not in data:
+        yield Unknown("a card without a name", where)
+        return
+    key = _key(lines, data)
+    if not seen.first(key):
+        yield Skipped("a card that stands twice", where)
+        return
+    yield Item("contacts", key, {"id": key, **data}, data.get("updated_at"), _photo(lines))
+
+
+def _contact(lines: list[VcardLine]) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    for line in lines:
+        if line.name in _LISTS:
+            data.setdefault(_LISTS[line.name], []).append(_labelled(line))
+        elif line.name in _SINGLE and line.text:
+            data.setdefault(_SINGLE[line.name], line.text)
+        else:
+            _take(line, data)
+    name = data.pop("formatted", "") or " ".join(
+        part for part in (data.get("given_name"), data.get("family_name")) if part
+    )
+    name = name or data.get("organization") or (data.get("emails") or [""])[0]
+    told = present(data, "", [])
+    return {"name": name, **told} if name else told
+
+
+def _take(line: VcardLine, data: dict[str, Any]) -> None:
+    """Take over a property that has a form of its own."""
+    if line.name == "FN":
+        data.setdefault("formatted", line.text)
+    elif line.name == "N":
+        family, given, *_ = [*line.parts, "", ""]
+        data.setdefault("family_name", family)
+        data.setdefault("given_name", given)
+    elif line.name == "ORG":
+        data.setdefault("organization", ", ".join(part for part in line.parts if part))
+    elif line.name == "ADR":
+        address = ", ".join(part for part in line.parts if part)
+        data.setdefault("addresses", []).append(_with_kind(address, line.kind))
+    elif line.name == "CATEGORIES":
+        data.setdefault("categories", []).extend(line.items)
+    elif line.name == "BDAY":
+        data.setdefault("birthday", _day(line.text))
+    elif line.name == "REV":
+        data.setdefault("updated_at", _stamp(line.text))
+
+
+def _labelled(line: VcardLine) -> str:
+    return _with_kind(re.sub(r"^tel:", "", line.text), line.kind)
+
+
+def _with_kind(text: str, kind: str) -> str:
+    return f"{text} ({kind})" if kind else text
+
+
+def _day(text: str) -> str | None:
+    """Return a birthday as a date; one without a year stays what it says."""
+    found = _DAY.match(text)
+    return "-".join(found.groups()) if found else text or None
+
+
+def _stamp(text: str) -> str | None:
+    found = _STAMP.match(text)
+    if found is None:
+        return moment_text(text)
+    year, month, day, hour, minute, second = found.groups()
+    return moment_text(f"{year}-{month}-{day}T{hour}:{minute}:{second}Z")
+
+
+def _key(lines: list[VcardLine], data: dict[str, Any]) -> str:
+    """Return the card's own name, or one made of what rarely changes about a person."""
+    for line in lines:
+        if line.name == "UID" and line.text:
+            return safe_key(line.text)
+    reach = (data.get("emails") or data.get("phones") or [""])[0]
+    return digest_key(str(data["name"]), str(reach))
+
+
+def _photo(lines: list[VcardLine]) -> tuple[Attachment, ...]:
+    for line in lines:
+        content = line.content() if line.name == "PHOTO" else None
+        if content:
+            return (Attachment("photo", partial(io.BytesIO, content), _image_type(content)),)
+    return ()
+
+
+def _image_type(content: bytes) -> str:
+    for mark, kind in ((b"\xff\xd8", "jpeg"), (b"\x89PNG", "png"), (b"GIF8", "gif")):
+        if content.startswith(mark):
+            return f"image/{kind}"
+    return "application/octet-stream"

@@ -1,0 +1,127 @@
+"""vCard lines: split a vCard of version 2.1, 3.0 or 4.0 into its properties."""
+
+import base64
+import binascii
+import quopri
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_FOLD = re.compile(r"\r\n[ \t]")
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_PARTS = re.compile(r"(?<!\\);")
+_ITEMS = re.compile(r"(?<!\\),")
+_ENCODINGS = {"QUOTED-PRINTABLE", "BASE64", "B", "8BIT", "7BIT"}
+
+
+class VcardLine(NamedTuple):
+    """One property: its name without a group, its parameters in capital letters, its value."""
+
+    name: str
+    parameters: dict[str, str]
+    value: str
+
+    @property
+    def text(self) -> str:
+        """Return the value as a person reads it."""
+        return _plain(self.value).strip()
+
+    @property
+    def parts(self) -> list[str]:
+        """Return the value split at its semicolons, as names and addresses are written."""
+        return [_plain(part).strip() for part in _PARTS.split(self.value)]
+
+    @property
+    def items(self) -> list[str]:
+        """Return the value split at its commas, as categories are written."""
+        return [item for part in _ITEMS.split(self.value) if (item := _plain(part).strip())]
+
+    @property
+    def kind(self) -> str:
+        """Return what the line is for, such as home or work."""
+        kinds = self.parameters.get("TYPE", "").lower().replace('"', "").split(",")
+        return ", ".join(kind for kind in kinds if kind and kind not in ("pref", "internet"))
+
+    def content(self) -> bytes | None:
+        """Return the bytes that the value carries; None where it is an address or text."""
+        encoded = self.parameters.get("ENCODING", "").upper() in ("B", "BASE64")
+        value = self.value
+        if not encoded:
+            head, mark, value = value.partition(";base64,")
+            if not mark or not head.lower().startswith("data:"):
+                return None
+        try:
+            return base64.b64decode("".join(value.split()), validate=True)
+        except (binascii.Error, ValueError):
+            return None
+
+
+def vcard_lines(text: str) -> Iterator[VcardLine]:
+    """Yield the properties of a card; a line that is none is passed over."""
+    for line in _whole_lines(_FOLD.sub("", text)):
+        head, colon, value = _split(line)
+        if not colon:
+            continue
+        name, *given = _split_head(head)
+        parameters = _parameters(given)
+        if parameters.get("ENCODING", "").upper() == "QUOTED-PRINTABLE":
+            value = _unquoted(value, parameters.get("CHARSET", "utf-8"))
+        yield VcardLine(name.rpartition(".")[2].upper(), parameters, value)
+
+
+def _whole_lines(text: str) -> Iterator[str]:
+    """Yield lines; one of quoted text goes on after an equals sign at its end."""
+    held = ""
+    for line in text.split("\r\n"):
+        held += line
+        if line.endswith("=") and "QUOTED-PRINTABLE" in held.partition(":")[0].upper():
+            held += "\n"
+            continue
+        yield held
+        held = ""
+
+
+def _split(line: str) -> tuple[str, str, str]:
+    """Split a line at the first colon outside quotation marks."""
+    quoted = False
+    for at, letter in enumerate(line):
+        if letter == '"':
+            quoted = not quoted
+        elif letter == ":" and not quoted:
+            return line[:at], ":", line[at + 1 :]
+    return line, "", ""
+
+
+def _split_head(head: str) -> list[str]:
+    pieces, quoted = [""], False
+    for letter in head:
+        quoted = quoted != (letter == '"')
+        if letter == ";" and not quoted:
+            pieces.append("")
+        else:
+            pieces[-1] += letter
+    return pieces
+
+
+def _parameters(given: list[str]) -> dict[str, str]:
+    """Return parameters by name; version 2.1 writes kinds and encodings without one."""
+    found: dict[str, str] = {}
+    for piece in given:
+        name, equals, value = piece.partition("=")
+        if not equals:
+            name, value = ("ENCODING" if piece.upper() in _ENCODINGS else "TYPE"), piece
+        key = name.strip().upper()
+        found[key] = f"{found[key]},{value}" if key in found else value
+    return found
+
+
+def _unquoted(value: str, charset: str) -> str:
+    content = quopri.decodestring(value.encode("utf-8", "replace"))
+    try:
+        return content.decode(charset.strip('"'), "replace")
+    except LookupError:
+        return content.decode("utf-8", "replace")
+
+
+def _plain(text: str) -> str:
+    return _ESCAPE.sub(lambda found: "\n" if found.group(1) in "nN" else found.group(1), text)

@@ -1,0 +1,1 @@
+"""Mail as mbox files, single messages and Maildir folders."""

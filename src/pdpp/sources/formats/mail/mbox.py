@@ -1,0 +1,52 @@
+"""Mailboxes: yield the messages of an mbox file one at a time, however large it is."""
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple
+
+from pdpp.sources.item import Skipped
+from pdpp.sources.reading.lines import lines
+
+LARGEST = 64 << 20
+
+_FROM = re.compile(rb"From \S.*\d{4}\s*(?:[+-]\d{4})?\s*\Z|From \S+\s*\Z")
+_QUOTED = re.compile(rb">+From ")
+
+
+class MboxMessage(NamedTuple):
+    """One message as it was stored; ``number`` counts them, ``envelope`` is the line before it."""
+
+    number: int
+    envelope: str
+    content: bytes
+
+
+def mbox_messages(stream: BinaryIO, name: str) -> Iterator[MboxMessage | Skipped]:
+    """Yield the messages of a mailbox; quoted lines are as they were before they were stored."""
+    envelope, number, size, blank, whole = "", 0, 0, True, True
+    held: list[bytes] = []
+    for line in lines(stream, LARGEST):
+        whole = line.whole
+        if blank and _FROM.match(line.text):
+            if number:
+                yield _message(number, envelope, held, size, name)
+            envelope = line.text.decode("utf-8", "replace").strip()
+            number, held, size = number + 1, [], 0
+            continue
+        blank = not line.text.strip()
+        text = line.text[1:] if _QUOTED.match(line.text) else line.text
+        size += len(text) + 1
+        if size <= LARGEST and not line.too_long:
+            held.append(text)
+    if number and not whole:
+        yield Skipped("the last message, whose line does not end", f"{name} {number}", cut=True)
+    elif number:
+        yield _message(number, envelope, held, size, name)
+
+
+def _message(
+    number: int, envelope: str, held: list[bytes], size: int, name: str
+) -> MboxMessage | Skipped:
+    if size > LARGEST:
+        return Skipped("a message too large", f"{name} message {number}")
+    return MboxMessage(number, envelope, b"\n".join(held) + b"\n")

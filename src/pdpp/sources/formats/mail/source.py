@@ -1,0 +1,217 @@
+"""Mail: mbox files, single messages and Maildir folders."""
+
+import io
+import re
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pdpp.evidence.amount import counted
+from pdpp.sources.formats.mail.mbox import LARGEST, mbox_messages
+from pdpp.sources.item import Attachment, Finding, Item, Skipped
+from pdpp.sources.keys import SeenKeys, digest_key, safe_key
+from pdpp.sources.reading.guard import attempt
+from pdpp.sources.reading.times import local_text
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+
+if TYPE_CHECKING:
+    from email.message import Message
+
+_HEADERS = re.compile(
+    rb"^(?:From|To|Date|Subject|Message-ID|Received|MIME-Version|Return-Path|Delivered-To):",
+    re.MULTILINE | re.IGNORECASE,
+)
+_DELIVERED = re.compile(rb"^(?:Delivered-To|X-Original-To):\s*<?([^\s<>]{3,120})", re.MULTILINE)
+_FEW_HEADERS = 3
+_MOST_LOOKED_AT = 20
+_MOST_REMEMBERED = 2_000_000
+_MAILDIR = ("cur", "new")
+
+
+class Mail(Source):
+    """Mail as Gmail, Thunderbird, Apple Mail and most others hand it out."""
+
+    connector_key = "mail"
+    label = "Mail (mbox, .eml or Maildir)"
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look for mailboxes and messages by their first lines."""
+        boxes = [entry for entry in _box_candidates(tree) if is_mbox(entry.head(8_192))]
+        singles = _singles(tree)
+        if not boxes and not any(
+            is_message(entry.head(8_192)) for entry in singles[:_MOST_LOOKED_AT]
+        ):
+            return None
+        account = _account([*boxes, *singles]) or tree.path.stem
+        kinds = [
+            counted(len(found), one, many)
+            for found, one, many in ((boxes, "mailbox", "mailboxes"), (singles, "message", ""))
+            if found
+        ]
+        return Recognition(
+            Confidence.CERTAIN,
+            " and ".join(kinds),
+            account=f"Mail ({account})",
+            identity=account,
+            records=None if boxes else len(singles),
+            detail={"boxes": [entry.name for entry in boxes], "several": len(boxes) > 1},
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return one part for each mailbox and each message."""
+        for entry in tree.these(recognition.detail["boxes"]):
+            folder = _Folder(entry, _box_name(entry), recognition.detail["several"])
+            yield ExportPart(entry, partial(_read_box, folder))
+        for entry in _singles(tree):
+            yield ExportPart(
+                entry, partial(_read_single, _Folder(entry, _folder_name(entry), False))
+            )
+
+
+class _Folder(NamedTuple):
+    """The mailbox that messages are in; in an export of several a message may be in more."""
+
+    entry: FileEntry
+    name: str
+    several: bool
+
+    def key(self, *parts: str) -> str:
+        """Return the key of a message."""
+        place = (self.name,) if self.several else ()
+        return digest_key(*place, *parts)
+
+
+def _box_candidates(tree: Tree) -> list[FileEntry]:
+    if tree.kind == "file":
+        return list(tree.entries)
+    inside = [entry for entry in tree.entries if not entry.suffix and not _in_maildir(entry)]
+    return [*tree.named("*.mbox", "*.mbx", "mbox"), *(e for e in inside if e.base != "mbox")]
+
+
+def _singles(tree: Tree) -> list[FileEntry]:
+    if tree.kind == "file":
+        return [entry for entry in tree.entries if is_message(entry.head(8_192))]
+    return [entry for entry in tree.entries if entry.suffix == ".eml" or _in_maildir(entry)]
+
+
+def _in_maildir(entry: FileEntry) -> bool:
+    folders = entry.name.split("/")
+    return len(folders) > 1 and folders[-2] in _MAILDIR
+
+
+def is_mbox(head: bytes) -> bool:
+    """Tell whether a file begins as a mailbox does."""
+    first, _, rest = head.lstrip(b"\xef\xbb\xbf").partition(b"\n")
+    return first.startswith(b"From ") and len(_HEADERS.findall(rest)) >= 2
+
+
+def is_message(head: bytes) -> bool:
+    """Tell whether a file begins as a single message does."""
+    headers, _, _ = head.replace(b"\r\n", b"\n").partition(b"\n\n")
+    return not head.startswith(b"From ") and len(_HEADERS.findall(headers)) >= _FEW_HEADERS
+
+
+def _account(entries: list[FileEntry]) -> str:
+    for entry in entries[:_MOST_LOOKED_AT]:
+        found = _DELIVERED.search(entry.head())
+        if found is not None:
+            return found.group(1).decode("utf-8", "replace")
+    return ""
+
+
+def _box_name(entry: FileEntry) -> str:
+    folder = entry.name.removesuffix("/mbox") if entry.base == "mbox" else entry.name
+    return re.sub(r"\.(?:mbox|mbx)$", "", folder.rpartition("/")[2]) or "mail"
+
+
+def _folder_name(entry: FileEntry) -> str:
+    folders = entry.name.split("/")[:-1]
+    if folders and folders[-1] in _MAILDIR:
+        folders = folders[:-1]
+    return folders[-1].lstrip(".") if folders else ""
+
+
+def _read_box(folder: _Folder) -> Iterator[Finding]:
+    seen = SeenKeys(_MOST_REMEMBERED)
+    with folder.entry.open() as stream:
+        for found in mbox_messages(stream, folder.entry.name):
+            if isinstance(found, Skipped):
+                yield found
+            else:
+                where = f"{folder.entry.name} message {found.number}"
+                made = _message(folder, found.content, found.envelope, seen, where)
+                yield from attempt(made, where)
+
+
+def _read_single(folder: _Folder) -> Iterator[Finding]:
+    name = folder.entry.name
+    with folder.entry.open() as stream:
+        content = stream.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        yield Skipped("a message too large", name)
+    elif not is_message(content[:65_536]):
+        yield Skipped("a file that is no message", name)
+    else:
+        yield from attempt(_message(folder, content, "", SeenKeys(), name), name)
+
+
+def _message(
+    folder: _Folder, content: bytes, envelope: str, seen: SeenKeys, where: str
+) -> Iterator[Finding]:
+    from pdpp.sources.formats.mail.message import body, header, parse
+
+    message = parse(content)
+    name = header(message, "Message-ID")
+    parts = [header(message, each) for each in ("Date", "From", "Subject")]
+    key = folder.key(name or digest_key(content), *parts)
+    if not seen.first(key):
+        yield Skipped("a message that stands twice", where)
+        return
+    said = body(message)
+    data = _data(folder, message, key, envelope, said.text)
+    html = () if said.html is None else (_attachment("html", said.html, "text/html"),)
+    yield Item("messages", key, data, data.get("sent_at"), html)
+    times = {name: data[name] for name in ("sent_at", "floating") if name in data}
+    for number, file in enumerate(said.files, 1):
+        own = safe_key(key, str(number))
+        about = {"id": own, "message_id": key, "name": file.name, "media_type": file.media_type}
+        attachment = _attachment("file", file.content, file.media_type)
+        yield Item("attachments", own, about | times, data.get("sent_at"), (attachment,))
+
+
+def _attachment(field: str, content: bytes, media_type: str) -> Attachment:
+    return Attachment(field, partial(io.BytesIO, content), media_type)
+
+
+def _data(
+    folder: _Folder, message: "Message", key: str, envelope: str, text: str
+) -> dict[str, Any]:
+    from pdpp.sources.formats.mail.message import header, people, references, sent
+
+    before = references(message)
+    moment = sent(message, envelope)
+    when, floating = (None, None) if moment is None else local_text(moment, None)
+    thread = header(message, "X-GM-THRID") or (before[0] if before else "")
+    labels = [label.strip() for label in header(message, "X-Gmail-Labels").split(",")]
+    data: dict[str, Any] = {
+        "id": key,
+        "message_id": header(message, "Message-ID"),
+        "thread_id": thread or header(message, "Message-ID"),
+        "subject": header(message, "Subject") or "(no subject)",
+        "sender": ", ".join(people(message, "From")),
+        "to": people(message, "To"),
+        "cc": people(message, "Cc"),
+        "bcc": people(message, "Bcc"),
+        "body": text,
+        "labels": [label for label in labels if label],
+        "folder": folder.name,
+        "in_reply_to": before[-1] if before else None,
+        "sent_at": when,
+        "floating": floating,
+    }
+    return {
+        name: value
+        for name, value in data.items()
+        if name in ("body", "sender") or value not in (None, "", [])
+    }

@@ -1,0 +1,203 @@
+"""Notes as Markdown files: an Obsidian vault or any other folder of them."""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from functools import partial
+from types import MappingProxyType
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+from pdpp.sources.formats.markdown.frontmatter import split_front
+from pdpp.sources.item import Attachment, Finding, Item, Skipped, present
+from pdpp.sources.keys import digest_key, safe_key
+from pdpp.sources.reading.guard import attempt
+from pdpp.sources.reading.times import local_text, zone_named
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+
+_LARGEST = 8 << 20
+_MOST_LINKS = 2_000
+_CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+_WIKI = re.compile(r"(!?)\[\[([^\[\]|#\n]{1,300})(?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
+_PICTURE = re.compile(r"!\[[^\[\]\n]*\]\(<?([^()\s<>]{1,500})>?(?:\s+\"[^\"\n]*\")?\)")
+_TAG = re.compile(r"(?:(?<=\s)|^)#([^\W\d_][\w/-]{0,100})", re.MULTILINE)
+_HEADING = re.compile(r"^#\s+(.+?)\s*#*$", re.MULTILINE)
+_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})")
+_CREATED = ("created", "date", "created_at", "created at", "date created")
+_UPDATED = ("updated", "modified", "updated_at", "last modified", "date modified")
+
+
+class Markdown(Source):
+    """A folder of notes, with the pictures and files they show."""
+
+    connector_key = "markdown"
+    label = "Markdown notes"
+    settings = MappingProxyType(
+        {"time_zone": "Zone of times that name none, such as Europe/Lisbon."}
+    )
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
+        """Look for notes; a vault of Obsidian shows itself by its settings."""
+        notes = _notes(tree)
+        if not notes or any(b"\x00" in entry.head(4_096) for entry in notes[:5]):
+            return None
+        vault = any(".obsidian" in entry.name.split("/") for entry in tree.entries)
+        others = sum(not _is_hidden(entry) for entry in tree.entries) - len(notes)
+        zone_named(choices.given.get("time_zone"))
+        remark = f"of {others:,} other files those come in that a note shows"
+        return Recognition(
+            Confidence.CERTAIN if vault else Confidence.LIKELY,
+            f"{'an Obsidian vault' if vault else 'Markdown files'}, {len(notes):,} notes",
+            account=f"Notes ({tree.path.stem})",
+            identity=tree.path.stem,
+            records=len(notes),
+            notes=(remark,) if others else (),
+            detail={"time_zone": choices.given.get("time_zone")},
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return one part for each note."""
+        shelf = _Shelf(tree, recognition.detail["time_zone"])
+        return [ExportPart(entry, partial(_read, shelf, entry)) for entry in _notes(tree)]
+
+
+def _notes(tree: Tree) -> list[FileEntry]:
+    return [
+        entry
+        for entry in tree.entries
+        if entry.suffix in (".md", ".markdown") and not _is_hidden(entry)
+    ]
+
+
+def _is_hidden(entry: FileEntry) -> bool:
+    return any(part.startswith(".") or part == "__MACOSX" for part in entry.name.split("/"))
+
+
+class _Shelf:
+    """The files of a folder, found as notes name them."""
+
+    def __init__(self, tree: Tree, zone: str | None) -> None:
+        self.tree = tree
+        self.zone = zone_named(zone)
+        self._by_base: dict[str, FileEntry] = {}
+        for entry in tree.entries:
+            if not _is_hidden(entry):
+                self._by_base.setdefault(entry.base.lower(), entry)
+
+    def find(self, note: FileEntry, name: str) -> FileEntry | None:
+        """Return the file that a note shows: beside it, from the top, or anywhere by its name."""
+        beside = self.tree.beside(note, name)
+        return beside or self.tree.get(name) or self._by_base.get(name.rpartition("/")[2].lower())
+
+
+class _Shown(NamedTuple):
+    """What a note refers to."""
+
+    links: list[str]
+    files: list[str]
+    tags: list[str]
+
+
+def _read(shelf: _Shelf, entry: FileEntry) -> Iterator[Finding]:
+    with entry.open() as stream:
+        content = stream.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        yield Skipped("a note too large", entry.name)
+        return
+    text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").replace("\r\n", "\n")
+    yield from attempt(_note(shelf, entry, text), entry.name)
+
+
+def _note(shelf: _Shelf, entry: FileEntry, text: str) -> Iterator[Finding]:
+    front = split_front(text)
+    if not front.readable:
+        yield Skipped("properties that are not plain YAML; they stay in the text", entry.name)
+    shown = _shown(front.rest)
+    key = safe_key(digest_key(entry.name))
+    stem = entry.base.rpartition(".")[0]
+    day = _DAY.match(stem)
+    told = [front.values.get(name) for name in _CREATED]
+    created, floating = _moment(shelf, [*told, day.group(1) if day else None])
+    updated, _ = _moment(shelf, [front.values.get(name) for name in _UPDATED])
+    data: dict[str, Any] = {
+        "id": key,
+        "title": _title(front.values, front.rest, stem),
+        "body": front.rest.strip(),
+        "path": entry.name,
+        "folder": entry.name.rpartition("/")[0],
+        "tags": _unique([*_listed(front.values, "tags", "tag"), *shown.tags]),
+        "aliases": _listed(front.values, "aliases", "alias"),
+        "links": shown.links,
+        "properties": front.values or None,
+        "created_at": created,
+        "floating": floating,
+        "updated_at": updated,
+    }
+    yield Item("notes", key, {"body": "", **present(data, "", [])}, updated)
+    for name in shown.files:
+        yield from _attachment(shelf, entry, key, name)
+
+
+def _title(front: dict[str, Any], text: str, stem: str) -> str:
+    if isinstance(front.get("title"), str) and front["title"].strip():
+        return str(front["title"]).strip()
+    heading = _HEADING.search(text[:4_096])
+    return heading.group(1) if heading and heading.start() < 200 else stem or "(no title)"
+
+
+def _shown(text: str) -> _Shown:
+    """Find what a note refers to, outside of its code."""
+    prose = _CODE.sub(" ", text)
+    links: list[str] = []
+    files: list[str] = []
+    for embedded, target in _WIKI.findall(prose):
+        is_file = embedded and "." in target and not target.strip().endswith(".md")
+        (files if is_file else links).append(target.strip())
+    files += [unquote(target) for target in _PICTURE.findall(prose) if "://" not in target]
+    return _Shown(
+        _unique(links)[:_MOST_LINKS],
+        _unique(files)[:_MOST_LINKS],
+        _unique(_TAG.findall(prose))[:_MOST_LINKS],
+    )
+
+
+def _unique(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(values))
+
+
+def _listed(front: dict[str, Any], *names: str) -> list[str]:
+    """Return a property that is a list, or words with commas between."""
+    held: Any = next((front[name] for name in names if name in front), [])
+    if isinstance(held, str):
+        held = held.split(",")
+    values = held if isinstance(held, list) else []
+    return [text for value in values if (text := str(value).strip().lstrip("#"))]
+
+
+def _moment(shelf: _Shelf, told: Iterable[Any]) -> tuple[str | None, bool | None]:
+    """Return the first of some texts that is a time, and whether it floats."""
+    for text in told:
+        if isinstance(text, str):
+            try:
+                return local_text(datetime.fromisoformat(text), shelf.zone)
+            except ValueError:
+                continue
+    return None, None
+
+
+def _attachment(shelf: _Shelf, note: FileEntry, key: str, name: str) -> Iterator[Finding]:
+    entry = shelf.find(note, name)
+    if entry is None:
+        yield Skipped("a file that a note shows and the folder lacks", note.name)
+        return
+    media_type = entry.media_type
+    own = safe_key(key, digest_key(entry.name)[:12])
+    data = {
+        "id": own,
+        "note_id": key,
+        "name": entry.base,
+        "path": entry.name,
+        "media_type": media_type,
+    }
+    yield Item("attachments", own, data, None, (Attachment("file", entry.open, media_type),))

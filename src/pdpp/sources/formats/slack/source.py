@@ -1,0 +1,256 @@
+"""Slack exports: a folder for each conversation, with a file for each day."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from html import unescape
+from itertools import chain
+from typing import Any, NamedTuple
+
+from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import safe_key
+from pdpp.sources.reading.jsonstream import Reader, objects, read_each
+from pdpp.sources.reading.times import epoch_text
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+
+_LISTS = {
+    "channels.json": "public channel",
+    "groups.json": "private channel",
+    "dms.json": "direct messages",
+    "mpims.json": "group of people",
+}
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json\Z")
+_MARK = re.compile(r"<([^<>]*)>")
+_SPECIAL = {"here": "@here", "channel": "@channel", "everyone": "@everyone"}
+_MOST_PEOPLE = 1_000_000
+
+
+class Slack(Source):
+    """The zip that a workspace's owner exports."""
+
+    connector_key = "slack"
+    label = "Slack export"
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look for people, conversations and days of messages."""
+        people = tree.named("users.json", "org_users.json")
+        lists = tree.named(*_LISTS)
+        if not people or not lists:
+            return None
+        head = people[0].head()
+        if b'"team_id"' not in head and b'"profile"' not in head:
+            return None
+        days = [entry for entry in tree.entries if _DAY.match(entry.base)]
+        team = re.search(rb'"team_id"\s*:\s*"([A-Z0-9]{2,20})"', head)
+        name = tree.path.stem
+        return Recognition(
+            Confidence.CERTAIN if days else Confidence.LIKELY,
+            f"{len(days):,} days of messages",
+            account=f"Slack ({name})",
+            identity=team.group(1).decode() if team else name,
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
+        """Return the people, the conversations, then every day of each."""
+        people = tree.named("users.json", "org_users.json")
+        lists = tree.named(*_LISTS)
+        book = _book(people, lists)
+        for entry in people:
+            yield ExportPart(entry, partial(_read, entry, _person))
+        for entry in lists:
+            kind = _LISTS[entry.base]
+            yield ExportPart(entry, partial(_read, entry, partial(_conversation, book, kind)))
+        for entry in tree.entries:
+            if _DAY.match(entry.base) and "/" in entry.name:
+                folder = entry.name.split("/")[-2]
+                room = book.rooms.get(folder, _Room(folder, folder))
+                yield ExportPart(entry, partial(_read, entry, partial(_message, book, room)))
+
+
+class _Room(NamedTuple):
+    """A conversation: its id, and what people call it."""
+
+    id: str
+    name: str
+
+
+class _Book(NamedTuple):
+    """The names of people by id, and the conversations by the folder they are in."""
+
+    people: dict[str, str]
+    rooms: dict[str, _Room]
+
+
+def _book(people: list[FileEntry], lists: list[FileEntry]) -> _Book:
+    book = _Book({}, {})
+    for value in chain.from_iterable(map(objects, people)):
+        if isinstance(value.get("id"), str) and len(book.people) < _MOST_PEOPLE:
+            book.people[value["id"]] = _person_name(value)
+    for value in chain.from_iterable(map(objects, lists)):
+        if isinstance(value.get("id"), str):
+            room = _Room(value["id"], _room_name(value, book))
+            book.rooms[str(value.get("name") or value["id"])] = room
+            book.rooms[value["id"]] = room
+    return book
+
+
+def _room_name(value: Mapping[str, Any], book: _Book) -> str:
+    if value.get("name") and not str(value["name"]).startswith("mpdm-"):
+        return f"#{value['name']}"
+    held = value.get("members")
+    listed = held if isinstance(held, list) else []
+    members = [member for member in listed if isinstance(member, str)]
+    return ", ".join(book.people.get(member, member) for member in members) or str(value["id"])
+
+
+def _person_name(value: Mapping[str, Any]) -> str:
+    names = _profile(value)
+    for found in (names.get("display_name"), names.get("real_name"), value.get("real_name")):
+        if isinstance(found, str) and found:
+            return found
+    return str(value.get("name") or value["id"])
+
+
+def _profile(value: Mapping[str, Any], name: str = "profile") -> Mapping[str, Any]:
+    held = value.get(name)
+    return held if isinstance(held, dict) else {}
+
+
+def _read(entry: FileEntry, reader: Reader) -> Iterator[Finding]:
+    return read_each(entry, reader)
+
+
+def _person(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    if not isinstance(value.get("id"), str):
+        yield Unknown("a person without an id", where)
+        return
+    profile = _profile(value)
+    key = safe_key(value["id"])
+    data = {
+        "id": key,
+        "name": _person_name(value),
+        "real_name": profile.get("real_name") or value.get("real_name"),
+        "email": profile.get("email"),
+        "job_title": profile.get("title") or None,
+        "bot": bool(value.get("is_bot")),
+        "gone": bool(value.get("deleted")),
+    }
+    yield Item("people", key, present(data, []))
+
+
+def _conversation(
+    book: _Book, kind: str, value: Mapping[str, Any], where: str
+) -> Iterator[Finding]:
+    if not isinstance(value.get("id"), str):
+        yield Unknown("a conversation without an id", where)
+        return
+    key = safe_key(value["id"])
+    data = {
+        "id": key,
+        "name": _room_name(value, book),
+        "kind": kind,
+        "topic": _inner(value, "topic"),
+        "purpose": _inner(value, "purpose"),
+        "members": [
+            book.people.get(member, member)
+            for member in value.get("members") or ()
+            if isinstance(member, str)
+        ],
+        "created_at": epoch_text(value.get("created")),
+    }
+    yield Item("conversations", key, present(data, []))
+
+
+def _inner(value: Mapping[str, Any], name: str) -> str | None:
+    held = value.get(name)
+    found = held.get("value") if isinstance(held, dict) else None
+    return found if isinstance(found, str) and found else None
+
+
+def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    stamp = value.get("ts")
+    sent = epoch_text(stamp) if isinstance(stamp, str) else None
+    if sent is None or not isinstance(stamp, str) or value.get("type") != "message":
+        yield Unknown("an entry that is no message with a time", where)
+        return
+    channel = safe_key(room.id)
+    key = safe_key(channel, stamp)
+    thread = value.get("thread_ts")
+    edited = value.get("edited")
+    files = [each for each in value.get("files") or () if isinstance(each, dict)]
+    data = {
+        "id": key,
+        "conversation_id": channel,
+        "conversation": room.name,
+        "sender": _sender(book, value),
+        "sender_id": value.get("user") or value.get("bot_id"),
+        "text": _text(book, value),
+        "kind": value.get("subtype"),
+        "thread_id": safe_key(channel, thread) if isinstance(thread, str) else None,
+        "reply_count": value.get("reply_count"),
+        "reactions": _reactions(value),
+        "file_names": [
+            str(each.get("name") or each.get("title") or each.get("id")) for each in files
+        ],
+        "file_links": [
+            each["url_private"] for each in files if isinstance(each.get("url_private"), str)
+        ],
+        "edited_at": epoch_text(edited.get("ts")) if isinstance(edited, dict) else None,
+        "sent_at": sent,
+    }
+    if not data["text"] and not files:
+        yield Skipped("a message without text or files", where)
+        return
+    yield Item("messages", key, present(data, []), sent)
+
+
+def _sender(book: _Book, value: Mapping[str, Any]) -> str:
+    user = value.get("user")
+    if isinstance(user, str) and user in book.people:
+        return book.people[user]
+    names = _profile(value, "user_profile")
+    for found in (names.get("display_name"), names.get("real_name"), value.get("username")):
+        if isinstance(found, str) and found:
+            return found
+    return str(user or value.get("bot_id") or "unknown")
+
+
+def _text(book: _Book, value: Mapping[str, Any]) -> str:
+    """Return what a message says, with the text of what was attached by programs."""
+    pieces = [value.get("text")]
+    for each in value.get("attachments") or ():
+        if isinstance(each, dict):
+            pieces += [
+                each.get("pretext"),
+                each.get("title"),
+                each.get("text") or each.get("fallback"),
+            ]
+    said = [piece for piece in pieces if isinstance(piece, str) and piece.strip()]
+    return "\n".join(readable(piece, book.people) for piece in said)
+
+
+def readable(text: str, people: Mapping[str, str]) -> str:
+    """Return Slack's markup as a person sees it: names for people, words for links."""
+    return unescape(_MARK.sub(lambda found: _marked(found.group(1), people), text))
+
+
+def _marked(inner: str, people: Mapping[str, str]) -> str:
+    target, _, words = inner.partition("|")
+    if target.startswith("@"):
+        return f"@{words or people.get(target[1:], target[1:])}"
+    if target.startswith("#"):
+        return f"#{words or target[1:]}"
+    if target.startswith("!"):
+        name = target[1:].partition("^")[0]
+        return words or _SPECIAL.get(name, name)
+    address = target.removeprefix("mailto:")
+    return address if not words or words == address else f"{words} ({address})"
+
+
+def _reactions(value: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{each.get('name')} ×{each.get('count')}"
+        for each in value.get("reactions") or ()
+        if isinstance(each, dict)
+    ]

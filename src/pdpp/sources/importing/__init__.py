@@ -1,0 +1,1 @@
+"""Importing: recognise an export, read it, write its records, report, and remember."""

@@ -1,0 +1,144 @@
+"""Positions: how far each part of an import was read, so that the next run continues there."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import orjson
+
+from pdpp.model.errors import DamagedFile
+from pdpp.private import make_folder, write_file
+from pdpp.sources.item import NO_STATE, START, ResumePoint
+from pdpp.sources.source import AnyPart
+
+_HEAD_BYTES = 4_096
+_MOST_LINES = 20_000
+
+
+class PartPosition(NamedTuple):
+    """How far one part was read: ``items`` things of it, up to a place; ``head`` knows it again."""
+
+    stamp: str
+    items: int = 0
+    offset: int = 0
+    state: Mapping[str, Any] = NO_STATE
+    head: str = ""
+    done: bool = False
+
+    def place_in(self, part: AnyPart) -> ResumePoint | None:
+        """Return where to go on in a part that grows, or None when it has become another one."""
+        if not part.grows or not self.offset or part.entry.size < self.offset:
+            return None
+        if head_of(part, self.offset) != self.head:
+            return None
+        return ResumePoint(self.offset, self.state)
+
+
+def position_of(part: AnyPart, items: int, place: ResumePoint, *, done: bool) -> PartPosition:
+    """Return how far a part is read now."""
+    head = head_of(part, place.offset) if place.offset else ""
+    return PartPosition(part.entry.stamp, items, place.offset, dict(place.state), head, done)
+
+
+def head_of(part: AnyPart, offset: int) -> str:
+    """Return a digest of a part's beginning, which no later growth changes."""
+    try:
+        return hashlib.sha256(part.entry.head(min(offset, _HEAD_BYTES))).hexdigest()[:32]
+    except DamagedFile:
+        return ""
+
+
+class PositionLog:
+    """A private file to which positions are added as batches are written."""
+
+    def __init__(self, path: Path, revision: str) -> None:
+        self._path = path
+        self._revision = revision
+        self._file: BinaryIO | None = None
+        self.positions: dict[str, PartPosition] = {}
+        self.complete = True
+        self._lines = 0
+        self._load()
+
+    def _load(self) -> None:
+        """Read what an earlier import left; of another revision, or torn, nothing is believed."""
+        if not self._path.is_file():
+            return
+        try:
+            first, *rest = self._path.read_bytes().split(b"\n")
+            if orjson.loads(first) != {"revision": self._revision}:
+                return
+            self.complete = False
+            for line in filter(None, rest):
+                self._take(orjson.loads(line))
+        except (ValueError, TypeError):
+            return
+
+    def _take(self, line: Any) -> None:
+        if line == "complete":
+            self.complete = True
+        else:
+            name, position = line
+            self.positions[name] = PartPosition(*position)
+
+    @property
+    def interrupted(self) -> bool:
+        """Tell whether an earlier import stopped on the way."""
+        return bool(self.positions) and not self.complete
+
+    def begin(self, *, anew: bool) -> None:
+        """Make ready to note positions, forgetting the earlier ones where an import is anew."""
+        if anew:
+            self.positions.clear()
+        self.complete = False
+        self._rewrite()
+
+    def note(self, positions: Mapping[str, PartPosition]) -> None:
+        """Add positions after their items were written."""
+        self.positions.update(positions)
+        self._lines += len(positions)
+        if self._lines > _MOST_LINES + len(self.positions):
+            self._rewrite()
+        elif self._file is not None:
+            self._file.writelines(_line([name, held]) for name, held in positions.items())
+            self._file.flush()
+
+    def end(self, *, complete: bool) -> None:
+        """Say whether the import reached its end."""
+        self.complete = complete
+        if complete and self._file is not None:
+            self._file.write(_line("complete"))
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _rewrite(self) -> None:
+        self.close()
+        self._lines = 0
+        held = b"".join(_line([name, position]) for name, position in self.positions.items())
+        make_folder(self._path.parent)
+        write_file(self._path, _line({"revision": self._revision}) + held)
+        self._file = self._path.open("ab")
+
+
+def _line(value: Any) -> bytes:
+    return orjson.dumps(value, default=_plain) + b"\n"
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else tuple(value)
+
+
+def resume_point(position: PartPosition | None, part: AnyPart) -> tuple[ResumePoint, int]:
+    """Return where reading a part begins, and how many things of it are passed over."""
+    if position is None:
+        return START, 0
+    place = position.place_in(part)
+    if place is not None:
+        return place, 0
+    again = position.stamp == part.entry.stamp and not part.grows
+    return START, position.items if again else 0

@@ -1,0 +1,97 @@
+"""Recognition: find the source an export belongs to, or say why none takes it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pdpp.model.errors import DamagedFile, ImportRefused
+from pdpp.sources import registry
+from pdpp.sources.reading.guard import SURPRISES
+from pdpp.sources.reading.tree import Tree
+from pdpp.sources.registry import BrokenPlugin
+from pdpp.sources.source import Confidence, ExportRefusal, OwnerChoices, Recognition, Source
+
+_INFER = "CSV, JSON and NDJSON of any other kind come in with --infer"
+
+
+@dataclass(frozen=True, slots=True)
+class RecognisedExport:
+    """The source that takes an export, and what it saw."""
+
+    source: Source
+    recognition: Recognition
+
+
+def recognise_export(
+    tree: Tree, choices: OwnerChoices, chosen: str | None = None, own: Sequence[Source] = ()
+) -> RecognisedExport:
+    """Ask every source, the owner's own too, or only the chosen one; return the surest."""
+    if not tree.entries:
+        raise ImportRefused(f"{tree.path.name} holds no file that can be read{_refused(tree)}")
+    if chosen is not None:
+        mine = next((source for source in own if source.connector_key == chosen), None)
+        return recognise_as(tree, choices, mine or registry.load(chosen))
+    sources = [*registry.every(), *own]
+    broken = [source.words for source in sources if isinstance(source, BrokenPlugin)]
+    exports, refusals = _ask(
+        tree, choices, [source for source in sources if isinstance(source, Source)]
+    )
+    sure = [export for export in exports if export.recognition.confidence is Confidence.CERTAIN]
+    best = sure or exports
+    if len(best) == 1:
+        return best[0]
+    if best:
+        raise ImportRefused(_ambiguous(tree, best))
+    raise ImportRefused("; ".join([*(refusals or [_unknown(tree)]), *broken]))
+
+
+def recognise_as(tree: Tree, choices: OwnerChoices, source: Source) -> RecognisedExport:
+    """Ask one source, which must take the export."""
+    try:
+        found = source.recognise(tree, choices)
+    except SURPRISES:
+        found = None
+    if isinstance(found, Recognition):
+        return RecognisedExport(source, found)
+    if isinstance(found, ExportRefusal):
+        raise ImportRefused(found.message)
+    raise ImportRefused(f"{tree.path.name} does not look like {source.label}: it is {tree.sight()}")
+
+
+def _ask(
+    tree: Tree, choices: OwnerChoices, sources: Iterable[Source]
+) -> tuple[list[RecognisedExport], list[str]]:
+    exports: list[RecognisedExport] = []
+    refusals: list[str] = []
+    for source in sources:
+        try:
+            found = source.recognise(tree, choices)
+        except DamagedFile as problem:
+            found = ExportRefusal(problem.message)
+        except SURPRISES:
+            continue
+        if isinstance(found, Recognition):
+            exports.append(RecognisedExport(source, found))
+        elif isinstance(found, ExportRefusal) and found.message not in refusals:
+            refusals.append(found.message)
+    return exports, refusals
+
+
+def _ambiguous(tree: Tree, exports: list[RecognisedExport]) -> str:
+    seen = ", ".join(
+        f"{export.source.label} (--as {export.source.connector_key})" for export in exports
+    )
+    return f"{tree.path.name} looks like more than one thing: {seen}; say which with --as"
+
+
+def _unknown(tree: Tree) -> str:
+    return (
+        f"{tree.path.name} is not known: it is {tree.sight()}{_refused(tree)}. "
+        f"Known are {', '.join(registry.names())}; {_INFER}"
+    )
+
+
+def _refused(tree: Tree) -> str:
+    if not tree.refused:
+        return ""
+    first = tree.refused[0]
+    return f", and {len(tree.refused):,} refused ({first.reason}: {first.example})"

@@ -1,0 +1,162 @@
+"""Reports: what an import read and what became of it, for a person, a program and the history."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pdpp.evidence.fence import visible
+from pdpp.model import instant
+
+MOST_EXAMPLES = 3
+_MOST_REASONS = 100
+_LONGEST_EXAMPLE = 160
+_OTHER = "other reasons"
+_WRITTEN = ("new", "changed", "unchanged", "deleted")
+COUNTS = ("read", *_WRITTEN, "skipped", "unknown")
+
+COMPLETE, INTERRUPTED, DAMAGED = "complete", "interrupted", "incomplete"
+WATCHING = "watching"
+
+
+@dataclass(slots=True)
+class CaseCount:
+    """How often something happened, with the first examples of it."""
+
+    count: int = 0
+    examples: list[str] = field(default_factory=list)
+
+    def add(self, example: str) -> None:
+        """Count one more."""
+        self.count += 1
+        if len(self.examples) < MOST_EXAMPLES:
+            self.examples.append(visible(example, lines=False)[:_LONGEST_EXAMPLE])
+
+
+@dataclass(frozen=True, slots=True)
+class ImportSubject:
+    """What is imported, from where and to where."""
+
+    path: str
+    connector_key: str
+    label: str
+    version: str
+    confidence: str
+    identity: str
+    connection_id: str
+    display_name: str
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """The counts of one import as it goes on."""
+
+    subject: ImportSubject
+    started_at: int
+    ended_at: int | None = None
+    status: str = "running"
+    counts: Counter[str] = field(default_factory=Counter)
+    streams: dict[str, Counter[str]] = field(default_factory=dict)
+    skipped: dict[str, CaseCount] = field(default_factory=dict)
+    unknown: dict[str, CaseCount] = field(default_factory=dict)
+    cut: bool = False
+
+    def skip(self, reason: str, example: str) -> None:
+        """Count something that was understood and not brought in."""
+        self.counts["skipped"] += 1
+        _case(self.skipped, reason).add(example)
+
+    def wonder(self, reason: str, example: str) -> None:
+        """Count something that nobody knows."""
+        self.counts["unknown"] += 1
+        _case(self.unknown, reason).add(example)
+
+    def write(self, stream: str, answer: Mapping[str, Any], keys: list[str]) -> None:
+        """Count one batch of a stream, as ingest answered it; its lines have these keys."""
+        held = self.streams.setdefault(stream, Counter())
+        for name in _WRITTEN:
+            held[name] += answer[f"records_{name}"]
+            self.counts[name] += answer[f"records_{name}"]
+        for told in answer["rejections"]:
+            self.skip(
+                f"refused as {told['code']}: {told['message']}",
+                f"{stream} {keys[told['input_index']]}",
+            )
+
+    def end(self, status: str, now: int) -> None:
+        """Close the report."""
+        self.status, self.ended_at = status, now
+
+    def document(self) -> dict[str, Any]:
+        """Return the report as JSON data."""
+        return {
+            "status": self.status,
+            "source": {
+                "connector_key": self.subject.connector_key,
+                "name": self.subject.label,
+                "version": self.subject.version,
+                "confidence": self.subject.confidence,
+            },
+            "connection": {
+                "connection_id": self.subject.connection_id,
+                "display_name": self.subject.display_name,
+                "identity": self.subject.identity,
+            },
+            "path": self.subject.path,
+            "started_at": instant.to_text(self.started_at),
+            "ended_at": None if self.ended_at is None else instant.to_text(self.ended_at),
+            "counts": {name: self.counts[name] for name in COUNTS},
+            "files": {
+                "read": self.counts["parts"],
+                "read_earlier": self.counts["parts_read_earlier"],
+                "kept": self.counts["blobs"],
+            },
+            "streams": {
+                name: {kind: held[kind] for kind in _WRITTEN} for name, held in self.streams.items()
+            },
+            "skipped": _cases(self.skipped),
+            "unknown": _cases(self.unknown),
+        }
+
+
+def _case(held: dict[str, CaseCount], reason: str) -> CaseCount:
+    if reason not in held and len(held) >= _MOST_REASONS:
+        reason = _OTHER
+    return held.setdefault(reason, CaseCount())
+
+
+def _cases(held: Mapping[str, CaseCount]) -> list[dict[str, Any]]:
+    return [
+        {"reason": reason, "count": cases.count, "examples": cases.examples}
+        for reason, cases in sorted(held.items(), key=lambda pair: (-pair[1].count, pair[0]))
+    ]
+
+
+def tell(document: Mapping[str, Any]) -> list[str]:
+    """Return a report, new or from the history, as lines for a person."""
+    source, connection = document["source"], document["connection"]
+    counts = document["counts"]
+    numbers = ", ".join(f"{counts[name]:,} {name}" for name in COUNTS[1:])
+    lines = [
+        f"{source['name']} into {connection['display_name']} ({connection['connection_id']}):"
+        f" {document['status']}",
+        f"  {counts['read']:,} read: {numbers}",
+    ]
+    lines += [f"  {_stream_line(name, held)}" for name, held in document["streams"].items()]
+    for kind in ("skipped", "unknown"):
+        lines += [f"  {kind}, {_case_line(case)}" for case in document[kind]]
+    return [visible(line, lines=False) for line in lines]
+
+
+def _stream_line(name: str, held: Mapping[str, int]) -> str:
+    told = [f"{count:,} {kind}" for kind, count in held.items() if count]
+    return f"{name}: {', '.join(told) or 'nothing'}"
+
+
+def _case_line(case: Mapping[str, Any]) -> str:
+    return f"{case['count']:,} × {case['reason']}: {_examples(case['examples'], case['count'])}"
+
+
+def _examples(examples: Iterable[str], count: int) -> str:
+    told = list(examples)
+    return "; ".join(told) + ("; …" if count > len(told) else "")

@@ -1,0 +1,153 @@
+"""Import runs: read an export part by part and write it batch by batch, however large it is."""
+
+from collections.abc import Callable, Iterable
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.importing.positions import PartPosition, PositionLog, position_of, resume_point
+from pdpp.sources.importing.report import ImportReport
+from pdpp.sources.importing.writer import RecordWriter
+from pdpp.sources.item import Item, ResumePoint, Skipped, Unknown
+from pdpp.sources.reading.guard import SURPRISES, surprise
+from pdpp.sources.source import AnyPart
+
+_DAMAGE = "the rest of a file that is damaged"
+_SURPRISE = "the rest of a file that is not understood"
+_TELL_EVERY = 64
+
+
+class ImportRun:
+    """One import in progress: it can stop after any item and continue later.
+
+    ``stop`` is asked after every item, and in a part that grows at every place; ``tell`` is called
+    now and then to show progress. A ``patient`` journey says nothing of a last line that is still
+    being written.
+    """
+
+    def __init__(
+        self,
+        writer: RecordWriter,
+        report: ImportReport,
+        journal: PositionLog,
+        *,
+        stop: Callable[[], bool] = lambda: False,
+        tell: Callable[[], None] = lambda: None,
+        patient: bool = False,
+    ) -> None:
+        self._sink = writer
+        self._report = report
+        self._journal = journal
+        self._stop = stop
+        self._tell = tell
+        self._patient = patient
+        self._reached: dict[str, PartPosition] = {}
+        self._sent: dict[str, PartPosition] = {}
+
+    def run(self, parts: Iterable[AnyPart]) -> bool:
+        """Read every part; return whether the end was reached, with everything read written."""
+        reached = all(map(self._read, parts))
+        self.flush()
+        self._settle()
+        return reached
+
+    def _read(self, part: AnyPart) -> bool:
+        earlier = self._journal.positions.get(part.entry.name)
+        if earlier is not None and earlier.done and earlier.stamp == part.entry.stamp:
+            self._report.counts["parts_read_earlier"] += not self._patient
+            return True
+        self._report.counts["parts"] += 1
+        return _Reader(self, part, earlier).run()
+
+    def stopped(self) -> bool:
+        """Tell whether somebody wants the run to end."""
+        return self._stop()
+
+    def take(self, found: Item | Skipped | Unknown, *, growing: bool) -> bool:
+        """Count one thing, gather it where it is an item, and tell whether a batch is gathered.
+
+        The end of a part that is ``growing`` may be cut off without anything being wrong.
+        """
+        counts = self._report.counts
+        if isinstance(found, Item):
+            self._sink.add(found)
+        elif isinstance(found, Unknown):
+            self._report.wonder(found.reason, found.example)
+        elif found.cut and growing and self._patient:
+            return False
+        else:
+            self._report.skip(found.reason, found.example)
+            self._report.cut |= found.cut and not growing
+        counts["read"] = read = counts["read"] + 1
+        if not read % _TELL_EVERY:
+            self._tell()
+        return self._sink.full
+
+    def reach(self, name: str, position: PartPosition) -> None:
+        """Remember how far a part is, to be noted when everything before it is written."""
+        self._reached[name] = position
+
+    def flush(self) -> None:
+        """Send what is gathered to be written, and note how far what was sent before came."""
+        self._sink.send()
+        self._note()
+        self._sent, self._reached = self._reached, {}
+        self._tell()
+
+    def _settle(self) -> None:
+        """Wait until everything is written."""
+        self._sink.settle()
+        self._note()
+
+    def _note(self) -> None:
+        """Note how far the parts were read whose items are written by now."""
+        self._journal.note(self._sent)
+        self._sent = {}
+
+
+class _Reader:
+    """The reading of one part."""
+
+    def __init__(self, run: ImportRun, part: AnyPart, earlier: PartPosition | None) -> None:
+        self._journey = run
+        self._part = part
+        self._place, self._passed_over = resume_point(earlier, part)
+        self._items = 0
+        self._whole = True
+
+    def run(self) -> bool:
+        grows, stopped = self._part.grows, self._journey.stopped
+        try:
+            for found in self._part.findings(self._place):
+                if isinstance(found, ResumePoint):
+                    self._place = found
+                    asked = grows
+                else:
+                    self._take(found)
+                    asked = not grows
+                if asked and stopped():
+                    self._reach(done=False)
+                    return False
+        except DamagedFile as problem:
+            self._tear(Skipped(_DAMAGE, f"{self._part.entry.name}: {problem.message}", cut=True))
+        except SURPRISES as problem:
+            self._take(surprise(problem, self._part.entry.name))
+            self._tear(Skipped(_SURPRISE, self._part.entry.name, cut=True))
+        self._reach(done=self._whole)
+        return True
+
+    def _tear(self, skipped: Skipped) -> None:
+        self._whole = False
+        self._journey.take(skipped, growing=False)
+
+    def _take(self, found: Item | Skipped | Unknown) -> None:
+        self._items += 1
+        if self._items <= self._passed_over:
+            return
+        if isinstance(found, Skipped) and found.cut and not self._part.grows:
+            self._whole = False
+        if self._journey.take(found, growing=self._part.grows):
+            self._reach(done=False)
+            self._journey.flush()
+
+    def _reach(self, *, done: bool) -> None:
+        position = position_of(self._part, self._items, self._place, done=done)
+        self._journey.reach(self._part.entry.name, position)

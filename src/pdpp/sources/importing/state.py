@@ -1,0 +1,119 @@
+"""Import state: a private folder inside the data folder with what imports must remember."""
+
+import hashlib
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from pdpp.model import instant
+from pdpp.private import make_folder, write_file
+from pdpp.sources.importing.positions import PositionLog
+
+_NAME = "imports"
+_KEPT = (".json", ".ndjson")
+
+
+class ImportState:
+    """Reports, positions, choices and table plans: small files that only the owner can read."""
+
+    def __init__(self, data: Path) -> None:
+        self._folder = data / _NAME
+
+    # History
+
+    def keep_report(self, name: str, document: Mapping[str, Any]) -> None:
+        """Keep a report, or a newer state of it."""
+        _write(self._folder / f"{name}.json", document)
+
+    def new_report_name(self, now: int) -> str:
+        """Return the name of a new report; names sort by time."""
+        moment = instant.to_datetime(now).strftime("%Y%m%d-%H%M%S.%f")[:-3]
+        return f"{moment}-{secrets.token_hex(2)}"
+
+    def reports(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield the kept reports, newest first; what is no report is passed over."""
+        for path in sorted(self._folder.glob("*.json"), reverse=True):
+            document = _read(path)
+            if document:
+                yield path.stem, document
+
+    def connection_of(self, connector_key: str, identity: str) -> str | None:
+        """Return where the last import of an account went."""
+        for _, report in self.reports():
+            connection = report.get("connection", {})
+            key = report.get("source", {}).get("connector_key")
+            if (key, connection.get("identity")) == (connector_key, identity):
+                return str(connection["connection_id"])
+        return None
+
+    # Positions
+
+    def journal(self, connection_id: str, path: Path, revision: str) -> PositionLog:
+        """Return the journal of imports from a path into a connection."""
+        name = _digest(connection_id, os.fspath(path))
+        return PositionLog(self._folder / "positions" / f"{name}.ndjson", revision)
+
+    # Choices
+
+    def recall(self, connector_key: str, shape: str) -> Mapping[str, Any]:
+        """Return what the owner decided earlier for files of a shape."""
+        return _read(self._choices(connector_key, shape))
+
+    def remember(self, connector_key: str, shape: str, choices: Mapping[str, Any]) -> None:
+        """Keep what the owner decided for files of a shape."""
+        _write(self._choices(connector_key, shape), choices)
+
+    # Plans of tables
+
+    def keep_plan(self, connector_key: str, plan: Mapping[str, Any]) -> None:
+        """Keep how the owner's own tables of one kind are read."""
+        _write(self._folder / "plans" / f"{connector_key}.json", plan)
+
+    def plans(self) -> Iterator[Mapping[str, Any]]:
+        """Yield the plans that were kept."""
+        for path in sorted((self._folder / "plans").glob("*.json")):
+            plan = _read(path)
+            if plan:
+                yield plan
+
+    # Care
+
+    def copy(self, data: Path) -> None:
+        """Copy everything that is kept into another data folder; what goes meanwhile is left out.
+
+        A position must never be ahead of the records: copy this before the store.
+        """
+        for path in sorted(self._folder.rglob("*")):
+            if path.suffix in _KEPT:
+                with suppress(FileNotFoundError):
+                    _put(data / _NAME / path.relative_to(self._folder), path.read_bytes())
+
+    def _choices(self, connector_key: str, shape: str) -> Path:
+        return self._folder / "choices" / f"{_digest(connector_key, shape)}.json"
+
+
+def _digest(*parts: str) -> str:
+    text = "\n".join(parts).encode("utf-8", "surrogateescape")
+    return hashlib.sha256(text).hexdigest()[:24]
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        document = orjson.loads(path.read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _write(path: Path, document: Mapping[str, Any]) -> None:
+    _put(path, orjson.dumps(document, option=orjson.OPT_INDENT_2))
+
+
+def _put(path: Path, content: bytes) -> None:
+    make_folder(path.parent)
+    write_file(path, content)

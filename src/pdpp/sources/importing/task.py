@@ -1,0 +1,247 @@
+"""Import tasks: read one recognised export into one connection, and report what happened."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import pdpp
+from pdpp.model import instant
+from pdpp.model.declaration import Declaration
+from pdpp.model.errors import ImportRefused
+from pdpp.model.validation import parse_declaration
+from pdpp.sources.importing.mirror import AbsentRecords, Seen, delete_absent, find_absent, seen_mark
+from pdpp.sources.importing.positions import PositionLog
+from pdpp.sources.importing.recognition import RecognisedExport
+from pdpp.sources.importing.report import (
+    COMPLETE,
+    DAMAGED,
+    INTERRUPTED,
+    ImportReport,
+    ImportSubject,
+)
+from pdpp.sources.importing.run import ImportRun
+from pdpp.sources.importing.state import ImportState
+from pdpp.sources.importing.writer import OpenIntake, RecordWriter
+from pdpp.sources.reading.tree import Tree
+from pdpp.sources.source import AnyPart
+from pdpp.store.catalogue import Catalogue
+from pdpp.store.port import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """The connection that an export goes into."""
+
+    connection_id: str
+    display_name: str
+    is_new: bool
+
+
+def find_destination(
+    catalogue: Catalogue, state: ImportState, export: RecognisedExport, chosen: str | None
+) -> Destination:
+    """Return the chosen connection, else the one of the same account, else a new one."""
+    key, identity = export.source.connector_key, identity_of(export)
+    derived = f"cin_{hashlib.sha256(f'{key} {identity}'.encode()).hexdigest()[:12]}"
+    candidates = [chosen] if chosen else [state.connection_of(key, identity), derived]
+    for connection_id in candidates:
+        held = catalogue.connections.get(connection_id or "")
+        if held is not None and held.connector_key == key:
+            return Destination(held.connection_id, held.display_name, is_new=False)
+        if held is not None:
+            raise ImportRefused(
+                f"{held.connection_id} holds {held.connector_key}, not {key}; choose another one"
+            )
+    return Destination(chosen or derived, export.recognition.account, is_new=True)
+
+
+def identity_of(export: RecognisedExport) -> str:
+    """Return what an account is known by."""
+    return export.recognition.identity or export.recognition.account
+
+
+@dataclass(frozen=True, slots=True)
+class ImportEnvironment:
+    """What an import runs on: where it writes, and how much it may."""
+
+    store: Store
+    state: ImportState
+    intake: OpenIntake
+    blob_bytes: int
+    clock: instant.Clock = instant.now
+
+
+def _never() -> bool:
+    return False
+
+
+def _quietly(report: ImportReport, done: int, total: int) -> None:
+    """Say nothing of progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportCallbacks:
+    """Who goes along: ``stop`` is asked whether to end, ``tell`` is shown bytes done of a total."""
+
+    stop: Callable[[], bool] = _never
+    tell: Callable[[ImportReport, int, int], None] = _quietly
+
+
+class ImportTask:
+    """One export on its way into one connection, with the report of it."""
+
+    def __init__(
+        self,
+        tree: Tree,
+        export: RecognisedExport,
+        destination: Destination,
+        environment: ImportEnvironment,
+    ) -> None:
+        self.tree = tree
+        self.export = export
+        self.destination = destination
+        self.environment = environment
+        now = environment.clock()
+        self.name = environment.state.new_report_name(now)
+        self.report = ImportReport(_subject(tree, export, destination), now)
+        self._seen: Seen = set()
+
+    def settle(self, progress: Callable[[int], None] | None = None) -> Declaration:
+        """Register the source where it is new or changed, and add the connection."""
+        store, source = self.environment.store, self.export.source
+        declaration = parse_declaration(source.declaration())
+        store.register(declaration, progress=progress)
+        if self.destination.connection_id not in store.catalogue().connections:
+            store.connect(
+                self.destination.connection_id, source.connector_key, self.destination.display_name
+            )
+        found = self.export.recognition
+        if found.remember:
+            self.environment.state.remember(source.connector_key, found.shape, found.remember)
+        return declaration
+
+    def run(
+        self,
+        declaration: Declaration,
+        callbacks: ImportCallbacks | None = None,
+        *,
+        mirror: bool = False,
+    ) -> ImportReport:
+        """Bring everything in; go on where an earlier import of the same was interrupted.
+
+        A mirror reads everything anew, because it must see every key that is still there.
+        """
+        with closing(self.journal(declaration)) as journal:
+            going_on = journal.interrupted and not self.destination.is_new and not mirror
+            journal.begin(anew=not going_on)
+            self.report_refused()
+            reached = self.read_parts(journal, callbacks or ImportCallbacks(), mirror=mirror)
+            journal.end(complete=reached)
+        status = DAMAGED if self.report.cut else COMPLETE
+        self.end(status if reached else INTERRUPTED)
+        return self.report
+
+    def journal(self, declaration: Declaration) -> PositionLog:
+        """Return the journal of this path and this connection."""
+        revision = f"{pdpp.__version__} {declaration.revision}"
+        return self.environment.state.journal(
+            self.destination.connection_id, self.tree.path, revision
+        )
+
+    def report_refused(self) -> None:
+        """Count what nobody may read."""
+        for refused in self.tree.refused:
+            self.report.counts["read"] += 1
+            self.report.skip(refused.reason, refused.example)
+
+    def read_parts(
+        self,
+        journal: PositionLog,
+        callbacks: ImportCallbacks,
+        *,
+        mirror: bool = False,
+        patient: bool = False,
+    ) -> bool:
+        """Read every part that is not read yet; return whether the end was reached."""
+        parts = list(self.export.source.parts(self.tree, self.export.recognition))
+        with closing(self._writer(mirror=mirror)) as writer:
+            run = ImportRun(
+                writer,
+                self.report,
+                journal,
+                stop=callbacks.stop,
+                tell=self._teller(parts, callbacks),
+                patient=patient,
+            )
+            return run.run(parts)
+
+    def _writer(self, *, mirror: bool) -> RecordWriter:
+        def see(stream: str, key: str) -> None:
+            self._seen.add(seen_mark(stream, key))
+
+        return RecordWriter(
+            self.environment.store,
+            self.destination.connection_id,
+            self.environment.intake,
+            self.report,
+            blob_bytes=self.environment.blob_bytes,
+            see=see if mirror else None,
+        )
+
+    def _teller(self, parts: Sequence[AnyPart], callbacks: ImportCallbacks) -> Callable[[], None]:
+        total = sum(part.entry.size for part in parts)
+        meter = self.tree.meter
+        meter.bytes_read = 0
+        return lambda: callbacks.tell(self.report, min(meter.bytes_read, total), total)
+
+    def end(self, status: str) -> None:
+        """Close the report and keep it."""
+        self.report.end(status, self.environment.clock())
+        self.keep()
+
+    def keep(self) -> None:
+        """Keep the report as it is now."""
+        self.environment.state.keep_report(self.name, self.document())
+
+    def document(self) -> Mapping[str, Any]:
+        """Return the report as it is kept."""
+        return {"import_id": self.name, **self.report.document()}
+
+    # Mirrors
+
+    def absent(self) -> AbsentRecords:
+        """Return what the connection holds and the export, read whole, does not."""
+        return find_absent(self.environment.store, self.destination.connection_id, self._seen)
+
+    def delete_absent(self) -> None:
+        """Delete that, and keep the report that says so."""
+        environment = self.environment
+        delete_absent(
+            environment.store,
+            self.destination.connection_id,
+            self._seen,
+            environment.intake,
+            self.report,
+        )
+        self.end(self.report.status)
+
+    # Watching
+
+    def replace_export(self, tree: Tree, export: RecognisedExport) -> None:
+        """Go on with what the path holds now."""
+        self.tree, self.export = tree, export
+
+
+def _subject(tree: Tree, export: RecognisedExport, destination: Destination) -> ImportSubject:
+    return ImportSubject(
+        path=str(tree.path),
+        connector_key=export.source.connector_key,
+        label=export.source.label,
+        version=export.recognition.version,
+        confidence=str(export.recognition.confidence),
+        identity=identity_of(export),
+        connection_id=destination.connection_id,
+        display_name=destination.display_name,
+    )

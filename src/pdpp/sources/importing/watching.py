@@ -1,0 +1,60 @@
+"""Watching: look at a growing folder again and again, and read only what is new."""
+
+from collections.abc import Callable
+from contextlib import closing
+
+from pdpp.model.declaration import Declaration
+from pdpp.model.errors import ImportRefused
+from pdpp.sources.importing.recognition import RecognisedExport
+from pdpp.sources.importing.report import COMPLETE, WATCHING
+from pdpp.sources.importing.task import ImportCallbacks, ImportTask
+from pdpp.sources.reading.tree import Tree, open_tree
+from pdpp.sources.source import OwnerChoices, Recognition
+
+Sight = tuple[tuple[str, str], ...]
+
+
+def watch(
+    task: ImportTask,
+    declaration: Declaration,
+    choices: OwnerChoices,
+    callbacks: ImportCallbacks,
+    wait: Callable[[], bool],
+) -> None:
+    """Read what is new, then wait, until ``wait`` or the escort says that it is enough.
+
+    Offsets that earlier imports remembered are believed, unless the connection is new.
+    """
+    with closing(task.journal(declaration)) as journal:
+        journal.begin(anew=task.destination.is_new)
+        task.report_refused()
+        task.report.status = WATCHING
+        seen: Sight = ()
+        while True:
+            now = _sight(task.tree)
+            if now != seen:
+                task.read_parts(journal, callbacks, patient=True)
+                task.keep()
+                seen = now
+            if callbacks.stop() or wait():
+                break
+            _look_again(task, choices)
+        journal.end(complete=True)
+    task.end(COMPLETE)
+
+
+def _sight(tree: Tree) -> Sight:
+    return tuple((entry.name, entry.stamp) for entry in tree.entries)
+
+
+def _look_again(task: ImportTask, choices: OwnerChoices) -> None:
+    """See what the path holds now; while it is gone or not understood, go by what it held."""
+    try:
+        tree = open_tree(task.tree.path)
+        if _sight(tree) == _sight(task.tree):
+            return
+        found = task.export.source.recognise(tree, choices)
+    except (OSError, ImportRefused):
+        return
+    if isinstance(found, Recognition):
+        task.replace_export(tree, RecognisedExport(task.export.source, found))

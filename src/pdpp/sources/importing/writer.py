@@ -1,0 +1,216 @@
+"""The record writer: write the items of one connection in batches, files before their records.
+
+An item is checked and made ready soon after it is read, while it is still at hand. One batch is
+written in a thread of its own while the next one is gathered. There is never a second one on its
+way, so that memory stays bounded and the order of reading is kept. What the thread does, the engine
+does nearly alone: it holds up the interpreter for a moment only, and must not wait long for it.
+"""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import orjson
+
+from pdpp.model.errors import DamagedFile, ImportRefused, PayloadTooLarge
+from pdpp.sources.importing.report import ImportReport
+from pdpp.sources.item import Attachment, Item
+from pdpp.sources.reading.jsontext import scrub
+from pdpp.store.blobs import media_type_of
+from pdpp.store.catalogue import Feed
+from pdpp.store.port import Store, canonical
+
+FIRST_ITEMS = 500
+BATCH_ITEMS = 2_000
+BATCH_BYTES = 16 << 20
+"""Batches begin small, so that something can be found soon, and grow: a large one costs less."""
+
+_GROUP_ITEMS = 128
+_GROUP_BYTES = 1 << 20
+"""So many items are read before they are checked and made ready. One by one that would cost a
+quarter more, because the processor changes from one long piece of code to another each time; many
+more, and the first ones would not be at hand any more."""
+
+_TURN_SECONDS = 0.0002
+"""How long the thread that reads goes on when the one that writes wants the interpreter: far less
+than usual, because the engine stands still meanwhile."""
+
+_FLAT = frozenset({str, int, bool, type(None)})
+"""Types of which a value and what JSON makes of it are the same."""
+
+
+class Intake(Protocol):
+    """Takes what is read, checks it as ingest does, and writes it as one batch."""
+
+    def take(self, text: bytes) -> None:
+        """Take one line of NDJSON."""
+        ...
+
+    def take_record(self, key: Any, emitted_at: Any, data: Any, text: bytes) -> None:
+        """Take JSON data whose canonical text is at hand."""
+        ...
+
+    def write(self) -> Mapping[str, Any]:
+        """Write what is good, and answer as ingest does."""
+        ...
+
+
+OpenIntake = Callable[[Feed], Intake]
+"""Begins a batch of one stream."""
+
+
+@dataclass(slots=True)
+class _Load:
+    """What is gathered of one stream."""
+
+    stream: str
+    intake: Intake
+    keys: list[str] = field(default_factory=list)
+
+
+class _Parcel(NamedTuple):
+    """An item that nobody else can change any more, and where it goes."""
+
+    intake: Intake
+    key: str
+    emitted_at: Any
+    data: Any
+    text: bytes
+
+
+class _Answer(NamedTuple):
+    """What became of the items of one stream."""
+
+    stream: str
+    keys: list[str]
+    told: Mapping[str, Any]
+
+
+class RecordWriter:
+    """Gathers items and writes them stream by stream, each batch as a whole.
+
+    ``full`` tells whether a batch is gathered; ``see`` is told the stream and the key of everything
+    that was taken.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        connection_id: str,
+        intake: OpenIntake,
+        report: ImportReport,
+        *,
+        blob_bytes: int,
+        see: Callable[[str, str], None] | None = None,
+    ) -> None:
+        self._store = store
+        self._connection_id = connection_id
+        self._intake = intake
+        self._report = report
+        self._blob_bytes = blob_bytes
+        self.full = False
+        self._loads: dict[str, _Load] = {}
+        self._group: list[_Parcel] = []
+        self._group_size = 0
+        self._count = self._size = 0
+        self._see = see
+        self._most = min(FIRST_ITEMS, BATCH_ITEMS)
+        self._thread = ThreadPoolExecutor(1, "import")
+        self._underway: Future[list[_Answer]] | None = None
+        self._usual_turn = sys.getswitchinterval()
+        sys.setswitchinterval(_TURN_SECONDS)
+
+    def close(self) -> None:
+        """Wait for the batch that is on its way; nothing more is written."""
+        self._thread.shutdown()
+        sys.setswitchinterval(self._usual_turn)
+
+    def add(self, item: Item) -> None:
+        """Take one item; its files are kept at once."""
+        stream, key, data, emitted_at, attachments = item
+        for attachment in attachments:
+            self._keep(item, attachment)
+        try:
+            text = canonical(data)
+        except TypeError:
+            self._add_scrubbed(item)
+            return
+        flat = type(data) is dict and _FLAT.issuperset(map(type, data.values()))
+        self._take(
+            stream, scrub(key), emitted_at, data.copy() if flat else orjson.loads(text), text
+        )
+
+    def _add_scrubbed(self, item: Item) -> None:
+        """Take an item without halves of characters; what is no JSON even then is told."""
+        try:
+            text = canonical(scrub(item.data))
+        except (TypeError, RecursionError):
+            self._report.skip("a value that JSON cannot say", f"{item.stream} {item.key}")
+        else:
+            self._take(item.stream, scrub(item.key), item.emitted_at, orjson.loads(text), text)
+
+    def _take(self, stream: str, key: str, emitted_at: Any, data: Any, text: bytes) -> None:
+        load = self._loads.get(stream)
+        if load is None:
+            load = self._loads[stream] = self._load(stream)
+        self._group.append(_Parcel(load.intake, key, emitted_at, data, text))
+        load.keys.append(key)
+        self._count += 1
+        self._size += len(text)
+        self._group_size += len(text)
+        if len(self._group) >= _GROUP_ITEMS or self._group_size >= _GROUP_BYTES:
+            self._hand_over()
+        self.full = self._count >= self._most or self._size >= BATCH_BYTES
+        if self._see is not None:
+            self._see(stream, key)
+
+    def _hand_over(self) -> None:
+        """Have what was read checked and made ready."""
+        group, self._group, self._group_size = self._group, [], 0
+        for intake, key, emitted_at, data, text in group:
+            intake.take_record(key, emitted_at, data, text)
+
+    def _load(self, stream: str) -> _Load:
+        feed = self._store.catalogue().feeds.get((self._connection_id, stream))
+        if feed is None:
+            raise ImportRefused(f"the source declares no stream {stream!r}")
+        return _Load(stream, self._intake(feed))
+
+    def _keep(self, item: Item, attachment: Attachment) -> None:
+        media_type = media_type_of({"mime_type": attachment.media_type})
+        try:
+            with attachment.open() as content:
+                blob = self._store.keep_blob(content, media_type, self._blob_bytes)
+        except (DamagedFile, PayloadTooLarge) as problem:
+            self._report.skip("a file that cannot be kept", f"{item.key}: {problem.message}")
+            return
+        self._report.counts["blobs"] += 1
+        item.data[attachment.field] = {
+            "blob_id": blob.blob_id,
+            "mime_type": media_type,
+            "size_bytes": blob.size_bytes,
+            "sha256": blob.blob_id,
+        }
+
+    def send(self) -> None:
+        """Have what is gathered written, once what was sent before is."""
+        self._hand_over()
+        loads, self._loads = list(self._loads.values()), {}
+        self.full, self._count, self._size = False, 0, 0
+        self._most = min(2 * self._most, BATCH_ITEMS)
+        self.settle()
+        if loads:
+            self._underway = self._thread.submit(_write_all, loads)
+
+    def settle(self) -> None:
+        """Wait until everything that was sent is written, and count it."""
+        underway, self._underway = self._underway, None
+        for answer in underway.result() if underway is not None else ():
+            self._report.write(answer.stream, answer.told, answer.keys)
+
+
+def _write_all(loads: Sequence[_Load]) -> list[_Answer]:
+    """Write a batch, one transaction for each stream."""
+    return [_Answer(load.stream, load.keys, load.intake.write()) for load in loads]

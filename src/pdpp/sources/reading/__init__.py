@@ -1,0 +1,1 @@
+"""Reading: bounded trees of files, and the file formats that several sources share."""

@@ -1,0 +1,142 @@
+"""Archives: zips as trees. Their entries are read where they are and never unpacked to disk."""
+
+import stat
+import struct
+import zipfile
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, cast
+
+from pdpp.model.errors import DamagedFile, ImportRefused
+from pdpp.sources.item import Skipped
+from pdpp.sources.reading.tree import FileEntry, ReadMeter, Tree, TreeLimits
+
+_BEGINNINGS = (b"PK\x03\x04", b"PK\x05\x06")
+_END = struct.Struct("<4s4H2LH")
+_END_MARK = b"PK\x05\x06"
+_BIG_END_PLACE = struct.Struct("<4sLQL")
+_BIG_END_PLACE_MARK = b"PK\x06\x07"
+_BIG_END = struct.Struct("<4sQ2H2L4Q")
+_BIG_END_MARK = b"PK\x06\x06"
+_LONGEST_COMMENT = 1 << 16
+_UNKNOWN_COUNT, _UNKNOWN_SIZE = 0xFFFF, 0xFFFFFFFF
+_ENCRYPTED = 0x1
+_UNIX = 3
+_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+_WAY_OUT = "unpack it yourself and import the folder, if you trust it"
+
+
+def is_zip(path: Path) -> bool:
+    """Tell whether a file begins as zips do."""
+    with path.open("rb") as file:
+        return file.read(4) in _BEGINNINGS
+
+
+def open_archive(path: Path, limits: TreeLimits) -> Tree:
+    """List a zip; entries that must not be read are refused one by one, a bomb as a whole."""
+    _check_directory(path, limits)
+    try:
+        archive = zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as problem:
+        raise DamagedFile(f"{path.name} is a damaged zip: {problem}") from problem
+    meter = ReadMeter()
+    entries: dict[str, FileEntry] = {}
+    refused: list[Skipped] = []
+    for info in archive.infolist():
+        if info.is_dir():
+            continue
+        reason = _problem(info, limits)
+        if info.filename in entries:
+            reason = "a name used twice"
+        if reason is not None:
+            refused.append(Skipped(reason, info.filename[:200]))
+        else:
+            entries[info.filename] = _entry(archive, info, meter)
+    _check_total(path, entries, limits)
+    ordered = tuple(entries[name] for name in sorted(entries))
+    return Tree(path, "zip", ordered, tuple(refused), meter)
+
+
+def _check_total(path: Path, entries: dict[str, FileEntry], limits: TreeLimits) -> None:
+    total = sum(entry.size for entry in entries.values())
+    if total > limits.total_bytes:
+        raise ImportRefused(
+            f"{path.name} unpacks to {total:,} bytes, more than {limits.total_bytes:,}; {_WAY_OUT}"
+        )
+
+
+def _check_directory(path: Path, limits: TreeLimits) -> None:
+    """Refuse a zip with too many entries before its whole list is loaded."""
+    count, size = _directory(path)
+    if count > limits.entries or size > limits.directory_bytes:
+        raise ImportRefused(
+            f"{path.name} lists {count:,} entries, more than {limits.entries:,}; {_WAY_OUT}"
+        )
+
+
+def _directory(path: Path) -> tuple[int, int]:
+    """Return how many entries a zip says it has, and how long the list of them is."""
+    with path.open("rb") as file:
+        length = file.seek(0, 2)
+        start = max(0, length - _LONGEST_COMMENT - _END.size - _BIG_END_PLACE.size - _BIG_END.size)
+        file.seek(start)
+        tail = file.read()
+        at = tail.rfind(_END_MARK)
+        if at < 0 or len(tail) - at < _END.size:
+            raise DamagedFile(
+                f"{path.name} is a zip whose end is missing; it was not downloaded whole"
+            )
+        _, _, _, _, count, size, _, _ = _END.unpack_from(tail, at)
+        if count == _UNKNOWN_COUNT or size == _UNKNOWN_SIZE:
+            return _big_directory(tail[:at]) or (count, 0)
+    return count, size
+
+
+def _big_directory(before: bytes) -> tuple[int, int] | None:
+    """Return the same from the form for very many entries, which stands right before the end."""
+    place = len(before) - _BIG_END_PLACE.size
+    record = place - _BIG_END.size
+    if record < 0 or not before.startswith(_BIG_END_PLACE_MARK, place):
+        return None
+    mark, *_, count, size, _ = _BIG_END.unpack_from(before, record)
+    if mark != _BIG_END_MARK:
+        raise DamagedFile("the zip's list of entries is not where it says")
+    return count, size
+
+
+def _problem(info: zipfile.ZipInfo, limits: TreeLimits) -> str | None:
+    """Return why an entry must not be read, or None."""
+    kind = stat.S_IFMT(info.external_attr >> 16) if info.create_system == _UNIX else 0
+    if kind not in (0, stat.S_IFREG):
+        return "a link to another place" if kind == stat.S_IFLNK else "neither a file nor a folder"
+    if name_problem := _name_problem(info.filename, limits):
+        return name_problem
+    if info.flag_bits & _ENCRYPTED:
+        return "encrypted"
+    if info.compress_type not in _METHODS:
+        return "compressed in a way that is not known"
+    if info.file_size > limits.entry_bytes:
+        return "a file too large"
+    grown = info.file_size > limits.ratio_from_bytes
+    if grown and info.file_size > limits.ratio * max(info.compress_size, 1):
+        return f"unpacks to more than {limits.ratio} times its size"
+    return None
+
+
+def _name_problem(name: str, limits: TreeLimits) -> str | None:
+    steps = PurePosixPath(name.replace("\\", "/")).parts
+    if not steps or len(name) > limits.name_chars or len(steps) > limits.depth:
+        return "a name too long or empty"
+    if steps[0] == "/" or ".." in steps or (len(steps[0]) > 1 and steps[0][1] == ":"):
+        return "a name that leads outside the archive"
+    if any(ord(letter) < 32 or "\ud800" <= letter <= "\udfff" for letter in name):
+        return "a name that holds control characters"
+    return None
+
+
+def _entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo, meter: ReadMeter) -> FileEntry:
+    stamp = f"{info.CRC:08x}-{info.file_size:x}"
+    return FileEntry(info.filename, info.file_size, stamp, lambda: _open(archive, info), meter)
+
+
+def _open(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> BinaryIO:
+    return cast(BinaryIO, archive.open(info))

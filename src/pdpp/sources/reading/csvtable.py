@@ -1,0 +1,170 @@
+"""CSV tables: found out, not assumed: the encoding, the delimiter, and where the header stands."""
+
+import csv
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.item import Skipped
+from pdpp.sources.reading.textfile import DecodedLine, encoding_of, text_lines
+from pdpp.sources.reading.tree import FileEntry
+
+_DELIMITERS = ",;\t|"
+_SAMPLE_LINES = 60
+_MOST_COLUMNS = 1_000
+_MOST_LINES_A_ROW = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class CsvTable:
+    """How a file of rows is written; ``header_line`` is the line its column names stand in."""
+
+    encoding: str
+    delimiter: str
+    header_line: int
+    header: tuple[str, ...]
+
+
+class Row(NamedTuple):
+    """One row below the header; ``line`` is where it ends."""
+
+    line: int
+    cells: tuple[str, ...]
+
+
+def find_table(entry: FileEntry) -> CsvTable | None:
+    """Return how a file is written, or None where it is no table with a header."""
+    encoding = encoding_of(entry.head())
+    sample = [line.text for line in _first(text_lines(entry, encoding), _SAMPLE_LINES)]
+    if any("\ufffd" in line for line in sample):
+        return None
+    best: CsvTable | None = None
+    best_score = 0
+    for delimiter in _DELIMITERS:
+        found = _header(sample, delimiter)
+        if found is not None and found.score > best_score:
+            best = CsvTable(encoding, delimiter, found.line, found.cells)
+            best_score = found.score
+    return best
+
+
+def _first(lines: Iterable[DecodedLine], count: int) -> Iterator[DecodedLine]:
+    for line, _ in zip(lines, range(count), strict=False):
+        yield line
+
+
+class _Header(NamedTuple):
+    score: int
+    line: int
+    cells: tuple[str, ...]
+
+
+def _header(sample: list[str], delimiter: str) -> _Header | None:
+    """Return the first row as wide as most rows are, if it names columns."""
+    rows = _sample_rows(sample, delimiter)
+    widths = Counter(len(cells) for _, cells in rows if len(cells) > 1)
+    if not widths:
+        return None
+    width, count = max(widths.items(), key=lambda pair: (pair[1], pair[0]))
+    for line, cells in rows:
+        names = tuple(cell.strip() for cell in cells)
+        if len(names) == width and _names_columns(names):
+            return _Header(count * 1_000 + width, line, names)
+    return None
+
+
+def _sample_rows(sample: list[str], delimiter: str) -> list[tuple[int, list[str]]]:
+    reader = csv.reader((f"{line}\n" for line in sample), delimiter=delimiter)
+    rows: list[tuple[int, list[str]]] = []
+    try:
+        for cells in reader:
+            rows.append((reader.line_num, cells))  # noqa: PERF401 - the line belongs to the row
+    except csv.Error:
+        return rows
+    return rows
+
+
+def _names_columns(names: tuple[str, ...]) -> bool:
+    named = [name for name in names if name]
+    mbox_messages = [name for name in named if any(letter.isalpha() for letter in name)]
+    unlike = len({name.casefold() for name in named}) == len(named) <= _MOST_COLUMNS
+    return unlike and len(named) > len(names) // 2 and len(mbox_messages) == len(named)
+
+
+@dataclass(slots=True)
+class _Feeder:
+    """Gives a CSV reader lines, and ends a row that never closes its quotes.
+
+    ``row`` are the lines of the row that is being read; ``left`` is the line after them.
+    """
+
+    lines: Iterator[DecodedLine]
+    row: list[DecodedLine] = field(default_factory=list)
+    too_long: list[int] = field(default_factory=list)
+    left: DecodedLine | None = None
+
+    def __iter__(self) -> Iterator[str]:
+        self.left = next(self.lines, None)
+        while (line := self.left) is not None:
+            self.left = next(self.lines, None)
+            self.row.append(line)
+            if len(self.row) > _MOST_LINES_A_ROW:
+                raise DamagedFile(f"a row that does not end, near line {line.number:,}")
+            if line.too_long:
+                self.too_long.append(line.number)
+                continue
+            yield f"{line.text}\n"
+
+
+def rows(entry: FileEntry, table: CsvTable) -> Iterator[Row | Skipped]:
+    """Yield the rows below the header; a row that cannot be read is told and passed over."""
+    lines = text_lines(entry, table.encoding)
+    feeder = _Feeder(line for line in lines if line.number > table.header_line)
+    reader = csv.reader(iter(feeder), delimiter=table.delimiter)
+    ragged = False
+    while True:
+        line = table.header_line + reader.line_num + len(feeder.too_long)
+        feeder.row.clear()
+        try:
+            cells = next(reader, None)
+        except csv.Error:
+            yield Skipped("a row that is not CSV", f"{entry.name} after line {line:,}")
+            continue
+        for number in feeder.too_long:
+            yield Skipped("a line that is too long", f"{entry.name} line {number:,}")
+        if cells is None:
+            return
+        feeder.too_long.clear()
+        line = table.header_line + reader.line_num
+        short = len(cells) < len(table.header)
+        if feeder.left is None and _is_cut(table, feeder.row, short=short and not ragged):
+            yield Skipped("a last row that is cut off", f"{entry.name} line {line:,}", cut=True)
+        elif any(cell.strip() for cell in cells):
+            ragged |= short
+            yield _row(entry, table, line, cells)
+
+
+def _is_cut(table: CsvTable, last: Sequence[DecodedLine], *, short: bool) -> bool:
+    """Tell whether the last row of a file breaks off.
+
+    It does where a quote is still open, so that one more line would belong to it; and where it has
+    too few cells, as no row before it, and not even its line is ended.
+    """
+    if short and not last[-1].whole:
+        return True
+    more = [*(f"{line.text}\n" for line in last if not line.too_long), "more\n"]
+    try:
+        return sum(1 for _ in csv.reader(more, delimiter=table.delimiter)) == 1
+    except csv.Error:  # The line went into a cell that was full.
+        return True
+
+
+def _row(entry: FileEntry, table: CsvTable, line: int, cells: list[str]) -> Row | Skipped:
+    width = len(table.header)
+    while len(cells) > width and not cells[-1].strip():
+        cells.pop()
+    if len(cells) > width:
+        return Skipped("a row with more cells than columns", f"{entry.name} line {line:,}")
+    return Row(line, tuple(cells) + ("",) * (width - len(cells)))

@@ -1,0 +1,281 @@
+"""JSON streams: chosen values of a JSON document of any size, one at a time.
+
+Paths are written as ``item`` for each element of an array and as the names of members, joined by
+dots: ``item`` are the elements of a top-level array, ``chats.list.item.messages.item`` the messages
+of every chat. A value that is broken in itself is told and passed over; the document is never held
+as a whole.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any, BinaryIO, NamedTuple
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.item import Finding, Skipped
+from pdpp.sources.reading.guard import attempt
+from pdpp.sources.reading.jsontext import NotJson, read_json
+from pdpp.sources.reading.tree import FileEntry
+
+LONGEST = 64 << 20
+
+_CHUNK = 1 << 18
+_LONGEST_NAME = 1 << 16
+_LONGEST_SCALAR = 1 << 12
+_MARK = b"\xef\xbb\xbf"
+_SPACE = re.compile(rb"[ \t\r\n]*+")
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_SCALAR = re.compile(rb'[^ \t\r\n,:\[\]{}"]*+')
+_UP_TO_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
+_UP_TO_QUOTE = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
+
+
+Reader = Callable[[Any, str], Iterator[Finding]]
+"""Yields what one value holds; it is given the value and where that stands."""
+
+
+class JsonElement(NamedTuple):
+    """A value found at a path; ``number`` counts the values of that path from 1."""
+
+    path: str
+    number: int
+    value: Any
+
+
+def elements(
+    stream: BinaryIO, *paths: str, longest: int = LONGEST
+) -> Iterator[JsonElement | Skipped]:
+    """Yield the values at the paths in the order of the document."""
+    return _Walker(_Text(stream), paths, longest).walk()
+
+
+def read_each(
+    entry: FileEntry, reader: Reader, path: str = "item", *, noun: str = "item"
+) -> Iterator[Finding]:
+    """Yield what a reader finds in each value of a file; one that surprises it loses no other."""
+    with entry.open() as stream:
+        for found in elements(stream, path):
+            if isinstance(found, Skipped):
+                yield found
+            else:
+                where = f"{entry.name} {noun} {found.number}"
+                yield from attempt(reader(found.value, where), where)
+
+
+def objects(entry: FileEntry) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a file that is a list; what is damaged is told when it is read."""
+    with suppress(DamagedFile), entry.open() as stream:
+        for found in elements(stream, "item"):
+            if isinstance(found, JsonElement) and isinstance(found.value, dict):
+                yield found.value
+
+
+class _Text:
+    """The window of a document that is being looked at."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.held = stream.read(_CHUNK).removeprefix(_MARK)
+        self.at = 0
+        self._passed = 0
+
+    @property
+    def place(self) -> int:
+        """Return the offset in the document."""
+        return self._passed + self.at
+
+    def more(self, keep: int | None = None) -> bool:
+        """Read on, and forget what lies before a position; False at the end of the document."""
+        keep = self.at if keep is None else keep
+        chunk = self._stream.read(max(_CHUNK, len(self.held) - keep))
+        self._passed += keep
+        self.at -= keep
+        self.held = self.held[keep:] + chunk
+        return bool(chunk)
+
+    def peek(self) -> bytes:
+        """Return the next byte that is not space."""
+        while True:
+            self.at = _end(_SPACE, self.held, self.at)
+            if self.at < len(self.held):
+                return self.held[self.at : self.at + 1]
+            if not self.more():
+                raise self.cut()
+
+    def take(self, expected: bytes) -> bytes:
+        """Go past one byte, which must be one of those expected."""
+        found = self.peek()
+        if found not in expected:
+            raise DamagedFile(f"not JSON at byte {self.place:,}")
+        self.at += 1
+        return found
+
+    def string(self, longest: int) -> bytes | None:
+        """Go past a string and return it with its quotes; None where it is too long to hold."""
+        if self.held[self.at : self.at + 1] != b'"':
+            raise DamagedFile(f"not JSON at byte {self.place:,}")
+        while True:
+            found = _STRING.match(self.held, self.at)
+            if found is not None:
+                self.at = found.end()
+                return found[0]
+            if len(self.held) - self.at > longest:
+                self.at += 1
+                self.skip_string()
+                return None
+            if not self.more():
+                raise self.cut()
+
+    def scalar(self) -> bytes:
+        """Go past a number or a word and return it."""
+        while True:
+            end = _end(_SCALAR, self.held, self.at)
+            if end < len(self.held) or not self.more():
+                break
+            if len(self.held) - self.at > _LONGEST_SCALAR:
+                raise DamagedFile(f"not JSON at byte {self.place:,}")
+        if end == self.at:
+            raise DamagedFile(f"not JSON at byte {self.place:,}")
+        text, self.at = self.held[self.at : end], end
+        return text
+
+    def container(self, longest: int) -> bytes | None:
+        """Go past an object or an array and return it; None where it is too long to hold."""
+        start = at = self.at
+        depth = 0
+        while True:
+            at = _end(_UP_TO_BRACKET, self.held, at)
+            byte = self.held[at : at + 1]
+            if byte in (b"", b'"'):
+                if len(self.held) - start > longest:
+                    self.at = at
+                    self.skip_container(depth)
+                    return None
+                self.at = at
+                if not self.more(keep=start):
+                    raise self.cut()
+                at, start = at - start, 0
+                continue
+            at += 1
+            depth += 1 if byte in b"[{" else -1
+            if not depth:
+                self.at = at
+                return self.held[start:at] if at - start <= longest else None
+
+    def skip_container(self, depth: int = 0) -> None:
+        """Go past the rest of an object or an array of a depth, holding none of it."""
+        while True:
+            self.at = _end(_UP_TO_BRACKET, self.held, self.at)
+            byte = self.held[self.at : self.at + 1]
+            if byte == b"":
+                if not self.more():
+                    raise self.cut()
+                continue
+            self.at += 1
+            if byte == b'"':
+                self.skip_string()
+                continue
+            depth += 1 if byte in b"[{" else -1
+            if not depth:
+                return
+
+    def skip_string(self) -> None:
+        """Go past the rest of a string, holding none of it."""
+        while True:
+            self.at = _end(_UP_TO_QUOTE, self.held, self.at)
+            if self.held[self.at : self.at + 1] == b'"':
+                self.at += 1
+                return
+            if not self.more():
+                raise self.cut()
+
+    def cut(self) -> DamagedFile:
+        """Return the error of a document that ends too early."""
+        return DamagedFile(f"it ends in the middle, at byte {self.place:,}")
+
+
+def _end(pattern: re.Pattern[bytes], text: bytes, start: int) -> int:
+    found = pattern.match(text, start)
+    return start if found is None else found.end()
+
+
+class _Walker:
+    """Goes down to the paths that are wanted and past everything else."""
+
+    def __init__(self, text: _Text, paths: tuple[str, ...], longest: int) -> None:
+        self._text = text
+        self._longest = longest
+        self._numbers = dict.fromkeys(paths, 0)
+        self._above = {path[:at] for path in paths for at in _dots(path)} | {""}
+
+    def walk(self, path: str = "") -> Iterator[JsonElement | Skipped]:
+        """Yield what is wanted of the value that comes next."""
+        first = self._text.peek()
+        if path in self._numbers:
+            yield self._capture(path, first)
+        elif path not in self._above:
+            self._skip(first)
+        elif first == b"{":
+            yield from self._object(path)
+        elif first == b"[":
+            yield from self._array(path)
+        else:
+            self._skip(first)
+
+    def _object(self, path: str) -> Iterator[JsonElement | Skipped]:
+        text = self._text
+        text.take(b"{")
+        while text.peek() != b"}":
+            name = _name(text.string(_LONGEST_NAME))
+            text.take(b":")
+            yield from self.walk(f"{path}.{name}" if path else name)
+            if text.peek() != b"}":
+                text.take(b",")
+                text.peek()
+        text.take(b"}")
+
+    def _array(self, path: str) -> Iterator[JsonElement | Skipped]:
+        text = self._text
+        inner = f"{path}.item" if path else "item"
+        text.take(b"[")
+        while text.peek() != b"]":
+            yield from self.walk(inner)
+            if text.peek() != b"]":
+                text.take(b",")
+        text.take(b"]")
+
+    def _capture(self, path: str, first: bytes) -> JsonElement | Skipped:
+        self._numbers[path] = number = self._numbers[path] + 1
+        raw = self._raw(first)
+        if raw is None:
+            return Skipped(f"larger than {self._longest >> 20} MiB", f"{path} {number}")
+        try:
+            return JsonElement(path, number, read_json(raw))
+        except NotJson as problem:
+            return Skipped(str(problem), f"{path} {number}")
+
+    def _raw(self, first: bytes) -> bytes | None:
+        if first in b"[{":
+            return self._text.container(self._longest)
+        return self._text.string(self._longest) if first == b'"' else self._text.scalar()
+
+    def _skip(self, first: bytes) -> None:
+        if first in b"[{":
+            self._text.skip_container()
+        elif first == b'"':
+            self._text.take(b'"')
+            self._text.skip_string()
+        else:
+            self._text.scalar()
+
+
+def _dots(path: str) -> Iterator[int]:
+    return (at for at, letter in enumerate(path) if letter == ".")
+
+
+def _name(text: bytes | None) -> str:
+    """Return the name of a member; one that nobody can mean is empty."""
+    try:
+        return "" if text is None else str(read_json(text))
+    except NotJson:
+        return ""

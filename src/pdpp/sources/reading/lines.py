@@ -1,0 +1,48 @@
+"""Lines: a stream split at line feeds, each line bounded, with the place where it ends."""
+
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple
+
+LONGEST = 16 << 20
+
+_MARK = b"\xef\xbb\xbf"
+_CHUNK = 1 << 20
+
+
+class ByteLine(NamedTuple):
+    """One line without its end; of one that is ``too_long`` only the beginning is there.
+
+    ``end`` is the offset after the line; ``whole`` tells whether a line feed closed it.
+    """
+
+    number: int
+    text: bytes
+    end: int
+    whole: bool
+    too_long: bool
+
+
+def lines(stream: BinaryIO, longest: int = LONGEST, *, offset: int = 0) -> Iterator[ByteLine]:
+    """Yield every line of a stream that stands at an offset, however long the stream is."""
+    number = 0
+    while text := stream.readline(longest + 2):
+        number += 1
+        offset += len(text)
+        whole = text.endswith(b"\n")
+        too_long = len(text) > longest + 1 and not whole
+        if too_long:
+            skipped, whole = _skip(stream)
+            offset += skipped
+        if number == 1 and offset == len(text):
+            text = text.removeprefix(_MARK)
+        yield ByteLine(number, text.removesuffix(b"\n"), offset, whole, too_long)
+
+
+def _skip(stream: BinaryIO) -> tuple[int, bool]:
+    """Go to the end of a line; return how far that was and whether there was one."""
+    skipped = 0
+    while rest := stream.readline(_CHUNK):
+        skipped += len(rest)
+        if rest.endswith(b"\n"):
+            return skipped, True
+    return skipped, False

@@ -1,0 +1,259 @@
+"""Trees: what the owner pointed at, a file, a folder or a zip, as bounded entries to read."""
+
+import io
+import mimetypes
+import os
+import stat
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO
+
+from pdpp.model.errors import DamagedFile, ImportRefused
+from pdpp.sources.item import Skipped
+
+HEAD_BYTES = 1 << 16
+_BUFFER = 1 << 18
+_SAFE_OPEN = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+
+DAMAGE = (OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
+"""How reading fails; the zip reader itself never gives more than an entry says it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeLimits:
+    """How much one export may hold."""
+
+    entries: int = 500_000
+    entry_bytes: int = 64 << 30
+    total_bytes: int = 256 << 30
+    directory_bytes: int = 256 << 20
+    ratio: int = 250
+    ratio_from_bytes: int = 64 << 20
+    depth: int = 64
+    name_chars: int = 1_024
+
+
+@dataclass(slots=True)
+class ReadMeter:
+    """Counts the bytes that were read, to tell how far an import is."""
+
+    bytes_read: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """One file of a tree; ``stamp`` differs whenever its content does."""
+
+    name: str
+    size: int
+    stamp: str
+    opener: Callable[[], BinaryIO] = field(repr=False, compare=False)
+    meter: ReadMeter = field(repr=False, compare=False)
+
+    @property
+    def base(self) -> str:
+        """Return the name without its folders."""
+        return self.name.rpartition("/")[2]
+
+    @property
+    def suffix(self) -> str:
+        """Return the ending of the name, in lower case and with its dot."""
+        return Path(self.base).suffix.lower()
+
+    @property
+    def media_type(self) -> str:
+        """Return the kind of file that the name tells."""
+        return mimetypes.guess_type(self.base)[0] or "application/octet-stream"
+
+    def open(self, offset: int = 0) -> BinaryIO:
+        """Open the content for reading from an offset on; damage is told as ``DamagedFile``."""
+        try:
+            inner = self.opener()
+            inner.seek(offset)
+        except DAMAGE as problem:
+            raise DamagedFile(f"{self.name} cannot be read: {_words(problem)}") from problem
+        return io.BufferedReader(_Measured(inner, self), _BUFFER)
+
+    def head(self, size: int = HEAD_BYTES) -> bytes:
+        """Return the beginning of the content."""
+        with self.open() as stream:
+            return stream.read(size)
+
+
+class _Measured(io.RawIOBase):
+    """Content that is counted as it is read, and whose damage is told in our own words."""
+
+    def __init__(self, inner: BinaryIO, entry: FileEntry) -> None:
+        self._inner = inner
+        self._entry = entry
+
+    def readable(self) -> bool:
+        """Say that this can be read."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Read some bytes."""
+        try:
+            chunk = self._inner.read(len(buffer))
+        except DAMAGE as problem:
+            told = f"{self._entry.name} cannot be read further: {_words(problem)}"
+            raise DamagedFile(told) from problem
+        buffer[: len(chunk)] = chunk
+        self._entry.meter.bytes_read += len(chunk)
+        return len(chunk)
+
+    def close(self) -> None:
+        """Close the content."""
+        self._inner.close()
+        super().close()
+
+
+def _words(problem: Exception) -> str:
+    told = problem.strerror if isinstance(problem, OSError) else str(problem)
+    return told or "it ends too early"
+
+
+@dataclass(frozen=True)
+class Tree:
+    """What the owner pointed at; ``refused`` are entries that nobody may read, with reasons."""
+
+    path: Path
+    kind: str
+    entries: tuple[FileEntry, ...]
+    refused: tuple[Skipped, ...] = ()
+    meter: ReadMeter = field(default_factory=ReadMeter)
+
+    def get(self, name: str) -> FileEntry | None:
+        """Return the entry of this exact name."""
+        return self._by_name.get(name)
+
+    def these(self, names: Iterable[str]) -> Iterator[FileEntry]:
+        """Yield the entries of these exact names, as far as they are still there."""
+        return (found for name in names if (found := self.get(name)) is not None)
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, FileEntry]:
+        return {entry.name: entry for entry in self.entries}
+
+    def named(self, *patterns: str) -> list[FileEntry]:
+        """Return the entries whose last name fits a pattern, those nearest the top first."""
+        fitting = [
+            entry
+            for entry in self.entries
+            if any(fnmatchcase(entry.base, pattern) for pattern in patterns)
+        ]
+        return sorted(fitting, key=lambda entry: (entry.name.count("/"), entry.name))
+
+    def beside(self, entry: FileEntry, name: str) -> FileEntry | None:
+        """Return the entry that a relative name means, seen from another entry."""
+        steps: list[str] = entry.name.split("/")[:-1]
+        for step in name.replace("\\", "/").split("/"):
+            if step == "..":
+                if not steps:
+                    return None
+                steps.pop()
+            elif step not in ("", "."):
+                steps.append(step)
+        return self.get("/".join(steps))
+
+    def sight(self) -> str:
+        """Say in a few words what this is, for a person whose export nobody knows."""
+        if self.kind == "file":
+            return f"a file of {self.entries[0].size:,} bytes" if self.entries else "no file"
+        kinds = Counter(entry.suffix or "no ending" for entry in self.entries)
+        most = ", ".join(f"{count:,} {suffix}" for suffix, count in kinds.most_common(4))
+        return f"a {self.kind} of {len(self.entries):,} files ({most})"
+
+
+def open_tree(path: Path, limits: TreeLimits | None = None) -> Tree:
+    """Look at what a path names; nothing is unpacked and no link inside it is followed."""
+    from pdpp.sources.reading.archive import is_zip, open_archive
+
+    limits = limits or TreeLimits()
+    path = path.resolve()
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        return _open_folder(path, limits)
+    if not stat.S_ISREG(mode):
+        raise ImportRefused(f"{path} is neither a file nor a folder")
+    if is_zip(path):
+        return open_archive(path, limits)
+    meter = ReadMeter()
+    return Tree(path, "file", (_file_entry(path, path.name, path.stat(), meter),), meter=meter)
+
+
+def _open_folder(path: Path, limits: TreeLimits) -> Tree:
+    meter = ReadMeter()
+    entries: list[FileEntry] = []
+    refused: list[Skipped] = []
+    for found in _walk(path, "", limits):
+        if isinstance(found, Skipped):
+            refused.append(found)
+            continue
+        name, place, status = found
+        entries.append(_file_entry(place, name, status, meter))
+        if len(entries) > limits.entries:
+            raise ImportRefused(f"{path} holds more than {limits.entries:,} files")
+    entries.sort(key=lambda entry: entry.name)
+    return Tree(path, "folder", tuple(entries), tuple(refused), meter)
+
+
+def _walk(
+    folder: Path, prefix: str, limits: TreeLimits
+) -> Iterator[tuple[str, Path, os.stat_result] | Skipped]:
+    if prefix.count("/") >= limits.depth:
+        yield Skipped("a folder too deep inside others", prefix)
+        return
+    try:
+        children = sorted(os.scandir(folder), key=lambda child: child.name)
+    except OSError:
+        yield Skipped("a folder that cannot be read", prefix or ".")
+        return
+    for child in children:
+        name = prefix + child.name
+        try:
+            status = child.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            continue  # It went while the folder was looked at.
+        if stat.S_ISDIR(status.st_mode):
+            yield from _walk(Path(child.path), f"{name}/", limits)
+        elif problem := _problem(name, status, limits):
+            yield Skipped(problem, name)
+        else:
+            yield name, Path(child.path), status
+
+
+def _problem(name: str, status: os.stat_result, limits: TreeLimits) -> str | None:
+    if stat.S_ISLNK(status.st_mode):
+        return "a link to another place"
+    if not stat.S_ISREG(status.st_mode):
+        return "neither a file nor a folder"
+    if any("\ud800" <= letter <= "\udfff" for letter in name):
+        return "a name that is not UTF-8"
+    return "a file too large" if status.st_size > limits.entry_bytes else None
+
+
+def _file_entry(place: Path, name: str, status: os.stat_result, meter: ReadMeter) -> FileEntry:
+    stamp = f"{status.st_mtime_ns:x}-{status.st_size:x}"
+    return FileEntry(name, status.st_size, stamp, lambda: _open_file(place), meter)
+
+
+def _open_file(place: Path) -> BinaryIO:
+    """Open a plain file and nothing else, whatever was put in its place since it was listed."""
+    descriptor = os.open(place, _SAFE_OPEN)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise DamagedFile(f"{place.name} is no longer a file")
+    return os.fdopen(descriptor, "rb", buffering=0)

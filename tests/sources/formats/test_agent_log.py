@@ -1,0 +1,61 @@
+"""Sessions: the frame that the logs of coding agents share."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pdpp.sources.formats.agent_log import AgentLog, LogSample, logs_of, look_at
+from pdpp.sources.formats.agent_session import AgentSession
+from pdpp.sources.item import START, Finding, Item, ResumePoint, Skipped, Unknown
+from pdpp.sources.reading.jsonlines import LogEvent
+from pdpp.sources.reading.tree import FileEntry, Tree, open_tree
+from pdpp.sources.source import Confidence
+
+
+def tree(folder: Path, **logs: str) -> Tree:
+    folder.mkdir(exist_ok=True)
+    for name, content in logs.items():
+        (folder / f"{name}.jsonl").write_text(content)
+    return open_tree(folder)
+
+
+def layouts(entry: FileEntry) -> set[str]:
+    return {"new"} if b"new" in entry.head() else set()
+
+
+def test_only_logs_that_hold_something_are_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / "note.txt").write_text("new")
+    seen = tree(tmp_path / "e", a="new", b="")
+    assert [entry.name for entry in logs_of(seen)] == ["a.jsonl"]
+    assert look_at(seen, layouts) == LogSample(Confidence.CERTAIN, "1 session", ["new"])
+
+
+def test_a_log_of_another_kind_among_them_makes_it_likely_and_none_at_all_nothing(
+    tmp_path: Path,
+) -> None:
+    mixed = tree(tmp_path / "mixed", a="new", b="old")
+    assert look_at(mixed, layouts) == LogSample(Confidence.LIKELY, "2 sessions", ["new"])
+    assert look_at(tree(tmp_path / "others", a="old"), layouts) is None
+
+
+class Words(AgentLog):
+    """Reads a log of words."""
+
+    def _event(self, event: LogEvent, talk: AgentSession) -> Iterator[Finding]:
+        talk.hear("user", event.value["word"], event.value["at"])
+        yield self._item("messages", str(talk.lines), event.value["at"], {"text": "x"})
+
+
+def test_a_session_goes_on_from_a_place_as_if_it_had_been_read_whole(tmp_path: Path) -> None:
+    lines = ['{"word": "a", "at": "1"}', "[", '{"at": "2"}', '{"word": "b", "at": "3"}']
+    [entry] = tree(tmp_path / "e", s="".join(f"{line}\n" for line in lines)).entries
+    whole = list(Words(entry).read(START))
+    kinds = [Item, ResumePoint, Skipped, ResumePoint, Unknown, ResumePoint, Item, ResumePoint, Item]
+    assert [type(found) for found in whole] == kinds
+    assert isinstance(whole[-1], Item)
+    assert whole[-1].key == "s"
+    assert whole[-1].data["message_count"] == 2
+    place = whole[3]
+    assert isinstance(place, ResumePoint)
+    later = list(Words(entry).read(place))
+    assert later[2:] == whole[6:]

@@ -1,0 +1,182 @@
+"""Bank statements as CSV tables, of banks in several countries."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.sources.kit import (
+    Home,
+    bring_and_ask,
+    check_hostile_text,
+    check_overlap,
+    check_twice,
+    golden,
+    look,
+    read,
+    told,
+)
+
+from pdpp.model.errors import ImportRefused
+from pdpp.sources.formats.bank_csv.mapping import read_amount
+from pdpp.sources.formats.bank_csv.source import BankCsv
+from pdpp.sources.item import Skipped
+from pdpp.sources.source import Confidence, ExportRefusal, Recognition
+
+SOURCE = BankCsv()
+
+GERMAN = """"Kontonummer:";"DE00 1234"
+"Zeitraum:";"Januar 2026"
+
+"Buchungstag";"Begünstigter/Zahlungspflichtiger";"Verwendungszweck";"Betrag";"Währung";"IBAN"
+"31.01.2026";"Café Tejo";"Zwei Kaffee";"-4,50";"EUR";"PT50"
+"01.02.2026";"Vermieter";"Miete für den Leuchtturm im Februar";"-1.250,00";"EUR";"DE11"
+"01.02.2026";"Café Tejo";"Zwei Kaffee";"-4,50";"EUR";"PT50"
+"01.02.2026";"Café Tejo";"Zwei Kaffee";"-4,50";"EUR";"PT50"
+"""
+BRITISH = """Date,Description,Paid out,Paid in,Balance
+13/02/2026,"Harbour office, pay",,"£3,100.10","£4,000.00"
+14/02/2026,Bakery,£9.00,,"£3,991.00"
+"""
+AMERICAN = "Transaction Date,Description,Amount\n1/31/2026,COFFEE,(4.50)\n2/1/2026,PAY,+10\n"
+
+
+def put(folder: Path, text: str, name: str = "statement.csv") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_table_is_recognised_and_its_reading_told(tmp_path: Path) -> None:
+    seen = look(SOURCE, put(tmp_path, GERMAN))
+    assert isinstance(seen, Recognition)
+    assert (seen.confidence, seen.account) == (Confidence.LIKELY, "Bank (statement)")
+    assert "amount ← 'Betrag'" in seen.notes[0]
+    assert "dates as %d.%m.%Y, decimals after ','" in seen.notes[0]
+
+
+def test_other_tables_are_not_taken(tmp_path: Path) -> None:
+    assert look(SOURCE, put(tmp_path, "name,size\nboat,3\n")) is None
+    assert look(SOURCE, put(tmp_path, "Date,Amount\nsoon,3\n")) is None
+    assert look(SOURCE, put(tmp_path, "Date,Amount\n,\n")) is None
+    assert look(SOURCE, put(tmp_path, "just text\n")) is None
+
+
+def test_statements_of_several_countries_give_these_records(tmp_path: Path) -> None:
+    records = {
+        (f"{stream} {name}", key): data
+        for name, text in (("de", GERMAN), ("uk", BRITISH), ("us", AMERICAN))
+        for (stream, key), data in read(SOURCE, put(tmp_path, text)).items()
+    }
+    golden("bank_csv", records)
+
+
+@pytest.mark.parametrize(
+    ("text", "decimal", "amount"),
+    [
+        ("1.234,50 €", ",", "1234.50"),
+        ("$1,234.50", ".", "1234.50"),
+        ("4,50-", ",", "-4.50"),
+        ("(4.50)", ".", "-4.50"),
+        ("\u22123", ".", "-3"),
+        ("1'000.00", ".", "1000.00"),
+        ("n/a", ".", None),
+        ("1.2.3", ".", None),
+    ],
+)
+def test_amounts_are_read_exactly(text: str, decimal: str, amount: str | None) -> None:
+    found = read_amount(text, decimal)
+    assert (None if found is None else format(found, "f")) == amount
+
+
+def test_the_owner_maps_columns_that_nobody_knows_and_the_mapping_is_kept(tmp_path: Path) -> None:
+    text = "Wann;Wieviel;Wozu\n2026-01-31;-4,50;Kaffee am Leuchtturm\n"
+    path = put(tmp_path, text, "januar.csv")
+    assert look(SOURCE, path) is None
+    refused = look(SOURCE, path, memo="Wozu")
+    assert isinstance(refused, ExportRefusal)
+    assert "'Wann', 'Wieviel', 'Wozu'" in refused.message
+    home = Home(tmp_path / "home")
+    mapped = ("--set", "date=Wann", "--set", "amount=wieviel", "--set", "memo=Wozu")
+    home.bring(path, *mapped, "--set", "account=Giro")
+    later = put(tmp_path, text + "2026-02-01;-1,00;Brot\n", "februar.csv")
+    report = home.bring(later)
+    assert report["counts"]["new"] == 1
+    assert report["counts"]["unchanged"] == 1
+    assert {data["memo"] for data in home.records().values()} == {"Kaffee am Leuchtturm", "Brot"}
+
+
+def test_a_wrong_mapping_is_refused_with_what_there_is(tmp_path: Path) -> None:
+    path = put(tmp_path, AMERICAN)
+    with pytest.raises(ImportRefused, match="there is no column 'Nope'; there are 'Transaction"):
+        look(SOURCE, path, payee="Nope")
+    with pytest.raises(ImportRefused, match="date_form"):
+        look(SOURCE, path, date_form="%Q")
+    with pytest.raises(ImportRefused, match="decimal"):
+        look(SOURCE, path, decimal="!")
+
+
+def test_a_row_without_a_date_or_an_amount_is_told(tmp_path: Path) -> None:
+    text = BRITISH + "15/02/2026,Nothing,,,\n,Also nothing,1,,\n1,2,3,4,5,6\n"
+    path = put(tmp_path, text)
+    seen = told(SOURCE, path, date_form="%d/%m/%Y")
+    assert [found.reason for found in seen] == [
+        "a row without a date or an amount",
+        "a row without a date or an amount",
+        "a row with more cells than columns",
+    ]
+
+
+def test_a_statement_that_breaks_off_in_its_last_row_is_told_and_the_row_left_out(
+    tmp_path: Path,
+) -> None:
+    whole = GERMAN.rstrip()
+    start = whole.rindex("\n") + 1
+    assert told(SOURCE, put(tmp_path, whole)) == []
+    empty_at_the_end = whole.rindex(";") + 1  # Such a row may be a whole one.
+    for end in {*range(start + 1, len(whole))} - {empty_at_the_end}:
+        path = put(tmp_path, whole[:end])
+        assert len(read(SOURCE, path)) == 3
+        [cut] = told(SOURCE, path)
+        assert cut == Skipped("a last row that is cut off", "statement.csv line 8", cut=True)
+
+
+def test_the_same_file_twice_changes_nothing(tmp_path: Path) -> None:
+    check_twice(put(tmp_path, GERMAN), tmp_path)
+
+
+def test_a_month_and_then_two_are_the_two(tmp_path: Path) -> None:
+    more = put(tmp_path, GERMAN + '"02.02.2026";"Bäcker";"Brot";"-3,00";"EUR";""\n', "b.csv")
+    account = ("--set", "account=Giro")
+    check_overlap(put(tmp_path, GERMAN, "a.csv"), more, tmp_path, *account)
+
+
+def test_hostile_tables_are_survived(tmp_path: Path) -> None:
+    def place(content: bytes) -> Path:
+        path = tmp_path / "statement.csv"
+        path.write_bytes(content)
+        return path
+
+    check_hostile_text(SOURCE, GERMAN.encode(), place)
+    check_hostile_text(SOURCE, BRITISH.encode(), place)
+
+
+@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=6))
+def test_equal_rows_of_one_day_keep_their_keys_when_more_follow(payees: list[str]) -> None:
+    from tempfile import TemporaryDirectory
+
+    lines = [f"2026-01-31,{payee},-1.00\n" for payee in payees]
+    with TemporaryDirectory() as folder:
+        some = read(SOURCE, put(Path(folder), "Date,Payee,Amount\n" + "".join(lines)))
+        whole = read(
+            SOURCE,
+            put(Path(folder), "Date,Payee,Amount\n" + "".join(lines) + "2026-02-01,z,-1.00\n"),
+        )
+    assert len(some) == len(payees)
+    assert set(some) <= set(whole)
+
+
+def test_an_agent_finds_what_was_written_on_a_payment(tmp_path: Path) -> None:
+    path = put(tmp_path, GERMAN)
+    report = bring_and_ask(path, tmp_path, "Leuchtturm", "Miete für den Leuchtturm im Februar")
+    assert report["counts"]["new"] == 4

@@ -1,0 +1,253 @@
+"""Bank statements as OFX 1 (SGML) and OFX 2 (XML), as several banks write them."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.sources.kit import (
+    bring_and_ask,
+    check_cuts,
+    check_hostile_text,
+    check_hostile_zip,
+    check_overlap,
+    check_twice,
+    findings,
+    golden,
+    look,
+    read,
+    told,
+    zipped,
+)
+
+from pdpp.sources.formats.bank_ofx.source import BankOfx
+from pdpp.sources.item import Item, Skipped
+from pdpp.sources.reading.money import exact
+from pdpp.sources.source import Confidence, Recognition
+
+SOURCE = BankOfx()
+
+HEADER_1 = (
+    "OFXHEADER:100\r\nDATA:OFXSGML\r\nVERSION:102\r\nSECURITY:NONE\r\nENCODING:USASCII\r\n"
+    "CHARSET:1252\r\nCOMPRESSION:NONE\r\nOLDFILEUID:NONE\r\nNEWFILEUID:NONE\r\n\r\n"
+)
+HEADER_2 = (
+    '<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n'
+    '<?OFX OFXHEADER="200" VERSION="211" SECURITY="NONE" OLDFILEUID="NONE" NEWFILEUID="NONE"?>\n'
+)
+
+
+def movement(number: str, day: str, amount: str, payee: str, memo: str = "") -> str:
+    """Return one transaction as SGML, without end tags for values."""
+    note = f"<MEMO>{memo}\r\n" if memo else ""
+    name = f"<FITID>{number}\r\n" if number else ""
+    return (
+        f"<STMTTRN>\r\n<TRNTYPE>DEBIT\r\n<DTPOSTED>{day}\r\n<TRNAMT>{amount}\r\n"
+        f"{name}<NAME>{payee}\r\n{note}</STMTTRN>\r\n"
+    )
+
+
+COFFEE = movement("2026-001", "20260131120000.000[-5:EST]", "-4.50", "Café Tejo &amp; Filho")
+RENT = movement("2026-002", "20260201", "-1250.00", "Landlord", "Rent for the lighthouse keeper")
+PAY = movement("2026-003", "20260228", "+3100,10", "Harbour office")
+
+
+def sgml(*movements: str) -> bytes:
+    """Return a whole statement of version 1."""
+    return (
+        HEADER_1 + "<OFX>\r\n<SIGNONMSGSRSV1><SONRS><STATUS><CODE>0<SEVERITY>INFO</STATUS>"
+        "<DTSERVER>20260301<LANGUAGE>ENG<FI><ORG>Banco do Cais<FID>77</FI></SONRS></SIGNONMSGSRSV1>"
+        "\r\n<BANKMSGSRSV1><STMTTRNRS><TRNUID>1<STMTRS>\r\n<CURDEF>EUR\r\n<BANKACCTFROM>\r\n"
+        "<BANKID>0033\r\n<ACCTID>0000123456789\r\n<ACCTTYPE>CHECKING\r\n</BANKACCTFROM>\r\n"
+        "<BANKTRANLIST>\r\n<DTSTART>20260101\r\n<DTEND>20260228\r\n"
+        + "".join(movements)
+        + "</BANKTRANLIST>\r\n<LEDGERBAL><BALAMT>1845.60<DTASOF>20260228</LEDGERBAL>\r\n"
+        "<AVAILBAL><BALAMT>1800.00<DTASOF>20260228</AVAILBAL>\r\n"
+        "</STMTRS></STMTTRNRS></BANKMSGSRSV1>\r\n</OFX>\r\n"
+    ).encode("cp1252")
+
+
+CARD = (
+    HEADER_2
+    + """<OFX><SIGNONMSGSRSV1><SONRS><DTSERVER>20260301</DTSERVER><FI><ORG>Cartão Sul</ORG></FI>
+</SONRS></SIGNONMSGSRSV1><CREDITCARDMSGSRSV1><CCSTMTTRNRS><CCSTMTRS><CURDEF>EUR</CURDEF>
+<CCACCTFROM><ACCTID>4111-XXXX-9999</ACCTID></CCACCTFROM><BANKTRANLIST>
+<STMTTRN><TRNTYPE>POS</TRNTYPE><DTPOSTED>20260215093000[0:GMT]</DTPOSTED><TRNAMT>-19.99</TRNAMT>
+<FITID>c-1</FITID><PAYEE><NAME>Livraria Ideal</NAME><CITY>Porto</CITY></PAYEE>
+<MEMO>Three books on tides &lt;used&gt;</MEMO>
+<CURRENCY><CURRATE>1.1</CURRATE><CURSYM>USD</CURSYM></CURRENCY></STMTTRN>
+</BANKTRANLIST><LEDGERBAL><BALAMT>-19.99</BALAMT><DTASOF>20260228</DTASOF></LEDGERBAL>
+</CCSTMTRS></CCSTMTTRNRS></CREDITCARDMSGSRSV1></OFX>
+"""
+).encode()
+
+
+def put(folder: Path, content: bytes, name: str = "statement.ofx") -> Path:
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+def test_a_statement_is_recognised_with_its_bank_and_the_end_of_its_number(tmp_path: Path) -> None:
+    seen = look(SOURCE, put(tmp_path, sgml(COFFEE)))
+    assert isinstance(seen, Recognition)
+    assert (seen.confidence, seen.version) == (Confidence.CERTAIN, "OFX 102")
+    assert seen.account == "Banco do Cais …6789"
+
+
+def test_a_card_statement_in_xml_is_recognised(tmp_path: Path) -> None:
+    seen = look(SOURCE, put(tmp_path, CARD, "card.qfx"))
+    assert isinstance(seen, Recognition)
+    assert (seen.version, seen.account) == ("OFX 211", "Cartão Sul …9999")
+
+
+def test_other_text_is_not_taken(tmp_path: Path) -> None:
+    assert look(SOURCE, put(tmp_path, b"<html><body>OFX</body></html>")) is None
+    assert look(SOURCE, put(tmp_path, b"date;amount\n", "a.ofx")) is None
+
+
+def test_a_folder_of_statements_is_one_connection(tmp_path: Path) -> None:
+    put(tmp_path, sgml(COFFEE), "january.ofx")
+    put(tmp_path, CARD, "card.QFX")
+    put(tmp_path, b"shopping list", "notes.txt")
+    seen = look(SOURCE, tmp_path)
+    assert isinstance(seen, Recognition)
+    assert seen.version == "OFX 211, 2 files"
+    assert len([key for key in read(SOURCE, tmp_path) if key[0] == "accounts"]) == 2
+
+
+def test_statements_of_both_versions_give_these_records(tmp_path: Path) -> None:
+    put(tmp_path, sgml(COFFEE, RENT, PAY), "bank.ofx")
+    put(tmp_path, CARD, "card.qfx")
+    golden("bank_ofx", read(SOURCE, tmp_path))
+
+
+def test_the_same_file_twice_changes_nothing(tmp_path: Path) -> None:
+    check_twice(put(tmp_path, sgml(COFFEE, RENT)), tmp_path)
+
+
+def test_a_month_and_then_two_months_are_the_two_months(tmp_path: Path) -> None:
+    first = put(tmp_path, sgml(COFFEE, RENT), "one.ofx")
+    check_overlap(first, put(tmp_path, sgml(RENT, PAY, COFFEE), "two.ofx"), tmp_path)
+
+
+def test_a_name_that_a_bank_gave_twice_keeps_both_transactions(tmp_path: Path) -> None:
+    other = movement("2026-001", "20260131", "-9.00", "Bakery")
+    found = findings(SOURCE, put(tmp_path, sgml(COFFEE, other, other, COFFEE)))
+    items = [item for item in found if isinstance(item, Item) and item.stream == "transactions"]
+    assert len({item.key for item in items}) == len(items) == 2
+    reasons = [item.reason for item in found if isinstance(item, Skipped)]
+    assert reasons == ["a transaction that stands twice"] * 2
+
+
+def test_a_transaction_without_a_name_gets_one_from_its_content(tmp_path: Path) -> None:
+    nameless = movement("", "20260131", "-9.00", "Bakery")
+    once = read(SOURCE, put(tmp_path, sgml(nameless)))
+    again = read(SOURCE, put(tmp_path, sgml(COFFEE, nameless)))
+    assert set(once) < set(again)
+
+
+def test_what_is_no_booking_is_told(tmp_path: Path) -> None:
+    wrong = [
+        movement("a", "2026", "-9.00", "x"),
+        movement("b", "20260230", "-9.00", "x"),
+        movement("c", "20260101", "nine", "x"),
+    ]
+    reasons = [found.reason for found in told(SOURCE, put(tmp_path, sgml(*wrong)))]
+    assert reasons == ["a transaction without a date, an amount or an account"] * 3
+
+
+def test_a_statement_without_an_account_and_one_about_shares_are_told(tmp_path: Path) -> None:
+    bare = sgml(COFFEE).replace(b"<ACCTID>0000123456789\r\n", b"")
+    assert [found.reason for found in told(SOURCE, put(tmp_path, bare))] == [
+        "a transaction without a date, an amount or an account",
+        "a statement without an account",
+    ]
+    shares = sgml(COFFEE).replace(b"</OFX>", b"<INVSTMTRS><CURDEF>EUR</INVSTMTRS></OFX>")
+    assert [found.reason for found in told(SOURCE, put(tmp_path, shares))] == [
+        "a statement about investments"
+    ]
+
+
+def test_a_cut_file_loses_its_tail_and_says_so(tmp_path: Path) -> None:
+    check_cuts(SOURCE, sgml(COFFEE, RENT, PAY), lambda content: put(tmp_path, content))
+
+
+def test_a_document_type_with_entities_is_refused(tmp_path: Path) -> None:
+    bomb = CARD.replace(b"<OFX>", b'<!DOCTYPE x [<!ENTITY a "boom">]><OFX>')
+    (found,) = told(SOURCE, put(tmp_path, bomb))
+    assert "document type" in found.example
+
+
+def test_a_value_without_an_end_is_refused(tmp_path: Path) -> None:
+    endless = sgml(movement("a", "20260101", "-1", "x" * 200_000))
+    assert any(
+        "longer than anything" in found.example for found in told(SOURCE, put(tmp_path, endless))
+    )
+
+
+def test_hostile_text_is_survived(tmp_path: Path) -> None:
+    check_hostile_text(SOURCE, sgml(COFFEE, RENT), lambda content: put(tmp_path, content))
+    check_hostile_text(SOURCE, CARD, lambda content: put(tmp_path, content))
+
+
+def test_hostile_archives_are_survived(tmp_path: Path) -> None:
+    folder = tmp_path / "inner"
+    folder.mkdir()
+    check_hostile_zip(SOURCE, {"bank/one.ofx": sgml(COFFEE), "card.qfx": CARD}, folder)
+    assert read(SOURCE, zipped(tmp_path / "ok.zip", {"bank/one.ofx": sgml(COFFEE)}))
+
+
+@pytest.mark.parametrize(
+    ("header", "encoding"),
+    [
+        ("ENCODING:UTF-8\nCHARSET:NONE", "utf-8"),
+        ("ENCODING:USASCII\nCHARSET:1252", "cp1252"),
+        ("ENCODING:USASCII\nCHARSET:8859-1", "latin-1"),
+    ],
+)
+def test_letters_are_read_as_the_header_says(tmp_path: Path, header: str, encoding: str) -> None:
+    text = sgml(movement("a", "20260101", "-1", "PADARIA")).decode("cp1252")
+    text = text.replace("ENCODING:USASCII\r\nCHARSET:1252", header).replace("PADARIA", "Pão à moda")
+    records = read(SOURCE, put(tmp_path, text.encode(encoding)))
+    assert [data["payee"] for (stream, _), data in records.items() if stream != "accounts"] == [
+        "Pão à moda"
+    ]
+
+
+def test_an_unknown_encoding_is_read_as_utf_8(tmp_path: Path) -> None:
+    odd = CARD.replace(b'encoding="UTF-8"', b'encoding="x-strange"')
+    assert len(read(SOURCE, put(tmp_path, odd))) == 2
+
+
+@given(st.permutations(["a", "b", "c", "d"]), st.integers(min_value=1, max_value=4))
+def test_keys_do_not_depend_on_what_else_is_in_a_file(order: list[str], count: int) -> None:
+    from tempfile import TemporaryDirectory
+
+    made = {name: movement(name, "20260101", f"-{name.encode()[0]}", name) for name in "abcd"}
+    with TemporaryDirectory() as folder:
+        whole = read(SOURCE, put(Path(folder), sgml(*made.values())))
+        some = read(SOURCE, put(Path(folder), sgml(*(made[name] for name in order[:count]))))
+    assert set(some) <= set(whole)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("12.50", "12.50"),
+        ("-1,5", "-1.5"),
+        ("\u22123", "-3"),
+        ("1_0", None),
+        ("NaN", None),
+        ("", None),
+    ],
+)
+def test_amounts_are_exact_or_nothing(text: str, value: str | None) -> None:
+    found = exact(text)
+    assert (None if found is None else format(found, "f")) == value
+
+
+def test_an_agent_finds_what_was_written_on_a_payment(tmp_path: Path) -> None:
+    path = put(tmp_path, sgml(COFFEE, RENT))
+    report = bring_and_ask(path, tmp_path, "lighthouse keeper", "Rent for the lighthouse keeper")
+    assert report["counts"]["new"] == 3

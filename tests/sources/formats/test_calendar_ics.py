@@ -1,0 +1,218 @@
+"""Calendars as ICS files, as several programs write them."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.sources.kit import (
+    bring_and_ask,
+    check_cuts,
+    check_hostile_text,
+    check_hostile_zip,
+    check_overlap,
+    check_twice,
+    golden,
+    look,
+    read,
+    told,
+    zipped,
+)
+
+from pdpp.model.errors import ImportRefused
+from pdpp.sources.formats.calendar_ics.source import CalendarIcs
+from pdpp.sources.source import Confidence, Recognition
+
+SOURCE = CalendarIcs()
+
+ZONE = """BEGIN:VTIMEZONE
+TZID:Harbour Time
+BEGIN:STANDARD
+DTSTART:19701025T030000
+TZOFFSETFROM:+0200
+TZOFFSETTO:+0100
+RRULE:FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU
+END:STANDARD
+BEGIN:DAYLIGHT
+DTSTART:19700329T020000
+TZOFFSETFROM:+0100
+TZOFFSETTO:+0200
+RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU
+END:DAYLIGHT
+END:VTIMEZONE
+"""
+
+
+def event(uid: str, *lines: str) -> str:
+    """Return one event."""
+    name = [f"UID:{uid}"] if uid else []
+    return "\n".join(["BEGIN:VEVENT", *name, "DTSTAMP:20260101T000000Z", *lines, "END:VEVENT", ""])
+
+
+CHOIR = event(
+    "choir@nora.example",
+    "DTSTART;TZID=Harbour Time:20260706T190000",
+    "DTEND;TZID=Harbour Time:20260706T210000",
+    "SUMMARY:Choir\\, first rehearsal",
+    "DESCRIPTION:Bring the green folder.\\nWe sing the tide song in four parts and",
+    "  nobody leaves before the tea.",
+    "LOCATION:Old fish market",
+    "ORGANIZER;CN=Nora Lind:mailto:nora@lind.example",
+    "ATTENDEE;CN=Ana;PARTSTAT=ACCEPTED:mailto:ana@lind.example",
+    "ATTENDEE:MAILTO:ben@lind.example",
+    "CATEGORIES:Music,Friends",
+    "RRULE:FREQ=WEEKLY;COUNT=10",
+    "EXDATE;TZID=Harbour Time:20260713T190000,20260720T190000",
+    "STATUS:CONFIRMED",
+    "URL:https://choir.example/summer",
+    "LAST-MODIFIED:20260615T080000Z",
+    "BEGIN:VALARM",
+    "ACTION:DISPLAY",
+    "DESCRIPTION:not this text",
+    "TRIGGER:-PT15M",
+    "END:VALARM",
+)
+MOVED = event(
+    "choir@nora.example",
+    "RECURRENCE-ID;TZID=Harbour Time:20260727T190000",
+    "DTSTART;TZID=Harbour Time:20260728T190000",
+    "SUMMARY:Choir on a Tuesday",
+)
+HOLIDAY = event(
+    "h-1", "DTSTART;VALUE=DATE:20261225", "DTEND;VALUE=DATE:20261226", "SUMMARY:Christmas"
+)
+FLOATING = event("f-1", "DTSTART:20260301T073000", "DURATION:PT45M", "SUMMARY:Morning walk")
+LISBON = event("l-1", "DTSTART;TZID=Europe/Lisbon:20260115T100000", "SUMMARY:Dentist")
+TASK = (
+    "BEGIN:VTODO\nUID:t-1\nSUMMARY:Paint the boat\nDUE;VALUE=DATE:20260501\nSTATUS:COMPLETED\n"
+    "COMPLETED:20260430T160000Z\nEND:VTODO\n"
+)
+DIARY = "BEGIN:VJOURNAL\nUID:j-1\nSUMMARY:Rain\nEND:VJOURNAL\n"
+
+
+def calendar(*components: str, name: str | None = "Nora", zone: str = ZONE) -> bytes:
+    """Return a whole calendar."""
+    title = f"X-WR-CALNAME:{name}\n" if name else ""
+    text = f"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//Tide//Cal 3.1//EN\n{title}{zone}"
+    return (text + "".join(components) + "END:VCALENDAR\n").replace("\n", "\r\n").encode()
+
+
+def put(folder: Path, content: bytes, name: str = "nora.ics") -> Path:
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+def test_a_calendar_is_recognised_by_its_beginning_and_named_by_itself(tmp_path: Path) -> None:
+    seen = look(SOURCE, put(tmp_path, calendar(CHOIR)))
+    assert isinstance(seen, Recognition)
+    assert (seen.confidence, seen.account) == (Confidence.CERTAIN, "Nora")
+    assert seen.version == "made by -//Tide//Cal 3.1//EN"
+    seen = look(SOURCE, put(tmp_path, calendar(CHOIR, name=None), "work.ics"))
+    assert isinstance(seen, Recognition)
+    assert seen.account == "work"
+
+
+def test_other_files_are_not_taken(tmp_path: Path) -> None:
+    assert look(SOURCE, put(tmp_path, b"BEGIN:VCARD\r\nEND:VCARD\r\n")) is None
+    assert look(SOURCE, put(tmp_path, b"notes about BEGIN:VCALENDAR\n", "notes.ics")) is None
+
+
+def test_events_and_tasks_give_these_records(tmp_path: Path) -> None:
+    everything = calendar(CHOIR, MOVED, HOLIDAY, FLOATING, LISBON, TASK, DIARY)
+    path = put(tmp_path, everything)
+    golden("calendar_ics", read(SOURCE, path))
+    assert [found.reason for found in told(SOURCE, path)] == ["neither an event nor a task"]
+
+
+def test_a_time_without_a_zone_floats_unless_the_owner_names_one(tmp_path: Path) -> None:
+    path = put(tmp_path, calendar(FLOATING))
+    (floating,) = read(SOURCE, path).values()
+    assert (floating["starts_at"], floating["floating"]) == ("2026-03-01T07:30:00", True)
+    assert floating["ends_at"] == "2026-03-01T08:15:00"
+    (placed,) = read(SOURCE, path, time_zone="America/Lima").values()
+    assert (placed["starts_at"], placed["floating"]) == ("2026-03-01T07:30:00-05:00", False)
+    with pytest.raises(ImportRefused, match="not a time zone"):
+        look(SOURCE, path, time_zone="Atlantis")
+
+
+def test_calendars_of_a_folder_keep_apart_what_both_hold(tmp_path: Path) -> None:
+    put(tmp_path, calendar(LISBON, name="Nora"), "a.ics")
+    put(tmp_path, calendar(LISBON, name="Work"), "b.ics")
+    records = read(SOURCE, tmp_path)
+    assert {data["calendar"] for data in records.values()} == {"Nora", "Work"}
+    assert len(records) == 2
+
+
+def test_an_event_without_a_time_and_one_that_stands_twice_are_told(tmp_path: Path) -> None:
+    path = put(tmp_path, calendar(event("x", "SUMMARY:When?"), LISBON, LISBON))
+    assert [found.reason for found in told(SOURCE, path)] == [
+        "an event without a time",
+        "an entry that stands twice",
+    ]
+
+
+def test_an_event_without_a_name_gets_one_from_its_content(tmp_path: Path) -> None:
+    nameless = event("", "DTSTART:20260301T073000Z", "SUMMARY:Nameless")
+    once = read(SOURCE, put(tmp_path, calendar(nameless)))
+    assert set(once) < set(read(SOURCE, put(tmp_path, calendar(LISBON, nameless))))
+
+
+def test_a_wrong_value_loses_no_other_event(tmp_path: Path) -> None:
+    wrong = event("w", "DTSTART:yesterday", "SUMMARY:Odd")
+    path = put(tmp_path, calendar(wrong, LISBON))
+    assert [data["title"] for data in read(SOURCE, path).values()] == ["Dentist"]
+    assert len(told(SOURCE, path)) == 1
+
+
+def test_letters_of_windows_are_read(tmp_path: Path) -> None:
+    text = calendar(LISBON).replace(b"Dentist", "Padaria São João".encode("cp1252"))
+    assert [data["title"] for data in read(SOURCE, put(tmp_path, text)).values()] == [
+        "Padaria São João"
+    ]
+
+
+def test_the_same_file_twice_changes_nothing(tmp_path: Path) -> None:
+    check_twice(put(tmp_path, calendar(CHOIR, MOVED, TASK)), tmp_path)
+
+
+def test_a_part_and_then_the_whole_are_the_whole(tmp_path: Path) -> None:
+    first = put(tmp_path, calendar(CHOIR), "one.ics")
+    check_overlap(first, put(tmp_path, calendar(LISBON, CHOIR, MOVED), "two.ics"), tmp_path)
+
+
+def test_a_cut_file_loses_its_tail_and_says_so(tmp_path: Path) -> None:
+    check_cuts(SOURCE, calendar(CHOIR, LISBON, TASK), lambda content: put(tmp_path, content))
+
+
+def test_hostile_text_and_archives_are_survived(tmp_path: Path) -> None:
+    check_hostile_text(SOURCE, calendar(CHOIR, TASK), lambda content: put(tmp_path, content))
+    folder = tmp_path / "inner"
+    folder.mkdir()
+    check_hostile_zip(SOURCE, {"Calendar/nora.ics": calendar(CHOIR)}, folder)
+    path = zipped(tmp_path / "takeout.zip", {"Takeout/Calendar/nora.ics": calendar(CHOIR)})
+    assert read(SOURCE, path)
+
+
+def test_an_event_too_large_is_told_and_the_next_is_read(tmp_path: Path) -> None:
+    huge = event("big", "DTSTART:20260101T000000Z", *(["X-NOISE:" + "x" * 1_000_000] * 34))
+    path = put(tmp_path, calendar(huge, LISBON))
+    assert [data["title"] for data in read(SOURCE, path).values()] == ["Dentist"]
+    assert [found.reason for found in told(SOURCE, path)] == ["an entry too large"]
+
+
+@given(st.permutations(["a", "b", "c"]), st.integers(min_value=1, max_value=3))
+def test_keys_do_not_depend_on_what_else_is_in_a_file(order: list[str], count: int) -> None:
+    from tempfile import TemporaryDirectory
+
+    made = {name: event(name, "DTSTART:20260101T000000Z", f"SUMMARY:{name}") for name in "abc"}
+    with TemporaryDirectory() as folder:
+        whole = read(SOURCE, put(Path(folder), calendar(*made.values())))
+        some = read(SOURCE, put(Path(folder), calendar(*(made[name] for name in order[:count]))))
+    assert set(some) <= set(whole)
+
+
+def test_an_agent_finds_what_was_noted_for_an_event(tmp_path: Path) -> None:
+    path = put(tmp_path, calendar(CHOIR, LISBON))
+    report = bring_and_ask(path, tmp_path, "tide song", "We sing the tide song in four parts")
+    assert report["counts"]["new"] == 2

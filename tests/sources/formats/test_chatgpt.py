@@ -1,0 +1,265 @@
+"""ChatGPT exports, in the layouts of several years."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.sources.kit import (
+    Home,
+    bring_and_ask,
+    check_cuts,
+    check_hostile_json,
+    check_hostile_zip,
+    check_overlap,
+    check_twice,
+    golden,
+    look,
+    read,
+    told,
+    zipped,
+)
+
+from pdpp.sources.formats.chatgpt.source import ChatGpt
+from pdpp.sources.source import Confidence, Recognition
+
+SOURCE = ChatGpt()
+PHOTO = b"\xff\xd8\xff\xe0 the harbour at noon"
+
+
+def node(
+    name: str,
+    parent: str | None,
+    role: str,
+    content: dict[str, Any] | None,
+    second: float | None = 0,
+    **more: Any,
+) -> dict[str, Any]:
+    """Return one node of a conversation's tree."""
+    message: dict[str, Any] | None = None
+    if content is not None:
+        message = {
+            "id": name,
+            "author": {"role": role, "name": None, "metadata": {}},
+            "create_time": 1_767_261_600 + second if second is not None else None,
+            "content": content,
+            "status": "finished_successfully",
+            "metadata": more,
+            "recipient": "all",
+        }
+    return {"id": name, "message": message, "parent": parent, "children": []}
+
+
+def words(*parts: Any) -> dict[str, Any]:
+    return {"content_type": "text", "parts": list(parts)}
+
+
+def conversation(
+    name: str, nodes: list[dict[str, Any]], current: str, **more: Any
+) -> dict[str, Any]:
+    return {
+        "title": "Tide table",
+        "create_time": 1_767_261_600.123,
+        "update_time": 1_767_265_200.5,
+        "mapping": {each["id"]: each for each in nodes},
+        "moderation_results": [],
+        "current_node": current,
+        "conversation_id": name,
+        "default_model_slug": "gpt-5",
+        "id": name,
+        **more,
+    }
+
+
+TIDES = conversation(
+    "c-1",
+    [
+        node("root", None, "", None),
+        node("sys", "root", "system", words(""), is_visually_hidden_from_conversation=True),
+        node("u1", "sys", "user", words("When is high water at the old mole?"), 1),
+        node("a1", "u1", "assistant", words("At noon, I believe."), 2, model_slug="gpt-5"),
+        node("a2", "u1", "assistant", words("At half past three, by the harbour table."), 3),
+        node(
+            "think",
+            "a2",
+            "assistant",
+            {
+                "content_type": "thoughts",
+                "thoughts": [{"summary": "Looking it up", "content": "The table says 15:30."}],
+            },
+            4,
+        ),
+        node(
+            "u2",
+            "think",
+            "user",
+            {
+                "content_type": "multimodal_text",
+                "parts": [
+                    {
+                        "content_type": "image_asset_pointer",
+                        "asset_pointer": "file-service://file-Ab12",
+                        "size_bytes": 24,
+                    },
+                    {"asset_pointer": "sediment://file_missing"},
+                    "And this photo?",
+                ],
+            },
+            5,
+        ),
+        node("code", "u2", "assistant", {"content_type": "code", "text": "tide(3.5)"}, 6),
+        node("late", "code", "assistant", words("Good night."), None),
+    ],
+    "late",
+)
+NEWER = conversation(
+    "c-2",
+    [node("x1", None, "user", words("Name my boat"), 9)],
+    "x1",
+    title=None,
+    create_time=None,
+    update_time=None,
+)
+
+
+def export(folder: Path, *conversations: Any, name: str = "conversations.json") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(json.dumps(list(conversations)))
+    (folder / "user.json").write_text(json.dumps({"id": "user-1", "email": "nora@lind.example"}))
+    (folder / "chat.html").write_text("<html></html>")
+    (folder / "file-Ab12-harbour.jpg").write_bytes(PHOTO)
+    return folder
+
+
+def test_an_export_is_recognised_and_named_by_its_account(tmp_path: Path) -> None:
+    seen = look(SOURCE, export(tmp_path / "e", TIDES))
+    assert isinstance(seen, Recognition)
+    assert (seen.confidence, seen.account) == (Confidence.CERTAIN, "ChatGPT (nora@lind.example)")
+    assert seen.version == "conversations as trees, in one file"
+
+
+def test_the_newer_layout_of_many_files_is_one_export(tmp_path: Path) -> None:
+    export(tmp_path / "e", TIDES, name="conversations-000.json")
+    folder = export(tmp_path / "e", NEWER, name="conversations-001.json")
+    seen = look(SOURCE, folder)
+    assert isinstance(seen, Recognition)
+    assert seen.version == "conversations as trees, in 2 files"
+    talks = [key for stream, key in read(SOURCE, folder) if stream == "conversations"]
+    assert talks == ["c-1", "c-2"]
+
+
+def test_a_broken_account_file_and_other_conversations_are_no_obstacle(tmp_path: Path) -> None:
+    folder = export(tmp_path / "e", TIDES)
+    (folder / "user.json").write_text("{broken")
+    seen = look(SOURCE, folder)
+    assert isinstance(seen, Recognition)
+    assert seen.account == "ChatGPT"
+    claude = {"uuid": "1", "name": "x", "chat_messages": []}
+    (tmp_path / "conversations.json").write_text(json.dumps([claude]))
+    assert look(SOURCE, tmp_path / "conversations.json") is None
+
+
+def test_conversations_give_these_records(tmp_path: Path) -> None:
+    path = export(tmp_path / "e", TIDES, NEWER)
+    golden("chatgpt", read(SOURCE, path))
+    assert [found.reason for found in told(SOURCE, path)] == [
+        "a message that the conversation hides",
+        "a file that is not in the export",
+    ]
+
+
+def test_branches_that_were_left_are_kept_and_marked(tmp_path: Path) -> None:
+    records = read(SOURCE, export(tmp_path / "e", TIDES))
+    assert records[("messages", "c-1.a1")]["visible"] is False
+    assert records[("messages", "c-1.a2")]["visible"] is True
+    lost = {**TIDES, "current_node": None}
+    records = read(SOURCE, export(tmp_path / "f", lost))
+    assert all(data["visible"] for (stream, _), data in records.items() if stream == "messages")
+
+
+def test_a_tree_that_runs_in_a_circle_ends(tmp_path: Path) -> None:
+    nodes = [node("a", "b", "user", words("a"), 1), node("b", "a", "user", words("b"), 2)]
+    assert len(read(SOURCE, export(tmp_path / "e", conversation("c-9", nodes, "a")))) == 3
+
+
+def test_what_cannot_be_placed_is_told(tmp_path: Path) -> None:
+    odd = {"content_type": "hologram", "parts": [{"ray": 1}]}
+    nodes = [node("o", None, "user", odd, 1), node("e", "o", "user", words("  "), 1)]
+    path = export(
+        tmp_path / "e",
+        conversation("c-3", nodes, "o"),
+        conversation("", [node("y", None, "user", words("hi"), 1)], "y"),
+        conversation("c-4", [], "", create_time=None),
+        {"mapping": None, "current_node": 1},
+    )
+    assert [found.reason for found in told(SOURCE, path)] == [
+        "a message of a kind that is not known",
+        "an empty message",
+        "a conversation without an id or a time",
+        "a conversation without an id or a time",
+        "a shape that is not known",
+    ]
+
+
+def test_pictures_become_blobs(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.bring(export(tmp_path / "e", TIDES))
+    (file,) = [data for (stream, _), data in home.records().items() if stream == "attachments"]
+    assert file["file"]["size_bytes"] == len(PHOTO)
+    assert (file["media_type"], file["message_id"]) == ("image/jpeg", "c-1.u2")
+
+
+def test_the_same_export_twice_changes_nothing(tmp_path: Path) -> None:
+    check_twice(export(tmp_path / "e", TIDES, NEWER), tmp_path)
+
+
+def test_an_export_and_then_a_later_one_are_the_later_one(tmp_path: Path) -> None:
+    longer = json.loads(json.dumps(TIDES))
+    longer["mapping"]["u9"] = node("u9", "late", "user", words("Good morning."), 99)
+    longer["current_node"] = "u9"
+    check_overlap(export(tmp_path / "a", TIDES), export(tmp_path / "b", NEWER, longer), tmp_path)
+
+
+def test_a_cut_file_loses_its_tail_and_says_so(tmp_path: Path) -> None:
+    def place(content: bytes) -> Path:
+        path = tmp_path / "conversations.json"
+        path.write_bytes(content)
+        return path
+
+    check_cuts(SOURCE, json.dumps([NEWER, TIDES, NEWER]).encode(), place)
+
+
+def test_hostile_exports_are_survived(tmp_path: Path) -> None:
+    def place(content: bytes) -> Path:
+        path = tmp_path / "conversations.json"
+        path.write_bytes(content)
+        return path
+
+    check_hostile_json(SOURCE, [TIDES], place)
+    folder = tmp_path / "inner"
+    folder.mkdir()
+    content = json.dumps([TIDES]).encode()
+    check_hostile_zip(SOURCE, {"conversations.json": content, "file-Ab12-x.jpg": PHOTO}, folder)
+
+
+@given(st.text(min_size=1, max_size=40), st.text(min_size=1, max_size=40))
+def test_keys_are_the_same_whatever_stands_before_a_conversation(name: str, other: str) -> None:
+    from tempfile import TemporaryDirectory
+
+    talk = conversation(name, [node("n", None, "user", words("hi"), 1)], "n")
+    before = conversation(other + "-before", [node("n", None, "user", words("yo"), 1)], "n")
+    with TemporaryDirectory() as folder:
+        alone = read(SOURCE, export(Path(folder) / "a", talk))
+        after = read(SOURCE, export(Path(folder) / "b", before, talk))
+    assert set(alone) <= set(after)
+
+
+def test_an_agent_finds_an_answer_in_a_zip(tmp_path: Path) -> None:
+    files = {
+        "export/conversations.json": json.dumps([TIDES, NEWER]).encode(),
+        "export/file-Ab12-harbour.jpg": PHOTO,
+    }
+    path = zipped(tmp_path / "export.zip", files)
+    report = bring_and_ask(path, tmp_path, "harbour table", "At half past three, by the harbour")
+    assert report["counts"]["new"] == 11

@@ -1,0 +1,206 @@
+"""Claude.ai exports, in the layouts of several years."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.sources.kit import (
+    bring_and_ask,
+    check_cuts,
+    check_hostile_json,
+    check_hostile_zip,
+    check_overlap,
+    check_twice,
+    golden,
+    look,
+    read,
+    told,
+    zipped,
+)
+
+from pdpp.sources.formats.claude_ai.source import ClaudeAi
+from pdpp.sources.source import Confidence, Recognition
+
+SOURCE = ClaudeAi()
+
+
+def message(name: str, sender: str, text: str, second: int = 0, **more: Any) -> dict[str, Any]:
+    return {
+        "uuid": name,
+        "text": text,
+        "sender": sender,
+        "created_at": f"2026-03-01T08:00:{second:02}.000000Z",
+        "updated_at": f"2026-03-01T08:00:{second:02}.000000Z",
+        "attachments": [],
+        "files": [],
+        **more,
+    }
+
+
+def conversation(uuid: str, *messages: Any, **more: Any) -> dict[str, Any]:
+    return {
+        "uuid": uuid,
+        "name": "Lighthouse rhythm",
+        "summary": "",
+        "created_at": "2026-03-01T08:00:00.000000Z",
+        "updated_at": "2026-03-01T09:00:00.000000Z",
+        "account": {"uuid": "acc-1"},
+        "chat_messages": list(messages),
+        **more,
+    }
+
+
+RHYTHM = conversation(
+    "t-1",
+    message("m-1", "human", "What rhythm has the lighthouse at the mole?", 1),
+    message(
+        "m-2",
+        "assistant",
+        "",
+        2,
+        content=[
+            {"type": "thinking", "thinking": "A list of lights would know."},
+            {"type": "tool_use", "name": "web_search", "input": {"query": "mole light"}},
+            {"type": "tool_result", "content": []},
+            {"type": "text", "text": "Two short flashes and a long pause, every ten seconds."},
+        ],
+    ),
+    message(
+        "m-3",
+        "human",
+        "",
+        3,
+        attachments=[
+            {
+                "file_name": "lights.txt",
+                "file_type": "text/plain",
+                "extracted_content": "Mole: Fl(2) 10s",
+            }
+        ],
+        files=[{"file_name": "photo.jpg"}],
+    ),
+)
+OLD = conversation("t-2", message("m-9", "human", "Name my boat", 9), name="", summary="A name")
+PROJECT = {
+    "uuid": "p-1",
+    "name": "Tide almanac",
+    "description": "A year of tides",
+    "prompt_template": "Answer in metres.",
+    "created_at": "2026-02-01T08:00:00Z",
+    "updated_at": "2026-02-02T08:00:00Z",
+    "docs": [{"uuid": "d-1", "filename": "moon.md", "content": "Spring tides follow the moon."}],
+}
+MEMORY = {
+    "conversations_memory": "Nora keeps the tide table.",
+    "project_memories": {"p-1": "Metres, not feet.", "p-2": ""},
+    "account_uuid": "acc-1",
+}
+USERS = [{"uuid": "acc-1", "full_name": "Nora Lind", "email_address": "nora@lind.example"}]
+
+
+def files(*conversations: Any, **more: Any) -> dict[str, bytes]:
+    found = {"conversations": list(conversations), "users": USERS, **more}
+    return {f"{name.replace('__', '/')}.json": json.dumps(v).encode() for name, v in found.items()}
+
+
+def export(folder: Path, *conversations: Any, **more: Any) -> Path:
+    for name, content in files(*conversations, **more).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder
+
+
+def test_an_export_is_recognised_and_named_by_its_account(tmp_path: Path) -> None:
+    seen = look(SOURCE, export(tmp_path / "e", RHYTHM, projects=[PROJECT], memories=[MEMORY]))
+    assert isinstance(seen, Recognition)
+    assert (seen.confidence, seen.account) == (Confidence.CERTAIN, "Claude (nora@lind.example)")
+    assert seen.version == "conversations, 1 file of projects, 1 file of memories"
+
+
+def test_conversations_of_others_are_not_taken(tmp_path: Path) -> None:
+    assert look(SOURCE, export(tmp_path / "e", {"mapping": {}, "current_node": "x"})) is None
+
+
+def test_an_export_without_users_is_taken(tmp_path: Path) -> None:
+    seen = look(SOURCE, export(tmp_path / "e", RHYTHM, users=["odd"]))
+    assert isinstance(seen, Recognition)
+    assert (seen.account, seen.version) == ("Claude", "conversations")
+
+
+def test_an_export_gives_these_records(tmp_path: Path) -> None:
+    path = export(tmp_path / "e", RHYTHM, OLD, projects=[PROJECT], memories=[MEMORY])
+    golden("claude_ai", read(SOURCE, path))
+    assert [found.reason for found in told(SOURCE, path)] == ["a file that the export only names"]
+
+
+def test_projects_in_files_of_their_own_are_the_same(tmp_path: Path) -> None:
+    together = read(SOURCE, export(tmp_path / "a", RHYTHM, projects=[PROJECT]))
+    apart = read(SOURCE, export(tmp_path / "b", RHYTHM, projects__p1=PROJECT))
+    assert together == apart
+
+
+def test_what_cannot_be_placed_is_told(tmp_path: Path) -> None:
+    path = export(
+        tmp_path / "e",
+        conversation("t-3", message("", "human", "hi"), message("m", "human", ""), 7),
+        conversation("", message("m", "human", "hi")),
+        {"uuid": "t-4", "created_at": "yesterday", "chat_messages": []},
+        projects=[{"uuid": "p-2", "docs": []}],
+        memories=[{"conversations_memory": "", "project_memories": []}],
+    )
+    assert [found.reason for found in told(SOURCE, path)] == [
+        "a message without an id",
+        "an empty message",
+        "a shape that is not known",
+        "a conversation without an id or a time",
+        "a conversation without an id or a time",
+        "a project without an id or a time",
+        "an empty memory",
+    ]
+
+
+def test_the_same_export_twice_changes_nothing(tmp_path: Path) -> None:
+    check_twice(export(tmp_path / "e", RHYTHM, OLD, projects=[PROJECT]), tmp_path)
+
+
+def test_an_export_and_then_a_later_one_are_the_later_one(tmp_path: Path) -> None:
+    longer = {**RHYTHM, "chat_messages": [*RHYTHM["chat_messages"], message("m-8", "human", "OK")]}
+    check_overlap(export(tmp_path / "a", RHYTHM), export(tmp_path / "b", OLD, longer), tmp_path)
+
+
+def put(folder: Path, content: bytes) -> Path:
+    path = folder / "conversations.json"
+    path.write_bytes(content)
+    return path
+
+
+def test_a_cut_file_loses_its_tail_and_says_so(tmp_path: Path) -> None:
+    content = json.dumps([OLD, RHYTHM, OLD]).encode()
+    check_cuts(SOURCE, content, lambda cut: put(tmp_path, cut))
+
+
+def test_hostile_exports_are_survived(tmp_path: Path) -> None:
+    check_hostile_json(SOURCE, [RHYTHM], lambda content: put(tmp_path, content))
+    folder = tmp_path / "inner"
+    folder.mkdir()
+    check_hostile_zip(SOURCE, files(RHYTHM, projects=[PROJECT]), folder)
+
+
+@given(st.text(min_size=1, max_size=40))
+def test_keys_are_the_same_whatever_stands_before_a_conversation(name: str) -> None:
+    from tempfile import TemporaryDirectory
+
+    talk = conversation(name, message("n", "human", "hi"))
+    with TemporaryDirectory() as folder:
+        alone = read(SOURCE, export(Path(folder) / "a", talk))
+        after = read(SOURCE, export(Path(folder) / "b", OLD, talk))
+    assert set(alone) <= set(after)
+
+
+def test_an_agent_finds_an_answer_in_a_zip(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "data.zip", files(RHYTHM, OLD))
+    report = bring_and_ask(path, tmp_path, "long pause", "Two short flashes and a long pause")
+    assert report["counts"]["new"] == 6

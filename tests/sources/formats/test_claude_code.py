@@ -1,0 +1,230 @@
+"""Claude Code logs, in the layouts of several versions."""
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.sources.kit import (
+    Home,
+    bring_and_ask,
+    check_cuts,
+    check_hostile_lines,
+    check_overlap,
+    check_twice,
+    counts,
+    findings,
+    golden,
+    look,
+    read,
+    told,
+)
+
+from pdpp.sources.formats.claude_code.source import ClaudeCode
+from pdpp.sources.item import START, Item, ResumePoint
+from pdpp.sources.reading.tree import open_tree
+from pdpp.sources.source import Confidence, Recognition
+
+PIXEL = base64.b64encode(b"\x89PNG not really").decode()
+SOURCE = ClaudeCode()
+
+
+def line(kind: str, uuid: str, content: Any, second: int, **more: Any) -> dict[str, Any]:
+    """Return one line as the agent writes it."""
+    message: dict[str, Any] = {"role": kind, "content": content}
+    if kind == "assistant":
+        message["model"] = "claude-sonnet-4"
+    return {
+        "parentUuid": more.pop("parent", None),
+        "isSidechain": False,
+        "userType": "external",
+        "cwd": "/home/nora/tides",
+        "sessionId": "5f2c-11",
+        "version": "1.0.17",
+        "gitBranch": "main",
+        "type": kind,
+        "message": message,
+        "uuid": uuid,
+        "timestamp": f"2026-02-01T10:00:{second:02}.250Z",
+        **more,
+    }
+
+
+TALK: list[dict[str, Any]] = [
+    {"type": "summary", "summary": "Tide table an hour late", "leafUuid": "u-2"},
+    line("user", "u-1", "Why is the tide table an hour late?", 0),
+    line(
+        "assistant",
+        "u-2",
+        [
+            {"type": "thinking", "thinking": "Summer time, probably.", "signature": "x"},
+            {"type": "text", "text": "The lighthouse clock ignores summer time."},
+            {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "date"}},
+        ],
+        5,
+        parent="u-1",
+    ),
+    line(
+        "user",
+        "u-3",
+        [
+            {
+                "type": "tool_result",
+                "tool_use_id": "toolu_1",
+                "content": [
+                    {"type": "text", "text": "Sun Feb  1 10:00"},
+                    {
+                        "type": "image",
+                        "source": {"type": "base64", "media_type": "image/png", "data": PIXEL},
+                    },
+                ],
+            }
+        ],
+        6,
+        parent="u-2",
+    ),
+    line("assistant", "u-4", [{"type": "text", "text": "Now it is right."}], 9, parent="u-3"),
+    {"type": "file-history-snapshot", "messageId": "u-4", "snapshot": {}},
+]
+
+
+def write(path: Path, lines: list[dict[str, Any]]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"".join(json.dumps(each).encode() + b"\n" for each in lines))
+    return path
+
+
+@pytest.fixture
+def projects(tmp_path: Path) -> Path:
+    """A folder of one project with two sessions."""
+    folder = tmp_path / "projects"
+    write(folder / "-home-nora-tides" / "5f2c-11.jsonl", TALK)
+    other = [line("user", "u-9", "Rename the harbour map", 30, version="2.0.1")]
+    write(folder / "-home-nora-tides" / "77aa-22.jsonl", other)
+    return folder
+
+
+def test_a_folder_of_sessions_is_recognised_with_its_versions(projects: Path) -> None:
+    seen = look(SOURCE, projects)
+    assert isinstance(seen, Recognition)
+    assert seen.confidence is Confidence.CERTAIN
+    assert seen.version == "2 sessions, written by versions 1.0.17 to 2.0.1"
+    assert seen.account == "Claude Code"
+
+
+def test_json_lines_of_another_kind_are_not_taken(tmp_path: Path) -> None:
+    path = write(tmp_path / "events.jsonl", [{"type": "click", "at": 5}])
+    assert look(SOURCE, path) is None
+
+
+def test_the_records_are_the_expected_ones(projects: Path) -> None:
+    golden("claude_code", read(SOURCE, projects))
+
+
+def test_what_is_no_message_is_told(projects: Path) -> None:
+    assert [item.reason for item in told(SOURCE, projects)] == [
+        "a line of type file-history-snapshot, which is no message"
+    ]
+
+
+def test_content_that_cannot_be_brought_in_is_told(tmp_path: Path) -> None:
+    content = [
+        {"type": "hologram"},
+        {"type": "image", "source": {"type": "url", "url": "https://x.example/a.png"}},
+        {"type": "image", "source": {"type": "base64", "data": "not base64!"}},
+        {"type": "redacted_thinking", "data": "x"},
+    ]
+    path = write(tmp_path / "s.jsonl", [line("user", "u-1", content, 1), {"type": "novelty"}])
+    assert [item.reason for item in told(SOURCE, path)] == [
+        "content of a type that is not known",
+        "an image that is only a link",
+        "an image that cannot be decoded",
+        "a line of a type that is not known",
+    ]
+    assert read(SOURCE, path) == {}
+
+
+def test_a_message_without_an_id_or_a_time_is_unknown(tmp_path: Path) -> None:
+    whole = line("user", "u-1", "hello", 1)
+    odd = [whole, {**whole, "uuid": None}, {**whole, "timestamp": "soon"}]
+    path = write(tmp_path / "s.jsonl", odd)
+    assert [item.reason for item in told(SOURCE, path)] == ["a message without an id or a time"] * 2
+
+
+def test_a_session_that_was_resumed_repeats_lines_without_mixing_them_up(tmp_path: Path) -> None:
+    write(tmp_path / "first.jsonl", TALK[1:3])
+    write(tmp_path / "second.jsonl", TALK[1:5])
+    records = read(SOURCE, tmp_path)
+    assert records[("messages", "first.u-1")]["session_id"] == "first"
+    assert records[("messages", "second.u-1")]["session_id"] == "second"
+
+
+def test_the_same_folder_twice_changes_nothing(projects: Path, tmp_path: Path) -> None:
+    check_twice(projects, tmp_path)
+
+
+def test_a_session_and_then_all_of_them_come_to_the_same(projects: Path, tmp_path: Path) -> None:
+    early = write(tmp_path / "early" / "5f2c-11.jsonl", TALK[:3])
+    check_overlap(early, projects, tmp_path)
+
+
+def test_a_log_that_is_cut_loses_only_its_tail(tmp_path: Path) -> None:
+    path = tmp_path / "5f2c-11.jsonl"
+
+    def place(content: bytes) -> Path:
+        path.write_bytes(content)
+        return path
+
+    check_cuts(SOURCE, write(path, TALK).read_bytes(), place)
+
+
+def test_hostile_lines_are_told_and_harm_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "5f2c-11.jsonl"
+
+    def place(content: bytes) -> Path:
+        path.write_bytes(content)
+        return path
+
+    check_hostile_lines(SOURCE, TALK, place)
+
+
+@given(cut=st.integers(0, len(TALK)))
+def test_reading_on_from_any_place_finds_what_reading_all_at_once_finds(
+    cut: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = write(tmp_path_factory.mktemp("log") / "5f2c-11.jsonl", TALK)
+    whole = {(item.stream, item.key): item for item in findings(SOURCE, path) if type(item) is Item}
+    places = [START, *(item for item in findings(SOURCE, path) if isinstance(item, ResumePoint))]
+    before = (
+        {
+            (item.stream, item.key): item
+            for item in findings(SOURCE, write(path, TALK[:cut]))
+            if type(item) is Item
+        }
+        if cut
+        else {}
+    )
+    write(path, TALK)
+    tree = open_tree(path)
+    [part] = SOURCE.parts(tree, Recognition(Confidence.CERTAIN, "", ""))
+    after = {(i.stream, i.key): i for i in part.read(places[cut]) if type(i) is Item}
+    strip = {key: item.data for key, item in {**before, **after}.items()}
+    assert strip == {key: item.data for key, item in whole.items()}
+
+
+def test_an_agent_finds_a_sentence_of_a_session(projects: Path, tmp_path: Path) -> None:
+    report = bring_and_ask(
+        projects, tmp_path, "lighthouse clock", "The lighthouse clock ignores summer time."
+    )
+    assert counts(report) == {"read": 10, "new": 9, "skipped": 1}
+
+
+def test_an_image_becomes_a_blob(projects: Path, tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    assert home.bring(projects)["files"]["kept"] == 1
+    [image] = [data for (stream, _), data in home.records().items() if stream == "images"]
+    assert image["image"]["size_bytes"] == len(base64.b64decode(PIXEL))
+    assert image["image"]["mime_type"] == "image/png"

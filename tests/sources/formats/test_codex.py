@@ -1,0 +1,250 @@
+"""Codex logs, in both of their layouts."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.sources.kit import (
+    bring_and_ask,
+    check_cuts,
+    check_hostile_lines,
+    check_overlap,
+    check_twice,
+    counts,
+    findings,
+    golden,
+    look,
+    read,
+    told,
+)
+
+from pdpp.sources.formats.codex.source import Codex
+from pdpp.sources.item import START, Item, ResumePoint
+from pdpp.sources.reading.tree import open_tree
+from pdpp.sources.source import Confidence, Recognition
+
+SOURCE = Codex()
+NAME = "rollout-2026-02-01T10-00-00-0198.jsonl"
+
+
+def line(kind: str, payload: dict[str, Any], second: int) -> dict[str, Any]:
+    """Return one line of the newer layout."""
+    stamp = f"2026-02-01T10:00:{second:02}.500Z"
+    return {"timestamp": stamp, "type": kind, "payload": payload}
+
+
+def said(role: str, text: str, second: int) -> dict[str, Any]:
+    part = "output_text" if role == "assistant" else "input_text"
+    content = [{"type": part, "text": text}]
+    return line("response_item", {"type": "message", "role": role, "content": content}, second)
+
+
+META = {
+    "id": "0198",
+    "timestamp": "2026-02-01T10:00:00.000Z",
+    "cwd": "/home/nora/tides",
+    "originator": "codex_cli",
+    "cli_version": "0.42.0",
+    "instructions": None,
+    "git": {"branch": "main", "commit_hash": "ab"},
+}
+TALK: list[dict[str, Any]] = [
+    line("session_meta", META, 0),
+    line("turn_context", {"cwd": "/home/nora/tides", "model": "gpt-5"}, 0),
+    said("user", "<environment_context>linux</environment_context>", 1),
+    said("user", "Why does the ferry leave twice?", 2),
+    line("event_msg", {"type": "user_message", "message": "Why does the ferry leave twice?"}, 2),
+    line(
+        "response_item",
+        {
+            "type": "reasoning",
+            "summary": [{"type": "summary_text", "text": "Look at the timetable."}],
+            "encrypted_content": "gAAA",
+        },
+        3,
+    ),
+    line(
+        "response_item",
+        {
+            "type": "function_call",
+            "name": "shell",
+            "arguments": '{"command": ["rg", "ferry"]}',
+            "call_id": "call_1",
+        },
+        4,
+    ),
+    line(
+        "response_item",
+        {
+            "type": "function_call_output",
+            "call_id": "call_1",
+            "output": '{"output": "ferry.csv: 2 rows", "metadata": {"exit_code": 0}}',
+        },
+        5,
+    ),
+    line(
+        "response_item",
+        {"type": "custom_tool_call", "name": "apply_patch", "input": "*** Patch", "call_id": "c2"},
+        6,
+    ),
+    line(
+        "response_item",
+        {"type": "custom_tool_call_output", "call_id": "c2", "output": {"content": "done"}},
+        7,
+    ),
+    line("response_item", {"type": "web_search_call", "action": {"query": "ferry times"}}, 8),
+    said("assistant", "The summer timetable was never taken down.", 9),
+]
+
+PLAIN: list[dict[str, Any]] = [
+    {"id": "0101", "timestamp": "2025-05-01T08:00:00.000Z", "instructions": None, "git": {}},
+    {"record_type": "state"},
+    {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello"}]},
+    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi."}]},
+]
+
+
+def write(path: Path, lines: list[dict[str, Any]]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"".join(json.dumps(each).encode() + b"\n" for each in lines))
+    return path
+
+
+@pytest.fixture
+def sessions(tmp_path: Path) -> Path:
+    """A folder with a log of each layout."""
+    folder = tmp_path / "sessions"
+    write(folder / "2026" / "02" / "01" / NAME, TALK)
+    write(folder / "2025" / "05" / "01" / "rollout-2025-05-01-0101.jsonl", PLAIN)
+    return folder
+
+
+def test_both_layouts_are_recognised(sessions: Path) -> None:
+    seen = look(SOURCE, sessions)
+    assert isinstance(seen, Recognition)
+    assert seen.confidence is Confidence.CERTAIN
+    assert seen.version == "2 sessions, lines with payloads, plain lines"
+    assert seen.account == "Codex"
+
+
+@pytest.mark.parametrize(
+    "lines", [[{"type": "click"}], [line("other", {"a": 1}, 0)], [{"id": 1, "payload": {}}]]
+)
+def test_json_lines_of_another_kind_are_not_taken(
+    lines: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    assert look(SOURCE, write(tmp_path / "a.jsonl", lines)) is None
+
+
+def test_the_records_are_the_expected_ones(sessions: Path) -> None:
+    golden("codex", read(SOURCE, sessions))
+
+
+def test_lines_that_are_no_messages_are_told(sessions: Path) -> None:
+    assert sorted(item.reason for item in told(SOURCE, sessions)) == [
+        "a line of type event_msg, which is no message",
+        "a line of type state, which is no message",
+        "a line of type turn_context, which is no message",
+    ]
+
+
+def test_lines_and_content_of_a_new_type_are_unknown(tmp_path: Path) -> None:
+    odd = [TALK[0], line("novelty", {}, 1), line("response_item", {"type": "hologram"}, 2)]
+    found = told(SOURCE, write(tmp_path / NAME, odd))
+    assert [item.reason for item in found] == [
+        "a line of a type that is not known",
+        "content of a type that is not known",
+    ]
+    assert found[0].example == f"{NAME} line 2: novelty"
+
+
+def test_a_message_before_any_time_is_unknown(tmp_path: Path) -> None:
+    lines = [{**PLAIN[0], "timestamp": "soon"}, PLAIN[2]]
+    [found] = told(SOURCE, write(tmp_path / NAME, lines))
+    assert found.reason == "a message without a time"
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        ("plain", "plain"),
+        ('{"output": broken', '{"output": broken'),
+        ('{"output": "inner"}', "inner"),
+        ([{"type": "input_text", "text": "listed"}], "listed"),
+        ({"output": "mapped"}, "mapped"),
+        (None, ""),
+    ],
+)
+def test_the_output_of_a_tool_is_read_in_every_form(output: Any, text: str, tmp_path: Path) -> None:
+    result = {"type": "function_call_output", "call_id": "c", "output": output}
+    path = write(tmp_path / NAME, [TALK[0], line("response_item", result, 1)])
+    [record] = read(SOURCE, path).values()
+    assert record["text"] == text
+
+
+@pytest.mark.parametrize(
+    ("given_to", "text"),
+    [("not json", "not json"), ("5", "5"), ({"a": 1}, "a: 1")],
+)
+def test_what_a_tool_was_given_is_spelled_out(given_to: Any, text: str, tmp_path: Path) -> None:
+    call = {"type": "function_call", "name": "x", "arguments": given_to, "call_id": "c"}
+    path = write(tmp_path / NAME, [TALK[0], line("response_item", call, 1)])
+    [record] = read(SOURCE, path).values()
+    assert record["input"] == text
+
+
+def test_the_same_folder_twice_changes_nothing(sessions: Path, tmp_path: Path) -> None:
+    check_twice(sessions, tmp_path)
+
+
+def test_a_session_and_then_all_of_them_come_to_the_same(sessions: Path, tmp_path: Path) -> None:
+    check_overlap(write(tmp_path / "early" / NAME, TALK[:5]), sessions, tmp_path)
+
+
+def test_a_log_that_is_cut_loses_only_its_tail(tmp_path: Path) -> None:
+    path = tmp_path / NAME
+
+    def place(content: bytes) -> Path:
+        path.write_bytes(content)
+        return path
+
+    check_cuts(SOURCE, write(path, TALK).read_bytes(), place)
+
+
+@pytest.mark.parametrize("lines", [TALK, PLAIN])
+def test_hostile_lines_are_told_and_harm_nothing(
+    lines: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    path = tmp_path / NAME
+
+    def place(content: bytes) -> Path:
+        path.write_bytes(content)
+        return path
+
+    check_hostile_lines(SOURCE, lines, place)
+
+
+@given(cut=st.integers(0, len(TALK)))
+def test_reading_on_from_any_place_finds_what_reading_all_at_once_finds(
+    cut: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = write(tmp_path_factory.mktemp("log") / NAME, TALK)
+    found = findings(SOURCE, path)
+    whole = {(item.stream, item.key): item.data for item in found if isinstance(item, Item)}
+    point = [START, *(item for item in found if isinstance(item, ResumePoint))][cut]
+    [part] = SOURCE.parts(open_tree(path), Recognition(Confidence.CERTAIN, "", ""))
+    after = {
+        (item.stream, item.key): item.data for item in part.findings(point) if type(item) is Item
+    }
+    assert after.items() <= whole.items()
+    assert ("sessions", NAME.removesuffix(".jsonl")) in after
+
+
+def test_an_agent_finds_a_sentence_of_a_session(sessions: Path, tmp_path: Path) -> None:
+    report = bring_and_ask(
+        sessions, tmp_path, "summer timetable", "The summer timetable was never taken down."
+    )
+    assert counts(report) == {"read": 16, "new": 13, "skipped": 3}

@@ -1,0 +1,196 @@
+"""Contacts as vCard 2.1, 3.0 and 4.0, as phones and mail programs write them."""
+
+import base64
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.sources.kit import (
+    Home,
+    bring_and_ask,
+    check_cuts,
+    check_hostile_text,
+    check_hostile_zip,
+    check_overlap,
+    check_twice,
+    findings,
+    golden,
+    look,
+    read,
+    told,
+)
+
+from pdpp.sources.formats.contacts_vcard.source import ContactsVcard
+from pdpp.sources.item import Item
+from pdpp.sources.source import Confidence, Recognition
+
+SOURCE = ContactsVcard()
+PIXEL = base64.b64encode(b"\xff\xd8\xff\xe0 a very small picture of a lighthouse").decode()
+
+OLD = f"""BEGIN:VCARD
+VERSION:2.1
+N;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:Ara=C3=BAjo;Jo=C3=A3o
+FN;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:Jo=C3=A3o =
+Ara=C3=BAjo
+TEL;CELL;PREF:+351 912 000 111
+EMAIL;INTERNET;HOME:joao@cais.example
+PHOTO;JPEG;ENCODING=BASE64:
+ {PIXEL}
+END:VCARD
+"""
+
+APPLE = f"""BEGIN:VCARD
+VERSION:3.0
+PRODID:-//Apple Inc.//iOS 19//EN
+N:Lind;Nora;;Dr.;
+FN:Dr. Nora Lind
+ORG:Harbour Office;Tides\\, Currents
+TITLE:Keeper of the tide table
+item1.EMAIL;type=INTERNET;type=pref:nora@lind.example
+item1.X-ABLabel:_$!<Home>!$_
+TEL;type=CELL;type=VOICE;type=pref:+351 912 345 678
+item2.ADR;type=HOME;type=pref:;;Rua do Farol 7;Porto;;4000-001;Portugal
+item3.URL:https://lind.example
+BDAY:1984-05-17
+NOTE:Met at the choir.\\nLikes the green folder best and knows every lighthouse by
+  its rhythm.
+CATEGORIES:Friends,Choir\\, altos
+PHOTO;ENCODING=b;TYPE=JPEG:{PIXEL[:40]}
+ {PIXEL[40:]}
+UID:7A1F-NORA
+REV:2026-02-03T10:00:00Z
+END:VCARD
+"""
+
+MODERN = """BEGIN:VCARD
+VERSION:4.0
+UID:urn:uuid:4fbe8971-0bc3-424c-9c26-36c3e1eff6b1
+FN:Ben "Skipper" Costa
+N:Costa;Ben;;;
+TEL;VALUE=uri;TYPE="voice,home":tel:+44-20-5555-0100
+EMAIL;PREF=1:ben@costa.example
+BDAY:--0203
+REV:20260101T080910Z
+END:VCARD
+"""
+
+
+def book(*cards: str) -> bytes:
+    return "".join(cards).replace("\n", "\r\n").encode()
+
+
+def plain(name: str, *lines: str) -> str:
+    return "\n".join(["BEGIN:VCARD", "VERSION:3.0", f"FN:{name}", *lines, "END:VCARD", ""])
+
+
+def put(folder: Path, content: bytes, name: str = "contacts.vcf") -> Path:
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+def test_cards_are_recognised_with_their_versions(tmp_path: Path) -> None:
+    seen = look(SOURCE, put(tmp_path, book(OLD, APPLE, MODERN)))
+    assert isinstance(seen, Recognition)
+    assert (seen.confidence, seen.version) == (Confidence.CERTAIN, "vCard 2.1, 3.0, 4.0")
+    assert look(SOURCE, put(tmp_path, b"BEGIN:VCALENDAR\r\n")) is None
+
+
+def test_cards_of_all_versions_give_these_records(tmp_path: Path) -> None:
+    path = put(tmp_path, book(OLD, APPLE, MODERN, plain("", "ORG:Bakery;")))
+    golden("contacts_vcard", read(SOURCE, path))
+    assert told(SOURCE, path) == []
+
+
+def test_pictures_become_blobs(tmp_path: Path) -> None:
+    path = put(tmp_path, book(OLD, APPLE, MODERN))
+    photos = [item.attachments for item in findings(SOURCE, path) if isinstance(item, Item)]
+    assert [len(found) for found in photos] == [1, 1, 0]
+    content = photos[1][0].open().read()
+    assert content.endswith(b"lighthouse")
+    assert photos[0][0].media_type == "image/jpeg"
+    home = Home(tmp_path / "home")
+    home.bring(path)
+    kept = [data.get("photo") for data in home.records().values()]
+    assert sum(photo is not None for photo in kept) == 2
+
+
+def test_a_picture_at_an_address_stays_there(tmp_path: Path) -> None:
+    card = plain("Ana", "PHOTO;VALUE=uri:https://x.example/a.jpg", "PHOTO;ENCODING=b:not base64!")
+    (item,) = findings(SOURCE, put(tmp_path, book(card)))
+    assert isinstance(item, Item)
+    assert item.attachments == ()
+
+
+def test_a_picture_in_the_form_of_version_4_is_read(tmp_path: Path) -> None:
+    png = base64.b64encode(b"\x89PNG small").decode()
+    cards = [
+        plain("Ana", f"PHOTO:data:image/png;base64,{png}"),
+        plain("Bo", "PHOTO:data:image/x;base64,AAAA"),
+    ]
+    found = findings(SOURCE, put(tmp_path, book(*cards)))
+    kinds = [item.attachments[0].media_type for item in found if isinstance(item, Item)]
+    assert kinds == ["image/png", "application/octet-stream"]
+
+
+def test_a_card_without_a_name_one_that_stands_twice_and_stray_lines_are_told(
+    tmp_path: Path,
+) -> None:
+    nobody = "BEGIN:VCARD\nVERSION:3.0\nNOTE:who?\nEND:VCARD\n"
+    path = put(tmp_path, book(APPLE, nobody, APPLE, "stray\n"))
+    assert [found.reason for found in told(SOURCE, path)] == [
+        "a card without a name",
+        "a card that stands twice",
+        "a line outside of every card",
+    ]
+
+
+def test_an_unknown_charset_loses_no_card(tmp_path: Path) -> None:
+    card = plain("Ana", "NOTE;CHARSET=x-odd;ENCODING=QUOTED-PRINTABLE:ol=C3=A1", "REV:whenever")
+    (data,) = read(SOURCE, put(tmp_path, book(card))).values()
+    assert data["notes"] == "olá"
+    assert "updated_at" not in data
+
+
+def test_a_folder_of_single_cards_is_one_address_book(tmp_path: Path) -> None:
+    put(tmp_path, book(APPLE), "nora.vcf")
+    put(tmp_path, book(MODERN), "ben.vcf")
+    assert len(read(SOURCE, tmp_path)) == 2
+
+
+def test_the_same_file_twice_changes_nothing(tmp_path: Path) -> None:
+    check_twice(put(tmp_path, book(OLD, APPLE, MODERN)), tmp_path)
+
+
+def test_a_part_and_then_the_whole_are_the_whole(tmp_path: Path) -> None:
+    first = put(tmp_path, book(APPLE), "one.vcf")
+    check_overlap(first, put(tmp_path, book(OLD, APPLE), "two.vcf"), tmp_path)
+
+
+def test_a_cut_file_loses_its_tail_and_says_so(tmp_path: Path) -> None:
+    content = book(OLD, APPLE).replace(b"\r\n", b"\n").rstrip()
+    check_cuts(SOURCE, content, lambda cut: put(tmp_path, cut))
+
+
+def test_hostile_text_and_archives_are_survived(tmp_path: Path) -> None:
+    check_hostile_text(SOURCE, book(OLD, APPLE), lambda content: put(tmp_path, content))
+    folder = tmp_path / "inner"
+    folder.mkdir()
+    check_hostile_zip(SOURCE, {"a/contacts.vcf": book(APPLE)}, folder)
+
+
+@given(st.permutations(["Ana", "Bo", "Cy"]), st.integers(min_value=1, max_value=3))
+def test_keys_do_not_depend_on_what_else_is_in_a_file(order: list[str], count: int) -> None:
+    from tempfile import TemporaryDirectory
+
+    made = {name: plain(name, f"EMAIL:{name}@x.example") for name in ("Ana", "Bo", "Cy")}
+    with TemporaryDirectory() as folder:
+        whole = read(SOURCE, put(Path(folder), book(*made.values())))
+        some = read(SOURCE, put(Path(folder), book(*(made[name] for name in order[:count]))))
+    assert set(some) <= set(whole)
+
+
+def test_an_agent_finds_what_was_noted_about_a_person(tmp_path: Path) -> None:
+    path = put(tmp_path, book(APPLE, MODERN))
+    report = bring_and_ask(path, tmp_path, "green folder", "Likes the green folder best")
+    assert report["counts"]["new"] == 2

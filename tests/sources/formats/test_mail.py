@@ -1,0 +1,255 @@
+"""Mail in mailboxes, single files and Maildir folders, well-formed and not."""
+
+import base64
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.sources.kit import (
+    Home,
+    bring_and_ask,
+    check_cuts,
+    check_hostile_text,
+    check_hostile_zip,
+    check_overlap,
+    check_twice,
+    findings,
+    golden,
+    look,
+    read,
+    told,
+    zipped,
+)
+
+from pdpp.sources.formats.mail.source import Mail
+from pdpp.sources.item import Item
+from pdpp.sources.reading.html import html_text
+from pdpp.sources.source import Confidence, Recognition
+
+SOURCE = Mail()
+ENVELOPE = "From 1234567890@xxx Sat Jan 31 10:15:32 +0000 2026\n"
+
+
+def letter(number: int, subject: str, text: str, *more: str) -> str:
+    """Return a plain message as it stands in a mailbox."""
+    lines = [
+        f"Message-ID: <m{number}@lind.example>",
+        f"Date: Sat, 31 Jan 2026 10:15:{number:02} +0100",
+        "From: Nora Lind <nora@lind.example>",
+        "To: Ana <ana@lind.example>, ben@lind.example",
+        f"Subject: {subject}",
+        *more,
+        "",
+        text,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+GMAIL = letter(
+    1,
+    "=?utf-8?q?Mar=C3=A9_alta?=",
+    "The table is wrong by an hour.\n\n>From noon on, nobody should cross the mole.\n>>From x\n",
+    "Delivered-To: ana@lind.example",
+    "X-GM-THRID: 177",
+    "X-Gmail-Labels: =?UTF-8?Q?Caixa_de_entrada,Mar=C3=A9s?=,Starred",
+    "Content-Type: text/plain; charset=utf-8",
+)
+REPLY = letter(
+    2,
+    "Re: tides",
+    "Thanks",
+    "In-Reply-To: <m1@lind.example>",
+    "References: <m0@lind.example> <m1@lind.example>",
+)
+
+
+def rich() -> str:
+    """Return a message that is HTML with a picture, made by the standard library."""
+    made = EmailMessage()
+    made["Message-ID"] = "<rich@lind.example>"
+    made["Date"] = "Sun, 01 Feb 2026 09:00:00 -0000"
+    made["From"] = "Ben Costa <ben@costa.example>"
+    made["Subject"] = "A chart of the harbour"
+    page = (
+        "<html><head><title>no</title><style>p{}</style></head><body><p>Dear&nbsp;Nora,</p>"
+        "<ul><li>bring the <b>green</b> folder</li><li>and&#8203; tea</li></ul>"
+        "<script>alert(1)</script></body></html>"
+    )
+    made.set_content(page, subtype="html")
+    made.add_attachment(
+        b"\xff\xd8\xff chart", maintype="image", subtype="jpeg", filename="chart.jpg"
+    )
+    return made.as_string()
+
+
+ODD = (
+    "Message-ID: <odd@x.example>\nDate: yesterday\nReceived: by x; Mon, 2 Feb 2026 08:00:00 GMT\n"
+    'From: "Unbalanced <x@x.example>\nSubject: =?x-unknown?q?caf=E9?=\n'
+    "Content-Type: text/plain; charset=klingon\nContent-Transfer-Encoding: 8bit\n\nSão João\n"
+)
+
+
+def box(*mbox_messages: str) -> bytes:
+    return "".join(f"{ENVELOPE}{each}\n" for each in mbox_messages).encode()
+
+
+def put(folder: Path, content: bytes, name: str = "All mail.mbox") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def test_a_mailbox_is_recognised_and_named_by_whose_it_is(tmp_path: Path) -> None:
+    seen = look(SOURCE, put(tmp_path, box(GMAIL, REPLY)))
+    assert isinstance(seen, Recognition)
+    assert (seen.confidence, seen.version) == (Confidence.CERTAIN, "1 mailbox")
+    assert seen.account == "Mail (ana@lind.example)"
+
+
+def test_single_messages_and_maildirs_are_recognised(tmp_path: Path) -> None:
+    seen = look(SOURCE, put(tmp_path, REPLY.encode(), "re.eml"))
+    assert isinstance(seen, Recognition)
+    assert (seen.version, seen.account) == ("1 message", "Mail (re)")
+    put(tmp_path / "maildir", GMAIL.encode(), "Archive/cur/1.M1P2.host:2,S")
+    put(tmp_path / "maildir", REPLY.encode(), "Archive/new/2.M1P2.host")
+    seen = look(SOURCE, tmp_path / "maildir")
+    assert isinstance(seen, Recognition)
+    assert (seen.version, seen.records) == ("2 messages", 2)
+    folders = {data["folder"] for data in read(SOURCE, tmp_path / "maildir").values()}
+    assert folders == {"Archive"}
+
+
+def test_other_text_is_not_taken(tmp_path: Path) -> None:
+    assert look(SOURCE, put(tmp_path, b"From here to there\n\nA story\n", "story.mbox")) is None
+    assert look(SOURCE, put(tmp_path, b"Subject: only one\n\nx", "note.eml")) is None
+    assert look(SOURCE, put(tmp_path / "f", b"plain", "notes/README")) is None
+
+
+def test_mail_gives_these_records(tmp_path: Path) -> None:
+    path = put(tmp_path, box(GMAIL, REPLY, rich(), ODD))
+    golden("mail", read(SOURCE, path))
+    assert told(SOURCE, path) == []
+
+
+def test_html_mail_becomes_text_and_the_original_is_kept(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.bring(put(tmp_path, box(rich())))
+    records = home.records()
+    (message,) = [data for (stream, _), data in records.items() if stream == "messages"]
+    assert message["body"].startswith("Dear Nora,\n\n- bring the green folder\n- and")
+    assert "alert" not in message["body"]
+    assert message["html"]["mime_type"] == "text/html"
+    (file,) = [data for (stream, _), data in records.items() if stream == "attachments"]
+    assert (file["name"], file["file"]["size_bytes"]) == ("chart.jpg", len(b"\xff\xd8\xff chart"))
+
+
+def test_the_mailboxes_of_an_export_keep_apart_what_several_hold(tmp_path: Path) -> None:
+    put(tmp_path / "m", box(GMAIL), "Inbox.mbox")
+    put(tmp_path / "m", box(GMAIL), "Saved/mbox")
+    put(tmp_path / "m", box(REPLY), "Local Folders/Trash")
+    records = read(SOURCE, tmp_path / "m")
+    assert sorted(data["folder"] for data in records.values()) == ["Inbox", "Saved", "Trash"]
+
+
+def test_a_message_that_stands_twice_and_what_is_none_are_told(tmp_path: Path) -> None:
+    path = put(tmp_path, box(GMAIL, GMAIL))
+    assert [found.reason for found in told(SOURCE, path)] == ["a message that stands twice"]
+    put(tmp_path / "e", REPLY.encode(), "a.eml")
+    put(tmp_path / "e", b"nothing", "b.eml")
+    assert [found.reason for found in told(SOURCE, tmp_path / "e")] == ["a file that is no message"]
+
+
+def test_a_message_too_large_is_told_and_the_next_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pdpp.sources.formats.mail.mbox.LARGEST", 2_000)
+    monkeypatch.setattr("pdpp.sources.formats.mail.source.LARGEST", 2_000)
+    big = letter(5, "big", "x" * 1_500 + "\n" + "y" * 1_500)
+    path = put(tmp_path, box(big, REPLY))
+    assert [data["subject"] for data in read(SOURCE, path).values()] == ["Re: tides"]
+    assert [found.reason for found in told(SOURCE, path)] == ["a message too large"]
+    path = put(tmp_path, big.encode(), "big.eml")
+    assert [found.reason for found in told(SOURCE, path)] == ["a message too large"]
+
+
+def test_a_time_comes_from_who_carried_the_message_or_not_at_all(tmp_path: Path) -> None:
+    bare = ODD.replace("Received: by x; Mon, 2 Feb 2026 08:00:00 GMT\n", "")
+    (carried,) = read(SOURCE, put(tmp_path, box(ODD))).values()
+    assert carried["sent_at"] == "2026-02-02T08:00:00Z"
+    path = put(tmp_path, f"To: x@x.example\n{bare}".encode(), "odd.eml")
+    (timeless,) = read(SOURCE, path).values()
+    assert "sent_at" not in timeless
+
+
+def test_a_message_inside_a_message_is_a_file(tmp_path: Path) -> None:
+    made = EmailMessage()
+    made["From"], made["To"], made["Subject"] = "a@x.example", "b@x.example", "Fwd"
+    made.set_content("see below")
+    inner = EmailMessage()
+    inner["Subject"] = "inner"
+    inner.set_content("the secret of the tide")
+    made.add_attachment(inner)
+    found = findings(SOURCE, put(tmp_path, made.as_bytes(), "fwd.eml"))
+    files = [item for item in found if isinstance(item, Item) and item.stream == "attachments"]
+    assert b"secret of the tide" in files[0].attachments[0].open().read()
+
+
+def test_raw_bytes_in_headers_are_read_as_letters(tmp_path: Path) -> None:
+    raw = REPLY.encode().replace(b"Re: tides", "Maré alta".encode("latin-1"))
+    (data,) = read(SOURCE, put(tmp_path, raw, "raw.eml")).values()
+    assert data["subject"] == "Maré alta"
+
+
+def test_a_wrong_encoding_of_a_body_loses_nothing(tmp_path: Path) -> None:
+    wrong = letter(7, "x", "not base64 at all!", "Content-Transfer-Encoding: base64")
+    right = letter(
+        8, "y", base64.b64encode(b"ol\xe1").decode(), "Content-Transfer-Encoding: base64"
+    )
+    bodies = [data["body"] for data in read(SOURCE, put(tmp_path, box(wrong, right))).values()]
+    assert len(bodies) == 2
+    assert "olá" in bodies
+
+
+def test_pages_become_lines() -> None:
+    assert html_text("<p>a<br>b</p><table><tr><td>c</td><td>d</td></tr></table>") == "a\nb\n\nc\nd"
+    assert html_text("") == ""
+
+
+def test_the_same_mailbox_twice_changes_nothing(tmp_path: Path) -> None:
+    check_twice(put(tmp_path, box(GMAIL, REPLY, rich())), tmp_path)
+
+
+def test_a_mailbox_and_then_a_longer_one_are_the_longer_one(tmp_path: Path) -> None:
+    first = put(tmp_path, box(GMAIL), "a.mbox")
+    check_overlap(first, put(tmp_path, box(REPLY, GMAIL), "b.mbox"), tmp_path)
+
+
+def test_a_cut_mailbox_loses_its_tail_and_says_so(tmp_path: Path) -> None:
+    check_cuts(SOURCE, box(GMAIL, REPLY), lambda cut: put(tmp_path, cut))
+
+
+def test_hostile_mail_is_survived(tmp_path: Path) -> None:
+    check_hostile_text(SOURCE, box(GMAIL, rich()), lambda content: put(tmp_path, content))
+    folder = tmp_path / "inner"
+    folder.mkdir()
+    check_hostile_zip(SOURCE, {"Takeout/Mail/All mail.mbox": box(GMAIL)}, folder)
+
+
+@given(st.permutations([1, 2, 3]), st.integers(min_value=1, max_value=3))
+def test_keys_do_not_depend_on_what_else_is_in_a_mailbox(order: list[int], count: int) -> None:
+    from tempfile import TemporaryDirectory
+
+    made = {number: letter(number, f"s{number}", "text") for number in (1, 2, 3)}
+    with TemporaryDirectory() as folder:
+        whole = read(SOURCE, put(Path(folder), box(*made.values())))
+        some = read(SOURCE, put(Path(folder), box(*(made[number] for number in order[:count]))))
+    assert set(some) <= set(whole)
+
+
+def test_an_agent_finds_a_sentence_in_a_takeout(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "takeout.zip", {"Takeout/Mail/All mail.mbox": box(GMAIL, REPLY)})
+    report = bring_and_ask(path, tmp_path, "nobody should cross", "From noon on, nobody should")
+    assert report["counts"]["new"] == 2

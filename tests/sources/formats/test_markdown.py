@@ -1,0 +1,184 @@
+"""Notes as Markdown files: vaults of Obsidian and plain folders."""
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.sources.kit import (
+    Home,
+    bring_and_ask,
+    check_hostile_text,
+    check_hostile_zip,
+    check_overlap,
+    check_twice,
+    golden,
+    look,
+    read,
+    told,
+    zipped,
+)
+
+from pdpp.sources.formats.markdown.frontmatter import split_front
+from pdpp.sources.formats.markdown.source import Markdown
+from pdpp.sources.source import Confidence, Recognition
+
+SOURCE = Markdown()
+PHOTO = b"\x89PNG the mole"
+
+TIDES = """---
+title: The tide table
+tags: [harbour, sea/tides]
+aliases: Tide almanac
+created: 2026-01-31T10:15:00+01:00
+updated: 2026-02-01
+rating: 5
+near: .inf
+---
+# Not the title
+
+The old mole is under water at #springtide. See [[Moon|the moon]] and [[Moon#Phases]].
+
+![[mole.png]] and ![a chart](charts/my%20chart.pdf "chart") and ![far](https://x.example/a.png)
+![[Moon]]
+
+```
+#nottag [[Not a link]]
+```
+"""
+MOON = "# Moon\n\nSpring tides follow the moon by a day or two.\r\n"
+DAILY = "Rain all day. `#code` #1 #rain\n"
+BROKEN = "---\ntitle: [unclosed\n---\nStill a note\n"
+
+
+def vault(folder: Path, **more: str) -> Path:
+    files = {
+        "harbour/Tides.md": TIDES.encode(),
+        "Moon.md": MOON.encode(),
+        "daily/2026-02-03.md": DAILY.encode(),
+        "attachments/mole.png": PHOTO,
+        "harbour/charts/my chart.pdf": b"%PDF",
+        ".obsidian/app.json": b"{}",
+        ".trash/Old.md": b"gone",
+        **{f"{name}.md": text.encode() for name, text in more.items()},
+    }
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder
+
+
+def test_a_vault_is_recognised_by_its_settings(tmp_path: Path) -> None:
+    seen = look(SOURCE, vault(tmp_path / "Nora's vault"))
+    assert isinstance(seen, Recognition)
+    assert (seen.confidence, seen.account) == (Confidence.CERTAIN, "Notes (Nora's vault)")
+    assert (seen.version, seen.records) == ("an Obsidian vault, 3 notes", 3)
+    assert seen.notes == ("of 2 other files those come in that a note shows",)
+
+
+def test_a_folder_and_a_single_note_are_likely(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# A")
+    for path in (tmp_path, tmp_path / "a.md"):
+        seen = look(SOURCE, path)
+        assert isinstance(seen, Recognition)
+        assert seen.confidence is Confidence.LIKELY
+        assert seen.notes == ()
+
+
+def test_other_folders_are_not_taken(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes(b"\x00\x01")
+    assert look(SOURCE, tmp_path) is None
+    assert look(SOURCE, zipped(tmp_path / "x.zip", {"a.txt": b"x"})) is None
+
+
+def test_a_vault_gives_these_records(tmp_path: Path) -> None:
+    path = vault(tmp_path / "v", Broken=BROKEN, Empty="")
+    golden("markdown", read(SOURCE, path))
+    assert [found.reason for found in told(SOURCE, path)] == [
+        "properties that are not plain YAML; they stay in the text"
+    ]
+
+
+def test_pictures_become_blobs(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.bring(vault(tmp_path / "v"))
+    files = [data for (stream, _), data in home.records().items() if stream == "attachments"]
+    assert sorted((data["name"], data["file"]["size_bytes"]) for data in files) == [
+        ("mole.png", len(PHOTO)),
+        ("my chart.pdf", 4),
+    ]
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    path = vault(tmp_path / "v", Lost="![[../../../etc/passwd.txt]] ![](gone.png)")
+    assert [found.reason for found in told(SOURCE, path)] == [
+        "a file that a note shows and the folder lacks"
+    ] * 2
+
+
+def test_a_note_too_large_is_told(tmp_path: Path) -> None:
+    path = vault(tmp_path / "v", Big="x" * (8 << 20) + "y")
+    assert [found.reason for found in told(SOURCE, path)] == ["a note too large"]
+
+
+def test_times_float_unless_the_owner_names_a_zone(tmp_path: Path) -> None:
+    path = vault(tmp_path / "v", Bad="---\ncreated: soon\n---\nx")
+    (daily,) = [data for data in read(SOURCE, path).values() if data.get("folder") == "daily"]
+    assert (daily["created_at"], daily["floating"]) == ("2026-02-03T00:00:00", True)
+    placed = read(SOURCE, path, time_zone="Europe/Lisbon").values()
+    (daily,) = [data for data in placed if data.get("folder") == "daily"]
+    assert (daily["created_at"], daily["floating"]) == ("2026-02-03T00:00:00Z", False)
+
+
+def test_properties_with_references_or_tags_of_yaml_are_not_read() -> None:
+    for bomb in (
+        "a: &x [1]\nb: *x",
+        "a: !!python/object:os.system x",
+        "just words",
+        "x: " + "y" * 70_000,
+    ):
+        front = split_front(f"---\n{bomb}\n---\ntext")
+        assert front.values == {}
+        assert not front.readable
+        assert front.rest.startswith("---")
+    deep = "a: " + "[" * 40 + "]" * 40
+    assert split_front(f"---\n{deep}\n---\ntext").readable
+    assert split_front("no front").rest == "no front"
+
+
+def test_the_same_vault_twice_changes_nothing(tmp_path: Path) -> None:
+    check_twice(vault(tmp_path / "v"), tmp_path)
+
+
+def test_a_vault_and_then_a_larger_one_are_the_larger_one(tmp_path: Path) -> None:
+    check_overlap(vault(tmp_path / "a" / "v"), vault(tmp_path / "b" / "v", New="More"), tmp_path)
+
+
+def test_hostile_notes_are_survived(tmp_path: Path) -> None:
+    def place(content: bytes) -> Path:
+        path = tmp_path / "note.md"
+        path.write_bytes(content)
+        return path
+
+    check_hostile_text(SOURCE, TIDES.encode(), place)
+    folder = tmp_path / "inner"
+    folder.mkdir()
+    check_hostile_zip(SOURCE, {"v/Tides.md": TIDES.encode(), "v/mole.png": PHOTO}, folder)
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_note_with_the_same_key(text: str) -> None:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "n.md"
+        path.write_bytes(text.replace("\x00", "").encode("utf-8", "replace"))
+        keys = [key for stream, key in read(SOURCE, path) if stream == "notes"]
+        path.write_bytes(b"other")
+        assert keys == [key for stream, key in read(SOURCE, path) if stream == "notes"]
+
+
+def test_an_agent_finds_a_sentence_in_a_note(tmp_path: Path) -> None:
+    path = vault(tmp_path / "v")
+    report = bring_and_ask(path, tmp_path, "under water", "The old mole is under water at")
+    assert report["counts"]["new"] == 5

@@ -1,0 +1,211 @@
+"""Slack exports, as a workspace's owner gets them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.sources.kit import (
+    bring_and_ask,
+    check_cuts,
+    check_hostile_json,
+    check_hostile_zip,
+    check_overlap,
+    check_twice,
+    golden,
+    look,
+    read,
+    told,
+    zipped,
+)
+
+from pdpp.sources.formats.slack.source import Slack, readable
+from pdpp.sources.source import Confidence, Recognition
+
+SOURCE = Slack()
+PEOPLE: list[dict[str, Any]] = [
+    {
+        "id": "U1",
+        "team_id": "T9",
+        "name": "nora",
+        "profile": {"real_name": "Nora Lind", "display_name": "Nora", "email": "nora@lind.example"},
+    },
+    {"id": "U2", "team_id": "T9", "name": "ben", "real_name": "Ben Costa", "deleted": True},
+    {"id": "U3", "name": "tidebot", "is_bot": True, "profile": {}},
+]
+CHANNELS: list[dict[str, Any]] = [
+    {
+        "id": "C1",
+        "name": "harbour",
+        "created": 1_700_000_000,
+        "members": ["U1", "U2"],
+        "topic": {"value": "Boats & tides"},
+        "purpose": {"value": ""},
+    }
+]
+DIRECT = [{"id": "D1", "created": 1_700_000_000, "members": ["U1", "U2"]}]
+MANY = [{"id": "G1", "name": "mpdm-nora--ben-1", "members": ["U1", "U9"]}]
+
+
+def message(stamp: str, text: str, **more: Any) -> dict[str, Any]:
+    return {"type": "message", "user": "U1", "text": text, "ts": stamp, **more}
+
+
+DAY: list[dict[str, Any]] = [
+    message(
+        "1767261600.000100",
+        "<@U2> the <https://tides.example|tide table> says 15:30 &amp; rising, tell <#C1|harbour>",
+        thread_ts="1767261600.000100",
+        reply_count=1,
+        reactions=[{"name": "wave", "count": 2, "users": ["U2"]}],
+    ),
+    message(
+        "1767261700.000200",
+        "The old mole will be under water by then",
+        user="U2",
+        thread_ts="1767261600.000100",
+        edited={"user": "U2", "ts": "1767261800.000000"},
+    ),
+    message(
+        "1767261900.000300",
+        "",
+        files=[{"id": "F1", "name": "chart.pdf", "url_private": "https://files.example/F1"}],
+    ),
+    {
+        "type": "message",
+        "subtype": "bot_message",
+        "bot_id": "B1",
+        "username": "Tide bot",
+        "text": "",
+        "attachments": [{"title": "Low water", "fallback": "at 21:40"}],
+        "ts": "1767262000.000400",
+    },
+    {**message("1767262100.000500", "Hello"), "user": "U7", "user_profile": {"real_name": "Ida"}},
+]
+
+
+def files(days: dict[str, Any], **more: Any) -> dict[str, bytes]:
+    found = {"users": PEOPLE, "channels": CHANNELS, "dms": DIRECT, "mpims": MANY, **days, **more}
+    return {f"{name}.json": json.dumps(value).encode() for name, value in found.items()}
+
+
+DAYS = {"harbour/2026-01-01": DAY, "D1/2026-01-02": [message("1767348000.000100", "See you")]}
+
+
+def export(folder: Path, days: dict[str, Any], **more: Any) -> Path:
+    for name, content in files(days, **more).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder
+
+
+def test_an_export_is_recognised_by_its_people_and_days(tmp_path: Path) -> None:
+    seen = look(SOURCE, export(tmp_path / "Tide Club export", DAYS))
+    assert isinstance(seen, Recognition)
+    assert (seen.confidence, seen.version) == (Confidence.CERTAIN, "2 days of messages")
+    assert (seen.account, seen.identity) == ("Slack (Tide Club export)", "T9")
+    empty = look(SOURCE, export(tmp_path / "empty", {}))
+    assert isinstance(empty, Recognition)
+    assert empty.confidence is Confidence.LIKELY
+
+
+def test_other_folders_are_not_taken(tmp_path: Path) -> None:
+    assert look(SOURCE, export(tmp_path / "e", {}, users=[{"id": 1}])) is None
+    (tmp_path / "f").mkdir()
+    assert look(SOURCE, tmp_path / "f") is None
+
+
+def test_an_export_gives_these_records(tmp_path: Path) -> None:
+    path = export(tmp_path / "e", DAYS)
+    golden("slack", read(SOURCE, path))
+    assert told(SOURCE, path) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "seen"),
+    [
+        ("<@U1> hi", "@Nora hi"),
+        ("<@U8|ida>", "@ida"),
+        ("<#C9>", "#C9"),
+        ("<!here> <!subteam^S1|@crew> <!date^1^x>", "@here @crew date"),
+        ("<mailto:a@x.example|a@x.example>", "a@x.example"),
+        ("<https://x.example>", "https://x.example"),
+        ("1 &lt; 2 &amp;&amp; 3 &gt; 2", "1 < 2 && 3 > 2"),
+    ],
+)
+def test_markup_becomes_what_a_person_sees(written: str, seen: str) -> None:
+    assert readable(written, {"U1": "Nora"}) == seen
+
+
+def test_what_cannot_be_placed_is_told(tmp_path: Path) -> None:
+    days = {
+        "harbour/2026-01-01": [
+            {"type": "event", "ts": "1767261600.0"},
+            message("soon", "x"),
+            message("1767261600.000100", " "),
+            7,
+        ]
+    }
+    path = export(tmp_path / "e", days, users=[*PEOPLE, {"name": "x"}], dms=[{"created": 1}])
+    assert sorted(found.reason for found in told(SOURCE, path)) == [
+        "a conversation without an id",
+        "a message without text or files",
+        "a person without an id",
+        "a shape that is not known",
+        "an entry that is no message with a time",
+        "an entry that is no message with a time",
+    ]
+
+
+def test_a_folder_that_no_list_names_is_read_under_its_own_name(tmp_path: Path) -> None:
+    path = export(tmp_path / "e", {"lost/2026-01-01": [message("1767261600.000100", "Hm")]})
+    (data,) = [data for (stream, _), data in read(SOURCE, path).items() if stream == "messages"]
+    assert (data["conversation"], data["conversation_id"]) == ("lost", "lost")
+
+
+def test_the_same_export_twice_changes_nothing(tmp_path: Path) -> None:
+    check_twice(export(tmp_path / "e", DAYS), tmp_path)
+
+
+def test_an_export_and_then_a_later_one_are_the_later_one(tmp_path: Path) -> None:
+    later = {**DAYS, "harbour/2026-01-03": [message("1767434400.000100", "More")]}
+    check_overlap(export(tmp_path / "a", DAYS), export(tmp_path / "b", later), tmp_path)
+
+
+def place(folder: Path, content: bytes) -> Path:
+    export(folder, {})
+    (folder / "harbour").mkdir(exist_ok=True)
+    (folder / "harbour" / "2026-01-01.json").write_bytes(content)
+    return folder
+
+
+def test_a_cut_day_loses_its_tail_and_says_so(tmp_path: Path) -> None:
+    content = json.dumps(DAY).encode()
+    check_cuts(SOURCE, content, lambda cut: place(tmp_path / "e", cut))
+
+
+def test_hostile_exports_are_survived(tmp_path: Path) -> None:
+    check_hostile_json(SOURCE, DAY, lambda content: place(tmp_path / "e", content), most=150)
+    folder = tmp_path / "inner"
+    folder.mkdir()
+    check_hostile_zip(SOURCE, files(DAYS), folder)
+
+
+@given(st.lists(st.integers(min_value=1, max_value=9_999), min_size=1, max_size=5, unique=True))
+def test_keys_keep_the_stamp_as_it_is_written(numbers: list[int]) -> None:
+    from tempfile import TemporaryDirectory
+
+    made = [message(f"1767261600.00{number:04}", f"text {number}") for number in numbers]
+    with TemporaryDirectory() as folder:
+        records = read(SOURCE, export(Path(folder), {"harbour/2026-01-01": made}))
+    found = {key for stream, key in records if stream == "messages"}
+    assert found == {f"C1.{each['ts']}" for each in made}
+
+
+def test_an_agent_finds_a_message_in_a_zip(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "Tide Club.zip", files(DAYS))
+    report = bring_and_ask(path, tmp_path, "under water", "The old mole will be under water")
+    assert report["counts"]["new"] == 12

@@ -1,0 +1,210 @@
+"""Telegram Desktop exports: a whole account, one chat, and the web pages that are refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.sources.kit import (
+    Home,
+    bring_and_ask,
+    check_cuts,
+    check_hostile_json,
+    check_hostile_zip,
+    check_overlap,
+    check_twice,
+    golden,
+    look,
+    read,
+    told,
+)
+
+from pdpp.sources.formats.telegram.source import Telegram
+from pdpp.sources.source import Confidence, ExportRefusal, Recognition
+
+SOURCE = Telegram()
+PHOTO = b"\xff\xd8\xff\xe0 boat"
+
+
+def message(number: int, text: Any, **more: Any) -> dict[str, Any]:
+    moment = 1_767_261_600 + number
+    return {
+        "id": number,
+        "type": "message",
+        "date": "2026-01-01T10:00:00",
+        "date_unixtime": str(moment),
+        "from": "Nora Lind",
+        "from_id": "user1",
+        "text": text,
+        **more,
+    }
+
+
+CHAT: dict[str, Any] = {
+    "name": "Sailing club",
+    "type": "private_supergroup",
+    "id": 900,
+    "messages": [
+        {
+            "id": 1,
+            "type": "service",
+            "date_unixtime": "1767261601",
+            "actor": "Nora Lind",
+            "actor_id": "user1",
+            "action": "create_group",
+            "text": "",
+        },
+        message(
+            2, ["See ", {"type": "link", "text": "https://tides.example"}, " before Sunday 🌊"]
+        ),
+        message(
+            3,
+            "The mole light is out, bring a lantern for the way back.",
+            reply_to_message_id=2,
+            edited_unixtime="1767270000",
+            forwarded_from="Harbour master",
+        ),
+        message(4, "", photo="photos/boat.jpg", width=10, height=10),
+        message(5, "", file="files/gone.pdf", media_type="document"),
+        message(6, "", location_information={"latitude": 1, "longitude": 2}),
+        message(7, "", media_type="sticker"),
+    ],
+}
+SAVED = {"type": "saved_messages", "id": 1, "messages": [message(9, "Buy rope")]}
+ACCOUNT: dict[str, Any] = {
+    "about": "Here is the data you requested.",
+    "personal_information": {"user_id": 1, "first_name": "Nora", "last_name": "Lind"},
+    "contacts": {
+        "about": "…",
+        "list": [
+            {"user_id": 5, "first_name": "Ana", "last_name": "", "phone_number": "0035191"},
+            {"first_name": "", "last_name": "", "phone_number": ""},
+            {"first_name": "Bo", "phone_number": ""},
+        ],
+    },
+    "chats": {"about": "…", "list": [CHAT, SAVED]},
+    "left_chats": {
+        "list": [{"name": "Old crew", "type": "private_group", "id": 7, "messages": []}]
+    },
+}
+
+
+def export(folder: Path, document: Any, name: str = "result.json") -> Path:
+    (folder / "photos").mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(json.dumps(document, ensure_ascii=False))
+    (folder / "photos" / "boat.jpg").write_bytes(PHOTO)
+    return folder
+
+
+def test_a_whole_account_is_recognised_by_its_owner(tmp_path: Path) -> None:
+    seen = look(SOURCE, export(tmp_path / "e", ACCOUNT))
+    assert isinstance(seen, Recognition)
+    assert (seen.confidence, seen.version) == (Confidence.CERTAIN, "a whole account")
+    assert (seen.account, seen.identity) == ("Telegram (Nora)", "1")
+
+
+def test_one_chat_is_recognised_by_its_name(tmp_path: Path) -> None:
+    seen = look(SOURCE, export(tmp_path / "e", CHAT))
+    assert isinstance(seen, Recognition)
+    assert (seen.version, seen.account) == ("one chat", "Telegram (Sailing club)")
+
+
+def test_an_account_that_says_nothing_of_its_owner_is_taken(tmp_path: Path) -> None:
+    seen = look(SOURCE, export(tmp_path / "e", {**ACCOUNT, "personal_information": {}}))
+    assert isinstance(seen, Recognition)
+    assert seen.account == "Telegram"
+
+
+def test_the_export_as_web_pages_is_refused_with_what_to_choose(tmp_path: Path) -> None:
+    page = "<html><title>Exported Data</title><div class='Telegram'></div></html>"
+    (tmp_path / "messages.html").write_text(page)
+    seen = look(SOURCE, tmp_path)
+    assert isinstance(seen, ExportRefusal)
+    assert "Machine-readable JSON" in seen.message
+    ended = Home(tmp_path / "home").run(tmp_path, "--yes")
+    assert ended.code == 1
+    assert "Machine-readable JSON" in ended.err
+
+
+def test_other_json_and_pages_are_not_taken(tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text('{"messages": []}')
+    (tmp_path / "messages.html").write_text("<html>my messages</html>")
+    assert look(SOURCE, tmp_path) is None
+
+
+def test_an_account_gives_these_records(tmp_path: Path) -> None:
+    path = export(tmp_path / "e", ACCOUNT)
+    golden("telegram", read(SOURCE, path))
+    assert [found.reason for found in told(SOURCE, path)] == [
+        "a contact without a name",
+        "a file that is not in the export",
+    ]
+
+
+def test_a_chat_alone_and_in_an_account_give_the_same_messages(tmp_path: Path) -> None:
+    alone = read(SOURCE, export(tmp_path / "a", CHAT))
+    account = read(SOURCE, export(tmp_path / "b", ACCOUNT))
+    assert {key: account[key] for key in alone} == alone
+
+
+def test_what_has_no_id_or_time_is_told(tmp_path: Path) -> None:
+    odd = [message(1, "x", date_unixtime="soon"), {**message(2, "y"), "id": "two"}, 5]
+    path = export(tmp_path / "e", {**CHAT, "messages": [*odd, message(3, 7)]})
+    assert [found.reason for found in told(SOURCE, path)] == [
+        "a message without an id or a time",
+        "a message without an id or a time",
+        "a shape that is not known",
+    ]
+
+
+def test_pictures_become_blobs(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.bring(export(tmp_path / "e", CHAT))
+    (media,) = [data for (stream, _), data in home.records().items() if stream == "media"]
+    assert media["file"]["size_bytes"] == len(PHOTO)
+
+
+def test_the_same_export_twice_changes_nothing(tmp_path: Path) -> None:
+    check_twice(export(tmp_path / "e", ACCOUNT), tmp_path)
+
+
+def test_an_export_and_then_a_later_one_are_the_later_one(tmp_path: Path) -> None:
+    longer = {**CHAT, "messages": [*CHAT["messages"], message(20, "One more")]}
+    check_overlap(export(tmp_path / "a", CHAT), export(tmp_path / "b", longer), tmp_path)
+
+
+def put(folder: Path, content: bytes) -> Path:
+    path = folder / "result.json"
+    path.write_bytes(content)
+    return path
+
+
+def test_a_cut_file_loses_its_tail_and_says_so(tmp_path: Path) -> None:
+    content = json.dumps(ACCOUNT).encode()
+    check_cuts(SOURCE, content, lambda cut: put(tmp_path, cut))
+
+
+def test_hostile_exports_are_survived(tmp_path: Path) -> None:
+    check_hostile_json(SOURCE, ACCOUNT, lambda content: put(tmp_path, content))
+    folder = tmp_path / "inner"
+    folder.mkdir()
+    files = {"result.json": json.dumps(ACCOUNT).encode(), "photos/boat.jpg": PHOTO}
+    check_hostile_zip(SOURCE, files, folder)
+
+
+@given(st.lists(st.integers(min_value=1, max_value=10_000), min_size=1, max_size=5, unique=True))
+def test_keys_do_not_depend_on_what_else_is_in_a_chat(numbers: list[int]) -> None:
+    from tempfile import TemporaryDirectory
+
+    made = [message(number, f"text {number}") for number in numbers]
+    with TemporaryDirectory() as folder:
+        whole = read(SOURCE, export(Path(folder) / "a", {**CHAT, "messages": made}))
+        some = read(SOURCE, export(Path(folder) / "b", {**CHAT, "messages": made[-1:]}))
+    assert set(some) <= set(whole)
+
+
+def test_an_agent_finds_a_message(tmp_path: Path) -> None:
+    path = export(tmp_path / "e", ACCOUNT)
+    report = bring_and_ask(path, tmp_path, "lantern", "bring a lantern for the way back")
+    assert report["counts"]["new"] > 10

@@ -1,0 +1,104 @@
+"""Where an export goes, what is registered, and how an import ends."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.engine import open_store
+from tests.sources.word_lists import WordLists, Words
+
+from pdpp.model.errors import ImportRefused
+from pdpp.sources.importing.report import ImportReport
+from pdpp.sources.importing.task import Destination, ImportCallbacks
+
+
+def test_an_account_gets_a_connection_of_its_own_and_finds_it_again(word_lists: WordLists) -> None:
+    word_lists.put("a", "one")
+    first = word_lists.bring()
+    assert first.destination.is_new
+    assert first.destination.display_name == "Nora"
+    again = word_lists.task()
+    assert again.destination == replace(first.destination, is_new=False)
+    other = word_lists.task(account="Ida")
+    assert other.destination.is_new
+    assert other.destination.connection_id != first.destination.connection_id
+
+
+def test_a_connection_that_was_renamed_keeps_its_name(word_lists: WordLists) -> None:
+    word_lists.put("a", "one")
+    number = word_lists.bring().destination.connection_id
+    word_lists.store.connect(number, "words", "My words")
+    assert word_lists.task().destination == Destination(number, "My words", is_new=False)
+
+
+def test_where_the_owner_sent_an_account_before_it_goes_again(word_lists: WordLists) -> None:
+    word_lists.put("a", "one")
+    word_lists.bring("cin_mine")
+    assert word_lists.task().destination.connection_id == "cin_mine"
+    assert word_lists.task("cin_new").destination == Destination("cin_new", "Nora", is_new=True)
+
+
+def test_a_connection_of_another_source_is_refused(word_lists: WordLists) -> None:
+    word_lists.put("a", "one")
+    word_lists.bring("cin_mine")
+    word_lists.source = Words()
+    word_lists.source.connector_key = "others"
+    with pytest.raises(ImportRefused, match="cin_mine holds words, not others"):
+        word_lists.task("cin_mine")
+
+
+def test_a_newer_declaration_takes_the_place_of_the_older_one(word_lists: WordLists) -> None:
+    word_lists.put("a", "one")
+    word_lists.bring()
+    before = word_lists.store.catalogue().sources["words"].revision
+    word_lists.source = Words("2")
+    word_lists.bring()
+    assert word_lists.store.catalogue().sources["words"].revision != before
+    assert len(word_lists.store.catalogue().connections) == 1
+
+
+def test_progress_is_told_in_bytes(word_lists: WordLists) -> None:
+    word_lists.put("a", *(f"w{number}" for number in range(100)))
+    seen: list[tuple[int, int]] = []
+
+    def tell(report: ImportReport, done: int, total: int) -> None:
+        assert report.counts["read"] <= 100
+        seen.append((done, total))
+
+    word_lists.bring(callbacks=ImportCallbacks(tell=tell))
+    size = (word_lists.export / "a").stat().st_size
+    assert seen[-1] == (size, size)
+
+
+def test_an_import_that_was_stopped_is_gone_on_with_by_the_same_one(word_lists: WordLists) -> None:
+    word_lists.put("a", "one", "two")
+    word_lists.put("b", "three", "four")
+    steps = iter([False, False, True])
+    first = word_lists.bring(callbacks=ImportCallbacks(stop=lambda: next(steps)))
+    assert first.report.status == "interrupted"
+    assert word_lists.keys() == ["one", "three", "two"]
+    second = word_lists.bring()
+    assert second.report.status == "complete"
+    assert second.document()["files"]["read_earlier"] == 1
+    assert second.report.counts["new"] == 1
+    third = word_lists.bring()
+    assert third.report.counts["unchanged"] == 4
+
+
+def test_a_connection_that_is_new_is_never_gone_on_with(
+    word_lists: WordLists, tmp_path: Path
+) -> None:
+    word_lists.put("a", "one", "two")
+    steps = iter([False, True])
+    word_lists.bring(callbacks=ImportCallbacks(stop=lambda: next(steps)))
+    word_lists.store.close()
+    for path in (tmp_path / "data").glob("pdpp.sqlite3*"):
+        path.unlink()
+    word_lists.store = open_store(tmp_path / "data")
+    word_lists.bring()
+    assert word_lists.keys() == ["one", "two"]
+
+
+def test_an_export_that_is_torn_is_incomplete(word_lists: WordLists) -> None:
+    word_lists.put("a", "one", "torn", "two")
+    assert word_lists.bring().report.status == "incomplete"

@@ -1,0 +1,96 @@
+"""Folders that grow."""
+
+from pathlib import Path
+
+import pytest
+from tests.sources.kit import stored
+from tests.sources.word_lists import WordLists, Words
+
+from pdpp.sources.importing.task import ImportCallbacks
+from pdpp.sources.importing.watching import watch
+from pdpp.sources.source import OwnerChoices
+
+
+def test_a_watch_reads_only_what_is_added_until_it_is_enough(word_lists: WordLists) -> None:
+    word_lists.source = Words(grows=True)
+    word_lists.put("a", "one")
+    rounds: list[dict[str, int]] = []
+
+    def wait() -> bool:
+        rounds.append(dict(task.document()["counts"]))
+        if len(rounds) == 1:
+            word_lists.put("a", "one", "two")
+        elif len(rounds) == 2:
+            word_lists.put("b", "three")
+        elif len(rounds) == 3:
+            (word_lists.export / "a").unlink()
+            (word_lists.export / "b").unlink()
+        elif len(rounds) == 4:
+            word_lists.put("a", "one", "two", "four")
+        return len(rounds) > 5
+
+    task = word_lists.task()
+    watch(task, task.settle(), OwnerChoices(), ImportCallbacks(), wait)
+    assert [counts["read"] for counts in rounds] == [1, 2, 3, 3, 4, 4]
+    assert [counts["new"] for counts in rounds] == [1, 2, 3, 3, 4, 4]
+    assert word_lists.keys() == ["four", "one", "three", "two"]
+    assert task.report.status == "complete"
+
+
+def test_a_watch_that_begins_again_goes_on_from_the_offsets_it_remembers(
+    word_lists: WordLists,
+) -> None:
+    word_lists.source = Words(grows=True)
+    word_lists.put("a", "one", "two")
+    first = word_lists.task()
+    watch(first, first.settle(), OwnerChoices(), ImportCallbacks(), lambda: True)
+    word_lists.put("a", "one", "two", "three")
+    second = word_lists.task()
+    watch(second, second.settle(), OwnerChoices(), ImportCallbacks(), lambda: True)
+    assert second.document()["counts"]["read"] == 1
+    assert stored(word_lists.store)[("words", "three")]["line"] == 3
+
+
+def test_a_watch_outlives_the_folder_it_watches(word_lists: WordLists, tmp_path: Path) -> None:
+    word_lists.put("a", "one")
+    rounds = 0
+
+    def wait() -> bool:
+        nonlocal rounds
+        rounds += 1
+        if rounds == 1:
+            word_lists.export.rename(tmp_path / "away")
+        if rounds == 2:
+            (tmp_path / "away").rename(word_lists.export)
+            word_lists.put("b", "two")
+        return rounds > 3
+
+    task = word_lists.task()
+    watch(task, task.settle(), OwnerChoices(), ImportCallbacks(), wait)
+    assert word_lists.keys() == ["one", "two"]
+
+
+def test_a_watch_ends_when_its_escort_wants_to_stop(word_lists: WordLists) -> None:
+    word_lists.put("a", "one")
+    task = word_lists.task()
+    watch(
+        task,
+        task.settle(),
+        OwnerChoices(),
+        ImportCallbacks(stop=lambda: True),
+        lambda: pytest.fail("waited"),
+    )
+    assert task.report.status == "complete"
+
+
+def test_a_watch_writes_nothing_while_nothing_changes(
+    word_lists: WordLists, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    word_lists.put("a", "one")
+    kept: list[str] = []
+    rounds = iter([False, False, True])
+    task = word_lists.task()
+    declaration = task.settle()
+    monkeypatch.setattr(word_lists.state, "keep_report", lambda name, _: kept.append(name))
+    watch(task, declaration, OwnerChoices(), ImportCallbacks(), lambda: next(rounds))
+    assert len(kept) == 2

@@ -1,0 +1,228 @@
+"""The sink: checks, mending, and files before their records."""
+
+import io
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from enum import StrEnum
+from functools import partial
+from typing import Any
+
+import pytest
+from tests.sources.harness import Counted, Harness, counts, note
+from tests.sources.kit import stored
+
+from pdpp.model.errors import DamagedFile, ImportRefused
+from pdpp.sources.importing import writer as writer_module
+from pdpp.sources.importing.writer import RecordWriter
+from pdpp.sources.item import START, Attachment, Finding, Item, ResumePoint
+from pdpp.store.port import Line
+
+DEADLINE_SECONDS = 30
+
+
+def items(*found: Item) -> Callable[[Any, ResumePoint], Iterator[Finding]]:
+    def read(entry: Any, place: ResumePoint) -> Iterator[Finding]:
+        assert place == START
+        assert entry.name
+        yield from found
+
+    return read
+
+
+def test_a_record_that_breaks_its_declaration_is_told_with_the_rule(harness: Harness) -> None:
+    harness.put("a", "")
+    bad = Item("notes", "bad", {"id": "bad", "text": 5})
+    assert harness.read_parts(
+        items(note("good"), bad, note("a/b"), note("late", emitted_at="soon"))
+    )
+    reasons = [case["reason"] for case in harness.report.document()["skipped"]]
+    assert len(reasons) == 3
+    assert any(reason.startswith("refused as schema_violation: data/text") for reason in reasons)
+    assert counts(harness.report) == {"read": 4, "new": 1, "skipped": 3}
+
+
+def test_halves_of_characters_are_mended_and_what_is_no_json_is_told(
+    harness: Harness,
+) -> None:
+    harness.put("a", "")
+    huge = Item("notes", "huge", {"id": "huge", "text": "x", "number": 1 << 80})
+    assert harness.read_parts(items(note("half", "\ud83d!"), huge))
+    assert stored(harness.store)[("notes", "half")]["text"] == "\ufffd!"
+    [case] = harness.report.document()["skipped"]
+    assert (case["reason"], case["examples"]) == ("a value that JSON cannot say", ["notes huge"])
+
+
+def attachment(content: bytes, media_type: str = "text/plain") -> tuple[Attachment, ...]:
+    return (Attachment("file", lambda: io.BytesIO(content), media_type),)
+
+
+def test_a_file_becomes_a_blob_and_its_record_refers_to_it(harness: Harness) -> None:
+    harness.put("a", "")
+    assert harness.read_parts(items(note("one", attachments=attachment(b"hello"))))
+    held = stored(harness.store)[("notes", "one")]["file"]
+    blob = harness.store.blob(held["blob_id"])
+    assert blob is not None
+    assert blob.path.read_bytes() == b"hello"
+    assert (held["mime_type"], held["size_bytes"]) == ("text/plain", 5)
+    assert harness.report.document()["files"]["kept"] == 1
+
+
+def test_a_file_of_no_known_kind_is_kept_as_bytes(harness: Harness) -> None:
+    harness.put("a", "")
+    assert harness.read_parts(items(note("one", attachments=attachment(b"x", "what is this"))))
+    assert (
+        stored(harness.store)[("notes", "one")]["file"]["mime_type"] == "application/octet-stream"
+    )
+
+
+def test_a_file_that_cannot_be_kept_is_told_and_its_record_stays(harness: Harness) -> None:
+    def broken() -> Any:
+        raise DamagedFile("photo.jpg cannot be read")
+
+    harness.put("a", "")
+    large = note("large", attachments=attachment(b"x" * 2_000))
+    torn = note("torn", attachments=(Attachment("file", broken, "image/jpeg"),))
+    assert harness.read_parts(items(large, torn))
+    assert harness.keys() == ["large", "torn"]
+    [case] = harness.report.document()["skipped"]
+    assert case["reason"] == "a file that cannot be kept"
+    assert case["examples"] == [
+        "large: A blob holds at most 1000 bytes.",
+        "torn: photo.jpg cannot be read",
+    ]
+
+
+def test_a_stream_that_is_not_declared_is_a_mistake_of_the_source(harness: Harness) -> None:
+    harness.put("a", "")
+    with pytest.raises(ImportRefused, match="declares no stream 'photos'"):
+        harness.read_parts(items(Item("photos", "p", {})))
+
+
+class Mood(StrEnum):
+    GOOD = "good"
+
+
+def test_what_json_has_no_type_for_is_kept_as_json_says_it(harness: Harness) -> None:
+    harness.put("a", "")
+    data = {"id": "n", "text": Mood.GOOD, "pair": (1, 2), "gap": float("nan"), "big": 1.0}
+    assert harness.read_parts(items(Item("notes", "n", data)))
+    kept = {"id": "n", "text": "good", "pair": [1, 2], "gap": None, "big": 1.0}
+    assert stored(harness.store)[("notes", "n")] == kept
+    feed = harness.store.catalogue().feeds[("c1", "notes")]
+    assert harness.store.write(feed, [Line(0, "n", 1, kept)]).unchanged == 1
+
+
+def test_a_source_may_use_one_object_for_all_of_its_items(harness: Harness) -> None:
+    def read(entry: Any, place: ResumePoint) -> Iterator[Finding]:
+        data: dict[str, Any] = {"id": "", "text": "", "tags": [""]}
+        for name in ("a", "b"):
+            data.update(id=name, text=f"about {name}")
+            data["tags"][0] = name
+            yield Item("notes", name, data)
+
+    harness.put("a", "")
+    assert harness.read_parts(read)
+    assert stored(harness.store) == {
+        ("notes", name): {"id": name, "text": f"about {name}", "tags": [name]} for name in "ab"
+    }
+
+
+@pytest.mark.parametrize("data", [None, "text", [1]])
+def test_an_item_whose_data_is_no_object_is_refused(data: Any, harness: Harness) -> None:
+    harness.put("a", "")
+    assert harness.read_parts(items(note("good"), Item("notes", "bad", data)))
+    [case] = harness.report.document()["skipped"]
+    assert (case["reason"], case["examples"]) == (
+        "refused as invalid_data: data is an object.",
+        ["notes bad"],
+    )
+    assert harness.keys() == ["good"]
+
+
+# Writing while reading
+
+
+def test_threads_take_turns_as_before_when_a_sink_is_closed(harness: Harness) -> None:
+    usual = sys.getswitchinterval()
+    with closing(harness.writer()):
+        assert sys.getswitchinterval() < usual / 10
+    assert sys.getswitchinterval() == usual
+
+
+def test_batches_begin_small_and_grow(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer_module, "FIRST_ITEMS", 2)
+    monkeypatch.setattr(writer_module, "BATCH_ITEMS", 7)
+    harness.put("a", "")
+    assert harness.read_parts(items(*(note(f"n{number}") for number in range(21))))
+    assert [size for _, size in harness.batches] == [2, 4, 7, 7, 1]
+
+
+def test_the_next_batch_is_gathered_while_one_is_written_and_never_a_third(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_module, "BATCH_ITEMS", 2)
+    gathered = threading.Semaphore(0)
+    ahead: list[int] = []
+    read = 0
+
+    class Late(Counted):
+        def write(self) -> dict[str, Any]:
+            """Wait until the reader has gone on by a whole batch."""
+            if not harness.batches:
+                assert gathered.acquire(timeout=DEADLINE_SECONDS)
+            ahead.append(read - sum(size for _, size in harness.batches) - 2)
+            return super().write()
+
+    with closing(
+        RecordWriter(harness.store, "c1", partial(Late, harness), harness.report, blob_bytes=9)
+    ) as writer:
+        for number in range(10):
+            writer.add(note(f"n{number}"))
+            read += 1
+            if read == 4:
+                gathered.release()
+            if writer.full:
+                writer.send()
+        writer.settle()
+    assert counts(harness.report) == {"new": 10}
+    assert ahead[0] == 2
+    assert max(ahead) <= 2
+    assert harness.keys() == [f"n{number}" for number in range(10)]
+
+
+def test_what_fails_while_it_is_written_is_raised_where_it_is_read(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_module, "BATCH_ITEMS", 2)
+
+    class Failing(Counted):
+        def write(self) -> dict[str, Any]:
+            if len(harness.batches) == 2:
+                raise OSError("the disk is full")
+            return super().write()
+
+    monkeypatch.setattr(Harness, "intake", lambda _, feed: Failing(harness, feed))
+    harness.put("a", "")
+    with pytest.raises(OSError, match="the disk is full"):
+        harness.read_parts(items(*(note(f"n{number}") for number in range(40))))
+    assert harness.keys() == ["n0", "n1", "n2", "n3"]
+    assert [held.items for held in harness.journal().positions.values()] == [4]
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("import")]
+
+
+def test_a_batch_on_its_way_is_written_when_reading_breaks_off(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_module, "BATCH_ITEMS", 2)
+
+    def read(entry: Any, place: ResumePoint) -> Iterator[Finding]:
+        yield from (note("a"), note("b"), note("c"))
+        raise KeyboardInterrupt
+
+    harness.put("a", "")
+    with pytest.raises(KeyboardInterrupt):
+        harness.read_parts(read)
+    assert harness.keys() == ["a", "b"]
+    assert not harness.journal().positions
