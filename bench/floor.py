@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pdpp.store.sqlite.layout import PLACE_BITS, turned
+from pdpp.store.sqlite.numbering import PLACE_BITS, turned
 from pdpp.store.sqlite.search.search import CANDIDATES
 from pdpp.store.sqlite.store import FILE_NAME
 

@@ -19,10 +19,10 @@ from pdpp.model import instant
 from pdpp.model.grant import Interval
 from pdpp.model.validation import parse_declaration
 from pdpp.store import cell
-from pdpp.store.sqlite import layout, registry, schema
+from pdpp.store.sqlite import feeds, numbering, schema
 from pdpp.store.sqlite.search import lengths
 from pdpp.store.sqlite.store import SqliteStore
-from pdpp.store.sqlite.write import draft, pack, work, writer
+from pdpp.store.sqlite.write import pack, prepared, rows, writer
 
 Say = Callable[[str], None]
 
@@ -30,7 +30,19 @@ _FACTS = "stock.json"
 _GRANTED = tuple(map(world.connection_id, range(0, world.CONNECTIONS, 3)))
 CHILDREN = tuple(map(world.connection_id, range(20)))
 """The connections of the package: each has a grant of its own."""
-_SHAPING = (world, schema, layout, lengths, registry, draft, pack, writer, work, cell, analyse)
+_SHAPING = (
+    world,
+    schema,
+    numbering,
+    lengths,
+    feeds,
+    prepared,
+    pack,
+    writer,
+    rows,
+    cell,
+    analyse,
+)
 
 
 @dataclass(frozen=True, slots=True)

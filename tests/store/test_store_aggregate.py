@@ -14,7 +14,7 @@ from tests.store.world import NOW, Data, Engine, World, cell, declare, fresh, sh
 
 from pdpp.model import instant
 from pdpp.store.cell import CellValue
-from pdpp.store.port import AggregateQuery, Tally
+from pdpp.store.port import AggregateQuery, GroupTotal
 from pdpp.store.scope import Reach
 
 METRICS = st.sampled_from(
@@ -68,7 +68,7 @@ def expected(
     return groups
 
 
-def check(tally: Tally, values: list[CellValue], metric: str) -> None:
+def check(tally: GroupTotal, values: list[CellValue], metric: str) -> None:
     present: list[Any] = [value for value in values if value is not None]
     assert tally.count == len(values)
     if metric == "sum":
@@ -107,7 +107,7 @@ def test_an_aggregate_adds_up_what_the_reaches_show_group_by_group(
         wanted = expected(pairs, query)
         if query.group_by is None and query.bucket_by is None:
             wanted = wanted or {None: []}
-            tallies = tallies or {None: Tally()}
+            tallies = tallies or {None: GroupTotal()}
         assert tallies.keys() == wanted.keys()
         for name, values in wanted.items():
             check(tallies[name], values, query.metric)

@@ -24,7 +24,7 @@ from tests.store.world import (
 )
 
 from pdpp.model.grant import Interval
-from pdpp.store.port import PageQuery, Position, Record, Store
+from pdpp.store.port import PagePosition, PageQuery, Record, Store
 from pdpp.store.scope import Reach
 
 SORTS = st.sampled_from([None, "at", "size", "weight", "subject", "read", "thread", "note"])
@@ -35,7 +35,7 @@ def read_pages(
     store: Store, reaches: Sequence[Reach], limit: int, **query: Any
 ) -> Iterator[Record]:
     """Yield the records of every page in turn."""
-    after: Position | None = None
+    after: PagePosition | None = None
     while True:
         page = store.page(PageQuery(tuple(reaches), limit, after=after, **query))
         assert len(page.records) <= limit

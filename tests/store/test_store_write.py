@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.store.records import FEWER, KEYS, MESSAGES
 from tests.store.world import Clock, Data, Engine, World, declare, fresh
 
-from pdpp.store.port import AggregateQuery, Line, PageQuery, Written
+from pdpp.store.port import AggregateQuery, Line, PageQuery, WriteResult
 from pdpp.store.scope import owner_reaches
 
 
@@ -20,8 +20,8 @@ def data_of(world: World, key: str) -> Data:
 
 
 def test_a_batch_tells_what_it_did(world: World) -> None:
-    assert world.put({"a": {"size": 1}, "b": {"size": 2}, "c": {}}) == Written(new=3)
-    assert world.put({"a": {"size": 1}, "b": {"size": 3}, "c": None, "d": {}}) == Written(
+    assert world.put({"a": {"size": 1}, "b": {"size": 2}, "c": {}}) == WriteResult(new=3)
+    assert world.put({"a": {"size": 1}, "b": {"size": 3}, "c": None, "d": {}}) == WriteResult(
         new=1, changed=1, unchanged=1, deleted=1
     )
 
@@ -29,11 +29,11 @@ def test_a_batch_tells_what_it_did(world: World) -> None:
 def test_the_same_batch_twice_changes_nothing(world: World) -> None:
     batch: dict[str, Data | None] = {"a": {"size": 1}, "b": None}
     world.put(batch)
-    assert world.put(batch) == Written(unchanged=2)
+    assert world.put(batch) == WriteResult(unchanged=2)
 
 
 def test_an_empty_batch_does_nothing(world: World) -> None:
-    assert world.store.write(world.feed(), []) == Written()
+    assert world.store.write(world.feed(), []) == WriteResult()
 
 
 def test_the_last_line_of_a_key_wins(world: World) -> None:
@@ -43,7 +43,7 @@ def test_the_last_line_of_a_key_wins(world: World) -> None:
         Line(2, "a", 2, {"size": 2}),
         Line(3, "b", 2, None),
     ]
-    assert world.store.write(world.feed(), lines) == Written(new=1, unchanged=1)
+    assert world.store.write(world.feed(), lines) == WriteResult(new=1, unchanged=1)
     assert data_of(world, "a") == {"size": 2}
     assert world.keys() == ["a"]
 
@@ -59,7 +59,7 @@ def test_a_record_is_kept_as_canonical_json(world: World) -> None:
 
 def test_the_order_of_members_is_no_change(world: World) -> None:
     world.put({"a": {"subject": "x", "file": {"p": 1, "q": 2}}})
-    assert world.put({"a": {"file": {"q": 2, "p": 1}, "subject": "x"}}) == Written(unchanged=1)
+    assert world.put({"a": {"file": {"q": 2, "p": 1}, "subject": "x"}}) == WriteResult(unchanged=1)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_the_order_of_members_is_no_change(world: World) -> None:
 )
 def test_values_of_another_kind_are_a_change(world: World, before: Data, after: Data) -> None:
     world.put({"a": before})
-    assert world.put({"a": after}) == Written(changed=1)
+    assert world.put({"a": after}) == WriteResult(changed=1)
     assert data_of(world, "a") == after
 
 
@@ -108,7 +108,7 @@ def test_emission_alone_is_no_change(world: World, clock: Clock) -> None:
     first = clock.now
     world.put({"a": {"size": 1}})
     clock.pass_by()
-    assert world.put({"a": {"size": 1}}) == Written(unchanged=1)
+    assert world.put({"a": {"size": 1}}) == WriteResult(unchanged=1)
     record = world.store.record(world.reach(), "a")
     assert record is not None
     assert record.emitted_at == first

@@ -17,7 +17,7 @@ from pdpp.model.grant import Allowance, Interval
 from pdpp.model.validation import parse_declaration
 from pdpp.store.catalogue import Feed
 from pdpp.store.cell import CellValue, cells_of
-from pdpp.store.port import Line, PageQuery, Record, Store, Written
+from pdpp.store.port import Line, PageQuery, Record, Store, WriteResult
 from pdpp.store.scope import Condition, Reach
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - a private folder is made inside
@@ -132,11 +132,11 @@ class World:
     def feed(self, connection_id: str = "c1", name: str = "messages") -> Feed:
         return self.store.catalogue().feeds[connection_id, name]
 
-    def put(self, records: Mapping[str, Data | None], connection_id: str = "c1") -> Written:
+    def put(self, records: Mapping[str, Data | None], connection_id: str = "c1") -> WriteResult:
         """Write a batch; None deletes."""
         return self.write(records, self.feed(connection_id))
 
-    def write(self, records: Mapping[str, Data | None], feed: Feed) -> Written:
+    def write(self, records: Mapping[str, Data | None], feed: Feed) -> WriteResult:
         lines = [
             Line(index, key, self.clock.now, data)
             for index, (key, data) in enumerate(records.items())

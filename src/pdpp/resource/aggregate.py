@@ -11,7 +11,7 @@ from pdpp.resource.calendar import GRANULARITIES, bucketer, order_of, zone
 from pdpp.resource.call import Call
 from pdpp.resource.filters import apply_filters
 from pdpp.store.cell import CellValue, cell_json
-from pdpp.store.port import AggregateQuery, Tally
+from pdpp.store.port import AggregateQuery, GroupTotal
 from pdpp.store.scope import Reach
 
 METRICS = ("count", "sum", "min", "max", "count_distinct")
@@ -104,11 +104,11 @@ def _calendar(
     return granularity, place or "UTC"
 
 
-def _sole(tallies: Mapping[CellValue, Tally]) -> Tally:
-    return tallies.get(None) or Tally()
+def _sole(tallies: Mapping[CellValue, GroupTotal]) -> GroupTotal:
+    return tallies.get(None) or GroupTotal()
 
 
-def _value(query: AggregateQuery, reaches: Sequence[Reach], tally: Tally) -> Any:
+def _value(query: AggregateQuery, reaches: Sequence[Reach], tally: GroupTotal) -> Any:
     """Return a tally's number; a least or largest time is shown as the field shows it."""
     if query.metric == "count":
         return tally.count
@@ -126,7 +126,10 @@ def _kind(reaches: Sequence[Reach], name: str | None) -> Kind:
 
 
 def _groups(
-    call: Call, query: AggregateQuery, reaches: Sequence[Reach], tallies: Mapping[CellValue, Tally]
+    call: Call,
+    query: AggregateQuery,
+    reaches: Sequence[Reach],
+    tallies: Mapping[CellValue, GroupTotal],
 ) -> dict[str, Any]:
     """Return the first groups, by size or in time, and how many records the others hold."""
     limit = call.query.integer("limit") or 0

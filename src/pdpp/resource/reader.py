@@ -13,7 +13,7 @@ from pdpp.resource.changes import list_changes
 from pdpp.resource.envelope import list_envelope, record_envelope, record_envelopes
 from pdpp.resource.filters import apply_filters
 from pdpp.resource.relation import chosen_relations, expand
-from pdpp.store.port import PageQuery, Position, Record
+from pdpp.store.port import PagePosition, PageQuery, Record
 from pdpp.store.scope import Reach, pick
 
 
@@ -59,12 +59,12 @@ def _bound(call: Call, descending: bool) -> tuple[str, ...]:
     return call.bound("desc" if descending else "asc")
 
 
-def _position(call: Call, descending: bool) -> Position | None:
+def _position(call: Call, descending: bool) -> PagePosition | None:
     cursor = call.query.text("cursor")
     if cursor is None:
         return None
     value, connection_id, key = call.signer.open("page", _bound(call, descending), cursor)
-    return Position(value, connection_id, key)
+    return PagePosition(value, connection_id, key)
 
 
 def _order(call: Call, reaches: Sequence[Reach]) -> tuple[str | None, bool]:

@@ -9,8 +9,8 @@ from pathlib import Path
 import apsw
 
 from pdpp.model.errors import StoreError
+from pdpp.store.sqlite.failures import advice
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
-from pdpp.store.sqlite.trouble import advice
 
 
 def default_folder(environment: Mapping[str, str], platform: str, home: Path) -> Path:

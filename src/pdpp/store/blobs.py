@@ -63,9 +63,9 @@ class BlobFolder:
         target = self.path(blob_id)
         if not target.parent.is_dir():
             target.parent.mkdir(exist_ok=True, mode=0o700)
-            _sync_folder(self._folder)
+            sync_folder(self._folder)
         os.replace(written, target)
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
 
     def sweep(self, before: int) -> int:
         """Remove what killed uploads left behind, if nothing was written to it since a moment."""
@@ -102,7 +102,8 @@ class BlobFolder:
         return None
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder outlast a power cut."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -42,7 +42,7 @@ class Tombstone:
     version: str
 
 
-class Position(NamedTuple):
+class PagePosition(NamedTuple):
     """Where a page ended: the sort value, the connection and the key of its last record."""
 
     value: CellValue
@@ -57,15 +57,15 @@ class PageQuery(NamedTuple):
     limit: int
     sort: str | None = None
     descending: bool = True
-    after: Position | None = None
+    after: PagePosition | None = None
     select: frozenset[str] | None = None
 
 
-class Page(NamedTuple):
+class RecordPage(NamedTuple):
     """Records in order, and where to go on when there are more."""
 
     records: tuple[Record, ...]
-    next: Position | None
+    next: PagePosition | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class AggregateQuery:
 
 
 @dataclass(slots=True)
-class Tally:
+class GroupTotal:
     """What is added up for one group; tallies of several reaches merge."""
 
     count: int = 0
@@ -159,7 +159,7 @@ def canonical(data: Any) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WriteResult:
     """What a batch did."""
 
     new: int = 0
@@ -168,7 +168,7 @@ class Written:
     deleted: int = 0
 
 
-class Batch(Protocol):
+class RecordBatch(Protocol):
     """Checked records of one feed, made ready one by one; what came last of a key decides."""
 
     def keep(self, key: str, emitted: int, data: Mapping[str, Any], text: bytes | None) -> None:
@@ -179,7 +179,7 @@ class Batch(Protocol):
         """Have a record deleted."""
         ...
 
-    def write(self) -> Written:
+    def write(self) -> WriteResult:
         """Write them, in this thread or another, all of them or nothing."""
         ...
 
@@ -249,7 +249,7 @@ class Store(Protocol):
     ) -> None: ...
     def connect(self, connection_id: str, connector_key: str, display_name: str) -> None: ...
 
-    def page(self, query: PageQuery) -> Page: ...
+    def page(self, query: PageQuery) -> RecordPage: ...
     def record(
         self, reach: Reach, key: str, select: frozenset[str] | None = None
     ) -> Record | None: ...
@@ -271,12 +271,12 @@ class Store(Protocol):
     def newest(self, reach: Reach, field: str) -> CellValue: ...
     def aggregate(
         self, query: AggregateQuery, bucket: Callable[[int], tuple[str, int]] | None = None
-    ) -> Mapping[CellValue, Tally]:
+    ) -> Mapping[CellValue, GroupTotal]:
         """Add up per group; ``bucket`` names the bucket of an instant and the instant it ends."""
         ...
 
-    def write(self, feed: Feed, lines: Iterable[Line]) -> Written: ...
-    def batch(self, feed: Feed) -> Batch:
+    def write(self, feed: Feed, lines: Iterable[Line]) -> WriteResult: ...
+    def batch(self, feed: Feed) -> RecordBatch:
         """Begin a batch for one feed."""
         ...
 

@@ -113,17 +113,21 @@ class Reach:
         return replace(self, conditions=(*self.conditions, *conditions))
 
     def project(
-        self, data: bytes, digest: str, shape: frozenset[str] | None, select: frozenset[str] | None
+        self,
+        data: bytes,
+        digest: str,
+        field_set: frozenset[str] | None,
+        select: frozenset[str] | None,
     ) -> tuple[bytes, str]:
         """Return the JSON of what was asked for of what the grant shows, and its version.
 
-        ``shape`` is the record's own set of fields where it is known: when all of them are visible
-        the stored JSON is passed on unparsed, with the digest that was stored beside it.
+        ``field_set`` is the record's own set of fields where it is known: when all of them are
+        visible the stored JSON is passed on unparsed, with the digest that was stored beside it.
         """
-        if self.fields is not None and (shape is None or not shape <= self.fields):
+        if self.fields is not None and (field_set is None or not field_set <= self.fields):
             data = pick(data, self.fields)
             digest = digest_of(data)
-        if select is not None and (shape is None or not shape <= select):
+        if select is not None and (field_set is None or not field_set <= select):
             data = pick(data, select)
         return data, digest
 

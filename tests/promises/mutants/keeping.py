@@ -32,12 +32,12 @@ def _one_batch_late(real: Any) -> Any:
     held: list[Any] = []
 
     def write(store: Any, feed: Any, drafts: Any) -> Any:
-        from pdpp.store.port import Written
+        from pdpp.store.port import WriteResult
 
         while held:
             real(store, *held.pop())
         held.append((feed, drafts))
-        return Written(len(drafts), 0, 0, 0)
+        return WriteResult(len(drafts), 0, 0, 0)
 
     return write
 

@@ -1,4 +1,4 @@
-"""Where the embedded engine stops: candidates of a search, shapes, feeds."""
+"""Where the embedded engine stops: candidates of a search, fieldsets, feeds."""
 
 from pathlib import Path
 
@@ -9,10 +9,10 @@ from pdpp.evidence.analyse import parse_query
 from pdpp.model.errors import Conflict
 from pdpp.store.port import HitPage, PageQuery, SearchQuery
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite import layout, registry
+from pdpp.store.sqlite import feeds, numbering
 from pdpp.store.sqlite.search import search
 from pdpp.store.sqlite.store import SqliteStore
-from pdpp.store.sqlite.write import shapes
+from pdpp.store.sqlite.write import fieldsets
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def test_a_rare_phrase_is_found_among_many_common_ones(world: World) -> None:
 def test_more_sets_of_fields_than_are_numbered_are_still_shown_right(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shapes, "_MOST", 1)
+    monkeypatch.setattr(fieldsets, "_MOST", 1)
     world.put({"a": {"note": "n"}, "b": {"note": "n", "size": 1}, "c": {"note": "n"}})
     page = world.store.page(PageQuery((world.reach(fields=["note"]),), 9))
     assert {record.data for record in page.records} == {b'{"note":"n"}'}
@@ -142,7 +142,7 @@ def test_more_sets_of_fields_than_are_numbered_are_still_shown_right(
 def test_a_store_holds_so_many_streams_and_no_more(
     tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(registry, "MOST_FEEDS", 2)
+    monkeypatch.setattr(feeds, "MOST_FEEDS", 2)
     store = SqliteStore(tmp_path, clock)
     store.register(declare(stream("a"), stream("b")))
     with pytest.raises(Conflict, match="as many streams"):
@@ -151,14 +151,14 @@ def test_a_store_holds_so_many_streams_and_no_more(
     store.close()
 
 
-@pytest.mark.parametrize("feed", [1, layout.MOST_FEEDS - 1])
-@pytest.mark.parametrize("sequence", [0, (1 << layout.FEED_SHIFT) - 1])
+@pytest.mark.parametrize("feed", [1, numbering.MOST_FEEDS - 1])
+@pytest.mark.parametrize("sequence", [0, (1 << numbering.FEED_SHIFT) - 1])
 def test_a_row_of_the_index_fits_the_engine_and_leads_back(feed: int, sequence: int) -> None:
-    record = layout.record_number(feed, sequence)
-    assert layout.feed_of(record) == feed
-    row = layout.index_row(record, layout.MOST_PLACES - 1)
+    record = numbering.record_number(feed, sequence)
+    assert numbering.feed_of(record) == feed
+    row = numbering.index_row(record, numbering.MOST_PLACES - 1)
     assert row < 2**63
-    assert layout.turned(row >> layout.PLACE_BITS) == record
-    first, last = layout.index_span(feed)
+    assert numbering.turned(row >> numbering.PLACE_BITS) == record
+    first, last = numbering.index_span(feed)
     assert first <= row <= last
-    assert row & layout.PLACE_MASK == layout.MOST_PLACES - 1
+    assert row & numbering.PLACE_MASK == numbering.MOST_PLACES - 1

@@ -84,14 +84,6 @@ def test_a_folder_that_cannot_be_made_is_told_in_one_line(tmp_path: Path, clock:
     assert "\n" not in refused.value.message
 
 
-def test_a_file_that_is_no_database_is_refused(tmp_path: Path, clock: Clock) -> None:
-    letter = b"Dear diary, this is not a database at all. " * 40
-    (tmp_path / FILE_NAME).write_bytes(letter)
-    with pytest.raises(StoreError, match="cannot open the database"):
-        SqliteStore(tmp_path, clock)
-    assert (tmp_path / FILE_NAME).read_bytes() == letter
-
-
 def test_readers_cannot_write(tmp_path: Path, clock: Clock) -> None:
     store = SqliteStore(tmp_path, clock)
     with pytest.raises(apsw.ReadOnlyError):

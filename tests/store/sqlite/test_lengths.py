@@ -11,9 +11,7 @@ from tests.store.records import FEWER
 from tests.store.world import Clock, Data, World, declare, fresh, stream
 
 from pdpp.evidence.analyse import parse_query
-from pdpp.model.errors import StoreError
 from pdpp.store.port import HitPage, SearchQuery
-from pdpp.store.sqlite import schema
 from pdpp.store.sqlite.search import lengths, search
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 
@@ -28,8 +26,6 @@ BATCHES = st.lists(
     ),
     max_size=4,
 )
-BEFORE = 3
-"""The version of a database that has no lengths of ours yet."""
 
 
 def opened(folder: Path) -> apsw.Connection:
@@ -123,70 +119,3 @@ def test_fields_that_become_searchable_or_cease_to_be_have_their_lengths_follow(
     assert total(taken_down(db)) == 5
     db.close()
     world.store.close()
-
-
-def make_older(folder: Path) -> None:
-    """Turn a database back into one from before there were lengths."""
-    db = opened(folder)
-    db.execute(f"DROP TABLE length_block; PRAGMA user_version = {BEFORE:d}")
-    db.close()
-
-
-@pytest.fixture
-def older(tmp_path: Path, clock: Clock) -> tuple[Path, dict[int, bytes], HitPage]:
-    """A database without lengths, what these were, and what a search in it answered."""
-    world = World(SqliteStore(tmp_path, clock), clock).settle(None, "c1", "c2")
-    for connection_id in ("c1", "c2"):
-        records = {f"{n:04}": {"subject": "kelp", "body": "tide " * n} for n in range(1_100)}
-        world.put(records, connection_id)
-    world.put({"0007": {"subject": "kelp", "body": "drift"}, "0008": {"subject": "kelp"}})
-    found = look(world)
-    world.store.close()
-    db = opened(tmp_path)
-    blocks = taken_down(db)
-    db.close()
-    make_older(tmp_path)
-    return tmp_path, blocks, found
-
-
-def test_an_index_from_before_has_its_lengths_taken_down(
-    older: tuple[Path, dict[int, bytes], HitPage], clock: Clock
-) -> None:
-    folder, blocks, found = older
-    world = World(SqliteStore(folder, clock), clock)
-    again = look(world)
-    assert [(h.position, h.record.key) for h in again.hits] == [
-        (h.position, h.record.key) for h in found.hits
-    ]
-    world.store.close()
-    db = opened(folder)
-    assert taken_down(db) == blocks
-    assert db.pragma("user_version") == schema.VERSION
-    db.close()
-
-
-def test_an_index_whose_lengths_were_not_all_taken_down_stays_as_it_was(
-    older: tuple[Path, dict[int, bytes], HitPage], clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, blocks, _ = older
-    put = lengths._put
-    done: list[None] = []
-
-    def fails_later(db: apsw.Connection, *rest: Any) -> None:
-        if done:
-            raise apsw.FullError("the disk is full")
-        done.append(put(db, *rest))
-
-    with monkeypatch.context() as patch:
-        patch.setattr(lengths, "_put", fails_later)
-        patch.setattr(lengths, "_CHUNK", 100)
-        with pytest.raises(StoreError, match="full"):
-            SqliteStore(folder, clock)
-    db = opened(folder)
-    assert db.pragma("user_version") == BEFORE
-    assert db.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'length_block'").get == 0
-    db.close()
-    SqliteStore(folder, clock).close()
-    db = opened(folder)
-    assert taken_down(db) == blocks
-    db.close()

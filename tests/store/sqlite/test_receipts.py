@@ -630,12 +630,15 @@ def test_a_file_that_is_no_database_is_told_in_one_line(store: SqliteStore) -> N
         _ = store.receipts
 
 
-def test_a_file_of_a_newer_program_is_left_alone(store: SqliteStore) -> None:
+@pytest.mark.parametrize(("version", "kind"), [(99, NewerDatabase), (2, StoreError)])
+def test_a_file_of_another_version_of_the_program_is_left_alone(
+    store: SqliteStore, version: int, kind: type[StoreError]
+) -> None:
     fill(store.receipts)
-    store.receipts._db.pragma("user_version", 9)
+    store.receipts._db.pragma("user_version", version)
     store.close()
     again = SqliteStore(store._folder)
-    with pytest.raises(NewerDatabase):
+    with pytest.raises(kind):
         _ = again.receipts
     again.close()
 

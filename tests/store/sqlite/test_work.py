@@ -13,7 +13,7 @@ from tests.store.world import Clock, Data, World, declare, fresh, stream
 
 from pdpp.model import instant
 from pdpp.store.cell import CellValue, cells_of
-from pdpp.store.port import Written
+from pdpp.store.port import WriteResult
 from pdpp.store.scope import digest_of
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 
@@ -114,6 +114,6 @@ def test_a_batch_made_ready_before_its_stream_changed_is_written_as_it_is_declar
     batch.keep("new", 5, data, None)
     batch.drop("old", 6)
     world.store.register(declare(version="2"))
-    assert batch.write() == Written(new=1, deleted=1)
+    assert batch.write() == WriteResult(new=1, deleted=1)
     assert same(cells_in(tmp_path), meant(world, {"new": data}))
     world.store.close()

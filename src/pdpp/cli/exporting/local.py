@@ -9,7 +9,7 @@ import orjson
 from pdpp.cli.exporting.origin import Batch, Place
 from pdpp.model import instant
 from pdpp.model.errors import NotFound
-from pdpp.store.port import PageQuery, Position, Record, Store
+from pdpp.store.port import PagePosition, PageQuery, Record, Store
 from pdpp.store.scope import Reach, owner_reaches
 
 _PAGE = 1_000
@@ -69,7 +69,7 @@ class LocalOrigin:
     def batches(self, place: Place, cursor: str | None) -> Iterator[Batch]:  # noqa: ARG002
         """Yield all records of a stream; from a file it is quickest to begin anew."""
         reach = self._reaches[place.connection_id, place.stream]
-        after: Position | None = None
+        after: PagePosition | None = None
         while True:
             page = self._page(reach, after)
             yield Batch([_line(record) for record in page[0]], None)
@@ -78,8 +78,8 @@ class LocalOrigin:
                 return
 
     def _page(
-        self, reach: Reach, after: Position | None
-    ) -> tuple[tuple[Record, ...], Position | None]:
+        self, reach: Reach, after: PagePosition | None
+    ) -> tuple[tuple[Record, ...], PagePosition | None]:
         query = PageQuery((reach,), _PAGE, descending=False, after=after)
         found = self._store.page(query)
         return found.records, found.next

@@ -1,10 +1,11 @@
 """One database file: a writer that takes turns, a reader per thread, snapshots with a deadline."""
 
 import os
+import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -13,10 +14,11 @@ import apsw
 
 from pdpp.model import instant
 from pdpp.model.errors import StoreError
+from pdpp.store.blobs import sync_folder
 from pdpp.store.deadline import DeadlinePassed
 from pdpp.store.port import Deadline
 from pdpp.store.sqlite import schema
-from pdpp.store.sqlite.trouble import advice
+from pdpp.store.sqlite.failures import advice
 
 Prepare = Callable[[apsw.Connection], None]
 
@@ -24,6 +26,7 @@ _STEPS_BETWEEN_CHECKS = 5_000
 _BUSY_SECONDS = 30.0
 _PAUSE_SECONDS = 0.002
 _PAGE_BYTES = 8_192
+_UNFINISHED_SECONDS = 3_600
 _LOG_PAGES = 1_000
 """How long the log of writes grows before it is carried over; whoever writes then waits for it."""
 
@@ -40,13 +43,15 @@ class Database:
         self._opened_lock = threading.Lock()
         try:
             _make_private_folder(path.parent)
+            if not path.exists():
+                _create(path)
+            _remove_unfinished(path)
             _recognise(path)
             self._writer = self._connect()
             os.chmod(path, 0o600)
-            schema.migrate(self._writer)
         except (OSError, apsw.Error) as problem:
-            told = advice(problem)
-            more = "" if told is None else f"; {told}"
+            remedy = advice(problem)
+            more = "" if remedy is None else f"; {remedy}"
             raise StoreError(f"cannot open the database {path}: {problem}{more}") from problem
 
     def _connect(self) -> apsw.Connection:
@@ -54,7 +59,6 @@ class Database:
         db.set_busy_handler(wait_for_turn)
         # Otherwise a statement is planned anew for every value that is bound to a range.
         db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-        db.pragma("page_size", _PAGE_BYTES)
         db.pragma("journal_mode", "wal")
         db.pragma("wal_autocheckpoint", _LOG_PAGES)
         db.pragma("synchronous", "full")
@@ -194,15 +198,56 @@ def wait_for_turn(tries: int) -> bool:
     return tries * _PAUSE_SECONDS < _BUSY_SECONDS
 
 
-def _recognise(path: Path) -> None:
-    """Look at a file, where there is one, before anything is changed about it."""
-    if path.exists():
-        db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+def _create(path: Path) -> None:
+    """Create a database, whole or not at all, also when other programs do so at the same time.
+
+    It is built under a name of its own and then linked to its place: a link never replaces a file,
+    so that the first program to link wins and the others use what it made.
+    """
+    building = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        os.close(os.open(building, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        db = apsw.Connection(str(building), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
-            db.set_busy_handler(wait_for_turn)
-            schema.recognise(db)
+            db.pragma("page_size", _PAGE_BYTES)
+            db.pragma("journal_mode", "wal")
+            schema.create(db)
         finally:
             db.close()
+        with suppress(FileExistsError):
+            _link(building, path)
+    finally:
+        building.unlink(missing_ok=True)
+
+
+def _link(source: Path, target: Path) -> None:
+    """Give a finished file its name, unless there is one of that name."""
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        raise
+    except OSError:  # pragma: no cover - a disk that knows no links
+        if not target.exists():
+            os.rename(source, target)
+    sync_folder(target.parent)
+
+
+def _remove_unfinished(path: Path) -> None:
+    """Remove what a program left that was killed long ago while it created the database."""
+    for unfinished in path.parent.glob(f".{path.name}.*"):
+        with suppress(FileNotFoundError):
+            if time.time() - unfinished.stat().st_mtime > _UNFINISHED_SECONDS:
+                unfinished.unlink()
+
+
+def _recognise(path: Path) -> None:
+    """Look at a file before anything is changed about it."""
+    db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        db.set_busy_handler(wait_for_turn)
+        schema.recognise(db)
+    finally:
+        db.close()
 
 
 def _instant(*values: Any) -> int | None:
@@ -212,6 +257,6 @@ def _instant(*values: Any) -> int | None:
 
 def _make_private_folder(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    probe = folder / f".write-test-{os.getpid()}"
+    probe = folder / f".write-test-{os.getpid()}-{threading.get_ident()}"
     probe.touch(mode=0o600)
-    probe.unlink()
+    probe.unlink(missing_ok=True)

@@ -23,32 +23,32 @@ from pdpp.store.port import (
     ChangePage,
     ChangeQuery,
     Deadline,
+    GroupTotal,
     HitPage,
     Line,
-    Page,
     PageQuery,
     Record,
+    RecordPage,
     SearchQuery,
-    Tally,
     Token,
-    Written,
+    WriteResult,
 )
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite import inspection, registry
+from pdpp.store.sqlite import feeds, integrity
 from pdpp.store.sqlite.database import Database
+from pdpp.store.sqlite.failures import advice, explain
 from pdpp.store.sqlite.receipts.anchor import SettingAnchor
 from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME, ReceiptFile
 from pdpp.store.sqlite.records.aggregates import Aggregator, Bucket, ExactSum
 from pdpp.store.sqlite.records.changes import ChangeReader
-from pdpp.store.sqlite.records.lens import lenses
-from pdpp.store.sqlite.records.predicate import SUBJECT
+from pdpp.store.sqlite.records.predicate import OWNER
+from pdpp.store.sqlite.records.projection import projectors
 from pdpp.store.sqlite.records.reader import RecordReader
 from pdpp.store.sqlite.search import postings, search
-from pdpp.store.sqlite.trouble import advice, explain
 from pdpp.store.sqlite.vault import grants as grant_rows
 from pdpp.store.sqlite.vault.vault import SqliteVault
-from pdpp.store.sqlite.write.draft import Drafts, drafts_of
-from pdpp.store.sqlite.write.shapes import Shapes
+from pdpp.store.sqlite.write.fieldsets import FieldSets
+from pdpp.store.sqlite.write.prepared import PreparedBatch, prepare
 from pdpp.store.sqlite.write.writer import BatchWriter
 
 _TENDED_PAGES = 500
@@ -57,14 +57,14 @@ FILE_NAME = "pdpp.sqlite3"
 BLOB_FOLDER = "blobs"
 
 
-class SqliteBatch(Drafts):
+class SqliteBatch(PreparedBatch):
     """Records made ready, and what writes them."""
 
-    def __init__(self, feed: Feed, write: Callable[[Drafts], Written]) -> None:
+    def __init__(self, feed: Feed, write: Callable[[PreparedBatch], WriteResult]) -> None:
         super().__init__(feed)
         self._write = write
 
-    def write(self) -> Written:
+    def write(self) -> WriteResult:
         """Write them, all of them or nothing."""
         return self._write(self)
 
@@ -81,10 +81,10 @@ class SqliteStore:
         self._folder = folder
         self._clock = clock
         self._db = Database(folder / FILE_NAME, _give_functions)
-        self._blobs = BlobFolder(folder / BLOB_FOLDER / str(SUBJECT))
-        self._shapes = Shapes()
+        self._blobs = BlobFolder(folder / BLOB_FOLDER / str(OWNER))
+        self._field_sets = FieldSets()
         self.vault = SqliteVault(self._db)
-        self._lens = lenses(self._shape)
+        self._projector = projectors(self._field_set)
         self._catalogue: Catalogue | None = None
         self._receipts: ReceiptFile | None = None
 
@@ -115,43 +115,43 @@ class SqliteStore:
     def catalogue(self) -> Catalogue:
         """Return everything declared."""
         with self._db.reading(None):
-            self._catalogue = registry.load(self._db.reader, self._catalogue)
+            self._catalogue = feeds.load(self._db.reader, self._catalogue)
         return self._catalogue
 
     def secret(self) -> bytes:
         """Return the key that signs cursors, made once."""
-        find = "SELECT value FROM setting WHERE subject = ? AND name = 'secret'"
-        found = next(self._db.reader.execute(find, (SUBJECT,)), None)
+        find = "SELECT value FROM setting WHERE owner = ? AND name = 'secret'"
+        found = next(self._db.reader.execute(find, (OWNER,)), None)
         if found is not None:
             return bytes(found[0])
         with self._db.writing() as db:
             db.execute(
                 "INSERT OR IGNORE INTO setting VALUES (?, 'secret', ?)",
-                (SUBJECT, secrets.token_bytes(32)),
+                (OWNER, secrets.token_bytes(32)),
             )
-            return bytes(db.execute(find, (SUBJECT,)).get)
+            return bytes(db.execute(find, (OWNER,)).get)
 
     def register(
         self, declaration: Declaration, *, progress: Callable[[int], None] | None = None
     ) -> None:
         """Make a declaration the current one of its source."""
         with self._db.writing() as db:
-            registry.register(db, declaration, self._clock(), progress)
+            feeds.register(db, declaration, self._clock(), progress)
 
     def connect(self, connection_id: str, connector_key: str, display_name: str) -> None:
         """Add or rename a connection."""
         with self._db.writing() as db:
-            registry.connect(db, Connection(connection_id, connector_key, display_name))
+            feeds.connect(db, Connection(connection_id, connector_key, display_name))
 
     # Reading
 
     def _records(self) -> RecordReader:
-        return RecordReader(self._db.reader, self._lens)
+        return RecordReader(self._db.reader, self._projector)
 
-    def _shape(self, number: int) -> frozenset[str] | None:
-        return self._shapes.fields(number, self._db.reader)
+    def _field_set(self, number: int) -> frozenset[str] | None:
+        return self._field_sets.fields(number, self._db.reader)
 
-    def page(self, query: PageQuery) -> Page:
+    def page(self, query: PageQuery) -> RecordPage:
         """Return one page of records."""
         return self._records().page(query)
 
@@ -165,7 +165,7 @@ class SqliteStore:
 
     def changes(self, query: ChangeQuery) -> ChangePage:
         """Return one page of changes."""
-        return ChangeReader(self._db.reader, self._lens).changes(query)
+        return ChangeReader(self._db.reader, self._projector).changes(query)
 
     def latest_version(self, reach: Reach) -> int:
         """Return the version of the last write to a feed."""
@@ -175,11 +175,11 @@ class SqliteStore:
 
     def latest_trace(self, reach: Reach) -> int:
         """Return the version of the last record that went away from what a reach shows, else 0."""
-        return ChangeReader(self._db.reader, self._lens).latest_trace(reach)
+        return ChangeReader(self._db.reader, self._projector).latest_trace(reach)
 
     def search(self, query: SearchQuery) -> HitPage:
         """Return one page of hits."""
-        searcher = search.Searcher(self._db.reader, self._lens, self._db.check_deadline)
+        searcher = search.Searcher(self._db.reader, self._projector, self._db.check_deadline)
         return searcher.search(query)
 
     def count(self, reach: Reach) -> int:
@@ -196,34 +196,34 @@ class SqliteStore:
 
     def aggregate(
         self, query: AggregateQuery, bucket: Bucket | None = None
-    ) -> Mapping[CellValue, Tally]:
+    ) -> Mapping[CellValue, GroupTotal]:
         """Add up per group."""
         return Aggregator(self._db.reader, self.count).aggregate(query, bucket)
 
     # Writing
 
-    def write(self, feed: Feed, lines: Iterable[Line]) -> Written:
+    def write(self, feed: Feed, lines: Iterable[Line]) -> WriteResult:
         """Write one batch, all of it or nothing."""
-        return self._write(drafts_of(feed, lines))
+        return self._write(prepare(feed, lines))
 
     def batch(self, feed: Feed) -> "SqliteBatch":
         """Begin a batch for one feed."""
         return SqliteBatch(feed, self._write)
 
-    def _write(self, drafts: Drafts) -> Written:
-        feed = drafts.feed
+    def _write(self, batch: PreparedBatch) -> WriteResult:
+        feed = batch.feed
         with self._db.writing() as db:
-            current = registry.load(db, self._catalogue).feeds.get(feed.place)
+            current = feeds.load(db, self._catalogue).feeds.get(feed.place)
             if current is None:
                 raise NotFound(f"{feed.stream.name!r} is no longer a stream of its connection.")
             if current != feed:
-                drafts = drafts_of(current, drafts.lines())
-            return BatchWriter(db, drafts, self._shapes, self._clock()).write()
+                batch = prepare(current, batch.lines())
+            return BatchWriter(db, batch, self._field_sets, self._clock()).write()
 
     def prune(self, before: int) -> int:
         """Forget what went away before a moment; return how many traces that were."""
         with self._db.writing() as db:
-            db.execute("DELETE FROM ghost WHERE subject = ? AND version < ?", (SUBJECT, before))
+            db.execute("DELETE FROM ghost WHERE owner = ? AND version < ?", (OWNER, before))
             return db.changes()
 
     def tend(self, *, begin: bool) -> bool:
@@ -248,10 +248,10 @@ class SqliteStore:
         with self._db.writing() as db:
             db.execute(
                 "INSERT OR IGNORE INTO blob VALUES (?, ?, ?, ?)",
-                (SUBJECT, blob_id, media_type, size),
+                (OWNER, blob_id, media_type, size),
             )
             held = db.execute(
-                "SELECT media_type FROM blob WHERE subject = ? AND blob_id = ?", (SUBJECT, blob_id)
+                "SELECT media_type FROM blob WHERE owner = ? AND blob_id = ?", (OWNER, blob_id)
             ).get
         return Blob(blob_id, held, size, self._blobs.path(blob_id))
 
@@ -259,8 +259,8 @@ class SqliteStore:
         """Return a stored file."""
         row = next(
             self._db.reader.execute(
-                "SELECT media_type, size_bytes FROM blob WHERE subject = ? AND blob_id = ?",
-                (SUBJECT, blob_id),
+                "SELECT media_type, size_bytes FROM blob WHERE owner = ? AND blob_id = ?",
+                (OWNER, blob_id),
             ),
             None,
         )
@@ -269,7 +269,7 @@ class SqliteStore:
     def blobs(self) -> Iterator[Blob]:
         """Yield every stored file, whether or not a record refers to it."""
         for blob_id, media_type, size in self._db.reader.execute(
-            "SELECT blob_id, media_type, size_bytes FROM blob WHERE subject = ?", (SUBJECT,)
+            "SELECT blob_id, media_type, size_bytes FROM blob WHERE owner = ?", (OWNER,)
         ):
             yield Blob(blob_id, media_type, size, self._blobs.path(blob_id))
 
@@ -281,8 +281,8 @@ class SqliteStore:
         """Return the visible record through which a blob is seen, None where none refers to it."""
         uses: dict[int, list[tuple[str, str]]] = {}
         for feed, field, key in self._db.reader.execute(
-            "SELECT feed, field, key FROM blob_use WHERE subject = ? AND blob_id = ?",
-            (SUBJECT, blob_id),
+            "SELECT feed, field, key FROM blob_use WHERE owner = ? AND blob_id = ?",
+            (OWNER, blob_id),
         ):
             uses.setdefault(feed, []).append((field, key))
         for reach in reaches if uses else ():
@@ -358,7 +358,7 @@ class SqliteStore:
         """Return what is wrong with the store; nothing when all is well."""
         path = self._folder / FILE_NAME
         try:
-            found = inspection.problems(self._db.reader, path, self._blobs)
+            found = integrity.problems(self._db.reader, path, self._blobs)
             return [*found, *self._check_receipts()]
         except apsw.Error as problem:
             told = advice(problem)
@@ -377,10 +377,10 @@ class SqliteStore:
     def occupied(self) -> Mapping[str, int]:
         """Return how many bytes each part of the store takes."""
         db = self._db.reader
-        held = "SELECT coalesce(sum(size_bytes), 0) FROM blob WHERE subject = ?"
+        held = "SELECT coalesce(sum(size_bytes), 0) FROM blob WHERE owner = ?"
         return {
             "database": db.pragma("page_count") * db.pragma("page_size"),
-            "blobs": db.execute(held, (SUBJECT,)).get,
+            "blobs": db.execute(held, (OWNER,)).get,
         }
 
     def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
@@ -390,7 +390,7 @@ class SqliteStore:
             if any(target.iterdir()):
                 raise StoreError(f"{target} is not empty; choose a new folder for the backup")
             self._db.backup(target / FILE_NAME, progress)
-            self._blobs.copy(target / BLOB_FOLDER / str(SUBJECT))
+            self._blobs.copy(target / BLOB_FOLDER / str(OWNER))
             if (self._folder / RECEIPTS_NAME).exists():
                 self.receipts.backup(target / RECEIPTS_NAME)
         except (OSError, apsw.Error) as problem:

@@ -4,7 +4,7 @@ import apsw
 
 from pdpp.model.errors import StoreError
 from pdpp.store.sqlite.database import Database
-from pdpp.store.sqlite.records.predicate import SUBJECT
+from pdpp.store.sqlite.records.predicate import OWNER
 
 _NAME = "receipts"
 
@@ -18,7 +18,7 @@ class SettingAnchor:
     def recall(self) -> tuple[int, bytes] | None:
         """Return the receipt that the log must hold, if any was."""
         found = self._db.reader.execute(
-            "SELECT value FROM setting WHERE subject = ? AND name = ?", (SUBJECT, _NAME)
+            "SELECT value FROM setting WHERE owner = ? AND name = ?", (OWNER, _NAME)
         ).get
         if found is None:
             return None
@@ -33,7 +33,7 @@ class SettingAnchor:
             with self._db.writing() as db:
                 db.execute(
                     "INSERT OR REPLACE INTO setting VALUES (?, ?, ?)",
-                    (SUBJECT, _NAME, f"{number}:{hashed.hex()}"),
+                    (OWNER, _NAME, f"{number}:{hashed.hex()}"),
                 )
         except apsw.Error as problem:
             raise StoreError(f"cannot remember the last receipt: {problem}") from problem

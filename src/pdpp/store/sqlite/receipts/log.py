@@ -14,19 +14,19 @@ from pdpp.model import instant
 from pdpp.model.errors import NewerDatabase, StoreError
 from pdpp.store.receipts import Event, Kept, Receipt, ReceiptQuery, Total, Verdict
 from pdpp.store.sheet import Sheet
-from pdpp.store.sqlite.receipts import chain, former, recount, tally
+from pdpp.store.sqlite.receipts import chain, recount, tally
 from pdpp.store.sqlite.receipts.chain import Head
 from pdpp.store.sqlite.receipts.presence import Presence, is_gone
 
 RECEIPTS_NAME = "receipts.db"
 _APPLICATION_ID = 0x50445052
-_VERSION = 2
+_VERSION = 20
+"""The format of the first release. Smaller numbers were only written during development."""
 _BUSY_MILLISECONDS = 5_000
 _TRIMMED_PART = 16
 """One part in this many goes when the log is too long."""
 
-_TABLES = f"""
-{former.TABLE}
+_TABLES = """
 -- Receipts that were written together, as JSON; the last of them is receipt ``last``.
 CREATE TABLE sheet (
   last INTEGER PRIMARY KEY,
@@ -45,9 +45,7 @@ CREATE TABLE reader (
   last INTEGER NOT NULL,
   PRIMARY KEY (client_id, latest, last)
 ) WITHOUT ROWID;
-"""
 
-_ENDS = """
 -- The ends of the chain, sealed with the key of the store.
 CREATE TABLE head (
   first INTEGER NOT NULL,
@@ -108,13 +106,10 @@ class ReceiptFile:
 
     def _make(self, db: apsw.Connection) -> None:
         with db:
-            found = db.pragma("user_version")
-            if found == _VERSION:
+            if db.pragma("user_version") == _VERSION:
                 return
             db.execute(_TABLES)
-            if not found:
-                db.execute(_ENDS)
-                db.execute("INSERT INTO head VALUES (?, ?, ?, ?, ?)", self._sealed(Head()))
+            db.execute("INSERT INTO head VALUES (?, ?, ?, ?, ?)", self._sealed(Head()))
             db.pragma("application_id", _APPLICATION_ID)
             db.pragma("user_version", _VERSION)
 
@@ -162,10 +157,7 @@ class ReceiptFile:
         rows = list(db.execute("SELECT id, began_at FROM session ORDER BY began_at"))
         gone = [row for row in rows if is_gone(self._lock_of(row[0]))]
         db.executemany("DELETE FROM session WHERE id = ?", [(name,) for name, _ in gone])
-        last = db.execute(
-            "SELECT max((SELECT ifnull(max(at), 0) FROM receipt),"
-            " (SELECT ifnull(max(latest), 0) FROM sheet))"
-        ).get
+        last = db.execute("SELECT ifnull(max(latest), 0) FROM sheet").get
         told = "the server ended without writing its last receipts, those after {}"
         return [
             Receipt(now, Event.GAP, detail=told.format(instant.to_text(max(began, last))))
@@ -245,7 +237,6 @@ class ReceiptFile:
         before = None if last is None else recount.hash_of(db, last)
         if last is None or before is None:
             return False
-        db.execute("DELETE FROM receipt WHERE number <= ?", (last,))
         db.execute("DELETE FROM sheet WHERE last <= ?", (last,))
         db.execute("DELETE FROM reader WHERE last <= ?", (last,))
         self._end(db, head._replace(first=last + 1, before=before))
@@ -328,25 +319,26 @@ def _recognise(db: apsw.Connection) -> None:
         raise StoreError(f"{RECEIPTS_NAME} holds something else than receipts; move it away")
     if int(str(found)) > _VERSION:
         raise NewerDatabase(f"{RECEIPTS_NAME} was written by a newer pdpp-server; install that")
+    if int(str(found)) < _VERSION:
+        raise StoreError(f"{RECEIPTS_NAME} is from before the first release; move it away")
 
 
 def _last(db: apsw.Connection) -> tuple[int, bytes] | None:
     """Return the last receipt that is found, by number and hash."""
-    found: tuple[int, bytes] | None = db.execute(
+    end: tuple[int, bytes] | None = db.execute(
         "SELECT last, hash FROM sheet ORDER BY last DESC LIMIT 1"
     ).get
-    return found or db.execute("SELECT number, hash FROM receipt ORDER BY number DESC LIMIT 1").get
+    return end
 
 
 def _end_of(db: apsw.Connection, number: int, last: int) -> int | None:
     """Return where receipts end that can go together if this one goes, but before the last."""
-    ends = "(SELECT number AS last FROM receipt UNION ALL SELECT last FROM sheet)"
-    found: int | None = db.execute(
-        f"SELECT min(last) FROM {ends} WHERE last >= ? AND last < ?", (number, last)
+    end: int | None = db.execute(
+        "SELECT min(last) FROM sheet WHERE last >= ? AND last < ?", (number, last)
     ).get
-    if found is None:
-        found = db.execute(f"SELECT max(last) FROM {ends} WHERE last < ?", (last,)).get
-    return found
+    if end is None:
+        end = db.execute("SELECT max(last) FROM sheet WHERE last < ?", (last,)).get
+    return end
 
 
 def _used(db: apsw.Connection) -> int:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import chain as one_after_another
 from itertools import islice
 from typing import Any
 
@@ -12,7 +11,7 @@ import orjson
 from pdpp.model.errors import StoreError
 from pdpp.store import sheet
 from pdpp.store.receipts import Event, Kept, Receipt, ReceiptQuery, Verdict
-from pdpp.store.sqlite.receipts import chain, former
+from pdpp.store.sqlite.receipts import chain
 from pdpp.store.sqlite.receipts.chain import Head, Link
 
 HEAD = "SELECT first, before, last, hash, seal FROM head"
@@ -25,10 +24,7 @@ def receipts(
     db: apsw.Connection, query: ReceiptQuery, limit: int | None, *, events: bool = False
 ) -> Iterator[Kept]:
     """Yield receipts, newest first, or only what happened to the log itself."""
-    found = one_after_another(
-        _on_sheets(db, query, events=events), former.receipts(db, query, events=events)
-    )
-    return islice(found, limit)
+    return islice(_on_sheets(db, query, events=events), limit)
 
 
 def _on_sheets(db: apsw.Connection, query: ReceiptQuery, *, events: bool) -> Iterator[Kept]:
@@ -68,18 +64,16 @@ def _sheets(db: apsw.Connection, query: ReceiptQuery, *, events: bool) -> Iterat
 
 def last_read(db: apsw.Connection, client_id: str) -> int | None:
     """Return when a client last read something."""
-    found: int | None = db.execute(
+    latest: int | None = db.execute(
         "SELECT max(latest) FROM reader WHERE client_id = ?", (client_id,)
     ).get
-    return former.last_read(db, client_id) if found is None else found
+    return latest
 
 
 def hash_of(db: apsw.Connection, number: int) -> bytes | None:
     """Return the hash of a receipt that is still there: that of the sheet it is on."""
-    first = db.execute("SELECT first FROM head").get
-    former_hash = former.hash_of(db, number)
-    if former_hash is not None or number < first:
-        return former_hash
+    if number < db.execute("SELECT first FROM head").get:
+        return None
     found = db.execute(
         "SELECT hash FROM sheet WHERE last >= ? ORDER BY last LIMIT 1", (number,)
     ).get
@@ -101,7 +95,7 @@ def verify(db: apsw.Connection, key: bytes, anchor: tuple[int, bytes] | None) ->
 def _problems(db: apsw.Connection, head: Head) -> Iterator[str]:
     listed = _Listed(db)
     try:
-        yield from chain.problems(one_after_another(former.links(db), _links(db, listed)), head)
+        yield from chain.problems(_links(db, listed), head)
         yield from listed.problems()
     except (apsw.Error, UnicodeError) as problem:
         yield f"the log cannot be read: {problem}"

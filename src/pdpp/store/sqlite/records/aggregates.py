@@ -9,9 +9,9 @@ from typing import Any
 import apsw
 
 from pdpp.store.cell import CellValue
-from pdpp.store.port import AggregateQuery, Tally
+from pdpp.store.port import AggregateQuery, GroupTotal
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite.records.predicate import ABSENT, SUBJECT, Sql, source, value_of
+from pdpp.store.sqlite.records.predicate import ABSENT, OWNER, Sql, source, value_of
 
 Bucket = Callable[[int], tuple[str, int]]
 _MINUTE = 60_000_000
@@ -29,13 +29,15 @@ class Aggregator:
         self._db = db
         self._count = count
 
-    def aggregate(self, query: AggregateQuery, bucket: Bucket | None) -> Mapping[CellValue, Tally]:
+    def aggregate(
+        self, query: AggregateQuery, bucket: Bucket | None
+    ) -> Mapping[CellValue, GroupTotal]:
         """Return the tally of each group; the only group is None where nothing groups."""
-        groups: dict[CellValue, Tally] = {}
+        groups: dict[CellValue, GroupTotal] = {}
         for reach in query.reaches:
             rows = self._rows(reach, query, bucket)
             for group, count, total, least, most, distinct in _bucketed(rows, query, bucket):
-                tally = groups.setdefault(_plain(group), Tally())
+                tally = groups.setdefault(_plain(group), GroupTotal())
                 _add(tally, count, total, _plain(least), _plain(most))
                 if query.metric == "count_distinct" and distinct is not None:
                     tally.distinct.add(distinct)
@@ -62,8 +64,8 @@ class Aggregator:
         self, reach: Reach, place: int, bucket: Bucket
     ) -> list[tuple[Any, ...]] | None:
         """Count the cells between the ends of buckets; None where there are too many buckets."""
-        cells = "FROM cell w WHERE w.subject = ? AND w.feed = ? AND w.field = ?"
-        feed = (SUBJECT, reach.feed.id, place)
+        cells = "FROM cell w WHERE w.owner = ? AND w.feed = ? AND w.field = ?"
+        feed = (OWNER, reach.feed.id, place)
         absent = self._db.execute(f"SELECT count(*) {cells} AND w.value = ?", (*feed, ABSENT)).get
         found: list[tuple[Any, ...]] = [(None, absent, 0, None, None, None)] if absent else []
         first = f"SELECT min(w.value) {cells} AND w.value >= ? AND w.value < ?"
@@ -84,8 +86,8 @@ class Aggregator:
         """Read one field's cells alone, in their own order."""
         value = Sql("nullif(w.value, ?)", (ABSENT,))
         where = Sql(
-            "FROM cell w WHERE w.subject = ? AND w.feed = ? AND w.field = ?",
-            (SUBJECT, reach.feed.id, place),
+            "FROM cell w WHERE w.owner = ? AND w.feed = ? AND w.field = ?",
+            (OWNER, reach.feed.id, place),
         )
         measured = value if query.field is not None else Sql("NULL")
         group = Sql("NULL") if query.field is not None else _group(query, value)
@@ -185,7 +187,7 @@ class ExactSum:
             return float(max(-_FLOAT_END, min(_FLOAT_END, exact)))
 
 
-def _add(tally: Tally, count: int, total: Any, least: CellValue, most: CellValue) -> None:
+def _add(tally: GroupTotal, count: int, total: Any, least: CellValue, most: CellValue) -> None:
     tally.count += count
     tally.total += total or 0
     if least is not None and (tally.least is None or _key(least) < _key(tally.least)):

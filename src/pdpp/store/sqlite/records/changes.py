@@ -14,8 +14,8 @@ import apsw
 from pdpp.model.grant import Interval
 from pdpp.store.port import ChangePage, ChangeQuery, Record, Tombstone
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite.records.lens import COLUMNS, Lenses, visible_stamp
-from pdpp.store.sqlite.records.predicate import SUBJECT, Sql, records_where
+from pdpp.store.sqlite.records.predicate import OWNER, Sql, records_where
+from pdpp.store.sqlite.records.projection import COLUMNS, Projectors, visible_stamp
 
 _Place = tuple[int, str]
 _Change = tuple[_Place, Record | Tombstone]
@@ -24,9 +24,9 @@ _Change = tuple[_Place, Record | Tombstone]
 class ChangeReader:
     """Reads the changes of one reach through one connection."""
 
-    def __init__(self, db: apsw.Connection, lens: Lenses) -> None:
+    def __init__(self, db: apsw.Connection, projector: Projectors) -> None:
         self._db = db
-        self._lens = lens
+        self._projector = projector
 
     def changes(self, query: ChangeQuery) -> ChangePage:
         """Return one page of changes in order of version."""
@@ -76,7 +76,7 @@ class ChangeReader:
     def _gone(self, query: ChangeQuery) -> Iterator[_Change]:
         """Yield tombstones of records the reach showed once and shows no more."""
         reach = query.reach
-        feed = Sql("subject = ? AND feed = ?", (SUBJECT, reach.feed.id))
+        feed = Sql("owner = ? AND feed = ?", (OWNER, reach.feed.id))
         sql = (
             Sql("SELECT * FROM (SELECT max(version) AS version, key, emitted FROM ghost WHERE")
             + feed
@@ -94,7 +94,7 @@ class ChangeReader:
     def latest_trace(self, reach: Reach) -> int:
         """Return the version of the last record that went away from what a reach shows, else 0."""
         sql = (
-            Sql("SELECT version, key FROM ghost WHERE subject = ?", (SUBJECT,))
+            Sql("SELECT version, key FROM ghost WHERE owner = ?", (OWNER,))
             + Sql("AND feed = ?", (reach.feed.id,))
             + _within(reach.time)
             + Sql("ORDER BY version DESC, key DESC")
@@ -111,7 +111,7 @@ class ChangeReader:
         return next(self._db.execute(sql, (*where.values, key)), None) is not None
 
     def _record(self, query: ChangeQuery, row: tuple[Any, ...]) -> Record:
-        return self._lens(query.reach, query.select).record(row)
+        return self._projector(query.reach, query.select).record(row)
 
 
 def _within(interval: Interval | None) -> Sql:

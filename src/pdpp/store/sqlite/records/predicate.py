@@ -10,7 +10,7 @@ import orjson
 from pdpp.model.declaration import TIMES, Kind
 from pdpp.store.scope import Condition, Reach
 
-SUBJECT = 1
+OWNER = 1
 """The one owner a store serves by default."""
 
 ABSENT = b""
@@ -40,7 +40,7 @@ class Sql:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class CellRange:
     """The cells of one field between two values: an indexed way into a reach."""
 
     place: int
@@ -49,9 +49,7 @@ class Span:
     def rows(self, reach: Reach) -> Sql:
         """Return the condition on cell rows, under the alias ``w``."""
         return (
-            Sql(
-                "w.subject = ? AND w.feed = ? AND w.field = ?", (SUBJECT, reach.feed.id, self.place)
-            )
+            Sql("w.owner = ? AND w.feed = ? AND w.field = ?", (OWNER, reach.feed.id, self.place))
             + self.where
         )
 
@@ -59,9 +57,7 @@ class Span:
 @lru_cache(maxsize=4_096)
 def records_where(reach: Reach, without: str | None = None) -> Sql:
     """Return the whole condition on record rows ``r``: the feed, the grant and the request."""
-    return Sql("r.subject = ? AND r.feed = ?", (SUBJECT, reach.feed.id)) + limits_where(
-        reach, without
-    )
+    return Sql("r.owner = ? AND r.feed = ?", (OWNER, reach.feed.id)) + limits_where(reach, without)
 
 
 @lru_cache(maxsize=4_096)
@@ -107,17 +103,17 @@ def _condition(reach: Reach, condition: Condition) -> Sql:
     )
 
 
-def spans(reach: Reach) -> list[Span]:
+def spans(reach: Reach) -> list[CellRange]:
     """Return the indexed ways into a reach that its time range and its conditions offer."""
-    found: dict[int, Span] = {}
+    found: dict[int, CellRange] = {}
     for condition in reach.conditions:
         place = reach.cell(condition.field)
         if place is not None and place not in found:
-            found[place] = Span(place, span_where(reach, condition.field))
+            found[place] = CellRange(place, span_where(reach, condition.field))
     consent = reach.stream.consent_time_field
     indexed = reach.feed.cells.get(consent) if consent is not None else None
     if reach.time is not None and consent is not None and indexed and indexed[0] not in found:
-        found[indexed[0]] = Span(indexed[0], span_where(reach, consent))
+        found[indexed[0]] = CellRange(indexed[0], span_where(reach, consent))
     return list(found.values())
 
 
@@ -135,9 +131,9 @@ def span_where(reach: Reach, field: str) -> Sql:
     return sql + Sql("AND w.value < ?", (ABSENT,))
 
 
-def selective_span(db: apsw.Connection, reach: Reach) -> Span | None:
+def selective_span(db: apsw.Connection, reach: Reach) -> CellRange | None:
     """Return the narrowest indexed way into a reach, if what it finds can be sorted quickly."""
-    best: tuple[int, Span] | None = None
+    best: tuple[int, CellRange] | None = None
     for span in spans(reach):
         rows = span.rows(reach)
         size = db.execute(

@@ -9,12 +9,11 @@ from typing import Any
 import apsw
 
 from pdpp.store.cell import CellValue
-from pdpp.store.port import Page, PageQuery, Position, Record
+from pdpp.store.port import PagePosition, PageQuery, Record, RecordPage
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite.records.lens import COLUMNS, Lenses, Row
 from pdpp.store.sqlite.records.predicate import (
     ABSENT,
-    SUBJECT,
+    OWNER,
     Sql,
     limits_where,
     records_where,
@@ -24,14 +23,15 @@ from pdpp.store.sqlite.records.predicate import (
     spans,
     value_of,
 )
+from pdpp.store.sqlite.records.projection import COLUMNS, Projectors, Row
 
 
 class RecordReader:
     """Reads records through one connection, under a snapshot its caller holds."""
 
-    def __init__(self, db: apsw.Connection, lens: Lenses) -> None:
+    def __init__(self, db: apsw.Connection, projector: Projectors) -> None:
         self._db = db
-        self._lens = lens
+        self._projector = projector
 
     def record(self, reach: Reach, key: str, select: frozenset[str] | None) -> Record | None:
         """Return one record by key, if the reach shows it."""
@@ -43,25 +43,25 @@ class RecordReader:
             ),
             None,
         )
-        return None if row is None else self._lens(reach, select).record(row)
+        return None if row is None else self._projector(reach, select).record(row)
 
-    def page(self, query: PageQuery) -> Page:
+    def page(self, query: PageQuery) -> RecordPage:
         """Return one page in one order over every reach."""
         if len(query.reaches) != 1:
             return self._merged(query)
         (reach,) = query.reaches
         rows = self._walk(reach, query)
-        records = self._lens(reach, query.select).records(rows[: query.limit])
+        records = self._projector(reach, query.select).records(rows[: query.limit])
         more = len(rows) > query.limit
-        return Page(tuple(records), _place(reach, rows[query.limit - 1]) if more else None)
+        return RecordPage(tuple(records), _place(reach, rows[query.limit - 1]) if more else None)
 
-    def _merged(self, query: PageQuery) -> Page:
+    def _merged(self, query: PageQuery) -> RecordPage:
         """Return one page from several reaches."""
         ways = [_beside(reach, self._walk(reach, query)) for reach in query.reaches]
         rows = list(islice(merge(*ways, key=_rank(query.descending)), query.limit + 1))
         shown = rows[: query.limit]
-        records = tuple([self._lens(reach, query.select).record(row) for reach, row in shown])
-        return Page(records, _place(*shown[-1]) if len(rows) > query.limit else None)
+        records = tuple([self._projector(reach, query.select).record(row) for reach, row in shown])
+        return RecordPage(records, _place(*shown[-1]) if len(rows) > query.limit else None)
 
     def _walk(self, reach: Reach, query: PageQuery) -> list[Row]:
         """Return the rows of one reach that follow the position, in the order of the query.
@@ -130,13 +130,13 @@ class RecordReader:
         order = "r.time, r.key" if reach.shows_time else "r.key"
         sql = (
             Sql(f"SELECT NULL, {COLUMNS} FROM cell w CROSS JOIN record r ON r.id = w.record WHERE")
-            + Sql("w.subject = ? AND w.feed = ? AND w.field = ?", (SUBJECT, reach.feed.id, place))
+            + Sql("w.owner = ? AND w.feed = ? AND w.field = ?", (OWNER, reach.feed.id, place))
             + Sql("AND w.value = ?", (value,))
             + limits_where(reach)
             + Sql(f"ORDER BY {order} LIMIT ?", (limit,))
         )
         rows = self._db.execute(sql.text, sql.values)
-        return tuple(self._lens(reach, None).records(rows))
+        return tuple(self._projector(reach, None).records(rows))
 
     def count(self, reach: Reach) -> int:
         """Return how many records a reach shows."""
@@ -155,9 +155,7 @@ class RecordReader:
 
     def counts(self, reaches: Sequence[Reach]) -> dict[int, int]:
         """Return how many records each reach shows, by the number of its feed."""
-        kept = dict(
-            self._db.execute("SELECT id, record_count FROM feed WHERE subject = ?", (SUBJECT,))
-        )
+        kept = dict(self._db.execute("SELECT id, record_count FROM feed WHERE owner = ?", (OWNER,)))
         return {
             reach.feed.id: self.count(reach)
             if reach.restricted or reach.conditions
@@ -185,13 +183,13 @@ def _by_cells(reach: Reach, sort: str, place: int) -> Sql:
     """Return the way to the records of a reach along the cells of one field."""
     return (
         Sql("cell w CROSS JOIN record r ON r.id = w.record WHERE")
-        + Sql("w.subject = ? AND w.feed = ? AND w.field = ?", (SUBJECT, reach.feed.id, place))
+        + Sql("w.owner = ? AND w.feed = ? AND w.field = ?", (OWNER, reach.feed.id, place))
         + limits_where(reach, without=sort)
     )
 
 
-def _place(reach: Reach, row: Row) -> Position:
-    return Position(row[0], reach.connection_id, row[1])
+def _place(reach: Reach, row: Row) -> PagePosition:
+    return PagePosition(row[0], reach.connection_id, row[1])
 
 
 def _beside(reach: Reach, rows: Sequence[Row]) -> Iterator[tuple[Reach, Row]]:

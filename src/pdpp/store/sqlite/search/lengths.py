@@ -14,7 +14,7 @@ from typing import Any
 
 import apsw
 
-from pdpp.store.sqlite.layout import PLACE_BITS, PLACE_MASK
+from pdpp.store.sqlite.numbering import PLACE_BITS, PLACE_MASK
 
 LONGEST = 0xFFFF
 """A text that is longer counts as one of this length."""
@@ -72,12 +72,6 @@ def forget(db: apsw.Connection, rows: Iterable[tuple[int]]) -> None:
     """Take the lengths of rows away that are gone."""
     gone = [row for (row,) in rows]
     _put(db, gone, [0] * len(gone))
-
-
-def fill(db: apsw.Connection) -> None:
-    """Take down the lengths of all rows that the index has, as the engine knows them."""
-    for rows, lengths in _counted(db):
-        _put(db, rows, lengths)
 
 
 def wrong(db: apsw.Connection) -> int:

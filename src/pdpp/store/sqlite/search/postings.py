@@ -15,7 +15,7 @@ import apsw
 
 from pdpp.evidence.analyse import Phrase, match_expression
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite.layout import (
+from pdpp.store.sqlite.numbering import (
     MOST_PLACES,
     PLACE_BITS,
     PLACE_MASK,

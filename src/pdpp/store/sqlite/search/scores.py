@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import apsw
 
-from pdpp.store.sqlite.layout import PLACE_BITS
+from pdpp.store.sqlite.numbering import PLACE_BITS
 from pdpp.store.sqlite.search import lengths
 from pdpp.store.sqlite.search.postings import Further, Row
 

@@ -18,7 +18,7 @@ import orjson
 from pdpp.evidence.analyse import Phrase, match_expression
 from pdpp.store.port import Hit, HitPage, SearchPosition, SearchQuery
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite.layout import (
+from pdpp.store.sqlite.numbering import (
     FEED_SHIFT,
     PLACE_BITS,
     PLACE_MASK,
@@ -26,8 +26,8 @@ from pdpp.store.sqlite.layout import (
     index_row,
     turned,
 )
-from pdpp.store.sqlite.records.lens import COLUMNS, Lenses
 from pdpp.store.sqlite.records.predicate import limits_where
+from pdpp.store.sqlite.records.projection import COLUMNS, Projectors
 from pdpp.store.sqlite.search.postings import ROWS, Further, Postings, Row, Walk, read_ahead
 from pdpp.store.sqlite.search.scores import scores
 
@@ -54,9 +54,11 @@ _Take = Callable[[int], list[Row]]
 class Searcher:
     """Searches through one connection, under a snapshot its caller holds."""
 
-    def __init__(self, db: apsw.Connection, lens: Lenses, check: Callable[[], None]) -> None:
+    def __init__(
+        self, db: apsw.Connection, projector: Projectors, check: Callable[[], None]
+    ) -> None:
         self._db = db
-        self._lens = lens
+        self._projector = projector
         self._check = check
 
     def search(self, query: SearchQuery) -> HitPage:
@@ -225,7 +227,7 @@ class Searcher:
         row = next(
             self._db.execute(f"SELECT r.time, {COLUMNS} FROM record r WHERE r.id = ?", (record,))
         )
-        found = self._lens(reach, None).record(row)
+        found = self._projector(reach, None).record(row)
         return Hit(found, _place(score, row[0], found.key, reach))
 
 

@@ -10,7 +10,7 @@ import orjson
 
 from pdpp.model.grant import AccessMode, Allowance, Grant, Package
 from pdpp.store.port import Token
-from pdpp.store.sqlite.records.predicate import SUBJECT
+from pdpp.store.sqlite.records.predicate import OWNER
 
 _GRANT_COLUMNS = (
     "grant_id, client_id, purpose, access_mode, allowances, created_at, expires_at, revoked_at, "
@@ -23,9 +23,9 @@ def add_grant(db: apsw.Connection, grant: Grant) -> None:
     """Keep a grant."""
     allowances = orjson.dumps([allowance.as_json() for allowance in grant.allowances]).decode()
     db.execute(
-        f"INSERT INTO approval (subject, {_GRANT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO grant (owner, {_GRANT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            SUBJECT,
+            OWNER,
             grant.id,
             grant.client_id,
             grant.purpose,
@@ -43,8 +43,8 @@ def grant(db: apsw.Connection, grant_id: str) -> Grant | None:
     """Return a grant."""
     row = next(
         db.execute(
-            f"SELECT {_GRANT_COLUMNS} FROM approval WHERE subject = ? AND grant_id = ?",
-            (SUBJECT, grant_id),
+            f"SELECT {_GRANT_COLUMNS} FROM grant WHERE owner = ? AND grant_id = ?",
+            (OWNER, grant_id),
         ),
         None,
     )
@@ -54,8 +54,8 @@ def grant(db: apsw.Connection, grant_id: str) -> Grant | None:
 def grants(db: apsw.Connection) -> Iterator[Grant]:
     """Yield all grants, oldest first."""
     for row in db.execute(
-        f"SELECT {_GRANT_COLUMNS} FROM approval WHERE subject = ? ORDER BY created_at, grant_id",
-        (SUBJECT,),
+        f"SELECT {_GRANT_COLUMNS} FROM grant WHERE owner = ? ORDER BY created_at, grant_id",
+        (OWNER,),
     ):
         yield _grant(row)
 
@@ -83,7 +83,7 @@ def add_package(db: apsw.Connection, package: Package) -> None:
     db.execute(
         "INSERT INTO package VALUES (?, ?, ?, ?, ?, ?)",
         (
-            SUBJECT,
+            OWNER,
             package.id,
             package.client_id,
             package.created_at,
@@ -98,8 +98,8 @@ def package(db: apsw.Connection, package_id: str) -> Package | None:
     row = next(
         db.execute(
             "SELECT package_id, client_id, created_at, expires_at, revoked_at FROM package"
-            " WHERE subject = ? AND package_id = ?",
-            (SUBJECT, package_id),
+            " WHERE owner = ? AND package_id = ?",
+            (OWNER, package_id),
         ),
         None,
     )
@@ -109,24 +109,24 @@ def package(db: apsw.Connection, package_id: str) -> Package | None:
 def package_grants(db: apsw.Connection, package_id: str) -> Iterator[Grant]:
     """Yield the grants of a package in the order they were made."""
     for row in db.execute(
-        f"SELECT {_GRANT_COLUMNS} FROM approval INDEXED BY approval_package"
-        " WHERE subject = ? AND package_id = ?"
+        f"SELECT {_GRANT_COLUMNS} FROM grant INDEXED BY grant_package"
+        " WHERE owner = ? AND package_id = ?"
         " ORDER BY created_at, grant_id",
-        (SUBJECT, package_id),
+        (OWNER, package_id),
     ):
         yield _grant(row)
 
 
-# Nothing has counted these tables for the engine, and all rows are of one subject: without a word
+# Nothing has counted these tables for the engine, and all rows are of one owner: without a word
 # on which index to use it would look at every row.
 
 
 def revoke(db: apsw.Connection, table: str, column: str, value: str, now: int) -> bool:
     """Revoke the rows of a table that are not yet; tell whether there were any."""
     db.execute(
-        f"UPDATE {table} SET revoked_at = ? WHERE subject = ? AND {column} = ?"
+        f"UPDATE {table} SET revoked_at = ? WHERE owner = ? AND {column} = ?"
         " AND revoked_at IS NULL",
-        (now, SUBJECT, value),
+        (now, OWNER, value),
     )
     return db.changes() > 0
 
@@ -134,14 +134,14 @@ def revoke(db: apsw.Connection, table: str, column: str, value: str, now: int) -
 def revoke_package(db: apsw.Connection, package_id: str, now: int) -> bool:
     """Revoke a package with its grants and tokens; tell whether there was one to revoke."""
     changed = revoke(db, "package", "package_id", package_id, now)
-    for table in ("approval INDEXED BY approval_package", "token INDEXED BY token_package"):
+    for table in ("grant INDEXED BY grant_package", "token INDEXED BY token_package"):
         revoke(db, table, "package_id", package_id, now)
     return changed
 
 
 def revoke_grant(db: apsw.Connection, grant_id: str, now: int) -> bool:
     """Revoke a grant and its tokens; tell whether there was one to revoke."""
-    changed = revoke(db, "approval", "grant_id", grant_id, now)
+    changed = revoke(db, "grant", "grant_id", grant_id, now)
     revoke(db, "token INDEXED BY token_grant", "grant_id", grant_id, now)
     return changed
 
@@ -149,9 +149,9 @@ def revoke_grant(db: apsw.Connection, grant_id: str, now: int) -> bool:
 def add_token(db: apsw.Connection, token: Token) -> None:
     """Keep a token's hash."""
     db.execute(
-        f"INSERT INTO token (subject, {_TOKEN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO token (owner, {_TOKEN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            SUBJECT,
+            OWNER,
             token.hash,
             token.kind,
             token.label,
@@ -170,8 +170,8 @@ def token(db: apsw.Connection, token_hash: str) -> Token | None:
     """Return a token by its hash."""
     row = next(
         db.execute(
-            f"SELECT {_TOKEN_COLUMNS} FROM token WHERE subject = ? AND hash = ?",
-            (SUBJECT, token_hash),
+            f"SELECT {_TOKEN_COLUMNS} FROM token WHERE owner = ? AND hash = ?",
+            (OWNER, token_hash),
         ),
         None,
     )
@@ -181,8 +181,8 @@ def token(db: apsw.Connection, token_hash: str) -> Token | None:
 def tokens(db: apsw.Connection, kind: str) -> list[Token]:
     """Return the tokens of a kind, ended ones too, the oldest first."""
     rows: list[tuple[Any, ...]] = db.execute(
-        f"SELECT {_TOKEN_COLUMNS} FROM token WHERE subject = ? AND kind = ?"
+        f"SELECT {_TOKEN_COLUMNS} FROM token WHERE owner = ? AND kind = ?"
         " ORDER BY created_at, hash",
-        (SUBJECT, kind),
+        (OWNER, kind),
     ).fetchall()
     return [Token(*row) for row in rows]

@@ -8,7 +8,7 @@ import orjson
 from pdpp.model.grant import Grant, Package
 from pdpp.model.instant import DAY
 from pdpp.store.port import Token
-from pdpp.store.sqlite.records.predicate import SUBJECT
+from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.vault import grants as grant_rows
 from pdpp.store.sqlite.vault.shelf import (
     CLIENT_COLUMNS,
@@ -36,7 +36,7 @@ class SqliteLedger(SqliteShelf):
     def _insert(self, table: str, columns: str, *values: Any, verb: str = "INSERT") -> None:
         places = ", ".join("?" * (len(values) + 1))
         self._db.execute(
-            f"{verb} INTO {table} (subject, {columns}) VALUES ({places})", (SUBJECT, *values)
+            f"{verb} INTO {table} (owner, {columns}) VALUES ({places})", (OWNER, *values)
         )
 
     # Clients
@@ -59,29 +59,29 @@ class SqliteLedger(SqliteShelf):
 
     def revoke_client(self, client_id: str, now: int) -> None:
         """Revoke everything a client holds and forget what it has under way."""
-        of_client = "WHERE subject = ? AND client_id = ? AND revoked_at IS NULL"
+        of_client = "WHERE owner = ? AND client_id = ? AND revoked_at IS NULL"
         for table, key, revoke in (
             ("package INDEXED BY package_client", "package_id", grant_rows.revoke_package),
-            ("approval INDEXED BY approval_client", "grant_id", grant_rows.revoke_grant),
+            ("grant INDEXED BY grant_client", "grant_id", grant_rows.revoke_grant),
         ):
-            rows = self._db.execute(f"SELECT {key} FROM {table} {of_client}", (SUBJECT, client_id))
+            rows = self._db.execute(f"SELECT {key} FROM {table} {of_client}", (OWNER, client_id))
             for (found,) in rows.fetchall():
                 revoke(self._db, str(found), now)
         grant_rows.revoke(
             self._db, "refresh INDEXED BY refresh_client", "client_id", client_id, now
         )
         self._db.execute(
-            "DELETE FROM slip INDEXED BY slip_client WHERE subject = ? AND client_id = ?",
-            (SUBJECT, client_id),
+            "DELETE FROM slip INDEXED BY slip_client WHERE owner = ? AND client_id = ?",
+            (OWNER, client_id),
         )
 
     def trim_clients(self, most: int) -> None:
         """Forget the oldest clients that were never approved until there are no more than this."""
         self._db.execute(
-            "DELETE FROM client WHERE subject = ? AND client_id IN (SELECT client_id FROM client"
-            " WHERE subject = ? AND approved_at IS NULL ORDER BY created_at DESC, client_id"
+            "DELETE FROM client WHERE owner = ? AND client_id IN (SELECT client_id FROM client"
+            " WHERE owner = ? AND approved_at IS NULL ORDER BY created_at DESC, client_id"
             " LIMIT -1 OFFSET ?)",
-            (SUBJECT, SUBJECT, most),
+            (OWNER, OWNER, most),
         )
 
     # Slips
@@ -103,24 +103,24 @@ class SqliteLedger(SqliteShelf):
     def use_slip(self, slip: Slip, now: int) -> bool:
         """Use up a slip; tell whether it was still unused."""
         self._db.execute(
-            "UPDATE slip SET used_at = ? WHERE subject = ? AND kind = ? AND hash = ?"
+            "UPDATE slip SET used_at = ? WHERE owner = ? AND kind = ? AND hash = ?"
             " AND used_at IS NULL",
-            (now, SUBJECT, slip.kind, slip.hash),
+            (now, OWNER, slip.kind, slip.hash),
         )
         return self._db.changes() > 0
 
     def change_slip(self, slip: Slip) -> None:
         """Replace the body and the end of a slip."""
         self._db.execute(
-            "UPDATE slip SET body = ?, expires_at = ? WHERE subject = ? AND kind = ? AND hash = ?",
-            (_json(slip.body), slip.expires_at, SUBJECT, slip.kind, slip.hash),
+            "UPDATE slip SET body = ?, expires_at = ? WHERE owner = ? AND kind = ? AND hash = ?",
+            (_json(slip.body), slip.expires_at, OWNER, slip.kind, slip.hash),
         )
 
     def drop_slips(self, kind: str, client_id: str | None = None) -> None:
         """Forget the slips of a kind, of one client or of all."""
         self._db.execute(
-            "DELETE FROM slip WHERE subject = ? AND kind = ? AND (? IS NULL OR client_id = ?)",
-            (SUBJECT, kind, client_id, client_id),
+            "DELETE FROM slip WHERE owner = ? AND kind = ? AND (? IS NULL OR client_id = ?)",
+            (OWNER, kind, client_id, client_id),
         )
 
     # Tokens
@@ -148,17 +148,17 @@ class SqliteLedger(SqliteShelf):
         """Remember what replaced a refresh token; the time of its first use stays."""
         self._db.execute(
             "UPDATE refresh SET used_at = coalesce(used_at, ?), successor = ?"
-            " WHERE subject = ? AND hash = ?",
-            (now, successor, SUBJECT, refresh_hash),
+            " WHERE owner = ? AND hash = ?",
+            (now, successor, OWNER, refresh_hash),
         )
 
     def withdraw(self, refresh: Refresh, now: int) -> None:
         """Revoke what was given for a refresh token: its successor and the access token with it."""
         grant_rows.revoke(self._db, "refresh", "hash", str(refresh.successor), now)
         self._db.execute(
-            "UPDATE token INDEXED BY token_family SET revoked_at = ? WHERE subject = ?"
+            "UPDATE token INDEXED BY token_family SET revoked_at = ? WHERE owner = ?"
             " AND family = ? AND created_at >= ? AND revoked_at IS NULL",
-            (now, SUBJECT, refresh.family, refresh.used_at),
+            (now, OWNER, refresh.family, refresh.used_at),
         )
 
     def revoke_family(self, family: str, now: int) -> None:
@@ -202,13 +202,13 @@ class SqliteLedger(SqliteShelf):
     def end_approval(self, grant_id: str | None, package_id: str | None, at: int) -> None:
         """Let a grant or a package with its grants end at a moment that was not known before."""
         for table, column, value in (
-            ("approval", "grant_id", grant_id),
-            ("approval", "package_id", package_id),
+            ("grant", "grant_id", grant_id),
+            ("grant", "package_id", package_id),
             ("package", "package_id", package_id),
         ):
             self._db.execute(
-                f"UPDATE {table} SET expires_at = ? WHERE subject = ? AND {column} = ?",
-                (at, SUBJECT, value),
+                f"UPDATE {table} SET expires_at = ? WHERE owner = ? AND {column} = ?",
+                (at, OWNER, value),
             )
 
     # Care
@@ -216,7 +216,7 @@ class SqliteLedger(SqliteShelf):
     def keep_setting(self, name: str, value: bytes | None) -> None:
         """Keep a value under a name, or forget it."""
         if value is None:
-            self._db.execute("DELETE FROM setting WHERE subject = ? AND name = ?", (SUBJECT, name))
+            self._db.execute("DELETE FROM setting WHERE owner = ? AND name = ?", (OWNER, name))
         else:
             self._insert("setting", "name, value", name, value, verb="INSERT OR REPLACE")
 
@@ -238,18 +238,18 @@ class SqliteLedger(SqliteShelf):
 
     def _delete(self, table: str, keys: str, condition: str, before: int) -> int:
         self._db.execute(
-            f"DELETE FROM {table} WHERE subject = ? AND ({keys}) IN"
-            f" (SELECT {keys} FROM {table} WHERE subject = ? AND {condition} LIMIT {_MOST_SWEPT})",
-            (SUBJECT, SUBJECT, before),
+            f"DELETE FROM {table} WHERE owner = ? AND ({keys}) IN"
+            f" (SELECT {keys} FROM {table} WHERE owner = ? AND {condition} LIMIT {_MOST_SWEPT})",
+            (OWNER, OWNER, before),
         )
         return self._db.changes()
 
     def _end_uncollected(self, now: int) -> None:
         """Revoke approvals whose code nobody came for: no token can ever open them."""
         rows = self._db.execute(
-            "SELECT body FROM slip WHERE subject = ? AND kind IN ('code', 'device')"
+            "SELECT body FROM slip WHERE owner = ? AND kind IN ('code', 'device')"
             " AND used_at IS NULL AND expires_at < ?",
-            (SUBJECT, now),
+            (OWNER, now),
         )
         for (body,) in rows.fetchall():
             approved = orjson.loads(str(body))
@@ -262,10 +262,10 @@ class SqliteLedger(SqliteShelf):
         and not to hear that the owner took one back.
         """
         rows = self._db.execute(
-            "SELECT grant_id, package_id FROM refresh r WHERE subject = ? GROUP BY family"
+            "SELECT grant_id, package_id FROM refresh r WHERE owner = ? GROUP BY family"
             " HAVING COUNT(*) = COUNT(revoked_at) AND NOT EXISTS (SELECT 1 FROM token"
-            " INDEXED BY token_family WHERE subject = r.subject AND family = r.family)",
-            (SUBJECT,),
+            " INDEXED BY token_family WHERE owner = r.owner AND family = r.family)",
+            (OWNER,),
         )
         for grant_id, package_id in rows.fetchall():
             self._revoke_approval(grant_id, package_id, now)

@@ -9,7 +9,7 @@ import orjson
 
 from pdpp.model.grant import Grant, Package
 from pdpp.store.port import Token
-from pdpp.store.sqlite.records.predicate import SUBJECT
+from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.vault import grants as grant_rows
 from pdpp.store.vault import Client, Consent, Refresh, Slip
 
@@ -35,28 +35,28 @@ class SqliteShelf(ABC):
         """Return the connection."""
 
     def _row(self, statement: str, *values: Any) -> tuple[Any, ...] | None:
-        return next(iter(self._db.execute(statement, (SUBJECT, *values)).fetchall()), None)
+        return next(iter(self._db.execute(statement, (OWNER, *values)).fetchall()), None)
 
     def client(self, client_id: str) -> Client | None:
         """Return a client."""
         row = self._row(
-            f"SELECT {CLIENT_COLUMNS} FROM client WHERE subject = ? AND client_id = ?", client_id
+            f"SELECT {CLIENT_COLUMNS} FROM client WHERE owner = ? AND client_id = ?", client_id
         )
         return None if row is None else _client(row)
 
     def clients(self) -> Iterator[Client]:
         """Yield every client the owner approved once, the oldest first."""
         rows = self._db.execute(
-            f"SELECT {CLIENT_COLUMNS} FROM client WHERE subject = ? AND approved_at IS NOT NULL"
+            f"SELECT {CLIENT_COLUMNS} FROM client WHERE owner = ? AND approved_at IS NOT NULL"
             " ORDER BY approved_at, client_id",
-            (SUBJECT,),
+            (OWNER,),
         ).fetchall()
         return map(_client, rows)
 
     def slip(self, kind: str, slip_hash: str) -> Slip | None:
         """Return a slip, used or not, in time or not."""
         row = self._row(
-            f"SELECT {SLIP_COLUMNS} FROM slip WHERE subject = ? AND kind = ? AND hash = ?",
+            f"SELECT {SLIP_COLUMNS} FROM slip WHERE owner = ? AND kind = ? AND hash = ?",
             kind,
             slip_hash,
         )
@@ -68,22 +68,22 @@ class SqliteShelf(ABC):
     def refresh(self, refresh_hash: str) -> Refresh | None:
         """Return a refresh token by its hash."""
         row = self._row(
-            f"SELECT {REFRESH_COLUMNS} FROM refresh WHERE subject = ? AND hash = ?", refresh_hash
+            f"SELECT {REFRESH_COLUMNS} FROM refresh WHERE owner = ? AND hash = ?", refresh_hash
         )
         return None if row is None else Refresh(*row)
 
     def consents(self, client_id: str | None = None) -> Iterator[Consent]:
         """Yield the evidence of approvals, the newest first."""
         rows = self._db.execute(
-            f"SELECT {CONSENT_COLUMNS} FROM consent WHERE subject = ?"
+            f"SELECT {CONSENT_COLUMNS} FROM consent WHERE owner = ?"
             " AND client_id = coalesce(?, client_id) ORDER BY decided_at DESC, consent_id",
-            (SUBJECT, client_id),
+            (OWNER, client_id),
         ).fetchall()
         return map(_consent, rows)
 
     def setting(self, name: str) -> bytes | None:
         """Return a value that was kept under a name."""
-        row = self._row("SELECT value FROM setting WHERE subject = ? AND name = ?", name)
+        row = self._row("SELECT value FROM setting WHERE owner = ? AND name = ?", name)
         return None if row is None else bytes(row[0])
 
     def grant(self, grant_id: str) -> Grant | None:

@@ -2,7 +2,7 @@
 
 A statement for each row would take and leave the interpreter's lock each time, and no other thread
 would come to run in between. A pack knows only its turn in the batch; which numbers that makes, and
-what the shapes of the batch are called, is told once, beside all packs.
+what the field_sets of the batch are called, is told once, beside all packs.
 """
 
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from pdpp.store.cell import CellValue
-from pdpp.store.sqlite.layout import PLACE_BITS
+from pdpp.store.sqlite.numbering import PLACE_BITS
 
 _DIGITS = 9
 _RECORD_FRONT = 3 * _DIGITS
@@ -18,11 +18,11 @@ _WORDS_FRONT = 2 * _DIGITS
 
 NEW_RECORDS = f"""
     INSERT INTO record
-    SELECT :first + turn, :subject, :feed, head ->> 0, :version, head ->> 1, :version, NULL,
-           head ->> 2, :shapes ->> shape, head ->> 3, head ->> 4, data
+    SELECT :first + turn, :owner, :feed, head ->> 0, :version, head ->> 1, :version, NULL,
+           head ->> 2, :field_sets ->> field_set, head ->> 3, head ->> 4, data
     FROM (
       SELECT CAST(substr(front, 1, {_DIGITS}) AS INTEGER) AS turn,
-             CAST(substr(front, {_DIGITS + 1}, {_DIGITS}) AS INTEGER) AS shape,
+             CAST(substr(front, {_DIGITS + 1}, {_DIGITS}) AS INTEGER) AS field_set,
              CAST(substr(value, {_RECORD_FRONT + 1}, size) AS TEXT) AS head,
              substr(value, {_RECORD_FRONT + 1} + size) AS data
       FROM (
@@ -64,10 +64,10 @@ def digits(number: int) -> bytes:
     return b"%9d" % number
 
 
-def pack_record(turn: bytes, shape: int, head: Any, data: bytes) -> bytes:
+def pack_record(turn: bytes, field_set: int, head: Any, data: bytes) -> bytes:
     """Return the row of a record; ``turn`` is in digits, ``head`` is the members of ``Head``."""
     text = orjson.dumps(head)
-    return turn + b"%9d%9d" % (shape, len(text)) + text + data
+    return turn + b"%9d%9d" % (field_set, len(text)) + text + data
 
 
 def pack_words(turn: bytes, place: bytes, words: bytes) -> bytes:
@@ -80,8 +80,8 @@ def turn_of(pack: bytes) -> int:
     return int(pack[:_DIGITS])
 
 
-def shape_of(pack: bytes) -> int:
-    """Return which of the batch's shapes a packed record has."""
+def field_set_of(pack: bytes) -> int:
+    """Return which of the batch's field_sets a packed record has."""
     return int(pack[_DIGITS : 2 * _DIGITS])
 
 

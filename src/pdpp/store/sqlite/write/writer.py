@@ -8,14 +8,14 @@ import apsw
 import orjson
 
 from pdpp.store.cell import CellValue
-from pdpp.store.port import Written, canonical
-from pdpp.store.sqlite.layout import index_row, record_number
-from pdpp.store.sqlite.records.lens import MOVES
-from pdpp.store.sqlite.records.predicate import SUBJECT
-from pdpp.store.sqlite.write.draft import Drafts, blobs_of, words_of
-from pdpp.store.sqlite.write.pack import data_of, head_of, shape_of
-from pdpp.store.sqlite.write.shapes import Shapes
-from pdpp.store.sqlite.write.work import Work
+from pdpp.store.port import WriteResult, canonical
+from pdpp.store.sqlite.numbering import index_row, record_number
+from pdpp.store.sqlite.records.predicate import OWNER
+from pdpp.store.sqlite.records.projection import MOVES
+from pdpp.store.sqlite.write.fieldsets import FieldSets
+from pdpp.store.sqlite.write.pack import data_of, field_set_of, head_of
+from pdpp.store.sqlite.write.prepared import PreparedBatch, blobs_of, words_of
+from pdpp.store.sqlite.write.rows import BatchRows
 
 _MOST_MOVES = 32
 
@@ -23,13 +23,15 @@ _MOST_MOVES = 32
 class BatchWriter:
     """Applies one batch to one feed inside a write transaction."""
 
-    def __init__(self, db: apsw.Connection, drafts: Drafts, shapes: Shapes, now: int) -> None:
+    def __init__(
+        self, db: apsw.Connection, batch: PreparedBatch, field_sets: FieldSets, now: int
+    ) -> None:
         self._db = db
-        self._feed = drafts.feed
-        self._drafts = drafts
-        self._shapes = shapes
+        self._feed = batch.feed
+        self._batch = batch
+        self._field_sets = field_sets
         self._version, first = self._open(now)
-        self._work = Work(drafts.feed, self._version, first)
+        self._work = BatchRows(batch.feed, self._version, first)
 
     def _open(self, now: int) -> tuple[int, int]:
         """Return the version of this batch, and the number of the next new record."""
@@ -40,27 +42,27 @@ class BatchWriter:
         )
         return max(last + 1, now), record_number(self._feed.id, sequence)
 
-    def write(self) -> Written:
+    def write(self) -> WriteResult:
         """Bring each key to its draft, or away where there is none."""
-        drafts = self._drafts
-        stored = self._stored([*drafts.turn_of_key, *drafts.gone])
-        new, changed, deleted = len(drafts.turn_of_key), 0, 0
+        batch = self._batch
+        stored = self._stored([*batch.turn_of_key, *batch.gone])
+        new, changed, deleted = len(batch.turn_of_key), 0, 0
         for key, old in stored.items():
-            turn = drafts.turn_of_key.get(key)
+            turn = batch.turn_of_key.get(key)
             if turn is None:
                 deleted += 1
-                self._remove(key, old, drafts.gone[key])
+                self._remove(key, old, batch.gone[key])
                 continue
             new -= 1
-            drafts.pass_over(turn)
-            if bytes(old[8]) != data_of(drafts.packs[turn]):
+            batch.pass_over(turn)
+            if bytes(old[8]) != data_of(batch.packs[turn]):
                 changed += 1
-                self._update(drafts.packs[turn], old)
+                self._update(batch.packs[turn], old)
         if new or changed or deleted:
-            self._work.carry_out(self._db, self._shape_numbers, drafts)
-            self._close(new - deleted, drafts.turns if new else 0)
-        asked = len(drafts.turn_of_key) + len(drafts.gone)
-        return Written(new, changed, asked - new - changed - deleted, deleted)
+            self._work.apply(self._db, self._field_set_numbers, batch)
+            self._close(new - deleted, batch.turns if new else 0)
+        asked = len(batch.turn_of_key) + len(batch.gone)
+        return WriteResult(new, changed, asked - new - changed - deleted, deleted)
 
     def _close(self, more: int, turns: int) -> None:
         """Count the records, and go on with the numbers after those that this batch may have."""
@@ -73,8 +75,8 @@ class BatchWriter:
     def _stored(self, keys: Iterable[str]) -> dict[str, tuple[Any, ...]]:
         rows = self._db.execute(
             "SELECT key, id, created, emitted, version, stamps, time, cells, data FROM record"
-            " WHERE subject = ? AND feed = ? AND key IN (SELECT value FROM json_each(?))",
-            (SUBJECT, self._feed.id, orjson.dumps(list(keys)).decode()),
+            " WHERE owner = ? AND feed = ? AND key IN (SELECT value FROM json_each(?))",
+            (OWNER, self._feed.id, orjson.dumps(list(keys)).decode()),
         )
         return {row[0]: row for row in rows}
 
@@ -92,7 +94,7 @@ class BatchWriter:
             marks[MOVES] = moves[-_MOST_MOVES:]
             self._leave_ghost(key, time, head.emitted)
         stamp = (created, emitted, self._version, orjson.dumps(marks).decode())
-        row = (number, SUBJECT, self._feed.id, key, *stamp, head.time, self._shape(pack))
+        row = (number, OWNER, self._feed.id, key, *stamp, head.time, self._field_set(pack))
         self._work.changed.append((*row, head.digest, orjson.dumps(head.cells).decode(), text))
         self._swap_cells(key, number, orjson.loads(cells), head.cells)
         self._swap_words(number, words_of(self._feed, before), words_of(self._feed, after))
@@ -108,11 +110,11 @@ class BatchWriter:
         self._leave_ghost(key, time, emitted)
 
     @cached_property
-    def _shape_numbers(self) -> list[int]:
-        return [self._shapes.number(self._db, names) for names in self._drafts.shapes]
+    def _field_set_numbers(self) -> list[int]:
+        return [self._field_sets.number(self._db, names) for names in self._batch.field_sets]
 
-    def _shape(self, pack: bytes) -> int:
-        return self._shape_numbers[shape_of(pack)]
+    def _field_set(self, pack: bytes) -> int:
+        return self._field_set_numbers[field_set_of(pack)]
 
     def _swap_cells(
         self, key: str, number: int, before: list[CellValue], after: list[CellValue] | None
@@ -136,12 +138,12 @@ class BatchWriter:
     ) -> None:
         old, new = set(before), set(after)
         for name, blob_id in old - new:
-            self._work.blobs_gone.append((SUBJECT, blob_id, self._feed.id, name, key))
+            self._work.blobs_gone.append((OWNER, blob_id, self._feed.id, name, key))
         for name, blob_id in new - old:
             self._work.use_blob(key, name, blob_id)
 
     def _leave_ghost(self, key: str, time: int | None, emitted: int) -> None:
-        self._work.ghosts.append((SUBJECT, self._feed.id, self._version, key, time, emitted))
+        self._work.ghosts.append((OWNER, self._feed.id, self._version, key, time, emitted))
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterable[str]:

@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from pdpp.model.errors import ApiError, Overloaded, PdppError
-from pdpp.store.sqlite.trouble import advice, explain
+from pdpp.store.sqlite.failures import advice, explain
 
 FILE = Path("/data/pdpp.sqlite3")
 

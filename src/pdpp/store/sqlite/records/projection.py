@@ -1,4 +1,4 @@
-"""The lens: what a reach shows of a record as it is stored."""
+"""Projection: what a reach shows of a record as it is stored."""
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -9,12 +9,12 @@ import orjson
 from pdpp.store.port import Record
 from pdpp.store.scope import Reach
 
-COLUMNS = "r.key, r.data, r.digest, r.shape, r.created, r.emitted, r.stamps"
+COLUMNS = "r.key, r.data, r.digest, r.field_set, r.created, r.emitted, r.stamps"
 
 Row = tuple[Any, ...]
 """One value that the reader of a record needs beside it, such as its sort value; ``COLUMNS``."""
 
-Shapes = Callable[[int], frozenset[str] | None]
+FieldSetOf = Callable[[int], frozenset[str] | None]
 
 MOVES = ""
 """The member of a record's stamps, no field's name, for the times it was moved away from."""
@@ -37,12 +37,14 @@ def visible_stamp(reach: Reach, created: int, emitted: int, stamps: str) -> tupl
     return latest
 
 
-class Lens:
+class Projector:
     """Builds what one reach shows of rows; most are passed on as they are stored."""
 
-    def __init__(self, reach: Reach, shapes: Shapes, select: frozenset[str] | None = None) -> None:
+    def __init__(
+        self, reach: Reach, field_sets: FieldSetOf, select: frozenset[str] | None = None
+    ) -> None:
         self._reach = reach
-        self._shapes = shapes
+        self._field_sets = field_sets
         self._select = select
         self._plain: dict[int, bool] = {}
 
@@ -55,38 +57,42 @@ class Lens:
         reach, plain = self._reach, self._plain
         return [
             Record(reach, key, data, emitted, digest)
-            if stamps is None and plain.get(shape)
-            else self._adapted(Record(reach, key, data, emitted, digest), shape, created, stamps)
-            for _, key, data, digest, shape, created, emitted, stamps in rows
+            if stamps is None and plain.get(field_set)
+            else self._adapted(
+                Record(reach, key, data, emitted, digest), field_set, created, stamps
+            )
+            for _, key, data, digest, field_set, created, emitted, stamps in rows
         ]
 
-    def _adapted(self, record: Record, shape: int, created: int, stamps: str | None) -> Record:
+    def _adapted(self, record: Record, field_set: int, created: int, stamps: str | None) -> Record:
         """Return what is shown of a record that was changed or is not known to be shown whole."""
-        if shape not in self._plain:
-            self._plain[shape] = self._is_plain(shape)
+        if field_set not in self._plain:
+            self._plain[field_set] = self._is_plain(field_set)
         _, key, data, emitted, digest = record
-        if not self._plain[shape]:
-            data, digest = self._reach.project(data, digest, self._shapes(shape), self._select)
+        if not self._plain[field_set]:
+            data, digest = self._reach.project(
+                data, digest, self._field_sets(field_set), self._select
+            )
         if stamps is not None:
             _, emitted = visible_stamp(self._reach, created, emitted, stamps)
         return Record(self._reach, key, data, emitted, digest)
 
-    def _is_plain(self, shape: int) -> bool:
-        """Tell whether records of a shape are shown whole."""
-        names = self._shapes(shape)
+    def _is_plain(self, field_set: int) -> bool:
+        """Tell whether records of a field_set are shown whole."""
+        names = self._field_sets(field_set)
         wanted = (self._reach.fields, self._select)
         return all(fields is None or (names is not None and names <= fields) for fields in wanted)
 
 
-Lenses = Callable[[Reach, frozenset[str] | None], Lens]
-"""Returns the lens of a reach, with the fields that were asked for."""
+Projectors = Callable[[Reach, frozenset[str] | None], Projector]
+"""Returns the projector of a reach, with the fields that were asked for."""
 
 
-def lenses(shapes: Shapes) -> Lenses:
-    """Return what gives each reach its lens; one that was used lately knows its shapes already."""
+def projectors(field_sets: FieldSetOf) -> Projectors:
+    """Return what gives each reach its projector; one that was used lately knows its field sets."""
 
     @lru_cache(maxsize=4_096)
-    def lens(reach: Reach, select: frozenset[str] | None) -> Lens:
-        return Lens(reach, shapes, select)
+    def projector(reach: Reach, select: frozenset[str] | None) -> Projector:
+        return Projector(reach, field_sets, select)
 
-    return lens
+    return projector

@@ -1,4 +1,4 @@
-"""Work: the rows of one batch, gathered so that each table is written in one go."""
+"""The rows of one batch, gathered so that each table is written in one go."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,17 +9,17 @@ import orjson
 
 from pdpp.store.catalogue import Feed
 from pdpp.store.cell import CellValue
-from pdpp.store.sqlite.layout import turned
-from pdpp.store.sqlite.records.predicate import ABSENT, SUBJECT
+from pdpp.store.sqlite.numbering import turned
+from pdpp.store.sqlite.records.predicate import ABSENT, OWNER
 from pdpp.store.sqlite.search import lengths
-from pdpp.store.sqlite.write.draft import Drafts, Fresh
 from pdpp.store.sqlite.write.pack import NEW_RECORDS, NEW_WORDS, turn_of
+from pdpp.store.sqlite.write.prepared import NewRows, PreparedBatch
 
 _THIRTEEN = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 _NEW_CELLS = """
     INSERT INTO cell
-    SELECT :subject, :feed, held.key, coalesce(held.value, x''), record.key, record.id
+    SELECT :owner, :feed, held.key, coalesce(held.value, x''), record.key, record.id
     FROM record, json_each(record.cells) AS held
     WHERE record.id BETWEEN :first AND :last AND held.type <> 'real'
       AND held.key IN (SELECT value FROM json_each(:places))
@@ -30,7 +30,7 @@ the very value that was written."""
 
 
 @dataclass(slots=True)
-class Work:
+class BatchRows:
     """What is to be written to one feed, as one version; the first new record is ``first``."""
 
     feed: Feed
@@ -52,22 +52,22 @@ class Work:
 
     def cell_key(self, place: int, value: CellValue, key: str) -> tuple[Any, ...]:
         """Return what a cell is found by."""
-        return SUBJECT, self.feed.id, place, ABSENT if value is None else value, key
+        return OWNER, self.feed.id, place, ABSENT if value is None else value, key
 
     def use_blob(self, key: str, name: str, blob_id: str) -> None:
         """Take the use of a blob by a field of a record."""
-        self.blobs.append((SUBJECT, blob_id, self.feed.id, name, key))
+        self.blobs.append((OWNER, blob_id, self.feed.id, name, key))
 
-    def carry_out(self, db: apsw.Connection, shapes: Sequence[int], drafts: Drafts) -> None:
+    def apply(self, db: apsw.Connection, field_sets: Sequence[int], batch: PreparedBatch) -> None:
         """Write the new records of a batch, and everything else that was gathered.
 
-        ``shapes`` are the numbers of the batch's shapes.
+        ``field_sets`` are the numbers of the batch's field_sets.
         """
         self._take_away(db)
-        fresh = drafts.fresh()
+        fresh = batch.fresh()
         if fresh.records:
-            self._insert(db, shapes, fresh)
-            for place, held in drafts.lengths.items():
+            self._insert(db, field_sets, fresh)
+            for place, held in batch.lengths.items():
                 lengths.keep_run(db, turned(self.first) - len(held) + 1, place, held)
         for sql, rows in (
             (f"INSERT OR REPLACE INTO record VALUES {_THIRTEEN}", self.changed),
@@ -85,13 +85,13 @@ class Work:
         for sql, rows in (
             ("DELETE FROM record WHERE id = ?", self.records_gone),
             (
-                "DELETE FROM cell WHERE subject = ? AND feed = ? AND field = ? AND value = ?"
+                "DELETE FROM cell WHERE owner = ? AND feed = ? AND field = ? AND value = ?"
                 " AND key = ?",
                 self.cells_gone,
             ),
             ("DELETE FROM lex WHERE rowid = ?", self.words_gone),
             (
-                "DELETE FROM blob_use WHERE subject = ? AND blob_id = ? AND feed = ? AND field = ?"
+                "DELETE FROM blob_use WHERE owner = ? AND blob_id = ? AND feed = ? AND field = ?"
                 " AND key = ?",
                 self.blobs_gone,
             ),
@@ -101,13 +101,13 @@ class Work:
         if self.words_gone:
             lengths.forget(db, self.words_gone)
 
-    def _insert(self, db: apsw.Connection, shapes: Sequence[int], fresh: Fresh) -> None:
+    def _insert(self, db: apsw.Connection, field_sets: Sequence[int], fresh: NewRows) -> None:
         """Write the new records, their words, and from them their cells in the table's order.
 
         The index takes rows many times faster in order: new ones first, the newest at the front.
         """
-        feed = {"subject": SUBJECT, "feed": self.feed.id, "first": self.first}
-        told = {"version": self.version, "shapes": orjson.dumps(shapes).decode()}
+        feed = {"owner": OWNER, "feed": self.feed.id, "first": self.first}
+        told = {"version": self.version, "field_sets": orjson.dumps(field_sets).decode()}
         db.execute(NEW_RECORDS, {**feed, **told, "packs": apsw.carray(tuple(fresh.records))})
         if fresh.words:
             packs = apsw.carray(tuple(reversed(fresh.words)))

@@ -1,4 +1,4 @@
-"""Inspection: what is wrong with a database and its blobs, found by a look at all of them."""
+"""Integrity: what is wrong with a database and its blobs, found by a look at all of them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,9 +7,9 @@ import apsw
 
 from pdpp.evidence.amount import counted
 from pdpp.store.blobs import BlobFolder
-from pdpp.store.sqlite.records.predicate import SUBJECT
+from pdpp.store.sqlite.failures import DAMAGED
+from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.search import lengths
-from pdpp.store.sqlite.trouble import DAMAGED
 
 
 def problems(db: apsw.Connection, path: Path, blobs: BlobFolder) -> Iterator[str]:
@@ -30,9 +30,9 @@ def _of_pages(db: apsw.Connection, path: Path) -> list[str]:
 def _of_counts(db: apsw.Connection) -> Iterator[str]:
     rows = db.execute(
         "SELECT connection_id, stream, record_count,"
-        " (SELECT count(*) FROM record WHERE subject = feed.subject AND feed = feed.id)"
-        " FROM feed WHERE subject = ?",
-        (SUBJECT,),
+        " (SELECT count(*) FROM record WHERE owner = feed.owner AND feed = feed.id)"
+        " FROM feed WHERE owner = ?",
+        (OWNER,),
     )
     for connection_id, stream, kept, held in rows:
         if kept != held:
@@ -47,7 +47,7 @@ def _of_lengths(db: apsw.Connection) -> Iterator[str]:
 
 
 def _of_blobs(db: apsw.Connection, blobs: BlobFolder) -> Iterator[str]:
-    rows = db.execute("SELECT blob_id, size_bytes FROM blob WHERE subject = ?", (SUBJECT,))
+    rows = db.execute("SELECT blob_id, size_bytes FROM blob WHERE owner = ?", (OWNER,))
     for blob_id, size in rows:
         problem = blobs.problem(blob_id, size)
         if problem is not None:

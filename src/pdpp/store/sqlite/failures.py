@@ -1,4 +1,4 @@
-"""Trouble: what a failure of the disk or of a file means, to who asked and to who can mend it."""
+"""Failures: what a failure of the disk or of a file means, to who asked and to who can mend it."""
 
 import errno
 import logging

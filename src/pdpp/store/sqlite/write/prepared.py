@@ -1,4 +1,4 @@
-"""Drafts: records made ready outside the write lock."""
+"""A prepared batch: records made ready outside the write lock."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -36,7 +36,7 @@ class Use(NamedTuple):
     blob_id: str
 
 
-class Fresh(NamedTuple):
+class NewRows(NamedTuple):
     """Rows of new records, in the order of their turns."""
 
     records: Sequence[bytes]
@@ -45,7 +45,7 @@ class Fresh(NamedTuple):
     uses: Sequence[Use]
 
 
-class Drafts:
+class PreparedBatch:
     """What becomes of each key of one feed: a record, or nothing since it was said to be gone.
 
     A record is made ready at once: while it is still at hand, that costs half as much. Each has a
@@ -63,9 +63,9 @@ class Drafts:
         self.lengths: dict[int, list[int]] = {place: [] for place in feed.lexical.values()}
         self.fractions: list[Fraction] = []
         self.uses: list[Use] = []
-        self.shapes: list[tuple[str, ...]] = []
+        self.field_sets: list[tuple[str, ...]] = []
         self._passed: set[int] = set()
-        self._shape_of: dict[tuple[str, ...], int] = {}
+        self._field_set_of: dict[tuple[str, ...], int] = {}
         self._cells = cells_of(feed.cells)
         consent = feed.stream.consent_time_field
         self._time_place = None if consent is None else feed.cells[consent][0]
@@ -84,9 +84,9 @@ class Drafts:
         """Make a record ready; ``text`` is its canonical JSON where that is at hand already."""
         number = len(self.packs)
         turn = digits(number)
-        shape = self._shape_of.get(names := tuple(data))
-        if shape is None:
-            shape = self._new_shape(names)
+        field_set = self._field_set_of.get(names := tuple(data))
+        if field_set is None:
+            field_set = self._new_field_set(names)
         if text is None:
             text = canonical(data)
         cells = self._cells(data)
@@ -103,7 +103,7 @@ class Drafts:
             self._replace(key)
         self.turn_of_key[key] = number
         head = (key, emitted, time, digest_of(text), cells)
-        self.packs.append(pack_record(turn, shape, head, text))
+        self.packs.append(pack_record(turn, field_set, head, text))
         if self._counted:
             self.fractions += [
                 Fraction(number, key, place, held)
@@ -113,9 +113,9 @@ class Drafts:
         if self.feed.blobs:
             self.uses += [Use(number, key, *named) for named in blobs_of(self.feed, data)]
 
-    def _new_shape(self, names: tuple[str, ...]) -> int:
-        number = self._shape_of[names] = len(self.shapes)
-        self.shapes.append(tuple(sorted(names)))
+    def _new_field_set(self, names: tuple[str, ...]) -> int:
+        number = self._field_set_of[names] = len(self.field_sets)
+        self.field_sets.append(tuple(sorted(names)))
         return number
 
     def drop(self, key: str, emitted: int) -> None:
@@ -136,12 +136,12 @@ class Drafts:
         for lengths in self.lengths.values():
             lengths[turn] = 0
 
-    def fresh(self) -> Fresh:
+    def fresh(self) -> NewRows:
         """Return what makes new records."""
         passed = self._passed
         if not passed:
-            return Fresh(self.packs, self.words, self.fractions, self.uses)
-        return Fresh(
+            return NewRows(self.packs, self.words, self.fractions, self.uses)
+        return NewRows(
             [pack for turn, pack in enumerate(self.packs) if turn not in passed],
             [pack for pack in self.words if turn_of(pack) not in passed],
             [held for held in self.fractions if held.turn not in passed],
@@ -149,7 +149,7 @@ class Drafts:
         )
 
     def lines(self) -> Iterator[Line]:
-        """Yield the lines that the drafts were made from, one for each key."""
+        """Yield the lines that the batch were made from, one for each key."""
         for key, turn in self.turn_of_key.items():
             pack = self.packs[turn]
             yield Line(turn, key, head_of(pack).emitted, orjson.loads(data_of(pack)))
@@ -157,15 +157,15 @@ class Drafts:
             yield Line(number, key, emitted, None)
 
 
-def drafts_of(feed: Feed, lines: Iterable[Line]) -> Drafts:
+def prepare(feed: Feed, lines: Iterable[Line]) -> PreparedBatch:
     """Make lines ready; of one key the last one decides."""
-    drafts = Drafts(feed)
+    batch = PreparedBatch(feed)
     for _, key, emitted, data in lines:
         if data is None:
-            drafts.drop(key, emitted)
+            batch.drop(key, emitted)
         else:
-            drafts.keep(key, emitted, data, None)
-    return drafts
+            batch.keep(key, emitted, data, None)
+    return batch
 
 
 def words_of(feed: Feed, data: Mapping[str, Any]) -> dict[int, str]:

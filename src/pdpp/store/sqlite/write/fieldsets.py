@@ -1,30 +1,30 @@
-"""Shapes: the sets of fields that records have, numbered, so that most records need no parsing."""
+"""Field sets: the sets of fields that records have, numbered, so that most records need no parsing."""
 
 import apsw
 import orjson
 
-from pdpp.store.sqlite.records.predicate import SUBJECT
+from pdpp.store.sqlite.records.predicate import OWNER
 
 UNKNOWN = 0
 _MOST = 10_000
 
 
-class Shapes:
+class FieldSets:
     """Numbers sets of fields and remembers them."""
 
     def __init__(self) -> None:
         self._fields: dict[int, frozenset[str]] = {}
 
     def load(self, db: apsw.Connection) -> None:
-        """Read the shapes another connection may have added."""
+        """Read the field_sets another connection may have added."""
         for number, text in db.execute(
-            "SELECT id, fields FROM shape WHERE subject = ? AND id > ?",
-            (SUBJECT, max(self._fields, default=0)),
+            "SELECT id, fields FROM field_set WHERE owner = ? AND id > ?",
+            (OWNER, max(self._fields, default=0)),
         ):
             self._fields[number] = frozenset(orjson.loads(text))
 
     def fields(self, number: int, db: apsw.Connection) -> frozenset[str] | None:
-        """Return the set of fields of a shape, None where it is not known."""
+        """Return the set of fields of a field_set, None where it is not known."""
         if number == UNKNOWN:
             return None
         found = self._fields.get(number)
@@ -37,12 +37,12 @@ class Shapes:
         """Return the number of a set of sorted names, adding it inside a write transaction."""
         text = orjson.dumps(names).decode()
         row = next(
-            db.execute("SELECT id FROM shape WHERE subject = ? AND fields = ?", (SUBJECT, text)),
+            db.execute("SELECT id FROM field_set WHERE owner = ? AND fields = ?", (OWNER, text)),
             None,
         )
         if row is not None:
             return int(row[0])
-        if db.execute("SELECT count(*) FROM shape").get >= _MOST:
+        if db.execute("SELECT count(*) FROM field_set").get >= _MOST:
             return UNKNOWN
-        db.execute("INSERT INTO shape (subject, fields) VALUES (?, ?)", (SUBJECT, text))
+        db.execute("INSERT INTO field_set (owner, fields) VALUES (?, ?)", (OWNER, text))
         return db.last_insert_rowid()

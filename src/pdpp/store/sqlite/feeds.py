@@ -1,4 +1,4 @@
-"""The registry: declarations, connections and feeds as they are kept, and re-indexing."""
+"""Feeds: declarations, connections and feeds as they are kept, and re-indexing."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -11,10 +11,10 @@ from pdpp.model.errors import Conflict, NotFound
 from pdpp.model.validation import parse_declaration
 from pdpp.store.catalogue import Catalogue, Connection, Feed
 from pdpp.store.cell import cells_of
-from pdpp.store.sqlite.layout import MOST_FEEDS, MOST_PLACES, index_row
-from pdpp.store.sqlite.records.predicate import ABSENT, SUBJECT
+from pdpp.store.sqlite.numbering import MOST_FEEDS, MOST_PLACES, index_row
+from pdpp.store.sqlite.records.predicate import ABSENT, OWNER
 from pdpp.store.sqlite.search import lengths
-from pdpp.store.sqlite.write.draft import blobs_of, words_of
+from pdpp.store.sqlite.write.prepared import blobs_of, words_of
 
 Progress = Callable[[int], None]
 _Places = dict[str, list[Any]]
@@ -30,26 +30,26 @@ def load(db: apsw.Connection, known: Catalogue | None) -> Catalogue:
     parsed = dict(known.revisions) if known is not None else {}
     revisions: dict[str, Declaration] = {}
     for revision, document in db.execute(
-        "SELECT revision, document FROM declaration WHERE subject = ?", (SUBJECT,)
+        "SELECT revision, document FROM declaration WHERE owner = ?", (OWNER,)
     ):
         revisions[revision] = parsed.get(revision) or parse_declaration(orjson.loads(document))
     sources = {
         connector_key: revisions[revision]
         for connector_key, revision in db.execute(
-            "SELECT connector_key, revision FROM source WHERE subject = ?", (SUBJECT,)
+            "SELECT connector_key, revision FROM source WHERE owner = ?", (OWNER,)
         )
     }
     connections = {
         row[0]: Connection(*row)
         for row in db.execute(
-            "SELECT connection_id, connector_key, display_name FROM connection WHERE subject = ?",
-            (SUBJECT,),
+            "SELECT connection_id, connector_key, display_name FROM connection WHERE owner = ?",
+            (OWNER,),
         )
     }
     feeds = {
         (connection_id, stream): _feed(number, connections[connection_id], sources, stream, places)
         for number, connection_id, stream, places in db.execute(
-            "SELECT id, connection_id, stream, places FROM feed WHERE subject = ?", (SUBJECT,)
+            "SELECT id, connection_id, stream, places FROM feed WHERE owner = ?", (OWNER,)
         )
         if stream in sources[connections[connection_id].connector_key].streams
     }
@@ -59,9 +59,7 @@ def load(db: apsw.Connection, known: Catalogue | None) -> Catalogue:
 def catalogue_version(db: apsw.Connection) -> int:
     """Return the number that each change of the catalogue raises."""
     row = next(
-        db.execute(
-            "SELECT value FROM setting WHERE subject = ? AND name = 'catalogue'", (SUBJECT,)
-        ),
+        db.execute("SELECT value FROM setting WHERE owner = ? AND name = 'catalogue'", (OWNER,)),
         None,
     )
     return 0 if row is None else int(row[0])
@@ -100,11 +98,9 @@ def register(
         return
     db.execute(
         "INSERT OR IGNORE INTO declaration VALUES (?, ?, ?, ?, ?)",
-        (SUBJECT, declaration.revision, key, now, orjson.dumps(declaration.document).decode()),
+        (OWNER, declaration.revision, key, now, orjson.dumps(declaration.document).decode()),
     )
-    db.execute(
-        "INSERT OR REPLACE INTO source VALUES (?, ?, ?)", (SUBJECT, key, declaration.revision)
-    )
+    db.execute("INSERT OR REPLACE INTO source VALUES (?, ?, ?)", (OWNER, key, declaration.revision))
     _raise_version(db)
     for connection in _connections_of(db, key):
         _lay_feeds(db, connection, declaration, progress)
@@ -114,8 +110,8 @@ def connect(db: apsw.Connection, connection: Connection) -> None:
     """Add a connection with a feed for each stream of its source, or rename it."""
     row = next(
         db.execute(
-            "SELECT connector_key FROM connection WHERE subject = ? AND connection_id = ?",
-            (SUBJECT, connection.connection_id),
+            "SELECT connector_key FROM connection WHERE owner = ? AND connection_id = ?",
+            (OWNER, connection.connection_id),
         ),
         None,
     )
@@ -128,7 +124,7 @@ def connect(db: apsw.Connection, connection: Connection) -> None:
         )
     db.execute(
         "INSERT OR REPLACE INTO connection VALUES (?, ?, ?, ?)",
-        (SUBJECT, connection.connection_id, connection.connector_key, connection.display_name),
+        (OWNER, connection.connection_id, connection.connector_key, connection.display_name),
     )
     _raise_version(db)
     _lay_feeds(db, connection, parse_declaration(current.document), None)
@@ -145,9 +141,9 @@ def _current(db: apsw.Connection, connector_key: str) -> _Current | None:
     row = next(
         db.execute(
             "SELECT d.revision, d.document FROM source s JOIN declaration d"
-            " ON d.subject = s.subject AND d.revision = s.revision"
-            " WHERE s.subject = ? AND s.connector_key = ?",
-            (SUBJECT, connector_key),
+            " ON d.owner = s.owner AND d.revision = s.revision"
+            " WHERE s.owner = ? AND s.connector_key = ?",
+            (OWNER, connector_key),
         ),
         None,
     )
@@ -157,7 +153,7 @@ def _current(db: apsw.Connection, connector_key: str) -> _Current | None:
 def _raise_version(db: apsw.Connection) -> None:
     db.execute(
         "INSERT OR REPLACE INTO setting VALUES (?, 'catalogue', ?)",
-        (SUBJECT, catalogue_version(db) + 1),
+        (OWNER, catalogue_version(db) + 1),
     )
 
 
@@ -166,8 +162,8 @@ def _connections_of(db: apsw.Connection, connector_key: str) -> list[Connection]
         Connection(*row)
         for row in db.execute(
             "SELECT connection_id, connector_key, display_name FROM connection"
-            " WHERE subject = ? AND connector_key = ?",
-            (SUBJECT, connector_key),
+            " WHERE owner = ? AND connector_key = ?",
+            (OWNER, connector_key),
         )
     ]
 
@@ -182,9 +178,8 @@ def _lay_feeds(
     for stream in declaration.streams.values():
         row = next(
             db.execute(
-                "SELECT id, places FROM feed"
-                " WHERE subject = ? AND connection_id = ? AND stream = ?",
-                (SUBJECT, connection.connection_id, stream.name),
+                "SELECT id, places FROM feed WHERE owner = ? AND connection_id = ? AND stream = ?",
+                (OWNER, connection.connection_id, stream.name),
             ),
             None,
         )
@@ -199,12 +194,12 @@ def _lay_feeds(
             db.execute("UPDATE feed SET places = ? WHERE id = ?", (text, row[0]))
             if after["time"] != before["time"]:
                 db.execute(
-                    "UPDATE ghost SET time = NULL WHERE subject = ? AND feed = ?", (SUBJECT, row[0])
+                    "UPDATE ghost SET time = NULL WHERE owner = ? AND feed = ?", (OWNER, row[0])
                 )
                 db.execute(
                     "UPDATE record SET stamps = json_remove(stamps, '$.\"\"')"
-                    " WHERE subject = ? AND feed = ? AND stamps IS NOT NULL",
-                    (SUBJECT, row[0]),
+                    " WHERE owner = ? AND feed = ? AND stamps IS NOT NULL",
+                    (OWNER, row[0]),
                 )
             sources = {declaration.connector_key: declaration}
             _reindex(db, _feed(row[0], connection, sources, stream.name, text), before, progress)
@@ -212,8 +207,8 @@ def _lay_feeds(
 
 def _add_feed(db: apsw.Connection, connection: Connection, stream: Stream, places: str) -> None:
     db.execute(
-        "INSERT INTO feed (subject, connection_id, stream, places) VALUES (?, ?, ?, ?)",
-        (SUBJECT, connection.connection_id, stream.name, places),
+        "INSERT INTO feed (owner, connection_id, stream, places) VALUES (?, ?, ?, ?)",
+        (OWNER, connection.connection_id, stream.name, places),
     )
     if db.last_insert_rowid() >= MOST_FEEDS:
         raise Conflict("This store holds as many streams as it can.")
@@ -258,7 +253,7 @@ def _reindex(db: apsw.Connection, feed: Feed, before: _Places, progress: Progres
         if place >= len(lexical) or lexical[place] != name
     }
     for table in ("cell", "blob_use"):
-        db.execute(f"DELETE FROM {table} WHERE subject = ? AND feed = ?", (SUBJECT, feed.id))
+        db.execute(f"DELETE FROM {table} WHERE owner = ? AND feed = ?", (OWNER, feed.id))
     done = 0
     for rows in _chunks(db, feed.id):
         _rewrite(db, feed, rows, stale, fresh)
@@ -280,8 +275,8 @@ def _rewrite(
         records.append((orjson.dumps(values).decode(), time, number))
         for place, _ in feed.cells.values():
             held = ABSENT if values[place] is None else values[place]
-            cells.append((SUBJECT, feed.id, place, held, key, number))
-        blobs += [(SUBJECT, b, feed.id, name, key) for name, b in blobs_of(feed, record)]
+            cells.append((OWNER, feed.id, place, held, key, number))
+        blobs += [(OWNER, b, feed.id, name, key) for name, b in blobs_of(feed, record)]
         gone += [(index_row(number, place),) for place in stale]
         words += [
             (index_row(number, place), text)
@@ -301,9 +296,9 @@ def _chunks(db: apsw.Connection, feed: int) -> Iterable[list[_Row]]:
     last = -1
     while rows := list(
         db.execute(
-            "SELECT id, key, data FROM record WHERE subject = ? AND feed = ? AND id > ?"
+            "SELECT id, key, data FROM record WHERE owner = ? AND feed = ? AND id > ?"
             " ORDER BY id LIMIT ?",
-            (SUBJECT, feed, last, _CHUNK),
+            (OWNER, feed, last, _CHUNK),
         )
     ):
         yield rows

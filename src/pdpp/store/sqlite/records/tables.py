@@ -1,0 +1,125 @@
+"""The tables of declarations, connections, records and blobs.
+
+Every table begins with the owner, so that one file can hold the records of several people.
+"""
+
+TABLES = """
+CREATE TABLE owner (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE
+);
+INSERT INTO owner VALUES (1, 'owner');
+
+CREATE TABLE setting (
+  owner INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  value NOT NULL,
+  PRIMARY KEY (owner, name)
+) WITHOUT ROWID;
+
+CREATE TABLE declaration (
+  owner INTEGER NOT NULL,
+  revision TEXT NOT NULL,
+  connector_key TEXT NOT NULL,
+  registered_at INTEGER NOT NULL,
+  document TEXT NOT NULL,
+  PRIMARY KEY (owner, revision)
+) WITHOUT ROWID;
+
+CREATE TABLE source (
+  owner INTEGER NOT NULL,
+  connector_key TEXT NOT NULL,
+  revision TEXT NOT NULL,
+  PRIMARY KEY (owner, connector_key)
+) WITHOUT ROWID;
+
+CREATE TABLE connection (
+  owner INTEGER NOT NULL,
+  connection_id TEXT NOT NULL,
+  connector_key TEXT NOT NULL,
+  display_name TEXT NOT NULL,
+  PRIMARY KEY (owner, connection_id)
+) WITHOUT ROWID;
+
+-- One stream of one connection. `places` says which field each place of a record's cells and each
+-- place of the word index belongs to.
+CREATE TABLE feed (
+  id INTEGER PRIMARY KEY,
+  owner INTEGER NOT NULL,
+  connection_id TEXT NOT NULL,
+  stream TEXT NOT NULL,
+  places TEXT NOT NULL,
+  record_count INTEGER NOT NULL DEFAULT 0,
+  version INTEGER NOT NULL DEFAULT 0,
+  next_sequence INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (owner, connection_id, stream)
+);
+
+-- The sets of fields that records have, so that most records can be shown without parsing them.
+CREATE TABLE field_set (
+  id INTEGER PRIMARY KEY,
+  owner INTEGER NOT NULL,
+  fields TEXT NOT NULL,
+  UNIQUE (owner, fields)
+);
+
+-- `id` is the feed and a sequence. `created` and `emitted` belong to the first write; `stamps`
+-- holds, for each field that changed later, the version and emission that changed it, and the
+-- times the record was moved away from.
+CREATE TABLE record (
+  id INTEGER PRIMARY KEY,
+  owner INTEGER NOT NULL,
+  feed INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  created INTEGER NOT NULL,
+  emitted INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  stamps TEXT,
+  time INTEGER,
+  field_set INTEGER NOT NULL,
+  digest TEXT NOT NULL,
+  cells TEXT NOT NULL,
+  data BLOB NOT NULL
+);
+CREATE UNIQUE INDEX record_key ON record (owner, feed, key);
+CREATE INDEX record_version ON record (owner, feed, version, key);
+
+-- One typed value per record and indexed field; an absent value is the empty blob.
+CREATE TABLE cell (
+  owner INTEGER NOT NULL,
+  feed INTEGER NOT NULL,
+  field INTEGER NOT NULL,
+  value NOT NULL,
+  key TEXT NOT NULL,
+  record INTEGER NOT NULL,
+  PRIMARY KEY (owner, feed, field, value, key)
+) WITHOUT ROWID;
+
+-- A record that left the time it was consented by, or was deleted: `time` is where it had been.
+CREATE TABLE ghost (
+  owner INTEGER NOT NULL,
+  feed INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  time INTEGER,
+  emitted INTEGER NOT NULL,
+  PRIMARY KEY (owner, feed, version, key)
+) WITHOUT ROWID;
+
+CREATE TABLE blob (
+  owner INTEGER NOT NULL,
+  blob_id TEXT NOT NULL,
+  media_type TEXT NOT NULL,
+  size_bytes INTEGER NOT NULL,
+  PRIMARY KEY (owner, blob_id)
+) WITHOUT ROWID;
+
+CREATE TABLE blob_use (
+  owner INTEGER NOT NULL,
+  blob_id TEXT NOT NULL,
+  feed INTEGER NOT NULL,
+  field TEXT NOT NULL,
+  key TEXT NOT NULL,
+  PRIMARY KEY (owner, blob_id, feed, field, key)
+) WITHOUT ROWID;
+"""
