@@ -30,8 +30,9 @@ def test_a_killed_creation_leaves_no_store_or_a_whole_one(ram_path: Path) -> Non
     created: set[bool] = set()
     for number in range(ROUNDS):
         here = ram_path / str(number)
-        # Each write is the last one once; after that the process ends at any moment.
-        end = Doom(write=number + 1) if number < writes else doom(chance, writes, 1, 0.03)
+        # The last write is any of them, from the first to the last; or the process ends between.
+        write = 1 + number * writes // ROUNDS
+        end = Doom(write=write) if number % 5 else doom(chance, writes, 1, 0.03)
         secrets = killed(end, create, here)
         created.add((here / FILE_NAME).exists())
         store = open_store(here)

@@ -1,4 +1,4 @@
-"""Field sets: the sets of fields that records have, numbered, so that most records need no parsing."""
+"""Field sets: the fields that records have, numbered, so that most records need no parsing."""
 
 import apsw
 import orjson
