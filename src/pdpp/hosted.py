@@ -13,11 +13,11 @@ from pdpp.authz.client import READ_SCOPE
 from pdpp.authz.principal import Gate, Principal
 from pdpp.evidence.budget import json_length
 from pdpp.mcp.kernel import Context, rpc
-from pdpp.mcp.kernel.http import Endpoint, Receive, Refusal, Scope, Send
-from pdpp.mcp.reading.client import Codec, ResourceClient
-from pdpp.mcp.reading.facts import Facts
-from pdpp.mcp.reading.reading import Child, Reading
-from pdpp.mcp.reading.transport import App, InProcess
+from pdpp.mcp.kernel.http import HttpRefusal, McpEndpoint, Receive, Scope, Send
+from pdpp.mcp.reading.field_facts import FieldFacts
+from pdpp.mcp.reading.reader import ChildGrant, GrantReader
+from pdpp.mcp.reading.resource_client import JsonCodec, ResourceClient
+from pdpp.mcp.reading.transport import App, InProcessTransport
 from pdpp.mcp.server import make_kernel
 from pdpp.model.errors import AuthenticationError, OwnerTokenRefused, PdppError
 from pdpp.model.instant import Clock
@@ -61,19 +61,21 @@ class Memory(OrderedDict[K, V]):
 def hosted_endpoint(app: App, service: Service) -> App:
     """Return the endpoint that serves the six tools over an application's own ``/v1``."""
     origin = service.settings.origin
-    transports: Memory[str, InProcess] = Memory()
-    memory: Memory[tuple[str, str, str], Facts] = Memory()
+    transports: Memory[str, InProcessTransport] = Memory()
+    memory: Memory[tuple[str, str, str], FieldFacts] = Memory()
 
-    def reading_of(context: Context) -> Reading:
+    def reader_of(context: Context) -> GrantReader:
         visitor: Visitor = context.principal
         transport = transports.get(visitor.origin)
         if transport is None:
-            transport = transports[visitor.origin] = InProcess(app, visitor.origin, {INNER: True})
-        return make_reading(transport, memory, visitor, service.clock)
+            transport = transports[visitor.origin] = InProcessTransport(
+                app, visitor.origin, {INNER: True}
+            )
+        return make_reader(transport, memory, visitor, service.clock)
 
     icons = [{"src": origin + ICON_PATH, "mimeType": "image/svg+xml", "sizes": ["any"]}]
-    endpoint = Endpoint(
-        make_kernel(reading_of, icons),
+    endpoint = McpEndpoint(
+        make_kernel(reader_of, icons),
         allowed_hosts={*(f"{name}:*" for name in LOOPBACK), *LOOPBACK, urlsplit(origin).netloc},
         allowed_origins={origin, *(f"http://{name}:*" for name in LOOPBACK)},
         authenticate=Door(service.gate, service.settings).admit,
@@ -129,7 +131,7 @@ class Door:
         return Visitor(given.partition(" ")[2].strip(), principal, origin)
 
 
-def _refusal(error: PdppError, origin: str) -> Refusal:
+def _refusal(error: PdppError, origin: str) -> HttpRefusal:
     headers: dict[str, str] = {}
     if isinstance(error, AuthenticationError):
         metadata = f"{origin}{METADATA_PATH}{MCP_PATH}"
@@ -138,43 +140,43 @@ def _refusal(error: PdppError, origin: str) -> Refusal:
             "www-authenticate": f'Bearer resource_metadata="{metadata}", scope="{READ_SCOPE}"',
             "link": f'<{origin}{ICON_PATH}>; rel="icon"; type="image/svg+xml"',
         }
-    return Refusal(error.status, error.body("mcp"), headers)
+    return HttpRefusal(error.status, error.body("mcp"), headers)
 
 
-def make_reading(
-    transport: InProcess,
-    memory: Memory[tuple[str, str, str], Facts],
+def make_reader(
+    transport: InProcessTransport,
+    memory: Memory[tuple[str, str, str], FieldFacts],
     visitor: Visitor,
     clock: Clock,
-) -> Reading:
+) -> GrantReader:
     """Return a visitor's way to the records: one grant, or the grants of a package."""
     principal = visitor.principal
     client = ResourceClient(transport, visitor.bearer, codec=_CODEC)
-    reading = Reading(client, memory, principal.binding)
+    reader = GrantReader(client, memory, principal.binding)
     if principal.package is not None:
         now = clock()
         children = [
             child for found in principal.children if (child := _child(found, now)) is not None
         ]
-        reading.children = sorted(children, key=lambda c: (c.connector_key, c.connection_id))
-        reading.client_of = lambda child: ResourceClient(
+        reader.children = sorted(children, key=lambda c: (c.connector_key, c.connection_id))
+        reader.client_of = lambda child: ResourceClient(
             transport, visitor.bearer, child.grant_id, _CODEC
         )
-    return reading
+    return reader
 
 
-def _child(principal: Principal, now: int) -> Child | None:
+def _child(principal: Principal, now: int) -> ChildGrant | None:
     child, problem = _facts(principal), principal.problem(now)
     return child if child is None or problem is None else child._replace(problem=problem.code)
 
 
 @lru_cache(maxsize=1_024)
-def _facts(principal: Principal) -> Child | None:
+def _facts(principal: Principal) -> ChildGrant | None:
     """Return what a grant of a package opens, None where that is nothing."""
     if principal.grant is None or not principal.reaches:
         return None
     connection = principal.reaches[0].feed.connection
-    return Child(
+    return ChildGrant(
         principal.grant.id,
         connection.connection_id,
         connection.connector_key,
@@ -198,7 +200,7 @@ def _length(value: object) -> int:
         return json_length(value)
 
 
-_CODEC = Codec(orjson.loads, _length)
+_CODEC = JsonCodec(orjson.loads, _length)
 
 
 def metadata(origin: str) -> Mapping[str, dict[str, Any]]:

@@ -22,9 +22,9 @@ from tests.serving import UNLIMITED, grant, seeded_store
 
 from pdpp.app import make_app
 from pdpp.evidence.handle import Handle, WindowHandle, parse_window_uri, record_uri, window_uri
-from pdpp.mcp.reading.client import ResourceClient
-from pdpp.mcp.reading.reading import Reading
-from pdpp.mcp.reading.transport import InProcess, Reply
+from pdpp.mcp.reading.reader import GrantReader
+from pdpp.mcp.reading.resource_client import ResourceClient
+from pdpp.mcp.reading.transport import InProcessTransport, Reply
 from pdpp.store.port import Store
 
 LETTER = "cin_home/messages:m-invoice-4471"
@@ -51,7 +51,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 class Liar:
     """A way to a real server whose answers are changed on their way back."""
 
-    def __init__(self, inner: InProcess) -> None:
+    def __init__(self, inner: InProcessTransport) -> None:
         self.origin = inner.origin
         self.changes: Sequence[Edit] = ()
         self._inner = inner
@@ -72,13 +72,13 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 @pytest.fixture(scope="module")
 def liar(store: Store) -> Liar:
-    return Liar(InProcess(make_app(store, UNLIMITED), "http://127.0.0.1:7377"))
+    return Liar(InProcessTransport(make_app(store, UNLIMITED), "http://127.0.0.1:7377"))
 
 
 @pytest.fixture(scope="module")
 def wire(store: Store, liar: Liar) -> Iterator[KernelWire]:
     token = grant(store)
-    made = KernelWire(lambda: Reading(ResourceClient(liar, token), {}, "key"))
+    made = KernelWire(lambda: GrantReader(ResourceClient(liar, token), {}, "key"))
     yield made
     made.close()
 

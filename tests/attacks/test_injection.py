@@ -31,7 +31,7 @@ from tests.serving import grant, planted_store, put
 
 from pdpp.evidence.fence import HIDDEN, quote
 from pdpp.evidence.handle import Handle, WindowHandle, record_uri, stream_uri, window_uri
-from pdpp.mcp.drawing.spelling import label, plain, word
+from pdpp.mcp.drawing.escaping import label, plain, word
 
 KIDS = "2. kids {} · x"
 READS: list[tuple[str, dict[str, Any]]] = [

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpp.evidence.analyse import Phrase, find, parse_query
-from pdpp.evidence.window import MAX_AROUND, MAX_LIMIT, Window, match_window, slice_window
+from pdpp.evidence.window import MAX_AROUND, MAX_LIMIT, TextWindow, match_window, slice_window
 from pdpp.model.errors import InvalidWindow
 
 from .texts import TEXT
@@ -36,7 +36,7 @@ def test_reading_on_gives_the_whole_text_once(text: str, limit: int) -> None:
 
 def test_a_window_past_the_end_is_empty_and_shows_the_way_back() -> None:
     window = slice_window("abcdef", 10, 4)
-    assert window == Window("", 6, 6, 6, 4)
+    assert window == TextWindow("", 6, 6, 6, 4)
     assert window.previous_offset_chars == 2
     assert not window.has_more
     assert not window.complete

@@ -13,7 +13,7 @@ from tests.house.materials import BILL, bill
 from pdpp.cli.program import program
 from pdpp.configuration.effective import CONFIG_VARIABLE
 from pdpp.configuration.table import FILE_NAME, GROUPS, Setting
-from pdpp.mcp.tools.argument import Argument, Form, call_text
+from pdpp.mcp.tools.argument import Argument, ArgumentType, call_text
 from pdpp.mcp.tools.definition import SIGNATURES, definition
 
 ROOT = Path(__file__).parents[2]
@@ -111,17 +111,17 @@ def _argument(argument: Argument) -> str:
 def _taken(argument: Argument) -> str:
     if argument.choices:
         return ", ".join(f"`{choice}`" for choice in argument.choices)
-    if argument.form is Form.INTEGER:
+    if argument.form is ArgumentType.INTEGER:
         upper = "" if argument.most is None else f" to {argument.most:,}"
         return f"a whole number from {argument.least}{upper}"
     return _FORMS[argument.form]
 
 
 _FORMS = {
-    Form.TEXT: "text",
-    Form.LIST: "a list of names",
-    Form.FILTER: "an object: a value or a range for each field",
-    Form.LIMITS: "an object: a whole number for each relation",
+    ArgumentType.TEXT: "text",
+    ArgumentType.LIST: "a list of names",
+    ArgumentType.FILTER: "an object: a value or a range for each field",
+    ArgumentType.LIMITS: "an object: a whole number for each relation",
 }
 
 

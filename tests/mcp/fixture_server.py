@@ -192,10 +192,10 @@ def kernel() -> Kernel:
 def serve_http() -> None:
     import uvicorn
 
-    from pdpp.mcp.kernel.http import Endpoint
+    from pdpp.mcp.kernel.http import McpEndpoint
 
     hosts = ["localhost:*", "127.0.0.1:*"]
-    endpoint = Endpoint(
+    endpoint = McpEndpoint(
         kernel(), allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts]
     )
     listener = socket.create_server(("127.0.0.1", 0))

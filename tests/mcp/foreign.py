@@ -13,9 +13,9 @@ from starlette.routing import Route
 from tests.mcp.host import Host, KernelWire
 from tests.serving import Running, running
 
-from pdpp.mcp.reading.client import ResourceClient
-from pdpp.mcp.reading.reading import Reading
-from pdpp.mcp.reading.transport import Network
+from pdpp.mcp.reading.reader import GrantReader
+from pdpp.mcp.reading.resource_client import ResourceClient
+from pdpp.mcp.reading.transport import NetworkTransport
 
 BODY = "Nothing but plain words about a heron by the ferry. " * 400
 RECORDS: dict[str, dict[str, Any]] = {
@@ -148,8 +148,8 @@ class Foreign:
 @contextmanager
 def host_of(url: str, timeout: float = 10.0) -> Iterator[Host]:
     """Return a host of the adapter over the network."""
-    network = Network(url, timeout=timeout)
-    reading = Reading(ResourceClient(network, "secret-token"), {}, url)
+    network = NetworkTransport(url, timeout=timeout)
+    reading = GrantReader(ResourceClient(network, "secret-token"), {}, url)
     wire = KernelWire(lambda: reading)
     try:
         yield Host(wire)

@@ -21,11 +21,11 @@ from pdpp.app import make_app
 from pdpp.authz.principal import Gate
 from pdpp.authz.selection import Selection, make_package, resolve
 from pdpp.evidence.text import json_text
-from pdpp.hosted import Memory, Visitor, make_reading
-from pdpp.mcp.drawing.spelling import plain
+from pdpp.hosted import Memory, Visitor, make_reader
+from pdpp.mcp.drawing.escaping import plain
 from pdpp.mcp.kernel import rpc
-from pdpp.mcp.reading.reading import Reading
-from pdpp.mcp.reading.transport import InProcess, Reply, Transport
+from pdpp.mcp.reading.reader import GrantReader
+from pdpp.mcp.reading.transport import InProcessTransport, Reply, Transport
 from pdpp.mcp.server import make_kernel
 from pdpp.mcp.tools.definition import definition
 from pdpp.model import instant
@@ -142,8 +142,8 @@ class Recording:
 class KernelWire:
     """The adapter in this process."""
 
-    def __init__(self, reading_of: Callable[[], Reading]) -> None:
-        self._kernel = make_kernel(lambda _: reading_of())
+    def __init__(self, reader_of: Callable[[], GrantReader]) -> None:
+        self._kernel = make_kernel(lambda _: reader_of())
         self._loop = asyncio.Runner()
         self._ids = count(1)
 
@@ -187,7 +187,7 @@ class Inside:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.transport = Recording(InProcess(make_app(store, UNLIMITED), ORIGIN))
+        self.transport = Recording(InProcessTransport(make_app(store, UNLIMITED), ORIGIN))
         self._gate = Gate(store, instant.now)
         self._wires: list[KernelWire] = []
 
@@ -195,11 +195,13 @@ class Inside:
         """Return a host under a token."""
         memory: Memory[Any, Any] = Memory()
 
-        def reading_of() -> Reading:
+        def reader_of() -> GrantReader:
             visitor = Visitor(token, self._gate.admit(f"Bearer {token}"))
-            return make_reading(cast(InProcess, self.transport), memory, visitor, instant.now)
+            return make_reader(
+                cast(InProcessTransport, self.transport), memory, visitor, instant.now
+            )
 
-        wire = KernelWire(reading_of)
+        wire = KernelWire(reader_of)
         self._wires.append(wire)
         return Host(wire)
 

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, unquote
 import pytest
 from starlette.types import ASGIApp
 
-from pdpp.mcp.reading.transport import InProcess, Reply
+from pdpp.mcp.reading.transport import InProcessTransport, Reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +56,17 @@ class Recorder:
     @contextmanager
     def in_process(self) -> Iterator[None]:
         """Note what the hosted endpoint reads while the block lasts."""
-        plain: Callable[[InProcess, str, str, Mapping[str, str]], Awaitable[Reply]]
-        plain = InProcess.send
+        plain: Callable[[InProcessTransport, str, str, Mapping[str, str]], Awaitable[Reply]]
+        plain = InProcessTransport.send
 
         async def send(
-            transport: InProcess, method: str, target: str, headers: Mapping[str, str]
+            transport: InProcessTransport, method: str, target: str, headers: Mapping[str, str]
         ) -> Reply:
             self.note(method, target, {k.lower(): v for k, v in headers.items()})
             return await plain(transport, method, target, headers)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(InProcess, "send", send)
+            patch.setattr(InProcessTransport, "send", send)
             yield
 
     @contextmanager

@@ -15,7 +15,7 @@ from tests.mcp.shelf import NOTES
 from tests.mcp.sight import object_calls, text_calls
 from tests.serving import grant, planted_store
 
-from pdpp.mcp.tools.argument import Form
+from pdpp.mcp.tools.argument import ArgumentType
 from pdpp.mcp.tools.definition import SIGNATURES, definition
 from pdpp.model.errors import InvalidRequest
 
@@ -29,11 +29,11 @@ VALID: dict[str, dict[str, Any]] = {
     "fetch": {"id": ID},
     "read_record_field": FIELD,
 }
-WRONG: dict[Form, list[Any]] = {
-    Form.TEXT: [1, True, [], {}, "", ["x"], 1.5, "\x00", "x" * 17_000, "\ud800"],
-    Form.INTEGER: ["1", 1.5, True, [], {}, -1, 10**20],
-    Form.LIST: ["a", {}, [], [1], [""], ["a,b"], ["a[]"], [None], ["x"] * 101, 5],
-    Form.FILTER: [
+WRONG: dict[ArgumentType, list[Any]] = {
+    ArgumentType.TEXT: [1, True, [], {}, "", ["x"], 1.5, "\x00", "x" * 17_000, "\ud800"],
+    ArgumentType.INTEGER: ["1", 1.5, True, [], {}, -1, 10**20],
+    ArgumentType.LIST: ["a", {}, [], [1], [""], ["a,b"], ["a[]"], [None], ["x"] * 101, 5],
+    ArgumentType.FILTER: [
         "a=b",
         "",
         [],
@@ -54,7 +54,7 @@ WRONG: dict[Form, list[Any]] = {
         {"a": {"gte": {"lt": 1}}},
         {"a": [1, 2]},
     ],
-    Form.LIMITS: [
+    ArgumentType.LIMITS: [
         "a=1",
         {},
         [],

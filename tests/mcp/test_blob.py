@@ -9,8 +9,8 @@ from tests.mcp.sight import SIGHTS, see
 from tests.serving import keep, put
 
 from pdpp.evidence.handle import blob_uri
-from pdpp.mcp import blob
-from pdpp.mcp.drawing.problem import problem_result
+from pdpp.mcp.drawing.error import error_result
+from pdpp.mcp.reading import blob
 from pdpp.model.errors import UnknownField
 
 
@@ -98,7 +98,7 @@ def test_a_blob_is_named_by_its_id_alone(
 
 def test_an_error_about_a_blob_names_no_stream() -> None:
     error = UnknownField("There is none.", param="field")
-    found = problem_result("read_record_field", {"id": blob_uri("x")}, error)
+    found = error_result("read_record_field", {"id": blob_uri("x")}, error)
     assert found["structuredContent"]["next"] == [{"tool": "schema", "arguments": {}}]
 
 

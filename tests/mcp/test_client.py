@@ -17,21 +17,21 @@ from pdpp.authz.token import TokenKind, mint
 from pdpp.evidence.budget import json_length
 from pdpp.evidence.compact import compact_schema
 from pdpp.evidence.handle import Handle
-from pdpp.mcp.drawing.problem import problem_result
+from pdpp.mcp.drawing.error import error_result
 from pdpp.mcp.kernel import rpc
-from pdpp.mcp.reading.client import (
-    Answer,
+from pdpp.mcp.reading.field_facts import NO_FACTS, FieldFacts
+from pdpp.mcp.reading.package_cursor import MOST_CURSOR_CHARS, ChildPosition, PackageCursor
+from pdpp.mcp.reading.reader import ChildGrant, GrantReader, ambiguous
+from pdpp.mcp.reading.resource_client import (
     ResourceClient,
+    ServerAnswer,
     ServerError,
     ServerUnreachable,
     hits_of,
     target,
 )
-from pdpp.mcp.reading.facts import NO_FACTS, Facts
-from pdpp.mcp.reading.found import found_in
-from pdpp.mcp.reading.place import MOST_CURSOR_CHARS, Place, Seal
-from pdpp.mcp.reading.reading import Child, Reading, ambiguous
-from pdpp.mcp.reading.transport import InProcess, Network, Reply, Unreachable
+from pdpp.mcp.reading.results import results_of
+from pdpp.mcp.reading.transport import InProcessTransport, NetworkTransport, Reply, Unreachable
 from pdpp.model.errors import (
     AmbiguousConnection,
     CursorExpired,
@@ -59,7 +59,7 @@ class Canned:
         self.sent: list[tuple[str, str, Mapping[str, str]]] = []
 
     async def send(self, method: str, target: str, headers: Mapping[str, str]) -> Reply:
-        """Answer."""
+        """ServerAnswer."""
         self.sent.append((method, target, headers))
         return self.reply
 
@@ -143,7 +143,7 @@ def test_no_hits_are_none(body: dict[str, Any]) -> None:
 
 
 def test_the_network_speaks_tls_where_the_address_says_so() -> None:
-    network = Network("https://127.0.0.1:1/base/")
+    network = NetworkTransport("https://127.0.0.1:1/base/")
     with pytest.raises(Unreachable, match=re.escape("https://127.0.0.1:1/base cannot be reached")):
         asyncio.run(network.send("GET", "/v1/schema", {}))
     network.close()
@@ -160,7 +160,9 @@ def test_in_process_the_application_is_asked_as_over_the_network() -> None:
         await send({"type": "http.response.body", "body": b"a", "more_body": True})
         await send({"type": "http.response.body", "body": b"b"})
 
-    reply = asyncio.run(InProcess(app, f"{ORIGIN}/").send("GET", "/v1/a%20b?q=%C3%BC", {"X": "y"}))
+    reply = asyncio.run(
+        InProcessTransport(app, f"{ORIGIN}/").send("GET", "/v1/a%20b?q=%C3%BC", {"X": "y"})
+    )
     assert reply == Reply(201, {"content-type": "text/plain"}, b"ab")
     assert asked[0]["path"] == "/v1/a b"
     assert asked[0]["raw_path"] == b"/v1/a%20b"
@@ -171,12 +173,12 @@ def test_in_process_the_application_is_asked_as_over_the_network() -> None:
 # Readings
 
 
-def reading(**more: Any) -> Reading:
-    return Reading(ResourceClient(Canned(), "t"), {}, "key", **more)
+def reading(**more: Any) -> GrantReader:
+    return GrantReader(ResourceClient(Canned(), "t"), {}, "key", **more)
 
 
-def child(id: str, problem: str | None = None) -> Child:
-    return Child(f"grt_{id}", id, "shelf", f"Name {id}", frozenset({"notes"}), problem)
+def child(id: str, problem: str | None = None) -> ChildGrant:
+    return ChildGrant(f"grt_{id}", id, "shelf", f"Name {id}", frozenset({"notes"}), problem)
 
 
 def test_a_reading_of_several_grants_goes_the_way_of_one() -> None:
@@ -218,7 +220,7 @@ def test_the_compact_schema_of_a_compact_schema_is_itself() -> None:
 
 def test_a_cancelled_request_reads_nothing_more() -> None:
     canned, cancelled = Canned(200, {"a": 1}), threading.Event()
-    shared = Reading(ResourceClient(canned, "t"), {}, "key")
+    shared = GrantReader(ResourceClient(canned, "t"), {}, "key")
     own = shared.until(cancelled)
     assert asyncio.run(own.get(["schema"], {})).body == {"a": 1}
     cancelled.set()
@@ -244,7 +246,7 @@ HITS = [{"id": f"c/s:{number}"} for number in range(3)]
 def test_a_page_is_cut_where_the_server_told_a_cursor(url: str, following: str) -> None:
     meta = {"count": {"kind": "exact", "value": 3}}
     body = {"object": "list", "url": url, "data": HITS, "has_more": False, "meta": meta}
-    found = found_in(Answer(body, None, None, ["C1", "C2", "C3"]), 3)
+    found = results_of(ServerAnswer(body, None, None, ["C1", "C2", "C3"]), 3)
     assert found.first(3) is body
     assert found.first(2) == {
         **body,
@@ -257,13 +259,15 @@ def test_a_page_is_cut_where_the_server_told_a_cursor(url: str, following: str) 
 
 @pytest.mark.parametrize("cursors", [[], ["C3"], ["C1", "C2", "C3", "C4"]])
 def test_a_page_is_not_cut_after_a_hit_whose_cursor_was_not_told(cursors: list[str]) -> None:
-    found = found_in(Answer({"data": HITS}, None, None, cursors), 3)
+    found = results_of(ServerAnswer({"data": HITS}, None, None, cursors), 3)
     assert found.first(2) is None
     assert found.first(3) == {"data": HITS}
 
 
 def test_cursors_are_those_after_the_last_hits() -> None:
-    found = found_in(Answer({"data": HITS, "url": "/v1/search?q=a"}, None, None, ["C2", "C3"]), 3)
+    found = results_of(
+        ServerAnswer({"data": HITS, "url": "/v1/search?q=a"}, None, None, ["C2", "C3"]), 3
+    )
     cut = found.first(2)
     assert cut is not None
     assert (cut["data"], cut["next_cursor"]) == (HITS[:2], "C2")
@@ -272,7 +276,7 @@ def test_cursors_are_those_after_the_last_hits() -> None:
 
 def test_hits_that_nobody_asked_for_are_left_out_and_counted() -> None:
     body = {"data": HITS, "next_cursor": "C3", "url": "/v1/search", "noise": "x"}
-    found = found_in(Answer(body, None, None), 2)
+    found = results_of(ServerAnswer(body, None, None), 2)
     assert (found.hits, found.extra) == (HITS[:2], 1)
     assert found.first(2) == {"object": "list", "data": HITS[:2], "next_cursor": "C3"}
 
@@ -289,7 +293,7 @@ def test_the_room_there_is_goes_with_the_request() -> None:
 # Cursors of packages
 
 PLACES = st.builds(
-    Place,
+    ChildPosition,
     st.integers(0, 10**6),
     st.integers(0, 100),
     st.text(alphabet="abc-_.~=%é", max_size=300),
@@ -297,12 +301,14 @@ PLACES = st.builds(
 
 
 @given(st.dictionaries(st.integers(0, 39), PLACES, min_size=1))
-def test_a_cursor_opens_to_the_places_it_was_made_of(places: dict[int, Place]) -> None:
+def test_a_cursor_opens_to_the_places_it_was_made_of(places: dict[int, ChildPosition]) -> None:
     children = [child(f"c{number}") for number in range(40)]
     named = {children[number].grant_id: place for number, place in places.items()}
-    seal = Seal(children, ["search"], {"q": "x", "limit": 5})
+    seal = PackageCursor(children, ["search"], {"q": "x", "limit": 5})
     cursor = seal.close(named)
-    opened = Seal(children, ["search"], {"q": "x", "limit": 9, "cursor": cursor}).open(cursor)
+    opened = PackageCursor(children, ["search"], {"q": "x", "limit": 9, "cursor": cursor}).open(
+        cursor
+    )
     assert opened.keys() == named.keys()
     assert len(cursor) <= MOST_CURSOR_CHARS + 14
     for name, place in opened.items():
@@ -313,7 +319,7 @@ def test_a_cursor_opens_to_the_places_it_was_made_of(places: dict[int, Place]) -
 @given(st.text())
 def test_a_text_that_is_no_cursor_is_refused(text: str) -> None:
     with pytest.raises(InvalidCursor):
-        Seal([child("a")], ["search"], {"q": "x"}).open(text)
+        PackageCursor([child("a")], ["search"], {"q": "x"}).open(text)
 
 
 # Problems
@@ -321,23 +327,23 @@ def test_a_text_that_is_no_cursor_is_refused(text: str) -> None:
 
 def test_an_expired_bookmark_begins_again() -> None:
     asked = {"stream": "s", "changes_since": "old", "unknown": 1}
-    told = problem_result("query_records", asked, CursorExpired("Too old."))
+    told = error_result("query_records", asked, CursorExpired("Too old."))
     [again] = told["structuredContent"]["next"]
     assert again["arguments"] == {"stream": "s", "changes_since": "beginning"}
 
 
 def test_a_bad_bookmark_begins_again_too() -> None:
     asked = {"stream": "s", "changes_since": "odd", "cursor": "c"}
-    told = problem_result("query_records", asked, InvalidCursor("Odd."))
+    told = error_result("query_records", asked, InvalidCursor("Odd."))
     [again] = told["structuredContent"]["next"]
     assert again["arguments"] == {"stream": "s", "changes_since": "beginning"}
-    told = problem_result("query_records", {"stream": "s", "cursor": "c"}, InvalidCursor("Odd."))
+    told = error_result("query_records", {"stream": "s", "cursor": "c"}, InvalidCursor("Odd."))
     [again] = told["structuredContent"]["next"]
     assert again["arguments"] == {"stream": "s"}
 
 
 def test_what_does_not_exist_leads_to_what_does() -> None:
-    told = problem_result("fetch", {"id": "a/b:c"}, NotFound("There is none."))
+    told = error_result("fetch", {"id": "a/b:c"}, NotFound("There is none."))
     assert told["structuredContent"]["next"] == [{"tool": "schema", "arguments": {}}]
 
 
@@ -345,7 +351,7 @@ def test_what_does_not_exist_leads_to_what_does() -> None:
 def test_any_error_fits(detail: dict[str, Any]) -> None:
     error = NotFound("m" * 5_000)
     error.detail = detail
-    told = problem_result("fetch", {"id": "x"}, error)
+    told = error_result("fetch", {"id": "x"}, error)
     assert told["isError"] is True
 
 
@@ -353,7 +359,7 @@ def test_many_long_choices_are_told_to_be_some_of_them() -> None:
     ids = [f"{number:036}" for number in range(12)]
     choices = [{"connection_id": id, "display_name": "N" * 200, "grant_id": id} for id in ids]
     error = AmbiguousConnection("Which?", available_connections=choices, total=12, truncated=False)
-    told = problem_result("query_records", {"stream": "s" * 200}, error)["structuredContent"]
+    told = error_result("query_records", {"stream": "s" * 200}, error)["structuredContent"]
     assert 0 < len(told["error"]["available_connections"]) < 12
     assert (told["error"]["total"], told["error"]["truncated"]) == (12, True)
     assert told["next"]
@@ -376,7 +382,7 @@ def test_what_declarations_say_is_remembered_as_far_as_there_is_room(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(hosted, "_MOST_REMEMBERED", 2)
-    memory: hosted.Memory[tuple[str, str, str], Facts] = hosted.Memory()
+    memory: hosted.Memory[tuple[str, str, str], FieldFacts] = hosted.Memory()
     for name in ("a", "b", "c"):
         memory[("key", "c", name)] = NO_FACTS
     assert [stream for _, _, stream in memory] == ["b", "c"]
@@ -392,7 +398,7 @@ def test_a_grant_that_opens_nothing_is_no_choice() -> None:
     async def app(*_: Any) -> None:
         raise AssertionError("nothing is read")
 
-    made = hosted.make_reading(InProcess(app, ORIGIN), hosted.Memory(), visitor, lambda: 0)
+    made = hosted.make_reader(InProcessTransport(app, ORIGIN), hosted.Memory(), visitor, lambda: 0)
     assert made.children == []
 
 

@@ -10,7 +10,7 @@ from tests.mcp import fixture_server
 from tests.mcp.launch import DEADLINE
 
 from pdpp.mcp.kernel import Context, Kernel, ServerInfo, Tool, rpc
-from pdpp.mcp.kernel.connection import Connection
+from pdpp.mcp.kernel.connection import LineConnection
 from pdpp.mcp.kernel.rpc import JsonObject
 from pdpp.mcp.lines import write_line
 
@@ -49,7 +49,7 @@ def converse(
     """Return the answers to a client that sends these lines and leaves."""
     reader, sink = os.pipe()
     write = partial(write_line, sink)
-    connection = Connection(kernel or fixture_server.kernel(), write, **more)
+    connection = LineConnection(kernel or fixture_server.kernel(), write, **more)
     connection.serve(lines)
     os.close(sink)
     with os.fdopen(reader, "rb") as pipe:
@@ -109,7 +109,7 @@ def test_many_requests_take_turns_and_one_that_waits_for_its_turn_can_be_cancell
 def test_a_conversation_ends_when_nobody_reads_the_answers() -> None:
     reader, sink = os.pipe()
     os.close(reader)
-    connection = Connection(fixture_server.kernel(), partial(write_line, sink))
+    connection = LineConnection(fixture_server.kernel(), partial(write_line, sink))
     lines = iter([b'{"jsonrpc":"2.0","id":1,"method":"ping"}', b"never read"])
     connection.serve(lines)
     os.close(sink)

@@ -34,11 +34,11 @@ from pdpp.credentials import (
     refuse_owner_environment,
 )
 from pdpp.mcp.reading import network
-from pdpp.mcp.reading.client import ResourceClient
-from pdpp.mcp.reading.network import network_reading
-from pdpp.mcp.reading.reading import Reading
-from pdpp.mcp.reading.renewal import Renewing
-from pdpp.mcp.reading.transport import Network, Reply
+from pdpp.mcp.reading.network import network_reader
+from pdpp.mcp.reading.reader import GrantReader
+from pdpp.mcp.reading.renewal import RenewingTransport
+from pdpp.mcp.reading.resource_client import ResourceClient
+from pdpp.mcp.reading.transport import NetworkTransport, Reply
 from pdpp.wire.renewal import refresh
 
 URL = "https://data.example.org"
@@ -290,9 +290,9 @@ def held(url: str, **changed: Any) -> Credential:
 @contextmanager
 def host_with(cache: Cache, kept: Credential) -> Iterator[Host]:
     """Return a host of the adapter over the network under a kept credential."""
-    way = Network(kept.provider_url)
-    client = ResourceClient(Renewing(way, cache, kept), kept.token)
-    reading = Reading(client, {}, kept.provider_url)
+    way = NetworkTransport(kept.provider_url)
+    client = ResourceClient(RenewingTransport(way, cache, kept), kept.token)
+    reading = GrantReader(client, {}, kept.provider_url)
     wire = KernelWire(lambda: reading)
     try:
         yield Host(wire)
@@ -358,9 +358,9 @@ PROGRAM = """
 import asyncio, sys
 from pathlib import Path
 from pdpp.credentials import Cache
-from pdpp.mcp.reading.network import network_reading
+from pdpp.mcp.reading.network import network_reader
 cache = Cache(Path(sys.argv[1]))
-reading = network_reading(cache, cache.load(sys.argv[2]))
+reading = network_reader(cache, cache.load(sys.argv[2]))
 print("ready", flush=True)
 sys.stdin.readline()
 print(asyncio.run(reading.get(["search"], {"q": "x"})).body, flush=True)
@@ -453,7 +453,7 @@ def test_a_cache_that_was_taken_away_leaves_the_refusal(tmp_path: Path, state: s
         (tmp_path / "clients").mkdir()
     if state == "spoilt":
         cache.path(URL).write_text("{")
-    renewing = Renewing(Refusing(), cache, held(URL))
+    renewing = RenewingTransport(Refusing(), cache, held(URL))
     assert asyncio.run(renewing.send("GET", "/v1/schema", {})).status == 401
 
 
@@ -477,15 +477,15 @@ def test_the_way_over_the_network_is_under_the_kept_token(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     provider, cache = Provider(), Cache(tmp_path)
-    opened: list[Network] = []
+    opened: list[NetworkTransport] = []
 
-    def noted(url: str) -> Network:
-        opened.append(Network(url))
+    def noted(url: str) -> NetworkTransport:
+        opened.append(NetworkTransport(url))
         return opened[-1]
 
-    monkeypatch.setattr(network, "Network", noted)
+    monkeypatch.setattr(network, "NetworkTransport", noted)
     with provider.served() as server:
-        reading = network_reading(cache, held(server.url))
+        reading = network_reader(cache, held(server.url))
         body = asyncio.run(reading.get(["search"], {"q": "x"})).body
         assert body == {"data": []}
         assert provider.bearers == ["token-1"]

@@ -200,7 +200,7 @@ def test_a_client_that_leaves_cancels_its_request() -> None:
 Events = list[MutableMapping[str, Any]]
 
 
-def exchange(endpoint: http.Endpoint, events: Events, **headers: str) -> Events:
+def exchange(endpoint: http.McpEndpoint, events: Events, **headers: str) -> Events:
     """Return what an endpoint sends for these events of an ASGI server."""
     raw = [(name.encode(), value.encode()) for name, value in headers.items()]
     raw += [(b"host", b"here"), (b"content-type", b"application/json")]
@@ -222,9 +222,9 @@ def exchange(endpoint: http.Endpoint, events: Events, **headers: str) -> Events:
     return sent
 
 
-def endpoint(**options: Any) -> http.Endpoint:
+def endpoint(**options: Any) -> http.McpEndpoint:
     kernel = options.pop("kernel", fixture_server.kernel())
-    return http.Endpoint(kernel, allowed_hosts=["here"], allowed_origins=[], **options)
+    return http.McpEndpoint(kernel, allowed_hosts=["here"], allowed_origins=[], **options)
 
 
 def chunks(*parts: bytes) -> Events:
@@ -265,7 +265,7 @@ def test_an_answer_is_sent_though_the_server_repeats_its_events() -> None:
 def test_a_caller_that_is_not_authenticated_is_told_so_before_anything_else() -> None:
     async def nobody(scope: http.Scope) -> object:
         body = {"error": {"code": "authentication_error"}}
-        raise http.Refusal(401, body, {"www-authenticate": "Bearer"})
+        raise http.HttpRefusal(401, body, {"www-authenticate": "Bearer"})
 
     sent = exchange(endpoint(authenticate=nobody), chunks(b"{"))
     assert sent[0]["status"] == 401

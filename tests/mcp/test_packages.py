@@ -15,7 +15,7 @@ from tests.serving import living, plant, planted_store, put, refused
 
 from pdpp.authz.selection import Selection
 from pdpp.mcp.reading import package as packages
-from pdpp.mcp.reading import place
+from pdpp.mcp.reading import package_cursor
 from pdpp.mcp.reading.transport import Reply
 from pdpp.model import instant
 from pdpp.model.grant import Interval
@@ -298,7 +298,7 @@ def test_a_refusal_of_the_question_itself_reaches_the_model(host: Host, streams:
 def test_a_cursor_is_short_even_with_many_grants_deep_in_their_lists(
     world: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(place, "MOST_CURSOR_CHARS", 400)
+    monkeypatch.setattr(package_cursor, "MOST_CURSOR_CHARS", 400)
     apart(world)
     host = world.host(package(world.store)[0])
     ids: list[str] = []
@@ -314,7 +314,7 @@ def test_a_cursor_is_short_even_with_many_grants_deep_in_their_lists(
 def test_a_place_without_its_cursor_is_found_again_by_counting(
     world: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(place, "MOST_CURSOR_CHARS", 0)
+    monkeypatch.setattr(package_cursor, "MOST_CURSOR_CHARS", 0)
     apart(world)
     chosen = Selection(connections=("cin_06", "cin_13"))
     host = world.host(package(world.store, chosen)[0])

@@ -15,8 +15,8 @@ from tests.mcp.sight import object_calls, text_calls
 from tests.serving import grant, keep, plant, planted_store, put, write
 
 from pdpp.evidence.text import json_text
-from pdpp.mcp.drawing.presentation import Room, document_text, names_within, show
-from pdpp.mcp.reading.facts import NO_FACTS, facts_of
+from pdpp.mcp.drawing.record import RecordBudget, document_text, names_within, show
+from pdpp.mcp.reading.field_facts import NO_FACTS, facts_of
 from pdpp.model.declaration import Kind
 
 BYTES = random.Random(7).randbytes(6_000)
@@ -276,14 +276,14 @@ def test_a_value_is_shown_whole_or_with_what_is_left() -> None:
 def test_a_document_gives_its_body_at_least_half(world: Inside) -> None:
     data: dict[str, Any] = {f"f{n}": "y" * 900 for n in range(50)}
     facts = facts_of({"body": "t=text,role=body"})
-    shown = document_text("c/s:1", {**data, "body": "b" * 5_000}, facts, Room(4_000))
+    shown = document_text("c/s:1", {**data, "body": "b" * 5_000}, facts, RecordBudget(4_000))
     assert shown.text.count("b") >= 2_000
     assert len(shown.text) <= 4_000
     assert [*shown.shown, *shown.omitted] == [*list(data)[:2], "body", *list(data)[2:]]
 
 
 def test_a_document_without_a_body_is_its_fields() -> None:
-    shown = document_text("c/s:1", {"a": 1, "b": None, "c": [True]}, NO_FACTS, Room(100))
+    shown = document_text("c/s:1", {"a": 1, "b": None, "c": [True]}, NO_FACTS, RecordBudget(100))
     assert shown.text == "a: 1\nc: [true]"
     assert not shown.cuts
     assert not shown.binaries

@@ -7,18 +7,18 @@ from hypothesis import strategies as st
 from tests.mcp.launch import META, VERSION
 
 from pdpp.mcp.kernel import protocol, rpc
-from pdpp.mcp.kernel.rpc import Request, RpcError
+from pdpp.mcp.kernel.rpc import RpcError, RpcRequest
 
 
-def request(method: str = "tools/list", meta: object = META, **params: Any) -> Request:
-    return Request(1, method, {"_meta": meta, **params})
+def request(method: str = "tools/list", meta: object = META, **params: Any) -> RpcRequest:
+    return RpcRequest(1, method, {"_meta": meta, **params})
 
 
 def headers(method: str = "tools/list", version: str = VERSION, **more: str) -> dict[str, str]:
     return {"mcp-protocol-version": version, "mcp-method": method, **more}
 
 
-def code_of(request: Request, headers: dict[str, str] | None) -> int:
+def code_of(request: RpcRequest, headers: dict[str, str] | None) -> int:
     with pytest.raises(RpcError) as caught:
         protocol.check_envelope(request, headers)
     return caught.value.code

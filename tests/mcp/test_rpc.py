@@ -103,7 +103,7 @@ def test_notifications_and_responses_are_owed_no_answer(message: object) -> None
 
 def test_null_params_are_no_params() -> None:
     request = rpc.read({"jsonrpc": "2.0", "id": "a", "method": "ping", "params": None})
-    assert request == rpc.Request("a", "ping", {})
+    assert request == rpc.RpcRequest("a", "ping", {})
 
 
 @given(st.text())

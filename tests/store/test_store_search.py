@@ -84,7 +84,7 @@ def score(hits: int, length: int) -> int:
     return round(1_000_000 * hits * 2.2 / (hits + 1.2 * (0.5 + 0.5 * length / 100)))
 
 
-def place_of(reach: Reach, key: str, data: Data, phrases: Sequence[Phrase]) -> Place | None:
+def complete_handle(reach: Reach, key: str, data: Data, phrases: Sequence[Phrase]) -> Place | None:
     total = 0
     for phrase in phrases:
         found = 0
@@ -106,7 +106,7 @@ def expected(
         place
         for reach, records in pairs
         for key, data in shown(reach, records).items()
-        if (place := place_of(reach, key, data, phrases)) is not None
+        if (place := complete_handle(reach, key, data, phrases)) is not None
     )
 
 

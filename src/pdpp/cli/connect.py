@@ -183,10 +183,10 @@ def _try(held: Credential) -> tuple[Credential, dict[str, Any]]:
     """Ask the provider what a credential opens."""
     import asyncio
 
-    from pdpp.mcp.reading.client import ResourceClient
-    from pdpp.mcp.reading.transport import Network
+    from pdpp.mcp.reading.resource_client import ResourceClient
+    from pdpp.mcp.reading.transport import NetworkTransport
 
-    network = Network(held.provider_url)
+    network = NetworkTransport(held.provider_url)
     try:
         client = ResourceClient(network, held.token)
         answer = asyncio.run(client.get(["schema"], {"view": "compact"}))

@@ -15,7 +15,7 @@ from pdpp.credentials import (
 )
 
 if TYPE_CHECKING:
-    from pdpp.mcp.reading.reading import Reading
+    from pdpp.mcp.reading.reader import GrantReader
 
 USAGE = 64
 _OPTIONS = ("--provider-url", "--cache-root")
@@ -78,13 +78,13 @@ def _serve(cache: Cache, credential: Credential) -> None:
     from pdpp.mcp.server import make_kernel
     from pdpp.mcp.stdio import run
 
-    way: list[Reading] = []
+    way: list[GrantReader] = []
 
-    def reading_of(context: Context) -> "Reading":
+    def reader_of(context: Context) -> "GrantReader":
         if not way:
-            from pdpp.mcp.reading.network import network_reading
+            from pdpp.mcp.reading.network import network_reader
 
-            way.append(network_reading(cache, credential))
+            way.append(network_reader(cache, credential))
         return way[0].until(context.cancelled)
 
-    run(make_kernel(reading_of))
+    run(make_kernel(reader_of))

@@ -22,8 +22,7 @@ from pdpp.client.result import Aggregation, Hit, Record, Schema, Stream, Window
 from pdpp.client.session import Answer, FixedBearer, Session
 from pdpp.credentials import Cache, cache_folder, is_token, provider_origin
 from pdpp.evidence.budget import MAX_LIMIT
-from pdpp.evidence.handle import Handle
-from pdpp.evidence.place import place_of
+from pdpp.evidence.handle import Handle, complete_handle
 from pdpp.model.errors import Conflict
 from pdpp.wire.answer import ServerUnreachable
 from pdpp.wire.channel import Channel
@@ -115,12 +114,12 @@ class Client:
 
     def record(self, id: str | Handle, **options: Unpack[OneOptions]) -> Record:
         """Return one record by any of its names."""
-        handle = place_of(id, options.get("connection_id"))
+        handle = complete_handle(id, options.get("connection_id"))
         return self._session.read(request.record(handle, options), envelope.record_of)
 
     def window(self, id: str | Handle, field: str, **options: Unpack[WindowOptions]) -> Window:
         """Return a bounded piece of one field, by offset or around the first match of a query."""
-        handle = place_of(id, options.get("connection_id"))
+        handle = complete_handle(id, options.get("connection_id"))
         return self._session.read(request.window(handle, field, options), envelope.window_of)
 
     def walk(
@@ -133,7 +132,7 @@ class Client:
         connection_id: str | None = None,
     ) -> Iterator[Window]:
         """Yield a long field window by window to its end, as long as it is the same text."""
-        handle, digest = place_of(id, connection_id), None
+        handle, digest = complete_handle(id, connection_id), None
         offset: int | None = offset_chars
         while offset is not None:
             window = self.window(handle, field, offset_chars=offset, limit_chars=limit_chars)

@@ -191,6 +191,23 @@ def parse_handle(text: str) -> Handle:
     return _parse_id(_unquoted(wrapped, example), example)
 
 
+def complete_handle(id: str | Handle, connection_id: str | None = None) -> Handle:
+    """Return the record that an id names, with the connection given beside it."""
+    handle = parse_handle(id) if isinstance(id, str) else id
+    if connection_id is None or connection_id == handle.connection_id:
+        return handle
+    if handle.connection_id is not None:
+        raise InvalidRequest(
+            f"The id names connection {handle.connection_id!r} and connection_id "
+            f"{connection_id!r}; give one, or the same.",
+            param="connection_id",
+        )
+    problem = part_problem(connection_id)
+    if problem is not None:
+        raise InvalidRequest(f"The connection id {problem}.", param="connection_id")
+    return Handle(connection_id, handle.stream, handle.record_id)
+
+
 def record_uri(handle: Handle) -> str:
     """Return the resource URI of a record."""
     return RECORD_URI + _quoted(handle.id)

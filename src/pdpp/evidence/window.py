@@ -13,7 +13,7 @@ from pdpp.model.errors import InvalidWindow
 MAX_MATCHES = 20
 
 
-class Window(NamedTuple):
+class TextWindow(NamedTuple):
     """A stretch of a field's text and where to read on; match facts only where one was sought."""
 
     text: str
@@ -73,7 +73,7 @@ def _require(value: int, param: str, least: int, most: int | None) -> None:
         raise InvalidWindow(f"{param} must be {bounds}; it is {value}.", param=param)
 
 
-def chosen_window(text: str, asked: Mapping[str, Any]) -> Window | None:
+def chosen_window(text: str, asked: Mapping[str, Any]) -> TextWindow | None:
     """Return the window that the parameters of a read choose; None where it has no match."""
     if "q" not in asked:
         limit = asked.get("limit_chars", DEFAULT_LIMIT)
@@ -82,14 +82,14 @@ def chosen_window(text: str, asked: Mapping[str, Any]) -> Window | None:
     return match_window(text, parse_query(asked["q"]), *around)
 
 
-def slice_window(text: str, offset: int = 0, limit: int = DEFAULT_LIMIT) -> Window:
+def slice_window(text: str, offset: int = 0, limit: int = DEFAULT_LIMIT) -> TextWindow:
     """Return the window of at most ``limit`` characters that begins at ``offset``."""
     _require(offset, "offset_chars", 0, None)
     _require(limit, "limit_chars", 1, MAX_LIMIT)
     total = len(text)
     start = min(offset, total)
     end = min(start + limit, total)
-    return Window(text[start:end], start, end, total, limit)
+    return TextWindow(text[start:end], start, end, total, limit)
 
 
 def _around(match: Match, before: int, after: int, total: int) -> tuple[int, int]:
@@ -108,7 +108,7 @@ def match_window(
     phrases: Sequence[Phrase],
     before: int = DEFAULT_AROUND,
     after: int = DEFAULT_AROUND,
-) -> Window | None:
+) -> TextWindow | None:
     """Return the window around the first match of a query, or None when the text has none."""
     _require(before, "before_chars", 0, MAX_AROUND)
     _require(after, "after_chars", 0, MAX_AROUND)
@@ -117,7 +117,7 @@ def match_window(
         return None
     first = found[0]
     start, end = _around(first, before, after, len(text))
-    return Window(
+    return TextWindow(
         text[start:end],
         start,
         end,

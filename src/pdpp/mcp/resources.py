@@ -15,10 +15,10 @@ from pdpp.evidence.handle import (
     parse_window_uri,
     stream_uri,
 )
-from pdpp.mcp.drawing.spelling import plain
+from pdpp.mcp.drawing.escaping import plain
 from pdpp.mcp.kernel import Context, UnknownResource
 from pdpp.mcp.kernel.rpc import INTERNAL_ERROR, RpcError
-from pdpp.mcp.tools.adapter import ReadingOf, operation
+from pdpp.mcp.tools.registry import ReaderOf, operation
 from pdpp.model.errors import PdppError
 
 _TOO_MANY, _FAILED = 429, 500
@@ -34,13 +34,13 @@ _TEMPLATES = (
 class Resources:
     """Serves ``pdpp://`` addresses through the tools' own operations."""
 
-    def __init__(self, reading_of: ReadingOf) -> None:
-        self._reading_of = reading_of
+    def __init__(self, reader_of: ReaderOf) -> None:
+        self._reader_of = reader_of
 
     async def list(self, context: Context, /) -> Sequence[dict[str, Any]]:
         """Return one resource for each stream the caller may read."""
         try:
-            found = await operation("schema")(self._reading_of(context), {})
+            found = await operation("schema")(self._reader_of(context), {})
         except PdppError:
             return []
         body = found["structuredContent"].get("data", {})
@@ -65,7 +65,7 @@ class Resources:
         """Read one address as the tool that it stands for reads it."""
         try:
             tool, arguments, kind = _operation(uri)
-            found = await operation(tool)(self._reading_of(context), arguments)
+            found = await operation(tool)(self._reader_of(context), arguments)
         except PdppError as problem:
             raise _refusal(uri, problem) from None
         return [{"uri": uri, "mimeType": kind, "text": found["content"][0]["text"]}]

@@ -6,7 +6,7 @@ from typing import Any
 from pdpp import __version__
 from pdpp.mcp.kernel import Kernel, ServerInfo
 from pdpp.mcp.resources import Resources
-from pdpp.mcp.tools.adapter import ReadingOf, make_tools
+from pdpp.mcp.tools.registry import ReaderOf, make_tools
 
 INSTRUCTIONS = (
     "One person's records, read under a grant. Find with search, read on with read_record_field, "
@@ -16,7 +16,7 @@ INSTRUCTIONS = (
 )
 
 
-def make_kernel(reading_of: ReadingOf, icons: Sequence[dict[str, Any]] = ()) -> Kernel:
+def make_kernel(reader_of: ReaderOf, icons: Sequence[dict[str, Any]] = ()) -> Kernel:
     """Put the server together over a way to read."""
     info = ServerInfo("pdpp", __version__, "Personal data", icons)
-    return Kernel(info, make_tools(reading_of), Resources(reading_of), INSTRUCTIONS)
+    return Kernel(info, make_tools(reader_of), Resources(reader_of), INSTRUCTIONS)

@@ -5,7 +5,7 @@ import os
 import sys
 
 from pdpp.mcp.kernel import Kernel
-from pdpp.mcp.kernel.connection import Connection
+from pdpp.mcp.kernel.connection import LineConnection
 from pdpp.mcp.lines import read_lines, write_line
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -16,7 +16,7 @@ def run(kernel: Kernel, *, principal: object = None) -> None:
     """Serve this process's standard streams until the client is gone."""
     source, sink = _claimed_streams()
     parent = os.getppid()
-    connection = Connection(kernel, lambda line: write_line(sink, line), principal)
+    connection = LineConnection(kernel, lambda line: write_line(sink, line), principal)
 
     def there() -> bool:
         return connection.open and os.getppid() == parent

@@ -7,8 +7,8 @@ import orjson
 
 from pdpp.evidence.binary import Binary, describe
 from pdpp.evidence.budget import cut
-from pdpp.evidence.card import Card, make_card
 from pdpp.evidence.fence import visible
+from pdpp.evidence.presentation import Presentation, present
 from pdpp.evidence.text import field_text
 from pdpp.model import instant
 from pdpp.store.port import Record
@@ -27,10 +27,10 @@ class Value:
     binary: bool = False
 
 
-def card_of(record: Record) -> Card:
+def card_of(record: Record) -> Presentation:
     """Return a record's title, time and so on by its declared roles."""
     reach = record.reach
-    return make_card(
+    return present(
         orjson.loads(record.data),
         roles_of(reach),
         label=reach.feed.connection.display_name,

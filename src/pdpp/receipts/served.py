@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from pdpp.evidence.card import NAMING
+from pdpp.evidence.presentation import NAMING
 from pdpp.store.port import BlobUse, Hit, Record, Tombstone
 from pdpp.store.scope import Reach, roles_of
 

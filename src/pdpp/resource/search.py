@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import orjson
 
 from pdpp.evidence.analyse import Match, Phrase, find, parse_query
-from pdpp.evidence.card import NAMING, make_name
 from pdpp.evidence.excerpt import descriptor, excerpt
 from pdpp.evidence.handle import Handle
+from pdpp.evidence.presentation import NAMING, present_name
 from pdpp.evidence.text import digest
 from pdpp.model import instant
 from pdpp.model.declaration import Role
@@ -152,7 +152,7 @@ def _hit(hit: Hit, phrases: Sequence[Phrase]) -> dict[str, Any]:
     record, reach = hit.record, hit.record.reach
     data = orjson.loads(record.data)
     emitted_at = instant.to_text(record.emitted_at)
-    title, event_time = make_name(
+    title, event_time = present_name(
         data,
         _naming_roles(reach),
         label=reach.feed.connection.display_name,

@@ -8,7 +8,7 @@ import orjson
 from pdpp.evidence.binary import Binary, decoded_text, describe, is_text_media
 from pdpp.evidence.handle import path_part
 from pdpp.evidence.text import digest, field_text
-from pdpp.evidence.window import Window, chosen_window
+from pdpp.evidence.window import TextWindow, chosen_window
 from pdpp.model.declaration import Field, Kind
 from pdpp.model.errors import FieldNotText, InvalidWindow, NotFound
 from pdpp.receipts.served import of_window
@@ -57,7 +57,7 @@ def _check_mode(call: Call) -> None:
         raise InvalidWindow("before_chars and after_chars need q.", param="q")
 
 
-def _window(call: Call, text: str) -> Window:
+def _window(call: Call, text: str) -> TextWindow:
     window = chosen_window(text, call.query.values)
     if window is None:
         raise NotFound(

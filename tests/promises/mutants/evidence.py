@@ -104,7 +104,7 @@ MUTANTS = (
     Mutant(
         HALVES,
         "leaves the way on out of the text half",
-        (("pdpp.mcp.drawing.spelling:call_line", lambda real: lambda call: call.what),),
+        (("pdpp.mcp.drawing.escaping:call_line", lambda real: lambda call: call.what),),
         (
             f"{_JOURNEYS}::test_search_results_are_paged_to_the_end_each_hit_once"
             "[content-http-modern]",
@@ -123,8 +123,8 @@ MUTANTS = (
         BOUNDED,
         "lets a page of hits grow",
         (
-            ("pdpp.mcp.tools.searching:MOST_SEARCH_TEXT", lambda real: real * 10),
-            ("pdpp.mcp.tools.searching:MOST_SEARCH_STRUCTURED", lambda real: real * 10),
+            ("pdpp.mcp.tools.search:MOST_SEARCH_TEXT", lambda real: real * 10),
+            ("pdpp.mcp.tools.search:MOST_SEARCH_STRUCTURED", lambda real: real * 10),
         ),
         (f"{_BOUNDS}::test_every_hit_is_shown_once_however_small_the_pages_must_be",),
     ),

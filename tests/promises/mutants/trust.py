@@ -70,7 +70,7 @@ MUTANTS = (
     Mutant(
         READ_ONLY,
         "sends what is no read",
-        (("pdpp.mcp.reading.client:ResourceClient._send", _posted),),
+        (("pdpp.mcp.reading.resource_client:ResourceClient._send", _posted),),
         ("tests/mcp/test_client.py::test_a_read_carries_its_bearer_and_the_grant_it_goes_through",),
     ),
     Mutant(

@@ -9,11 +9,11 @@ from pdpp.client.client import Client
 from pdpp.client.envelope import record_of
 from pdpp.client.result import Record
 from pdpp.evidence.handle import Handle
-from pdpp.mcp.drawing.presentation import Room, document_text
+from pdpp.mcp.drawing.record import RecordBudget, document_text
 from pdpp.private import write_file
 
 _WRITTEN = (".md", ".txt")
-_EVERYTHING = Room(chars=1 << 40, fields=1 << 20)
+_EVERYTHING = RecordBudget(chars=1 << 40, fields=1 << 20)
 
 
 def write_document(client: Client, handle: Handle, path: Path) -> tuple[str, int]:

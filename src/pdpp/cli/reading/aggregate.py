@@ -16,7 +16,7 @@ from pdpp.client.envelope import aggregation_of
 from pdpp.client.request import AggregateOptions
 from pdpp.client.result import Aggregation, Group
 from pdpp.evidence.text import field_text
-from pdpp.mcp.drawing.spelling import datum
+from pdpp.mcp.drawing.escaping import datum
 
 _METRICS = ["count", "sum", "min", "max", "count_distinct"]
 _WORDS = re.compile(r"\w[\w .,&'()@+-]*")

@@ -22,7 +22,7 @@ from pdpp.evidence.binary import describe
 from pdpp.evidence.budget import cut
 from pdpp.evidence.fence import quote
 from pdpp.evidence.text import field_text
-from pdpp.mcp.drawing.presentation import DOCUMENT_CHARS
+from pdpp.mcp.drawing.record import DOCUMENT_CHARS
 from pdpp.model.declaration import Kind
 
 _ONE_LINE = 200

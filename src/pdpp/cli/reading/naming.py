@@ -9,10 +9,10 @@ from pdpp.evidence.handle import (
     STREAM_URI,
     WINDOW_URI,
     Handle,
+    complete_handle,
     parse_stream_uri,
     parse_window_uri,
 )
-from pdpp.evidence.place import place_of
 from pdpp.model.errors import InvalidRequest
 
 P = ParamSpec("P")
@@ -47,10 +47,10 @@ def record_of(id: str | None, parts: Parts) -> Handle:
     if id is not None:
         if parts.stream is not None or parts.record is not None:
             raise usage("Give ID, or --stream and --record with --connection, not both")
-        return _strictly(place_of, id, parts.connection)
+        return _strictly(complete_handle, id, parts.connection)
     if parts.stream is None or parts.record is None:
         raise usage("Which record? Give its ID, or --stream and --record with --connection")
-    handle = _strictly(place_of, f"{parts.stream}:{parts.record}", parts.connection)
+    handle = _strictly(complete_handle, f"{parts.stream}:{parts.record}", parts.connection)
     if (handle.stream, handle.record_id) != (parts.stream, parts.record):
         raise usage("A stream holds neither ':' nor '/', and a record no '/'")
     return handle
@@ -64,7 +64,7 @@ def piece_of(id: str | None, field: str | None, parts: Parts) -> Piece:
         window = _strictly(parse_window_uri, id)
         if field not in (None, window.field):
             raise usage(f"FIELD is {field!r} and the URI names {window.field!r}")
-        handle = _strictly(place_of, window.handle, parts.connection)
+        handle = _strictly(complete_handle, window.handle, parts.connection)
         return Piece(handle, window.field, window.offset_chars, window.limit_chars, window.query)
     if field is None:
         raise usage("Which field? Give it after the ID; pdpp read schema STREAM lists them")

@@ -7,17 +7,17 @@ from pdpp.client.client import Client
 from pdpp.client.result import Record
 from pdpp.evidence.binary import Binary, describe
 from pdpp.evidence.budget import cut
-from pdpp.evidence.card import make_card
 from pdpp.evidence.fence import quote
+from pdpp.evidence.presentation import present
 from pdpp.evidence.text import field_text
-from pdpp.mcp.reading.facts import NO_FACTS, Facts, facts_of
+from pdpp.mcp.reading.field_facts import NO_FACTS, FieldFacts, facts_of
 from pdpp.model.declaration import Kind
 from pdpp.model.errors import PdppError
 
 BRIEF_CHARS = 160
 
 
-def facts_in(client: Client, stream: str, connection_id: str | None) -> Facts:
+def facts_in(client: Client, stream: str, connection_id: str | None) -> FieldFacts:
     """Return what the declaration says of a stream's fields; what is not told is not guessed."""
     try:
         found = client.schema(stream, connection_id=connection_id)
@@ -26,9 +26,9 @@ def facts_in(client: Client, stream: str, connection_id: str | None) -> Facts:
     return next((facts_of(row.fields) for row in found.streams), NO_FACTS)
 
 
-def title_of(record: Record, facts: Facts) -> str:
+def title_of(record: Record, facts: FieldFacts) -> str:
     """Return a record's title by its declared role, else where and when it is from."""
-    return make_card(
+    return present(
         record.data,
         facts.roles,
         label=record.display_name,
@@ -54,6 +54,6 @@ def brief(value: Any, kind: Kind | None, most: int = BRIEF_CHARS) -> str:
     return f'{shown[:-1]}…" ({len(text):,} chars)' if was_cut and shown else shown
 
 
-def fields_of(record: Record, facts: Facts) -> Mapping[str, str]:
+def fields_of(record: Record, facts: FieldFacts) -> Mapping[str, str]:
     """Return every field of a record on one line each."""
     return {name: brief(value, facts.kinds.get(name)) for name, value in record.data.items()}

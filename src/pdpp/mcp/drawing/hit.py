@@ -4,25 +4,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from pdpp.evidence.budget import cut
-from pdpp.evidence.card import is_web_link
 from pdpp.evidence.handle import Handle, parse_handle, path_part
+from pdpp.evidence.presentation import is_web_link
 from pdpp.mcp.drawing.label import label_of, text_of
 from pdpp.mcp.drawing.structured import hit_result, hit_rung
 from pdpp.mcp.drawing.text import hit_text
-from pdpp.mcp.drawing.view import Drawn, Evidence, Hit, NextCall, Source
-from pdpp.mcp.reading.reading import Reading
+from pdpp.mcp.drawing.view import DrawnHit, EvidenceView, HitView, NextCall, RecordSource
+from pdpp.mcp.reading.reader import GrantReader
 from pdpp.model.errors import InvalidRequest
 
 _LONGEST_LINK = 1_000
 _PREVIEW_CHARS = 400
 
 
-def draw(number: int, hit: Hit) -> Drawn:
+def draw(number: int, hit: HitView) -> DrawnHit:
     """Return a hit as it stands in both halves."""
-    return Drawn(hit, hit_text(number, hit), hit_result(hit), hit_rung(hit))
+    return DrawnHit(hit, hit_text(number, hit), hit_result(hit), hit_rung(hit))
 
 
-def shortened(hit: Hit, most: int) -> Hit:
+def shortened(hit: HitView, most: int) -> HitView:
     """Return a hit whose texts have at most so many characters."""
     evidence = hit.evidence
     if evidence is not None and most:
@@ -32,10 +32,10 @@ def shortened(hit: Hit, most: int) -> Hit:
     return hit._replace(title=title, matched_fields=matched, evidence=evidence if most else None)
 
 
-def hit_view(reading: Reading, hit: Mapping[str, Any]) -> Hit:
+def hit_view(reader: GrantReader, hit: Mapping[str, Any]) -> HitView:
     """Return one hit, with evidence only where the server proved a passage."""
     handle = _handle(hit)
-    source = Source(
+    source = RecordSource(
         handle.connection_id,
         label_of(hit.get("connector_key")),
         label_of(hit.get("display_name")),
@@ -46,11 +46,11 @@ def hit_view(reading: Reading, hit: Mapping[str, Any]) -> Hit:
     evidence = _evidence(hit)
     matched = hit.get("matched_fields")
     id = handle.id
-    return Hit(
+    return HitView(
         id,
         source,
         label_of(hit.get("title")) or _place(hit, source, event_time),
-        _address(reading, handle, hit, evidence),
+        _address(reader, handle, hit, evidence),
         event_time,
         [str(name)[:80] for name in matched[:12]] if isinstance(matched, list) else [],
         evidence,
@@ -58,7 +58,7 @@ def hit_view(reading: Reading, hit: Mapping[str, Any]) -> Hit:
     )
 
 
-def _place(hit: Mapping[str, Any], source: Source, event_time: str | None) -> str:
+def _place(hit: Mapping[str, Any], source: RecordSource, event_time: str | None) -> str:
     """Return where and when a hit is from, for one that has no title."""
     label = source.display_name or source.connector_key or source.connection_id or "record"
     when = event_time or label_of(hit.get("emitted_at")) or ""
@@ -86,10 +86,10 @@ def _handle(hit: Mapping[str, Any]) -> Handle:
 
 
 def _address(
-    reading: Reading, handle: Handle, hit: Mapping[str, Any], evidence: Evidence | None
+    reader: GrantReader, handle: Handle, hit: Mapping[str, Any], evidence: EvidenceView | None
 ) -> str:
     """Return where a person opens the record; on the provider's own page, at the quoted passage."""
-    address, is_page = reading.address(handle)
+    address, is_page = reader.address(handle)
     if not is_page:
         return _link(hit) or address
     if evidence is None or evidence.start is None:
@@ -105,7 +105,7 @@ def _link(hit: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _evidence(hit: Mapping[str, Any]) -> Evidence | None:
+def _evidence(hit: Mapping[str, Any]) -> EvidenceView | None:
     excerpts = hit.get("evidence_excerpts")
     for found in excerpts if isinstance(excerpts, list) else []:
         if not isinstance(found, Mapping):
@@ -113,7 +113,7 @@ def _evidence(hit: Mapping[str, Any]) -> Evidence | None:
         field, preview = text_of(found.get("field_path")), text_of(found.get("preview_text"))
         if field is not None and preview is not None:
             span = found.get("start_chars"), found.get("end_chars"), found.get("total_chars")
-            return Evidence(field, cut(preview, _PREVIEW_CHARS)[0], *_whole(*span))
+            return EvidenceView(field, cut(preview, _PREVIEW_CHARS)[0], *_whole(*span))
     return None
 
 
@@ -124,7 +124,7 @@ def _whole(start: Any, end: Any, total: Any) -> tuple[int, int, int] | tuple[Non
     return None, None, None
 
 
-def _read(id: str, evidence: Evidence | None) -> NextCall:
+def _read(id: str, evidence: EvidenceView | None) -> NextCall:
     if evidence is None:
         return NextCall("read", "fetch", {"id": id})
     arguments: dict[str, Any] = {"id": id, "field_path": evidence.field_path}

@@ -6,14 +6,14 @@ from typing import Any
 from pdpp.evidence.mark import CLOSE, OPEN
 from pdpp.mcp.drawing.view import (
     AggregateView,
-    Hit,
+    ErrorView,
+    FieldView,
+    HitView,
     NextCall,
     PageView,
-    ProblemView,
     RecordView,
     SchemaView,
     SearchView,
-    Shown,
     WindowView,
 )
 
@@ -49,7 +49,7 @@ _FEW = 12
 _AROUND = 3
 
 
-def hit_result(hit: Hit) -> dict[str, Any]:
+def hit_result(hit: HitView) -> dict[str, Any]:
     """Return one hit as a flat result."""
     result = {"id": hit.id, "title": hit.title, "url": hit.url, **hit.source.as_json()}
     if hit.evidence is not None:
@@ -57,7 +57,7 @@ def hit_result(hit: Hit) -> dict[str, Any]:
     return result
 
 
-def hit_rung(hit: Hit) -> dict[str, Any]:
+def hit_rung(hit: HitView) -> dict[str, Any]:
     """Return what leads on from one hit."""
     rung: dict[str, Any] = {"id": hit.id}
     if hit.evidence is not None:
@@ -112,7 +112,7 @@ def record_structured(record: RecordView) -> dict[str, Any]:
     return shown
 
 
-def _value(field: Shown) -> Any:
+def _value(field: FieldView) -> Any:
     if field.binary is None:
         return field.value
     facts: dict[str, Any] = {
@@ -158,6 +158,6 @@ def aggregate_structured(view: AggregateView) -> dict[str, Any]:
     return {"data": {**view.body, **notes}, **_calls(view.calls)}
 
 
-def problem_structured(view: ProblemView) -> dict[str, Any]:
+def error_structured(view: ErrorView) -> dict[str, Any]:
     """Return the whole error, and the calls that would do."""
     return {"error": dict(view.error), **_calls(view.calls)}

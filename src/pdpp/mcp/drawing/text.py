@@ -8,7 +8,7 @@ from typing import Any
 from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import fence, quote, visible
 from pdpp.evidence.text import field_text
-from pdpp.mcp.drawing.spelling import (
+from pdpp.mcp.drawing.escaping import (
     call_line,
     call_lines,
     datum,
@@ -21,13 +21,13 @@ from pdpp.mcp.drawing.spelling import (
 )
 from pdpp.mcp.drawing.view import (
     AggregateView,
-    Hit,
+    ErrorView,
+    FieldView,
+    HitView,
     PageView,
-    ProblemView,
+    RecordSource,
     RecordView,
     SearchView,
-    Shown,
-    Source,
     WindowView,
 )
 
@@ -63,7 +63,7 @@ def search_text(view: SearchView) -> str:
     return "\n".join(lines)
 
 
-def hit_text(number: int, hit: Hit) -> str:
+def hit_text(number: int, hit: HitView) -> str:
     """Return one hit: where the match stands, the passage, how to read on, what it is."""
     source = hit.source
     labels = _labels(source.connector_key, source.display_name, source.stream)
@@ -97,7 +97,7 @@ def _total(view: SearchView) -> str:
     return f"{shown}."
 
 
-def _mix(sources: Iterable[Source]) -> str:
+def _mix(sources: Iterable[RecordSource]) -> str:
     counts = Counter(
         f"{label(source.display_name or '?')} ({word(source.connection_id or '?')})"
         for source in sources
@@ -167,7 +167,7 @@ def _related(name: str, related: Mapping[str, Any], indent: str) -> list[str]:
     return lines
 
 
-def _field(name: str, shown: Shown) -> str:
+def _field(name: str, shown: FieldView) -> str:
     if shown.binary is not None:
         about = binary_text(shown.binary.media_type, shown.binary.size_bytes, shown.binary.sha256)
         return f"{plain(name)}: {about}" + (f"; {call_line(shown.read)}" if shown.read else "")
@@ -275,7 +275,7 @@ def _group(group: Mapping[str, Any]) -> str:
 # problems
 
 
-def problem_text(view: ProblemView) -> str:
+def error_text(view: ErrorView) -> str:
     """Return what went wrong in a line, then the calls that would do."""
     error = view.error
     message = " ".join(str(error.get("message")).split())

@@ -22,7 +22,7 @@ class NextCall(NamedTuple):
         return {"tool": self.tool, "arguments": dict(self.arguments)}
 
 
-class Source(NamedTuple):
+class RecordSource(NamedTuple):
     """Where a record comes from."""
 
     connection_id: str | None
@@ -37,7 +37,7 @@ class Source(NamedTuple):
         return {name: value for name, value in known if value is not None}
 
 
-class Evidence(NamedTuple):
+class EvidenceView(NamedTuple):
     """A passage that was proven to hold the match."""
 
     field_path: str
@@ -47,23 +47,23 @@ class Evidence(NamedTuple):
     total: int | None
 
 
-class Hit(NamedTuple):
+class HitView(NamedTuple):
     """One search hit."""
 
     id: str
-    source: Source
+    source: RecordSource
     title: str
     url: str
     event_time: str | None
     matched_fields: Sequence[str]
-    evidence: Evidence | None
+    evidence: EvidenceView | None
     read: NextCall
 
 
-class Drawn(NamedTuple):
+class DrawnHit(NamedTuple):
     """A hit with its part of the text, and its parts of the object."""
 
-    hit: Hit
+    hit: HitView
     text: str
     result: Mapping[str, Any]
     rung: Mapping[str, Any]
@@ -73,7 +73,7 @@ class SearchView(NamedTuple):
     """One page of hits."""
 
     envelope: Mapping[str, Any]
-    hits: Sequence[Drawn]
+    hits: Sequence[DrawnHit]
     total: int | None
     complete: bool | None
     next: NextCall | None
@@ -81,7 +81,7 @@ class SearchView(NamedTuple):
     unavailable: Sequence[Mapping[str, Any]] = ()
 
 
-class Cut(NamedTuple):
+class Truncation(NamedTuple):
     """A field shown in part: how much of it, and the call that reads on."""
 
     total_chars: int
@@ -97,11 +97,11 @@ class Cut(NamedTuple):
         }
 
 
-class Shown(NamedTuple):
+class FieldView(NamedTuple):
     """A field as it is shown: a value, a piece of text, or the facts about binary content."""
 
     value: Any
-    cut: Cut | None = None
+    cut: Truncation | None = None
     binary: "Binary | None" = None
     read: NextCall | None = None
 
@@ -110,10 +110,10 @@ class RecordView(NamedTuple):
     """One record of a page."""
 
     id: str
-    source: Source
+    source: RecordSource
     title: str | None
     envelope: Mapping[str, Any]
-    fields: Mapping[str, Shown]
+    fields: Mapping[str, FieldView]
     omitted: Sequence[str] = ()
     unnamed: int = 0
     expanded: Mapping[str, Any] = _NOTHING
@@ -135,7 +135,7 @@ class WindowView(NamedTuple):
     """A piece of one field, or the facts about it where it is binary."""
 
     id: str
-    source: Source | None
+    source: RecordSource | None
     field_path: str
     digest: str | None
     window: Mapping[str, Any] | None
@@ -161,7 +161,7 @@ class AggregateView(NamedTuple):
     notes: Sequence[str] = ()
 
 
-class ProblemView(NamedTuple):
+class ErrorView(NamedTuple):
     """Why a call gave nothing, and what to do next."""
 
     error: Mapping[str, Any]

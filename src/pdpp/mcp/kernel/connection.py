@@ -25,7 +25,7 @@ class _Job(NamedTuple):
     cancelled: threading.Event
 
 
-class Connection:
+class LineConnection:
     """One client, whose requests are answered by threads.
 
     An event loop would do as well, but takes longer to import than all of this.

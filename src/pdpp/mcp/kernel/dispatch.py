@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from pdpp.mcp.kernel import protocol, rpc
-from pdpp.mcp.kernel.rpc import INVALID_PARAMS, JsonObject, Request, RequestId, RpcError
+from pdpp.mcp.kernel.rpc import INVALID_PARAMS, JsonObject, RequestId, RpcError, RpcRequest
 
 FIXED_TTL_MS = 300_000
 
@@ -124,7 +124,7 @@ class Kernel:
             rpc.log_fault("request %r failed in %s", request.id, request.method)
             return rpc.internal(request.id)
 
-    async def _dispatch(self, request: Request, context: Context) -> JsonObject:
+    async def _dispatch(self, request: RpcRequest, context: Context) -> JsonObject:
         if request.method.endswith("/list") and request.params.get("cursor") is not None:
             raise RpcError(INVALID_PARAMS, "Unknown cursor: every list is one page")
         fixed = self._modern if context.modern else self._legacy

@@ -20,7 +20,7 @@ MAX_BYTES = 4 * 1024 * 1024
 _TAKEN = ("application/json", "application/*", "*/*")
 
 
-class Refusal(Exception):
+class HttpRefusal(Exception):
     """A request turned away before it is a message: a status, a JSON body, headers."""
 
     def __init__(self, status: int, body: JsonObject, headers: Headers | None = None) -> None:
@@ -28,7 +28,7 @@ class Refusal(Exception):
         self.status, self.body, self.headers = status, body, headers or {}
 
 
-class Gone(Exception):
+class ClientGone(Exception):
     """The client left before its answer."""
 
 
@@ -38,11 +38,11 @@ async def anyone(_scope: Scope) -> object:
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class McpEndpoint:
     """The ASGI application of one MCP address.
 
     ``allowed_hosts`` and ``allowed_origins`` hold exact values; ``name:*`` allows every port.
-    ``authenticate`` returns the principal for the handlers, or raises a Refusal.
+    ``authenticate`` returns the principal for the handlers, or raises a HttpRefusal.
     """
 
     kernel: Kernel
@@ -62,11 +62,11 @@ class Endpoint:
             message = rpc.parse(await self._body(headers, receive))
             work = self.kernel.handle(message, headers=headers, principal=principal)
             answer = await _unless_gone(work, receive)
-        except Refusal as refusal:
+        except HttpRefusal as refusal:
             await _respond(send, refusal.status, rpc.encode(refusal.body), refusal.headers)
         except rpc.RpcError as error:
             await _respond(send, 400, rpc.encode(error.answer()))
-        except Gone:
+        except ClientGone:
             return
         else:
             body = b"" if answer is None else self.encode(answer)
@@ -86,7 +86,7 @@ class Endpoint:
                 return bytes(body)
             event = await receive()
             if event["type"] == "http.disconnect":
-                raise Gone
+                raise ClientGone
             body += event.get("body", b"")
             size, more = len(body), event.get("more_body", False)
         raise _refusal(413, f"A message has at most {self.max_bytes} bytes")
@@ -112,7 +112,7 @@ async def _unless_gone(work: Coroutine[Any, Any, Any], receive: Receive) -> Json
     except asyncio.CancelledError:
         if not any(task.done() for task in watches) or worker.uncancel():
             raise
-        raise Gone from None
+        raise ClientGone from None
     finally:
         begin.cancel()
         for task in watches:
@@ -146,8 +146,8 @@ def _allowed(value: str, allowed: Collection[str]) -> bool:
     return value in allowed or (port.isdigit() and f"{name}{colon}*" in allowed)
 
 
-def _refusal(status: int, text: str, headers: Headers | None = None) -> Refusal:
-    return Refusal(status, rpc.failure(None, INVALID_REQUEST, text), headers)
+def _refusal(status: int, text: str, headers: Headers | None = None) -> HttpRefusal:
+    return HttpRefusal(status, rpc.failure(None, INVALID_REQUEST, text), headers)
 
 
 async def _respond(send: Send, status: int, body: bytes, headers: Headers | None = None) -> None:

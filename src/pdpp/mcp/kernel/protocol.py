@@ -8,7 +8,7 @@ import binascii
 from collections.abc import Mapping
 
 from pdpp.mcp.kernel import rpc
-from pdpp.mcp.kernel.rpc import INVALID_PARAMS, JsonObject, Request, RpcError
+from pdpp.mcp.kernel.rpc import INVALID_PARAMS, JsonObject, RpcError, RpcRequest
 
 MODERN_VERSIONS = ("2026-07-28",)
 LEGACY_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -42,7 +42,7 @@ def is_modern(method: object, params: object, headers: Headers | None) -> bool:
     return named or (told is not None and told not in LEGACY_VERSIONS)
 
 
-def revision(request: Request, headers: Headers | None) -> tuple[str, JsonObject]:
+def revision(request: RpcRequest, headers: Headers | None) -> tuple[str, JsonObject]:
     """Return the revision a request is read by, and the client capabilities it tells."""
     if is_modern(request.method, request.params, headers):
         return check_envelope(request, headers)
@@ -63,7 +63,7 @@ def check_version_header(headers: Headers) -> None:
         raise unsupported(version)
 
 
-def check_envelope(request: Request, headers: Headers | None) -> tuple[str, JsonObject]:
+def check_envelope(request: RpcRequest, headers: Headers | None) -> tuple[str, JsonObject]:
     """Check what every modern request carries; return its revision and client capabilities."""
     meta = _meta(request.params)
     if headers is not None and META_VERSION not in meta:
@@ -108,7 +108,7 @@ def _meta(params: object) -> JsonObject:
     return meta if isinstance(meta, dict) else {}
 
 
-def _check_headers(request: Request, version: str, headers: Headers) -> None:
+def _check_headers(request: RpcRequest, version: str, headers: Headers) -> None:
     _check_header("MCP-Protocol-Version", headers.get(HEADER_VERSION), version)
     _check_header("Mcp-Method", headers.get(HEADER_METHOD), request.method)
     name = request.params.get(_NAMED_BY.get(request.method, ""))

@@ -26,7 +26,7 @@ class RpcError(Exception):
         return failure(self.id if id is None else id, self.code, self.message, self.data)
 
 
-class Request(NamedTuple):
+class RpcRequest(NamedTuple):
     """A checked request."""
 
     id: RequestId
@@ -58,7 +58,7 @@ def is_id(value: object) -> TypeGuard[RequestId]:
     return isinstance(value, str | int) and not isinstance(value, bool)
 
 
-def read(message: object) -> Request | None:
+def read(message: object) -> RpcRequest | None:
     """Check a message; None stands for one that is owed no answer.
 
     That is a notification, and a response, since this server never asks.
@@ -82,7 +82,7 @@ def read(message: object) -> Request | None:
     params = message.get("params")
     if params is not None and not isinstance(params, dict):
         raise RpcError(INVALID_PARAMS, "params is an object", id=id)
-    return Request(id, method, params or {})
+    return RpcRequest(id, method, params or {})
 
 
 def encode(answer: JsonObject) -> bytes:

@@ -4,25 +4,30 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from pdpp.mcp.reading.client import Answer, hits_of
-from pdpp.mcp.reading.place import Place, Seal
-from pdpp.mcp.reading.reading import Child
+from pdpp.mcp.reading.package_cursor import ChildPosition, PackageCursor
+from pdpp.mcp.reading.reader import ChildGrant
+from pdpp.mcp.reading.resource_client import ServerAnswer, hits_of
 
 T = TypeVar("T")
 
 
-class Outcome(NamedTuple, Generic[T]):
+class ChildAnswers(NamedTuple, Generic[T]):
     """What several children answered, who gave nothing, and who cannot be asked this way."""
 
-    answers: list[tuple[Child, T]]
+    answers: list[tuple[ChildGrant, T]]
     unavailable: list[dict[str, Any]]
-    unfit: list[Child]
+    unfit: list[ChildGrant]
 
 
-class Merge:
+class MergedSearch:
     """What several children answered as one list: best first, in turn where they are equal."""
 
-    def __init__(self, found: Outcome[Answer], places: Mapping[str, Place], seal: Seal) -> None:
+    def __init__(
+        self,
+        found: ChildAnswers[ServerAnswer],
+        places: Mapping[str, ChildPosition],
+        seal: PackageCursor,
+    ) -> None:
         self.unavailable = found.unavailable
         self._found = found
         self._unfit = found.unfit
@@ -49,7 +54,7 @@ class Merge:
         """Return where a person opens a record, if the server told."""
         return next((a.record_page for _, a in self._found.answers if a.record_page), None)
 
-    def used_up(self, limit: int) -> list[Child]:
+    def used_up(self, limit: int) -> list[ChildGrant]:
         """Return the children all of whose hits so far are on a page, and that have more."""
         taken = Counter(grant_id for *_, grant_id, _ in self._ranked[:limit])
         return [
@@ -59,11 +64,11 @@ class Merge:
             and taken[child.grant_id] == len(hits) - self._places[child.grant_id].shown
         ]
 
-    def with_more(self, more: "Outcome[Answer]") -> "Merge":
+    def with_more(self, more: "ChildAnswers[ServerAnswer]") -> "MergedSearch":
         """Return the merge with further answers of some children in place of their earlier ones."""
         longer = {child.grant_id: answer for child, answer in more.answers}
         answers = [(c, longer.get(c.grant_id, answer)) for c, answer in self._found.answers]
-        return Merge(self._found._replace(answers=answers), self._places, self._seal)
+        return MergedSearch(self._found._replace(answers=answers), self._places, self._seal)
 
     def page(self, limit: int) -> dict[str, Any]:
         """Return the first hits, and the cursor of those that follow."""
@@ -81,16 +86,18 @@ class Merge:
             envelope["meta"]["warnings"].append(_unfit_warning(self._unfit))
         return envelope
 
-    def _ahead(self, used: Mapping[str, int]) -> dict[str, Place]:
+    def _ahead(self, used: Mapping[str, int]) -> dict[str, ChildPosition]:
         """Return where each child goes on: on the page it is on, or on its next one."""
-        ahead: dict[str, Place] = {}
+        ahead: dict[str, ChildPosition] = {}
         for child, body, hits in self._queues:
             place = self._places[child.grant_id]
             shown = place.shown + used.get(child.grant_id, 0)
             if shown < len(hits):
                 ahead[child.grant_id] = place._replace(shown=shown)
             elif isinstance(body.get("next_cursor"), str):
-                ahead[child.grant_id] = Place(place.before + len(hits), 0, body["next_cursor"])
+                ahead[child.grant_id] = ChildPosition(
+                    place.before + len(hits), 0, body["next_cursor"]
+                )
         return ahead
 
 
@@ -120,7 +127,7 @@ def _meta(bodies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return meta
 
 
-def _unfit_warning(children: Sequence[Child]) -> dict[str, str]:
+def _unfit_warning(children: Sequence[ChildGrant]) -> dict[str, str]:
     sources = ", ".join(child.connection_id for child in children)
     return {
         "code": "source_cannot_filter",

@@ -6,11 +6,17 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from pdpp.mcp.reading.client import Answer, Params, ResourceClient, ServerUnreachable, hits_of
-from pdpp.mcp.reading.found import Found, found_in
-from pdpp.mcp.reading.merge import Merge, Outcome
-from pdpp.mcp.reading.place import Place, Seal, is_of_places
-from pdpp.mcp.reading.reading import Child, Reading
+from pdpp.mcp.reading.merge import ChildAnswers, MergedSearch
+from pdpp.mcp.reading.package_cursor import ChildPosition, PackageCursor, is_package_cursor
+from pdpp.mcp.reading.reader import ChildGrant, GrantReader
+from pdpp.mcp.reading.resource_client import (
+    Params,
+    ResourceClient,
+    ServerAnswer,
+    ServerUnreachable,
+    hits_of,
+)
+from pdpp.mcp.reading.results import SearchResults, results_of
 from pdpp.model.errors import PdppError, StreamNotAllowed
 
 TOGETHER_SECONDS = 2.0
@@ -21,8 +27,8 @@ T = TypeVar("T")
 
 
 async def search_package(
-    reading: Reading, route: Sequence[str], params: Params, room: int
-) -> Found:
+    reader: GrantReader, route: Sequence[str], params: Params, room: int
+) -> SearchResults:
     """Search all children that open a requested stream: in one request, or each by itself.
 
     The token itself reads through all of its good grants, which is one search instead of many.
@@ -30,14 +36,14 @@ async def search_package(
     its own name, so that one that refuses or is late can be told from the others.
     """
     limit, cursor = int(params["limit"]), params.get("cursor")
-    asked = _asked(reading, params)
+    asked = _asked(reader, params)
     together = _together(asked, params)
-    if together is not None and not is_of_places(cursor):
+    if together is not None and not is_package_cursor(cursor):
         try:
             async with asyncio.timeout(TOGETHER_SECONDS):
-                answer = await reading.client.get(route, together.params, room)
-            reading.record_page = answer.record_page or reading.record_page
-            return found_in(answer, limit)._replace(unavailable=together.unavailable)
+                answer = await reader.client.get(route, together.params, room)
+            reader.record_page = answer.record_page or reader.record_page
+            return results_of(answer, limit)._replace(unavailable=together.unavailable)
         except TimeoutError:
             if cursor is not None:
                 raise ServerUnreachable("The search took too long; try again.") from None
@@ -46,8 +52,8 @@ async def search_package(
                 raise
     if all(child.problem is not None for child in asked):
         params = {k: v for k, v in params.items() if k != "cursor"}
-    merge = await _search_each(reading, route, params)
-    return Found(merge.hits[:limit], merge.page, unavailable=merge.unavailable)
+    merge = await _search_each(reader, route, params)
+    return SearchResults(merge.hits[:limit], merge.page, unavailable=merge.unavailable)
 
 
 class _Together(NamedTuple):
@@ -57,7 +63,7 @@ class _Together(NamedTuple):
     unavailable: Sequence[Mapping[str, Any]]
 
 
-def _together(asked: Sequence[Child], params: Params) -> _Together | None:
+def _together(asked: Sequence[ChildGrant], params: Params) -> _Together | None:
     """Return how to ask several children at once; None where each needs its own question."""
     good = [child for child in asked if child.problem is None]
     streams = {tuple(_streams(child, params)) for child in good}
@@ -68,43 +74,43 @@ def _together(asked: Sequence[Child], params: Params) -> _Together | None:
     return _Together({**params, **wanted}, gone)
 
 
-def _asked(reading: Reading, params: Params) -> list[Child]:
+def _asked(reader: GrantReader, params: Params) -> list[ChildGrant]:
     """Return the children that open a requested stream."""
-    wanted, children = params.get("streams"), reading.children or ()
+    wanted, children = params.get("streams"), reader.children or ()
     return [child for child in children if wanted is None or child.streams & set(wanted)]
 
 
-def _streams(child: Child, params: Params) -> list[str]:
+def _streams(child: ChildGrant, params: Params) -> list[str]:
     """Return the requested streams that a child opens; none are named where all are meant."""
     return [stream for stream in params.get("streams", ()) if stream in child.streams]
 
 
-async def _search_each(reading: Reading, route: Sequence[str], params: Params) -> Merge:
+async def _search_each(reader: GrantReader, route: Sequence[str], params: Params) -> MergedSearch:
     """Search every child that opens a requested stream, to be merged into pages."""
-    seal = Seal(reading.children or (), route, params)
+    seal = PackageCursor(reader.children or (), route, params)
     places = seal.open(params.get("cursor"))
-    asked = [child for child in _asked(reading, params) if child.grant_id in places]
+    asked = [child for child in _asked(reader, params) if child.grant_id in places]
 
-    async def ask(child: Child, most: int) -> Answer:
+    async def ask(child: ChildGrant, most: int) -> ServerAnswer:
         own = {k: v for k, v in params.items() if k != "cursor"} | {"limit": most}
         if "streams" in params:
             own["streams"] = _streams(child, params)
-        return await _from_place(_client(reading, child), route, own, places[child.grant_id])
+        return await _from_place(_client(reader, child), route, own, places[child.grant_id])
 
     limit = int(params["limit"])
     few = min(limit, max(_FEW_HITS, 2 * limit // max(1, len(asked))))
-    merge = Merge(await _ask_all(asked, partial(ask, most=few)), places, seal)
+    merge = MergedSearch(await _ask_all(asked, partial(ask, most=few)), places, seal)
     short = merge.used_up(limit)
     if short and few < limit:
         with suppress(PdppError):
             merge = merge.with_more(await _ask_all(short, partial(ask, most=limit)))
-    reading.record_page = merge.record_page or reading.record_page
+    reader.record_page = merge.record_page or reader.record_page
     return merge
 
 
 async def _from_place(
-    client: ResourceClient, route: Sequence[str], params: Params, place: Place
-) -> Answer:
+    client: ResourceClient, route: Sequence[str], params: Params, place: ChildPosition
+) -> ServerAnswer:
     """Ask for the page on which a place stands, with enough hits after it to fill a page."""
     cursor, left = place.cursor, place.before if not place.cursor else 0
     while left > 0:
@@ -112,7 +118,7 @@ async def _from_place(
         left -= len(hits_of(passed.body))
         cursor = passed.body.get("next_cursor") or ""
         if not cursor:
-            return Answer({"data": []}, passed.request_id, passed.record_page)
+            return ServerAnswer({"data": []}, passed.request_id, passed.record_page)
     return await client.get(route, _from(params, cursor, int(params["limit"]) + place.shown))
 
 
@@ -121,18 +127,20 @@ def _from(params: Params, cursor: str, limit: int) -> Params:
     return {**params, **begun, "limit": min(_MOST_HITS, limit)}
 
 
-def _client(reading: Reading, child: Child) -> ResourceClient:
-    assert reading.client_of is not None  # noqa: S101 - a package has one
-    return reading.client_of(child)
+def _client(reader: GrantReader, child: ChildGrant) -> ResourceClient:
+    assert reader.client_of is not None  # noqa: S101 - a package has one
+    return reader.client_of(child)
 
 
 _UNFIT = ("unknown_field", "invalid_filter", "field_not_granted")
 
 
-async def _ask_all(children: Sequence[Child], ask: Callable[[Child], Awaitable[T]]) -> Outcome[T]:
+async def _ask_all(
+    children: Sequence[ChildGrant], ask: Callable[[ChildGrant], Awaitable[T]]
+) -> ChildAnswers[T]:
     """Ask all children at once; one that refuses or is late is named and the others answer."""
 
-    async def bounded(child: Child) -> T | PdppError | TimeoutError:
+    async def bounded(child: ChildGrant) -> T | PdppError | TimeoutError:
         try:
             async with asyncio.timeout(CHILD_SECONDS):
                 return await ask(child)
@@ -140,7 +148,7 @@ async def _ask_all(children: Sequence[Child], ask: Callable[[Child], Awaitable[T
             return problem
 
     outcomes = await asyncio.gather(*(bounded(child) for child in children))
-    found: Outcome[T] = Outcome([], [], [])
+    found: ChildAnswers[T] = ChildAnswers([], [], [])
     refusals: list[PdppError] = []
     for child, outcome in zip(children, outcomes, strict=True):
         if isinstance(outcome, TimeoutError):
@@ -178,13 +186,13 @@ def _all_refused(
 
 
 async def schema_children(
-    reading: Reading, stream: str | None
+    reader: GrantReader, stream: str | None
 ) -> tuple[dict[str, Any], list[Mapping[str, Any]]]:
     """Ask every child for its part of the schema and put the parts together."""
-    asked = [c for c in reading.children or () if stream is None or stream in c.streams]
+    asked = [c for c in reader.children or () if stream is None or stream in c.streams]
 
-    async def ask(child: Child) -> Mapping[str, Any]:
-        return await reading.compact(stream, child.connection_id)
+    async def ask(child: ChildGrant) -> Mapping[str, Any]:
+        return await reader.compact(stream, child.connection_id)
 
     if stream is not None and not asked:
         raise StreamNotAllowed(

@@ -10,7 +10,7 @@ from pdpp.wire.renewal import Renewal
 _UNAUTHORIZED = 401
 
 
-class Renewing:
+class RenewingTransport:
     """A transport that keeps its bearer good by what the cache holds."""
 
     def __init__(

@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 from pdpp.wire.channel import Channel, Reply, Unreachable
 
-__all__ = ["App", "InProcess", "Network", "Reply", "Transport", "Unreachable"]
+__all__ = ["App", "InProcessTransport", "NetworkTransport", "Reply", "Transport", "Unreachable"]
 
 
 class Transport(Protocol):
@@ -17,7 +17,7 @@ class Transport(Protocol):
     async def send(self, method: str, target: str, headers: Mapping[str, str]) -> Reply: ...
 
 
-class Network:
+class NetworkTransport:
     """Speaks HTTP to a server elsewhere."""
 
     def __init__(self, origin: str, *, timeout: float = 30.0) -> None:
@@ -41,7 +41,7 @@ App = Callable[
 ]
 
 
-class InProcess:
+class InProcessTransport:
     """Calls an ASGI application in this process."""
 
     def __init__(self, app: App, origin: str, marks: Mapping[str, Any] | None = None) -> None:

@@ -22,7 +22,7 @@ _MOST_CHARS = 3_000
 _UNSOUND = re.compile("[\x00\ud800-\udfff]")
 
 
-class Form(StrEnum):
+class ArgumentType(StrEnum):
     """How an argument is written."""
 
     TEXT = "string"
@@ -36,7 +36,7 @@ class Argument(NamedTuple):
     """One argument of a tool."""
 
     name: str
-    form: Form = Form.TEXT
+    form: ArgumentType = ArgumentType.TEXT
     about: str = ""
     choices: tuple[str, ...] = ()
     least: int = 0
@@ -47,9 +47,9 @@ class Argument(NamedTuple):
     def schema(self) -> dict[str, Any]:
         """Return the flat JSON Schema of the argument."""
         schema: dict[str, Any] = {"type": "object" if self.form in _OBJECTS else self.form.value}
-        if self.form is Form.LIST:
+        if self.form is ArgumentType.LIST:
             schema["items"] = {"type": "string"}
-        elif self.form is Form.FILTER:
+        elif self.form is ArgumentType.FILTER:
             schema["minProperties"] = 1
             schema["additionalProperties"] = {
                 "type": ["string", "number", "boolean", "object"],
@@ -57,10 +57,10 @@ class Argument(NamedTuple):
                     operator: {"type": ["string", "number"]} for operator in RANGE_OPERATORS
                 },
             }
-        elif self.form is Form.LIMITS:
+        elif self.form is ArgumentType.LIMITS:
             schema["minProperties"] = 1
             schema["additionalProperties"] = {"type": "integer"}
-        elif self.form is Form.INTEGER:
+        elif self.form is ArgumentType.INTEGER:
             schema["minimum"] = self.least
             if self.most is not None:
                 schema["maximum"] = self.most
@@ -71,10 +71,10 @@ class Argument(NamedTuple):
         return schema
 
 
-_OBJECTS = (Form.FILTER, Form.LIMITS)
-_EXAMPLES: Mapping[Form | None, Mapping[str, Any]] = {
-    Form.FILTER: {"filter": {"sent_at": {"gte": "2026-01-01T00:00:00Z"}}},
-    Form.LIMITS: {"expand": ["attachments"], "expand_limit": {"attachments": 3}},
+_OBJECTS = (ArgumentType.FILTER, ArgumentType.LIMITS)
+_EXAMPLES: Mapping[ArgumentType | None, Mapping[str, Any]] = {
+    ArgumentType.FILTER: {"filter": {"sent_at": {"gte": "2026-01-01T00:00:00Z"}}},
+    ArgumentType.LIMITS: {"expand": ["attachments"], "expand_limit": {"attachments": 3}},
 }
 
 
@@ -125,13 +125,13 @@ class Signature(NamedTuple):
 
     def _value(self, argument: Argument, value: Any) -> Any:
         match argument.form:
-            case Form.TEXT:
+            case ArgumentType.TEXT:
                 return self._text(argument, value)
-            case Form.INTEGER:
+            case ArgumentType.INTEGER:
                 return self._integer(argument, value)
-            case Form.LIST:
+            case ArgumentType.LIST:
                 return self._list(argument, value)
-            case Form.FILTER:
+            case ArgumentType.FILTER:
                 return self._filter(argument, value)
         return self._limits(argument, value)
 

@@ -4,14 +4,14 @@ from typing import Any
 
 from pdpp.evidence.budget import MAX_AROUND, MAX_LIMIT
 from pdpp.evidence.handle import MAX_URI_CHARS
-from pdpp.mcp.tools.argument import LONGEST_CURSOR, Argument, Form, Signature, signature
+from pdpp.mcp.tools.argument import LONGEST_CURSOR, Argument, ArgumentType, Signature, signature
 
 _CONNECTION = Argument("connection_id", about="source to read, from schema")
-_FILTER = Argument("filter", Form.FILTER, "field: exact value, or field: {gte,gt,lte,lt}")
+_FILTER = Argument("filter", ArgumentType.FILTER, "field: exact value, or field: {gte,gt,lte,lt}")
 _CURSOR = Argument("cursor", longest=LONGEST_CURSOR)
 _ID = "id as shown by search, or pdpp:// URI"
-_EXPAND = Argument("expand", Form.LIST, "relations")
-_EXPAND_LIMIT = Argument("expand_limit", Form.LIMITS, "relation: most")
+_EXPAND = Argument("expand", ArgumentType.LIST, "relations")
+_EXPAND_LIMIT = Argument("expand_limit", ArgumentType.LIMITS, "relation: most")
 
 SIGNATURES: dict[str, Signature] = {
     found.tool: found
@@ -32,11 +32,11 @@ SIGNATURES: dict[str, Signature] = {
                 Argument("stream", required=True),
                 _CONNECTION,
                 _FILTER,
-                Argument("fields", Form.LIST),
+                Argument("fields", ArgumentType.LIST),
                 Argument("view"),
                 Argument("sort", about="field or -field"),
                 Argument("order", choices=("asc", "desc")),
-                Argument("limit", Form.INTEGER, least=1, most=100),
+                Argument("limit", ArgumentType.INTEGER, least=1, most=100),
                 _CURSOR,
                 Argument("count", choices=("none", "estimated", "exact")),
                 Argument("changes_since", about="beginning, or a bookmark", longest=LONGEST_CURSOR),
@@ -63,7 +63,7 @@ SIGNATURES: dict[str, Signature] = {
                 ),
                 Argument("time_zone", about="IANA name"),
                 _FILTER,
-                Argument("limit", Form.INTEGER, least=1, most=1000),
+                Argument("limit", ArgumentType.INTEGER, least=1, most=1000),
                 _CONNECTION,
             ],
         ),
@@ -72,11 +72,11 @@ SIGNATURES: dict[str, Signature] = {
             {"query": "invoice 4471"},
             [
                 Argument("query", about='words; "a phrase"; prefix*', required=True),
-                Argument("streams", Form.LIST),
+                Argument("streams", ArgumentType.LIST),
                 _CONNECTION,
                 _FILTER,
                 Argument("mode", choices=("lexical", "semantic", "hybrid")),
-                Argument("limit", Form.INTEGER, least=1, most=100),
+                Argument("limit", ArgumentType.INTEGER, least=1, most=100),
                 _CURSOR,
             ],
         ),
@@ -86,7 +86,7 @@ SIGNATURES: dict[str, Signature] = {
             [
                 Argument("id", about=_ID, required=True, longest=MAX_URI_CHARS),
                 _CONNECTION,
-                Argument("fields", Form.LIST),
+                Argument("fields", ArgumentType.LIST),
                 _EXPAND,
                 _EXPAND_LIMIT,
             ],
@@ -100,12 +100,12 @@ SIGNATURES: dict[str, Signature] = {
                 Argument("stream"),
                 Argument("record_id"),
                 Argument("field_path"),
-                Argument("offset_chars", Form.INTEGER),
+                Argument("offset_chars", ArgumentType.INTEGER),
                 _CURSOR,
                 Argument("query", about="read around its first match"),
-                Argument("limit_chars", Form.INTEGER, least=1, most=MAX_LIMIT),
-                Argument("before_chars", Form.INTEGER, most=MAX_AROUND),
-                Argument("after_chars", Form.INTEGER, most=MAX_AROUND),
+                Argument("limit_chars", ArgumentType.INTEGER, least=1, most=MAX_LIMIT),
+                Argument("before_chars", ArgumentType.INTEGER, most=MAX_AROUND),
+                Argument("after_chars", ArgumentType.INTEGER, most=MAX_AROUND),
             ],
         ),
     )

@@ -4,38 +4,40 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pdpp.evidence.compact import objects
-from pdpp.mcp.drawing import outline, structured
-from pdpp.mcp.drawing.locator import check_stream
+from pdpp.mcp.drawing import schema_text, structured
 from pdpp.mcp.drawing.result import MOST_CHARS, fits, result
 from pdpp.mcp.drawing.view import NextCall, SchemaView
 from pdpp.mcp.reading.package import schema_children
-from pdpp.mcp.reading.reading import Reading
+from pdpp.mcp.reading.reader import GrantReader
+from pdpp.mcp.tools.locator import check_stream
 from pdpp.model.errors import InvalidRequest, PayloadTooLarge
 
 MOST_INDEX_CHARS = 24_000
 Shorten = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
-async def schema(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
+async def schema(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, Any]:
     """Run the schema tool."""
     stream, connection_id = arguments.get("stream"), arguments.get("connection_id")
     if stream is not None:
         check_stream(stream)
     if arguments.get("detail") == "full":
-        return await _full(reading, stream, connection_id)
+        return await _full(reader, stream, connection_id)
     body: Mapping[str, Any]
     unavailable: list[Mapping[str, Any]] = []
-    if reading.children is not None and connection_id is None:
-        body, unavailable = await schema_children(reading, stream)
+    if reader.children is not None and connection_id is None:
+        body, unavailable = await schema_children(reader, stream)
     else:
-        body = await reading.compact(stream, connection_id)
+        body = await reader.compact(stream, connection_id)
     view = SchemaView(body, stream, _calls(body, stream), unavailable)
     if stream is None:
         return _answer(view, MOST_INDEX_CHARS, _SHORTER)
     return _answer(view, MOST_CHARS, (_without_flags,))
 
 
-async def _full(reading: Reading, stream: str | None, connection_id: str | None) -> dict[str, Any]:
+async def _full(
+    reader: GrantReader, stream: str | None, connection_id: str | None
+) -> dict[str, Any]:
     if stream is None:
         raise InvalidRequest(
             "schema: detail full needs a stream. Nothing was read. First find one with schema {}, "
@@ -43,11 +45,11 @@ async def _full(reading: Reading, stream: str | None, connection_id: str | None)
             param="stream",
             example={"tool": "schema", "arguments": {}},
         )
-    reading.require_one_source(connection_id, stream)
+    reader.require_one_source(connection_id, stream)
     params = {"stream": stream, "detail": "full"}
     if connection_id is not None:
         params["connection_id"] = connection_id
-    answer = await reading.get(["schema"], params, connection_id)
+    answer = await reader.get(["schema"], params, connection_id)
     body = _sound(answer.body.get("data", answer.body))
     scope = {k: v for k, v in params.items() if k != "detail"}
     view = SchemaView(body, stream, [NextCall("shorter", "schema", scope)])
@@ -84,12 +86,12 @@ def _sound_view(view: Mapping[str, Any]) -> dict[str, Any]:
 
 def _answer(view: SchemaView, most: int, shorter: Sequence[Shorten]) -> dict[str, Any]:
     """Return the schema in both halves; one too large for its bound is told shorter."""
-    spoken, shaped = outline.schema_text(view), structured.schema_structured(view)
+    spoken, shaped = schema_text.schema_text(view), structured.schema_structured(view)
     if fits(spoken, shaped, most, most):
         return result(spoken, shaped)
     for shorten in shorter:
         bare = SchemaView(shorten(view.body), view.stream, view.calls, view.unavailable)
-        spoken, shaped = outline.schema_text(bare), structured.schema_structured(bare)
+        spoken, shaped = schema_text.schema_text(bare), structured.schema_structured(bare)
         if fits(spoken, shaped, most, most):
             return result(spoken, shaped)
     raise PayloadTooLarge(

@@ -6,14 +6,14 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from pdpp.evidence.text import json_text
-from pdpp.mcp.reading.client import Params
-from pdpp.mcp.reading.reading import Child
+from pdpp.mcp.reading.reader import ChildGrant
+from pdpp.mcp.reading.resource_client import Params
 from pdpp.model.errors import InvalidCursor
 
 MOST_CURSOR_CHARS = 2_000
 
 
-class Place(NamedTuple):
+class ChildPosition(NamedTuple):
     """How far a child was read: the hits before a page, those shown of it, and its cursor.
 
     Where many children are deep in their lists not every cursor has room; one that is left out
@@ -25,21 +25,23 @@ class Place(NamedTuple):
     cursor: str = ""
 
 
-def is_of_places(cursor: str | None) -> bool:
+def is_package_cursor(cursor: str | None) -> bool:
     """Tell whether a cursor is one of ours, for children that were asked one by one."""
     return cursor is not None and "~" in cursor
 
 
-class Seal:
+class PackageCursor:
     """Makes and opens the cursors of one search of one package."""
 
-    def __init__(self, children: Sequence[Child], route: Sequence[str], params: Params) -> None:
+    def __init__(
+        self, children: Sequence[ChildGrant], route: Sequence[str], params: Params
+    ) -> None:
         self._names = [child.grant_id for child in children]
         asked = {k: v for k, v in params.items() if k not in ("cursor", "limit")}
         bound = json_text([self._names, list(route), asked])
         self._mark = hashlib.sha256(bound.encode()).hexdigest()[:12]
 
-    def close(self, places: Mapping[str, Place]) -> str:
+    def close(self, places: Mapping[str, ChildPosition]) -> str:
         """Return the cursor of some places; the longest of their own cursors give way to others."""
         parts = {name: self._part(name, place) for name, place in places.items()}
         for name in sorted(places, key=lambda name: -len(places[name].cursor)):
@@ -48,17 +50,17 @@ class Seal:
             parts[name] = self._part(name, places[name]._replace(cursor=""))
         return "~".join([self._mark, *parts.values()])
 
-    def _part(self, name: str, place: Place) -> str:
+    def _part(self, name: str, place: ChildPosition) -> str:
         own = quote(place.cursor, safe="").replace("~", "%7E")
         return f"{self._names.index(name)}.{place.before}.{place.shown}.{own}"
 
-    def open(self, cursor: str | None) -> dict[str, Place]:
+    def open(self, cursor: str | None) -> dict[str, ChildPosition]:
         """Return the places of a cursor; none is the start of every child.
 
         The children's own cursors inside it are signed by the server.
         """
         if cursor is None:
-            return {name: Place() for name in self._names}
+            return {name: ChildPosition() for name in self._names}
         mark, *parts = cursor.split("~")
         try:
             places = dict(self._place(part) for part in parts)
@@ -70,8 +72,8 @@ class Seal:
             )
         return places
 
-    def _place(self, part: str) -> tuple[str, Place]:
+    def _place(self, part: str) -> tuple[str, ChildPosition]:
         index, before, shown, own = part.split(".", 3)
         if not all(number.isdecimal() for number in (index, before, shown)):
             raise ValueError(part)
-        return self._names[int(index)], Place(int(before), int(shown), unquote(own))
+        return self._names[int(index)], ChildPosition(int(before), int(shown), unquote(own))

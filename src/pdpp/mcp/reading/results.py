@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pdpp.mcp.reading.client import Answer, hits_of
+from pdpp.mcp.reading.resource_client import ServerAnswer, hits_of
 
 _CURSOR = re.compile(r"(?<=[?&]cursor=)[^&]*")
 
 
-class Found(NamedTuple):
+class SearchResults(NamedTuple):
     """Hits to show; ``first`` is the envelope of so many, None where only the server can tell.
 
     ``extra`` hits were sent although nobody asked for them; ``unavailable`` sources gave none.
@@ -21,7 +21,7 @@ class Found(NamedTuple):
     unavailable: Sequence[Mapping[str, Any]] = ()
 
 
-def found_in(answer: Answer, limit: int) -> Found:
+def results_of(answer: ServerAnswer, limit: int) -> SearchResults:
     """Return what a server found; its page can be cut after a hit whose cursor it told.
 
     The cursors are those after the last hits.
@@ -37,7 +37,7 @@ def found_in(answer: Answer, limit: int) -> Found:
             return None
         return _cut(body, hits[:count], cursors[count - 1 - untold])
 
-    return Found(hits, first, extra=len(sent) - len(hits))
+    return SearchResults(hits, first, extra=len(sent) - len(hits))
 
 
 def _shorn(body: Mapping[str, Any], hits: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

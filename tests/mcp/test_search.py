@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from pdpp.evidence.text import json_text
-from pdpp.mcp.reading.client import ResourceClient
-from pdpp.mcp.reading.reading import Reading
+from pdpp.mcp.reading.reader import GrantReader
+from pdpp.mcp.reading.resource_client import ResourceClient
 from pdpp.mcp.reading.transport import Reply
-from pdpp.mcp.tools.searching import search
+from pdpp.mcp.tools.search import search
 
 
 class Shelf:
@@ -49,7 +49,7 @@ class Shelf:
 
 
 def found_on(shelf: Shelf) -> dict[str, Any]:
-    reading = Reading(ResourceClient(shelf, "t"), {}, "key")
+    reading = GrantReader(ResourceClient(shelf, "t"), {}, "key")
     return asyncio.run(search(reading, {"query": "a"}))
 
 
@@ -79,7 +79,7 @@ def test_a_page_is_as_long_as_fits_and_goes_on_after_its_last_hit(tells: int) ->
 
 def test_the_length_of_a_page_does_not_depend_on_earlier_ones() -> None:
     shelf = Shelf(200, tells=10)
-    reading = Reading(ResourceClient(shelf, "t"), {}, "key")
+    reading = GrantReader(ResourceClient(shelf, "t"), {}, "key")
     long = asyncio.run(search(reading, {"query": "a"}))
     shelf.hits = Shelf(1, tells=10).hits
     assert asyncio.run(search(reading, {"query": "a"})) == found_on(Shelf(1, tells=10))

@@ -1,4 +1,4 @@
-"""A reading: one request's way to the resource server, and what it remembers of the schema."""
+"""A reader: one request's way to the resource server, and what it remembers of the schema."""
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from copy import copy
@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from pdpp.evidence.amount import counted
 from pdpp.evidence.compact import compact_schema
 from pdpp.evidence.handle import Handle, path_part
-from pdpp.mcp.reading.client import Answer, Params, ResourceClient, ServerError
-from pdpp.mcp.reading.facts import NO_FACTS, Facts, facts_of
+from pdpp.mcp.reading.field_facts import NO_FACTS, FieldFacts, facts_of
+from pdpp.mcp.reading.resource_client import Params, ResourceClient, ServerAnswer, ServerError
 from pdpp.mcp.reading.transport import Reply
 from pdpp.model.errors import AmbiguousConnection, InvalidRequest, PdppError
 
@@ -18,14 +18,14 @@ MOST_CANDIDATES = 12
 _RECORD = "{record_id}"
 
 
-class GivenUp(PdppError):
+class RequestCancelled(PdppError):
     """Nobody waits for the answer any more."""
 
     code = "cancelled"
     status = 499
 
 
-class Child(NamedTuple):
+class ChildGrant(NamedTuple):
     """One grant of a package: which connection and streams it opens, or why it opens none."""
 
     grant_id: str
@@ -49,7 +49,7 @@ class Child(NamedTuple):
         return {**self.as_json(), "code": code}
 
 
-class Reading:
+class GrantReader:
     """Reads for one request under one bearer.
 
     ``children`` are the grants of a package token, None for a single grant. ``memory`` keeps
@@ -59,10 +59,10 @@ class Reading:
     def __init__(
         self,
         client: ResourceClient,
-        memory: MutableMapping[tuple[str, str, str], Facts],
+        memory: MutableMapping[tuple[str, str, str], FieldFacts],
         key: str,
-        children: Sequence[Child] | None = None,
-        client_of: Callable[[Child], ResourceClient] | None = None,
+        children: Sequence[ChildGrant] | None = None,
+        client_of: Callable[[ChildGrant], ResourceClient] | None = None,
         record_page: str | None = None,
     ) -> None:
         self.client = client
@@ -73,7 +73,7 @@ class Reading:
         self.record_page = record_page
         self.cancelled: Event | None = None
 
-    def until(self, cancelled: Event) -> "Reading":
+    def until(self, cancelled: Event) -> "GrantReader":
         """Return the same way for one request, which ends when nobody waits for it any more."""
         own = copy(self)
         own.cancelled = cancelled
@@ -85,10 +85,10 @@ class Reading:
         params: Params,
         connection_id: str | None = None,
         room: int | None = None,
-    ) -> Answer:
+    ) -> ServerAnswer:
         """Read through the grant that opens a connection, or through the only one."""
         if self.cancelled is not None and self.cancelled.is_set():
-            raise GivenUp("The request was cancelled; nothing more was read.")
+            raise RequestCancelled("The request was cancelled; nothing more was read.")
         answer = await self.way(connection_id).get(path, params, room)
         self.record_page = answer.record_page or self.record_page
         return answer
@@ -139,7 +139,7 @@ class Reading:
         body = answer.body.get("data", answer.body)
         return compact_schema(body if isinstance(body, Mapping) else {}, stream=stream)
 
-    async def facts(self, connection_id: str | None, stream: str) -> Facts:
+    async def facts(self, connection_id: str | None, stream: str) -> FieldFacts:
         """Return the roles and kinds that a stream's declaration gives its fields."""
         known = (self.key, connection_id or "", stream)
         if known in self.memory:
@@ -182,7 +182,7 @@ def _where(
     return f"{route}?connection_id={connection_id}", False
 
 
-def ambiguous(children: Sequence[Child]) -> AmbiguousConnection:
+def ambiguous(children: Sequence[ChildGrant]) -> AmbiguousConnection:
     """Return the refusal that offers the connections of a package."""
     good = [child for child in children if child.problem is None]
     bad = [child.unavailable(child.problem) for child in children if child.problem is not None]

@@ -5,26 +5,26 @@ from typing import Any, NamedTuple
 
 from pdpp.mcp.drawing import structured, text
 from pdpp.mcp.drawing.label import beyond, notes_of, text_of
-from pdpp.mcp.drawing.locator import check_stream
-from pdpp.mcp.drawing.presentation import Room, record_view
+from pdpp.mcp.drawing.record import RecordBudget, record_view
 from pdpp.mcp.drawing.result import MOST_CHARS, fits, result
 from pdpp.mcp.drawing.view import NextCall, PageView
-from pdpp.mcp.reading.facts import Facts
-from pdpp.mcp.reading.reading import Reading
+from pdpp.mcp.reading.field_facts import FieldFacts
+from pdpp.mcp.reading.reader import GrantReader
+from pdpp.mcp.tools.locator import check_stream
 from pdpp.model.errors import PayloadTooLarge
 
 DEFAULT_LIMIT = 25
 _ROOMS = (
-    Room(1_000),
-    Room(400),
-    Room(160),
-    Room(60),
-    Room(60, 80, 20),
-    Room(60, 30, 5),
-    Room(40, 10, 0),
-    Room(40, 10, 0, 20),
-    Room(20, 3, 0, 3),
-    Room(0, 0, 0, 0),
+    RecordBudget(1_000),
+    RecordBudget(400),
+    RecordBudget(160),
+    RecordBudget(60),
+    RecordBudget(60, 80, 20),
+    RecordBudget(60, 30, 5),
+    RecordBudget(40, 10, 0),
+    RecordBudget(40, 10, 0, 20),
+    RecordBudget(20, 3, 0, 3),
+    RecordBudget(0, 0, 0, 0),
 )
 """How much of each record may be shown, from generous to scant."""
 
@@ -33,24 +33,24 @@ _FEW_ROWS = 5
 _ENVELOPE = ("object", "has_more", "next_cursor", "next_changes_since", "meta")
 
 
-async def query_records(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
+async def query_records(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, Any]:
     """Run the query_records tool."""
     stream, connection_id = arguments["stream"], arguments.get("connection_id")
     check_stream(stream)
-    reading.require_one_source(connection_id, stream)
+    reader.require_one_source(connection_id, stream)
     limit = arguments.get("limit", DEFAULT_LIMIT)
     while True:
         params = {k: v for k, v in arguments.items() if k not in ("stream", "limit")}
-        answer = await reading.get(
+        answer = await reader.get(
             ["streams", stream, "records"], {**params, "limit": limit}, connection_id
         )
         rows = _rows(answer.body)
         shown_rows = rows[:limit]
         facts = {
-            source: await reading.facts(source, stream)
+            source: await reader.facts(source, stream)
             for source in {text_of(row.get("connection_id")) for row in shown_rows}
         }
-        page = Page(arguments, answer.body, shown_rows, facts, len(rows) - len(shown_rows))
+        page = FetchedPage(arguments, answer.body, shown_rows, facts, len(rows) - len(shown_rows))
         shown = _fitting(page)
         if shown is not None:
             return shown
@@ -63,13 +63,13 @@ async def query_records(reading: Reading, arguments: dict[str, Any]) -> dict[str
         limit = max(1, min(limit, len(rows)) // 2)
 
 
-class Page(NamedTuple):
+class FetchedPage(NamedTuple):
     """A page as the server answered it; ``beyond`` are rows it sent although not asked for."""
 
     arguments: Mapping[str, Any]
     body: Mapping[str, Any]
     rows: list[Mapping[str, Any]]
-    facts: Mapping[str | None, Facts]
+    facts: Mapping[str | None, FieldFacts]
     beyond: int = 0
 
 
@@ -78,7 +78,7 @@ def _rows(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [row for row in found if isinstance(row, Mapping)] if isinstance(found, list) else []
 
 
-def _fitting(page: Page) -> dict[str, Any] | None:
+def _fitting(page: FetchedPage) -> dict[str, Any] | None:
     """Return the page with fields as long as fit, or None where fewer rows are needed."""
     for room in _ROOMS if len(page.rows) <= _FEW_ROWS else _ROOMS[:_ENOUGH_ROOMS]:
         view = page_view(page, room)
@@ -88,7 +88,7 @@ def _fitting(page: Page) -> dict[str, Any] | None:
     return None
 
 
-def page_view(page: Page, room: Room) -> PageView:
+def page_view(page: FetchedPage, room: RecordBudget) -> PageView:
     """Return the view of a page of records."""
     arguments, body = page.arguments, page.body
     stream = arguments["stream"]

@@ -1,7 +1,6 @@
 import pytest
 
-from pdpp.evidence.handle import Handle
-from pdpp.evidence.place import place_of
+from pdpp.evidence.handle import Handle, complete_handle
 from pdpp.model.errors import InvalidRequest
 
 RECORD = Handle("work", "messages", "m-1")
@@ -18,11 +17,11 @@ RECORD = Handle("work", "messages", "m-1")
     ],
 )
 def test_a_connection_beside_an_id_is_taken_in(id: str | Handle, connection_id: str | None) -> None:
-    assert place_of(id, connection_id) == RECORD
+    assert complete_handle(id, connection_id) == RECORD
 
 
 def test_an_id_of_an_unknown_connection_stays_so() -> None:
-    assert place_of("messages:m-1") == Handle(None, "messages", "m-1")
+    assert complete_handle("messages:m-1") == Handle(None, "messages", "m-1")
 
 
 @pytest.mark.parametrize(
@@ -37,6 +36,6 @@ def test_a_connection_that_differs_or_is_none_is_refused(
     id: str, connection_id: str, told: str
 ) -> None:
     with pytest.raises(InvalidRequest, match="connection") as caught:
-        place_of(id, connection_id)
+        complete_handle(id, connection_id)
     assert told in caught.value.message
     assert caught.value.param == "connection_id"

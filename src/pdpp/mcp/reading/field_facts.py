@@ -1,4 +1,4 @@
-"""Facts: what a stream's declaration says of its fields, as far as a server tells it."""
+"""FieldFacts: what a stream's declaration says of its fields, as far as a server tells it."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -6,18 +6,18 @@ from typing import Any, NamedTuple
 from pdpp.model.vocabulary import Kind
 
 
-class Facts(NamedTuple):
+class FieldFacts(NamedTuple):
     """What a stream's declaration says of its fields: their roles and kinds."""
 
     roles: Mapping[str, str]
     kinds: Mapping[str, Kind]
 
 
-NO_FACTS = Facts({}, {})
+NO_FACTS = FieldFacts({}, {})
 _KINDS = {kind.value: kind for kind in Kind}
 
 
-def facts_of(flags: Mapping[str, Any]) -> Facts:
+def facts_of(flags: Mapping[str, Any]) -> FieldFacts:
     """Read roles and kinds from a compact schema's flags; what is not told is not guessed."""
     roles: dict[str, str] = {}
     kinds: dict[str, Kind] = {}
@@ -28,4 +28,4 @@ def facts_of(flags: Mapping[str, Any]) -> Facts:
                 roles[name] = value
             elif key == "t" and value in _KINDS:
                 kinds[name] = _KINDS[value]
-    return Facts(roles, kinds)
+    return FieldFacts(roles, kinds)

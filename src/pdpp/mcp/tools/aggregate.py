@@ -6,10 +6,10 @@ from typing import Any
 from pdpp.evidence.budget import cut
 from pdpp.evidence.text import field_text
 from pdpp.mcp.drawing import structured, text
-from pdpp.mcp.drawing.locator import check_stream
 from pdpp.mcp.drawing.result import MOST_CHARS, fits, result
 from pdpp.mcp.drawing.view import AggregateView, NextCall
-from pdpp.mcp.reading.reading import Reading
+from pdpp.mcp.reading.reader import GrantReader
+from pdpp.mcp.tools.locator import check_stream
 from pdpp.model.errors import PayloadTooLarge
 
 _MOST_GROUPS = 1_000
@@ -17,14 +17,14 @@ _DEFAULT_GROUPS = 100
 _KEY_CHARS = 200
 
 
-async def aggregate(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
+async def aggregate(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, Any]:
     """Run the aggregate tool; groups that do not fit are asked for again, fewer."""
     stream, connection_id = arguments["stream"], arguments.get("connection_id")
     check_stream(stream)
-    reading.require_one_source(connection_id, stream)
+    reader.require_one_source(connection_id, stream)
     params = {k: v for k, v in arguments.items() if k != "stream"}
     while True:
-        answer = await reading.get(["streams", stream, "aggregate"], params, connection_id)
+        answer = await reader.get(["streams", stream, "aggregate"], params, connection_id)
         body = _with_short_keys(answer.body)
         view = AggregateView(body, _more(arguments, params, body), _notes(arguments, params, body))
         spoken, shaped = text.aggregate_text(view), structured.aggregate_structured(view)

@@ -7,12 +7,12 @@ from pdpp.evidence.handle import (
     WINDOW_URI,
     Handle,
     WindowHandle,
+    complete_handle,
     parse_blob_uri,
     parse_handle,
     parse_window_uri,
     part_problem,
 )
-from pdpp.evidence.place import place_of
 from pdpp.mcp.tools.argument import call_text
 from pdpp.mcp.tools.definition import SIGNATURES
 from pdpp.model.errors import InvalidRequest
@@ -28,7 +28,7 @@ def locate(tool: str, arguments: Mapping[str, Any]) -> Handle:
             raise refuse(tool, f"give id, or connection_id with stream and record_id, not {name}")
     handle = parse_handle(id)
     try:
-        return place_of(handle, arguments.get("connection_id"))
+        return complete_handle(handle, arguments.get("connection_id"))
     except InvalidRequest as problem:
         raise refuse(tool, problem.message.rstrip(".")) from None
 

@@ -18,7 +18,7 @@ _NOTHING: tuple[None, None] = (None, None)
 _WEB_LINK = re.compile(r"https?://[^\s\x00-\x1f\x7f-\x9f]+\Z", re.IGNORECASE)
 
 
-class Card(NamedTuple):
+class Presentation(NamedTuple):
     """What a list shows of a record."""
 
     title: str
@@ -60,7 +60,7 @@ def _name(
     return _line(title or f"{label} / {stream} / {event_time or emitted_at}"), event_time
 
 
-def make_name(
+def present_name(
     data: Mapping[str, object],
     roles: Mapping[str, str],
     *,
@@ -72,20 +72,20 @@ def make_name(
     return _name(_by_role(data, roles), label, stream, emitted_at)
 
 
-def make_card(
+def present(
     data: Mapping[str, object],
     roles: Mapping[str, str],
     *,
     label: str,
     stream: str,
     emitted_at: str,
-) -> Card:
+) -> Presentation:
     """Return the card of a record; ``roles`` gives the declared role of a field by its name."""
     found = _by_role(data, roles)
     title, event_time = _name(found, label, stream, emitted_at)
     _, actor = found.get(Role.ACTOR, _NOTHING)
     _, link = found.get(Role.LINK, _NOTHING)
-    return Card(
+    return Presentation(
         title=title,
         event_time=event_time,
         actor=None if actor is None else _line(actor),

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pdpp.evidence.budget import cut, json_length
-from pdpp.mcp.drawing.locator import locate_window
+from pdpp.mcp.drawing.escaping import label
 from pdpp.mcp.drawing.result import MOST_ERROR_CHARS, fits, result
-from pdpp.mcp.drawing.spelling import label
-from pdpp.mcp.drawing.structured import problem_structured
-from pdpp.mcp.drawing.text import problem_text
-from pdpp.mcp.drawing.view import NextCall, ProblemView
+from pdpp.mcp.drawing.structured import error_structured
+from pdpp.mcp.drawing.text import error_text
+from pdpp.mcp.drawing.view import ErrorView, NextCall
 from pdpp.mcp.tools.definition import SIGNATURES
+from pdpp.mcp.tools.locator import locate_window
 from pdpp.model.errors import InvalidRequest, PdppError
 from pdpp.wire.answer import ServerError
 
@@ -21,7 +21,7 @@ _ALWAYS = ("type", "code", "message", "param", "request_id", "retry_with", "tota
 _DEEPEST = 4
 
 
-def problem_result(tool: str, arguments: Mapping[str, Any], error: PdppError) -> dict[str, Any]:
+def error_result(tool: str, arguments: Mapping[str, Any], error: PdppError) -> dict[str, Any]:
     """Return an error as a tool result of two halves, with as much of it as has room."""
     told = dict(error.body("")["error"])
     if not told["request_id"]:
@@ -30,10 +30,10 @@ def problem_result(tool: str, arguments: Mapping[str, Any], error: PdppError) ->
         told.pop("example", None)  # Only the adapter writes calls; a server has no say in them.
     calls = _calls(tool, arguments, error)
     views = (
-        ProblemView(_bounded_error(told, chars, items), _short(calls, chars, items))
+        ErrorView(_bounded_error(told, chars, items), _short(calls, chars, items))
         for chars, items in _LENGTHS
     )
-    halves = ((problem_text(view), problem_structured(view)) for view in views)
+    halves = ((error_text(view), error_structured(view)) for view in views)
     spoken, shaped = next(
         half for half in halves if fits(*half, MOST_ERROR_CHARS, MOST_ERROR_CHARS)
     )

@@ -17,9 +17,9 @@ from pdpp.wire.answer import (
 )
 
 __all__ = [
-    "Answer",
     "Params",
     "ResourceClient",
+    "ServerAnswer",
     "ServerError",
     "ServerUnreachable",
     "hits_of",
@@ -32,14 +32,14 @@ CURSORS_HEADER = "pdpp-cursors"
 """Tells the cursors after the last hits to who said how much room there is: for cutting there."""
 
 
-class Codec(NamedTuple):
+class JsonCodec(NamedTuple):
     """How JSON is read, and how it is told how long a value is as JSON."""
 
     decode: Callable[[bytes], Any] = json.loads
     length: Callable[[object], int] = json_length
 
 
-class Answer(NamedTuple):
+class ServerAnswer(NamedTuple):
     """A JSON answer, with what its headers say."""
 
     body: dict[str, Any]
@@ -56,7 +56,7 @@ class ResourceClient:
         transport: Transport,
         bearer: str,
         grant_id: str | None = None,
-        codec: Codec = Codec(),  # noqa: B008 - it cannot change
+        codec: JsonCodec = JsonCodec(),  # noqa: B008 - it cannot change
     ) -> None:
         self.codec = codec
         self._transport = transport
@@ -72,7 +72,9 @@ class ResourceClient:
         """Return the public origin of the server."""
         return self._transport.origin
 
-    async def get(self, path: Sequence[str], params: Params, room: int | None = None) -> Answer:
+    async def get(
+        self, path: Sequence[str], params: Params, room: int | None = None
+    ) -> ServerAnswer:
         """Return the JSON answer to a read, or raise the error the server told.
 
         ``room`` is about how many characters of hits are of use; a server may take it as a hint.
@@ -83,7 +85,7 @@ class ResourceClient:
         cursors = reply.headers.get(CURSORS_HEADER)
         told = cursors.split(",") if cursors else ()
         page = reply.headers.get(PAGE_HEADER)
-        return Answer(body, reply.headers.get("request-id"), page, told)
+        return ServerAnswer(body, reply.headers.get("request-id"), page, told)
 
     async def bytes(self, path: Sequence[str], first: int) -> Reply:
         """Return the first bytes of a blob."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import quote
-from pdpp.mcp.drawing.spelling import (
+from pdpp.mcp.drawing.escaping import (
     call_lines,
     escaped,
     label,

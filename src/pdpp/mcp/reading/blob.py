@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pdpp.evidence.binary import OCTETS, decoded_text, is_text_media
-from pdpp.evidence.window import Window, chosen_window
+from pdpp.evidence.window import TextWindow, chosen_window
 from pdpp.mcp.drawing.label import label_of
-from pdpp.mcp.reading.client import target
-from pdpp.mcp.reading.reading import Reading
+from pdpp.mcp.reading.reader import GrantReader
+from pdpp.mcp.reading.resource_client import target
 from pdpp.model.errors import NotFound
 
 MOST_BYTES = 16 << 20
 """How large a text may be that is read in windows."""
 
 
-class Content(NamedTuple):
+class BlobContent(NamedTuple):
     """The facts about a blob, with as much of its text as was asked for."""
 
     blob_id: str
@@ -39,9 +39,9 @@ class Content(NamedTuple):
         }
 
 
-async def read_blob(reading: Reading, blob_id: str, first: int) -> Content:
+async def read_blob(reader: GrantReader, blob_id: str, first: int) -> BlobContent:
     """Return a blob's facts and the text of its first bytes."""
-    reply = await reading.blob(blob_id, first)
+    reply = await reader.blob(blob_id, first)
     told = label_of(reply.headers.get("content-type")) if reply.status < 400 else None
     media_type = told or OCTETS
     total = reply.headers.get("content-range", "").rpartition("/")[2]
@@ -49,10 +49,10 @@ async def read_blob(reading: Reading, blob_id: str, first: int) -> Content:
     text = None
     if is_text_media(media_type):
         text = decoded_text(reply.body[:first])
-    return Content(blob_id, media_type, size, text, size <= first)
+    return BlobContent(blob_id, media_type, size, text, size <= first)
 
 
-def window_of(text: str, params: Mapping[str, Any]) -> Window:
+def window_of(text: str, params: Mapping[str, Any]) -> TextWindow:
     """Return the window that the parameters of a field window choose."""
     window = chosen_window(text, params)
     if window is None:

@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 
 from pdpp.evidence.binary import Binary, describe
 from pdpp.evidence.budget import cut
-from pdpp.evidence.card import Card, make_card
 from pdpp.evidence.handle import Handle, blob_uri
+from pdpp.evidence.presentation import Presentation, present
 from pdpp.evidence.text import field_text
+from pdpp.mcp.drawing.escaping import escaped
 from pdpp.mcp.drawing.label import label_of, text_of
-from pdpp.mcp.drawing.spelling import escaped
-from pdpp.mcp.drawing.view import Cut, NextCall, RecordView, Shown, Source
-from pdpp.mcp.reading.facts import NO_FACTS, Facts
+from pdpp.mcp.drawing.view import FieldView, NextCall, RecordSource, RecordView, Truncation
+from pdpp.mcp.reading.field_facts import NO_FACTS, FieldFacts
 from pdpp.model.vocabulary import Kind
 
 DOCUMENT_CHARS = 20_000
@@ -31,7 +31,7 @@ _ENVELOPE = (
 )
 
 
-class Room(NamedTuple):
+class RecordBudget(NamedTuple):
     """How much of a record may be shown: characters a field, fields, and related records."""
 
     chars: int = 1_000
@@ -40,9 +40,9 @@ class Room(NamedTuple):
     related: int = 100
 
 
-def source_of(envelope: Mapping[str, Any], stream: str, record_id: str) -> Source:
+def source_of(envelope: Mapping[str, Any], stream: str, record_id: str) -> RecordSource:
     """Return where a record comes from, by its envelope."""
-    return Source(
+    return RecordSource(
         text_of(envelope.get("connection_id")),
         label_of(envelope.get("connector_key")),
         label_of(envelope.get("display_name")),
@@ -51,7 +51,7 @@ def source_of(envelope: Mapping[str, Any], stream: str, record_id: str) -> Sourc
     )
 
 
-def handle_of(source: Source) -> str:
+def handle_of(source: RecordSource) -> str:
     """Return the id that names a record; self-contained where its connection is known."""
     return Handle(source.connection_id, source.stream, source.record_id).id
 
@@ -69,16 +69,16 @@ def binary_call(id: str, field: str, binary: Binary) -> NextCall:
     return NextCall("about it", "read_record_field", {"id": id, "field_path": field})
 
 
-def show(id: str, name: str, value: Any, kind: Kind | None, most: int) -> Shown:
+def show(id: str, name: str, value: Any, kind: Kind | None, most: int) -> FieldView:
     """Return a field as it is shown in at most so many characters."""
     binary = describe(value, kind)
     if binary is not None:
-        return Shown(None, binary=binary, read=binary_call(id, name, binary))
+        return FieldView(None, binary=binary, read=binary_call(id, name, binary))
     text = field_text(value)
     if len(text) <= most:
-        return Shown(value)
+        return FieldView(value)
     served, _ = cut(text, most)
-    return Shown(served, Cut(len(text), len(served), read_call(id, name, len(served))))
+    return FieldView(served, Truncation(len(text), len(served), read_call(id, name, len(served))))
 
 
 def names_within(names: Sequence[str], most: int = MOST_NAME_CHARS) -> list[str]:
@@ -92,7 +92,9 @@ def names_within(names: Sequence[str], most: int = MOST_NAME_CHARS) -> list[str]
     return kept
 
 
-def record_view(envelope: Mapping[str, Any], stream: str, facts: Facts, room: Room) -> RecordView:
+def record_view(
+    envelope: Mapping[str, Any], stream: str, facts: FieldFacts, room: RecordBudget
+) -> RecordView:
     """Return a record of a page with no more of it than there is room for."""
     record_id = str(envelope.get("id", envelope.get("record_id", "")))
     source = source_of(envelope, stream, record_id)
@@ -105,7 +107,7 @@ def record_view(envelope: Mapping[str, Any], stream: str, facts: Facts, room: Ro
     return RecordView(
         id=id,
         source=source,
-        title=card_of(envelope, source, facts).title if fields else None,
+        title=presentation_of(envelope, source, facts).title if fields else None,
         envelope={"id": record_id, **{k: envelope[k] for k in _ENVELOPE if k in envelope}},
         fields={
             name: show(id, name, fields[name], facts.kinds.get(name), room.chars)
@@ -118,12 +120,12 @@ def record_view(envelope: Mapping[str, Any], stream: str, facts: Facts, room: Ro
     )
 
 
-def _expanded(id: str, envelope: Mapping[str, Any], room: Room) -> dict[str, Any]:
+def _expanded(id: str, envelope: Mapping[str, Any], room: RecordBudget) -> dict[str, Any]:
     related = envelope.get("expanded")
     if not isinstance(related, Mapping):
         return {}
     found: dict[str, Any] = {}
-    own = Room(room.chars, room.related_fields, 0, 0)
+    own = RecordBudget(room.chars, room.related_fields, 0, 0)
     for name, value in related.items():
         several = isinstance(value, Mapping) and isinstance(value.get("data"), list)
         items: Sequence[Any] = value["data"] if several else [value]
@@ -144,11 +146,13 @@ def _more_related(id: str, name: str, shown: int) -> NextCall:
     return NextCall("more", "fetch", {"id": id, "expand": [name], "expand_limit": limit})
 
 
-def card_of(envelope: Mapping[str, Any], source: Source, facts: Facts) -> Card:
+def presentation_of(
+    envelope: Mapping[str, Any], source: RecordSource, facts: FieldFacts
+) -> Presentation:
     """Return a record's card by declared roles, its title else by where and when it is from."""
     label = source.display_name or source.connector_key or source.connection_id or "record"
     data = envelope.get("data")
-    card = make_card(
+    card = present(
         data if isinstance(data, Mapping) else {},
         facts.roles,
         label=label,
@@ -164,28 +168,30 @@ class DocumentText(NamedTuple):
     """A record as one text: the fields beside the body, then the body as far as it fits."""
 
     text: str
-    shown: Mapping[str, Shown]
+    shown: Mapping[str, FieldView]
     omitted: Sequence[str]
 
     @property
-    def cuts(self) -> dict[str, Cut]:
+    def cuts(self) -> dict[str, Truncation]:
         """Return the fields shown in part."""
         return {name: field.cut for name, field in self.shown.items() if field.cut is not None}
 
     @property
-    def binaries(self) -> dict[str, Shown]:
+    def binaries(self) -> dict[str, FieldView]:
         """Return the fields whose content is not shown."""
         return {name: field for name, field in self.shown.items() if field.binary is not None}
 
 
-def document_text(id: str, data: Mapping[str, Any], facts: Facts, room: Room) -> DocumentText:
+def document_text(
+    id: str, data: Mapping[str, Any], facts: FieldFacts, room: RecordBudget
+) -> DocumentText:
     """Return the text of a record in at most so many characters; the body comes last."""
     body = next(
         (name for name, role in facts.roles.items() if role == "body" and data.get(name)), None
     )
     told = [name for name in data if name != body and data[name] is not None]
     left = room.chars if body is None else room.chars // 2
-    shown: dict[str, Shown] = {}
+    shown: dict[str, FieldView] = {}
     lines: list[str] = []
     for name in told[: room.fields]:
         field = show(id, name, data[name], facts.kinds.get(name), min(ASIDE_CHARS, room.chars))
@@ -205,7 +211,7 @@ def document_text(id: str, data: Mapping[str, Any], facts: Facts, room: Room) ->
     return DocumentText(f"{text}\n\n{passage}" if text else passage, shown, omitted)
 
 
-def _line(name: str, shown: Shown) -> str:
+def _line(name: str, shown: FieldView) -> str:
     """Return a field on one line: with a break in it, it could pass for fields beside it."""
     if shown.binary is not None:
         return f"{name}: [{shown.binary.media_type}, {shown.binary.size_bytes} bytes, not shown]"

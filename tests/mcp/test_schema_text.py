@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from pdpp.mcp.drawing.outline import schema_text
+from pdpp.mcp.drawing.schema_text import schema_text
 from pdpp.mcp.drawing.text import aggregate_text
 from pdpp.mcp.drawing.view import AggregateView, SchemaView
 

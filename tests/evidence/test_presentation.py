@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdpp.evidence.card import TITLE_CHARS, Card, make_card
+from pdpp.evidence.presentation import TITLE_CHARS, Presentation, present
 
 ROLES = {
     "subject": "primary-title",
@@ -20,13 +20,13 @@ DATA: dict[str, object] = {
 }
 
 
-def _card(data: dict[str, object], roles: dict[str, str]) -> Card:
-    return make_card(data, roles, label="Work mail", stream="messages", emitted_at="2024-05-05")
+def _card(data: dict[str, object], roles: dict[str, str]) -> Presentation:
+    return present(data, roles, label="Work mail", stream="messages", emitted_at="2024-05-05")
 
 
 @pytest.mark.scenario("S005")
 def test_declared_roles_decide_what_a_card_shows() -> None:
-    assert _card(DATA, ROLES) == Card(
+    assert _card(DATA, ROLES) == Presentation(
         title="Late rent",
         event_time="2024-03-01T10:00:00Z",
         actor="Ann",
@@ -40,7 +40,7 @@ def test_nothing_is_promoted_because_of_its_name() -> None:
         ("title", "body", "timestamp", "url", "author"), "https://example.org"
     )
     title = "Work mail / messages / 2024-05-05"
-    assert _card(data, {}) == Card(title, None, None, None)
+    assert _card(data, {}) == Presentation(title, None, None, None)
 
 
 @pytest.mark.parametrize("empty", [None, "", " \n"])
@@ -51,7 +51,7 @@ def test_an_empty_title_gives_way_to_label_stream_and_time(empty: str | None) ->
 
 def test_a_field_that_is_missing_shows_nothing() -> None:
     card = _card({}, ROLES)
-    assert card == Card("Work mail / messages / 2024-05-05", None, None, None)
+    assert card == Presentation("Work mail / messages / 2024-05-05", None, None, None)
 
 
 def test_the_first_field_of_a_role_that_holds_something_is_taken() -> None:

@@ -7,15 +7,15 @@ from typing import Any
 from pdpp.evidence.budget import DEFAULT_AROUND, DEFAULT_LIMIT, MAX_LIMIT, cut
 from pdpp.evidence.handle import BLOB_URI, Handle, WindowHandle, blob_uri, window_uri
 from pdpp.evidence.text import digest
-from pdpp.mcp.blob import MOST_BYTES, read_blob, window_of
 from pdpp.mcp.drawing import structured, text
 from pdpp.mcp.drawing.label import text_of
-from pdpp.mcp.drawing.locator import locate_blob, locate_window, refuse
-from pdpp.mcp.drawing.presentation import source_of
+from pdpp.mcp.drawing.record import source_of
 from pdpp.mcp.drawing.result import MOST_CHARS, MOST_WINDOW_TEXT, fits, result
-from pdpp.mcp.drawing.view import NextCall, Source, WindowView
-from pdpp.mcp.reading.client import ServerError
-from pdpp.mcp.reading.reading import Reading
+from pdpp.mcp.drawing.view import NextCall, RecordSource, WindowView
+from pdpp.mcp.reading.blob import MOST_BYTES, read_blob, window_of
+from pdpp.mcp.reading.reader import GrantReader
+from pdpp.mcp.reading.resource_client import ServerError
+from pdpp.mcp.tools.locator import locate_blob, locate_window, refuse
 from pdpp.model.errors import PayloadTooLarge
 
 TOOL = "read_record_field"
@@ -26,9 +26,9 @@ _MOST_MATCH = 1_024
 """How long a match itself is taken to be at most."""
 
 
-async def read_record_field(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
+async def read_record_field(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, Any]:
     """Run the read_record_field tool."""
-    view_of, chosen = _way(reading, arguments)
+    view_of, chosen = _way(reader, arguments)
     params = _params(chosen)
     most_text = MOST_WINDOW_TEXT if _asked(params) <= DEFAULT_LIMIT else MOST_CHARS
     while True:
@@ -42,14 +42,14 @@ async def read_record_field(reading: Reading, arguments: dict[str, Any]) -> dict
         params = _narrower(params, view.window)
 
 
-def _way(reading: Reading, arguments: Mapping[str, Any]) -> tuple[ViewOf, dict[str, Any]]:
+def _way(reader: GrantReader, arguments: Mapping[str, Any]) -> tuple[ViewOf, dict[str, Any]]:
     """Return how the field that a call names is read, and what of it was chosen."""
     if str(arguments.get("id", "")).startswith(BLOB_URI):
         blob_id, chosen = locate_blob(TOOL, arguments)
-        return partial(blob_view, reading, blob_id), {"field_path": CONTENT, **chosen}
+        return partial(blob_view, reader, blob_id), {"field_path": CONTENT, **chosen}
     handle, chosen = locate_window(TOOL, arguments)
-    reading.require_one_source(handle.connection_id, handle.stream)
-    return partial(window_view, reading, handle), chosen
+    reader.require_one_source(handle.connection_id, handle.stream)
+    return partial(window_view, reader, handle), chosen
 
 
 def _asked(params: Mapping[str, Any]) -> int:
@@ -96,13 +96,13 @@ def _params(chosen: Mapping[str, Any]) -> dict[str, Any]:
     return params
 
 
-async def window_view(reading: Reading, handle: Handle, params: Mapping[str, Any]) -> WindowView:
+async def window_view(reader: GrantReader, handle: Handle, params: Mapping[str, Any]) -> WindowView:
     """Read one window, or the facts about a field that is not text."""
     path = ["streams", handle.stream, "records", handle.record_id, "field-window"]
     named = {} if handle.connection_id is None else {"connection_id": handle.connection_id}
     field = params["field"]
     try:
-        answer = await reading.get(path, {**params, **named}, handle.connection_id)
+        answer = await reader.get(path, {**params, **named}, handle.connection_id)
     except ServerError as error:
         if error.code != "field_not_text":
             raise
@@ -110,7 +110,7 @@ async def window_view(reading: Reading, handle: Handle, params: Mapping[str, Any
     body = answer.body
     source = source_of(body, handle.stream, handle.record_id)
     if source.connection_id is None and handle.connection_id is not None:
-        source = Source(handle.connection_id, None, None, source.stream, source.record_id)
+        source = RecordSource(handle.connection_id, None, None, source.stream, source.record_id)
     found = Handle(source.connection_id, source.stream, source.record_id)
     told = body.get("window")
     window = _known(told if isinstance(told, Mapping) else {}, params)
@@ -188,9 +188,9 @@ def _calls(base: Mapping[str, Any], known: Mapping[str, Any]) -> list[NextCall]:
     return calls
 
 
-async def blob_view(reading: Reading, blob_id: str, params: Mapping[str, Any]) -> WindowView:
+async def blob_view(reader: GrantReader, blob_id: str, params: Mapping[str, Any]) -> WindowView:
     """Read one window of a text that is kept apart, or the facts about what is not text."""
-    content = await read_blob(reading, blob_id, MOST_BYTES)
+    content = await read_blob(reader, blob_id, MOST_BYTES)
     id = blob_uri(blob_id)
     if content.text is None or not content.is_whole:
         about = NextCall("about it", "fetch", {"id": id})
@@ -208,5 +208,5 @@ def _binary_view(handle: Handle, field: str, error: ServerError) -> WindowView:
         calls.append(NextCall("about it", "fetch", {"id": blob_uri(facts["blob_id"])}))
     else:
         calls.append(NextCall("its record", "fetch", {"id": handle.id}))
-    source = Source(handle.connection_id, None, None, handle.stream, handle.record_id)
+    source = RecordSource(handle.connection_id, None, None, handle.stream, handle.record_id)
     return WindowView(handle.id, source, field, None, None, facts, calls)

@@ -7,10 +7,10 @@ from pdpp.mcp.drawing import structured, text
 from pdpp.mcp.drawing.hit import draw, hit_view, shortened
 from pdpp.mcp.drawing.label import beyond, notes_of, text_of
 from pdpp.mcp.drawing.result import MOST_CHARS, MOST_SEARCH_STRUCTURED, MOST_SEARCH_TEXT, result
-from pdpp.mcp.drawing.view import Drawn, NextCall, SearchView
-from pdpp.mcp.reading.client import Params
-from pdpp.mcp.reading.found import Found, found_in
-from pdpp.mcp.reading.reading import Reading
+from pdpp.mcp.drawing.view import DrawnHit, NextCall, SearchView
+from pdpp.mcp.reading.reader import GrantReader
+from pdpp.mcp.reading.resource_client import Params
+from pdpp.mcp.reading.results import SearchResults, results_of
 from pdpp.model.errors import PayloadTooLarge
 
 DEFAULT_LIMIT = 10
@@ -22,17 +22,17 @@ _ROUTES = {
 }
 
 
-async def search(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
+async def search(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, Any]:
     """Run the search tool; a page shows as many hits as fit and goes on right after them.
 
     A server that does not tell the cursor after the last that fits is asked again, for so many.
     """
     wanted = arguments.get("limit", DEFAULT_LIMIT)
-    page = _Page(reading, arguments, wanted <= DEFAULT_LIMIT)
+    page = _Page(reader, arguments, wanted <= DEFAULT_LIMIT)
     limit = wanted
     while True:
-        found = await _search(reading, arguments, limit, page.room)
-        drawn = [draw(number, hit_view(reading, hit)) for number, hit in enumerate(found.hits, 1)]
+        found = await _search(reader, arguments, limit, page.room)
+        drawn = [draw(number, hit_view(reader, hit)) for number, hit in enumerate(found.hits, 1)]
         shown = page.show(found, drawn)
         if shown is not None:
             return shown
@@ -42,10 +42,10 @@ async def search(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
 class _Page:
     """Lays hits out in both halves of an answer, no more of them than fit."""
 
-    def __init__(self, reading: Reading, arguments: Mapping[str, Any], small: bool) -> None:
-        self._reading = reading
+    def __init__(self, reader: GrantReader, arguments: Mapping[str, Any], small: bool) -> None:
+        self._reader = reader
         self._arguments = arguments
-        self._length = reading.client.codec.length
+        self._length = reader.client.codec.length
         self.most_text = MOST_SEARCH_TEXT if small else MOST_CHARS
         self.most_structured = MOST_SEARCH_STRUCTURED if small else MOST_CHARS
 
@@ -54,7 +54,7 @@ class _Page:
         """Return how many characters of hits are of use; an answer says much of a hit again."""
         return self.most_structured * 3 // 5
 
-    def _trim(self, found: Found, drawn: list[Drawn]) -> None:
+    def _trim(self, found: SearchResults, drawn: list[DrawnHit]) -> None:
         """Drop the hits that do not fit beside what every page has; one stays at least."""
         envelope = {**(found.first(len(found.hits)) or {}), "data": []}
         text_left, object_left = self._left(self._view(found, envelope, ()))
@@ -65,7 +65,7 @@ class _Page:
                 del drawn[count:]
                 break
 
-    def show(self, found: Found, drawn: list[Drawn]) -> dict[str, Any] | None:
+    def show(self, found: SearchResults, drawn: list[DrawnHit]) -> dict[str, Any] | None:
         """Return the page of these hits, the last of them dropped where it is too large.
 
         None where the server must be asked for exactly so many.
@@ -88,7 +88,7 @@ class _Page:
                 trimmed = True
 
     def _view(
-        self, found: Found, envelope: Mapping[str, Any], drawn: Sequence[Drawn]
+        self, found: SearchResults, envelope: Mapping[str, Any], drawn: Sequence[DrawnHit]
     ) -> SearchView:
         meta = envelope.get("meta")
         meta = meta if isinstance(meta, Mapping) else {}
@@ -136,15 +136,17 @@ class _Page:
         )
 
 
-async def _search(reading: Reading, arguments: Mapping[str, Any], limit: int, room: int) -> Found:
+async def _search(
+    reader: GrantReader, arguments: Mapping[str, Any], limit: int, room: int
+) -> SearchResults:
     route = _ROUTES[arguments.get("mode", "lexical")]
     connection_id = arguments.get("connection_id")
     params = _params(arguments, limit)
-    if reading.children is not None and connection_id is None and len(reading.children) > 1:
+    if reader.children is not None and connection_id is None and len(reader.children) > 1:
         from pdpp.mcp.reading.package import search_package
 
-        return await search_package(reading, route, params, room)
-    return found_in(await reading.get(route, params, connection_id, room), limit)
+        return await search_package(reader, route, params, room)
+    return results_of(await reader.get(route, params, connection_id, room), limit)
 
 
 def _params(arguments: Mapping[str, Any], limit: int) -> Params:

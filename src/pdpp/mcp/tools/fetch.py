@@ -6,24 +6,24 @@ from typing import Any
 from pdpp.evidence.budget import cut
 from pdpp.evidence.handle import BLOB_URI, Handle, blob_uri, parse_blob_uri
 from pdpp.evidence.text import json_text
-from pdpp.mcp.blob import Content, read_blob
-from pdpp.mcp.drawing.locator import locate
-from pdpp.mcp.drawing.presentation import (
+from pdpp.mcp.drawing.escaping import spelled
+from pdpp.mcp.drawing.record import (
     DOCUMENT_CHARS,
     DocumentText,
-    Room,
-    card_of,
+    RecordBudget,
     document_text,
     names_within,
+    presentation_of,
     record_view,
     source_of,
 )
 from pdpp.mcp.drawing.result import MOST_CHARS, result
-from pdpp.mcp.drawing.spelling import spelled
 from pdpp.mcp.drawing.structured import record_structured
-from pdpp.mcp.drawing.view import Source
-from pdpp.mcp.reading.facts import NO_FACTS, Facts
-from pdpp.mcp.reading.reading import Reading
+from pdpp.mcp.drawing.view import RecordSource
+from pdpp.mcp.reading.blob import BlobContent, read_blob
+from pdpp.mcp.reading.field_facts import NO_FACTS, FieldFacts
+from pdpp.mcp.reading.reader import GrantReader
+from pdpp.mcp.tools.locator import locate
 from pdpp.model.errors import PayloadTooLarge
 
 TOOL = "fetch"
@@ -31,28 +31,28 @@ _BLOB_BYTES = 32_768
 _BLOB_CHARS = 4_096
 _MOST_ASKED = 20
 _ROOMS = tuple(
-    Room(DOCUMENT_CHARS * 3**step // 4**step, 300 // 2**step, 40 // 2**step, 100 // 2**step)
+    RecordBudget(DOCUMENT_CHARS * 3**step // 4**step, 300 // 2**step, 40 // 2**step, 100 // 2**step)
     for step in range(16)
 )
 """How much of a document may be shown, from generous to scant."""
 
 
-async def fetch(reading: Reading, arguments: dict[str, Any]) -> dict[str, Any]:
+async def fetch(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, Any]:
     """Run the fetch tool."""
     if arguments["id"].startswith(BLOB_URI):
-        return _document_result(await _blob(reading, arguments["id"]))
+        return _document_result(await _blob(reader, arguments["id"]))
     handle = locate(TOOL, arguments)
-    reading.require_one_source(handle.connection_id, handle.stream)
+    reader.require_one_source(handle.connection_id, handle.stream)
     params = {k: v for k, v in arguments.items() if k in ("fields", "expand", "expand_limit")}
     if handle.connection_id is not None:
         params["connection_id"] = handle.connection_id
     path = ["streams", handle.stream, "records", handle.record_id]
-    answer = await reading.get(path, params, handle.connection_id)
+    answer = await reader.get(path, params, handle.connection_id)
     source = source_of(answer.body, handle.stream, handle.record_id)
     if source.connection_id is None:
-        source = Source(handle.connection_id, None, None, handle.stream, handle.record_id)
-    facts = await reading.facts(source.connection_id, source.stream)
-    return _document_result(_fitting(reading, answer.body, source, facts))
+        source = RecordSource(handle.connection_id, None, None, handle.stream, handle.record_id)
+    facts = await reader.facts(source.connection_id, source.stream)
+    return _document_result(_fitting(reader, answer.body, source, facts))
 
 
 def _document_result(document: dict[str, Any]) -> dict[str, Any]:
@@ -68,11 +68,11 @@ def _fits(document: Mapping[str, Any]) -> bool:
 
 
 def _fitting(
-    reading: Reading, body: Mapping[str, Any], source: Source, facts: Facts
+    reader: GrantReader, body: Mapping[str, Any], source: RecordSource, facts: FieldFacts
 ) -> dict[str, Any]:
     """Return the document with as much text as its bound allows once it is escaped."""
     for room in _ROOMS:
-        document = _document(reading, body, source, facts, room)
+        document = _document(reader, body, source, facts, room)
         if _fits(document):
             return document
     raise PayloadTooLarge(
@@ -81,16 +81,16 @@ def _fitting(
 
 
 def _document(
-    reading: Reading,
+    reader: GrantReader,
     body: Mapping[str, Any],
-    source: Source,
-    facts: Facts,
-    room: Room,
+    source: RecordSource,
+    facts: FieldFacts,
+    room: RecordBudget,
 ) -> dict[str, Any]:
     handle = Handle(source.connection_id, source.stream, source.record_id)
     found = body.get("data")
     data = found if isinstance(found, Mapping) else {}
-    card = card_of(body, source, facts)
+    card = presentation_of(body, source, facts)
     shown = document_text(handle.id, data, facts, room)
     metadata: dict[str, Any] = source.as_json()
     for name in ("emitted_at", "version"):
@@ -106,7 +106,7 @@ def _document(
         "id": handle.id,
         "title": card.title,
         "text": shown.text,
-        "url": reading.url(handle, card.link),
+        "url": reader.url(handle, card.link),
         "metadata": metadata,
     }
 
@@ -135,7 +135,7 @@ def _truncation(id: str, shown: DocumentText) -> dict[str, Any]:
     return facts
 
 
-def _expansion(body: Mapping[str, Any], room: Room) -> dict[str, Any]:
+def _expansion(body: Mapping[str, Any], room: RecordBudget) -> dict[str, Any]:
     if not isinstance(body.get("expanded"), Mapping):
         return {}
     own = room._replace(chars=min(400, room.chars), fields=0)
@@ -143,17 +143,17 @@ def _expansion(body: Mapping[str, Any], room: Room) -> dict[str, Any]:
     return {"expanded": record_structured(view).get("expanded", {})}
 
 
-async def _blob(reading: Reading, uri: str) -> dict[str, Any]:
+async def _blob(reader: GrantReader, uri: str) -> dict[str, Any]:
     """Return the facts about a blob, with as much of its first text as has room."""
-    content = await read_blob(reading, parse_blob_uri(uri), _BLOB_BYTES)
+    content = await read_blob(reader, parse_blob_uri(uri), _BLOB_BYTES)
     for step in range(_BLOB_CHARS.bit_length() + 1):
-        document = _blob_document(reading, content, _BLOB_CHARS >> step)
+        document = _blob_document(reader, content, _BLOB_CHARS >> step)
         if _fits(document):
             return document
     raise PayloadTooLarge("What names this blob does not fit an answer.", param="id")
 
 
-def _blob_document(reading: Reading, content: Content, most: int) -> dict[str, Any]:
+def _blob_document(reader: GrantReader, content: BlobContent, most: int) -> dict[str, Any]:
     metadata: dict[str, Any] = {
         "media_type": content.media_type,
         "size_bytes": content.size_bytes,
@@ -172,6 +172,6 @@ def _blob_document(reading: Reading, content: Content, most: int) -> dict[str, A
         "id": blob_uri(content.blob_id),
         "title": about,
         "text": shown or f"[{about}, sha256 {content.blob_id}, not shown]",
-        "url": reading.client.origin + content.route,
+        "url": reader.client.origin + content.route,
         "metadata": metadata,
     }
