@@ -78,7 +78,7 @@ def test_an_empty_text_is_empty(post: Estate, reader: Client) -> None:
 def test_a_text_too_large_for_windows_is_described(
     post: Estate, post_token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pdpp.mcp.field.MOST_BYTES", 1_000)
+    monkeypatch.setattr("pdpp.mcp.tools.read_record_field.MOST_BYTES", 1_000)
     uri = kept(post, LEAFLET.encode(), "text/plain")
     found = post.client("http-legacy", post_token).good("read_record_field", {"id": uri})
     assert found.structured["binary"]["size_bytes"] == len(LEAFLET)
