@@ -43,7 +43,7 @@ def test_a_second_start_changes_nothing_but_the_token(demo_server: Served, tmp_p
     where = ("--connection", "cin_photos", "--stream", "albums")
     removed = pdpp("ingest", "-", *where, data=data, stdin=gone)
     assert removed.out.endswith("1 deleted\n")
-    renamed = ("photos", "--name", "My photos", "--id", "cin_photos")
+    renamed = ("demo_photos", "--name", "My photos", "--id", "cin_photos")
     assert pdpp_here("connection", "add", *renamed, data=data).code == 0
     before = versions(data)
     with serving(data, tmp_path / "notes", "--demo") as served:
@@ -51,7 +51,7 @@ def test_a_second_start_changes_nothing_but_the_token(demo_server: Served, tmp_p
         refused = served.get("/v1/streams", demo_server.ready["client_token"])
         assert refused.json()["error"]["code"] == "grant_revoked"
     assert versions(data) == before
-    assert "My photos (cin_photos, photos)" in pdpp_here("connection", "list", data=data).out
+    assert "My photos (cin_photos, demo_photos)" in pdpp_here("connection", "list", data=data).out
 
 
 def test_a_seeding_that_was_killed_is_completed_by_the_next_start(tmp_path: Path) -> None:
@@ -82,11 +82,11 @@ def test_a_stop_during_the_seeding_is_quiet(tmp_path: Path) -> None:
 
 def test_a_source_of_the_owners_that_has_a_demo_name_is_left_alone(tmp_path: Path) -> None:
     mine = deepcopy(DECLARATION)
-    mine["connector_key"] = "mail"
+    mine["connector_key"] = "demo_mail"
     added = pdpp("source", "add", "-", data=tmp_path, stdin=json.dumps(mine).encode())
     assert added.code == 0
     told = pdpp("serve", "--demo", "--port", "0", data=tmp_path).failed()
-    assert "'mail' already names another source" in told
+    assert "'demo_mail' already names another source" in told
 
 
 def test_the_demo_stands_beside_the_owners_data_and_brings_an_older_demo_up_to_date(

@@ -27,7 +27,7 @@ def test_the_schema_tells_connections_streams_and_fields(demo: World, client: Cl
     [row] = scoped.streams
     assert (row.name, row.connector_key, row.record_counts) == (
         "messages",
-        "mail",
+        "demo_mail",
         {"cin_home": 598},
     )
     assert row.fields["body"] == "t=text,role=body,lex"

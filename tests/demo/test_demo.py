@@ -17,11 +17,12 @@ from pdpp.demo.story import LEDGER, LETTER
 from pdpp.model import instant
 from pdpp.model.declaration import Cardinality, Declaration, Kind, Role, Stream
 from pdpp.model.validation import parse_declaration
+from pdpp.sources import registry
 
 Place = tuple[str, str, str]
 Records = dict[Place, dict[str, Any]]
 
-PINNED = "46b55bc453bf6d19b43dbdb4765bd3c282e665a40d1512433d01570c4ff9216f"
+PINNED = "8152bd1a83a2c1d3aac3ff38cc9095361f4f6d9653bb0cdf81cbf9ca8512a0df"
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +107,12 @@ def test_the_world_has_the_promised_connections() -> None:
     assert (connections["cin_work"], connections["cin_home"]) == ("Work mail", "Home mail")
 
 
+def test_no_demo_source_has_the_name_of_a_source_that_the_program_imports() -> None:
+    keys = {source.declaration["connector_key"] for source in demo.sources()}
+    assert all(key.startswith("demo_") for key in keys)
+    assert not keys & set(registry.names())
+
+
 def test_the_world_has_about_five_thousand_records(records: Records) -> None:
     assert 4_500 <= len(records) <= 5_500
 
@@ -116,7 +123,7 @@ def test_a_stream_name_is_shared_by_two_sources(declarations: dict[str, Declarat
         for connection_id, stream in _streams(declarations)
         if stream.name == "messages"
     }
-    assert keys == {"mail", "chat"}
+    assert keys == {"demo_mail", "demo_chat"}
 
 
 def test_every_declared_stream_of_every_connection_has_records(

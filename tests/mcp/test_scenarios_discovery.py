@@ -69,7 +69,7 @@ def test_one_connection_of_a_shared_stream_shows_only_itself(client: Client) -> 
         assert "cin_team" not in half
         assert "channel_id" not in half
     head = found.text.split("\n")[0]
-    assert head.startswith("messages · mail · Home mail (cin_home, ")
+    assert head.startswith("messages · demo_mail · Home mail (cin_home, ")
     for part in ('label "Letters"', "sorted by sent_at"):
         assert part in head
     assert "count none|estimated|exact" in head

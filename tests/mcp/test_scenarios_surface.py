@@ -279,7 +279,7 @@ def test_a_search_result_is_fetched_as_a_document(client: Client) -> None:
         "record_id": "m-invoice-4471"
     }
     assert document["metadata"]["display_name"] == "Home mail"
-    assert document["metadata"]["connector_key"] == "mail"
+    assert document["metadata"]["connector_key"] == "demo_mail"
     assert "The grout needs until Friday" in document["text"]
     for name in ("data", "provider_url", "request_id"):
         assert f'"{name}"' not in found.text

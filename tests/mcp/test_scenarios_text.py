@@ -168,7 +168,7 @@ def test_fetch_text_has_identity_source_and_the_words(client: Client) -> None:
         '"connection_id":"cin_home"',
         '"stream":"messages"',
         '"display_name":"Home mail"',
-        '"connector_key":"mail"',
+        '"connector_key":"demo_mail"',
         "please find attached invoice 4471",
     ):
         assert part in found.visible

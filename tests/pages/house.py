@@ -34,7 +34,7 @@ CHALLENGE = (
 REDIRECT = "http://127.0.0.1:8199/callback"
 MAIL: dict[str, Any] = {
     "type": "https://pdpp.dev/data-access",
-    "source": "mail",
+    "source": "demo_mail",
     "purpose_code": "https://pdpp.dev/purpose/assistant",
     "purpose_description": "Find the invoices of the renovation.",
     "access_mode": "continuous",

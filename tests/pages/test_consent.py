@@ -240,7 +240,7 @@ def test_a_single_use_has_no_length_to_choose(house: House, owner: Reader) -> No
 
 
 def test_several_objects_give_a_package(house: House, owner: Reader) -> None:
-    notes = {**MAIL, "source": "notes", "streams": [{"name": "documents"}]}
+    notes = {**MAIL, "source": "demo_notes", "streams": [{"name": "documents"}]}
     sheet = owner.get(house.ask(MAIL, notes))
     assert "3 accounts" in enforced(sheet)
     client_id = client_id_of(sheet)
@@ -288,7 +288,7 @@ def test_a_declaration_that_changed_meanwhile_is_shown_before_it_is_approved(
     with housed(tmp_path / "store") as made:
         owner = made.owner()
         sheet = owner.get(made.ask(MAIL))
-        document = dict(made.store.catalogue().sources["mail"].document)
+        document = dict(made.store.catalogue().sources["demo_mail"].document)
         made.store.register(parse_declaration({**document, "declaration_version": "later"}))
         refused = sheet.send(action="approve")
         assert refused.status == 409

@@ -155,7 +155,9 @@ def test_a_record_is_saved_as_json_or_as_text(desk: Desk, tmp_path: Path) -> Non
     assert told["sha256"] == hashlib.sha256(content).hexdigest()
     assert desk.here("export", INVOICE, "-o", tmp_path / "letter.md").code == 0
     text = (tmp_path / "letter.md").read_text()
-    assert text.startswith("Invoice 4471 for the kitchen tiles\nmail · Home mail · messages · ")
+    assert text.startswith(
+        "Invoice 4471 for the kitchen tiles\ndemo_mail · Home mail · messages · "
+    )
     assert text.endswith(record.json()["data"]["body"] + "\n")
     assert sorted(os.listdir(tmp_path)) == ["letter.json", "letter.md"]
 

@@ -210,7 +210,7 @@ def test_lines_that_no_longer_keep_to_the_schema_are_told(origin: Path, tmp_path
 def test_only_the_owner_is_told_declarations(served: World) -> None:
     params = {"stream": "albums", "detail": "full"}
     owners = served.owner().get("/v1/schema", params=params).json()["connectors"][0]
-    assert owners["declaration"]["connector_key"] == "photos"
+    assert owners["declaration"]["connector_key"] == "demo_photos"
     clients = served.server.client(grant(served.store)).get("/v1/schema", params=params).json()
     assert "declaration" not in clients["connectors"][0]
     compact = served.owner().get("/v1/schema", params={"stream": "albums"}).json()

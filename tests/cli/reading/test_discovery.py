@@ -20,7 +20,7 @@ def test_the_index_lists_every_stream_of_every_account(desk: Desk) -> None:
 
 def test_a_stream_shows_what_may_be_asked_of_each_field(desk: Desk) -> None:
     lines = desk.read("schema", "messages", "--connection", "cin_home").splitlines()
-    assert lines[0] == "messages · mail · Home mail (cin_home, 598 records)"
+    assert lines[0] == "messages · demo_mail · Home mail (cin_home, 598 records)"
     row = next(line for line in lines if line.startswith("sent_at "))
     flags = ["r=gte|gt|lte|lt", "sort", "a=min|max|group_by_time"]
     assert row.split() == ["sent_at", "date-time", "event-time", "eq", *flags]
@@ -57,6 +57,6 @@ def test_only_the_streams_of_the_grant_are_listed(demo: World, tmp_path: Path) -
     person = at_desk(demo, tmp_path, connections=("cin_bank", "cin_home"), streams=("messages",))
     told = json.loads(person.read("streams", "--json"))["data"]
     named = {(row["connector_key"], row["connection_id"], row["name"]) for row in told}
-    assert named == {("mail", "cin_home", "messages")}
+    assert named == {("demo_mail", "cin_home", "messages")}
     rows = [line for line in person.read("streams").splitlines() if "cin_" in line]
     assert [(line.split()[0], line.split()[-1]) for line in rows] == [("messages", "cin_home")]

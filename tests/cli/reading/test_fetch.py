@@ -26,7 +26,7 @@ def test_a_record_is_shown_whole(desk: Desk, words: tuple[str, ...]) -> None:
     assert json.loads(desk.read("fetch", *words, "--json")) == record
     lines = desk.read("fetch", *words).splitlines()
     assert lines[0] == '"Invoice 4471 for the kitchen tiles"'
-    assert lines[1].startswith(f"{INVOICE} · mail · Home mail · messages · emitted ")
+    assert lines[1].startswith(f"{INVOICE} · demo_mail · Home mail · messages · emitted ")
     body = [line.removeprefix("│ ") for line in lines if line.startswith("│ ")]
     assert body == record["data"]["body"].split("\n")
     assert 'labels: ["to answer"]' in lines

@@ -57,7 +57,7 @@ def test_a_hit_tells_where_it_is_and_from(desk: Desk) -> None:
         '   "Nora,⏎⏎please find attached <mark>invoice</mark> <mark>4471</mark> for the green '
         'kitchen tiles, the <mark>adhesive</mark> and two days of work. The"',
         "   read: pdpp read window cin_home/messages:m-invoice-4471 body --offset 5",
-        '   "Invoice 4471 for the kitchen tiles" · mail · Home mail · messages · '
+        '   "Invoice 4471 for the kitchen tiles" · demo_mail · Home mail · messages · '
         "2026-03-12T09:15:00Z",
         "1 hit, all matches ranked.",
     ]
