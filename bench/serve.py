@@ -6,8 +6,8 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 
-from pdpp.serving.patience import PatientServer
-from pdpp.serving.process import configure, settle
+from pdpp.serving.process import configure, tune_process
+from pdpp.serving.slow_clients import GuardedServer
 
 
 def _product(folder: Path) -> Starlette:
@@ -40,8 +40,8 @@ def main(kind: str, folder: str) -> None:
     app = {"product": _product, "unrecorded": _unrecorded, "floor": _floor}[kind](Path(folder))
     listener = socket.create_server(("127.0.0.1", 0), backlog=128)
     print(listener.getsockname()[1], flush=True)
-    server = PatientServer(configure(app))
-    settle()
+    server = GuardedServer(configure(app))
+    tune_process()
     server.run(sockets=[listener])
 
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from pdpp.authz.client import READ_SCOPE
-from pdpp.authz.principal import Gate, Principal
+from pdpp.authz.principal import Principal
 from pdpp.evidence.budget import json_length
 from pdpp.mcp.kernel import Context, rpc
 from pdpp.mcp.kernel.http import HttpRefusal, McpEndpoint, Receive, Scope, Send
@@ -21,14 +21,14 @@ from pdpp.mcp.reading.transport import App, InProcessTransport
 from pdpp.mcp.server import make_kernel
 from pdpp.model.errors import AuthenticationError, OwnerTokenRefused, PdppError
 from pdpp.model.instant import Clock
-from pdpp.resource.endpoint import INNER, Service
-from pdpp.service.header import headers_of
+from pdpp.service.challenge import METADATA_PATH, add_challenge
+from pdpp.service.headers import headers_of
 from pdpp.service.origin import LOOPBACK, from_proxy, public_origin
+from pdpp.service.service import INNER, Service
 from pdpp.service.settings import Settings
 
 MCP_PATH = "/mcp"
 ICON_PATH = "/icon.svg"
-METADATA_PATH = "/.well-known/oauth-protected-resource"
 ORIGIN = "pdpp.origin"
 """The member of a request's scope that names the address a trusted proxy served."""
 
@@ -40,7 +40,7 @@ V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True)
-class Visitor:
+class HostedCaller:
     """An admitted caller with the bearer that reads on its behalf."""
 
     bearer: str
@@ -49,7 +49,7 @@ class Visitor:
     """The address under which the caller knows this server."""
 
 
-class Memory(OrderedDict[K, V]):
+class BoundedDict(OrderedDict[K, V]):
     """Remembers as much as there is room for, and forgets the oldest."""
 
     def __setitem__(self, key: K, value: V) -> None:
@@ -61,30 +61,30 @@ class Memory(OrderedDict[K, V]):
 def hosted_endpoint(app: App, service: Service) -> App:
     """Return the endpoint that serves the six tools over an application's own ``/v1``."""
     origin = service.settings.origin
-    transports: Memory[str, InProcessTransport] = Memory()
-    memory: Memory[tuple[str, str, str], FieldFacts] = Memory()
+    transports: BoundedDict[str, InProcessTransport] = BoundedDict()
+    memory: BoundedDict[tuple[str, str, str], FieldFacts] = BoundedDict()
 
     def reader_of(context: Context) -> GrantReader:
-        visitor: Visitor = context.principal
-        transport = transports.get(visitor.origin)
+        caller: HostedCaller = context.principal
+        transport = transports.get(caller.origin)
         if transport is None:
-            transport = transports[visitor.origin] = InProcessTransport(
-                app, visitor.origin, {INNER: True}
+            transport = transports[caller.origin] = InProcessTransport(
+                app, caller.origin, {INNER: True}
             )
-        return make_reader(transport, memory, visitor, service.clock)
+        return make_reader(transport, memory, caller, service.clock)
 
     icons = [{"src": origin + ICON_PATH, "mimeType": "image/svg+xml", "sizes": ["any"]}]
     endpoint = McpEndpoint(
         make_kernel(reader_of, icons),
         allowed_hosts={*(f"{name}:*" for name in LOOPBACK), *LOOPBACK, urlsplit(origin).netloc},
         allowed_origins={origin, *(f"http://{name}:*" for name in LOOPBACK)},
-        authenticate=Door(service.gate, service.settings).admit,
+        authenticate=BearerAdmission(service).admit,
         encode=_encode,
     )
-    return Porch(endpoint, service.settings)
+    return ProxyRewrite(endpoint, service.settings)
 
 
-class Porch:
+class ProxyRewrite:
     """Hands on what a trusted proxy vouches for as if it had come to our own address."""
 
     def __init__(self, endpoint: App, settings: Settings) -> None:
@@ -108,59 +108,57 @@ class Porch:
         return header
 
 
-class Door:
+class BearerAdmission:
     """Admits bearers of grants and packages; sends the others to where they can get one."""
 
-    def __init__(self, gate: Gate, settings: Settings) -> None:
-        self._gate = gate
-        self._settings = settings
-        self._resources = {settings.origin, settings.origin + MCP_PATH}
+    def __init__(self, service: Service) -> None:
+        origin = service.settings.origin
+        self._service = service
+        self._resources = {origin, origin + MCP_PATH}
 
-    async def admit(self, scope: Scope) -> Visitor:
-        """Return the visitor of a request, or refuse it."""
+    async def admit(self, scope: Scope) -> HostedCaller:
+        """Return the caller of a request, or refuse it."""
         given = headers_of(scope).get("authorization", "")
-        origin = scope.get(ORIGIN) or public_origin(scope, self._settings)
+        origin = scope.get(ORIGIN) or public_origin(scope, self._service.settings)
         try:
-            principal = self._gate.admit(given, resources=self._resources)
+            principal = self._service.gate.admit(given, resources=self._resources)
             if principal.is_owner:
                 raise OwnerTokenRefused(
                     "Owner tokens are not for agents; connect with a grant of your own."
                 )
         except PdppError as error:
-            raise _refusal(error, origin) from None
-        return Visitor(given.partition(" ")[2].strip(), principal, origin)
+            raise _refusal(error, origin, self._service.new_request_id()) from None
+        return HostedCaller(given.partition(" ")[2].strip(), principal, origin)
 
 
-def _refusal(error: PdppError, origin: str) -> HttpRefusal:
-    headers: dict[str, str] = {}
+def _refusal(error: PdppError, origin: str, request_id: str) -> HttpRefusal:
     if isinstance(error, AuthenticationError):
-        metadata = f"{origin}{METADATA_PATH}{MCP_PATH}"
-        error.detail["resource_metadata"] = metadata
-        headers = {
-            "www-authenticate": f'Bearer resource_metadata="{metadata}", scope="{READ_SCOPE}"',
-            "link": f'<{origin}{ICON_PATH}>; rel="icon"; type="image/svg+xml"',
-        }
-    return HttpRefusal(error.status, error.body("mcp"), headers)
+        add_challenge(error, origin, MCP_PATH)
+        error.headers["Link"] = f'<{origin}{ICON_PATH}>; rel="icon"; type="image/svg+xml"'
+    headers = {name.lower(): value for name, value in error.headers.items()}
+    return HttpRefusal(error.status, error.body(request_id), {"request-id": request_id, **headers})
 
 
 def make_reader(
     transport: InProcessTransport,
-    memory: Memory[tuple[str, str, str], FieldFacts],
-    visitor: Visitor,
+    memory: BoundedDict[tuple[str, str, str], FieldFacts],
+    caller: HostedCaller,
     clock: Clock,
 ) -> GrantReader:
-    """Return a visitor's way to the records: one grant, or the grants of a package."""
-    principal = visitor.principal
-    client = ResourceClient(transport, visitor.bearer, codec=_CODEC)
+    """Return a caller's way to the records: one grant, or the grants of a package."""
+    principal = caller.principal
+    client = ResourceClient(transport, caller.bearer, codec=_CODEC)
     reader = GrantReader(client, memory, principal.binding)
     if principal.package is not None:
         now = clock()
         children = [
-            child for found in principal.children if (child := _child(found, now)) is not None
+            child
+            for principal_ in principal.children
+            if (child := _child(principal_, now)) is not None
         ]
         reader.children = sorted(children, key=lambda c: (c.connector_key, c.connection_id))
         reader.client_of = lambda child: ResourceClient(
-            transport, visitor.bearer, child.grant_id, _CODEC
+            transport, caller.bearer, child.grant_id, _CODEC
         )
     return reader
 

@@ -35,7 +35,7 @@ from pdpp.cli.exporting.manifest import read_manifest
 from pdpp.evidence.fence import CLOSING, HIDDEN, OPENING, PREFIX
 from pdpp.evidence.mark import OPEN
 from pdpp.model.errors import InvalidRequest
-from pdpp.watch.journal import JsonLine, TextLine
+from pdpp.watch.logs import JsonFormatter, TextFormatter
 
 ESCAPES = re.compile(r"\x1b(?!\[[0-9;]*m)")
 COMMAND = re.compile(r"^ *[a-z ]+: (pdpp .*)$")
@@ -329,11 +329,11 @@ def test_a_text_that_breaks_lines_breaks_no_lines_of_an_ingest(hostile: Estate) 
 def test_a_line_of_the_log_cannot_be_ended_or_forged(text: str) -> None:
     entry = logging.LogRecord("pdpp", logging.WARNING, "", 1, "said %s", (text,), None)
     entry.told = {"path": text}
-    plain = TextLine().format(entry)
+    plain = TextFormatter().format(entry)
     assert not HIDDEN.search(plain)
     written = StringIO()
     handler = logging.StreamHandler(written)
-    handler.setFormatter(JsonLine())
+    handler.setFormatter(JsonFormatter())
     handler.emit(entry)
     assert len(written.getvalue().split("\n")) == 2
     assert json.loads(written.getvalue())["path"] == text

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from pdpp.serving.folder import default_folder
+from pdpp.serving.data_folder import default_folder
 
 HOME = Path("/home/nora")
 

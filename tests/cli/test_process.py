@@ -6,8 +6,8 @@ import sys
 
 _SETTLED = """
 import gc, json, sys
-from pdpp.serving.process import settle
-settle()
+from pdpp.serving.process import tune_process
+tune_process()
 print(json.dumps([sys.getswitchinterval(), gc.get_threshold()[0], gc.get_freeze_count()]))
 """
 

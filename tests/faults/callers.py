@@ -12,15 +12,15 @@ import pytest
 from tests.serving import DEADLINE, UNLIMITED, Running, World, listening
 
 from pdpp.app import make_app
-from pdpp.serving.patience import Limits, PatientServer
 from pdpp.serving.process import configure
+from pdpp.serving.slow_clients import ClientLimits, GuardedServer
 from pdpp.store.port import Store
 
 
 @contextmanager
-def patient(store: Store, limits: Limits) -> Iterator[World]:
+def patient(store: Store, limits: ClientLimits) -> Iterator[World]:
     """Serve a store as the program does, under some limits, until the block ends."""
-    server = PatientServer(configure(make_app(store, UNLIMITED)), limits)
+    server = GuardedServer(configure(make_app(store, UNLIMITED)), limits)
     with listening() as listener:
         thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
         thread.start()

@@ -15,11 +15,11 @@ from tests.engine import database_of
 from tests.faults.callers import crowd, dial, is_cut, patient, wait_until
 from tests.serving import World, keep, owner, planted_store
 
-from pdpp.serving.patience import Limits
 from pdpp.serving.process import configure
+from pdpp.serving.slow_clients import ClientLimits
 from pdpp.store.port import Store
 
-SHORT = Limits(seconds=1.0, least_bytes=1)
+SHORT = ClientLimits(seconds=1.0, least_bytes=1)
 LARGE = 24 << 20
 IDLE = 2_000
 GIVEN_UP = 4
@@ -134,11 +134,11 @@ def test_a_caller_who_waits_for_a_long_answer_is_not_cut_off(world: World) -> No
 
 
 def test_a_connection_between_two_requests_is_closed_before_it_would_be_cut() -> None:
-    assert 5 < configure(None).timeout_keep_alive < Limits().seconds
+    assert 5 < configure(None).timeout_keep_alive < ClientLimits().seconds
 
 
 def test_idle_callers_make_room_for_new_ones(store: Store) -> None:
-    with patient(store, Limits(seconds=60, connections=20)) as world, ExitStack() as stack:
+    with patient(store, ClientLimits(seconds=60, connections=20)) as world, ExitStack() as stack:
         idle = crowd(world.server.url, 60, stack)
         wait_until(lambda: sum(map(is_cut, idle)) >= 40)
         assert world.owner().get("/v1/streams").status_code == 200
@@ -152,7 +152,7 @@ def test_a_server_holds_as_many_callers_as_it_may_open_files(
     soft: int, hard: int, most: int, files: int
 ) -> None:
     code = (
-        "import resource as r; from pdpp.serving.patience import most_connections as m;"
+        "import resource as r; from pdpp.serving.slow_clients import most_connections as m;"
         f"r.setrlimit(r.RLIMIT_NOFILE, ({soft}, {hard}));"
         "print(m(), r.getrlimit(r.RLIMIT_NOFILE)[0])"
     )

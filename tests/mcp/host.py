@@ -21,7 +21,7 @@ from pdpp.app import make_app
 from pdpp.authz.principal import Gate
 from pdpp.authz.selection import Selection, make_package, resolve
 from pdpp.evidence.text import json_text
-from pdpp.hosted import Memory, Visitor, make_reader
+from pdpp.hosted import BoundedDict, HostedCaller, make_reader
 from pdpp.mcp.drawing.escaping import plain
 from pdpp.mcp.kernel import rpc
 from pdpp.mcp.reading.reader import GrantReader
@@ -193,10 +193,10 @@ class Inside:
 
     def host(self, token: str) -> Host:
         """Return a host under a token."""
-        memory: Memory[Any, Any] = Memory()
+        memory: BoundedDict[Any, Any] = BoundedDict()
 
         def reader_of() -> GrantReader:
-            visitor = Visitor(token, self._gate.admit(f"Bearer {token}"))
+            visitor = HostedCaller(token, self._gate.admit(f"Bearer {token}"))
             return make_reader(
                 cast(InProcessTransport, self.transport), memory, visitor, instant.now
             )

@@ -382,7 +382,7 @@ def test_what_declarations_say_is_remembered_as_far_as_there_is_room(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(hosted, "_MOST_REMEMBERED", 2)
-    memory: hosted.Memory[tuple[str, str, str], FieldFacts] = hosted.Memory()
+    memory: hosted.BoundedDict[tuple[str, str, str], FieldFacts] = hosted.BoundedDict()
     for name in ("a", "b", "c"):
         memory[("key", "c", name)] = NO_FACTS
     assert [stream for _, _, stream in memory] == ["b", "c"]
@@ -393,12 +393,14 @@ def test_a_grant_that_opens_nothing_is_no_choice() -> None:
     package = Package("pkg_1", "client", 0, None)
     nothing = Principal(token, (), None, package)
     principal = Principal(token, (), None, package, (nothing,))
-    visitor = hosted.Visitor("secret", principal)
+    visitor = hosted.HostedCaller("secret", principal)
 
     async def app(*_: Any) -> None:
         raise AssertionError("nothing is read")
 
-    made = hosted.make_reader(InProcessTransport(app, ORIGIN), hosted.Memory(), visitor, lambda: 0)
+    made = hosted.make_reader(
+        InProcessTransport(app, ORIGIN), hosted.BoundedDict(), visitor, lambda: 0
+    )
     assert made.children == []
 
 

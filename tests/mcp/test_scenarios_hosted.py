@@ -104,6 +104,7 @@ def test_a_caller_without_a_good_bearer_is_told_where_to_get_one(
     error = answer.json()["error"]
     assert error["type"] == "authentication_error"
     assert error["resource_metadata"] == metadata
+    assert answer.headers.get_list("request-id") == [error["request_id"]]
     link = f'<{PUBLIC}/icon.svg>; rel="icon"; type="image/svg+xml"'
     assert answer.headers["link"] == link
     icon = public.world.server.client().get("/icon.svg")

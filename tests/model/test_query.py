@@ -6,7 +6,7 @@ from pdpp.model.declaration import Kind
 from pdpp.model.errors import InvalidDeclaration
 from pdpp.model.node import Node
 from pdpp.model.property import Property
-from pdpp.model.query import Expansion, Query, parse_query
+from pdpp.model.query import Expansion, QueryCapabilities, parse_query
 
 KINDS = {
     "title": Kind.TEXT,
@@ -22,7 +22,7 @@ KINDS = {
 PROPERTIES = {name: Property(name, kind, None, "", {}) for name, kind in KINDS.items()}
 
 
-def read(block: Any) -> Query:
+def read(block: Any) -> QueryCapabilities:
     node = Node(block)
     query = parse_query(node, PROPERTIES)
     node.problems.raise_first()
@@ -47,7 +47,7 @@ def accepted_kinds(block: Any) -> set[str]:
 
 
 def test_a_stream_without_a_query_block_can_only_be_counted() -> None:
-    assert read(None) == Query()
+    assert read(None) == QueryCapabilities()
     assert read({}).countable
 
 

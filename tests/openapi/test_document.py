@@ -9,10 +9,10 @@ import pytest
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from pdpp.model import errors
-from pdpp.resource.endpoint import VERSION
 from pdpp.resource.openapi import ERRORS, openapi_document
 from pdpp.resource.parameter import Parameter, Shape
 from pdpp.resource.routes import BASE, ROUTES, Route
+from pdpp.service.service import VERSION
 
 Json = dict[str, Any]
 

@@ -17,8 +17,8 @@ import pytest
 from tests.serving import DEADLINE, World, living, owner, seeded_store
 
 from pdpp import demo
-from pdpp.resource.endpoint import VERSION
 from pdpp.resource.routes import BASE, ROUTES
+from pdpp.service.service import VERSION
 from pdpp.service.settings import Settings
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND")

@@ -11,7 +11,7 @@ from tests.serving import DEADLINE, UNLIMITED, SetClock, living, planted_store, 
 
 from pdpp.model import instant
 from pdpp.model.errors import Overloaded, RateLimitExceeded
-from pdpp.service.bucket import Buckets
+from pdpp.service.rate_limit import RateLimiter
 from pdpp.service.runner import Runner
 from pdpp.service.settings import Settings
 from pdpp.store.deadline import DeadlinePassed
@@ -145,7 +145,7 @@ class Seconds:
         return self.now
 
 
-def taken(buckets: Buckets, token: str, tries: int) -> int:
+def taken(buckets: RateLimiter, token: str, tries: int) -> int:
     """Return how many requests a bucket lets through."""
     through = 0
     for _ in range(tries):
@@ -159,7 +159,7 @@ def taken(buckets: Buckets, token: str, tries: int) -> int:
 
 def test_a_bucket_holds_a_burst_and_fills_at_its_rate() -> None:
     clock = Seconds()
-    buckets = Buckets(2, 5, clock)
+    buckets = RateLimiter(2, 5, clock)
     assert taken(buckets, "a", 20) == 5
     clock.now += 1
     assert taken(buckets, "a", 20) == 2
@@ -169,7 +169,7 @@ def test_a_bucket_holds_a_burst_and_fills_at_its_rate() -> None:
 
 def test_a_bucket_says_how_long_until_the_next_request() -> None:
     clock = Seconds()
-    buckets = Buckets(0.1, 1, clock)
+    buckets = RateLimiter(0.1, 1, clock)
     buckets.take("a")
     with pytest.raises(RateLimitExceeded) as caught:
         buckets.take("a")
@@ -179,11 +179,11 @@ def test_a_bucket_says_how_long_until_the_next_request() -> None:
 
 
 def test_no_rate_is_no_limit() -> None:
-    assert taken(Buckets(0, 1, Seconds()), "a", 100) == 100
+    assert taken(RateLimiter(0, 1, Seconds()), "a", 100) == 100
 
 
 def test_buckets_are_forgotten_when_there_are_too_many() -> None:
-    buckets = Buckets(0.001, 1, Seconds())
+    buckets = RateLimiter(0.001, 1, Seconds())
     assert taken(buckets, "first", 2) == 1
     for number in range(10_001):
         buckets.take(str(number))

@@ -14,7 +14,7 @@ from tests.serving import World, living, running, seeded_store
 from tests.serving import owner as new_owner
 
 from pdpp.resource.routes import BASE, ROUTES
-from pdpp.watch.journal import JsonLine
+from pdpp.watch.logs import JsonFormatter
 from pdpp.watch.meter import LEFT, Meter
 from pdpp.watch.observer import Observer
 
@@ -48,7 +48,7 @@ def counts(world: World) -> dict[tuple[str, str, str], int]:
 
 def entries(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
     return [
-        json.loads(JsonLine().format(record))
+        json.loads(JsonFormatter().format(record))
         for record in caplog.records
         if record.name == "pdpp.access"
     ]

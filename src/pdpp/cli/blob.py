@@ -10,7 +10,7 @@ import click
 from pdpp.cli.options import common, examples
 from pdpp.cli.output import show
 from pdpp.service.settings import Settings
-from pdpp.serving.folder import opened
+from pdpp.serving.data_folder import open_store
 from pdpp.store.port import Store
 
 _MEDIA_TYPE = re.compile(r"[\w.+-]{1,90}/[\w.+-]{1,90}\Z", re.ASCII)
@@ -45,7 +45,7 @@ def media_type(text: str) -> str:
 @common
 def add(files: tuple[Path, ...], chosen: str | None, data: Path, as_json: bool) -> None:
     """Keep files by the sha-256 of their bytes, and print the ids that records name them by."""
-    with opened(data) as store:
+    with open_store(data) as store:
         kept = [_keep(store, path, chosen) for path in files]
     lines = [f"{ref['blob_id']}  {click.format_filename(ref['file'])}" for ref in kept]
     show({"blobs": kept}, lines, as_json=as_json)

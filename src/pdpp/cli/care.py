@@ -10,7 +10,7 @@ from pdpp.cli.options import common, examples
 from pdpp.cli.output import show
 from pdpp.cli.progress import Progress
 from pdpp.model.errors import StoreError
-from pdpp.serving.folder import opened
+from pdpp.serving.data_folder import open_store
 from pdpp.sources.importing.state import ImportState
 
 _FIRST, _COPY = "first", "copy"
@@ -20,7 +20,7 @@ _FIRST, _COPY = "first", "copy"
 @common
 def check(data: Path, as_json: bool) -> None:
     """Check the database, its counts and every stored file."""
-    with opened(data) as store:
+    with open_store(data) as store:
         problems = store.check()
     lines = problems or [f"All is well in {data}."]
     show({"ok": not problems, "problems": problems}, lines, as_json=as_json)
@@ -38,7 +38,7 @@ def backup(folder: Path, data: Path, as_json: bool) -> None:
 
     The copy is a data folder like any other: serve it, or put it in the place of a lost one.
     """
-    with opened(data) as store, Progress("Pages:") as progress:
+    with open_store(data) as store, Progress("Pages:") as progress:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise StoreError(f"{folder} is not an empty folder; choose a new one for the backup")
         target = folder.resolve()

@@ -12,7 +12,7 @@ from pdpp.cli.output import note
 from pdpp.configuration.effective import CONFIG_VARIABLE, configure
 from pdpp.configuration.kind import SWITCH, Kind
 from pdpp.configuration.table import FILE_NAME, SETTINGS, Setting
-from pdpp.serving.folder import own_folder
+from pdpp.serving.data_folder import own_folder
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -12,7 +12,7 @@ from pdpp.cli.options import common, examples, words
 from pdpp.cli.output import show, table
 from pdpp.evidence.fence import visible
 from pdpp.evidence.handle import part_problem
-from pdpp.serving.folder import opened
+from pdpp.serving.data_folder import open_store
 from pdpp.store.catalogue import Catalogue, Connection
 from pdpp.store.scope import owner_reaches
 
@@ -45,7 +45,7 @@ def connection_id(text: str) -> str:
 def add(connector_key: str, name: str, chosen: str | None, data: Path, as_json: bool) -> None:
     """Add an account of a registered source, or give the one with that id a new name."""
     number = chosen or f"cin_{secrets.token_hex(6)}"
-    with opened(data, create=True) as store:
+    with open_store(data, create=True) as store:
         status = "renamed" if number in store.catalogue().connections else "added"
         store.connect(number, connector_key, name)
         streams = list(store.catalogue().sources[connector_key].streams)
@@ -68,7 +68,7 @@ def add(connector_key: str, name: str, chosen: str | None, data: Path, as_json: 
 @common
 def list_connections(data: Path, as_json: bool) -> None:
     """List the accounts with their streams and how many records each holds."""
-    with opened(data) as store, store.reading():
+    with open_store(data) as store, store.reading():
         catalogue = store.catalogue()
         counts = store.counts(owner_reaches(catalogue))
     held = [

@@ -33,9 +33,9 @@ def demo(fast: bool, full: bool, as_json: bool) -> None:
     from pdpp.cli.walk.scene import Scene
     from pdpp.cli.walk.stage import staged
     from pdpp.cli.walk.teller import make_teller
-    from pdpp.watch.journal import LogChoice, keep_journal
+    from pdpp.watch.logs import LogOptions, configure_logging
 
-    keep_journal(LogChoice("error"))
+    configure_logging(LogOptions("error"))
     waits = not (fast or as_json) and sys.stdout.isatty() and sys.stdin.isatty()
     scenes: list[Scene] = []
     teller = None if as_json else make_teller(whole=full)

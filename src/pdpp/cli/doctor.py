@@ -93,9 +93,9 @@ def _approver(
         raise click.UsageError("Give --data or --passphrase-file, not both.")
     if data is not None:
         from pdpp.doctor.folder import ByFolder
-        from pdpp.serving.folder import opened
+        from pdpp.serving.data_folder import open_store
 
-        return ByFolder(stack.enter_context(opened(data)), instant.now)
+        return ByFolder(stack.enter_context(open_store(data)), instant.now)
     passphrase = _passphrase(passphrase_file)
     if not passphrase:
         return None

@@ -143,11 +143,11 @@ def _client(provider: str | None, cache_root: str | None, token_file: Any) -> It
 def _export_folder(data: Path, wanted: Wanted, output: str, *, as_json: bool) -> None:
     """Export from the store itself, as it is at one moment."""
     from pdpp.cli.exporting.local import LocalOrigin
-    from pdpp.serving.folder import opened
+    from pdpp.serving.data_folder import open_store
 
     if wanted.record is not None or wanted.blob is not None:
         raise usage("From a folder, export a STREAM or --all; one record is read with a grant")
-    with opened(data) as store, store.reading():
+    with open_store(data) as store, store.reading():
         origin = LocalOrigin(
             store, str(data.resolve()), stream=wanted.stream, connection_id=wanted.connection
         )

@@ -14,7 +14,7 @@ from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.model.errors import NotFound
 from pdpp.model.grant import ACTIVE, Grant, status
-from pdpp.serving.folder import opened
+from pdpp.serving.data_folder import open_store
 from pdpp.store.port import Store
 
 
@@ -44,7 +44,7 @@ def create(asked: Asked, data: Path, as_json: bool) -> None:
     named several times.
     """
     now = instant.now()
-    with opened(data) as store:
+    with open_store(data) as store:
         catalogue = store.catalogue()
         made, secret, token = make_grant(
             asked.allowances(catalogue),
@@ -70,7 +70,7 @@ def create(asked: Asked, data: Path, as_json: bool) -> None:
 def list_grants(ended_too: bool, data: Path, as_json: bool) -> None:
     """List the grants that clients have."""
     now = instant.now()
-    with opened(data) as store:
+    with open_store(data) as store:
         held = [made for made in store.grants() if ended_too or status(made, now) == ACTIVE]
     rows = [[visible(text, lines=False) for text in _row(made, now)] for made in held]
     heading = ("ID", "CLIENT", "STATUS", "EXPIRES", "STREAMS", "PURPOSE")
@@ -89,7 +89,7 @@ def _row(made: Grant, now: int) -> tuple[str, ...]:
 def show_grant(grant_id: str, data: Path, as_json: bool) -> None:
     """Tell what a grant lets its client see."""
     now = instant.now()
-    with opened(data) as store:
+    with open_store(data) as store:
         made = _find(store, grant_id)
         connections = store.catalogue().connections
     lines = approval.in_words(made, connections, now)
@@ -101,7 +101,7 @@ def show_grant(grant_id: str, data: Path, as_json: bool) -> None:
 @common
 def revoke(grant_id: str, data: Path, as_json: bool) -> None:
     """Take a grant back; its client's very next request is refused."""
-    with opened(data) as store:
+    with open_store(data) as store:
         _find(store, grant_id)
         revoked = store.revoke_grant(grant_id)
         made = _find(store, grant_id)

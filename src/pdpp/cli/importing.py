@@ -10,7 +10,7 @@ from pdpp.cli.import_history import show_history
 from pdpp.cli.import_task import Choice, ImportOptions, bring, prepare
 from pdpp.cli.options import common, examples
 from pdpp.cli.source import read_document
-from pdpp.serving.folder import opened
+from pdpp.serving.data_folder import open_store
 from pdpp.sources.importing.report import COMPLETE, INTERRUPTED
 from pdpp.sources.importing.state import ImportState
 
@@ -97,7 +97,7 @@ def _bring_all(
     paths: Sequence[str], state: ImportState, choice: Choice, options: ImportOptions, data: Path
 ) -> None:
     ends: list[str] = []
-    with opened(data, create=True) as store:
+    with open_store(data, create=True) as store:
         for path in paths:
             ends.append(bring(prepare(store, state, Path(path), choice), options))
             if ends[-1] == INTERRUPTED:

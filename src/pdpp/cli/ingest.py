@@ -15,7 +15,7 @@ from pdpp.model import instant
 from pdpp.model.errors import NotFound
 from pdpp.resource.ingest import write_lines
 from pdpp.service.settings import Settings
-from pdpp.serving.folder import opened
+from pdpp.serving.data_folder import open_store
 from pdpp.sources.reading.lines import lines
 from pdpp.store.catalogue import Feed
 from pdpp.store.port import Store
@@ -79,7 +79,7 @@ def ingest(file: BinaryIO, connection_id: str, stream: str, data: Path, as_json:
     """
     result = Result()
     line_bytes = Settings().line_bytes
-    with opened(data) as store, Progress("Records:") as progress:
+    with open_store(data) as store, Progress("Records:") as progress:
         find(store, connection_id, stream)
         for batch in batches(read_lines(file, line_bytes)):
             feed = find(store, connection_id, stream)

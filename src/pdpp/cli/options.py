@@ -57,7 +57,7 @@ def common(function: F) -> F:
 
 def _own_folder() -> Path:
     """Return the default data folder; a command that opens no store does not import one."""
-    from pdpp.serving.folder import own_folder
+    from pdpp.serving.data_folder import own_folder
 
     return own_folder()
 

@@ -15,7 +15,7 @@ from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.model.errors import NotFound
 from pdpp.model.grant import ACTIVE, status
-from pdpp.serving.folder import opened
+from pdpp.serving.data_folder import open_store
 from pdpp.store.port import Token
 from pdpp.store.vault import Shelf
 
@@ -48,7 +48,7 @@ def init(passphrase_file: TextIO | None, reset: bool, data: Path, as_json: bool)
 
     It is asked for twice and not shown. Only a hash of it is kept.
     """
-    with opened(data, create=True) as store:
+    with open_store(data, create=True) as store:
         if has_passphrase(store.vault) and not reset:
             raise click.ClickException(
                 "there is a passphrase already; replace it with pdpp owner init --reset"
@@ -141,7 +141,7 @@ def tokens(ended_too: bool, data: Path, as_json: bool) -> None:
     The tokens themselves are nowhere kept; the id is what revokes one.
     """
     now = instant.now()
-    with opened(data) as store:
+    with open_store(data) as store:
         held = [one for one in _tokens(store.vault) if ended_too or status(one, now) == ACTIVE]
     rows = [[visible(text, lines=False) for text in _row(one, now)] for one in held]
     heading = ("ID", "FOR", "STATUS", "MADE", "EXPIRES", "LABEL")
@@ -158,7 +158,7 @@ def revoke(token_name: str | None, every: bool, data: Path, as_json: bool) -> No
     if every == (token_name is not None):
         raise click.UsageError("Name one token, or say --all.", click.get_current_context())
     now = instant.now()
-    with opened(data) as store, store.vault.deciding() as ledger:
+    with open_store(data) as store, store.vault.deciding() as ledger:
         chosen = [one for one in _tokens(ledger) if every or token_id(one) == token_name]
         if not chosen and not every:
             raise NotFound(f"there is no token {token_name!r}; see pdpp owner tokens --all")
@@ -173,7 +173,7 @@ def revoke(token_name: str | None, every: bool, data: Path, as_json: bool) -> No
 
 def _make(kind: TokenKind, label: str, expires: int | None, data: Path) -> tuple[str, Token]:
     secret, kept = mint(kind, label, instant.now(), expires_at=expires)
-    with opened(data, create=True) as store:
+    with open_store(data, create=True) as store:
         store.add_token(kept)
     return secret, kept
 

@@ -16,7 +16,7 @@ from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.model.errors import NotFound
 from pdpp.model.grant import ACTIVE, Grant, Package, status
-from pdpp.serving.folder import opened
+from pdpp.serving.data_folder import open_store
 from pdpp.store.catalogue import Catalogue
 from pdpp.store.port import Store
 
@@ -42,7 +42,7 @@ def create(asked: Asked, data: Path, as_json: bool) -> None:
     be named several times. Each grant can be taken back alone, with pdpp grant revoke.
     """
     now = instant.now()
-    with opened(data) as store:
+    with open_store(data) as store:
         catalogue = store.catalogue()
         made, grants, secret, token = make_package(
             asked.allowances(catalogue),
@@ -65,7 +65,7 @@ def create(asked: Asked, data: Path, as_json: bool) -> None:
 def list_packages(ended_too: bool, data: Path, as_json: bool) -> None:
     """List the packages that clients have."""
     now = instant.now()
-    with opened(data) as store:
+    with open_store(data) as store:
         held = [
             (made, grants)
             for made, grants in _packages(store)
@@ -83,7 +83,7 @@ def list_packages(ended_too: bool, data: Path, as_json: bool) -> None:
 def show_package(package_id: str, data: Path, as_json: bool) -> None:
     """Tell what each grant of a package lets its client see."""
     now = instant.now()
-    with opened(data) as store:
+    with open_store(data) as store:
         made, grants = _find(store, package_id)
         catalogue = store.catalogue()
     show(_document(made, grants, now), _in_words(made, grants, catalogue, now), as_json=as_json)
@@ -94,7 +94,7 @@ def show_package(package_id: str, data: Path, as_json: bool) -> None:
 @common
 def revoke(package_id: str, data: Path, as_json: bool) -> None:
     """Take a package back with all its grants; its client's very next request is refused."""
-    with opened(data) as store:
+    with open_store(data) as store:
         _find(store, package_id)
         revoked = store.revoke_package(package_id)
         made, grants = _find(store, package_id)

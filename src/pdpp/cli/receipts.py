@@ -15,7 +15,7 @@ from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.receipts.summary import OWNER, VERBS, summaries
-from pdpp.serving.folder import opened
+from pdpp.serving.data_folder import open_store
 from pdpp.store.port import Store
 from pdpp.store.receipts import Kept, Receipt, ReceiptQuery, Total, Verdict
 
@@ -120,7 +120,7 @@ def receipts(
     if noted is not None and action is None:
         raise click.UsageError("--head goes with verify.", click.get_current_context())
     query = ReceiptQuery(since[1], client, grant)
-    with opened(data) as store:
+    with open_store(data) as store:
         if action == "verify":
             _verify(store, noted, as_json=as_json)
         elif jsonl:

@@ -26,7 +26,7 @@ from pdpp.model.errors import Conflict, InvalidRequest, NotFound
 from pdpp.model.validation import parse_declaration
 from pdpp.resource.ingest import write_lines
 from pdpp.service.settings import Settings
-from pdpp.serving.folder import opened
+from pdpp.serving.data_folder import open_store
 from pdpp.store.port import Store
 
 
@@ -42,7 +42,7 @@ def restore(folder: Path, data: Path, as_json: bool) -> None:
     changes nothing. Grants and tokens are not part of an export: approve anew, or use pdpp backup.
     """
     manifest = _checked(folder)
-    with opened(data, create=True) as store, Progress("Records:") as progress:
+    with open_store(data, create=True) as store, Progress("Records:") as progress:
         _declare(store, folder, manifest)
         _keep_blobs(store, folder, manifest)
         result = _write(store, folder, manifest, progress)

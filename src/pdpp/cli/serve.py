@@ -27,10 +27,10 @@ from pdpp.demo.story import INVOICE, INVOICE_STORY
 from pdpp.hosted import MCP_PATH
 from pdpp.model import instant
 from pdpp.private import write_file
-from pdpp.serving.folder import opened
-from pdpp.serving.process import BACKLOG, AnnouncedServer, configure, settle
+from pdpp.serving.data_folder import open_store
+from pdpp.serving.process import BACKLOG, AnnouncedServer, configure, tune_process
 from pdpp.store.sqlite.store import FILE_NAME
-from pdpp.watch.journal import LogChoice, keep_journal
+from pdpp.watch.logs import LogOptions, configure_logging
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Ready:
                 "  pdpp import ~/Downloads/export.zip",
                 "or, for records of your own making:",
                 "  pdpp source add SOURCE.json",
-                '  pdpp connection add CONNECTOR_KEY --name "Work mail"',
+                '  pdpp connection add CONNECTOR_KEY --name "WorkerOptions mail"',
                 "  pdpp ingest RECORDS.ndjson --connection ID --stream NAME",
                 "and to let an agent read that cannot ask for it:",
                 '  pdpp grant create --client my-agent --purpose "Answer my questions"',
@@ -135,10 +135,10 @@ def serve(configuration: Configuration, demo: bool, ready_file: Path | None, as_
     pdpp config show tells what holds.
     """
     signal.signal(signal.SIGTERM, _leave)
-    log = LogChoice(
+    log = LogOptions(
         configuration["log_level"], configuration["log_format"], configuration["access_log"]
     )
-    keep_journal(log)
+    configure_logging(log)
     data: Path = configuration["data"]
     require_owner(configuration, data)
     with bound(configuration["host"], configuration["port"]) as listener:
@@ -146,19 +146,19 @@ def serve(configuration: Configuration, demo: bool, ready_file: Path | None, as_
         settings = configuration.settings(url)
         if ready_file is not None:
             clear(ready_file)
-        with opened(data, create=True) as store:
+        with open_store(data, create=True) as store:
             tokens = seed(store, settings) if demo else None
             ready = Ready(url, data, tokens, begin_setup(store.vault))
             announce = partial(_announce, ready, ready_file, as_json=as_json)
             if configuration["workers"] == 1:
                 server = AnnouncedServer(configure(make_app(store, settings)), announce)
-                settle()
+                tune_process()
                 server.run([listener])
         if configuration["workers"] > 1:
-            from pdpp.serving.workers import Crew, Work
+            from pdpp.serving.workers import WorkerOptions, WorkerPool
 
-            work = Work(data, settings, log, instant.now())
-            Crew(configuration["workers"], listener, work).run(announce)
+            work = WorkerOptions(data, settings, log, instant.now())
+            WorkerPool(configuration["workers"], listener, work).run(announce)
     if ready_file is not None:
         ready_file.unlink(missing_ok=True)
 
@@ -197,7 +197,7 @@ def require_owner(configuration: Configuration, data: Path) -> None:
 
 
 def _has_owner(data: Path) -> bool:
-    with opened(data) as store:
+    with open_store(data) as store:
         return has_passphrase(store.vault)
 
 

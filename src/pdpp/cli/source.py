@@ -14,7 +14,7 @@ from pdpp.evidence.fence import visible
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import InvalidDeclaration
 from pdpp.model.validation import parse_declaration
-from pdpp.serving.folder import opened
+from pdpp.serving.data_folder import open_store
 
 _MOST_BYTES = 16 << 20
 
@@ -31,7 +31,7 @@ def add(file: BinaryIO, data: Path, as_json: bool) -> None:
     """Register the source declaration in FILE, or a new revision of it."""
     declaration = _read(file)
     key = declaration.connector_key
-    with opened(data, create=True) as store:
+    with open_store(data, create=True) as store:
         held = store.catalogue().sources.get(key)
         with Progress("Indexing records again:") as progress:
             store.register(declaration, progress=progress.tell)
@@ -86,7 +86,7 @@ def _document(declaration: Declaration) -> dict[str, Any]:
 @common
 def list_sources(data: Path, as_json: bool) -> None:
     """List the sources with their streams."""
-    with opened(data) as store:
+    with open_store(data) as store:
         sources = [held for _, held in sorted(store.catalogue().sources.items())]
     rows = [[visible(text, lines=False) for text in _row(declaration)] for declaration in sources]
     lines = table([("KEY", "NAME", "REVISION", "STREAMS"), *rows]) if rows else ["No sources yet."]

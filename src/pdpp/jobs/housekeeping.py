@@ -47,8 +47,8 @@ class Housekeeper:
                 await work()
             except Exception as problem:
                 known = self._store.explain(problem) is not None
-                told = "housekeeping failed; trying again in %s s"
-                log.error(told, seconds, exc_info=not known)
+                message = "housekeeping failed; trying again in %s s"
+                log.error(message, seconds, exc_info=not known)
             await asyncio.sleep(seconds)
 
     async def prune(self) -> None:

@@ -124,9 +124,9 @@ class Ending(Protocol):
 ACTIVE, REVOKED, EXPIRED = "active", "revoked", "expired"
 
 
-def status(held: Ending, now: int) -> str:
+def status(given: Ending, now: int) -> str:
     """Return whether something that was given still opens anything."""
-    if held.revoked_at is not None:
+    if given.revoked_at is not None:
         return REVOKED
-    ended = held.expires_at is not None and held.expires_at <= now
+    ended = given.expires_at is not None and given.expires_at <= now
     return EXPIRED if ended else ACTIVE

@@ -48,8 +48,8 @@ def _parse(text: str) -> int | None:
         moment = datetime.fromisoformat(text.upper() if text[-1] == "z" else text)
     except ValueError:
         return None
-    found = (moment - (_BARE_EPOCH if moment.tzinfo is None else EPOCH)) // _MICROSECOND
-    return found if _FIRST <= found <= _LAST else None
+    microseconds = (moment - (_BARE_EPOCH if moment.tzinfo is None else EPOCH)) // _MICROSECOND
+    return microseconds if _FIRST <= microseconds <= _LAST else None
 
 
 def _parse_date(text: str) -> int | None:

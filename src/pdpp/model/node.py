@@ -19,7 +19,7 @@ Choice = TypeVar("Choice", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class DeclarationProblem:
     """What is wrong at one place, and the names that would have been right there."""
 
     place: tuple[int, ...]
@@ -50,9 +50,9 @@ def _suggestion(given: str, known: Collection[str]) -> str:
 class Problems:
     """The problem that stands first in the document, of all that were noted."""
 
-    first: Problem | None = None
+    first: DeclarationProblem | None = None
 
-    def note(self, problem: Problem) -> None:
+    def note(self, problem: DeclarationProblem) -> None:
         """Keep a problem when it stands before the one known so far."""
         if self.first is None or problem.place < self.first.place:
             self.first = problem
@@ -104,7 +104,7 @@ class Node:
 
     def refuse(self, message: str, given: str = "", known: Collection[str] = ()) -> None:
         """Note that this node is wrong; the message says what to write instead."""
-        self.problems.note(Problem(self.place, self.pointer, message, given, known))
+        self.problems.note(DeclarationProblem(self.place, self.pointer, message, given, known))
 
     def member(self, key: str) -> "Node":
         """Return the member of an object, absent where there is none."""
@@ -236,11 +236,11 @@ class Node:
 
     def distinct(self, read: Callable[["Node"], str | None], least: int = 0) -> tuple[str, ...]:
         """Return the strings of a list in which none stands twice."""
-        found: dict[str, None] = {}
+        texts: dict[str, None] = {}
         for item in self.items(least):
             text = read(item)
-            if text in found:
+            if text in texts:
                 item.refuse("This stands in the list twice; write it once.")
             elif text is not None:
-                found[text] = None
-        return tuple(found)
+                texts[text] = None
+        return tuple(texts)

@@ -166,13 +166,15 @@ def _parse_role(node: Node, kind: Kind) -> Role | None:
 
 def _refuse_repeated_roles(properties: Node, parsed: Mapping[str, Property]) -> None:
     holders: dict[Role, str] = {}
-    for name, found in parsed.items():
-        if found.role is None or found.role is Role.SECONDARY:
+    for name, property_ in parsed.items():
+        if property_.role is None or property_.role is Role.SECONDARY:
             continue
-        holder = holders.setdefault(found.role, name)
+        holder = holders.setdefault(property_.role, name)
         if holder != name:
             node = properties.member(name).member("x_pdpp_role")
-            node.refuse(f"{holder!r} already has the role {found.role}; write it once a stream.")
+            node.refuse(
+                f"{holder!r} already has the role {property_.role}; write it once a stream."
+            )
 
 
 def _without_null(schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -34,7 +34,7 @@ class Expansion:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class QueryCapabilities:
     """The query block of a stream, by field and by relationship."""
 
     ranges: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -49,13 +49,13 @@ class Query:
         return tuple(metric for metric, names in self.aggregations.items() if name in names)
 
 
-def parse_query(node: Node, properties: Mapping[str, Property]) -> Query:
+def parse_query(node: Node, properties: Mapping[str, Property]) -> QueryCapabilities:
     """Read the query block of a stream."""
     if node.absent or not node.admit((), ("range_filters", "search", "aggregations", "expand")):
-        return Query()
+        return QueryCapabilities()
     lexical, semantic = _parse_search(node.member("search"), properties)
     aggregations = node.member("aggregations")
-    return Query(
+    return QueryCapabilities(
         ranges=_parse_ranges(node.member("range_filters"), properties),
         lexical=lexical,
         semantic=semantic,
@@ -85,13 +85,13 @@ def naming(
 def _fits(
     node: Node, name: str, properties: Mapping[str, Property], kinds: frozenset[Kind] | None
 ) -> bool:
-    found = properties.get(name)
-    if found is None:
+    candidate = properties.get(name)
+    if candidate is None:
         node.refuse("This names no property of the schema.", name, tuple(properties))
         return False
-    if kinds is not None and found.kind not in kinds:
+    if kinds is not None and candidate.kind not in kinds:
         wanted = ", ".join(sorted(kinds))
-        node.refuse(f"Write a property of kind {wanted} here; this one is {found.kind}.")
+        node.refuse(f"Write a property of kind {wanted} here; this one is {candidate.kind}.")
         return False
     return True
 

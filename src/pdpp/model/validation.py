@@ -25,7 +25,14 @@ from pdpp.model.declaration import (
 from pdpp.model.errors import InvalidDeclaration
 from pdpp.model.node import NAME_LIMIT, Node
 from pdpp.model.property import Property, parse_properties
-from pdpp.model.query import DEFAULT_LIMIT, MAX_LIMIT, Query, declared, naming, parse_query
+from pdpp.model.query import (
+    DEFAULT_LIMIT,
+    MAX_LIMIT,
+    QueryCapabilities,
+    declared,
+    naming,
+    parse_query,
+)
 
 PROTOCOL_VERSION = "0.1.0"
 DOCUMENT_LIMIT = 1_048_576
@@ -76,7 +83,7 @@ class _Outline:
     description: str
     semantics: Semantics
     properties: Mapping[str, Property]
-    query: Query
+    query: QueryCapabilities
 
 
 def parse_declaration(document: object) -> Declaration:
@@ -208,16 +215,16 @@ def _parse_relationships(
     outline: _Outline, known: Collection[str] | None, outlines: Mapping[str, _Outline]
 ) -> Mapping[str, Relationship]:
     """Read the ways to other streams; ``known`` is None while a name of a stream is wrong."""
-    found: dict[str, Relationship] = {}
+    relationships: dict[str, Relationship] = {}
     for node in outline.node.member("relationships").items():
         if not node.admit(("name", "stream", "foreign_key", "cardinality")):
             continue
         name = node.member("name").name(_FORBIDDEN_IN_SELECTORS)
-        if name in found:
+        if name in relationships:
             node.member("name").refuse("Another relationship has this name; write one of its own.")
-        found[name] = _parse_relationship(node, name, outline, known, outlines)
-    _check_expansions(outline, found)
-    return found
+        relationships[name] = _parse_relationship(node, name, outline, known, outlines)
+    _check_expansions(outline, relationships)
+    return relationships
 
 
 def _parse_relationship(
@@ -259,9 +266,9 @@ def _foreign_keys(
 ) -> frozenset[tuple[str, str]]:
     """Return the stream and the field that hold each foreign key."""
     return frozenset(
-        (stream if found.cardinality is Cardinality.BELONGS_TO else found.stream, found.foreign_key)
+        (stream if one.cardinality is Cardinality.BELONGS_TO else one.stream, one.foreign_key)
         for stream, by_name in relationships.items()
-        for found in by_name.values()
+        for one in by_name.values()
     )
 
 
@@ -285,8 +292,8 @@ def _parse_stream(
         cursor_field=cursor,
         consent_time_field=consent_time,
         fields={
-            found.name: _field(found, outline.query, found.name in keys)
-            for found in properties.values()
+            name: _field(property_, outline.query, name in keys)
+            for name, property_ in properties.items()
         },
         views=_parse_views(node.member("views"), properties),
         relationships=relationships,
@@ -314,19 +321,19 @@ def _parse_views(node: Node, properties: Mapping[str, Property]) -> Mapping[str,
     return views
 
 
-def _field(found: Property, query: Query, key: bool) -> Field:
-    ranges = query.ranges.get(found.name, ())
-    aggregations = query.aggregations_of(found.name)
+def _field(property_: Property, query: QueryCapabilities, key: bool) -> Field:
+    ranges = query.ranges.get(property_.name, ())
+    aggregations = query.aggregations_of(property_.name)
     return Field(
-        name=found.name,
-        kind=found.kind,
-        schema=found.schema,
-        role=found.role,
-        description=found.description,
-        exact=found.scalar and found.role is not Role.BODY,
+        name=property_.name,
+        kind=property_.kind,
+        schema=property_.schema,
+        role=property_.role,
+        description=property_.description,
+        exact=property_.scalar and property_.role is not Role.BODY,
         ranges=ranges,
-        lexical=found.name in query.lexical,
-        semantic=found.name in query.semantic,
+        lexical=property_.name in query.lexical,
+        semantic=property_.name in query.semantic,
         aggregations=aggregations,
-        indexed=found.scalar and (key or bool(ranges or aggregations)),
+        indexed=property_.scalar and (key or bool(ranges or aggregations)),
     )

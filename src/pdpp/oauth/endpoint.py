@@ -17,10 +17,10 @@ from pdpp.authz.throttle import network
 from pdpp.evidence.fence import visible
 from pdpp.model.errors import OAuthError, PdppError
 from pdpp.oauth.inquiry import Inquiry, read_inquiry
-from pdpp.resource.endpoint import VERSION, Service
-from pdpp.service.bucket import Buckets
 from pdpp.service.failure import explained
 from pdpp.service.origin import sender
+from pdpp.service.rate_limit import RateLimiter
+from pdpp.service.service import VERSION, Service
 from pdpp.store.vault import Client
 
 T = TypeVar("T")
@@ -52,8 +52,8 @@ class Office:
     service: Service
     authority: Authority
     fetcher: Fetcher
-    visitors: Buckets
-    newcomers: Buckets
+    visitors: RateLimiter
+    newcomers: RateLimiter
     apologise: Callable[[PdppError], Response]
 
     async def write(self, operation: Callable[[], T]) -> T:

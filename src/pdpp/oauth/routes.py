@@ -24,8 +24,8 @@ from pdpp.oauth.metadata import (
     TOKEN,
     server_metadata,
 )
-from pdpp.resource.endpoint import Service
-from pdpp.service.bucket import Buckets
+from pdpp.service.rate_limit import RateLimiter
+from pdpp.service.service import Service
 
 Documents = Callable[[str], Mapping[str, dict[str, Any]]]
 _MINUTE = 60.0
@@ -44,13 +44,13 @@ def make_office(
         service=service,
         authority=authority,
         fetcher=fetcher or Fetcher(),
-        visitors=Buckets(
+        visitors=RateLimiter(
             settings.oauth_requests_per_second,
             settings.oauth_request_burst,
             time.monotonic,
             _HERE,
         ),
-        newcomers=Buckets(
+        newcomers=RateLimiter(
             settings.registrations_per_minute / _MINUTE,
             settings.registration_burst,
             time.monotonic,

@@ -14,7 +14,7 @@ from pdpp.pages.entrance import leave, show_login
 from pdpp.pages.page import Page
 from pdpp.pages.record import show_record
 from pdpp.pages.site import Site
-from pdpp.resource.endpoint import RECORD_PAGE, Service
+from pdpp.service.service import RECORD_PAGE, Service
 
 
 def page_routes(site: Site) -> Iterator[BaseRoute]:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from pdpp.authz.authority import Authority
 from pdpp.authz.owner import Owner
-from pdpp.resource.endpoint import Service
+from pdpp.service.service import Service
 
 T = TypeVar("T")
 

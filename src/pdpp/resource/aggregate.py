@@ -41,7 +41,7 @@ def aggregate(call: Call) -> dict[str, Any]:
     else:
         answer |= _groups(call, query, reaches, tallies)
     fields = (query.field, query.group_by, query.bucket_by)
-    call.shown.append(partial(of_numbers, reaches, fields, answer))
+    call.served.append(partial(of_numbers, reaches, fields, answer))
     answer["filtered_record_count"] = sum(tally.count for tally in tallies.values())
     answer["approximate"] = False
     notes = [*call.query.warnings, *warnings]
@@ -121,8 +121,8 @@ def _value(query: AggregateQuery, reaches: Sequence[Reach], tally: GroupTotal) -
 
 
 def _kind(reaches: Sequence[Reach], name: str | None) -> Kind:
-    found = reaches[0].stream.fields.get(name) if name is not None and reaches else None
-    return found.kind if found is not None else Kind.TEXT
+    field = reaches[0].stream.fields.get(name) if name is not None and reaches else None
+    return field.kind if field is not None else Kind.TEXT
 
 
 def _groups(

@@ -18,7 +18,7 @@ _BLOB_ID = re.compile(r"[0-9a-f]{64}\Z", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class BlobRange:
     """The bytes of a blob to send: from ``start`` up to but not ``end``."""
 
     blob: Blob
@@ -47,19 +47,19 @@ class Piece:
         return headers
 
 
-def read_blob(call: Call) -> Piece:
+def read_blob(call: Call) -> BlobRange:
     """Answer ``GET /v1/blobs/{blob_id}``."""
     blob, use = _visible(call)
-    piece = Piece(blob, *_span(call.headers.get("range"), blob.size_bytes))
-    call.shown.append(partial(of_blob, blob.blob_id, use, piece.end - piece.start))
-    return piece
+    blob_range = BlobRange(blob, *_span(call.headers.get("range"), blob.size_bytes))
+    call.served.append(partial(of_blob, blob.blob_id, use, blob_range.end - blob_range.start))
+    return blob_range
 
 
-def head_blob(call: Call) -> Piece:
+def head_blob(call: Call) -> BlobRange:
     """Answer ``HEAD /v1/blobs/{blob_id}``: what it is, and none of its bytes."""
     blob, use = _visible(call)
-    call.shown.append(partial(of_blob, blob.blob_id, use, 0))
-    return Piece(blob, *_span(call.headers.get("range"), blob.size_bytes))
+    call.served.append(partial(of_blob, blob.blob_id, use, 0))
+    return BlobRange(blob, *_span(call.headers.get("range"), blob.size_bytes))
 
 
 def _visible(call: Call) -> tuple[Blob, BlobUse | None]:
@@ -105,9 +105,9 @@ def store_blob(call: Call) -> dict[str, Any]:
         digest = hashlib.sha256()
         for chunk in chunks(source):
             digest.update(chunk)
-        found = digest.hexdigest()
-        if found != expected.lower():
-            raise Unprocessable(f"The bytes hash to {found}, not to sha256.", param="sha256")
+        actual = digest.hexdigest()
+        if actual != expected.lower():
+            raise Unprocessable(f"The bytes hash to {actual}, not to sha256.", param="sha256")
         source.seek(0)
     blob = call.store.keep_blob(source, media_type, call.settings.blob_bytes)
     return {

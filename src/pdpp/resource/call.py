@@ -23,8 +23,8 @@ MOST_CANDIDATES = 12
 class Call:
     """Everything an operation needs to answer one request.
 
-    ``shown`` is for its receipt and ``told`` are headers of the answer. Nothing else changes it; to
-    have that enforced would take as long as parsing the query.
+    ``served`` is for its receipt; ``answer_headers`` are added to the answer. Nothing else changes
+    it; to enforce that would take as long as parsing the query.
     """
 
     store: Store
@@ -37,8 +37,8 @@ class Call:
     settings: Settings
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
-    shown: list[Shown] = field(default_factory=list)
-    told: dict[str, str] = field(default_factory=dict)
+    served: list[Shown] = field(default_factory=list)
+    answer_headers: dict[str, str] = field(default_factory=dict)
 
     @property
     def stream(self) -> str:
@@ -60,36 +60,36 @@ class Call:
 
     def stream_reaches(self) -> tuple[Reach, ...]:
         """Return what the caller reaches of the stream in the path, which is something."""
-        found = self.reaches(self.stream)
-        if not found:
+        reaches = self.reaches(self.stream)
+        if not reaches:
             raise refused_stream(self.stream, self.query.text("connection_id"))
-        self.refuse_open_package(found)
-        return found
+        self.refuse_open_package(reaches)
+        return reaches
 
-    def refuse_open_package(self, found: Sequence[Reach]) -> None:
+    def refuse_open_package(self, reaches: Sequence[Reach]) -> None:
         """Under a package of several sources a read names its source."""
         if self.principal.package is None or self.principal.grant is not None:
             return
         if self.query.text("connection_id") is None and len(self.principal.children) > 1:
-            raise ambiguous(found, "This package has several sources; the stream is")
+            raise ambiguous(reaches, "This package has several sources; the stream is")
 
     def one_reach(self, why: str) -> Reach:
         """Return the only reach of the stream in the path; refuse where there are several."""
-        found = self.stream_reaches()
-        if len(found) > 1:
-            raise ambiguous(found, why)
-        return found[0]
+        reaches = self.stream_reaches()
+        if len(reaches) > 1:
+            raise ambiguous(reaches, why)
+        return reaches[0]
 
     def reach_holding(self, key: str) -> Reach:
         """Return the only reach of the stream that shows a record."""
-        found = self.stream_reaches()
-        if len(found) > 1:
-            found = tuple(reach for reach in found if self.store.record(reach, key) is not None)
-        if not found:
+        reaches = self.stream_reaches()
+        if len(reaches) > 1:
+            reaches = tuple(reach for reach in reaches if self.store.record(reach, key) is not None)
+        if not reaches:
             raise no_record(self.stream, key)
-        if len(found) > 1:
-            raise ambiguous(found, f"{key!r} is the key of a record")
-        return found[0]
+        if len(reaches) > 1:
+            raise ambiguous(reaches, f"{key!r} is the key of a record")
+        return reaches[0]
 
     def bound(self, kind: str) -> tuple[str, ...]:
         """Return what a cursor of this call is bound to."""
@@ -101,11 +101,11 @@ def reaches_by_stream(
     principal: Principal,
 ) -> Mapping[tuple[str, str | None], tuple[Reach, ...]]:
     """Return what a caller reaches, by the name of the stream, in one connection or in all."""
-    found: dict[tuple[str, str | None], tuple[Reach, ...]] = {}
+    reaches: dict[tuple[str, str | None], tuple[Reach, ...]] = {}
     for reach in principal.reaches:
-        for place in ((reach.stream.name, None), (reach.stream.name, reach.connection_id)):
-            found[place] = (*found.get(place, ()), reach)
-    return found
+        for scope in ((reach.stream.name, None), (reach.stream.name, reach.connection_id)):
+            reaches[scope] = (*reaches.get(scope, ()), reach)
+    return reaches
 
 
 def refused_stream(stream: str, connection_id: str | None) -> StreamNotAllowed:
@@ -176,11 +176,11 @@ def _view_fields(reaches: Sequence[Reach], view: str) -> frozenset[str]:
 
 def visible_views(reach: Reach) -> dict[str, tuple[str, ...]]:
     """Return the declared views with the fields of theirs that a reach shows."""
-    shown = {
+    visible = {
         name: tuple(field for field in view.fields if reach.shows(field))
         for name, view in reach.stream.views.items()
     }
-    return {name: fields for name, fields in shown.items() if fields}
+    return {name: fields for name, fields in visible.items() if fields}
 
 
 def record_path(reach: Reach, key: str) -> str:

@@ -32,7 +32,7 @@ def list_changes(call: Call) -> dict[str, Any]:
             select=select,
         )
     )
-    call.shown.append(partial(of_changes, page.changes, select))
+    call.served.append(partial(of_changes, page.changes, select))
     data = [
         tombstone_envelope(change) if isinstance(change, Tombstone) else record_envelope(change)
         for change in page.changes

@@ -2,20 +2,16 @@
 
 import asyncio
 import logging
-import secrets
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any, BinaryIO
 
 import orjson
 from starlette.types import Receive, Scope, Send
 
-from pdpp.authz.client import READ_SCOPE
-from pdpp.authz.principal import Gate
 from pdpp.model.errors import (
-    AuthenticationError,
     InsufficientScope,
     MethodNotAllowed,
     NotFound,
@@ -24,50 +20,25 @@ from pdpp.model.errors import (
     Unprocessable,
     UnsupportedVersion,
 )
-from pdpp.model.instant import Clock
-from pdpp.receipts.recorder import Reading, Recorder
-from pdpp.resource.blob import Piece
+from pdpp.receipts.recorder import Reading
+from pdpp.resource.blob import BlobRange
 from pdpp.resource.call import Call
 from pdpp.resource.parameter import parse_parameters
 from pdpp.resource.routes import BASE, Route
-from pdpp.service.bucket import Buckets
-from pdpp.service.cursor import Signer
+from pdpp.service.body import ClientGone, body_chunks
 from pdpp.service.failure import explained
-from pdpp.service.header import headers_of
+from pdpp.service.headers import headers_of
 from pdpp.service.origin import public_origin
-from pdpp.service.runner import Runner
-from pdpp.service.settings import Settings
+from pdpp.service.response import encoded_headers, send_answer, send_error, send_head
+from pdpp.service.service import INNER, VERSION, Service
 from pdpp.store.blobs import CHUNK
-from pdpp.store.port import Store
 
-VERSION = "2026-04-06"
-INNER = "pdpp.inner"
-"""The member of a request's scope by which the hosted adapter marks its own reads."""
-
-RECORD_PAGE = "/r/{connection_id}/{stream}/{record_id}"
 _SPOOL_BYTES = 1 << 20
-_ALWAYS = ((b"pdpp-version", VERSION.encode()), (b"pdpp-record-page", RECORD_PAGE.encode()))
-"""Headers of every answer."""
 
 log = logging.getLogger("pdpp.resource")
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
-    """What every endpoint shares."""
-
-    store: Store
-    gate: Gate
-    runner: Runner
-    signer: Signer
-    buckets: Buckets
-    settings: Settings
-    clock: Clock
-    recorder: Recorder
-    new_request_id: Callable[[], str] = lambda: f"req_{secrets.token_hex(8)}"
-
-
-class Endpoint:
+class ResourceEndpoint:
     """Serves the routes of one path."""
 
     def __init__(self, service: Service, routes: Sequence[Route]) -> None:
@@ -84,12 +55,12 @@ class Endpoint:
             await self._serve(scope, receive, send, request_id)
         except PdppError as error:
             origin = public_origin(scope, self._service.settings)
-            await send_error(send, error, request_id, self._service.settings, origin)
+            await send_error(send, error, request_id, origin)
         except ClientGone:
             return
         except Exception as problem:  # noqa: BLE001 - whatever it is becomes an answer
             failure = explained(problem, self._service.store, log, f"request {request_id}")
-            await send_error(send, failure, request_id, self._service.settings)
+            await send_error(send, failure, request_id, self._service.settings.origin)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
         if b"%2f" in (scope.get("raw_path") or b"").lower():
@@ -106,7 +77,7 @@ class Endpoint:
             # The adapter's own reads may be by a token that was issued for the adapter.
             resources=self._inner_names if scope.get(INNER) else self._names,
         )
-        service.buckets.take(principal.token.hash)
+        service.rate_limiter.take(principal.token.hash)
         if route.owner_only and not principal.is_owner:
             raise InsufficientScope("Only the owner may do this; a grant reads.")
         query = parse_parameters(scope["query_string"], route.parameters)
@@ -142,15 +113,15 @@ class Endpoint:
         else:
             answer = await service.runner.read(_kind(route, call), lambda: _read(route, call))
             service.recorder.take(_reading(route, call))
-        if isinstance(answer, Piece):
+        if isinstance(answer, BlobRange):
             head = route.method == "HEAD"
-            await _send_piece(receive, send, answer, request_id, head=head)
+            await _send_blob(receive, send, answer, request_id, head=head)
         elif answer is None:
             await send_answer(send, HTTPStatus.NO_CONTENT, b"", request_id)
         else:
             body = answer if isinstance(answer, bytes) else orjson.dumps(answer)
             status = HTTPStatus.CREATED if route.answer == "Blob" else HTTPStatus.OK
-            await send_answer(send, status, body, request_id, call.told)
+            await send_answer(send, status, body, request_id, call.answer_headers)
 
 
 class NoSuchRoute:
@@ -162,10 +133,10 @@ class NoSuchRoute:
     async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
         """Answer 404 in the one form of errors."""
         request_id = self._service.new_request_id()
-        await send_error(send, _nothing_here(), request_id, self._service.settings)
+        await send_error(send, _nothing_here(), request_id, self._service.settings.origin)
 
 
-class Document:
+class FixedDocument:
     """Serves one fixed body to anyone."""
 
     def __init__(
@@ -183,11 +154,7 @@ class Document:
             await send_answer(send, self._status, self._body, request_id, self._headers)
         else:
             refusal = _wrong_method(("GET", "HEAD"))
-            await send_error(send, refusal, request_id, self._service.settings)
-
-
-class ClientGone(Exception):
-    """The client went away before its request was complete."""
+            await send_error(send, refusal, request_id, self._service.settings.origin)
 
 
 def _kind(route: Route, call: Call) -> str:
@@ -200,14 +167,14 @@ def _kind(route: Route, call: Call) -> str:
 
 def _read(route: Route, call: Call) -> Any:
     """Read and turn the answer into bytes while the snapshot it was read under is still held."""
-    call.shown.clear()  # what a first try put aside that ran out of time
+    call.served.clear()  # what a first try put aside that ran out of time
     answer = route.operation(call)
-    return answer if isinstance(answer, Piece) else orjson.dumps(answer)
+    return answer if isinstance(answer, BlobRange) else orjson.dumps(answer)
 
 
 def _reading(route: Route, call: Call) -> Reading:
     """Return a read as its receipt is made from."""
-    return Reading(call.now, call.principal, route.name, call.path.get("stream"), call.shown)
+    return Reading(call.now, call.principal, route.name, call.path.get("stream"), call.served)
 
 
 def _nothing_here() -> NotFound:
@@ -233,24 +200,15 @@ def _url(scope: Scope) -> str:
     return (path + (b"?" + query if query else b"")).decode("latin-1")
 
 
-async def _chunks(receive: Receive, headers: Mapping[str, str], limit: int) -> Any:
+async def _chunks(receive: Receive, headers: Mapping[str, str], limit: int) -> AsyncIterator[bytes]:
     if headers.get("content-encoding", "identity").lower() != "identity":
         raise Unprocessable("Send the body as it is, not compressed.", param="Content-Encoding")
+    refusal = f"A body has at most {limit} bytes; send it in parts."
     declared = headers.get("content-length", "0")
     if declared.isdecimal() and int(declared) > limit:
-        raise PayloadTooLarge(f"A body has at most {limit} bytes; send it in parts.")
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientGone
-        chunk: bytes = message.get("body", b"")
-        size += len(chunk)
-        if size > limit:
-            raise PayloadTooLarge(f"A body has at most {limit} bytes; send it in parts.")
+        raise PayloadTooLarge(refusal)
+    async for chunk in body_chunks(receive, limit, refusal):
         yield chunk
-        if not message.get("more_body", False):
-            return
 
 
 async def _read_body(receive: Receive, headers: Mapping[str, str], limit: int) -> bytes:
@@ -264,65 +222,25 @@ async def _spool(
         target.write(chunk)
 
 
-async def send_answer(
-    send: Send,
-    status: int,
-    body: bytes,
-    request_id: str,
-    headers: Mapping[str, str] | None = None,
-) -> None:
-    """Send one complete answer."""
-    head = {b"cache-control": b"private, no-store"}
-    if body:
-        length = b"%d" % len(body)
-        head = {b"content-type": b"application/json", b"content-length": length, **head}
-    if headers is not None:
-        head |= _encoded(headers)
-    await _start(send, status, head, request_id)
-    await send({"type": "http.response.body", "body": body})
-
-
-def _encoded(headers: Mapping[str, str]) -> dict[bytes, bytes]:
-    return {k.lower().encode("latin-1"): v.encode("latin-1") for k, v in headers.items()}
-
-
-async def _start(send: Send, status: int, head: Mapping[bytes, bytes], request_id: str) -> None:
-    headers = [(b"request-id", request_id.encode("latin-1")), *_ALWAYS, *head.items()]
-    await send({"type": "http.response.start", "status": int(status), "headers": headers})
-
-
-async def send_error(
-    send: Send, error: PdppError, request_id: str, settings: Settings, origin: str | None = None
-) -> None:
-    """Send an error in the one form of errors."""
-    headers = dict(error.headers)
-    if isinstance(error, AuthenticationError):
-        metadata = f"{origin or settings.origin}/.well-known/oauth-protected-resource"
-        error.detail["resource_metadata"] = metadata
-        headers["WWW-Authenticate"] = f'Bearer resource_metadata="{metadata}", scope="{READ_SCOPE}"'
-    body = orjson.dumps(error.body(request_id))
-    await send_answer(send, error.status, body, request_id, headers)
-
-
-async def _send_piece(
-    receive: Receive, send: Send, piece: Piece, request_id: str, *, head: bool
+async def _send_blob(
+    receive: Receive, send: Send, span: BlobRange, request_id: str, *, head: bool
 ) -> None:
     """Send the bytes of a blob piece by piece, for as long as somebody takes them."""
-    status = HTTPStatus.PARTIAL_CONTENT if piece.partial else HTTPStatus.OK
-    await _start(send, status, _encoded(piece.headers()), request_id)
-    if head or not await _send_bytes(receive, send, piece):
+    status = HTTPStatus.PARTIAL_CONTENT if span.partial else HTTPStatus.OK
+    await send_head(send, status, encoded_headers(span.headers()), request_id)
+    if head or not await _send_bytes(receive, send, span):
         await send({"type": "http.response.body", "body": b""})
 
 
-async def _send_bytes(receive: Receive, send: Send, piece: Piece) -> bool:
+async def _send_bytes(receive: Receive, send: Send, span: BlobRange) -> bool:
     """Send the bytes of a blob; tell whether the last of them ended the answer."""
-    left = piece.end - piece.start
+    left = span.end - span.start
     # What is sent to a client that has gone is dropped at once, and nothing would slow the reading
     # of a large file.
     gone = asyncio.ensure_future(_until_gone(receive))
     try:
-        with piece.blob.path.open("rb") as source:
-            source.seek(piece.start)
+        with span.blob.path.open("rb") as source:
+            source.seek(span.start)
             while left and not gone.done():
                 chunk = source.read(min(CHUNK, left))
                 if not chunk:
@@ -330,7 +248,7 @@ async def _send_bytes(receive: Receive, send: Send, piece: Piece) -> bool:
                 left -= len(chunk)
                 await send({"type": "http.response.body", "body": chunk, "more_body": left > 0})
                 await asyncio.sleep(0)
-        return piece.start < piece.end
+        return span.start < span.end
     finally:
         gone.cancel()
 

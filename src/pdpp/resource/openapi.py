@@ -6,10 +6,10 @@ from typing import Any
 
 from pdpp import __version__
 from pdpp.model.vocabulary import RANGE_OPERATORS
-from pdpp.resource.answer import SCHEMAS, SHA256, Json, error_codes, ref
-from pdpp.resource.endpoint import VERSION
 from pdpp.resource.parameter import Parameter, Shape
 from pdpp.resource.routes import BASE, ROUTES, Route
+from pdpp.resource.shapes import SCHEMAS, SHA256, Json, error_codes, ref
+from pdpp.service.service import VERSION
 
 ERRORS: Mapping[int, str] = {
     400: "The request is malformed or asks for what is not offered.",

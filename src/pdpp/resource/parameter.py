@@ -174,8 +174,8 @@ def _take(
         values[name] = {**values.get(name, {}), **_limit(values.get(name, {}), brackets, text)}
     elif parameter.shape is Shape.LIST and brackets in ([], [""]):
         items = [item for item in text.split(",") if item]
-        held = values.get(name, ())
-        values[name] = (*held, *(item for item in dict.fromkeys(items) if item not in held))
+        given = values.get(name, ())
+        values[name] = (*given, *(item for item in dict.fromkeys(items) if item not in given))
     elif brackets:
         raise InvalidRequest(f"{name} takes no brackets; write {name}=…", param=key[:80])
     elif name in values:
@@ -218,20 +218,20 @@ def _integer(parsed: Query, parameter: Parameter, text: str) -> int:
     return number
 
 
-def _filter(held: tuple[RawFilter, ...], brackets: list[str], text: str) -> RawFilter:
+def _filter(given: tuple[RawFilter, ...], brackets: list[str], text: str) -> RawFilter:
     example = "write filter[field]=value or filter[field][gte]=value"
     if not 1 <= len(brackets) <= 2 or not all(brackets):
         raise InvalidFilter(f"The filter is malformed; {example}.", param="filter")
-    if len(held) >= _MOST_FILTERS:
+    if len(given) >= _MOST_FILTERS:
         raise InvalidFilter(f"At most {_MOST_FILTERS} filters.", param="filter")
     field_name, operator = brackets[0], brackets[1] if len(brackets) == 2 else "eq"
-    if any(f.field == field_name and f.operator == operator for f in held):
+    if any(f.field == field_name and f.operator == operator for f in given):
         raise InvalidFilter(f"filter[{field_name}] is given twice.", param=f"filter[{field_name}]")
     return RawFilter(field_name, operator, text)
 
 
-def _limit(held: Mapping[str, int], brackets: list[str], text: str) -> dict[str, int]:
-    if len(brackets) != 1 or not brackets[0] or brackets[0] in held:
+def _limit(given: Mapping[str, int], brackets: list[str], text: str) -> dict[str, int]:
+    if len(brackets) != 1 or not brackets[0] or brackets[0] in given:
         raise InvalidExpand("Write expand_limit[relation]=number.", param="expand_limit")
     if not _INTEGER.match(text) or int(text) < 1:
         raise InvalidExpand(

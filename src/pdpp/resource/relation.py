@@ -98,11 +98,11 @@ def _belonging(
     value = orjson.loads(record.data).get(relation.foreign_key)
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
-    found = call.store.record(other, str(value))
-    if found is None:
+    related = call.store.record(other, str(value))
+    if related is None:
         return None
-    call.shown.append(partial(of_records, (found,)))
-    return record_envelope(found)
+    call.served.append(partial(of_records, (related,)))
+    return record_envelope(related)
 
 
 def _having(
@@ -113,14 +113,14 @@ def _having(
     if value is None:
         return None
     single = relation.cardinality is Cardinality.HAS_ONE
-    found = call.store.related(other, relation.foreign_key, value, 1 if single else limit + 1)
-    call.shown.append(partial(of_records, found[:limit]))
+    related = call.store.related(other, relation.foreign_key, value, 1 if single else limit + 1)
+    call.served.append(partial(of_records, related[:limit]))
     if single:
-        return record_envelope(found[0]) if found else None
+        return record_envelope(related[0]) if related else None
     return {
         "object": "list",
-        "data": record_envelopes(found[:limit]),
-        "has_more": len(found) > limit,
+        "data": record_envelopes(related[:limit]),
+        "has_more": len(related) > limit,
         "limit": limit,
     }
 

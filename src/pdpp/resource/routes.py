@@ -7,7 +7,7 @@ from typing import Any
 from pdpp.evidence.analyse import MAX_QUERY_CHARS
 from pdpp.evidence.window import DEFAULT_LIMIT, MAX_AROUND, MAX_LIMIT
 from pdpp.model.errors import InvalidWindow
-from pdpp.resource import aggregate, ingest, reader, schema, search, window
+from pdpp.resource import aggregate, ingest, records, schema, search, window
 from pdpp.resource.blob import head_blob, read_blob, store_blob
 from pdpp.resource.calendar import GRANULARITIES
 from pdpp.resource.call import Call
@@ -125,7 +125,7 @@ ROUTES: tuple[Route, ...] = (
         "/streams/{stream}/records",
         "listRecords",
         "A page of records, or of changes.",
-        reader.list_records,
+        records.list_records,
         _take(
             _LIMIT,
             _CURSOR,
@@ -158,7 +158,7 @@ ROUTES: tuple[Route, ...] = (
         "/streams/{stream}/records/{record_id}",
         "getRecord",
         "One record.",
-        reader.get_record,
+        records.get_record,
         _take(_FIELDS, _VIEW, _EXPAND, _EXPAND_LIMIT, _CONNECTION),
         "Record",
     ),

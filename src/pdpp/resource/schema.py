@@ -118,8 +118,8 @@ def _row(call: Call, reach: Reach, count: int, *, fields: bool) -> dict[str, Any
         "default_sort": reach.default_sort(),
         "fields": {name: _field(reach, stream.fields[name]) for name in reach.names()},
         "views": [
-            {"id": name, "label": stream.views[name].label, "fields": list(shown)}
-            for name, shown in visible_views(reach).items()
+            {"id": name, "label": stream.views[name].label, "fields": list(visible)}
+            for name, visible in visible_views(reach).items()
         ],
         "expand": [_relation(relation) for relation in expandable(call, reach).values()],
         "search": ["lexical"] if reach.lexical_places() else [],

@@ -78,7 +78,7 @@ def _search(call: Call, kind: str, warnings: Sequence[Mapping[str, Any]]) -> dic
         recall["note"] = (
             "the newest matches of each stream ranked; narrow by stream, connection or filter"
         )
-    call.shown.append(partial(of_hits, page.hits[: len(data)], data))
+    call.served.append(partial(of_hits, page.hits[: len(data)], data))
     return list_envelope(
         call,
         data,
@@ -144,7 +144,7 @@ def _next_cursor(call: Call, kind: str, page: HitPage, shown: int, sure: int) ->
     cursors = call.signer.seal_all("search", call.bound(kind), positions)
     told = ",".join(cursors)
     if each and len(told) <= _MOST_TOLD:
-        call.told[CURSORS] = told
+        call.answer_headers[CURSORS] = told
     return cursors[-1] if more else None
 
 

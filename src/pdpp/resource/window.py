@@ -33,7 +33,7 @@ def read_window(call: Call) -> dict[str, Any]:
     if media_type is not None:
         facts["media_type"] = media_type
     window = _window(call, text)
-    call.shown.append(partial(of_window, reach, key, declared.name, window.text))
+    call.served.append(partial(of_window, reach, key, declared.name, window.text))
     return {
         "object": "field_window",
         "stream": reach.stream.name,

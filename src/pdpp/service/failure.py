@@ -1,4 +1,4 @@
-"""Failures: what a caller is told of something that went wrong here, and what the log is."""
+"""Failures: what goes into the answer and what goes into the log when something breaks here."""
 
 import logging
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from starlette.types import Scope
 
-from pdpp.service.header import headers_of
+from pdpp.service.headers import headers_of
 from pdpp.service.settings import Settings
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -40,8 +40,8 @@ def from_proxy(scope: Scope, settings: Settings) -> bool:
 def sender(scope: Scope, settings: Settings) -> str:
     """Return the address a request comes from, as far back as trusted proxies tell."""
     address = _peer(scope)
-    told = headers_of(scope).get("x-forwarded-for", "")
-    for earlier in reversed([part.strip() for part in told.split(",") if part.strip()]):
+    forwarded_for = headers_of(scope).get("x-forwarded-for", "")
+    for earlier in reversed([part.strip() for part in forwarded_for.split(",") if part.strip()]):
         if not _trusted(address, settings):
             break
         address = earlier
@@ -72,9 +72,11 @@ def _networks(names: tuple[str, ...]) -> tuple[IPv4Network | IPv6Network, ...]:
 
 def _forwarded(headers: Mapping[str, str]) -> str | None:
     """Return the origin that a trusted proxy names; the nearest one wrote last."""
-    told = dict(_PAIR.findall(headers.get("forwarded", "").lower().rpartition(",")[2]))
-    scheme = _last(headers.get("x-forwarded-proto")) or told.get("proto")
-    host = _last(headers.get("x-forwarded-host")) or told.get("host") or headers.get("host", "")
+    forwarded = dict(_PAIR.findall(headers.get("forwarded", "").lower().rpartition(",")[2]))
+    scheme = _last(headers.get("x-forwarded-proto")) or forwarded.get("proto")
+    host = (
+        _last(headers.get("x-forwarded-host")) or forwarded.get("host") or headers.get("host", "")
+    )
     if scheme not in ("http", "https") or not _HOST.match(host):
         return None
     default = {"http": ":80", "https": ":443"}[scheme]

@@ -12,7 +12,7 @@ MOST_WAITING = 100
 _REFUSAL = f"The head of a request has at most {MOST_BYTES} bytes."
 
 
-class Framed(HttpToolsProtocol):
+class BoundedProtocol(HttpToolsProtocol):
     """One connection, which is closed when too much comes that is no body."""
 
     _idle_bytes = 0
@@ -31,8 +31,8 @@ class Framed(HttpToolsProtocol):
         if len(self.pipeline) >= MOST_WAITING:
             raise ConnectionAbortedError("more requests were sent ahead than may wait")
         if self._idle_bytes > MOST_BYTES:
-            told = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
-            self._idle_bytes = told if told > MOST_BYTES else 0
+            head_bytes = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
+            self._idle_bytes = head_bytes if head_bytes > MOST_BYTES else 0
         else:
             self._idle_bytes = 0
         super().on_headers_complete()

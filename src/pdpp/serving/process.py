@@ -11,7 +11,7 @@ from typing import Any
 import uvicorn
 
 from pdpp.serving import COLLECTOR_ROUNDS
-from pdpp.serving.patience import Line, PatientServer
+from pdpp.serving.slow_clients import ClientConnection, GuardedServer
 
 BACKLOG = 2_048
 STOP_SECONDS = 10
@@ -27,7 +27,7 @@ def configure(app: Any) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         loop="auto",
-        http=Line,
+        http=ClientConnection,
         ws="none",
         lifespan="on",
         log_config=None,
@@ -40,7 +40,7 @@ def configure(app: Any) -> uvicorn.Config:
     )
 
 
-class AnnouncedServer(PatientServer):
+class AnnouncedServer(GuardedServer):
     """A server that tells when it answers and takes a signal as a wish to stop."""
 
     def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
@@ -62,7 +62,7 @@ class AnnouncedServer(PatientServer):
         self.should_exit = True
 
 
-def settle() -> None:
+def tune_process() -> None:
     """Keep what was loaded at the start out of the collector's rounds, and let these be rare.
 
     A page of records makes a few hundred short-lived objects. With the usual rounds more than half

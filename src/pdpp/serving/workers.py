@@ -1,4 +1,4 @@
-"""Workers: several processes that answer on one port and read one store."""
+"""Workers: several processes that serve one port and one store."""
 
 import logging
 import signal
@@ -19,9 +19,9 @@ import click
 from pdpp.app import make_app
 from pdpp.model import instant
 from pdpp.service.settings import Settings
-from pdpp.serving.folder import opened
-from pdpp.serving.process import STOP_SECONDS, AnnouncedServer, configure, settle
-from pdpp.watch.journal import LogChoice, keep_journal
+from pdpp.serving.data_folder import open_store
+from pdpp.serving.process import STOP_SECONDS, AnnouncedServer, configure, tune_process
+from pdpp.watch.logs import LogOptions, configure_logging
 from pdpp.watch.meter import WORDS, Share
 
 log = logging.getLogger("pdpp.workers")
@@ -30,19 +30,19 @@ _LOOK_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class WorkerOptions:
     """What every worker does."""
 
     data: Path
     settings: Settings
-    log: LogChoice
+    log: LogOptions
     started: int
 
 
-class Crew:
+class WorkerPool:
     """Starts workers, replaces one that ends unasked, and lets all finish when told to stop."""
 
-    def __init__(self, count: int, listener: socket.socket, work: Work) -> None:
+    def __init__(self, count: int, listener: socket.socket, work: WorkerOptions) -> None:
         self._context = get_context("spawn")
         self._memory = self._context.RawArray(c_uint64, count * WORDS)
         self._listener = listener
@@ -76,14 +76,14 @@ class Crew:
     def _look(self, announce: Callable[[], None]) -> None:
         """Wait a moment for news: of a worker that answers now, or of one that ended."""
         sentinels = {process.sentinel: place for place, process in self._running.items()}
-        for found in connection.wait([self._news, *sentinels], _LOOK_SECONDS):
-            if found is self._news:
+        for ready in connection.wait([self._news, *sentinels], _LOOK_SECONDS):
+            if ready is self._news:
                 self._waiting.discard(self._news.recv())
                 if not self._waiting and not self._announced:
                     self._announced = True
                     announce()
             elif not self._stopping:
-                self._replace(sentinels[found])  # type: ignore[index]
+                self._replace(sentinels[ready])  # type: ignore[index]
 
     def _replace(self, place: int) -> None:
         ended = self._running.pop(place)
@@ -105,16 +105,18 @@ class Crew:
                 process.join()
 
 
-def answer(place: int, listener: socket.socket, work: Work, memory: Any, news: Any) -> None:
+def answer(
+    place: int, listener: socket.socket, work: WorkerOptions, memory: Any, news: Any
+) -> None:
     """Answer requests until told to stop, or until the process that started this one is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    keep_journal(work.log)
+    configure_logging(work.log)
     share = Share(memoryview(memory).cast("B").cast("Q"), place, work.started)
-    with opened(work.data) as store:
+    with open_store(work.data) as store:
         app = make_app(store, work.settings, instant.now, share)
         server = AnnouncedServer(configure(app), lambda: news.send(place))
         threading.Thread(target=_follow, args=(server,), daemon=True).start()
-        settle()
+        tune_process()
         server.run([listener])
 
 

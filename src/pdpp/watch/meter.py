@@ -98,10 +98,10 @@ class Meter:
         """Return where a kind of request is counted and timed; only what a route is, is kept."""
         place = self._places.get(route, _HEAD)
         kind = _METHOD_PLACE.get(method, _OTHER_METHOD)
-        found = place + kind + _STATUS_PLACE.get(status, _FAILED), place + _BUCKETS
+        counters = place + kind + _STATUS_PLACE.get(status, _FAILED), place + _BUCKETS
         if route in self._places and method in _METHOD_PLACE and status in _STATUS_PLACE:
-            self._known[route, method, status] = found
-        return found
+            self._known[route, method, status] = counters
+        return counters
 
     def ingested(self, accepted: int, rejected: int) -> None:
         """Count the lines of a batch; batches are written in threads, requests counted in one."""

@@ -52,7 +52,7 @@ class Observer:
             route = getattr(scope.get("route"), "path", OTHER)
             self._meter.end(route, scope["method"], start["status"], seconds)
             if log.isEnabledFor(logging.INFO):
-                _tell(_id_of(start), scope["method"], route, start["status"], seconds)
+                _log_request(_id_of(start), scope["method"], route, start["status"], seconds)
 
 
 def _name(message: Message) -> None:
@@ -64,17 +64,17 @@ def _name(message: Message) -> None:
 
 def _id_of(message: Message) -> str:
     """Return the id of an answer."""
-    found = (bytes(value) for name, value in message["headers"] if name == _ID)
-    return next(found, b"").decode("latin-1")
+    ids = (bytes(value) for name, value in message["headers"] if name == _ID)
+    return next(ids, b"").decode("latin-1")
 
 
-def _tell(request_id: str, method: str, route: str, status: int, seconds: float) -> None:
+def _log_request(request_id: str, method: str, route: str, status: int, seconds: float) -> None:
     """Log one request by its route: what was asked in it, and with which token, stays out."""
-    told = {
+    members = {
         "request_id": request_id,
         "method": method,
         "route": route,
         "status": status,
         "milliseconds": round(1e3 * seconds, 3),
     }
-    log.info("request", extra={"told": told})
+    log.info("request", extra={"members": members})

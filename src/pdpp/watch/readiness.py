@@ -6,28 +6,28 @@ from http import HTTPStatus
 import orjson
 from starlette.types import Scope
 
-from pdpp.resource.endpoint import Service
-from pdpp.watch.page import Answer, Page
+from pdpp.service.service import Service
+from pdpp.watch.endpoint import WatchAnswer, WatchEndpoint
 
 log = logging.getLogger("pdpp.readiness")
 
 READY_PATH = "/readyz"
 
 
-class Readiness(Page):
+class Readiness(WatchEndpoint):
     """Answers 200 where every part does its work, and 503 with the names of those that do not."""
 
     def __init__(self, service: Service) -> None:
         super().__init__(service)
         self._checks = {"store": self._reads, "receipts": self._records}
 
-    async def answer(self, scope: Scope) -> Answer:  # noqa: ARG002 - all are answered alike
-        """Answer whether the server is ready."""
+    async def answer(self, scope: Scope) -> WatchAnswer:  # noqa: ARG002 - all are answered alike
+        """WatchAnswer whether the server is ready."""
         failing = [name for name, check in self._checks.items() if not await check()]
         if failing:
             body = {"status": "not ready", "failing": failing}
-            return Answer(HTTPStatus.SERVICE_UNAVAILABLE, orjson.dumps(body), {})
-        return Answer(HTTPStatus.OK, orjson.dumps({"status": "ready"}), {})
+            return WatchAnswer(HTTPStatus.SERVICE_UNAVAILABLE, orjson.dumps(body), {})
+        return WatchAnswer(HTTPStatus.OK, orjson.dumps({"status": "ready"}), {})
 
     async def _reads(self) -> bool:
         """Tell whether the store answers a read."""

@@ -131,7 +131,7 @@ MUTANTS = (
     Mutant(
         BOUNDED,
         "never asks anyone to wait",
-        (("pdpp.service.bucket:Buckets.take", lambda real: lambda buckets, token: None),),
+        (("pdpp.service.rate_limit:RateLimiter.take", lambda real: lambda buckets, token: None),),
         ("tests/resource/test_limits.py::test_a_token_that_asks_too_often_is_told_when_to_retry",),
     ),
     Mutant(

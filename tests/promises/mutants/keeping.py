@@ -63,7 +63,7 @@ MUTANTS = (
     Mutant(
         PAGES,
         "begins a page anew among equal values",
-        (("pdpp.resource.reader:_position", _before_its_equals),),
+        (("pdpp.resource.records:_position", _before_its_equals),),
         (f"{_PAGING}::test_pages_show_nothing_twice_and_miss_nothing_that_stayed[at once]",),
     ),
     Mutant(

@@ -1,4 +1,4 @@
-"""The journal: what a server logs, one line each, as JSON for machines or as text for people."""
+"""The log of a server, one line each, as JSON for machines or as text for people."""
 
 import json
 import logging
@@ -20,7 +20,7 @@ _SECRET = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class LogChoice:
+class LogOptions:
     """How much is logged and in which form."""
 
     level: str = "warning"
@@ -28,20 +28,20 @@ class LogChoice:
     access: bool = False
 
 
-def keep_journal(choice: LogChoice, stream: TextIO | None = None) -> None:
+def configure_logging(options: LogOptions, stream: TextIO | None = None) -> None:
     """Send the log of this process to standard error, in the chosen form."""
     target = sys.stderr if stream is None else stream
-    text = choice.form == "text" or (choice.form == "auto" and target.isatty())
+    text = options.form == "text" or (options.form == "auto" and target.isatty())
     handler = logging.StreamHandler(target)
-    handler.setFormatter(TextLine() if text else JsonLine())
-    level = choice.level.upper()
+    handler.setFormatter(TextFormatter() if text else JsonFormatter())
+    level = options.level.upper()
     logging.basicConfig(level=level, handlers=[handler], force=True)
-    logging.getLogger("pdpp.access").setLevel("INFO" if choice.access else "WARNING")
+    logging.getLogger("pdpp.access").setLevel("INFO" if options.access else "WARNING")
     for name in _QUIET:
         logging.getLogger(name).setLevel(level if level in ("DEBUG", "ERROR") else "WARNING")
 
 
-class JsonLine(logging.Formatter):
+class JsonFormatter(logging.Formatter):
     """Writes an entry as one JSON object."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -51,30 +51,30 @@ class JsonLine(logging.Formatter):
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
-            **_told(record),
+            **_members(record),
         }
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         return _without_secrets(json.dumps(line, ensure_ascii=False, default=str))
 
 
-class TextLine(logging.Formatter):
+class TextFormatter(logging.Formatter):
     """Writes an entry as a line that nothing in it can end or forge, and a trace below it."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
-        told = "".join(f" {name}={value}" for name, value in _told(record).items())
-        line = f"{_time(record)} {record.levelname} {record.name}: {record.getMessage()}{told}"
+        members = "".join(f" {name}={value}" for name, value in _members(record).items())
+        line = f"{_time(record)} {record.levelname} {record.name}: {record.getMessage()}{members}"
         line = visible(line, lines=False)
         if record.exc_info:
             line += "\n" + visible(self.formatException(record.exc_info))
         return _without_secrets(line)
 
 
-def _told(record: logging.LogRecord) -> Mapping[str, Any]:
+def _members(record: logging.LogRecord) -> Mapping[str, Any]:
     """Return the members that an entry has beside its message."""
-    told = getattr(record, "told", None)
-    return told if isinstance(told, dict) else {}
+    members = getattr(record, "members", None)
+    return members if isinstance(members, dict) else {}
 
 
 def _time(record: logging.LogRecord) -> str:

@@ -9,15 +9,16 @@ from typing import NamedTuple
 from starlette.types import Receive, Scope, Send
 
 from pdpp.model.errors import MethodNotAllowed, PdppError
-from pdpp.resource.endpoint import Service, send_answer, send_error
 from pdpp.service.failure import explained
+from pdpp.service.response import send_answer, send_error
+from pdpp.service.service import Service
 
 log = logging.getLogger("pdpp.watch")
 
 _METHODS = "GET, HEAD"
 
 
-class Answer(NamedTuple):
+class WatchAnswer(NamedTuple):
     """What is sent: a status, a body, and headers that say what it is."""
 
     status: HTTPStatus
@@ -25,14 +26,14 @@ class Answer(NamedTuple):
     headers: Mapping[str, str]
 
 
-class Page(ABC):
+class WatchEndpoint(ABC):
     """One such page; what it answers is up to those that derive from it."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
 
     async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """WatchAnswer one request."""
         request_id = self._service.new_request_id()
         try:
             if scope["method"] not in _METHODS.split(", "):
@@ -47,9 +48,9 @@ class Page(ABC):
             await send_answer(send, answer.status, answer.body, request_id, answer.headers)
 
     async def _refuse(self, send: Send, error: PdppError, request_id: str) -> None:
-        await send_error(send, error, request_id, self._service.settings)
+        await send_error(send, error, request_id, self._service.settings.origin)
 
     @abstractmethod
-    async def answer(self, scope: Scope) -> Answer:
+    async def answer(self, scope: Scope) -> WatchAnswer:
         """Return what is to be sent."""
         ...

@@ -1,4 +1,4 @@
-"""Buckets: how many requests each token may make."""
+"""RateLimiter: how many requests each token may make."""
 
 import math
 from collections import OrderedDict
@@ -9,7 +9,7 @@ from pdpp.model.errors import RateLimitExceeded
 _MOST = 10_000
 
 
-class Buckets:
+class RateLimiter:
     """A bucket per token, or per address, that fills at a steady rate and holds a burst."""
 
     def __init__(

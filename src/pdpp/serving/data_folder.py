@@ -31,7 +31,7 @@ def own_folder() -> Path:
 
 
 @contextmanager
-def opened(folder: Path, *, create: bool = False) -> Iterator[SqliteStore]:
+def open_store(folder: Path, *, create: bool = False) -> Iterator[SqliteStore]:
     """Open the store of a folder for one command; only where ``create`` says so is it made."""
     if not create and not (folder / FILE_NAME).is_file():
         raise StoreError(
@@ -45,8 +45,8 @@ def opened(folder: Path, *, create: bool = False) -> Iterator[SqliteStore]:
     try:
         yield store
     except apsw.Error as problem:
-        told = advice(problem)
-        more = "" if told is None else f"; {told}"
+        next_step = advice(problem)
+        more = "" if next_step is None else f"; {next_step}"
         raise StoreError(f"the database in {folder} failed: {problem}{more}") from problem
     finally:
         store.close()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from pdpp.authz.slip import SlipKind, draw
-from pdpp.watch.journal import LogChoice, keep_journal
+from pdpp.watch.logs import LogOptions, configure_logging
 
 log = logging.getLogger("pdpp.test")
 SECRET = "pdpp_owner_" + "a1B2" * 10
@@ -28,15 +28,15 @@ def _usual_logging() -> Iterator[None]:
         logging.getLogger(name).setLevel(logging.NOTSET)
 
 
-def journal(choice: LogChoice, stream: io.StringIO | None = None) -> io.StringIO:
+def journal(choice: LogOptions, stream: io.StringIO | None = None) -> io.StringIO:
     target = stream or io.StringIO()
-    keep_journal(choice, target)
+    configure_logging(choice, target)
     return target
 
 
 def test_an_entry_is_one_json_object_on_one_line() -> None:
-    written = journal(LogChoice(form="json"))
-    log.warning("a line\nthat %s", "breaks", extra={"told": {"status": 200}})
+    written = journal(LogOptions(form="json"))
+    log.warning("a line\nthat %s", "breaks", extra={"members": {"status": 200}})
     [line] = written.getvalue().splitlines()
     entry = json.loads(line)
     assert entry.pop("time").endswith("Z")
@@ -49,8 +49,10 @@ def test_an_entry_is_one_json_object_on_one_line() -> None:
 
 
 def test_an_entry_of_text_cannot_be_forged_by_what_it_tells() -> None:
-    written = journal(LogChoice(form="text"))
-    log.warning("client %s", "x\n2026-01-01 ERROR forged\x1b[2J", extra={"told": {"status": 200}})
+    written = journal(LogOptions(form="text"))
+    log.warning(
+        "client %s", "x\n2026-01-01 ERROR forged\x1b[2J", extra={"members": {"status": 200}}
+    )
     [line] = written.getvalue().splitlines()
     assert "WARNING pdpp.test: client x⟨U+000A⟩2026-01-01" in line
     assert "\x1b" not in line
@@ -59,7 +61,7 @@ def test_an_entry_of_text_cannot_be_forged_by_what_it_tells() -> None:
 
 @pytest.mark.parametrize("form", ["json", "text"])
 def test_a_failure_is_told_with_its_trace_and_without_a_token(form: str) -> None:
-    written = journal(LogChoice(form=form))
+    written = journal(LogOptions(form=form))
     try:
         raise ValueError(f"bad header Bearer {SECRET}")
     except ValueError:
@@ -74,7 +76,7 @@ def test_a_failure_is_told_with_its_trace_and_without_a_token(form: str) -> None
 
 @pytest.mark.parametrize("kind", [kind for kind in SlipKind if kind is not SlipKind.USER_CODE])
 def test_what_lives_for_minutes_is_not_told_either(kind: SlipKind) -> None:
-    written = journal(LogChoice())
+    written = journal(LogOptions())
     secret, _ = draw(kind, {}, 0, 1)
     log.warning("no %s here, but a code_challenge_method and %s", secret, "dev_" + "a" * 44)
     assert secret not in written.getvalue()
@@ -85,17 +87,17 @@ def test_what_lives_for_minutes_is_not_told_either(kind: SlipKind) -> None:
 def test_unless_chosen_a_terminal_gets_text_and_anything_else_json(
     terminal: bool, form: str
 ) -> None:
-    written = journal(LogChoice(), Terminal() if terminal else io.StringIO())
+    written = journal(LogOptions(), Terminal() if terminal else io.StringIO())
     log.warning("hello")
     assert written.getvalue().startswith("{") is (form == "json")
 
 
 def test_only_what_matters_enough_is_logged() -> None:
-    written = journal(LogChoice("warning", "text"))
+    written = journal(LogOptions("warning", "text"))
     log.info("quiet")
     logging.getLogger("pdpp.access").info("request")
     assert written.getvalue() == ""
-    written = journal(LogChoice("info", "text"))
+    written = journal(LogOptions("info", "text"))
     log.info("loud")
     logging.getLogger("uvicorn.error").info("Started server process")
     assert written.getvalue().endswith("INFO pdpp.test: loud\n")
@@ -103,6 +105,6 @@ def test_only_what_matters_enough_is_logged() -> None:
 
 @pytest.mark.parametrize("level", ["info", "warning", "error"])
 def test_requests_are_logged_where_that_is_chosen_whatever_the_level(level: str) -> None:
-    written = journal(LogChoice(level, "text", access=True))
-    logging.getLogger("pdpp.access").info("request", extra={"told": {"route": "/v1/search"}})
+    written = journal(LogOptions(level, "text", access=True))
+    logging.getLogger("pdpp.access").info("request", extra={"members": {"route": "/v1/search"}})
     assert written.getvalue().endswith("INFO pdpp.access: request route=/v1/search\n")

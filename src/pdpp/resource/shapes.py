@@ -30,13 +30,13 @@ def ref(name: str) -> Json:
 
 
 def error_codes() -> dict[int, list[str]]:
-    """Return the codes of errors by their status, those told elsewhere aside."""
+    """Return the codes of errors by their status, without those that ``/v1`` never sends."""
     codes: dict[int, list[str]] = {}
-    for found in vars(errors).values():
-        if isinstance(found, type) and issubclass(found, errors.PdppError):
-            listed = codes.setdefault(found.status, [])
-            if not issubclass(found, errors.ELSEWHERE) and found.code not in listed:
-                listed.append(found.code)
+    for error in vars(errors).values():
+        if isinstance(error, type) and issubclass(error, errors.PdppError):
+            listed = codes.setdefault(error.status, [])
+            if not issubclass(error, errors.ELSEWHERE) and error.code not in listed:
+                listed.append(error.code)
     return codes
 
 

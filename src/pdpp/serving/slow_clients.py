@@ -1,4 +1,4 @@
-"""Patience: how long a server waits for a caller who is slow, and how many callers it holds.
+"""SlowClientGuard: how long a server waits for a caller who is slow, and how many callers it holds.
 
 A caller has to send its request and take its answer at some pace, however low, and a connection on
 which nothing was ever asked is let go. A server that is at work on an answer is never hurried.
@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import uvicorn
 
-from pdpp.serving.framing import Framed
+from pdpp.serving.framing import BoundedProtocol
 
-log = logging.getLogger("pdpp.patience")
+log = logging.getLogger("pdpp.slow_clients")
 
 SECONDS = 30.0
 LEAST_BYTES = 8_192
@@ -27,7 +27,7 @@ _TICKS = 10
 """The server ticks ten times a second; callers are looked at once."""
 
 
-class Line(Framed):
+class ClientConnection(BoundedProtocol):
     """One connection, which counts what comes in and how often what goes out was taken."""
 
     taken = 0
@@ -64,7 +64,7 @@ class Line(Framed):
         self.transport.abort()
 
 
-class _Mark(NamedTuple):
+class _Progress(NamedTuple):
     """How far a connection was at a moment."""
 
     at: float
@@ -73,7 +73,7 @@ class _Mark(NamedTuple):
     relieved: int
     unsent: int
 
-    def is_passed_by(self, later: "_Mark", least: int) -> bool:
+    def is_passed_by(self, later: "_Progress", least: int) -> bool:
         """Tell whether enough has happened since."""
         return (
             later.cycle is not self.cycle
@@ -84,7 +84,7 @@ class _Mark(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ClientLimits:
     """How long nothing may happen on a connection, how little is nothing, how many there are."""
 
     seconds: float = SECONDS
@@ -92,16 +92,16 @@ class Limits:
     connections: int = MOST_CONNECTIONS
 
 
-class Patience:
+class SlowClientGuard:
     """Looks at the connections now and then, and ends those that keep it waiting."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ClientLimits) -> None:
         self._limits = limits
-        self._marks: dict[Line, _Mark] = {}
+        self._marks: dict[ClientConnection, _Progress] = {}
 
-    def look(self, lines: Collection[Line], now: float) -> None:
+    def look(self, lines: Collection[ClientConnection], now: float) -> None:
         """End whatever has not moved for too long, and what is one too many."""
-        kept: dict[Line, _Mark] = {}
+        kept: dict[ClientConnection, _Progress] = {}
         for line in lines:
             mark = self._marked(line, now)
             if now - mark.at >= self._limits.seconds:
@@ -112,14 +112,14 @@ class Patience:
         self._marks = kept
         self._make_room(kept)
 
-    def _marked(self, line: Line, now: float) -> _Mark:
+    def _marked(self, line: ClientConnection, now: float) -> _Progress:
         """Return since when a line is where it is."""
-        current = _Mark(now, line.cycle, line.taken, line.relieved, line.unsent)
+        current = _Progress(now, line.cycle, line.taken, line.relieved, line.unsent)
         before = self._marks.get(line)
         moved = before is None or before.is_passed_by(current, self._limits.least_bytes)
         return current if moved or not line.is_waited_for or before is None else before
 
-    def _make_room(self, marks: dict[Line, _Mark]) -> None:
+    def _make_room(self, marks: dict[ClientConnection, _Progress]) -> None:
         """Let those go that have been idle longest, where there are too many to hold."""
         excess = len(marks) - self._limits.connections
         if excess <= 0:
@@ -130,22 +130,22 @@ class Patience:
             line.cut()
 
 
-class PatientServer(uvicorn.Server):
+class GuardedServer(uvicorn.Server):
     """A server that looks after its connections once a second."""
 
-    def __init__(self, config: uvicorn.Config, limits: Limits | None = None) -> None:
+    def __init__(self, config: uvicorn.Config, limits: ClientLimits | None = None) -> None:
         super().__init__(config)
-        self._patience = Patience(limits or Limits(connections=most_connections()))
+        self._guard = SlowClientGuard(limits or ClientLimits(connections=most_connections()))
 
     async def on_tick(self, counter: int) -> bool:
         """Do what is due ten times a second."""
         if counter % _TICKS == 0:
-            self._patience.look(_lines(self.server_state.connections), _now())
+            self._guard.look(_lines(self.server_state.connections), _now())
         return await super().on_tick(counter)
 
 
-def _lines(connections: Iterable[object]) -> list[Line]:
-    return [line for line in connections if isinstance(line, Line)]
+def _lines(connections: Iterable[object]) -> list[ClientConnection]:
+    return [line for line in connections if isinstance(line, ClientConnection)]
 
 
 def _now() -> float:

@@ -37,7 +37,7 @@ def list_records(call: Call) -> dict[str, Any]:
             select=None if relations else select,
         )
     )
-    call.shown.append(partial(of_records, page.records, select))
+    call.served.append(partial(of_records, page.records, select))
     data = (
         [_answer(call, record, select, relations) for record in page.records]
         if relations
@@ -97,7 +97,7 @@ def get_record(call: Call) -> orjson.Fragment:
     record = call.store.record(reach, key, None if relations else select)
     if record is None:
         raise no_record(call.stream, key)
-    call.shown.append(partial(of_records, (record,), select))
+    call.served.append(partial(of_records, (record,), select))
     return _answer(call, record, select, relations)
 
 

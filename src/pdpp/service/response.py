@@ -1,0 +1,51 @@
+"""Responses: complete answers and errors of ``/v1`` and of what stands beside it."""
+
+from collections.abc import Mapping
+
+import orjson
+from starlette.types import Send
+
+from pdpp.model.errors import AuthenticationError, PdppError
+from pdpp.service.challenge import add_challenge
+from pdpp.service.service import RECORD_PAGE, VERSION
+
+_ALWAYS = ((b"pdpp-version", VERSION.encode()), (b"pdpp-record-page", RECORD_PAGE.encode()))
+"""Headers of every answer."""
+
+
+async def send_answer(
+    send: Send,
+    status: int,
+    body: bytes,
+    request_id: str,
+    headers: Mapping[str, str] | None = None,
+) -> None:
+    """Send one complete answer."""
+    head = {b"cache-control": b"private, no-store"}
+    if body:
+        length = b"%d" % len(body)
+        head = {b"content-type": b"application/json", b"content-length": length, **head}
+    if headers is not None:
+        head |= encoded_headers(headers)
+    await send_head(send, status, head, request_id)
+    await send({"type": "http.response.body", "body": body})
+
+
+def encoded_headers(headers: Mapping[str, str]) -> dict[bytes, bytes]:
+    """Return headers as a server sends them."""
+    return {k.lower().encode("latin-1"): v.encode("latin-1") for k, v in headers.items()}
+
+
+async def send_head(send: Send, status: int, head: Mapping[bytes, bytes], request_id: str) -> None:
+    """Send the status and the headers of an answer whose body follows."""
+    # The observer looks for the id in the first place and gives an answer one that has none.
+    headers = [(b"request-id", request_id.encode("latin-1")), *_ALWAYS, *head.items()]
+    await send({"type": "http.response.start", "status": int(status), "headers": headers})
+
+
+async def send_error(send: Send, error: PdppError, request_id: str, origin: str) -> None:
+    """Send an error in the one form of errors; ``origin`` is where the caller is."""
+    if isinstance(error, AuthenticationError):
+        add_challenge(error, origin)
+    body = orjson.dumps(error.body(request_id))
+    await send_answer(send, error.status, body, request_id, error.headers)

@@ -1,0 +1,42 @@
+"""The service: what everything that answers requests shares."""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pdpp.authz.principal import Gate
+from pdpp.model.instant import Clock
+from pdpp.receipts.recorder import Recorder
+from pdpp.service.cursor import Signer
+from pdpp.service.rate_limit import RateLimiter
+from pdpp.service.runner import Runner
+from pdpp.service.settings import Settings
+from pdpp.store.port import Store
+
+VERSION = "2026-04-06"
+"""The version of the protocol that this server speaks, sent with every answer."""
+
+INNER = "pdpp.inner"
+"""The member of a request's scope by which the hosted adapter marks its own reads."""
+
+RECORD_PAGE = "/r/{connection_id}/{stream}/{record_id}"
+"""Where a person opens the record that an answer cites."""
+
+
+def _request_id() -> str:
+    return f"req_{secrets.token_hex(8)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The store and what stands around it; there is one for each process."""
+
+    store: Store
+    gate: Gate
+    runner: Runner
+    signer: Signer
+    rate_limiter: RateLimiter
+    settings: Settings
+    clock: Clock
+    recorder: Recorder
+    new_request_id: Callable[[], str] = _request_id
