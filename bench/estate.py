@@ -14,8 +14,8 @@ from pdpp.cli.seeding import seed
 from pdpp.demo.awkward import TRANSCRIPT_KEY
 from pdpp.model import instant
 from pdpp.model.validation import parse_declaration
-from pdpp.resource.ingest import write_lines
 from pdpp.service.settings import Settings
+from pdpp.store.intake import write_lines
 from pdpp.store.sqlite.store import SqliteStore
 
 TITLED = "regatta"

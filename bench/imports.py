@@ -17,7 +17,6 @@ import orjson
 from bench.exports import MAKERS, claude_code
 from bench.report import Row
 from pdpp.model import instant
-from pdpp.resource.ingest import Intake
 from pdpp.service.settings import Settings
 from pdpp.serving import COLLECTOR_ROUNDS
 from pdpp.sources.importing.recognition import RecognisedExport, recognise_export
@@ -27,6 +26,7 @@ from pdpp.sources.item import START, Item
 from pdpp.sources.reading.tree import open_tree
 from pdpp.sources.source import OwnerChoices
 from pdpp.store.catalogue import Feed
+from pdpp.store.intake import Intake
 from pdpp.store.scope import owner_reaches
 from pdpp.store.sqlite.store import SqliteStore
 

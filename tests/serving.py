@@ -34,8 +34,8 @@ from pdpp.authz.token import TokenKind, mint
 from pdpp.model import instant
 from pdpp.model.grant import Allowance
 from pdpp.model.validation import parse_declaration
-from pdpp.resource.ingest import write_lines
 from pdpp.service.settings import Settings
+from pdpp.store.intake import write_lines
 from pdpp.store.port import Store
 
 DEADLINE = 20.0

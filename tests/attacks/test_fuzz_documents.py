@@ -28,7 +28,7 @@ from pdpp.model.declaration import Declaration
 from pdpp.model.errors import InvalidDeclaration, InvalidRequest, OAuthError
 from pdpp.model.instant import now
 from pdpp.model.validation import parse_declaration
-from pdpp.resource.ingest import write_lines
+from pdpp.store.intake import write_lines
 from pdpp.store.port import Store
 
 # Declarations

@@ -31,7 +31,7 @@ _USED = (
     "pdpp.app",
     "pdpp.cli.program",
     "pdpp.cli.importing",
-    "pdpp.resource.ingest",
+    "pdpp.store.intake",
     "pdpp.sources",
     "pdpp.store.sqlite.store",
     "pytest",

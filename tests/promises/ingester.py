@@ -12,7 +12,7 @@ from tests.engine import open_store
 from tests.faults.killing import Tell
 
 from pdpp.model import instant
-from pdpp.resource.ingest import write_lines
+from pdpp.store.intake import write_lines
 from pdpp.store.port import Store
 
 SIZE = 24

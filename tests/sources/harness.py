@@ -12,7 +12,6 @@ from tests.sources.kit import stored
 
 from pdpp.model.errors import DamagedFile
 from pdpp.model.validation import parse_declaration
-from pdpp.resource.ingest import Intake
 from pdpp.sources.importing.positions import PositionLog
 from pdpp.sources.importing.report import ImportReport, ImportSubject
 from pdpp.sources.importing.run import ImportRun
@@ -21,6 +20,7 @@ from pdpp.sources.item import START, Finding, Item, ResumePoint, Skipped, Unknow
 from pdpp.sources.reading.tree import Tree, open_tree
 from pdpp.sources.source import ExportPart, GrowingPart
 from pdpp.store.catalogue import Feed
+from pdpp.store.intake import Intake
 from pdpp.store.port import Store
 
 DECLARATION: dict[str, Any] = {

@@ -27,10 +27,10 @@ from tests.engine import open_store
 from pdpp.model import instant
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.model.validation import parse_declaration
-from pdpp.resource.ingest import Checker, Problem
 from pdpp.sources.item import START, Finding, Item, ResumePoint, Skipped, Unknown
 from pdpp.sources.reading.tree import Tree, open_tree
 from pdpp.sources.source import ExportRefusal, OwnerChoices, Recognition, Source
+from pdpp.store.intake import Checker, Rejection
 from pdpp.store.port import PageQuery, Store
 from pdpp.store.scope import owner_reaches
 
@@ -83,7 +83,7 @@ def check_items(source: Source, items: Iterable[Item]) -> None:
         assert item.data.get("id") == item.key
 
 
-def problem_of(stream: Any, item: Item) -> Problem | None:
+def problem_of(stream: Any, item: Item) -> Rejection | None:
     """Return what ingest finds wrong with an item."""
     feed: Any = type("FeedOfOneStream", (), {"stream": stream})
     checker = Checker(feed, instant.now(), 8 << 20)

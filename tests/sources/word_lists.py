@@ -9,7 +9,6 @@ from tests.engine import open_store
 from tests.serving import SetClock
 from tests.sources.kit import stored
 
-from pdpp.resource.ingest import Intake
 from pdpp.sources.importing.recognition import RecognisedExport
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.importing.task import ImportEnvironment, ImportTask, find_destination
@@ -25,6 +24,7 @@ from pdpp.sources.source import (
     Source,
 )
 from pdpp.store.catalogue import Feed
+from pdpp.store.intake import Intake
 
 
 class Words(Source):

@@ -19,7 +19,6 @@ from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import ImportRefused
-from pdpp.resource.ingest import Intake
 from pdpp.service.settings import Settings
 from pdpp.sources.importing.recognition import recognise_export
 from pdpp.sources.importing.report import COMPLETE, INTERRUPTED, ImportReport, tell
@@ -31,10 +30,12 @@ from pdpp.sources.importing.task import (
     find_destination,
 )
 from pdpp.sources.importing.watching import watch
+from pdpp.sources.importing.writer import short_turns
 from pdpp.sources.reading.tree import Tree, open_tree
 from pdpp.sources.source import OwnerChoices
 from pdpp.sources.table.own import OwnTable, own_export, own_sources
 from pdpp.store.catalogue import Feed
+from pdpp.store.intake import Intake
 from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
 
@@ -123,7 +124,7 @@ def bring(prepared: PreparedImport, options: ImportOptions) -> str:
     with Progress("Indexing records again:") as progress:
         declaration = task.settle(progress.tell)
     stop = Stop()
-    with stop.listening():
+    with stop.listening(), short_turns():
         _run(prepared, declaration, options, stop)
     if options.mirror and task.report.status != INTERRUPTED:
         _mirror(task, options)

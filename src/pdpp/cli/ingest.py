@@ -13,11 +13,11 @@ from pdpp.cli.output import show
 from pdpp.cli.progress import Progress
 from pdpp.model import instant
 from pdpp.model.errors import NotFound
-from pdpp.resource.ingest import write_lines
 from pdpp.service.settings import Settings
 from pdpp.serving.data_folder import open_store
 from pdpp.sources.reading.lines import lines
 from pdpp.store.catalogue import Feed
+from pdpp.store.intake import write_lines
 from pdpp.store.port import Store
 
 BATCH_LINES = 1_000

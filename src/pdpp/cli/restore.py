@@ -24,9 +24,9 @@ from pdpp.cli.source import read_document
 from pdpp.model import instant
 from pdpp.model.errors import Conflict, InvalidRequest, NotFound
 from pdpp.model.validation import parse_declaration
-from pdpp.resource.ingest import write_lines
 from pdpp.service.settings import Settings
 from pdpp.serving.data_folder import open_store
+from pdpp.store.intake import write_lines
 from pdpp.store.port import Store
 
 

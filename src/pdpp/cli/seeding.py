@@ -11,8 +11,8 @@ from pdpp.cli.progress import Progress
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.validation import parse_declaration
-from pdpp.resource.ingest import write_lines
 from pdpp.service.settings import Settings
+from pdpp.store.intake import write_lines
 from pdpp.store.port import Store
 
 CLIENT = "demo-agent"

@@ -144,9 +144,11 @@ def test_an_item_whose_data_is_no_object_is_refused(data: Any, harness: Harness)
 # Writing while reading
 
 
-def test_threads_take_turns_as_before_when_a_sink_is_closed(harness: Harness) -> None:
+def test_only_a_program_that_imports_changes_how_threads_take_turns(harness: Harness) -> None:
     usual = sys.getswitchinterval()
     with closing(harness.writer()):
+        assert sys.getswitchinterval() == usual
+    with writer_module.short_turns():
         assert sys.getswitchinterval() < usual / 10
     assert sys.getswitchinterval() == usual
 

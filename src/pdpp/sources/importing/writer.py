@@ -7,10 +7,11 @@ does nearly alone: it holds up the interpreter for a moment only, and must not w
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -20,6 +21,7 @@ from pdpp.sources.item import Attachment, Item
 from pdpp.sources.reading.jsontext import scrub
 from pdpp.store.blobs import media_type_of
 from pdpp.store.catalogue import Feed
+from pdpp.store.intake import Intake
 from pdpp.store.port import Store, canonical
 
 FIRST_ITEMS = 500
@@ -39,22 +41,6 @@ than usual, because the engine stands still meanwhile."""
 
 _FLAT = frozenset({str, int, bool, type(None)})
 """Types of which a value and what JSON makes of it are the same."""
-
-
-class Intake(Protocol):
-    """Takes what is read, checks it as ingest does, and writes it as one batch."""
-
-    def take(self, text: bytes) -> None:
-        """Take one line of NDJSON."""
-        ...
-
-    def take_record(self, key: Any, emitted_at: Any, data: Any, text: bytes) -> None:
-        """Take JSON data whose canonical text is at hand."""
-        ...
-
-    def write(self) -> Mapping[str, Any]:
-        """Write what is good, and answer as ingest does."""
-        ...
 
 
 OpenIntake = Callable[[Feed], Intake]
@@ -119,13 +105,10 @@ class RecordWriter:
         self._most = min(FIRST_ITEMS, BATCH_ITEMS)
         self._thread = ThreadPoolExecutor(1, "import")
         self._underway: Future[list[_Answer]] | None = None
-        self._usual_turn = sys.getswitchinterval()
-        sys.setswitchinterval(_TURN_SECONDS)
 
     def close(self) -> None:
         """Wait for the batch that is on its way; nothing more is written."""
         self._thread.shutdown()
-        sys.setswitchinterval(self._usual_turn)
 
     def add(self, item: Item) -> None:
         """Take one item; its files are kept at once."""
@@ -209,6 +192,17 @@ class RecordWriter:
         underway, self._underway = self._underway, None
         for answer in underway.result() if underway is not None else ():
             self._report.write(answer.stream, answer.told, answer.keys)
+
+
+@contextmanager
+def short_turns() -> Iterator[None]:
+    """Let the threads of this process take short turns; for a program that only imports."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(min(usual, _TURN_SECONDS))
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(usual)
 
 
 def _write_all(loads: Sequence[_Load]) -> list[_Answer]:

@@ -1,0 +1,175 @@
+"""Intake: the one way for records into a store, from ingest, imports, restores and the demo.
+
+Lines of NDJSON or parsed items become checked records; a bad one is reported and never loses the
+others.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import jsonschema_rs
+import orjson
+
+from pdpp.evidence.handle import key_problem
+from pdpp.model import instant
+from pdpp.store.catalogue import Feed
+from pdpp.store.port import Store
+
+_MEMBERS = frozenset({"key", "data", "emitted_at", "op"})
+_LONGEST_MESSAGE = 300
+
+
+class Rejection(NamedTuple):
+    """Why one line is not taken."""
+
+    code: str
+    message: str
+
+
+class Checker:
+    """Tells what is wrong with what is to be written to one feed."""
+
+    def __init__(self, feed: Feed, now: int, line_bytes: int) -> None:
+        self._validator = _validator(orjson.dumps(feed.stream.schema))
+        self._now = now
+        self._line_bytes = line_bytes
+
+    def size_problem(self, size: int) -> Rejection | None:
+        """Return what is wrong with the size of a line in bytes."""
+        if size > self._line_bytes:
+            return Rejection("line_too_long", f"A line has at most {self._line_bytes} bytes.")
+        return None
+
+    def emitted(self, text: Any) -> int | None:
+        """Return the moment that something was emitted at, now unless it is said; or None."""
+        if text is None:
+            return self._now
+        return instant.parse(text) if isinstance(text, str) else None
+
+    def name_problem(self, key: Any, emitted: int | None) -> Rejection | None:
+        """Return what is wrong with a key or the moment it was emitted at."""
+        problem = key_problem(key)
+        if problem is not None:
+            return Rejection("invalid_key", f"The key {problem}.")
+        if emitted is None:
+            return Rejection("invalid_time", "emitted_at is a time such as 2026-01-31T08:00:00Z.")
+        return None
+
+    def data_problem(self, data: Any) -> Rejection | None:
+        """Return what is wrong with the data of a record."""
+        if not isinstance(data, dict):
+            return Rejection("invalid_data", "data is an object.")
+        if not self._validator.is_valid(data):
+            return Rejection("schema_violation", self._violation(data))
+        return None
+
+    def _violation(self, data: Mapping[str, Any]) -> str:
+        """Say where a record departs from its schema, without repeating its content."""
+        error = next(iter(self._validator.iter_errors(data)))
+        pointer = "".join(f"/{part}" for part in error.instance_path) or "/"
+        rule = "/".join(str(part) for part in error.schema_path)
+        return f"data{pointer} does not keep to the schema's {rule}."[:_LONGEST_MESSAGE]
+
+
+@lru_cache(maxsize=512)
+def _validator(schema: bytes) -> Any:
+    return jsonschema_rs.validator_for(orjson.loads(schema), retriever=_refuse_remote)
+
+
+def _refuse_remote(uri: str) -> Any:
+    raise ValueError(f"schemas do not refer to {uri}")
+
+
+class Intake:
+    """Takes lines for one feed, each checked and made ready at once; a batch of them is written."""
+
+    def __init__(self, store: Store, feed: Feed, *, now: int, line_bytes: int) -> None:
+        self._feed = feed
+        self._checker = Checker(feed, now, line_bytes)
+        self._batch = store.batch(feed)
+        self._taken = 0
+        self._rejections: list[dict[str, Any]] = []
+
+    def take(self, text: bytes) -> None:
+        """Take one line of NDJSON."""
+        problem = self._checker.size_problem(len(text)) or self._take_line(text)
+        self._count(problem)
+
+    def take_record(self, key: Any, emitted_at: Any, data: Any, text: bytes) -> None:
+        """Take JSON data whose canonical text is at hand."""
+        problem = self._checker.size_problem(len(text))
+        self._count(problem or self._keep(key, emitted_at, data, text))
+
+    def _take_line(self, text: bytes) -> Rejection | None:
+        try:
+            line = orjson.loads(text)
+        except orjson.JSONDecodeError as problem:
+            return Rejection("invalid_json", f"Not JSON: {problem}."[:_LONGEST_MESSAGE])
+        if not isinstance(line, dict) or not line.keys() <= _MEMBERS:
+            message = "A line is an object with key, data, emitted_at and, if need be, op."
+            return Rejection("invalid_line", message)
+        op, key, emitted_at = line.get("op", "upsert"), line.get("key"), line.get("emitted_at")
+        if op == "upsert":
+            return self._keep(key, emitted_at, line.get("data"), None)
+        if op == "delete":
+            return self._drop(key, emitted_at)
+        return Rejection("invalid_op", "op is upsert or delete.")
+
+    def _keep(self, key: Any, emitted_at: Any, data: Any, text: bytes | None) -> Rejection | None:
+        """Make a record ready; where it cannot be kept, tell why."""
+        checker = self._checker
+        emitted = checker.emitted(emitted_at)
+        problem = checker.name_problem(key, emitted) or checker.data_problem(data)
+        if problem is None and emitted is not None:
+            self._batch.keep(key, emitted, data, text)
+        return problem
+
+    def _drop(self, key: Any, emitted_at: Any) -> Rejection | None:
+        """Take note that a record is to go; where there is no such key, tell why."""
+        emitted = self._checker.emitted(emitted_at)
+        problem = self._checker.name_problem(key, emitted)
+        if problem is None and emitted is not None:
+            self._batch.drop(key, emitted)
+        return problem
+
+    def _count(self, problem: Rejection | None) -> None:
+        if problem is not None:
+            self._rejections.append({"input_index": self._taken, **problem._asdict()})
+        self._taken += 1
+
+    def write(self) -> dict[str, Any]:
+        """Write what is good, all of it or nothing; return the answer of the contract."""
+        written = self._batch.write()
+        rejected = len(self._rejections)
+        accepted = self._taken - rejected
+        return {
+            "object": "ingest_result",
+            "stream": self._feed.stream.name,
+            "connection_id": self._feed.connection.connection_id,
+            "records_attempted": self._taken,
+            "records_accepted": accepted,
+            "records_rejected": rejected,
+            "records_new": written.new,
+            "records_changed": written.changed,
+            "records_unchanged": accepted - written.new - written.changed - written.deleted,
+            "records_deleted": written.deleted,
+            "rejections": self._rejections,
+        }
+
+
+def write_lines(
+    store: Store, feed: Feed, lines: Iterable[bytes], *, now: int, line_bytes: int
+) -> dict[str, Any]:
+    """Check and write one batch; return the answer of the contract."""
+    intake = Intake(store, feed, now=now, line_bytes=line_bytes)
+    for text in lines:
+        intake.take(text)
+    return intake.write()
+
+
+def split_lines(body: bytes) -> Iterator[bytes]:
+    """Yield the lines of NDJSON that hold anything."""
+    for line in body.split(b"\n"):
+        if line.strip():
+            yield line
