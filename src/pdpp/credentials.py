@@ -86,13 +86,13 @@ class Cache:
 
     def providers(self) -> list[Credential]:
         """Return every credential that can be read."""
-        found = []
+        credentials = []
         for path in sorted(self._folder.glob("*.json")):
             try:
-                found.append(_read(path))
+                credentials.append(_read(path))
             except (OSError, ValueError, TypeError):
                 continue
-        return found
+        return credentials
 
     def load(self, provider_url: str) -> Credential:
         """Return the credential for a provider, or say which command makes one."""
@@ -202,17 +202,19 @@ def refuse_owner_environment(environment: Mapping[str, str]) -> None:
 
 def cache_folder(root: str | None, environment: Mapping[str, str], provider: str | None) -> Path:
     """Return the folder of the cache: the one told, the working directory's, else the user's."""
-    told = root or environment.get("PDPP_CACHE_ROOT")
-    if told:
-        return Path(told).expanduser() / "clients"
+    chosen = root or environment.get("PDPP_CACHE_ROOT")
+    if chosen:
+        return Path(chosen).expanduser() / "clients"
     here = Path.cwd() / ".pdpp" / "clients"
-    mine = Path.home() / ".pdpp" / "clients"
+    personal = Path.home() / ".pdpp" / "clients"
     if provider is not None and Cache(here).path(provider).exists():
         return here
-    return here if provider is None and here.is_dir() else mine
+    return here if provider is None and here.is_dir() else personal
 
 
 def document_of(credential: Credential) -> dict[str, Any]:
     """Return what may be shown of a credential: everything but its secrets."""
-    shown = credential._asdict()
-    return {k: v for k, v in shown.items() if v is not None and k not in ("token", "refresh_token")}
+    members = credential._asdict()
+    return {
+        k: v for k, v in members.items() if v is not None and k not in ("token", "refresh_token")
+    }

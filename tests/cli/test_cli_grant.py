@@ -5,7 +5,7 @@ import httpx
 import pytest
 from tests.cli.shell import Served, entry, pdpp, pdpp_here, serving
 
-from pdpp.cli.approval import in_words
+from pdpp.cli.grant_text import in_words
 from pdpp.model.grant import AccessMode, Allowance, Grant, Interval, status
 
 ASK = ("grant", "create", "--client", "my-agent", "--purpose", "Answer my questions")

@@ -1,4 +1,4 @@
-"""The guided walk, as a person sees it in a terminal and as a program reads it."""
+"""The guided demo, as a person sees it in a terminal and as a program reads it."""
 
 import json
 import os
@@ -16,27 +16,27 @@ from typing import Any
 import pytest
 from tests.cli.shell import DEADLINE_SECONDS, command, environment, pdpp
 
-from pdpp.cli.walk.stage import CLIENT
+from pdpp.cli.demo.server import CLIENT
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @pytest.fixture(scope="module")
-def walk() -> dict[str, Any]:
+def demo() -> dict[str, Any]:
     return pdpp("demo", "--json").document
 
 
-def scenes_of(walk: dict[str, Any], who: str = "agent") -> list[dict[str, Any]]:
-    return [scene for scene in walk["scenes"] if scene.get("who") == who]
+def steps_of(demo: dict[str, Any], who: str = "agent") -> list[dict[str, Any]]:
+    return [step for step in demo["steps"] if step.get("who") == who]
 
 
-def scene(walk: dict[str, Any], title: str) -> dict[str, Any]:
-    [found] = [scene for scene in walk["scenes"] if title in scene["title"]]
+def step(demo: dict[str, Any], title: str) -> dict[str, Any]:
+    [found] = [step for step in demo["steps"] if title in step["title"]]
     return dict(found)
 
 
-def test_each_scene_says_what_was_asked_and_what_each_half_cost(walk: dict[str, Any]) -> None:
-    asked = [(scene["tool"], scene["arguments"]) for scene in scenes_of(walk)]
+def test_each_step_says_what_was_asked_and_what_each_half_cost(demo: dict[str, Any]) -> None:
+    asked = [(step["tool"], step["arguments"]) for step in steps_of(demo)]
     assert [tool for tool, _ in asked] == [
         "schema",
         "search",
@@ -47,40 +47,40 @@ def test_each_scene_says_what_was_asked_and_what_each_half_cost(walk: dict[str, 
         "query_records",
         "schema",
     ]
-    for told in scenes_of(walk):
+    for told in steps_of(demo):
         compact = json.dumps(told["structured_content"], ensure_ascii=False, separators=(",", ":"))
         assert told["content_chars"] == len(told["content"])
         assert told["structured_chars"] == len(compact)
 
 
-def test_the_agent_answers_its_questions_from_what_it_was_shown(walk: dict[str, Any]) -> None:
-    evidence = scene(walk, "invoice 4471")["content"]
+def test_the_agent_answers_its_questions_from_what_it_was_shown(demo: dict[str, Any]) -> None:
+    evidence = step(demo, "invoice 4471")["content"]
     assert "<mark>invoice</mark> <mark>4471</mark> is paid" in evidence
-    letter = scene(walk, "What was it for?")
+    letter = step(demo, "What was it for?")
     assert letter["arguments"]["id"] == "cin_home/messages:m-invoice-4471"
     assert "green kitchen tiles" in letter["content"]
-    assert "see the hallway by Friday" in scene(walk, "by Friday")["content"]
-    window = scene(walk, "around it")["structured_content"]["window"]
+    assert "see the hallway by Friday" in step(demo, "by Friday")["content"]
+    window = step(demo, "around it")["structured_content"]["window"]
     assert window["end_chars"] - window["start_chars"] < 500
     assert window["total_chars"] > 200_000
-    assert f"{window['total_chars']:,}" in scene(walk, "around it")["after"]
+    assert f"{window['total_chars']:,}" in step(demo, "around it")["after"]
 
 
-def test_what_the_grant_hides_is_in_no_answer_to_the_agent(walk: dict[str, Any]) -> None:
-    seen = json.dumps(scenes_of(walk), ensure_ascii=False)
-    [everything] = scenes_of(walk, "another client")
+def test_what_the_grant_hides_is_in_no_answer_to_the_agent(demo: dict[str, Any]) -> None:
+    seen = json.dumps(steps_of(demo), ensure_ascii=False)
+    [everything] = steps_of(demo, "another client")
     for hidden in ("cin_bank", "Banco Azul", "cin_team", 'important", "to answer'):
         assert hidden not in seen
     assert "cin_bank" in everything["content"]
     assert "7 hits" in everything["after"]
-    stream = scene(walk, "may not look")["structured_content"]["error"]
+    stream = step(demo, "may not look")["structured_content"]["error"]
     assert stream["code"] == "grant_stream_not_allowed"
-    field = scene(walk, "field it may not see")["structured_content"]["error"]
+    field = step(demo, "field it may not see")["structured_content"]["error"]
     assert field["code"] == "field_not_granted"
 
 
-def test_the_last_request_comes_after_the_grant_was_taken_back(walk: dict[str, Any]) -> None:
-    last = walk["scenes"][-1]
+def test_the_last_request_comes_after_the_grant_was_taken_back(demo: dict[str, Any]) -> None:
+    last = demo["steps"][-1]
     assert last["content"].startswith("grant_revoked: ")
 
 

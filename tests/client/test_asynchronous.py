@@ -48,8 +48,8 @@ def run(demo: World, token: str, ask: Callable[[AsyncClient], Awaitable[Any]]) -
             lambda c: list(c.search("invoice", limit=9).pages()),
         ),
         (
-            lambda c: gathered(c.walk(INVOICE, "body", limit_chars=100)),
-            lambda c: list(c.walk(INVOICE, "body", limit_chars=100)),
+            lambda c: gathered(c.windows(INVOICE, "body", limit_chars=100)),
+            lambda c: list(c.windows(INVOICE, "body", limit_chars=100)),
         ),
         (
             lambda c: c.ask(request.streams("albums", None)),

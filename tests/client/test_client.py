@@ -130,13 +130,13 @@ def test_a_window_is_by_offset_or_around_words(client: Client) -> None:
 
 
 def test_a_long_field_is_walked_window_by_window(client: Client) -> None:
-    windows = list(client.walk(DIARY, "body"))
+    windows = list(client.windows(DIARY, "body"))
     whole = client.record(DIARY).data["body"]
     assert len(windows) > 5
     assert "".join(window.text for window in windows) == whole
     assert {window.digest for window in windows} == {windows[0].digest}
     half = list(
-        client.walk(
+        client.windows(
             "documents:renovation-diary", "body", offset_chars=200_000, connection_id="cin_notes"
         )
     )
@@ -147,11 +147,11 @@ def test_a_field_that_changes_while_it_is_walked_is_told(tmp_path: Path) -> None
     entry = {"id": "a", "text": "one two three"}
     store = planted_store(tmp_path, DECLARATION, {"c": "C"}, {("c", "entries"): [entry]})
     with living(store) as world, Client(world.server.url, grant(store)) as client:
-        walk = client.walk("c/entries:a", "text", limit_chars=4)
-        assert next(walk).text == "one "
+        pieces = client.windows("c/entries:a", "text", limit_chars=4)
+        assert next(pieces).text == "one "
         world.put("c", "entries", entry | {"text": "all is other"})
         with pytest.raises(errors.Conflict, match="has changed while it was read"):
-            next(walk)
+            next(pieces)
 
 
 def test_search_gives_hits_with_what_proves_them(demo: World, client: Client) -> None:

@@ -23,7 +23,7 @@ from pdpp.client import (
     ServerUnreachable,
     request,
 )
-from pdpp.client.session import PATIENCE_SECONDS, Answer, FixedBearer, Session
+from pdpp.client.session import MAX_WAIT_SECONDS, ClientSession, FixedBearer, RawAnswer
 from pdpp.credentials import Cache, Credential
 from pdpp.model.errors import AuthenticationError, Overloaded, RateLimitExceeded
 from pdpp.wire.channel import Channel
@@ -56,9 +56,9 @@ def good(_: Asked) -> Response:
     return JSONResponse(STREAMS)
 
 
-def ask(url: str, waits: list[float], token: str = SECRET, **more: Any) -> Answer:
+def ask(url: str, waits: list[float], token: str = SECRET, **more: Any) -> RawAnswer:
     """Ask for the streams with a session of its own, which notes how long it is told to wait."""
-    way = Session(Channel(url), FixedBearer(token), pause=waits.append, **more)
+    way = ClientSession(Channel(url), FixedBearer(token), pause=waits.append, **more)
     try:
         return way.ask(request.streams(None, None))
     finally:
@@ -84,7 +84,7 @@ def test_patience_has_an_end() -> None:
     with answering(busy(429, "40")) as (url, asked), pytest.raises(RateLimitExceeded):
         ask(url, waits)
     assert waits == [40.0]
-    assert sum(waits) <= PATIENCE_SECONDS
+    assert sum(waits) <= MAX_WAIT_SECONDS
     assert len(asked) == 2
 
 
@@ -98,7 +98,7 @@ def test_a_busy_server_that_names_no_time_is_not_asked_again() -> None:
 def test_a_download_waits_as_well() -> None:
     waits: list[float] = []
     with answering(busy(503, "1"), lambda _: Response(b"bytes")) as (url, _):
-        way = Session(Channel(url), FixedBearer("secret"), pause=waits.append)
+        way = ClientSession(Channel(url), FixedBearer("secret"), pause=waits.append)
         found = way.download(("blobs", "b"))
         assert b"".join(found.chunks()) == b"bytes"
         found.close()
@@ -181,7 +181,7 @@ def test_a_cursor_that_does_not_move_ends_the_reading() -> None:
     assert len(asked) == 2
 
 
-def test_an_offset_that_does_not_move_ends_the_walk() -> None:
+def test_an_offset_that_does_not_move_ends_the_reading() -> None:
     places = {"start_chars": 0, "end_chars": 1, "total_chars": 9, "next_offset_chars": 0}
     window = {"text": "a", "complete": False, "has_more": True, **places}
     named = {"stream": "s", "record_id": "r", "field": {"path": "f"}, "digest": "d", "version": "v"}
@@ -190,7 +190,7 @@ def test_an_offset_that_does_not_move_ends_the_walk() -> None:
         Client(url, "secret") as client,
         pytest.raises(ServerUnreachable, match="does not move on"),
     ):
-        list(islice(client.walk("c/s:r", "f"), 5))
+        list(islice(client.windows("c/s:r", "f"), 5))
     assert len(asked) == 1
 
 
@@ -206,7 +206,7 @@ class Provider:
     exchanges: int = 0
 
     async def read(self, one: Asked) -> Response:
-        """Answer under the one good token."""
+        """RawAnswer under the one good token."""
         self.bearers.append(one.headers["authorization"].removeprefix("Bearer "))
         if self.bearers[-1] != self.good:
             error = {"code": "authentication_error", "message": "The token has ended."}

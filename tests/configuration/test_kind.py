@@ -13,7 +13,7 @@ from pdpp.configuration.kind import (
     SIZE,
     SPAN,
     SWITCH,
-    Kind,
+    SettingKind,
     choice,
     whole,
 )
@@ -51,7 +51,7 @@ LEVEL = choice("low", "high")
         (HOST, "localhost", "localhost"),
     ],
 )
-def test_text_is_read_as_its_kind_says(kind: Kind, text: str, value: object) -> None:
+def test_text_is_read_as_its_kind_says(kind: SettingKind, text: str, value: object) -> None:
     assert kind.read_text(text) == value
 
 
@@ -84,7 +84,7 @@ def test_text_is_read_as_its_kind_says(kind: Kind, text: str, value: object) -> 
         (FOLDER, ""),
     ],
 )
-def test_text_of_another_kind_is_refused_in_words(kind: Kind, text: str) -> None:
+def test_text_of_another_kind_is_refused_in_words(kind: SettingKind, text: str) -> None:
     with pytest.raises(ValueError, match=" is not ") as refused:
         kind.read_text(text)
     assert kind.taken in str(refused.value)
@@ -103,7 +103,7 @@ def test_text_of_another_kind_is_refused_in_words(kind: Kind, text: str) -> None
     ],
 )
 def test_a_value_of_a_file_is_read_in_its_own_type(
-    kind: Kind, given: object, value: object
+    kind: SettingKind, given: object, value: object
 ) -> None:
     assert kind.read_native(given) == value
 
@@ -125,7 +125,7 @@ def test_a_value_of_a_file_is_read_in_its_own_type(
         (ORIGIN, 5),
     ],
 )
-def test_a_value_of_another_type_is_refused(kind: Kind, given: object) -> None:
+def test_a_value_of_another_type_is_refused(kind: SettingKind, given: object) -> None:
     with pytest.raises(ValueError, match=" is not "):
         kind.read_native(given)
 
@@ -162,6 +162,6 @@ def test_a_time_is_read_back_as_it_is_written(number: int, unit: str) -> None:
         (FOLDER, Path("/a b"), "/a b"),
     ],
 )
-def test_a_value_is_shown_as_a_flag_takes_it(kind: Kind, value: object, plain: str) -> None:
+def test_a_value_is_shown_as_a_flag_takes_it(kind: SettingKind, value: object, plain: str) -> None:
     assert kind.plain(value) == plain  # type: ignore[arg-type]
     assert kind.read_text(plain) == value

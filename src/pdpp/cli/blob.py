@@ -46,19 +46,19 @@ def media_type(text: str) -> str:
 def add(files: tuple[Path, ...], chosen: str | None, data: Path, as_json: bool) -> None:
     """Keep files by the sha-256 of their bytes, and print the ids that records name them by."""
     with open_store(data) as store:
-        kept = [_keep(store, path, chosen) for path in files]
-    lines = [f"{ref['blob_id']}  {click.format_filename(ref['file'])}" for ref in kept]
-    show({"blobs": kept}, lines, as_json=as_json)
+        blobs = [_keep(store, path, chosen) for path in files]
+    lines = [f"{ref['blob_id']}  {click.format_filename(ref['file'])}" for ref in blobs]
+    show({"blobs": blobs}, lines, as_json=as_json)
 
 
 def _keep(store: Store, path: Path, chosen: str | None) -> dict[str, Any]:
     guessed = chosen or mimetypes.guess_type(path.name)[0] or _UNKNOWN
     with path.open("rb") as content:
-        held = store.keep_blob(content, guessed, Settings().blob_bytes)
+        blob = store.keep_blob(content, guessed, Settings().blob_bytes)
     return {
         "file": str(path),
-        "blob_id": held.blob_id,
-        "mime_type": held.media_type,
-        "size_bytes": held.size_bytes,
-        "sha256": held.blob_id,
+        "blob_id": blob.blob_id,
+        "mime_type": blob.media_type,
+        "size_bytes": blob.size_bytes,
+        "sha256": blob.blob_id,
     }

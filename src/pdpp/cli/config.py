@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from pdpp.cli.configured import configured
 from pdpp.cli.options import examples
 from pdpp.cli.output import show as show_result
 from pdpp.cli.output import table
+from pdpp.cli.setting_options import configured
 from pdpp.configuration.effective import Configuration
 from pdpp.configuration.table import GROUPS, SETTINGS
 from pdpp.evidence.fence import visible
@@ -77,7 +77,7 @@ def example_lines() -> Iterator[str]:
         for setting in settings:
             yield ""
             unless = f" Unless set: {setting.unset}." if setting.unset else ""
-            told = f"{setting.meaning} Takes {setting.kind.taken}.{unless}"
-            yield from textwrap.wrap(told, _WIDTH, initial_indent="# ", subsequent_indent="# ")
+            comment = f"{setting.meaning} Takes {setting.kind.taken}.{unless}"
+            yield from textwrap.wrap(comment, _WIDTH, initial_indent="# ", subsequent_indent="# ")
             value = setting.sample if setting.default is None else setting.default
             yield f"#{setting.name} = {setting.kind.write(value)}"

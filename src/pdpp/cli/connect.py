@@ -77,8 +77,8 @@ def connect(
     """
     cache = Cache(cache_folder(cache_root, os.environ, provider_url))
     if list_all:
-        found = [document_of(credential) for credential in cache.providers()]
-        show(found, [_line(c) for c in cache.providers()] or ["Nothing."], as_json=as_json)
+        documents = [document_of(credential) for credential in cache.providers()]
+        show(documents, [_line(c) for c in cache.providers()] or ["Nothing."], as_json=as_json)
         return
     if provider_url is None:
         raise click.UsageError("Which provider? Give its address")
@@ -87,11 +87,11 @@ def connect(
         return
     with mending(provider_url):
         if token_file is not None:
-            held = Credential(provider_url, read_token(token_file), "client")
+            candidate = Credential(provider_url, read_token(token_file), "client")
         else:
-            kept = None if again else _kept(cache, provider_url)
-            held = kept or _enrol(provider_url, browser)
-        credential, body = _try(held)
+            usable = None if again else _kept(cache, provider_url)
+            candidate = usable or _enrol(provider_url, browser)
+        credential, body = _try(candidate)
         path = cache.store(credential)
     show(document_of(credential), _told(credential, body, path), as_json=as_json)
 
@@ -100,12 +100,12 @@ def _forget(cache: Cache, provider_url: str, as_json: bool) -> None:
     """Take a credential out of the cache, and tell the provider that it is given up."""
     from pdpp.enrolment.farewell import give_up
 
-    told = give_up(cache, provider_url)
+    revoked = give_up(cache, provider_url)
     gone = cache.forget(provider_url)
     line = "Forgotten." if gone else f"There was no credential for {provider_url}."
-    if gone and not told:
+    if gone and not revoked:
         line += " The provider was not told; its owner can revoke the grant there."
-    show({"forgotten": gone, "revoked": told}, [line], as_json=as_json)
+    show({"forgotten": gone, "revoked": revoked}, [line], as_json=as_json)
 
 
 def _kept(cache: Cache, provider_url: str) -> Credential | None:
@@ -113,13 +113,15 @@ def _kept(cache: Cache, provider_url: str) -> Credential | None:
     from pdpp.wire.renewal import Renewal
 
     try:
-        held = cache.load(provider_url)
+        credential = cache.load(provider_url)
     except CredentialError:
         return None
-    if held.refresh_token is not None and not Renewal(cache, held).renew(held.token):
+    if credential.refresh_token is not None and not Renewal(cache, credential).renew(
+        credential.token
+    ):
         return None
-    held = cache.load(provider_url)
-    return held if _opens(held) else None
+    credential = cache.load(provider_url)
+    return credential if _opens(credential) else None
 
 
 def _opens(credential: Credential) -> bool:
@@ -139,16 +141,16 @@ def _enrol(provider_url: str, browser: bool | None) -> Credential:
     from pdpp.enrolment.provider import discover
     from pdpp.enrolment.registration import register
 
-    found = discover(provider_url)
-    client_id = register(found)
+    endpoints = discover(provider_url)
+    client_id = register(endpoints)
     seen = _has_screen() if browser is None else browser
-    if seen and found.authorization_endpoint is not None:
+    if seen and endpoints.authorization_endpoint is not None:
         from pdpp.enrolment.browser import enrol_by_browser
 
-        return enrol_by_browser(found, client_id, _open)
+        return enrol_by_browser(endpoints, client_id, _open)
     from pdpp.enrolment.device import ask_code, await_approval
 
-    code = ask_code(found, client_id)
+    code = ask_code(endpoints, client_id)
     note(f"Open {visible(code.address, lines=False)} in a browser and type this code:")
     note(f"\n    {visible(code.user_code, lines=False)}\n")
     if code.address_with_code is not None:
@@ -156,7 +158,7 @@ def _enrol(provider_url: str, browser: bool | None) -> Credential:
     note("Waiting for the owner to approve. Ctrl-C gives up.")
     with Progress("") as progress:
         return await_approval(
-            found,
+            endpoints,
             client_id,
             code,
             lambda left: progress.say(lambda: f"{left:.0f} seconds left"),
@@ -179,26 +181,26 @@ def _open(address: str) -> None:
     webbrowser.open(address)
 
 
-def _try(held: Credential) -> tuple[Credential, dict[str, Any]]:
+def _try(candidate: Credential) -> tuple[Credential, dict[str, Any]]:
     """Ask the provider what a credential opens."""
     import asyncio
 
     from pdpp.mcp.reading.resource_client import ResourceClient
     from pdpp.mcp.reading.transport import NetworkTransport
 
-    network = NetworkTransport(held.provider_url)
+    network = NetworkTransport(candidate.provider_url)
     try:
-        client = ResourceClient(network, held.token)
+        client = ResourceClient(network, candidate.token)
         answer = asyncio.run(client.get(["schema"], {"view": "compact"}))
     finally:
         network.close()
     bearer = answer.body.get("bearer")
     facts = bearer if isinstance(bearer, dict) else {}
-    credential = held._replace(
+    credential = candidate._replace(
         token_kind=str(facts.get("token_kind", "client")),
         grant_id=facts.get("grant_id"),
         package_id=facts.get("grant_package_id"),
-        client_id=held.client_id or facts.get("client_id"),
+        client_id=candidate.client_id or facts.get("client_id"),
     )
     return credential, answer.body
 

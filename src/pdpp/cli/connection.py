@@ -71,23 +71,25 @@ def list_connections(data: Path, as_json: bool) -> None:
     with open_store(data) as store, store.reading():
         catalogue = store.catalogue()
         counts = store.counts(owner_reaches(catalogue))
-    held = [
+    documents = [
         _document(connection, catalogue, counts)
         for _, connection in sorted(catalogue.connections.items())
     ]
-    lines = [line for document in held for line in _lines(document)]
-    show({"connections": held}, lines or ["No connections yet."], as_json=as_json)
+    lines = [line for document in documents for line in _lines(document)]
+    show({"connections": documents}, lines or ["No connections yet."], as_json=as_json)
 
 
-def _document(held: Connection, catalogue: Catalogue, counts: Mapping[int, int]) -> dict[str, Any]:
+def _document(
+    account: Connection, catalogue: Catalogue, counts: Mapping[int, int]
+) -> dict[str, Any]:
     return {
-        "connection_id": held.connection_id,
-        "connector_key": held.connector_key,
-        "display_name": held.display_name,
+        "connection_id": account.connection_id,
+        "connector_key": account.connector_key,
+        "display_name": account.display_name,
         "streams": [
             {"name": name, "record_count": counts.get(feed.id, 0)}
             for (number, name), feed in sorted(catalogue.feeds.items())
-            if number == held.connection_id
+            if number == account.connection_id
         ],
     }
 

@@ -109,14 +109,14 @@ def _passphrase(source: TextIO | None) -> str:
         return passphrase_in(source)
     if not sys.stdin.isatty():
         return ""
-    told: str = click.prompt(
+    typed: str = click.prompt(
         "Owner's passphrase (empty to go on without)",
         default="",
         hide_input=True,
         show_default=False,
         err=True,
     )
-    return told
+    return typed
 
 
 def _lines(finding: Finding) -> Iterator[str]:
@@ -126,14 +126,14 @@ def _lines(finding: Finding) -> Iterator[str]:
 
 
 def _conclude(url: str, findings: Sequence[Finding], *, as_json: bool) -> None:
-    first = next((found for found in findings if found.outcome is Outcome.BROKEN), None)
+    first = next((finding for finding in findings if finding.outcome is Outcome.BROKEN), None)
     document = {
         "url": url,
         "ok": first is None,
         "first_broken": None if first is None else first.step,
         "steps": [finding._asdict() for finding in findings],
     }
-    untried = [found.step for found in findings if found.outcome is Outcome.UNTRIED]
+    untried = [finding.step for finding in findings if finding.outcome is Outcome.UNTRIED]
     show(document, ["", *_verdict(url, first, untried)], as_json=as_json)
     if first is not None:
         click.get_current_context().exit(1)

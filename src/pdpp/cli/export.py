@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 
 import click
 
-from pdpp.cli.exporting.journey import Journey, Tell
+from pdpp.cli.exporting.exporter import Exporter, ShowProgress
 from pdpp.cli.exporting.manifest import BLOB, DECLARATION, RECORDS, Manifest
-from pdpp.cli.exporting.origin import Origin
-from pdpp.cli.exporting.shelf import Shelf
+from pdpp.cli.exporting.origin import ExportOrigin
+from pdpp.cli.exporting.writer import ExportWriter
 from pdpp.cli.options import REMOTE_CODES, examples
 from pdpp.cli.output import note, show
-from pdpp.cli.pace import Pace
 from pdpp.cli.progress import Progress
-from pdpp.cli.reading import choice
+from pdpp.cli.progress_bar import ProgressBar
+from pdpp.cli.reading import read_options
 from pdpp.cli.reading.naming import Parts, record_of, stream_of, usage
 from pdpp.cli.reading.provider import connected, keyed, read_token, sourced
 from pdpp.client.client import Client
@@ -37,8 +37,8 @@ class Wanted(NamedTuple):
     def as_json(self) -> dict[str, Any]:
         """Return it as the manifest tells it."""
         record = None if self.record is None else self.record.id
-        told = {"stream": self.stream, "record": record, "connection_id": self.connection}
-        return {name: value for name, value in told.items() if value is not None}
+        members = {"stream": self.stream, "record": record, "connection_id": self.connection}
+        return {name: value for name, value in members.items() if value is not None}
 
 
 @click.command(
@@ -61,7 +61,7 @@ class Wanted(NamedTuple):
     metavar="FILE|DIR",
     help="One file, or a folder where it ends with / or is one; --all makes a folder.",
 )
-@choice.connection
+@read_options.connection
 @click.option(
     "--data",
     metavar="DIR",
@@ -158,7 +158,7 @@ def _is_folder(output: str) -> bool:
     return output.endswith(("/", os.sep)) or Path(output).is_dir()
 
 
-def _run(origin: Origin, wanted: Wanted, output: str, *, as_json: bool) -> None:
+def _run(origin: ExportOrigin, wanted: Wanted, output: str, *, as_json: bool) -> None:
     single = wanted.stream is not None and not _is_folder(output)
     if single and len(origin.places()) > 1:
         names = ", ".join(place.connection_id for place in origin.places())
@@ -166,35 +166,35 @@ def _run(origin: Origin, wanted: Wanted, output: str, *, as_json: bool) -> None:
             f"{wanted.stream!r} is in several accounts; choose one with --connection ({names}), "
             "or give -o a folder that ends with /"
         )
-    shelf = Shelf(Path(output), single=single)
+    writer = ExportWriter(Path(output), single=single)
     asked = {"origin": origin.name, **wanted.as_json()}
     manifest = Manifest(origin.scope, asked, instant.to_text(instant.now()))
-    journey = Journey(origin, shelf, manifest)
+    exporter = Exporter(origin, writer, manifest)
     with Progress("Exporting:") as progress:
-        journey.run(_teller(progress))
-    _tell(journey.manifest, shelf, output, as_json=as_json)
+        exporter.run(_show_progress(progress))
+    _report(exporter.manifest, writer, output, as_json=as_json)
 
 
-def _teller(progress: Progress) -> Tell:
+def _show_progress(progress: Progress) -> ShowProgress:
     """Return what shows how far an export is, with the time that is left."""
-    pace = Pace(time.monotonic())
+    bar = ProgressBar(time.monotonic())
 
-    def tell(what: str, done: int, total: int) -> None:
+    def show_progress(what: str, done: int, total: int) -> None:
         if what == "records":
-            progress.say(lambda: pace.line(time.monotonic(), done, done, total))
+            progress.say(lambda: bar.line(time.monotonic(), done, done, total))
         else:
             progress.say(lambda: f"{done:,} of {total:,} {what}")
 
-    return tell
+    return show_progress
 
 
-def _tell(manifest: Manifest, shelf: Shelf, output: str, *, as_json: bool) -> None:
+def _report(manifest: Manifest, writer: ExportWriter, output: str, *, as_json: bool) -> None:
     records = sum(entry.facts["records"] for entry in manifest.files if entry.kind == RECORDS)
     blobs = sum(1 for entry in manifest.files if entry.kind == BLOB)
     size = sum(entry.size for entry in manifest.files)
     document = {
         "output": output,
-        "manifest": str(shelf.manifest_path),
+        "manifest": str(writer.manifest_path),
         "scope": manifest.scope,
         "records": records,
         "blobs": blobs,
@@ -202,7 +202,7 @@ def _tell(manifest: Manifest, shelf: Shelf, output: str, *, as_json: bool) -> No
         "missing_blobs": manifest.missing_blobs,
     }
     line = f"{records:,} records and {blobs:,} files, {size:,} bytes, are in {output}."
-    lines = [line, f"Every file's sha-256 is in {shelf.manifest_path}."]
+    lines = [line, f"Every file's sha-256 is in {writer.manifest_path}."]
     if any(entry.kind == DECLARATION for entry in manifest.files):
         lines.append(f"Bring it back with: pdpp restore {output} --data NEW")
     show(document, map(visible, lines), as_json=as_json)

@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from pdpp.authz.selection import make_grant
-from pdpp.cli import approval
-from pdpp.cli.asking import Asked, asking
+from pdpp.cli import grant_text
+from pdpp.cli.grant_options import GrantChoice, grant_options
 from pdpp.cli.options import common, examples, words
 from pdpp.cli.output import show, table
 from pdpp.cli.package import package
@@ -35,9 +35,9 @@ grant.add_command(package)
         "  --stream events --field title --field starts_at",
     )
 )
-@asking
+@grant_options
 @common
-def create(asked: Asked, data: Path, as_json: bool) -> None:
+def create(asked: GrantChoice, data: Path, as_json: bool) -> None:
     """Let a client read, and print its token once.
 
     Without a choice the grant is over everything; connections, streams, fields and records may be
@@ -46,17 +46,17 @@ def create(asked: Asked, data: Path, as_json: bool) -> None:
     now = instant.now()
     with open_store(data) as store:
         catalogue = store.catalogue()
-        made, secret, token = make_grant(
+        grant, secret, token = make_grant(
             asked.allowances(catalogue),
             client_id=asked.client,
             purpose=asked.purpose,
             now=now,
             expires_at=asked.expires,
         )
-        store.add_grant(made, [token])
-    document = approval.document(made, now) | {"client_token": secret}
+        store.add_grant(grant, [token])
+    document = grant_text.document(grant, now) | {"client_token": secret}
     lines = [
-        *approval.in_words(made, catalogue.connections, now),
+        *grant_text.in_words(grant, catalogue.connections, now),
         "",
         "Its token, which is not shown again:",
         secret,
@@ -71,16 +71,16 @@ def list_grants(ended_too: bool, data: Path, as_json: bool) -> None:
     """List the grants that clients have."""
     now = instant.now()
     with open_store(data) as store:
-        held = [made for made in store.grants() if ended_too or status(made, now) == ACTIVE]
-    rows = [[visible(text, lines=False) for text in _row(made, now)] for made in held]
+        listed = [grant for grant in store.grants() if ended_too or status(grant, now) == ACTIVE]
+    rows = [[visible(text, lines=False) for text in _row(grant, now)] for grant in listed]
     heading = ("ID", "CLIENT", "STATUS", "EXPIRES", "STREAMS", "PURPOSE")
     lines = table([heading, *rows]) if rows else ["No grants."]
-    show({"grants": [approval.document(made, now) for made in held]}, lines, as_json=as_json)
+    show({"grants": [grant_text.document(grant, now) for grant in listed]}, lines, as_json=as_json)
 
 
-def _row(made: Grant, now: int) -> tuple[str, ...]:
-    end, count = approval.end_of(made), str(len(made.allowances))
-    return made.id, made.client_id, status(made, now), end, count, made.purpose
+def _row(grant: Grant, now: int) -> tuple[str, ...]:
+    end, count = grant_text.end_of(grant), str(len(grant.allowances))
+    return grant.id, grant.client_id, status(grant, now), end, count, grant.purpose
 
 
 @grant.command("show", epilog=examples("pdpp grant show grt_0123456789abcdef"))
@@ -90,10 +90,10 @@ def show_grant(grant_id: str, data: Path, as_json: bool) -> None:
     """Tell what a grant lets its client see."""
     now = instant.now()
     with open_store(data) as store:
-        made = _find(store, grant_id)
+        grant = _find(store, grant_id)
         connections = store.catalogue().connections
-    lines = approval.in_words(made, connections, now)
-    show(approval.document(made, now), lines, as_json=as_json)
+    lines = grant_text.in_words(grant, connections, now)
+    show(grant_text.document(grant, now), lines, as_json=as_json)
 
 
 @grant.command(epilog=examples("pdpp grant revoke grt_0123456789abcdef"))
@@ -104,13 +104,13 @@ def revoke(grant_id: str, data: Path, as_json: bool) -> None:
     with open_store(data) as store:
         _find(store, grant_id)
         revoked = store.revoke_grant(grant_id)
-        made = _find(store, grant_id)
+        grant = _find(store, grant_id)
     text = f"Revoked: {grant_id}" if revoked else f"{grant_id} was already revoked."
-    show(approval.document(made, instant.now()), [text], as_json=as_json)
+    show(grant_text.document(grant, instant.now()), [text], as_json=as_json)
 
 
 def _find(store: Store, grant_id: str) -> Grant:
-    made = store.grant(grant_id)
-    if made is None:
+    grant = store.grant(grant_id)
+    if grant is None:
         raise NotFound(f"there is no grant {grant_id!r}; see pdpp grant list --all")
-    return made
+    return grant

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import click
 
 from pdpp.cli.output import note, show
-from pdpp.cli.pace import Pace
 from pdpp.cli.progress import Progress
+from pdpp.cli.progress_bar import ProgressBar
 from pdpp.cli.stopping import Stop
 from pdpp.evidence.fence import visible
 from pdpp.model import instant
@@ -150,10 +150,10 @@ def _run(
 
 
 def _escort(stop: Stop, progress: Progress) -> ImportCallbacks:
-    pace = Pace(time.monotonic())
+    bar = ProgressBar(time.monotonic())
 
     def tell_progress(report: ImportReport, done: int, total: int) -> None:
-        progress.say(lambda: pace.line(time.monotonic(), report.counts["read"], done, total))
+        progress.say(lambda: bar.line(time.monotonic(), report.counts["read"], done, total))
 
     return ImportCallbacks(stop, tell_progress)
 

@@ -30,7 +30,7 @@ Numbered = tuple[int, bytes]
 
 
 @dataclass(slots=True)
-class Result:
+class IngestResult:
     """What became of the lines so far."""
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -40,9 +40,11 @@ class Result:
         """Count one batch; its lines have these numbers in the file."""
         for name in _COUNTS:
             self.counts[name] += answer[f"records_{name}"]
-        for told in answer["rejections"][: MOST_TOLD - len(self.rejections)]:
-            line = numbers[told["input_index"]]
-            self.rejections.append({"line": line, "code": told["code"], "message": told["message"]})
+        for rejection in answer["rejections"][: MOST_TOLD - len(self.rejections)]:
+            line = numbers[rejection["input_index"]]
+            self.rejections.append(
+                {"line": line, "code": rejection["code"], "message": rejection["message"]}
+            )
 
     def document(self) -> dict[str, Any]:
         """Return the result as JSON data."""
@@ -51,11 +53,11 @@ class Result:
 
     def lines(self) -> list[str]:
         """Return the result for a person."""
-        told = [f"line {r['line']}: {r['code']}: {r['message']}" for r in self.rejections]
-        untold = self.counts["rejected"] - len(told)
+        rejections = [f"line {r['line']}: {r['code']}: {r['message']}" for r in self.rejections]
+        untold = self.counts["rejected"] - len(rejections)
         if untold:
-            told.append(f"and {untold:,} more")
-        return [", ".join(f"{self.counts[name]:,} {name}" for name in _COUNTS), *told]
+            rejections.append(f"and {untold:,} more")
+        return [", ".join(f"{self.counts[name]:,} {name}" for name in _COUNTS), *rejections]
 
 
 @click.command(
@@ -77,7 +79,7 @@ def ingest(file: BinaryIO, connection_id: str, stream: str, data: Path, as_json:
     A line that is refused is told and loses none of the others; the same file twice changes
     nothing.
     """
-    result = Result()
+    result = IngestResult()
     line_bytes = Settings().line_bytes
     with open_store(data) as store, Progress("Records:") as progress:
         find(store, connection_id, stream)
@@ -99,7 +101,9 @@ def find(store: Store, connection_id: str, stream: str) -> Feed:
         raise NotFound(f"there is no connection {connection_id!r}; see pdpp connection list")
     feed = catalogue.feeds.get((connection_id, stream))
     if feed is None:
-        offered = ", ".join(sorted(name for held, name in catalogue.feeds if held == connection_id))
+        offered = ", ".join(
+            sorted(name for account, name in catalogue.feeds if account == connection_id)
+        )
         raise NotFound(f"{connection_id} has no stream {stream!r}; it has {offered}")
     return feed
 

@@ -30,11 +30,11 @@ CLIENTS = (
 
 def _own_provider() -> str:
     """Return the server that was named, else the only one connected, else the usual one."""
-    told = os.environ.get("PDPP_PROVIDER_URL")
-    if told:
-        return told
-    held = Cache(cache_folder(None, os.environ, None)).providers()
-    return held[0].provider_url if len(held) == 1 else HERE
+    configured = os.environ.get("PDPP_PROVIDER_URL")
+    if configured:
+        return configured
+    credentials = Cache(cache_folder(None, os.environ, None)).providers()
+    return credentials[0].provider_url if len(credentials) == 1 else HERE
 
 
 @click.group(
@@ -57,8 +57,10 @@ def mcp(context: click.Context, provider_url: str | None, cache_root: str | None
     if context.invoked_subcommand is not None:
         return None
     given = {"--provider-url": provider_url, "--cache-root": cache_root}
-    told = [part for name, value in given.items() if value is not None for part in (name, value)]
-    return serve_stdio(told)
+    arguments = [
+        part for name, value in given.items() if value is not None for part in (name, value)
+    ]
+    return serve_stdio(arguments)
 
 
 @mcp.command(epilog=examples(*(f"pdpp mcp config {client}" for client in CLIENTS)))
@@ -93,8 +95,8 @@ def is_public(provider_url: str) -> bool:
 
 def _command() -> list[str]:
     """Return how this program is started."""
-    found = shutil.which("pdpp")
-    return [found] if found else [sys.executable, "-m", "pdpp"]
+    installed = shutil.which("pdpp")
+    return [installed] if installed else [sys.executable, "-m", "pdpp"]
 
 
 def _remote(client: str, provider_url: str) -> list[str]:

@@ -64,9 +64,9 @@ def _own_folder() -> Path:
 
 def examples(*lines: str, codes: Mapping[int, str] = CODES) -> str:
     """Return the closing paragraphs of a help text: how it is used, and how it can end."""
-    shown = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+    usage = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
     ends = "; ".join(f"{code} {meaning}" for code, meaning in sorted(codes.items()))
-    return f"{shown}\n\nExit codes: {ends}."
+    return f"{usage}\n\nExit codes: {ends}."
 
 
 def words(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from pdpp.cli.screen import Span, columns, is_terminal
+from pdpp.cli.terminal import StyledText, columns, is_terminal
 from pdpp.evidence.fence import visible
 from pdpp.model.errors import PdppError
 
@@ -66,8 +66,8 @@ def complain(problem: Exception, as_json: bool) -> None:
 def describe(problem: Exception) -> Mapping[str, Any]:
     """Return an error as the members that tell it."""
     if isinstance(problem, PdppError):
-        told = {"code": problem.code, "message": problem.message}
-        return told if problem.param is None else told | {"param": problem.param}
+        members = {"code": problem.code, "message": problem.message}
+        return members if problem.param is None else members | {"param": problem.param}
     if isinstance(problem, Refused):
         return problem.error
     if isinstance(problem, click.UsageError):
@@ -87,9 +87,11 @@ def describe(problem: Exception) -> Mapping[str, Any]:
 def table(rows: Sequence[Sequence[str]], *, indent: str = "") -> list[str]:
     """Return rows as lines with aligned columns, fitted to the screen where there is one."""
     if is_terminal():
-        from pdpp.cli.grid import grid
+        from pdpp.cli.table_layout import lay_out
 
-        lines = grid([[Span(cell) for cell in row] for row in rows], columns() - len(indent))
+        lines = lay_out(
+            [[StyledText(cell) for cell in row] for row in rows], columns() - len(indent)
+        )
         return [indent + "".join(span.text for span in line) for line in lines]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [

@@ -8,7 +8,7 @@ import click
 
 from pdpp.authz.owner import has_passphrase, hash_passphrase, keep_passphrase
 from pdpp.authz.token import TokenKind, mint, token_id
-from pdpp.cli import approval
+from pdpp.cli import grant_text
 from pdpp.cli.options import common, examples, expiry, passphrase_in, words
 from pdpp.cli.output import note, show, table
 from pdpp.evidence.fence import visible
@@ -88,8 +88,8 @@ def _passphrase(source: TextIO | None) -> str:
 @common
 def token(label: str, expires: int | None, data: Path, as_json: bool) -> None:
     """Make a token that reads and writes everything, and print it once."""
-    secret, kept = _make(TokenKind.OWNER, label, expires, data)
-    name, end = token_id(kept), approval.moments(kept)["expires_at"]
+    secret, record = _make(TokenKind.OWNER, label, expires, data)
+    name, end = token_id(record), grant_text.moments(record)["expires_at"]
     document = {"token_id": name, "owner_token": secret, "label": label, "expires_at": end}
     show(document, [secret], as_json=as_json)
     if not as_json:
@@ -116,8 +116,8 @@ def resource_server(label: str, expires: int | None, data: Path, as_json: bool) 
 
     It reads nothing here; it only opens the introspection endpoint.
     """
-    secret, kept = _make(TokenKind.RESOURCE_SERVER, label, expires, data)
-    name, end = token_id(kept), approval.moments(kept)["expires_at"]
+    secret, record = _make(TokenKind.RESOURCE_SERVER, label, expires, data)
+    name, end = token_id(record), grant_text.moments(record)["expires_at"]
     document = {
         "token_id": name,
         "resource_server_secret": secret,
@@ -142,11 +142,11 @@ def tokens(ended_too: bool, data: Path, as_json: bool) -> None:
     """
     now = instant.now()
     with open_store(data) as store:
-        held = [one for one in _tokens(store.vault) if ended_too or status(one, now) == ACTIVE]
-    rows = [[visible(text, lines=False) for text in _row(one, now)] for one in held]
+        listed = [one for one in _tokens(store.vault) if ended_too or status(one, now) == ACTIVE]
+    rows = [[visible(text, lines=False) for text in _row(one, now)] for one in listed]
     heading = ("ID", "FOR", "STATUS", "MADE", "EXPIRES", "LABEL")
     lines = table([heading, *rows]) if rows else ["No tokens."]
-    show({"tokens": [_document(one, now) for one in held]}, lines, as_json=as_json)
+    show({"tokens": [_document(one, now) for one in listed]}, lines, as_json=as_json)
 
 
 @owner.command(epilog=examples("pdpp owner revoke tok_0123456789abcdef", "pdpp owner revoke --all"))
@@ -172,23 +172,23 @@ def revoke(token_name: str | None, every: bool, data: Path, as_json: bool) -> No
 
 
 def _make(kind: TokenKind, label: str, expires: int | None, data: Path) -> tuple[str, Token]:
-    secret, kept = mint(kind, label, instant.now(), expires_at=expires)
+    secret, record = mint(kind, label, instant.now(), expires_at=expires)
     with open_store(data, create=True) as store:
-        store.add_token(kept)
-    return secret, kept
+        store.add_token(record)
+    return secret, record
 
 
 def _tokens(shelf: Shelf) -> list[Token]:
     """Return the tokens that hang on no grant, the oldest first."""
-    held = [one for kind in _KINDS for one in shelf.tokens(kind.value)]
-    return sorted(held, key=lambda one: one.created_at)
+    tokens = [one for kind in _KINDS for one in shelf.tokens(kind.value)]
+    return sorted(tokens, key=lambda one: one.created_at)
 
 
-def _row(held: Token, now: int) -> tuple[str, ...]:
-    kind, made = _KINDS[TokenKind(held.kind)], instant.to_date_text(held.created_at)
-    return token_id(held), kind, status(held, now), made, approval.end_of(held), held.label
+def _row(token: Token, now: int) -> tuple[str, ...]:
+    kind, created = _KINDS[TokenKind(token.kind)], instant.to_date_text(token.created_at)
+    return token_id(token), kind, status(token, now), created, grant_text.end_of(token), token.label
 
 
-def _document(held: Token, now: int) -> dict[str, Any]:
-    about = {"token_id": token_id(held), "kind": held.kind, "label": held.label}
-    return {**about, "status": status(held, now), **approval.moments(held)}
+def _document(token: Token, now: int) -> dict[str, Any]:
+    about = {"token_id": token_id(token), "kind": token.kind, "label": token.label}
+    return {**about, "status": status(token, now), **grant_text.moments(token)}

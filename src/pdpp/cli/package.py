@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from pdpp.authz.selection import make_package
-from pdpp.cli import approval
-from pdpp.cli.asking import Asked, asking
+from pdpp.cli import grant_text
+from pdpp.cli.grant_options import GrantChoice, grant_options
 from pdpp.cli.options import common, examples, words
 from pdpp.cli.output import show, table
 from pdpp.evidence.amount import counted
@@ -33,9 +33,9 @@ def package() -> None:
         '  --connection cin_calendar --expires 30d --purpose "Plan my week"',
     )
 )
-@asking
+@grant_options
 @common
-def create(asked: Asked, data: Path, as_json: bool) -> None:
+def create(asked: GrantChoice, data: Path, as_json: bool) -> None:
     """Make a grant for each account, and print the one token for all of them once.
 
     Without a choice the grants are over everything; connections, streams, fields and records may
@@ -44,17 +44,21 @@ def create(asked: Asked, data: Path, as_json: bool) -> None:
     now = instant.now()
     with open_store(data) as store:
         catalogue = store.catalogue()
-        made, grants, secret, token = make_package(
+        package, grants, secret, token = make_package(
             asked.allowances(catalogue),
             client_id=asked.client,
             purpose=asked.purpose,
             now=now,
             expires_at=asked.expires,
         )
-        store.add_package(made, grants, [token])
-    document = _document(made, grants, now) | {"package_token": secret}
-    told = _in_words(made, grants, catalogue, now)
-    show(document, [*told, "", "Its token, which is not shown again:", secret], as_json=as_json)
+        store.add_package(package, grants, [token])
+    document = _document(package, grants, now) | {"package_token": secret}
+    description = _in_words(package, grants, catalogue, now)
+    show(
+        document,
+        [*description, "", "Its token, which is not shown again:", secret],
+        as_json=as_json,
+    )
 
 
 @package.command(
@@ -66,15 +70,15 @@ def list_packages(ended_too: bool, data: Path, as_json: bool) -> None:
     """List the packages that clients have."""
     now = instant.now()
     with open_store(data) as store:
-        held = [
-            (made, grants)
-            for made, grants in _packages(store)
-            if ended_too or status(made, now) == ACTIVE
+        listed = [
+            (package, grants)
+            for package, grants in _packages(store)
+            if ended_too or status(package, now) == ACTIVE
         ]
-    rows = [[visible(text, lines=False) for text in _row(*found, now)] for found in held]
+    rows = [[visible(text, lines=False) for text in _row(*row, now)] for row in listed]
     heading = ("ID", "CLIENT", "STATUS", "EXPIRES", "GRANTS", "PURPOSE")
     lines = table([heading, *rows]) if rows else ["No packages."]
-    show({"packages": [_document(*found, now) for found in held]}, lines, as_json=as_json)
+    show({"packages": [_document(*row, now) for row in listed]}, lines, as_json=as_json)
 
 
 @package.command("show", epilog=examples("pdpp grant package show pkg_0123456789abcdef"))
@@ -84,9 +88,11 @@ def show_package(package_id: str, data: Path, as_json: bool) -> None:
     """Tell what each grant of a package lets its client see."""
     now = instant.now()
     with open_store(data) as store:
-        made, grants = _find(store, package_id)
+        package, grants = _find(store, package_id)
         catalogue = store.catalogue()
-    show(_document(made, grants, now), _in_words(made, grants, catalogue, now), as_json=as_json)
+    show(
+        _document(package, grants, now), _in_words(package, grants, catalogue, now), as_json=as_json
+    )
 
 
 @package.command(epilog=examples("pdpp grant package revoke pkg_0123456789abcdef"))
@@ -97,29 +103,29 @@ def revoke(package_id: str, data: Path, as_json: bool) -> None:
     with open_store(data) as store:
         _find(store, package_id)
         revoked = store.revoke_package(package_id)
-        made, grants = _find(store, package_id)
+        package, grants = _find(store, package_id)
     text = f"Revoked: {package_id}" if revoked else f"{package_id} was already revoked."
-    show(_document(made, grants, instant.now()), [text], as_json=as_json)
+    show(_document(package, grants, instant.now()), [text], as_json=as_json)
 
 
 def _find(store: Store, package_id: str) -> tuple[Package, Sequence[Grant]]:
-    made = store.package(package_id)
-    if made is None:
+    package = store.package(package_id)
+    if package is None:
         raise NotFound(f"there is no package {package_id!r}; see pdpp grant package list --all")
-    return made, tuple(store.package_grants(package_id))
+    return package, tuple(store.package_grants(package_id))
 
 
 def _packages(store: Store) -> Iterator[tuple[Package, Sequence[Grant]]]:
     """Yield every package with its grants, the oldest first."""
-    names = dict.fromkeys(made.package_id for made in store.grants() if made.package_id)
+    names = dict.fromkeys(grant.package_id for grant in store.grants() if grant.package_id)
     return (_find(store, name) for name in names)
 
 
-def _row(made: Package, grants: Sequence[Grant], now: int) -> tuple[str, ...]:
-    end = approval.end_of(made)
+def _row(package: Package, grants: Sequence[Grant], now: int) -> tuple[str, ...]:
+    end = grant_text.end_of(package)
     good = sum(status(grant, now) == ACTIVE for grant in grants)
     count = str(good) if good == len(grants) else f"{good} of {len(grants)}"
-    return made.id, made.client_id, status(made, now), end, count, _purpose(grants)
+    return package.id, package.client_id, status(package, now), end, count, _purpose(grants)
 
 
 def _purpose(grants: Sequence[Grant]) -> str:
@@ -127,23 +133,24 @@ def _purpose(grants: Sequence[Grant]) -> str:
     return "; ".join(dict.fromkeys(grant.purpose for grant in grants))
 
 
-def _document(made: Package, grants: Sequence[Grant], now: int) -> dict[str, Any]:
+def _document(package: Package, grants: Sequence[Grant], now: int) -> dict[str, Any]:
     return {
-        "grant_package_id": made.id,
-        "client_id": made.client_id,
-        "status": status(made, now),
-        **approval.moments(made),
-        "grants": [approval.document(grant, now) for grant in grants],
+        "grant_package_id": package.id,
+        "client_id": package.client_id,
+        "status": status(package, now),
+        **grant_text.moments(package),
+        "grants": [grant_text.document(grant, now) for grant in grants],
     }
 
 
 def _in_words(
-    made: Package, grants: Sequence[Grant], catalogue: Catalogue, now: int
+    package: Package, grants: Sequence[Grant], catalogue: Catalogue, now: int
 ) -> Iterator[str]:
-    ended = "" if made.revoked_at is None else f" since {instant.to_text(made.revoked_at)}"
-    client = visible(made.client_id, lines=False)
+    ended = "" if package.revoked_at is None else f" since {instant.to_text(package.revoked_at)}"
+    client = visible(package.client_id, lines=False)
     several = counted(len(grants), "grant")
-    yield f"Package {made.id}, {status(made, now)}{ended}: {client} may read through {several}"
+    state = f"{status(package, now)}{ended}"
+    yield f"Package {package.id}, {state}: {client} may read through {several}"
     for grant in grants:
         yield ""
-        yield from approval.in_words(grant, catalogue.connections, now)
+        yield from grant_text.in_words(grant, catalogue.connections, now)

@@ -18,7 +18,10 @@ OK, FAILED, USAGE, INTERRUPTED = 0, 1, 64, 130
 
 COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "demo": ("pdpp.cli.demo:demo", "Watch an agent read invented records, step by step."),
+        "demo": (
+            "pdpp.cli.demo.command:demo",
+            "Watch an agent read invented records, step by step.",
+        ),
         "serve": ("pdpp.cli.serve:serve", "Start the server."),
         "source": ("pdpp.cli.source:source", "Register kinds of data and list them."),
         "connection": ("pdpp.cli.connection:connection", "Add accounts and list them."),
@@ -38,8 +41,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "config": ("pdpp.cli.config:config", "See the settings of a server and their origin."),
         "receipts": ("pdpp.cli.receipts:receipts", "See what each client read."),
         "doctor": ("pdpp.cli.doctor:doctor", "Find out why an agent cannot connect."),
-        "check": ("pdpp.cli.care:check", "Check that everything stored is sound."),
-        "backup": ("pdpp.cli.care:backup", "Copy everything into a new folder."),
+        "check": ("pdpp.cli.maintenance:check", "Check that everything stored is sound."),
+        "backup": ("pdpp.cli.maintenance:backup", "Copy everything into a new folder."),
         "completion": ("pdpp.cli.completion:completion", "Let your shell complete commands."),
     }
 )

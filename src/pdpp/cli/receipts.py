@@ -61,10 +61,10 @@ def ago(text: str) -> tuple[str, int]:
 
 def head(text: str) -> tuple[int, bytes]:
     """Return the number and the hash of a receipt that was noted down."""
-    found = _HEAD.match(text)
-    if found is None:
+    match = _HEAD.match(text)
+    if match is None:
         raise click.BadParameter(f"{text!r} is not NUMBER:HASH as pdpp receipts verify prints it.")
-    return int(found[1]), bytes.fromhex(found[2])
+    return int(match[1]), bytes.fromhex(match[2])
 
 
 @click.command(
@@ -124,8 +124,8 @@ def receipts(
         if action == "verify":
             _verify(store, noted, as_json=as_json)
         elif jsonl:
-            for kept in store.receipts.receipts(query):
-                click.echo(json.dumps(document(kept)))
+            for entry in store.receipts.receipts(query):
+                click.echo(json.dumps(document(entry)))
         else:
             _tell(store, query, since[0], limit, as_json=as_json)
 
@@ -136,23 +136,23 @@ def receipts(
 def _tell(store: Store, query: ReceiptQuery, span: str, limit: int, *, as_json: bool) -> None:
     book, names = store.receipts, _names(store)
     totals = book.totals(query)
-    found = list(
-        islice((kept for kept in book.receipts(query) if not kept.receipt.is_event), limit)
+    newest = list(
+        islice((entry for entry in book.receipts(query) if not entry.receipt.is_event), limit)
     )
     events = list(book.events(query.since))
     answer = {
         "since": instant.to_text(query.since or 0),
         "totals": [_total(total, names) for total in totals],
-        "receipts": [document(kept) for kept in found],
-        "events": [document(kept) for kept in events],
+        "receipts": [document(entry) for entry in newest],
+        "events": [document(entry) for entry in events],
     }
-    lines = [span, *_in_words(totals, names), *_happened(events), *_listed(found, names, limit)]
+    lines = [span, *_in_words(totals, names), *_happened(events), *_listed(newest, names, limit)]
     show(answer, (visible(line, lines=False) for line in lines), as_json=as_json)
 
 
 def _names(store: Store) -> Names:
     return Names(
-        {key: held.display_name for key, held in store.catalogue().connections.items()},
+        {key: connection.display_name for key, connection in store.catalogue().connections.items()},
         {client.id: client.name for client in store.vault.clients()},
     )
 
@@ -163,18 +163,18 @@ def _total(total: Total, names: Names) -> dict[str, Any]:
     return total._asdict() | {"last_at": last_at, "display_name": name}
 
 
-def document(kept: Kept) -> dict[str, Any]:
+def document(entry: Kept) -> dict[str, Any]:
     """Return a receipt as JSON data."""
-    receipt = kept.receipt
-    told = receipt._asdict() | {"at": instant.to_text(receipt.at)}
-    return {"number": kept.number, **told, "hash": kept.hash.hex()}
+    receipt = entry.receipt
+    members = receipt._asdict() | {"at": instant.to_text(receipt.at)}
+    return {"number": entry.number, **members, "hash": entry.hash.hex()}
 
 
 def _in_words(totals: tuple[Total, ...], names: Names) -> Iterator[str]:
-    found = summaries(totals, names.connections)
-    if not found:
+    by_client = summaries(totals, names.connections)
+    if not by_client:
         yield "  Nothing was read."
-    for summary in found:
+    for summary in by_client:
         yield f"  {names.client(summary.client_id)}"
         yield from (f"    {line}" for line in summary.lines)
 
@@ -183,15 +183,15 @@ def _happened(events: list[Kept]) -> Iterator[str]:
     if events:
         yield ""
         yield "What happened to the log"
-    for kept in events:
-        yield f"  {instant.to_text(kept.receipt.at)}  {kept.receipt.detail}"
+    for entry in events:
+        yield f"  {instant.to_text(entry.receipt.at)}  {entry.receipt.detail}"
 
 
-def _listed(found: list[Kept], names: Names, limit: int) -> Iterator[str]:
-    if found:
+def _listed(newest: list[Kept], names: Names, limit: int) -> Iterator[str]:
+    if newest:
         yield ""
-        yield from table([_HEADING, *(_row(kept.receipt, names) for kept in found)])
-    if found and len(found) == limit:
+        yield from table([_HEADING, *(_row(entry.receipt, names) for entry in newest)])
+    if newest and len(newest) == limit:
         yield f"These are the newest {limit}; --limit lists more, --jsonl all."
 
 

@@ -11,12 +11,12 @@ from pdpp.cli.exporting.manifest import (
     DECLARATION,
     NAME,
     RECORDS,
-    Entry,
     Manifest,
+    ManifestEntry,
     read_manifest,
 )
-from pdpp.cli.exporting.shelf import checksum
-from pdpp.cli.ingest import Result, batches, find, read_lines
+from pdpp.cli.exporting.writer import checksum
+from pdpp.cli.ingest import IngestResult, batches, find, read_lines
 from pdpp.cli.options import common, examples
 from pdpp.cli.output import show
 from pdpp.cli.progress import Progress
@@ -72,7 +72,7 @@ def _checked(folder: Path) -> Manifest:
     return manifest
 
 
-def _check(folder: Path, entry: Entry) -> None:
+def _check(folder: Path, entry: ManifestEntry) -> None:
     path = folder / entry.path
     if not path.is_file():
         raise NotFound(f"{path} is missing from the export")
@@ -80,7 +80,7 @@ def _check(folder: Path, entry: Entry) -> None:
         raise Conflict(f"{path} is not the file that was exported: its checksum differs")
 
 
-def _of_kind(manifest: Manifest, kind: str) -> Iterator[Entry]:
+def _of_kind(manifest: Manifest, kind: str) -> Iterator[ManifestEntry]:
     return (entry for entry in manifest.files if entry.kind == kind)
 
 
@@ -103,8 +103,8 @@ def _keep_blobs(store: Store, folder: Path, manifest: Manifest) -> None:
             store.keep_blob(source, entry.facts["media_type"], limit)
 
 
-def _write(store: Store, folder: Path, manifest: Manifest, progress: Progress) -> Result:
-    result = Result()
+def _write(store: Store, folder: Path, manifest: Manifest, progress: Progress) -> IngestResult:
+    result = IngestResult()
     total = sum(entry.facts["records"] for entry in _of_kind(manifest, RECORDS))
     for entry in _of_kind(manifest, RECORDS):
         for answer, numbers in _written(store, folder / entry.path, entry.facts):

@@ -35,8 +35,8 @@ def seed(store: Store, settings: Settings, clock: instant.Clock = instant.now) -
     if not _is_seeded(store, declarations):
         _declare(store, declarations)
         with Progress("Writing demo data:") as progress:
-            kept = _keep_blobs(store, settings, progress)
-            _write_records(store, settings, clock, progress, kept)
+            blob_count = _keep_blobs(store, settings, progress)
+            _write_records(store, settings, clock, progress, blob_count)
     return _renew_grants(store, clock)
 
 
@@ -45,19 +45,20 @@ def _connection_ids() -> list[str]:
 
 
 def _is_seeded(store: Store, declarations: list[Declaration]) -> bool:
-    wanted = {declaration.revision for declaration in declarations}
+    revisions = {declaration.revision for declaration in declarations}
     return any(
-        grant.client_id == CLIENT and wanted <= set(grant.revisions()) for grant in store.grants()
+        grant.client_id == CLIENT and revisions <= set(grant.revisions())
+        for grant in store.grants()
     )
 
 
 def _declare(store: Store, declarations: list[Declaration]) -> None:
     for declaration in declarations:
         store.register(declaration)
-    held = store.catalogue().connections
+    connections = store.catalogue().connections
     for source in demo.sources():
         for connection_id, name in source.connections:
-            if connection_id not in held:
+            if connection_id not in connections:
                 store.connect(connection_id, source.declaration["connector_key"], name)
 
 
@@ -86,7 +87,7 @@ def _write_records(
 
 def _renew_grants(store: Store, clock: instant.Clock) -> DemoTokens:
     """Approve anew, and take back what earlier starts approved."""
-    earlier = [held for held in store.grants() if held.client_id == CLIENT]
+    earlier = [grant for grant in store.grants() if grant.client_id == CLIENT]
     allowances = resolve(Selection(connections=tuple(_connection_ids())), store.catalogue())
     package, grants, package_secret, package_token = make_package(
         allowances, client_id=CLIENT, purpose=_PURPOSE, now=clock()
@@ -94,9 +95,9 @@ def _renew_grants(store: Store, clock: instant.Clock) -> DemoTokens:
     store.add_package(package, grants, [package_token])
     grant, secret, token = make_grant(allowances, client_id=CLIENT, purpose=_PURPOSE, now=clock())
     store.add_grant(grant, [token])
-    for held in earlier:
-        if held.package_id is None:
-            store.revoke_grant(held.id)
+    for grant in earlier:
+        if grant.package_id is None:
+            store.revoke_grant(grant.id)
         else:
-            store.revoke_package(held.package_id)
+            store.revoke_package(grant.package_id)
     return DemoTokens(secret, package_secret)

@@ -18,10 +18,10 @@ import click
 
 from pdpp.app import make_app
 from pdpp.authz.owner import begin_setup, has_passphrase
-from pdpp.cli.configured import configured
 from pdpp.cli.options import examples
 from pdpp.cli.output import show, stop_writing
 from pdpp.cli.seeding import DemoTokens, seed
+from pdpp.cli.setting_options import configured
 from pdpp.configuration.effective import Configuration
 from pdpp.demo.story import INVOICE, INVOICE_STORY
 from pdpp.hosted import MCP_PATH
@@ -181,15 +181,17 @@ def require_owner(configuration: Configuration, data: Path) -> None:
     """Refuse an address that other machines reach while nobody has chosen a passphrase."""
     host = configuration["host"]
     _, place = resolved(host, configuration["port"])
-    found = ip_address(str(place[0]).partition("%")[0])
-    if found.is_loopback:
+    host_address = ip_address(str(place[0]).partition("%")[0])
+    if host_address.is_loopback:
         return
     if not (data / FILE_NAME).is_file() or not _has_owner(data):
         raise click.ClickException(
             f"{host} is open to other machines, so choose your passphrase first, with "
             "pdpp owner init"
         )
-    if found.is_unspecified and not (configuration["public_url"] or configuration["trusted_proxy"]):
+    if host_address.is_unspecified and not (
+        configuration["public_url"] or configuration["trusted_proxy"]
+    ):
         raise click.ClickException(
             f"{host} stands for every address of this machine; say with --public-url which one "
             "people and agents use"

@@ -32,15 +32,15 @@ def add(file: BinaryIO, data: Path, as_json: bool) -> None:
     declaration = _read(file)
     key = declaration.connector_key
     with open_store(data, create=True) as store:
-        held = store.catalogue().sources.get(key)
+        earlier = store.catalogue().sources.get(key)
         with Progress("Indexing records again:") as progress:
             store.register(declaration, progress=progress.tell)
-    document = {"status": _status(held, declaration), **_document(declaration)}
+    document = {"status": _status(earlier, declaration), **_document(declaration)}
     lines = [
         f"{document['status'].capitalize()}: {key}, revision {declaration.revision}",
         f"Streams: {', '.join(declaration.streams)}",
     ]
-    if held is None:
+    if earlier is None:
         lines.append(
             f"Next: pdpp connection add {key} --name {shlex.quote(declaration.display_name)}"
         )
@@ -66,10 +66,10 @@ def read_document(file: BinaryIO) -> Any:
         raise click.ClickException(f"{name} is not JSON: {problem}") from None
 
 
-def _status(held: Declaration | None, declaration: Declaration) -> str:
-    if held is None:
+def _status(earlier: Declaration | None, declaration: Declaration) -> str:
+    if earlier is None:
         return "registered"
-    return "unchanged" if held.revision == declaration.revision else "updated"
+    return "unchanged" if earlier.revision == declaration.revision else "updated"
 
 
 def _document(declaration: Declaration) -> dict[str, Any]:
@@ -87,10 +87,10 @@ def _document(declaration: Declaration) -> dict[str, Any]:
 def list_sources(data: Path, as_json: bool) -> None:
     """List the sources with their streams."""
     with open_store(data) as store:
-        sources = [held for _, held in sorted(store.catalogue().sources.items())]
+        sources = [declaration for _, declaration in sorted(store.catalogue().sources.items())]
     rows = [[visible(text, lines=False) for text in _row(declaration)] for declaration in sources]
     lines = table([("KEY", "NAME", "REVISION", "STREAMS"), *rows]) if rows else ["No sources yet."]
-    show({"sources": [_document(held) for held in sources]}, lines, as_json=as_json)
+    show({"sources": [_document(declaration) for declaration in sources]}, lines, as_json=as_json)
 
 
 def _row(declaration: Declaration) -> tuple[str, str, str, str]:

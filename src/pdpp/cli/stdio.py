@@ -78,13 +78,13 @@ def _serve(cache: Cache, credential: Credential) -> None:
     from pdpp.mcp.server import make_kernel
     from pdpp.mcp.stdio import run
 
-    way: list[GrantReader] = []
+    opened: list[GrantReader] = []
 
     def reader_of(context: Context) -> "GrantReader":
-        if not way:
+        if not opened:
             from pdpp.mcp.reading.network import network_reader
 
-            way.append(network_reader(cache, credential))
-        return way[0].until(context.cancelled)
+            opened.append(network_reader(cache, credential))
+        return opened[0].until(context.cancelled)
 
     run(make_kernel(reader_of))

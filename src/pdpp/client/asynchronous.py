@@ -138,9 +138,9 @@ class AsyncClient:
         cls, url: str, *, cache_root: str | None = None, timeout: float = 30.0
     ) -> "AsyncClient":
         """Return a client under the grant that ``pdpp connect`` keeps, renewed when it ends."""
-        held = cls.__new__(cls)
-        held._client = Client.connected(url, cache_root=cache_root, timeout=timeout)
-        return held
+        client = cls.__new__(cls)
+        client._client = Client.connected(url, cache_root=cache_root, timeout=timeout)
+        return client
 
     def __repr__(self) -> str:
         return f"AsyncClient({self.url!r})"
@@ -172,7 +172,7 @@ class AsyncClient:
     changes = _turned(Client.changes, AsyncChanges)
     record = _awaited(Client.record)
     window = _awaited(Client.window)
-    walk = _turned(Client.walk, _apart)
+    windows = _turned(Client.windows, _apart)
     search = _turned(Client.search, AsyncListing[Hit])
     aggregate = _awaited(Client.aggregate)
     save_blob = _awaited(Client.save_blob)

@@ -101,14 +101,14 @@ def save(open_at: Callable[[int], Blob], blob_id: str, path: Path, *, resume: bo
 
 def _gather(open_at: Callable[[int], Blob], part: Path) -> str:
     """Write what is missing of a file, and return its media type."""
-    held = part.stat().st_size if part.exists() else 0
+    gathered = part.stat().st_size if part.exists() else 0
     try:
-        blob = open_at(held)
+        blob = open_at(gathered)
     except RangeNotSatisfiable:
-        held, blob = 0, open_at(0)
+        gathered, blob = 0, open_at(0)
     descriptor = os.open(part, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
     with blob, os.fdopen(descriptor, "r+b") as target:
-        target.truncate(min(held, blob.start))
+        target.truncate(min(gathered, blob.start))
         target.seek(0, os.SEEK_END)
         for chunk in blob:
             target.write(chunk)

@@ -13,13 +13,13 @@ from pdpp.client.request import (
     AggregateOptions,
     ChangeOptions,
     OneOptions,
+    ReadRequest,
     RecordOptions,
-    Request,
     SearchOptions,
     WindowOptions,
 )
 from pdpp.client.result import Aggregation, Hit, Record, Schema, Stream, Window
-from pdpp.client.session import Answer, FixedBearer, Session
+from pdpp.client.session import ClientSession, FixedBearer, RawAnswer
 from pdpp.credentials import Cache, cache_folder, is_token, provider_origin
 from pdpp.evidence.budget import MAX_LIMIT
 from pdpp.evidence.handle import Handle, complete_handle
@@ -44,7 +44,7 @@ class Client:
         if not is_token(token):
             raise ValueError("a token is one printable word")
         channel = Channel(provider_origin(url), timeout=timeout)
-        self._session = Session(channel, FixedBearer(token), grant_id=grant_id)
+        self._session = ClientSession(channel, FixedBearer(token), grant_id=grant_id)
 
     @classmethod
     def connected(
@@ -52,11 +52,11 @@ class Client:
     ) -> "Client":
         """Return a client under the grant that ``pdpp connect`` keeps, renewed when it ends."""
         cache = Cache(cache_folder(cache_root, os.environ, url))
-        held = cache.load(url)
-        made = cls.__new__(cls)
-        channel = Channel(held.provider_url, timeout=timeout)
-        made._session = Session(channel, Renewal(cache, held))
-        return made
+        credential = cache.load(url)
+        client = cls.__new__(cls)
+        channel = Channel(credential.provider_url, timeout=timeout)
+        client._session = ClientSession(channel, Renewal(cache, credential))
+        return client
 
     def __repr__(self) -> str:
         return f"Client({self.url!r})"
@@ -81,7 +81,7 @@ class Client:
         """Let every connection go."""
         self._session.close()
 
-    def ask(self, asked: Request) -> Answer:
+    def ask(self, asked: ReadRequest) -> RawAnswer:
         """Return the answer to any read as the server sent it."""
         return self._session.ask(asked)
 
@@ -122,7 +122,7 @@ class Client:
         handle = complete_handle(id, options.get("connection_id"))
         return self._session.read(request.window(handle, field, options), envelope.window_of)
 
-    def walk(
+    def windows(
         self,
         id: str | Handle,
         field: str,

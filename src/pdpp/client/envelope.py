@@ -42,8 +42,8 @@ def page_of(parse: Callable[[Json], T]) -> "Callable[[Json], Page[T]]":
 
 
 def _warnings(raw: Json) -> tuple[Notice, ...]:
-    told = raw.get("meta", {}).get("warnings", [])
-    return tuple(Notice(str(w.get("code")), str(w.get("message")), w) for w in told)
+    warnings = raw.get("meta", {}).get("warnings", [])
+    return tuple(Notice(str(w.get("code")), str(w.get("message")), w) for w in warnings)
 
 
 def stream_of(raw: Json) -> Stream:

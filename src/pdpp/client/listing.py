@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
-from pdpp.client.request import Request
+from pdpp.client.request import ReadRequest
 from pdpp.client.result import Page, Record
 from pdpp.wire.answer import ServerUnreachable
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 class Listing(Generic[T]):
     """A list of the server: iterate over its items, over its ``pages()``, or take the first."""
 
-    def __init__(self, read: Callable[[Request], Page[T]], request: Request) -> None:
+    def __init__(self, read: Callable[[ReadRequest], Page[T]], request: ReadRequest) -> None:
         self._read = read
         self._request = request
 

@@ -7,13 +7,13 @@ from pdpp.model.errors import PdppError
 from pdpp.wire.answer import ServerError
 
 
-def typed(told: ServerError) -> PdppError:
+def typed(error: ServerError) -> PdppError:
     """Return the error of the tree that has the server's code, else what the server told."""
-    kind = next((kind for kind in _tree(PdppError) if kind.code == told.code), None)
+    kind = next((kind for kind in _tree(PdppError) if kind.code == error.code), None)
     if kind is None:
-        return told
-    problem = kind(told.message, param=told.param, headers=told.headers)
-    problem.type, problem.status, problem.detail = told.type, told.status, told.detail
+        return error
+    problem = kind(error.message, param=error.param, headers=error.headers)
+    problem.type, problem.status, problem.detail = error.type, error.status, error.detail
     return problem
 
 

@@ -9,13 +9,13 @@ Filter = Mapping[str, Any]
 """By field a value, or bounds by operator: ``{"size": {"gte": 10, "lt": 20}}``."""
 
 
-class Request(NamedTuple):
+class ReadRequest(NamedTuple):
     """One read: where, and what is asked there."""
 
     path: tuple[str, ...]
     params: Mapping[str, Any] = {}
 
-    def with_params(self, **more: Any) -> "Request":
+    def with_params(self, **more: Any) -> "ReadRequest":
         """Return the same read with something more asked."""
         return self._replace(params={**self.params, **more})
 
@@ -91,57 +91,63 @@ class AggregateOptions(TypedDict, total=False):
     connection_id: str | None
 
 
-def _told(options: Mapping[str, Any]) -> dict[str, Any]:
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was given; an empty list or object asks for nothing."""
     return {name: value for name, value in options.items() if value not in (None, (), [], {})}
 
 
-def schema(stream: str | None, connection_id: str | None, *, full: bool) -> Request:
+def schema(stream: str | None, connection_id: str | None, *, full: bool) -> ReadRequest:
     """Ask what the token opens."""
     detail = {"detail": "full"} if full else {"view": "compact"}
-    return Request(("schema",), _told({"stream": stream, "connection_id": connection_id, **detail}))
+    return ReadRequest(
+        ("schema",), _given({"stream": stream, "connection_id": connection_id, **detail})
+    )
 
 
-def streams(stream: str | None, connection_id: str | None) -> Request:
+def streams(stream: str | None, connection_id: str | None) -> ReadRequest:
     """Ask for the streams of each connection."""
     path = ("streams",) if stream is None else ("streams", stream)
-    return Request(path, _told({"connection_id": connection_id}))
+    return ReadRequest(path, _given({"connection_id": connection_id}))
 
 
-def records(stream: str, options: RecordOptions) -> Request:
+def records(stream: str, options: RecordOptions) -> ReadRequest:
     """Ask for a page of records."""
-    return Request(("streams", stream, "records"), _told(options))
+    return ReadRequest(("streams", stream, "records"), _given(options))
 
 
-def changes(stream: str, since: str, options: ChangeOptions) -> Request:
+def changes(stream: str, since: str, options: ChangeOptions) -> ReadRequest:
     """Ask for a page of what changed."""
-    params = {"changes_since": since, **_told(options)}
-    return Request(("streams", stream, "records"), params)
+    params = {"changes_since": since, **_given(options)}
+    return ReadRequest(("streams", stream, "records"), params)
 
 
-def record(handle: Handle, options: OneOptions) -> Request:
+def record(handle: Handle, options: OneOptions) -> ReadRequest:
     """Ask for one record."""
-    return Request(_place(handle), _within(handle, _told(options)))
+    return ReadRequest(_place(handle), _within(handle, _given(options)))
 
 
-def window(handle: Handle, field: str, options: WindowOptions) -> Request:
+def window(handle: Handle, field: str, options: WindowOptions) -> ReadRequest:
     """Ask for a piece of one field."""
-    told = _told(options)
-    if "query" in told:
-        told["q"] = told.pop("query")
-    return Request((*_place(handle), "field-window"), _within(handle, {"field": field, **told}))
+    params = _given(options)
+    if "query" in params:
+        params["q"] = params.pop("query")
+    return ReadRequest(
+        (*_place(handle), "field-window"), _within(handle, {"field": field, **params})
+    )
 
 
-def search(query: str, options: SearchOptions) -> Request:
+def search(query: str, options: SearchOptions) -> ReadRequest:
     """Ask for a page of records that hold some words."""
-    told = _told(options)
-    mode = told.pop("mode", "lexical")
-    return Request(("search",) if mode == "lexical" else ("search", mode), {"q": query, **told})
+    params = _given(options)
+    mode = params.pop("mode", "lexical")
+    return ReadRequest(
+        ("search",) if mode == "lexical" else ("search", mode), {"q": query, **params}
+    )
 
 
-def aggregate(stream: str, metric: str, options: AggregateOptions) -> Request:
+def aggregate(stream: str, metric: str, options: AggregateOptions) -> ReadRequest:
     """Ask for a number, or one for each group."""
-    return Request(("streams", stream, "aggregate"), {"metric": metric, **_told(options)})
+    return ReadRequest(("streams", stream, "aggregate"), {"metric": metric, **_given(options)})
 
 
 def _place(handle: Handle) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from pdpp.client.problem import typed
-from pdpp.client.request import Request
+from pdpp.client.request import ReadRequest
 from pdpp.wire.answer import (
     GRANT_HEADER,
     ServerError,
@@ -16,7 +16,7 @@ from pdpp.wire.answer import (
 )
 from pdpp.wire.channel import Channel, Download, Reply, Unreachable
 
-PATIENCE_SECONDS = 60.0
+MAX_WAIT_SECONDS = 60.0
 """How long in all a read waits because the server asked it to."""
 
 _BUSY = (429, 503)
@@ -47,7 +47,7 @@ class FixedBearer(NamedTuple):
         return False
 
 
-class Answer(NamedTuple):
+class RawAnswer(NamedTuple):
     """A JSON answer, as it was read and as it was sent, and the address that gave it."""
 
     body: dict[str, Any]
@@ -65,7 +65,7 @@ class Answer(NamedTuple):
             ) from None
 
 
-class Session:
+class ClientSession:
     """Reads ``/v1`` and nothing else; safe from any thread."""
 
     def __init__(
@@ -82,7 +82,7 @@ class Session:
         self._grant = {} if grant_id is None else {GRANT_HEADER: grant_id}
         self._pause = pause
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: ReadRequest) -> RawAnswer:
         """Return the JSON answer to a read, or raise the error the server told."""
         where = target(request.path, request.params)
         reply = self._send(
@@ -91,39 +91,39 @@ class Session:
         )
         try:
             body = body_of(reply, self.origin)
-        except ServerError as told:
-            raise typed(told) from None
+        except ServerError as error:
+            raise typed(error) from None
         source = self.origin + target(request.path, {})
-        return Answer(body, reply.body, reply.headers.get("request-id"), source)
+        return RawAnswer(body, reply.body, reply.headers.get("request-id"), source)
 
-    def read(self, request: Request, parse: Callable[[Mapping[str, Any]], T]) -> T:
+    def read(self, request: ReadRequest, parse: Callable[[Mapping[str, Any]], T]) -> T:
         """Return the answer to a read as a typed value."""
         return self.ask(request).parsed(parse)
 
     def download(self, path: tuple[str, ...], offset: int = 0) -> Download:
         """Return bytes to be read piece by piece, from an offset on where the server can."""
-        wanted = {"Accept": "*/*"} | ({"Range": f"bytes={offset}-"} if offset else {})
-        found = self._send(
-            lambda headers: self._channel.download(target(path, {}), headers), wanted
+        accepted = {"Accept": "*/*"} | ({"Range": f"bytes={offset}-"} if offset else {})
+        download = self._send(
+            lambda headers: self._channel.download(target(path, {}), headers), accepted
         )
-        if found.status < 400:
-            return found
-        told = error_of(self._rest(found), self.origin)
-        raise typed(told) if isinstance(told, ServerError) else told
+        if download.status < 400:
+            return download
+        error = error_of(self._rest(download), self.origin)
+        raise typed(error) if isinstance(error, ServerError) else error
 
-    def _rest(self, found: Download) -> Reply:
+    def _rest(self, download: Download) -> Reply:
         try:
-            return found.rest()
+            return download.rest()
         except Unreachable as problem:
             raise ServerUnreachable(f"{problem}. Nothing was read.") from None
         finally:
-            found.close()
+            download.close()
 
     def _send(
         self, send: "Callable[[Mapping[str, str]], _Sent]", headers: dict[str, str]
     ) -> "_Sent":
         """Send a read, once more with another token on a 401, and again when a busy server says."""
-        left = PATIENCE_SECONDS
+        left = MAX_WAIT_SECONDS
         while True:
             if self._bearer.is_due():
                 self._bearer.renew(self._bearer.token)
@@ -157,10 +157,10 @@ _Sent = TypeVar("_Sent", Reply, Download)
 
 def _asked_wait(reply: Reply | Download) -> float | None:
     """Return how long a busy server asks to wait."""
-    told = reply.headers.get("retry-after", "")
-    if reply.status not in _BUSY or not told.isdecimal():
+    retry_after = reply.headers.get("retry-after", "")
+    if reply.status not in _BUSY or not retry_after.isdecimal():
         return None
-    return max(0.05, float(told))
+    return max(0.05, float(retry_after))
 
 
 def _let_go(reply: Reply | Download) -> None:

@@ -30,7 +30,7 @@ _SPANS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class SettingKind:
     """What a setting takes: in words, from a value of the types TOML may give, and back to TOML."""
 
     taken: str
@@ -65,11 +65,11 @@ class Kind:
 
     def refusal(self, given: object) -> str:
         """Say that something is no value of this kind, without repeating a password in it."""
-        shown = "this" if "@" in str(given) else repr(given)
-        return f"{shown} is not {self.taken}"
+        quoted = "this" if "@" in str(given) else repr(given)
+        return f"{quoted} is not {self.taken}"
 
 
-def whole(least: int, most: int) -> Kind:
+def whole(least: int, most: int) -> SettingKind:
     """Return the kind of whole numbers in a range."""
 
     def parse(given: str | int) -> int:
@@ -80,10 +80,10 @@ def whole(least: int, most: int) -> Kind:
             raise ValueError
         return number
 
-    return Kind(f"a whole number from {least:,} to {most:,}", "N", parse, (int,))
+    return SettingKind(f"a whole number from {least:,} to {most:,}", "N", parse, (int,))
 
 
-def choice(*names: str) -> Kind:
+def choice(*names: str) -> SettingKind:
     """Return the kind of one of a few words."""
 
     def parse(given: str) -> str:
@@ -91,7 +91,7 @@ def choice(*names: str) -> Kind:
             raise ValueError
         return given
 
-    return Kind(f"one of {', '.join(names)}", "|".join(names), parse)
+    return SettingKind(f"one of {', '.join(names)}", "|".join(names), parse)
 
 
 def _parse_switch(given: str | bool) -> bool:
@@ -102,7 +102,7 @@ def _parse_switch(given: str | bool) -> bool:
     return _SWITCHES[given.lower()]
 
 
-def rate(unit: str) -> Kind:
+def rate(unit: str) -> SettingKind:
     """Return the kind of how often something may happen in a unit of time."""
 
     def parse(given: str | float) -> float:
@@ -112,7 +112,7 @@ def rate(unit: str) -> Kind:
             raise ValueError
         return number
 
-    return Kind(
+    return SettingKind(
         f"a rate such as 50/{unit}; 0 sets no limit",
         f"N/{unit}",
         parse,
@@ -122,8 +122,8 @@ def rate(unit: str) -> Kind:
 
 
 def _parse_size(given: str | int) -> int:
-    found = _SIZE.match(str(given))
-    if found is None or not (size := int(found[1]) * _SIZES[found[2]]):
+    match = _SIZE.match(str(given))
+    if match is None or not (size := int(match[1]) * _SIZES[match[2]]):
         raise ValueError
     return size
 
@@ -131,14 +131,14 @@ def _parse_size(given: str | int) -> int:
 def _write_size(size: int) -> str:
     name, unit = max(
         ((name, unit) for name, unit in _SIZES.items() if name and size % unit == 0),
-        key=lambda found: found[1],
+        key=lambda unit: unit[1],
     )
     return f'"{size // unit} {name}"'
 
 
 def _parse_span(given: str | int) -> int:
-    found = _SPAN.match(given if isinstance(given, str) else f"{given}s")
-    if found is None or not (span := int(found[1]) * _SPANS[found[2]]):
+    match = _SPAN.match(given if isinstance(given, str) else f"{given}s")
+    if match is None or not (span := int(match[1]) * _SPANS[match[2]]):
         raise ValueError
     return span
 
@@ -179,17 +179,19 @@ def _parse_host(given: str) -> str:
     return given
 
 
-SWITCH = Kind("true or false", "true|false", _parse_switch, (bool,))
+SWITCH = SettingKind("true or false", "true|false", _parse_switch, (bool,))
 RATE = rate("s")
-SIZE = Kind("a size such as 64 MiB", "SIZE", _parse_size, (str, int), _write_size)
-SPAN = Kind("a time such as 90s, 30m, 12h or 90d", "TIME", _parse_span, (str, int), _write_span)
-ORIGIN = Kind("an address such as https://data.example.org", "URL", _parse_origin)
-NETWORKS = Kind(
+SIZE = SettingKind("a size such as 64 MiB", "SIZE", _parse_size, (str, int), _write_size)
+SPAN = SettingKind(
+    "a time such as 90s, 30m, 12h or 90d", "TIME", _parse_span, (str, int), _write_span
+)
+ORIGIN = SettingKind("an address such as https://data.example.org", "URL", _parse_origin)
+NETWORKS = SettingKind(
     "a list of addresses or networks such as 127.0.0.1, 10.0.0.0/8",
     "NETWORK,…",
     _parse_networks,
     (str, list),
     lambda names: json.dumps(list(names)),
 )
-FOLDER = Kind("a folder", "DIR", _parse_folder, write=lambda folder: json.dumps(str(folder)))
-HOST = Kind("the name or address of a network interface", "ADDRESS", _parse_host)
+FOLDER = SettingKind("a folder", "DIR", _parse_folder, write=lambda folder: json.dumps(str(folder)))
+HOST = SettingKind("the name or address of a network interface", "ADDRESS", _parse_host)

@@ -14,7 +14,7 @@ from pdpp.configuration.kind import (
     SIZE,
     SPAN,
     SWITCH,
-    Kind,
+    SettingKind,
     Value,
     choice,
     rate,
@@ -39,7 +39,7 @@ class Setting:
     """
 
     name: str
-    kind: Kind
+    kind: SettingKind
     default: Value
     meaning: str
     flag: bool = False

@@ -11,8 +11,8 @@ _OK = 200
 def give_up(cache: Cache, provider_url: str) -> bool:
     """Revoke what the cache holds for a provider; tell whether the provider took note."""
     try:
-        held = cache.load(provider_url)
-        if held.refresh_token is None or held.client_id is None:
+        credential = cache.load(provider_url)
+        if credential.refresh_token is None or credential.client_id is None:
             return False
         endpoint = discover(provider_url).revocation_endpoint
     except (CredentialError, EnrolmentError):
@@ -20,9 +20,9 @@ def give_up(cache: Cache, provider_url: str) -> bool:
     if endpoint is None:
         return False
     form = {
-        "token": held.refresh_token,
+        "token": credential.refresh_token,
         "token_type_hint": "refresh_token",
-        "client_id": held.client_id,
+        "client_id": credential.client_id,
     }
     try:
         return post_form(endpoint, form).status == _OK

@@ -77,11 +77,11 @@ def _metadata_address(issuer: str) -> str:
 
 def _provider(url: str, issuer: str, metadata: Mapping[str, Any]) -> Provider:
     def endpoint(name: str) -> str | None:
-        found = metadata.get(f"{name}_endpoint")
-        if not isinstance(found, str):
+        address = metadata.get(f"{name}_endpoint")
+        if not isinstance(address, str):
             return None
-        _require_safe(found)
-        return found
+        _require_safe(address)
+        return address
 
     token = endpoint("token")
     if token is None:

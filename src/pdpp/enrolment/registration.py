@@ -19,7 +19,7 @@ def register(provider: Provider) -> str:
             f"{provider.issuer} registers no programs; ask its owner for a token and run: "
             f"pdpp connect {provider.url} --token-file FILE"
         )
-    wish = {
+    metadata = {
         "client_name": f"pdpp on {platform.node() or 'this machine'}"[:80],
         "redirect_uris": [f"http://127.0.0.1{REDIRECT_PATH}"],
         "grant_types": ["authorization_code", "refresh_token", DEVICE_GRANT],
@@ -29,7 +29,7 @@ def register(provider: Provider) -> str:
         "scope": SCOPE,
     }
     with reaching():
-        reply = post_json(provider.registration_endpoint, wish)
+        reply = post_json(provider.registration_endpoint, metadata)
     answer = told(reply)
     client_id = answer.get("client_id")
     if not isinstance(client_id, str) or not client_id:

@@ -17,7 +17,7 @@ class ServerError(PdppError):
     """An error the resource server answered with, as it stood."""
 
     def __init__(self, status: int, error: Mapping[str, Any], request_id: str | None) -> None:
-        told = {k: v for k, v in error.items() if k not in ("type", "code", "message", "param")}
+        detail = {k: v for k, v in error.items() if k not in ("type", "code", "message", "param")}
         param = error.get("param")
         super().__init__(
             str(error.get("message") or f"The server answered {status} and said no more."),
@@ -27,8 +27,8 @@ class ServerError(PdppError):
         self.type = str(error.get("type") or "api_error")
         self.code = str(error.get("code") or "api_error")
         if request_id is not None:
-            told["request_id"] = request_id
-        self.detail = told
+            detail["request_id"] = request_id
+        self.detail = detail
 
 
 class ServerUnreachable(PdppError):
@@ -49,12 +49,12 @@ def target(path: Sequence[str], params: Params) -> str:
 def _pairs(params: Params) -> Iterator[tuple[str, str]]:
     for name, value in params.items():
         if name == "filter":
-            for field, wanted in value.items():
-                if isinstance(wanted, dict):
-                    for operator, limit in wanted.items():
+            for field, condition in value.items():
+                if isinstance(condition, dict):
+                    for operator, limit in condition.items():
                         yield f"filter[{field}][{operator}]", _text(limit)
                 else:
-                    yield f"filter[{field}]", _text(wanted)
+                    yield f"filter[{field}]", _text(condition)
         elif name == "expand_limit":
             for relation, limit in value.items():
                 yield f"expand_limit[{relation}]", str(limit)
@@ -73,7 +73,7 @@ def body_of(reply: Reply, origin: str, decode: Decode = json.loads) -> dict[str,
     """Return the JSON object of an answer, or raise the error it tells."""
     body = _object(reply, decode)
     if reply.status >= 400:
-        raise _told(reply, body, origin)
+        raise _error(reply, body, origin)
     if body is None:
         raise strange(reply, origin)
     return body
@@ -81,7 +81,7 @@ def body_of(reply: Reply, origin: str, decode: Decode = json.loads) -> dict[str,
 
 def error_of(reply: Reply, origin: str, decode: Decode = json.loads) -> PdppError:
     """Return the error that an answer tells."""
-    return _told(reply, _object(reply, decode), origin)
+    return _error(reply, _object(reply, decode), origin)
 
 
 def _object(reply: Reply, decode: Decode) -> dict[str, Any] | None:
@@ -92,13 +92,13 @@ def _object(reply: Reply, decode: Decode) -> dict[str, Any] | None:
     return body if isinstance(body, dict) else None
 
 
-def _told(reply: Reply, body: Mapping[str, Any] | None, origin: str) -> PdppError:
-    told = body.get("error") if body is not None else None
-    if isinstance(told, str):
-        told = {"code": told, "message": str((body or {}).get("error_description", told))}
-    if not isinstance(told, dict):
+def _error(reply: Reply, body: Mapping[str, Any] | None, origin: str) -> PdppError:
+    error = body.get("error") if body is not None else None
+    if isinstance(error, str):
+        error = {"code": error, "message": str((body or {}).get("error_description", error))}
+    if not isinstance(error, dict):
         return strange(reply, origin)
-    return ServerError(reply.status, told, reply.headers.get("request-id"))
+    return ServerError(reply.status, error, reply.headers.get("request-id"))
 
 
 def strange(reply: Reply, origin: str) -> ServerUnreachable:

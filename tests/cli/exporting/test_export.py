@@ -201,7 +201,7 @@ def thousand(folder: Path) -> Iterator[World]:
 
 
 @dataclass(frozen=True, slots=True)
-class Journey:
+class Exporter:
     """An export of the thousand through a gate, which may break off."""
 
     desk: Desk
@@ -239,16 +239,16 @@ ALL_KEYS = [f"e{n:04}" for n in range(1_000)]
 
 
 @pytest.fixture
-def trip(tmp_path: Path) -> Iterator[Journey]:
+def trip(tmp_path: Path) -> Iterator[Exporter]:
     """A person who exports through a gate."""
     with thousand(tmp_path) as world, gated(world.server.url) as gate:
         root = tmp_path / "cache"
         token = grant(world.store)
         Cache(root / "clients").store(Credential(gate.url, token, "client"))
-        yield Journey(Desk(world, root, token), gate, tmp_path / "out.ndjson")
+        yield Exporter(Desk(world, root, token), gate, tmp_path / "out.ndjson")
 
 
-def test_an_export_that_broke_off_goes_on_where_it_was(trip: Journey) -> None:
+def test_an_export_that_broke_off_goes_on_where_it_was(trip: Exporter) -> None:
     trip.break_off(4)
     assert not trip.target.exists()
     assert json.loads(trip.note.read_text())["begun"]["records"] == 400
@@ -261,7 +261,7 @@ def test_an_export_that_broke_off_goes_on_where_it_was(trip: Journey) -> None:
     assert not part_of(trip.target).exists()
 
 
-def test_a_folder_goes_on_too_and_asks_for_nothing_twice(trip: Journey, tmp_path: Path) -> None:
+def test_a_folder_goes_on_too_and_asks_for_nothing_twice(trip: Exporter, tmp_path: Path) -> None:
     target = tmp_path / "out"
     trip.gate.left = 6
     assert trip.desk.here("export", "--all", "-o", target).code == 69
@@ -273,7 +273,7 @@ def test_a_folder_goes_on_too_and_asks_for_nothing_twice(trip: Journey, tmp_path
     assert sum(entry["records"] for entry in checked(target)["files"]) == 1_000
 
 
-def test_a_stream_that_is_whole_is_not_asked_for_again(trip: Journey, tmp_path: Path) -> None:
+def test_a_stream_that_is_whole_is_not_asked_for_again(trip: Exporter, tmp_path: Path) -> None:
     target = tmp_path / "out"
     trip.gate.left = 12
     assert trip.desk.here("export", "--all", "-o", target).code == 69
@@ -299,7 +299,7 @@ def test_a_file_that_is_whole_is_not_asked_for_again(demo: World, tmp_path: Path
     assert len(asked) == len(set(asked)) == len(blobs) > 20
 
 
-def test_what_was_written_after_the_last_note_is_not_trusted(trip: Journey) -> None:
+def test_what_was_written_after_the_last_note_is_not_trusted(trip: Exporter) -> None:
     trip.break_off(4)
     with part_of(trip.target).open("ab") as part:
         part.write(b'{"half a li' * 100_000)
@@ -308,7 +308,7 @@ def test_what_was_written_after_the_last_note_is_not_trusted(trip: Journey) -> N
 
 
 @pytest.mark.parametrize("loss", ["part", "cursor"])
-def test_what_cannot_be_gone_on_with_begins_anew(trip: Journey, loss: str) -> None:
+def test_what_cannot_be_gone_on_with_begins_anew(trip: Exporter, loss: str) -> None:
     trip.break_off(4)
     if loss == "part":
         part_of(trip.target).write_bytes(b"")
@@ -321,7 +321,7 @@ def test_what_cannot_be_gone_on_with_begins_anew(trip: Journey, loss: str) -> No
     assert json.loads(trip.note.read_text())["files"][0]["records"] == 1_000
 
 
-def test_ctrl_c_leaves_an_export_that_can_be_gone_on_with(trip: Journey, tmp_path: Path) -> None:
+def test_ctrl_c_leaves_an_export_that_can_be_gone_on_with(trip: Exporter, tmp_path: Path) -> None:
     target = tmp_path / "out"
     words = ("export", "--all", "-o", target, "--cache-root", trip.desk.root)
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -339,7 +339,7 @@ def test_ctrl_c_leaves_an_export_that_can_be_gone_on_with(trip: Journey, tmp_pat
 
 
 def test_a_program_that_was_killed_leaves_an_export_that_can_be_gone_on_with(
-    trip: Journey, tmp_path: Path
+    trip: Exporter, tmp_path: Path
 ) -> None:
     target = tmp_path / "out"
     words = ("export", "--all", "-o", target, "--cache-root", trip.desk.root)
@@ -365,7 +365,7 @@ def test_a_finished_export_is_replaced_whole(tmp_path: Path) -> None:
 
 
 def test_another_unfinished_export_is_not_mixed_with_this_one(
-    trip: Journey, tmp_path: Path
+    trip: Exporter, tmp_path: Path
 ) -> None:
     target = f"{tmp_path / 'out'}/"
     trip.gate.left = 4

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from pdpp.cli.exporting.manifest import (
     RECORDS,
-    Begun,
-    Entry,
     Manifest,
+    ManifestEntry,
+    UnfinishedFile,
     read_manifest,
     write_manifest,
 )
@@ -27,9 +27,9 @@ def test_a_manifest_is_read_as_it_was_written(
         {"stream": name},
         "2026-01-01T00:00:00Z",
         connections=[{"connection_id": name, "connector_key": name, "display_name": name}],
-        files=[Entry("records/a.ndjson", RECORDS, 5, "ab", facts)],
+        files=[ManifestEntry("records/a.ndjson", RECORDS, 5, "ab", facts)],
         missing_blobs=[name],
-        begun=None if complete else Begun(name, name, 1, 2, cursor),
+        begun=None if complete else UnfinishedFile(name, name, 1, 2, cursor),
         replaced=[] if complete else ["records/b.ndjson"],
         complete=complete,
     )

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdpp.cli.reading.mark import Piece, excerpt_pieces, lines_of, pieces_of
+from pdpp.cli.reading.mark import TextPiece, excerpt_pieces, lines_of, pieces_of
 from pdpp.client.result import Excerpt
 from pdpp.evidence.analyse import find, parse_query
 from pdpp.evidence.excerpt import excerpt
@@ -35,13 +35,14 @@ def test_a_preview_without_its_marks_is_the_field_itself(text: str) -> None:
 
 def test_marks_that_are_not_where_they_should_be_are_left_as_they_stand() -> None:
     for preview in ("no marks here", "a <mark>b", "a <mark>bcd</mark> e"):
-        assert excerpt_pieces(part_of(preview, 5, (7, 8))) == [Piece(preview)]
+        assert excerpt_pieces(part_of(preview, 5, (7, 8))) == [TextPiece(preview)]
 
 
 @given(TEXTS, TEXTS)
 def test_lines_are_those_of_the_fence(first: str, second: str) -> None:
     lines = [
-        "".join(p.text for p in line) for line in lines_of([Piece(first), Piece(second, True)])
+        "".join(p.text for p in line)
+        for line in lines_of([TextPiece(first), TextPiece(second, True)])
     ]
     whole = [line.removeprefix("│ ") for line in fence(first + second).split("\n")[1:-1]]
     if not (first.endswith("\r") and second.startswith("\n")):

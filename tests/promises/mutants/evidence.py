@@ -63,7 +63,7 @@ def _one_further(real: Any) -> Any:
 
 
 _BARE_QUOTE = ("pdpp.mcp.drawing.text:quote", lambda real: lambda text: f'"{text}"')
-_BARE_TEXT = ("pdpp.cli.reading.sheet:visible", lambda real: lambda text, **_: text)
+_BARE_TEXT = ("pdpp.cli.reading.printer:visible", lambda real: lambda text, **_: text)
 
 MUTANTS = (
     Mutant(

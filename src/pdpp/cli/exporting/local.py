@@ -6,7 +6,7 @@ from pathlib import Path
 
 import orjson
 
-from pdpp.cli.exporting.origin import Batch, Place
+from pdpp.cli.exporting.origin import ExportBatch, ExportStream
 from pdpp.model import instant
 from pdpp.model.errors import NotFound
 from pdpp.store.port import PagePosition, PageQuery, Record, Store
@@ -38,12 +38,12 @@ class LocalOrigin:
             if stream in (None, reach.stream.name) and connection_id in (None, reach.connection_id)
         }
         if not self._whole and not self._reaches:
-            wanted = stream or connection_id
-            raise NotFound(f"there is no {wanted!r} in this store; see pdpp connection list")
+            missing = stream or connection_id
+            raise NotFound(f"there is no {missing!r} in this store; see pdpp connection list")
 
     def connections(self) -> Sequence[Mapping[str, str]]:
         """Return the accounts."""
-        held = {place[0] for place in self._reaches}
+        exported = {place[0] for place in self._reaches}
         return [
             {
                 "connection_id": connection.connection_id,
@@ -51,7 +51,7 @@ class LocalOrigin:
                 "display_name": connection.display_name,
             }
             for name, connection in sorted(self._catalogue.connections.items())
-            if self._whole or name in held
+            if self._whole or name in exported
         ]
 
     def declarations(self) -> Iterator[tuple[str, bytes]]:
@@ -61,18 +61,21 @@ class LocalOrigin:
             if self._whole or key in keys:
                 yield key, orjson.dumps(declaration.document)
 
-    def places(self) -> Sequence[Place]:
+    def places(self) -> Sequence[ExportStream]:
         """Return every stream of every account."""
         counts = self._store.counts(list(self._reaches.values()))
-        return [Place(*place, counts.get(reach.feed.id)) for place, reach in self._reaches.items()]
+        return [
+            ExportStream(*place, counts.get(reach.feed.id))
+            for place, reach in self._reaches.items()
+        ]
 
-    def batches(self, place: Place, cursor: str | None) -> Iterator[Batch]:  # noqa: ARG002
+    def batches(self, place: ExportStream, cursor: str | None) -> Iterator[ExportBatch]:  # noqa: ARG002
         """Yield all records of a stream; from a file it is quickest to begin anew."""
         reach = self._reaches[place.connection_id, place.stream]
         after: PagePosition | None = None
         while True:
             page = self._page(reach, after)
-            yield Batch([_line(record) for record in page[0]], None)
+            yield ExportBatch([_line(record) for record in page[0]], None)
             after = page[1]
             if after is None:
                 return
@@ -81,8 +84,8 @@ class LocalOrigin:
         self, reach: Reach, after: PagePosition | None
     ) -> tuple[tuple[Record, ...], PagePosition | None]:
         query = PageQuery((reach,), _PAGE, descending=False, after=after)
-        found = self._store.page(query)
-        return found.records, found.next
+        page = self._store.page(query)
+        return page.records, page.next
 
     def blobs(self) -> Iterator[str] | None:
         """Yield every file there is, whether or not a record refers to it."""

@@ -21,7 +21,7 @@ _FACTS = {
 _ACCOUNT = {"connection_id", "connector_key", "display_name"}
 
 
-class Entry(NamedTuple):
+class ManifestEntry(NamedTuple):
     """One file that is whole; ``facts`` say what it is of."""
 
     path: str
@@ -32,11 +32,11 @@ class Entry(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """Return the entry as the manifest has it."""
-        told = {"path": self.path, "kind": self.kind, "bytes": self.size, "sha256": self.sha256}
-        return told | dict(self.facts)
+        members = {"path": self.path, "kind": self.kind, "bytes": self.size, "sha256": self.sha256}
+        return members | dict(self.facts)
 
 
-class Begun(NamedTuple):
+class UnfinishedFile(NamedTuple):
     """A file of records that is not whole yet: how much of it is good, and where to go on."""
 
     connection_id: str
@@ -54,20 +54,20 @@ class Manifest:
     asked: Mapping[str, Any]
     made_at: str
     connections: Sequence[Mapping[str, str]] = ()
-    files: list[Entry] = field(default_factory=list)
+    files: list[ManifestEntry] = field(default_factory=list)
     missing_blobs: list[str] = field(default_factory=list)
-    begun: Begun | None = None
+    begun: UnfinishedFile | None = None
     replaced: list[str] = field(default_factory=list)
     complete: bool = False
 
-    def find(self, kind: str, **facts: Any) -> Entry | None:
+    def find(self, kind: str, **facts: Any) -> ManifestEntry | None:
         """Return the file of a kind about something, where it is whole."""
         wanted = facts.items()
         return next((e for e in self.files if e.kind == kind and wanted <= e.facts.items()), None)
 
     def as_json(self) -> dict[str, Any]:
         """Return the manifest as it is written; what is only about work in progress goes last."""
-        told: dict[str, Any] = {
+        members: dict[str, Any] = {
             "format": FORMAT,
             "complete": self.complete,
             "scope": self.scope,
@@ -79,8 +79,8 @@ class Manifest:
         }
         if not self.complete:
             begun = None if self.begun is None else self.begun._asdict()
-            told |= {"begun": begun, "replaced": self.replaced}
-        return told
+            members |= {"begun": begun, "replaced": self.replaced}
+        return members
 
 
 def read_manifest(path: Path) -> Manifest | None:
@@ -93,32 +93,32 @@ def read_manifest(path: Path) -> Manifest | None:
         raise InvalidRequest(f"{path} is not the manifest of an export.") from None
 
 
-def _manifest(told: Mapping[str, Any]) -> Manifest:
-    if told["format"] != FORMAT:
+def _manifest(document: Mapping[str, Any]) -> Manifest:
+    if document["format"] != FORMAT:
         raise ValueError("another format")
-    if not all(account.keys() >= _ACCOUNT for account in told["connections"]):
+    if not all(account.keys() >= _ACCOUNT for account in document["connections"]):
         raise ValueError("an account of which too little is told")
-    begun = told.get("begun")
+    begun = document.get("begun")
     return Manifest(
-        scope=told["scope"],
-        asked=told["asked"],
-        made_at=told["made_at"],
-        connections=told["connections"],
-        files=[_entry(entry) for entry in told["files"]],
-        missing_blobs=told["missing_blobs"],
-        begun=None if begun is None else Begun(**begun),
-        replaced=[_inside(path) for path in told.get("replaced", [])],
-        complete=told["complete"] is True,
+        scope=document["scope"],
+        asked=document["asked"],
+        made_at=document["made_at"],
+        connections=document["connections"],
+        files=[_entry(entry) for entry in document["files"]],
+        missing_blobs=document["missing_blobs"],
+        begun=None if begun is None else UnfinishedFile(**begun),
+        replaced=[_inside(path) for path in document.get("replaced", [])],
+        complete=document["complete"] is True,
     )
 
 
-def _entry(told: Mapping[str, Any]) -> Entry:
-    facts = dict(told)
+def _entry(document: Mapping[str, Any]) -> ManifestEntry:
+    facts = dict(document)
     path, kind = facts.pop("path"), facts.pop("kind")
     size, sha256 = facts.pop("bytes"), facts.pop("sha256")
     if not facts.keys() >= _FACTS[kind]:
         raise ValueError("a file of which too little is told")
-    return Entry(_inside(path), kind, size, sha256, facts)
+    return ManifestEntry(_inside(path), kind, size, sha256, facts)
 
 
 def _inside(path: str) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 
-class Place(NamedTuple):
+class ExportStream(NamedTuple):
     """One stream of one connection, with how many records it is said to have."""
 
     connection_id: str
@@ -13,14 +13,14 @@ class Place(NamedTuple):
     records: int | None = None
 
 
-class Batch(NamedTuple):
+class ExportBatch(NamedTuple):
     """Lines of records, and where the next ones begin; without a cursor one begins anew."""
 
     lines: Sequence[bytes]
     cursor: str | None
 
 
-class Origin(Protocol):
+class ExportOrigin(Protocol):
     """What can be exported."""
 
     scope: str
@@ -34,11 +34,11 @@ class Origin(Protocol):
         """Yield the sources by their key, where whoever asks may have them."""
         ...
 
-    def places(self) -> Sequence[Place]:
+    def places(self) -> Sequence[ExportStream]:
         """Return what there are records of."""
         ...
 
-    def batches(self, place: Place, cursor: str | None) -> Iterator[Batch]:
+    def batches(self, place: ExportStream, cursor: str | None) -> Iterator[ExportBatch]:
         """Yield the records of a place, from a cursor on."""
         ...
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pdpp.cli.exporting.origin import Batch, Place
+from pdpp.cli.exporting.origin import ExportBatch, ExportStream
 from pdpp.client.client import Client
 from pdpp.client.result import Record, Schema
 from pdpp.evidence.handle import Handle
@@ -37,14 +37,14 @@ class RemoteOrigin:
 
     def connections(self) -> Sequence[Mapping[str, str]]:
         """Return the accounts of the streams."""
-        found = {row.connection_id: row for row in self._rows}
+        accounts = {row.connection_id: row for row in self._rows}
         return [
             {
                 "connection_id": row.connection_id,
                 "connector_key": row.connector_key,
                 "display_name": row.display_name,
             }
-            for row in found.values()
+            for row in accounts.values()
         ]
 
     def declarations(self) -> Iterator[tuple[str, bytes]]:
@@ -57,22 +57,22 @@ class RemoteOrigin:
             if document is not None:
                 yield key, json_text(document).encode()
 
-    def places(self) -> Sequence[Place]:
+    def places(self) -> Sequence[ExportStream]:
         """Return the streams of each account."""
         if self._record is not None:
-            return [Place(self._record.connection_id, self._record.stream, 1)]
-        return [Place(row.connection_id, row.name, row.record_count) for row in self._rows]
+            return [ExportStream(self._record.connection_id, self._record.stream, 1)]
+        return [ExportStream(row.connection_id, row.name, row.record_count) for row in self._rows]
 
-    def batches(self, place: Place, cursor: str | None) -> Iterator[Batch]:
+    def batches(self, place: ExportStream, cursor: str | None) -> Iterator[ExportBatch]:
         """Yield the pages of a stream, from a cursor on."""
         if self._record is not None:
-            yield Batch([_line(self._record)], None)
+            yield ExportBatch([_line(self._record)], None)
             return
         listing = self._client.records(
             place.stream, connection_id=place.connection_id, limit=_PAGE, cursor=cursor
         )
         for page in listing.pages():
-            yield Batch([_line(record) for record in page.items], page.next_cursor)
+            yield ExportBatch([_line(record) for record in page.items], page.next_cursor)
 
     def blobs(self) -> None:
         """Tell that only those are known that records refer to."""

@@ -6,11 +6,11 @@ from typing import Any
 import click
 
 from pdpp.cli.options import REMOTE_CODES, examples
-from pdpp.cli.reading import choice, raw
+from pdpp.cli.reading import raw, read_options
 from pdpp.cli.reading.filters import filters_of
 from pdpp.cli.reading.naming import stream_of
+from pdpp.cli.reading.printer import Cell, Printer, StyledText, make_printer
 from pdpp.cli.reading.provider import connected, sourced
-from pdpp.cli.reading.sheet import Cell, Sheet, Span, sheet
 from pdpp.client import request
 from pdpp.client.envelope import aggregation_of
 from pdpp.client.request import AggregateOptions
@@ -50,7 +50,9 @@ _GRAINS = ["minute", "hour", "day", "week", "month", "quarter", "year"]
     help=f"How long a stretch is: {', '.join(_GRAINS)}.",
 )
 @click.option("--time-zone", metavar="ZONE", help="Whose days they are, such as Europe/Lisbon.")
-@choice.together(choice.connection, choice.filters, choice.limit, choice.as_json)
+@read_options.together(
+    read_options.connection, read_options.filters, read_options.limit, read_options.as_json
+)
 @sourced
 def aggregate(
     stream: str,
@@ -83,30 +85,35 @@ def aggregate(
         if as_json:
             raw.verbatim(answer)
         else:
-            _show(sheet(), answer.parsed(aggregation_of))
+            _show(make_printer(), answer.parsed(aggregation_of))
 
 
-def _show(page: Sheet, found: Aggregation) -> None:
-    of = f" of {found.raw['field']}" if found.raw.get("field") else ""
-    head = f"{found.metric}{of} of {found.raw.get('stream')}"
-    records = f"{found.filtered_record_count:,} records"
-    if "groups" not in found.raw:
-        page.line(Span(head), ": ", Span(field_text(found.value), "title"), f" · {records}")
+def _show(page: Printer, aggregation: Aggregation) -> None:
+    of = f" of {aggregation.raw['field']}" if aggregation.raw.get("field") else ""
+    head = f"{aggregation.metric}{of} of {aggregation.raw.get('stream')}"
+    records = f"{aggregation.filtered_record_count:,} records"
+    if "groups" not in aggregation.raw:
+        page.line(
+            StyledText(head),
+            ": ",
+            StyledText(field_text(aggregation.value), "title"),
+            f" · {records}",
+        )
     else:
-        _groups(page, found, head, records)
-    for notice in found.warnings:
+        _groups(page, aggregation, head, records)
+    for notice in aggregation.warnings:
         page.line(f"note: {notice.message}")
 
 
-def _groups(page: Sheet, found: Aggregation, head: str, records: str) -> None:
-    by_time = found.raw.get("group_by_time")
-    zone = found.raw.get("time_zone") or "UTC"
-    grain = f"{found.raw.get('granularity')} of {by_time} ({zone})"
-    page.line(f"{head} by {grain if by_time else found.raw.get('group_by')}")
-    valued = any(group.value is not None for group in found.groups)
-    headings = ["group", "records", *([found.metric] if valued else [])]
-    page.table(headings, [_row(group, valued=valued) for group in found.groups])
-    page.line(Span(f"other_count {found.other_count:,} · {records}", "quiet"))
+def _groups(page: Printer, aggregation: Aggregation, head: str, records: str) -> None:
+    by_time = aggregation.raw.get("group_by_time")
+    zone = aggregation.raw.get("time_zone") or "UTC"
+    grain = f"{aggregation.raw.get('granularity')} of {by_time} ({zone})"
+    page.line(f"{head} by {grain if by_time else aggregation.raw.get('group_by')}")
+    valued = any(group.value is not None for group in aggregation.groups)
+    headings = ["group", "records", *([aggregation.metric] if valued else [])]
+    page.table(headings, [_row(group, valued=valued) for group in aggregation.groups])
+    page.line(StyledText(f"other_count {aggregation.other_count:,} · {records}", "quiet"))
 
 
 def _name(key: str) -> str:
@@ -117,4 +124,4 @@ def _name(key: str) -> str:
 def _row(group: Group, *, valued: bool) -> list[Cell]:
     name = "(none)" if group.key is None else _name(field_text(group.key))
     value: list[Any] = [field_text(group.value)] if valued else []
-    return [Span(name, "title"), f"{group.count:,}", *value]
+    return [StyledText(name, "title"), f"{group.count:,}", *value]

@@ -7,7 +7,7 @@ import click
 
 from pdpp.cli.options import REMOTE_CODES, examples
 from pdpp.cli.output import note, show
-from pdpp.cli.reading import choice
+from pdpp.cli.reading import read_options
 from pdpp.cli.reading.naming import usage
 from pdpp.cli.reading.provider import connected, sourced
 from pdpp.client.client import Client
@@ -29,7 +29,7 @@ from pdpp.evidence.fence import visible
     metavar="FILE",
     help="Save it there, whole or not at all; unless given, to standard output.",
 )
-@choice.as_json
+@read_options.as_json
 @sourced
 def blob(
     id: str, output: Path | None, as_json: bool, provider: str | None, cache_root: str | None
@@ -56,8 +56,8 @@ def blob(
 
 
 def _pass_on(client: Client, id: str) -> None:
-    with client.blob(id) as found:
-        for chunk in found:
+    with client.blob(id) as blob:
+        for chunk in blob:
             sys.stdout.buffer.write(chunk)
         sys.stdout.buffer.flush()
-    note(visible(found.media_type))
+    note(visible(blob.media_type))

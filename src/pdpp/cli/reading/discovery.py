@@ -6,12 +6,12 @@ from typing import Any
 import click
 
 from pdpp.cli.options import REMOTE_CODES, examples
-from pdpp.cli.reading import choice, raw
+from pdpp.cli.reading import raw, read_options
 from pdpp.cli.reading.hint import next_command
 from pdpp.cli.reading.naming import stream_of
 from pdpp.cli.reading.paging import write_lines
+from pdpp.cli.reading.printer import Cell, Printer, StyledText, make_printer
 from pdpp.cli.reading.provider import connected, sourced
-from pdpp.cli.reading.sheet import Cell, Sheet, Span, sheet
 from pdpp.client import request
 from pdpp.client.envelope import page_of, schema_of
 from pdpp.client.envelope import stream_of as row_of
@@ -30,7 +30,7 @@ from pdpp.evidence.compact import field_flags
 )
 @click.argument("stream", required=False)
 @click.option("--full", is_flag=True, help="With STREAM: the JSON Schema of its fields too.")
-@choice.together(choice.connection, choice.as_json)
+@read_options.together(read_options.connection, read_options.as_json)
 @sourced
 def schema(
     stream: str | None,
@@ -47,39 +47,46 @@ def schema(
         if as_json:
             raw.verbatim(answer)
         elif name is None:
-            _index(sheet(), answer.parsed(schema_of))
+            _index(make_printer(), answer.parsed(schema_of))
         else:
-            _fields(sheet(), answer.parsed(schema_of))
+            _fields(make_printer(), answer.parsed(schema_of))
 
 
-def _index(page: Sheet, found: Schema) -> None:
+def _index(page: Printer, schema: Schema) -> None:
     rows: list[list[Cell]] = []
-    for stream in found.streams:
+    for stream in schema.streams:
         for connection_id, count in stream.record_counts.items():
-            name = found.connections.get(connection_id, connection_id)
-            shown = "" if count is None else f"{count:,}"
-            rows.append([Span(stream.name, "title"), shown, name, Span(connection_id, "id")])
+            name = schema.connections.get(connection_id, connection_id)
+            count_text = "" if count is None else f"{count:,}"
+            rows.append(
+                [
+                    StyledText(stream.name, "title"),
+                    count_text,
+                    name,
+                    StyledText(connection_id, "id"),
+                ]
+            )
     page.table(["stream", "records", "account", "connection"], rows)
-    connections = counted(len(found.connections), "connection")
-    page.line(Span(f"{counted(len(rows), 'stream')} of {connections}.", "quiet"))
+    connections = counted(len(schema.connections), "connection")
+    page.line(StyledText(f"{counted(len(rows), 'stream')} of {connections}.", "quiet"))
     if rows:
-        page.command("fields", next_command("schema", found.streams[0].name))
+        page.command("fields", next_command("schema", schema.streams[0].name))
 
 
-def _fields(page: Sheet, found: Schema) -> None:
-    for stream in found.streams:
-        _stream(page, found, stream)
-    page.line(Span(str(found.raw.get("field_capability_legend", "")), "quiet"))
+def _fields(page: Printer, schema: Schema) -> None:
+    for stream in schema.streams:
+        _stream(page, schema, stream)
+    page.line(StyledText(str(schema.raw.get("field_capability_legend", "")), "quiet"))
 
 
-def _stream(page: Sheet, found: Schema, stream: SchemaStream) -> None:
+def _stream(page: Printer, schema: Schema, stream: SchemaStream) -> None:
     places = [
-        f"{found.connections.get(id, id)} ({id}, {'?' if count is None else f'{count:,}'} records)"
+        f"{schema.connections.get(id, id)} ({id}, {'?' if count is None else f'{count:,}'} records)"
         for id, count in stream.record_counts.items()
     ]
-    page.line(Span(stream.name, "title"), f" · {stream.connector_key} · {', '.join(places)}")
+    page.line(StyledText(stream.name, "title"), f" · {stream.connector_key} · {', '.join(places)}")
     rows: list[list[Cell]] = [
-        [Span(name, "title"), *_flags(flags)] for name, flags in stream.fields.items()
+        [StyledText(name, "title"), *_flags(flags)] for name, flags in stream.fields.items()
     ]
     page.table(["field", "type", "role", "may be asked"], rows)
     for what in ("views", "expand"):
@@ -88,9 +95,9 @@ def _stream(page: Sheet, found: Schema, stream: SchemaStream) -> None:
             page.line(f"{what}: {', '.join(names)}")
 
 
-def _flags(told: Any) -> tuple[str, str, str]:
+def _flags(declared: Any) -> tuple[str, str, str]:
     """Return the type, the role and what else the flags of a field say."""
-    flags = field_flags(told).split(",")
+    flags = field_flags(declared).split(",")
     named = {flag.partition("=")[0]: flag.partition("=")[2] for flag in flags}
     rest = [flag for flag in flags if flag.partition("=")[0] not in ("t", "role")]
     return named.get("t", ""), named.get("role", ""), " ".join(rest)
@@ -108,7 +115,7 @@ def _name(item: Any) -> str:
     )
 )
 @click.argument("stream", required=False)
-@choice.together(choice.connection, choice.as_json, choice.as_lines)
+@read_options.together(read_options.connection, read_options.as_json, read_options.as_lines)
 @sourced
 def streams(
     stream: str | None,
@@ -119,31 +126,31 @@ def streams(
     cache_root: str | None,
 ) -> None:
     """List each stream of each account with how many records the grant shows."""
-    choice.one_form(as_json=as_json, as_lines=as_lines, every=False)
+    read_options.one_form(as_json=as_json, as_lines=as_lines, every=False)
     name = None if stream is None else stream_of(stream)
     with connected(provider, cache_root) as client:
         answer = client.ask(request.streams(name, connection))
         if as_json:
             raw.verbatim(answer)
             return
-        found = answer.parsed(page_of(row_of))
+        rows = answer.parsed(page_of(row_of))
     if as_lines:
-        write_lines(iter([found]))
+        write_lines(iter([rows]))
     else:
-        _rows(sheet(), found)
+        _rows(make_printer(), rows)
 
 
-def _rows(page: Sheet, found: Page[Stream]) -> None:
+def _rows(page: Printer, listed: Page[Stream]) -> None:
     rows: list[list[Cell]] = [
         [
-            Span(row.name, "title"),
+            StyledText(row.name, "title"),
             f"{row.record_count:,}",
             row.newest_record_at or "",
             row.display_name,
-            Span(row.connection_id, "id"),
+            StyledText(row.connection_id, "id"),
         ]
-        for row in found.items
+        for row in listed.items
     ]
     page.table(["stream", "records", "newest", "account", "connection"], rows)
-    if found.items:
-        page.command("records", next_command("records", found.items[0].name))
+    if listed.items:
+        page.command("records", next_command("records", listed.items[0].name))

@@ -5,13 +5,13 @@ from typing import Any
 import click
 
 from pdpp.cli.options import REMOTE_CODES, examples
-from pdpp.cli.reading import choice, raw
+from pdpp.cli.reading import raw, read_options
 from pdpp.cli.reading.hint import next_command, spelled_id
 from pdpp.cli.reading.mark import pieces_of
 from pdpp.cli.reading.naming import Parts
 from pdpp.cli.reading.naming import record_of as named_record
+from pdpp.cli.reading.printer import Printer, StyledText, make_printer
 from pdpp.cli.reading.provider import connected, sourced
-from pdpp.cli.reading.sheet import Sheet, Span, sheet
 from pdpp.cli.reading.value import binary_words, facts_in, title_of
 from pdpp.client import request
 from pdpp.client.client import Client
@@ -38,8 +38,14 @@ _ONE_LINE = 200
     )
 )
 @click.argument("id", required=False)
-@choice.together(choice.connection, choice.stream, choice.record, choice.fields, choice.view)
-@choice.together(choice.expand, choice.expand_limit, choice.as_json)
+@read_options.together(
+    read_options.connection,
+    read_options.stream,
+    read_options.record,
+    read_options.fields,
+    read_options.view,
+)
+@read_options.together(read_options.expand, read_options.expand_limit, read_options.as_json)
 @sourced
 def fetch(
     id: str | None,
@@ -60,33 +66,35 @@ def fetch(
     """
     handle = named_record(id, Parts(connection, stream, record))
     options: OneOptions = {
-        "fields": choice.names_of(fields),
+        "fields": read_options.names_of(fields),
         "view": view,
-        "expand": choice.names_of(expand),
-        "expand_limit": choice.limits_of(expand_limit),
+        "expand": read_options.names_of(expand),
+        "expand_limit": read_options.limits_of(expand_limit),
     }
     with connected(provider, cache_root) as client:
         answer = client.ask(request.record(handle, options))
         if as_json:
             raw.verbatim(answer)
         else:
-            _show(client, sheet(), answer.parsed(record_of))
+            _show(client, make_printer(), answer.parsed(record_of))
 
 
-def _show(client: Client, page: Sheet, record: Record) -> None:
+def _show(client: Client, page: Printer, record: Record) -> None:
     facts = facts_in(client, record.stream, record.connection_id)
     id = spelled_id(record.id)
-    page.line(Span(quote(title_of(record, facts)), "title"))
+    page.line(StyledText(quote(title_of(record, facts)), "title"))
     source = f" · {record.connector_key} · {record.display_name} · {record.stream}"
-    page.line(Span(id, "id"), f"{source} · emitted {record.emitted_at} · version {record.version}")
+    page.line(
+        StyledText(id, "id"), f"{source} · emitted {record.emitted_at} · version {record.version}"
+    )
     for name, value in record.data.items():
         _field(page, id, name, value, facts.kinds.get(name))
     for name, related in record.expanded.items():
         _related(page, name, related)
 
 
-def _field(page: Sheet, id: str, name: str, value: Any, kind: Kind | None) -> None:
-    label, binary = Span(f"{name}: ", "quiet"), describe(value, kind)
+def _field(page: Printer, id: str, name: str, value: Any, kind: Kind | None) -> None:
+    label, binary = StyledText(f"{name}: ", "quiet"), describe(value, kind)
     if binary is not None:
         page.line(label, binary_words(binary))
         if binary.blob_id is not None:
@@ -97,19 +105,19 @@ def _field(page: Sheet, id: str, name: str, value: Any, kind: Kind | None) -> No
         page.line(label, quote(text) if isinstance(value, str) else text, hang=2)
         return
     served, was_cut = cut(text, DOCUMENT_CHARS)
-    shown = f"{len(served):,} of " if was_cut else ""
-    page.line(label, f"{shown}{len(text):,} chars")
+    served_text = f"{len(served):,} of " if was_cut else ""
+    page.line(label, f"{served_text}{len(text):,} chars")
     page.passage(pieces_of(served, 0, ()))
     if was_cut:
         page.command("read on", next_command("window", id, name, offset=len(served)))
 
 
-def _related(page: Sheet, name: str, related: Any) -> None:
+def _related(page: Printer, name: str, related: Any) -> None:
     if not isinstance(related, dict):
-        page.line(Span(f"{name}: ", "quiet"), "none")
+        page.line(StyledText(f"{name}: ", "quiet"), "none")
         return
     rows = related["data"] if related.get("object") == "list" else [related]
     more = ", more exist" if related.get("has_more") else ""
-    page.line(Span(f"{name}: ", "quiet"), f"{len(rows)} records{more}")
+    page.line(StyledText(f"{name}: ", "quiet"), f"{len(rows)} records{more}")
     for row in rows:
         page.command("whole record", next_command("fetch", spelled_id(record_of(row).id)), 2)

@@ -14,11 +14,11 @@ _EXAMPLE = 'such as status=open, sent_at>=2026-01-01 or \'{"size": {"gte": 10, "
 
 def filters_of(texts: Sequence[str]) -> dict[str, Any]:
     """Return all comparisons together; what contradicts another is refused."""
-    found: dict[str, Any] = {}
+    filters: dict[str, Any] = {}
     for text in texts:
         for field, wanted in _parse(text).items():
-            _add(found, field, wanted)
-    return found
+            _add(filters, field, wanted)
+    return filters
 
 
 def _parse(text: str) -> dict[str, Any]:
@@ -52,12 +52,16 @@ def _is_scalar(value: Any) -> bool:
     return isinstance(value, str | int | float)
 
 
-def _add(found: dict[str, Any], field: str, wanted: Any) -> None:
-    held = found.get(field)
-    if held is None:
-        found[field] = wanted
-    elif isinstance(held, dict) and isinstance(wanted, dict) and not held.keys() & wanted.keys():
-        found[field] = {**held, **wanted}
+def _add(filters: dict[str, Any], field: str, wanted: Any) -> None:
+    earlier = filters.get(field)
+    if earlier is None:
+        filters[field] = wanted
+    elif (
+        isinstance(earlier, dict)
+        and isinstance(wanted, dict)
+        and not earlier.keys() & wanted.keys()
+    ):
+        filters[field] = {**earlier, **wanted}
     else:
         raise _refuse(f"two filters on {field!r} contradict each other; give one")
 

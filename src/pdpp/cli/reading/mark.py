@@ -8,25 +8,25 @@ from pdpp.evidence.fence import PREFIX, fence
 from pdpp.evidence.mark import CLOSE, OPEN
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """A stretch of text that matched, or did not."""
 
     text: str
     matched: bool = False
 
 
-def pieces_of(text: str, start: int, matches: Sequence[Span]) -> list[Piece]:
+def pieces_of(text: str, start: int, matches: Sequence[Span]) -> list[TextPiece]:
     """Return a text that begins at ``start`` of its field, cut at the edges of the matches."""
     pieces, at = [], 0
     for first, last in sorted(matches):
         low, high = max(at, first - start), min(len(text), last - start)
         if low < high:
-            pieces += [Piece(text[at:low]), Piece(text[low:high], True)]
+            pieces += [TextPiece(text[at:low]), TextPiece(text[low:high], True)]
             at = high
-    return [piece for piece in (*pieces, Piece(text[at:])) if piece.text]
+    return [piece for piece in (*pieces, TextPiece(text[at:])) if piece.text]
 
 
-def excerpt_pieces(part: Excerpt) -> list[Piece]:
+def excerpt_pieces(part: Excerpt) -> list[TextPiece]:
     """Return a preview without its marks, cut where they were; as it stands where they are odd."""
     pieces, at, place = [], 0, part.start_chars
     for first, last in part.matches:
@@ -37,22 +37,22 @@ def excerpt_pieces(part: Excerpt) -> list[Piece]:
             part.preview_text[opening:inside] != OPEN
             or part.preview_text[closing : closing + len(CLOSE)] != CLOSE
         ):
-            return [Piece(part.preview_text)]
+            return [TextPiece(part.preview_text)]
         pieces += [
-            Piece(part.preview_text[at:opening]),
-            Piece(part.preview_text[inside:closing], True),
+            TextPiece(part.preview_text[at:opening]),
+            TextPiece(part.preview_text[inside:closing], True),
         ]
         at, place = closing + len(CLOSE), last
-    return [piece for piece in (*pieces, Piece(part.preview_text[at:])) if piece.text]
+    return [piece for piece in (*pieces, TextPiece(part.preview_text[at:])) if piece.text]
 
 
-def lines_of(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
+def lines_of(pieces: Sequence[TextPiece]) -> Iterator[list[TextPiece]]:
     """Yield the pieces line by line, with every hidden character spelled out as in a fence."""
-    line: list[Piece] = []
+    line: list[TextPiece] = []
     for piece in pieces:
         first, *others = (part.removeprefix(PREFIX) for part in fence(piece.text).split("\n")[1:-1])
-        line.append(Piece(first, piece.matched))
+        line.append(TextPiece(first, piece.matched))
         for other in others:
             yield line
-            line = [Piece(other, piece.matched)]
+            line = [TextPiece(other, piece.matched)]
     yield line

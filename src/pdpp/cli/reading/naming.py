@@ -27,7 +27,7 @@ class Parts(NamedTuple):
     record: str | None
 
 
-class Piece(NamedTuple):
+class FieldPiece(NamedTuple):
     """A field of a record, and which piece of it where the name says so."""
 
     handle: Handle
@@ -56,7 +56,7 @@ def record_of(id: str | None, parts: Parts) -> Handle:
     return handle
 
 
-def piece_of(id: str | None, field: str | None, parts: Parts) -> Piece:
+def piece_of(id: str | None, field: str | None, parts: Parts) -> FieldPiece:
     """Return the field that a person names; a field-window URI brings it along."""
     if id is not None and field is None and parts.record is not None:
         id, field = None, id
@@ -65,10 +65,12 @@ def piece_of(id: str | None, field: str | None, parts: Parts) -> Piece:
         if field not in (None, window.field):
             raise usage(f"FIELD is {field!r} and the URI names {window.field!r}")
         handle = _strictly(complete_handle, window.handle, parts.connection)
-        return Piece(handle, window.field, window.offset_chars, window.limit_chars, window.query)
+        return FieldPiece(
+            handle, window.field, window.offset_chars, window.limit_chars, window.query
+        )
     if field is None:
         raise usage("Which field? Give it after the ID; pdpp read schema STREAM lists them")
-    return Piece(record_of(id, parts), field)
+    return FieldPiece(record_of(id, parts), field)
 
 
 def _strictly(parse: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:

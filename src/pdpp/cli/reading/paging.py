@@ -1,15 +1,15 @@
-"""Paging: one page or all of them, on a sheet or as lines of JSON."""
+"""Paging: one page or all of them, for a person or as lines of JSON."""
 
 import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from pdpp.cli.pace import Pace
 from pdpp.cli.progress import Progress
+from pdpp.cli.progress_bar import ProgressBar
 from pdpp.cli.reading import raw
 from pdpp.cli.reading.hint import same_command
-from pdpp.cli.reading.sheet import Sheet, Span
+from pdpp.cli.reading.printer import Printer, StyledText
 from pdpp.client.listing import Listing
 from pdpp.client.result import Page
 
@@ -27,19 +27,19 @@ def pages_of(
     if sys.stdout.isatty() or not sys.stderr.isatty():
         yield from listing.pages()
         return
-    pace, known, done = Pace(time.monotonic()), total(), 0
+    bar, known, done = ProgressBar(time.monotonic()), total(), 0
     with Progress("Records:") as progress:
         for page in listing.pages():
             yield page
             done += len(page.items)
-            _tell(progress, pace, done, known or page.count)
+            _tell(progress, bar, done, known or page.count)
 
 
-def _tell(progress: Progress, pace: Pace, done: int, total: int | None) -> None:
+def _tell(progress: Progress, bar: ProgressBar, done: int, total: int | None) -> None:
     if total is None:
         progress.tell(done)
     else:
-        progress.say(lambda: pace.line(time.monotonic(), done, done, total))
+        progress.say(lambda: bar.line(time.monotonic(), done, done, total))
 
 
 def write_lines(pages: Iterator[Page[T]]) -> None:
@@ -49,25 +49,25 @@ def write_lines(pages: Iterator[Page[T]]) -> None:
             raw.one_line(item)
 
 
-def write_cards(
-    sheet: Sheet, pages: Iterator[Page[T]], card: Callable[[Sheet, int, T], None]
+def write_items(
+    printer: Printer, pages: Iterator[Page[T]], write_item: Callable[[Printer, int, T], None]
 ) -> tuple[int, Page[T]]:
     """Write the items of some pages one below the other; return how many, and the last page."""
-    shown = 0
+    count = 0
     for page in pages:
         for item in page.items:
-            shown += 1
-            card(sheet, shown, item)
-    return shown, page
+            count += 1
+            write_item(printer, count, item)
+    return count, page
 
 
-def write_end(sheet: Sheet, page: Page[T], told: str) -> None:
+def write_end(printer: Printer, page: Page[T], total: str) -> None:
     """Write what there is in all, what the server warns of, and how to go on."""
-    sheet.line(Span(told, "quiet"))
+    printer.line(StyledText(total, "quiet"))
     for notice in page.warnings:
-        sheet.line(f"note: {notice.message}")
+        printer.line(f"note: {notice.message}")
     if page.has_more and page.next_cursor is not None:
-        sheet.command("next", same_command(cursor=page.next_cursor))
+        printer.command("next", same_command(cursor=page.next_cursor))
     if page.next_changes_since is not None:
         since = same_command(changes_since=page.next_changes_since, cursor=None)
-        sheet.command("later", since)
+        printer.command("later", since)

@@ -102,19 +102,19 @@ def _origin(text: str) -> str:
 
 
 def _chosen(provider: str | None, cache_root: str | None) -> str:
-    told = provider or os.environ.get("PDPP_PROVIDER_URL")
-    if told:
-        return _origin(told)
-    held = Cache(cache_folder(cache_root, os.environ, None)).providers()
-    if not held:
+    named = provider or os.environ.get("PDPP_PROVIDER_URL")
+    if named:
+        return _origin(named)
+    credentials = Cache(cache_folder(cache_root, os.environ, None)).providers()
+    if not credentials:
         raise CredentialError("not connected to any server; run: pdpp connect URL")
-    if len(held) > 1:
-        names = ", ".join(credential.provider_url for credential in held)
+    if len(credentials) > 1:
+        names = ", ".join(credential.provider_url for credential in credentials)
         raise click.UsageError(
             f"Several servers are connected; choose with --provider: {names}",
             click.get_current_context(),
         )
-    return held[0].provider_url
+    return credentials[0].provider_url
 
 
 def _uncredited(problem: CredentialError) -> Refused:

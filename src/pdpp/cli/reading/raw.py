@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from pdpp.client.session import Answer
+from pdpp.client.session import RawAnswer
 from pdpp.evidence.fence import HIDDEN
 from pdpp.evidence.text import json_text
 
 
-def verbatim(answer: Answer) -> None:
+def verbatim(answer: RawAnswer) -> None:
     """Write an answer as it was sent; on a terminal with what cannot be seen escaped."""
     if not sys.stdout.isatty():
         click.echo(answer.text.rstrip())
@@ -33,4 +33,4 @@ def one_line(item: Mapping[str, Any]) -> None:
 
 def _escaped(text: str) -> str:
     """Return JSON that means the same and in which every character can be seen."""
-    return HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], text)

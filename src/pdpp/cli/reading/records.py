@@ -5,18 +5,18 @@ from typing import Any
 import click
 
 from pdpp.cli.options import REMOTE_CODES, examples
-from pdpp.cli.reading import choice, raw
+from pdpp.cli.reading import raw, read_options
 from pdpp.cli.reading.filters import filters_of
 from pdpp.cli.reading.hint import next_command, spelled_id
 from pdpp.cli.reading.naming import stream_of, usage
-from pdpp.cli.reading.paging import MOST_A_PAGE, pages_of, write_cards, write_end, write_lines
+from pdpp.cli.reading.paging import MOST_A_PAGE, pages_of, write_end, write_items, write_lines
+from pdpp.cli.reading.printer import Printer, StyledText, make_printer
 from pdpp.cli.reading.provider import connected, sourced
-from pdpp.cli.reading.sheet import Sheet, Span, sheet
 from pdpp.cli.reading.value import facts_in, fields_of, title_of
 from pdpp.client.client import Client
 from pdpp.client.envelope import page_of, record_of
 from pdpp.client.listing import Listing
-from pdpp.client.request import Request
+from pdpp.client.request import ReadRequest
 from pdpp.client.request import records as asked_records
 from pdpp.client.result import Page, Record
 from pdpp.evidence.fence import quote
@@ -44,9 +44,13 @@ _INDENT = 3
 @click.option(
     "--changes-since", metavar="BOOKMARK", help="What changed since then, or since beginning."
 )
-@choice.together(choice.connection, choice.filters, choice.fields, choice.view)
-@choice.together(choice.expand, choice.expand_limit, choice.limit, choice.cursor)
-@choice.together(choice.every, choice.as_json, choice.as_lines)
+@read_options.together(
+    read_options.connection, read_options.filters, read_options.fields, read_options.view
+)
+@read_options.together(
+    read_options.expand, read_options.expand_limit, read_options.limit, read_options.cursor
+)
+@read_options.together(read_options.every, read_options.as_json, read_options.as_lines)
 @sourced
 def records(
     stream: str,
@@ -58,7 +62,7 @@ def records(
     **chosen: Any,
 ) -> None:
     """Show records of STREAM, newest first unless asked otherwise."""
-    choice.one_form(as_json=as_json, as_lines=as_lines, every=every)
+    read_options.one_form(as_json=as_json, as_lines=as_lines, every=every)
     asked = _request(stream_of(stream), every, chosen)
     with connected(provider, cache_root) as client:
         if as_json:
@@ -69,10 +73,10 @@ def records(
         if as_lines:
             write_lines(pages)
         else:
-            _show(client, sheet(), pages, asked)
+            _show(client, make_printer(), pages, asked)
 
 
-def _request(stream: str, every: bool, chosen: dict[str, Any]) -> Request:
+def _request(stream: str, every: bool, chosen: dict[str, Any]) -> ReadRequest:
     """Return the read that the options ask for."""
     if chosen["fields"] and chosen["view"]:
         raise usage("Choose --fields or --view")
@@ -82,9 +86,9 @@ def _request(stream: str, every: bool, chosen: dict[str, Any]) -> Request:
         {
             "connection_id": chosen["connection"],
             "filter": filters_of(chosen["filters"]),
-            "fields": choice.names_of(chosen["fields"]),
-            "expand": choice.names_of(chosen["expand"]),
-            "expand_limit": choice.limits_of(chosen["expand_limit"]),
+            "fields": read_options.names_of(chosen["fields"]),
+            "expand": read_options.names_of(chosen["expand"]),
+            "expand_limit": read_options.limits_of(chosen["expand_limit"]),
             "limit": limit,
             "view": chosen["view"],
             "sort": chosen["sort"],
@@ -97,7 +101,7 @@ def _request(stream: str, every: bool, chosen: dict[str, Any]) -> Request:
     return asked if since is None else asked.with_params(changes_since=since)
 
 
-def _count(client: Client, asked: Request) -> int | None:
+def _count(client: Client, asked: ReadRequest) -> int | None:
     """Return how many records there are in all, where that can be asked."""
     if "changes_since" in asked.params:
         return None
@@ -105,23 +109,23 @@ def _count(client: Client, asked: Request) -> int | None:
     return client.ask(counted).parsed(page_of(record_of)).count
 
 
-def _show(client: Client, page: Sheet, pages: Any, asked: Request) -> None:
+def _show(client: Client, page: Printer, pages: Any, asked: ReadRequest) -> None:
     facts = facts_in(client, asked.path[1], asked.params.get("connection_id"))
 
-    def card(page: Sheet, number: int, record: Record) -> None:
-        id = Span(spelled_id(record.id), "id")
+    def card(page: Printer, number: int, record: Record) -> None:
+        id = StyledText(spelled_id(record.id), "id")
         if record.deleted:
             page.line(f"{number}. ", id, f" · deleted at {record.deleted_at}")
             return
-        title = Span(quote(title_of(record, facts)), "title")
+        title = StyledText(quote(title_of(record, facts)), "title")
         page.line(f"{number}. ", id, " · ", title)
         for name, text in fields_of(record, facts).items():
-            page.line(Span(f"{name}: ", "quiet"), text, indent=_INDENT, hang=2)
+            page.line(StyledText(f"{name}: ", "quiet"), text, indent=_INDENT, hang=2)
         for name, related in record.expanded.items():
-            page.line(Span(f"{name}: ", "quiet"), _related(related), indent=_INDENT)
+            page.line(StyledText(f"{name}: ", "quiet"), _related(related), indent=_INDENT)
 
-    shown, last = write_cards(page, pages, card)
-    write_end(page, last, _total(shown, last, asked.path[1]))
+    count, last = write_items(page, pages, card)
+    write_end(page, last, _total(count, last, asked.path[1]))
     if last.items:
         page.command("whole record", next_command("fetch", spelled_id(last.items[-1].id)))
 
@@ -135,7 +139,7 @@ def _related(related: Any) -> str:
     return f"{len(related['data'])} records{more}; see them with fetch"
 
 
-def _total(shown: int, page: Page[Record], stream: str) -> str:
-    counted = "" if page.count is None else f" of {page.count:,}"
+def _total(count: int, page: Page[Record], stream: str) -> str:
+    of_all = "" if page.count is None else f" of {page.count:,}"
     ended = "" if page.has_more else " End of list."
-    return f"{shown:,}{counted} records of {stream}.{ended}"
+    return f"{count:,}{of_all} records of {stream}.{ended}"

@@ -3,14 +3,14 @@
 import click
 
 from pdpp.cli.options import REMOTE_CODES, examples
-from pdpp.cli.reading import choice, raw
+from pdpp.cli.reading import raw, read_options
 from pdpp.cli.reading.filters import filters_of
 from pdpp.cli.reading.hint import next_command, spelled_id
 from pdpp.cli.reading.mark import excerpt_pieces
 from pdpp.cli.reading.naming import stream_of
-from pdpp.cli.reading.paging import MOST_A_PAGE, pages_of, write_cards, write_end, write_lines
+from pdpp.cli.reading.paging import MOST_A_PAGE, pages_of, write_end, write_items, write_lines
+from pdpp.cli.reading.printer import Printer, StyledText, make_printer, quoted
 from pdpp.cli.reading.provider import connected, sourced
-from pdpp.cli.reading.sheet import Sheet, Span, quoted, sheet
 from pdpp.client import request
 from pdpp.client.request import SearchOptions
 from pdpp.client.result import Excerpt, Hit, Page
@@ -38,8 +38,10 @@ _INDENT = 3
     metavar="MODE",
     help="lexical, by words; semantic, by meaning; or hybrid, where the server offers it.",
 )
-@choice.together(choice.connection, choice.filters, choice.limit, choice.cursor)
-@choice.together(choice.every, choice.as_json, choice.as_lines)
+@read_options.together(
+    read_options.connection, read_options.filters, read_options.limit, read_options.cursor
+)
+@read_options.together(read_options.every, read_options.as_json, read_options.as_lines)
 @sourced
 def search(
     words: tuple[str, ...],
@@ -59,7 +61,7 @@ def search(
 
     A phrase in double quotes must stand as it is; word* finds every word that begins so.
     """
-    choice.one_form(as_json=as_json, as_lines=as_lines, every=every)
+    read_options.one_form(as_json=as_json, as_lines=as_lines, every=every)
     query = " ".join(words)
     options: SearchOptions = {
         "streams": [stream_of(name) for name in streams],
@@ -77,29 +79,29 @@ def search(
         if as_lines:
             write_lines(pages)
             return
-        page = sheet()
-        shown, last = write_cards(page, pages, _card)
-        write_end(page, last, _total(shown, last))
+        page = make_printer()
+        count, last = write_items(page, pages, _card)
+        write_end(page, last, _total(count, last))
 
 
-def _card(page: Sheet, number: int, hit: Hit) -> None:
+def _card(page: Printer, number: int, hit: Hit) -> None:
     id = spelled_id(hit.id)
     if hit.excerpts:
         _evidence(page, number, id, hit.excerpts[0])
     else:
         matched = ", ".join(hit.matched_fields)
         where = f" · matched in {matched} only, no passage" if matched else " · no passage"
-        page.line(f"{number}. ", Span(id, "id"), where)
+        page.line(f"{number}. ", StyledText(id, "id"), where)
         page.command("read", next_command("fetch", id), _INDENT)
     source = [hit.connector_key, hit.display_name, hit.stream]
     if hit.event_time is not None:
         source.append(hit.event_time)
-    page.line(Span(quote(hit.title), "title"), f" · {' · '.join(source)}", indent=_INDENT)
+    page.line(StyledText(quote(hit.title), "title"), f" · {' · '.join(source)}", indent=_INDENT)
 
 
-def _evidence(page: Sheet, number: int, id: str, part: Excerpt) -> None:
+def _evidence(page: Printer, number: int, id: str, part: Excerpt) -> None:
     place = f"{part.field_path} {part.start_chars}–{part.end_chars} of {part.total_chars} in "
-    page.line(f"{number}. {place}", Span(id, "id"))
+    page.line(f"{number}. {place}", StyledText(id, "id"))
     page.line(*quoted(part, excerpt_pieces(part), coloured=page.coloured), indent=_INDENT)
     page.command("read", window_command(id, part), _INDENT)
 
@@ -117,12 +119,12 @@ def window_command(id: str, part: Excerpt) -> str:
     )
 
 
-def _total(shown: int, page: Page[Hit]) -> str:
-    hits = counted(shown, "hit")
+def _total(count: int, page: Page[Hit]) -> str:
+    hits = counted(count, "hit")
     if page.count is not None:
-        total = hits if page.count == shown else f"{shown:,} of {page.count:,} hits"
+        total = hits if page.count == count else f"{count:,} of {page.count:,} hits"
         return f"{total}, all matches ranked."
     recall = page.raw.get("meta", {}).get("recall", {})
     if recall.get("complete") is False:
         return f"{hits}; more match than were ranked: the newest of each stream were."
-    return f"{hits}." if shown else "No hits."
+    return f"{hits}." if count else "No hits."

@@ -20,10 +20,10 @@ BRIEF_CHARS = 160
 def facts_in(client: Client, stream: str, connection_id: str | None) -> FieldFacts:
     """Return what the declaration says of a stream's fields; what is not told is not guessed."""
     try:
-        found = client.schema(stream, connection_id=connection_id)
+        schema = client.schema(stream, connection_id=connection_id)
     except PdppError:
         return NO_FACTS
-    return next((facts_of(row.fields) for row in found.streams), NO_FACTS)
+    return next((facts_of(row.fields) for row in schema.streams), NO_FACTS)
 
 
 def title_of(record: Record, facts: FieldFacts) -> str:
@@ -50,8 +50,8 @@ def brief(value: Any, kind: Kind | None, most: int = BRIEF_CHARS) -> str:
         return binary_words(binary)
     text = field_text(value)
     served, was_cut = cut(text, most)
-    shown = quote(served) if isinstance(value, str) else served
-    return f'{shown[:-1]}…" ({len(text):,} chars)' if was_cut and shown else shown
+    text_shown = quote(served) if isinstance(value, str) else served
+    return f'{text_shown[:-1]}…" ({len(text):,} chars)' if was_cut and text_shown else text_shown
 
 
 def fields_of(record: Record, facts: FieldFacts) -> Mapping[str, str]:

@@ -3,12 +3,12 @@
 import click
 
 from pdpp.cli.options import REMOTE_CODES, examples
-from pdpp.cli.reading import choice, raw
+from pdpp.cli.reading import raw, read_options
 from pdpp.cli.reading.hint import next_command, spelled_id
 from pdpp.cli.reading.mark import pieces_of
-from pdpp.cli.reading.naming import Parts, Piece, piece_of, usage
+from pdpp.cli.reading.naming import FieldPiece, Parts, piece_of, usage
+from pdpp.cli.reading.printer import Printer, StyledText, make_printer
 from pdpp.cli.reading.provider import connected, sourced
-from pdpp.cli.reading.sheet import Sheet, Span, sheet
 from pdpp.client import request
 from pdpp.client.client import Client
 from pdpp.client.envelope import window_of
@@ -34,7 +34,13 @@ from pdpp.evidence.budget import DEFAULT_LIMIT, MAX_LIMIT
 @click.option("--before", type=click.IntRange(0), metavar="N", help="With --query: so many before.")
 @click.option("--after", type=click.IntRange(0), metavar="N", help="With --query: so many after.")
 @click.option("--all", "every", is_flag=True, help="Read the field to its end.")
-@choice.together(choice.connection, choice.stream, choice.record, choice.as_json, choice.as_lines)
+@read_options.together(
+    read_options.connection,
+    read_options.stream,
+    read_options.record,
+    read_options.as_json,
+    read_options.as_lines,
+)
 @sourced
 def window(
     id: str | None,
@@ -57,7 +63,7 @@ def window(
 
     ID is connection/stream:record, stream:record with --connection, or a pdpp:// URI.
     """
-    choice.one_form(as_json=as_json, as_lines=as_lines, every=every)
+    read_options.one_form(as_json=as_json, as_lines=as_lines, every=every)
     piece = piece_of(id, field, Parts(connection, stream, record))
     options = _options(piece, offset, limit, query, before, after)
     if every and options.get("query") is not None:
@@ -72,7 +78,7 @@ def window(
 
 
 def _options(
-    piece: Piece,
+    piece: FieldPiece,
     offset: int | None,
     limit: int | None,
     query: str | None,
@@ -89,62 +95,65 @@ def _options(
     }
 
 
-def _one(client: Client, piece: Piece, options: WindowOptions, *, as_lines: bool) -> None:
+def _one(client: Client, piece: FieldPiece, options: WindowOptions, *, as_lines: bool) -> None:
     asked = request.window(piece.handle, piece.field, options)
-    found = client.ask(asked).parsed(window_of)
+    read = client.ask(asked).parsed(window_of)
     if as_lines:
-        raw.one_line(found.raw)
+        raw.one_line(read.raw)
         return
-    page = sheet()
-    _head(page, found)
-    page.passage(pieces_of(found.text, found.start_chars, found.matches))
-    _beside(page, found)
+    page = make_printer()
+    _head(page, read)
+    page.passage(pieces_of(read.text, read.start_chars, read.matches))
+    _beside(page, read)
 
 
-def _all(client: Client, piece: Piece, options: WindowOptions, *, as_lines: bool) -> None:
+def _all(client: Client, piece: FieldPiece, options: WindowOptions, *, as_lines: bool) -> None:
     """Write a field to its end: one text, or each window as a line of JSON."""
     start = options.get("offset_chars") or 0
     limit = options.get("limit_chars") or MAX_LIMIT
-    windows = client.walk(piece.handle, piece.field, offset_chars=start, limit_chars=limit)
+    windows = client.windows(piece.handle, piece.field, offset_chars=start, limit_chars=limit)
     if as_lines:
-        for found in windows:
-            raw.one_line(found.raw)
+        for read in windows:
+            raw.one_line(read.raw)
         return
     text, last = [], None
     for last in windows:
         text.append(last.text)
-    page = sheet()
+    page = make_printer()
     if last is not None:
         _head(page, last._replace(start_chars=start, complete=start == 0))
     page.passage(pieces_of("".join(text), start, ()))
 
 
-def _head(page: Sheet, found: Window) -> None:
-    ended = "whole field" if found.complete else "end reached"
-    state = "more follows" if found.has_more else ended
-    place = f"chars {found.start_chars}–{found.end_chars} of {found.total_chars}, {state}"
-    id = Span(spelled_id(found.id), "id")
-    page.line(id, f" · {found.field_path} · {place} · digest {found.digest}")
-    if found.match_count is not None and found.matches:
-        first, *others = (f"{start}–{end}" for start, end in found.matches)
+def _head(page: Printer, read: Window) -> None:
+    ended = "whole field" if read.complete else "end reached"
+    state = "more follows" if read.has_more else ended
+    place = f"chars {read.start_chars}–{read.end_chars} of {read.total_chars}, {state}"
+    id = StyledText(spelled_id(read.id), "id")
+    page.line(id, f" · {read.field_path} · {place} · digest {read.digest}")
+    if read.match_count is not None and read.matches:
+        first, *others = (f"{start}–{end}" for start, end in read.matches)
         more = f"; others at {', '.join(others)}" if others else ""
-        left = found.match_count - len(found.matches)
-        page.line(f"match 1 of {found.match_count} at {first}{more}{_and_more(left)}")
+        left = read.match_count - len(read.matches)
+        page.line(f"match 1 of {read.match_count} at {first}{more}{_and_more(left)}")
 
 
 def _and_more(left: int) -> str:
     return f" and {left} more" if left else ""
 
 
-def _beside(page: Sheet, found: Window) -> None:
+def _beside(page: Printer, read: Window) -> None:
     """Offer the piece after this one and the piece before it."""
-    id, limit = spelled_id(found.id), max(DEFAULT_LIMIT, found.raw["window"]["limit_chars"])
+    id, limit = (
+        spelled_id(read.id),
+        max(DEFAULT_LIMIT, read.raw["window"]["limit_chars"]),
+    )
     sized = None if limit == DEFAULT_LIMIT else min(limit, MAX_LIMIT)
-    if found.next_offset_chars is not None:
-        following = {"offset": found.next_offset_chars, "limit": sized}
-        page.command("read on", next_command("window", id, found.field_path, **following))
-    if found.start_chars > 0:
-        begin = max(0, found.start_chars - min(limit, MAX_LIMIT))
-        size = found.start_chars - begin
+    if read.next_offset_chars is not None:
+        following = {"offset": read.next_offset_chars, "limit": sized}
+        page.command("read on", next_command("window", id, read.field_path, **following))
+    if read.start_chars > 0:
+        begin = max(0, read.start_chars - min(limit, MAX_LIMIT))
+        size = read.start_chars - begin
         earlier = {"offset": begin, "limit": None if size == DEFAULT_LIMIT else size}
-        page.command("before", next_command("window", id, found.field_path, **earlier))
+        page.command("before", next_command("window", id, read.field_path, **earlier))

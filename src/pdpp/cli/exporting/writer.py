@@ -1,4 +1,4 @@
-"""Shelves: where the files of an export go, gathered apart until each is whole."""
+"""The export writer: each file grows under a temporary name until it is complete."""
 
 import hashlib
 import os
@@ -16,8 +16,8 @@ _LONGEST = 100
 _CHUNK = 1 << 20
 
 
-class Shelf:
-    """A folder of files, or one file, with the manifest of what is whole there."""
+class ExportWriter:
+    """Writes an export into a folder or one file, with a manifest of what is complete."""
 
     def __init__(self, root: Path, *, single: bool) -> None:
         self._root = root
@@ -28,18 +28,18 @@ class Shelf:
 
     def begin(self, fresh: Manifest) -> Manifest:
         """Return the manifest to go on with: an unfinished one of the same export, or a new one."""
-        held = read_manifest(self.manifest_path)
-        if held is None and not self.single:
+        earlier = read_manifest(self.manifest_path)
+        if earlier is None and not self.single:
             self._make_folder()
-        if held is not None and not held.complete:
-            if held.asked != fresh.asked or held.scope != fresh.scope:
+        if earlier is not None and not earlier.complete:
+            if earlier.asked != fresh.asked or earlier.scope != fresh.scope:
                 raise Conflict(
                     f"{self._root} holds another export that is not finished; finish it with the "
                     "same command, or choose another place."
                 )
-            return held
-        if held is not None:
-            fresh.replaced = [entry.path for entry in held.files]
+            return earlier
+        if earlier is not None:
+            fresh.replaced = [entry.path for entry in earlier.files]
         return fresh
 
     def _make_folder(self) -> None:
@@ -53,11 +53,11 @@ class Shelf:
 
     def finish(self, manifest: Manifest) -> None:
         """Write down that the export is whole, and take away what an earlier one left."""
-        kept = {entry.path for entry in manifest.files}
+        current = {entry.path for entry in manifest.files}
         manifest.complete, manifest.begun = True, None
         self.save(manifest)
         for path in manifest.replaced:
-            if path not in kept:
+            if path not in current:
                 self.path(path).unlink(missing_ok=True)
 
     def path(self, name: str) -> Path:
@@ -76,16 +76,16 @@ class Shelf:
         return name
 
     @contextmanager
-    def gathering(self, name: str, size: int) -> "Iterator[Gathering]":
+    def partial_file(self, name: str, size: int) -> "Iterator[PartialFile]":
         """Open the unfinished file of a name, with so much of it as is good."""
         path = self.path(name)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
         with os.fdopen(os.open(part_of(path), flags, 0o600), "r+b") as target:
-            yield Gathering(target, path, size)
+            yield PartialFile(target, path, size)
 
 
-class Gathering:
+class PartialFile:
     """A file that grows, and its checksum with it."""
 
     def __init__(self, target: BinaryIO, path: Path, size: int) -> None:
@@ -119,7 +119,7 @@ class Gathering:
         """See that what was written can be gone on from."""
         self._target.flush()
 
-    def settle(self) -> str:
+    def finish_file(self) -> str:
         """Give the file its name, and return its checksum."""
         self._target.flush()
         os.fsync(self._target.fileno())

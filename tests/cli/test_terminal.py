@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.cli.shell import DEADLINE_SECONDS, command, environment
 
-from pdpp.cli.screen import columns
+from pdpp.cli.terminal import columns
 
 
 @pytest.mark.parametrize(("told", "wide"), [("33", 33), ("0", 80), ("", 80), ("many", 80)])

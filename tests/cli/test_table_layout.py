@@ -5,18 +5,26 @@ from collections.abc import Sequence
 import pytest
 from rich.cells import cell_len
 
-from pdpp.cli.grid import grid, shared
-from pdpp.cli.screen import Span
+from pdpp.cli.table_layout import lay_out, shared
+from pdpp.cli.terminal import StyledText
 
-HEADINGS = [Span("stream", "quiet"), Span("records", "quiet"), Span("account", "quiet")]
+HEADINGS = [
+    StyledText("stream", "quiet"),
+    StyledText("records", "quiet"),
+    StyledText("account", "quiet"),
+]
 ROWS = [
-    [Span("transactions", "title"), Span("539"), Span("Banco Azul of the old town")],
-    [Span("notes", "title"), Span(""), Span("青鷺 notebook")],
+    [
+        StyledText("transactions", "title"),
+        StyledText("539"),
+        StyledText("Banco Azul of the old town"),
+    ],
+    [StyledText("notes", "title"), StyledText(""), StyledText("青鷺 notebook")],
 ]
 
 
 def lines(width: int) -> list[str]:
-    return ["".join(span.text for span in line) for line in grid([HEADINGS, *ROWS], width)]
+    return ["".join(span.text for span in line) for line in lay_out([HEADINGS, *ROWS], width)]
 
 
 def test_columns_stand_below_their_headings() -> None:
@@ -54,10 +62,14 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
 
 def test_words_stay_whole_as_long_as_another_column_can_be_folded() -> None:
     rows = [
-        [Span("WHEN"), Span("READ"), Span("FROM")],
-        [Span("2026-11-15T10:45:08Z"), Span("looked at what there is"), Span("Home mail")],
+        [StyledText("WHEN"), StyledText("READ"), StyledText("FROM")],
+        [
+            StyledText("2026-11-15T10:45:08Z"),
+            StyledText("looked at what there is"),
+            StyledText("Home mail"),
+        ],
     ]
-    shown = ["".join(span.text for span in line) for line in grid(rows, 44)]
+    shown = ["".join(span.text for span in line) for line in lay_out(rows, 44)]
     assert shown == [
         "WHEN                  READ         FROM",
         "2026-11-15T10:45:08Z  looked at    Home mail",
@@ -67,8 +79,11 @@ def test_words_stay_whole_as_long_as_another_column_can_be_folded() -> None:
 
 
 def test_only_a_very_long_word_is_broken() -> None:
-    rows = [[Span("KEY"), Span("VALUE")], [Span("a"), Span("0123456789" * 4)]]
-    shown = ["".join(span.text for span in line) for line in grid(rows, 25)]
+    rows = [
+        [StyledText("KEY"), StyledText("VALUE")],
+        [StyledText("a"), StyledText("0123456789" * 4)],
+    ]
+    shown = ["".join(span.text for span in line) for line in lay_out(rows, 25)]
     assert shown == ["KEY  VALUE", "a    " + "0123456789" * 2, "     " + "0123456789" * 2]
 
 

@@ -1,4 +1,4 @@
-"""The stage: a server with the demo data that is gone when the walk is over."""
+"""The demo's server: it holds the demo data and is deleted when the demo ends."""
 
 import signal
 import socket
@@ -42,23 +42,23 @@ SELECTIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Approval:
-    """What the owner approved for the agent of the walk, and the token that came of it."""
+class DemoGrant:
+    """The grant that the owner approved for the demo's agent, and its token."""
 
     grant: Grant
     token: str
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class DemoServer:
     """A running server over the demo data, with a token that opens all of it."""
 
     url: str
     store: SqliteStore
     token: str
 
-    def approve(self) -> Approval:
-        """Let the agent of the walk read a little."""
+    def approve(self) -> DemoGrant:
+        """Give the demo's agent a narrow grant."""
         catalogue = self.store.catalogue()
         allowances = [
             allowance for selection in SELECTIONS for allowance in resolve(selection, catalogue)
@@ -67,7 +67,7 @@ class Stage:
             tuple(allowances), client_id=CLIENT, purpose=PURPOSE, now=instant.now()
         )
         self.store.add_grant(grant, [token])
-        return Approval(grant, secret)
+        return DemoGrant(grant, secret)
 
     def catalogue(self) -> Catalogue:
         """Return what the store holds."""
@@ -79,7 +79,7 @@ class Stage:
 
 
 @contextmanager
-def staged() -> Iterator[Stage]:
+def running_demo_server() -> Iterator[DemoServer]:
     """Serve the demo on a free port until the block ends, and leave nothing behind."""
     with (
         TemporaryDirectory(prefix="pdpp-demo-") as folder,
@@ -91,7 +91,7 @@ def staged() -> Iterator[Stage]:
         try:
             tokens = seed(store, settings)
             with _serving(uvicorn.Server(configure(make_app(store, settings))), listener):
-                yield Stage(url, store, tokens.client)
+                yield DemoServer(url, store, tokens.client)
         finally:
             store.close()
 

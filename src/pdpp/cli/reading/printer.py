@@ -1,7 +1,7 @@
-"""Sheets: what a command shows a person, as lines, tables and passages on whatever there is.
+"""Printers: lines, tables and passages for a person, on a terminal or in a file.
 
-Every text goes through the sheet, and the sheet makes each hidden character visible: nothing that
-a record holds reaches a terminal as a command to it.
+Every text goes through a printer, which makes each hidden character visible: nothing in a record
+reaches a terminal as a control sequence.
 """
 
 from collections.abc import Sequence
@@ -10,39 +10,39 @@ from typing import Protocol
 import click
 
 from pdpp.cli.output import table
-from pdpp.cli.reading.mark import Piece
-from pdpp.cli.screen import Span as Span
-from pdpp.cli.screen import is_terminal
+from pdpp.cli.reading.mark import TextPiece
+from pdpp.cli.terminal import StyledText as StyledText
+from pdpp.cli.terminal import is_terminal
 from pdpp.client.result import Excerpt
 from pdpp.evidence.fence import fence, quote, visible
 
-Cell = Span | str
+Cell = StyledText | str
 
 
-class Sheet(Protocol):
+class Printer(Protocol):
     """Where a command writes what a person reads."""
 
     coloured: bool
 
     def line(self, *spans: Cell, indent: int = 0, hang: int = 0) -> None:
-        """Write a line, folded where it is too long; what is folded hangs in a little more."""
+        """Write a line, wrapped where it is too long; wrapped lines are indented by ``hang``."""
         ...
 
     def command(self, what: str, command: str, indent: int = 0) -> None:
-        """Write a command to copy, never folded."""
+        """Write a command to copy, never wrapped."""
         ...
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
         """Write rows in columns."""
         ...
 
-    def passage(self, pieces: Sequence[Piece]) -> None:
+    def passage(self, pieces: Sequence[TextPiece]) -> None:
         """Write a text of a record as a block whose every line shows that it is one."""
         ...
 
 
-class PlainSheet:
-    """Plain text for a file or another program: nothing folded, nothing coloured."""
+class PlainPrinter:
+    """Plain text for a file or another program: nothing wrapped, nothing coloured."""
 
     coloured = False
 
@@ -60,7 +60,7 @@ class PlainSheet:
         for line in table([[heading.upper() for heading in headings], *cells]):
             click.echo(line)
 
-    def passage(self, pieces: Sequence[Piece]) -> None:
+    def passage(self, pieces: Sequence[TextPiece]) -> None:
         """Write the text between fences."""
         click.echo(fence("".join(piece.text for piece in pieces)))
 
@@ -70,18 +70,18 @@ def text_of(cell: Cell) -> str:
     return visible(cell if isinstance(cell, str) else cell.text, lines=False)
 
 
-def sheet() -> Sheet:
-    """Return the sheet for where the output goes; only a terminal gets the renderer."""
+def make_printer() -> Printer:
+    """Return the printer for a terminal, or for a file or pipe."""
     if not is_terminal():
-        return PlainSheet()
-    from pdpp.cli.reading.terminal import TerminalSheet
+        return PlainPrinter()
+    from pdpp.cli.reading.terminal_printer import TerminalPrinter
 
-    return TerminalSheet()
+    return TerminalPrinter()
 
 
-def quoted(part: Excerpt, pieces: Sequence[Piece], *, coloured: bool) -> list[Span]:
+def quoted(part: Excerpt, pieces: Sequence[TextPiece], *, coloured: bool) -> list[StyledText]:
     """Return a preview as one quoted line, its matches coloured, else in the server's marks."""
     if not coloured:
-        return [Span(quote(part.preview_text))]
-    inside = [Span(quote(p.text)[1:-1], "mark" if p.matched else "") for p in pieces]
-    return [Span('"'), *inside, Span('"')]
+        return [StyledText(quote(part.preview_text))]
+    inside = [StyledText(quote(p.text)[1:-1], "mark" if p.matched else "") for p in pieces]
+    return [StyledText('"'), *inside, StyledText('"')]

@@ -13,7 +13,7 @@ _SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ToolAnswer:
     """An answer in the two halves of which hosts show a model one or the other."""
 
     text: str
@@ -25,7 +25,7 @@ class Seen:
         return json.dumps(self.structured, ensure_ascii=False, separators=(",", ":"))
 
 
-class Agent:
+class DemoAgent:
     """Speaks to ``/mcp`` with one token, as any client does."""
 
     def __init__(self, url: str, token: str) -> None:
@@ -39,18 +39,18 @@ class Agent:
         opening = {"protocolVersion": _VERSION, "capabilities": {}, "clientInfo": about}
         return self._ask("initialize", opening)
 
-    def tools(self) -> Seen:
+    def tools(self) -> ToolAnswer:
         """Return the tools: their names, and what a model carries of them."""
         listed = self._ask("tools/list", {})
-        return Seen("\n".join(tool["name"] for tool in listed["tools"]), listed)
+        return ToolAnswer("\n".join(tool["name"] for tool in listed["tools"]), listed)
 
-    def call(self, tool: str, arguments: Mapping[str, Any]) -> Seen:
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolAnswer:
         """Call a tool; a refusal is an answer too."""
         result = self._ask("tools/call", {"name": tool, "arguments": arguments})
         if "content" not in result:
-            return Seen(f"{result['error']['code']}: {result['error']['message']}", result)
+            return ToolAnswer(f"{result['error']['code']}: {result['error']['message']}", result)
         text = "\n".join(block["text"] for block in result["content"])
-        return Seen(text, result["structuredContent"])
+        return ToolAnswer(text, result["structuredContent"])
 
     def _ask(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """Send one message; return its result, or the whole answer of one who is turned away."""
@@ -68,8 +68,8 @@ class Agent:
         }
         self._connection.request("POST", "/mcp", json.dumps(message), headers)
         answer: dict[str, Any] = json.loads(self._connection.getresponse().read())
-        found: dict[str, Any] = answer.get("result", answer)
-        return found
+        result: dict[str, Any] = answer.get("result", answer)
+        return result
 
     def close(self) -> None:
         """Hang up."""

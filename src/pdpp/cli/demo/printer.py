@@ -1,4 +1,4 @@
-"""Tellers: the scenes as lines of text, in colour where there is a terminal to show it."""
+"""Print the steps of the demo as text, in colour on a terminal."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import click
 
-from pdpp.cli.walk.scene import AGENT, Scene
+from pdpp.cli.demo.step import AGENT, DemoStep
 from pdpp.evidence.fence import visible
 
 if TYPE_CHECKING:
@@ -21,25 +21,25 @@ _LAST = "Try it with your own agent: pdpp serve --demo"
 _HALVES = ("content", "structuredContent")
 
 
-class Teller(Protocol):
-    """Tells scenes and, at the end, what they cost."""
+class StepPrinter(Protocol):
+    """Prints steps and, at the end, what they cost."""
 
-    def scene(self, number: int, scene: Scene) -> None: ...
+    def step(self, number: int, step: DemoStep) -> None: ...
 
-    def total(self, scenes: Sequence[Scene]) -> None: ...
+    def total(self, steps: Sequence[DemoStep]) -> None: ...
 
 
-def asked(scene: Scene) -> str:
+def asked(step: DemoStep) -> str:
     """Return a call as a model writes it."""
-    given = "" if not scene.arguments else " " + json.dumps(scene.arguments, ensure_ascii=False)
-    return f"{scene.tool}{given}"
+    given = "" if not step.arguments else " " + json.dumps(step.arguments, ensure_ascii=False)
+    return f"{step.tool}{given}"
 
 
-def halves(scene: Scene, *, whole: bool) -> Iterator[tuple[str, str]]:
+def halves(step: DemoStep, *, whole: bool) -> Iterator[tuple[str, str]]:
     """Yield each half of an answer under a heading with its cost; long ones are cut."""
-    if scene.seen is None:
+    if step.seen is None:
         return
-    texts = (scene.seen.text, scene.seen.spelled)
+    texts = (step.seen.text, step.seen.spelled)
     for name, text, cut in zip(_HALVES, texts, (_first_lines, _first_chars), strict=True):
         yield f"{name} · {len(text):,} characters", visible(text if whole else cut(text))
 
@@ -57,39 +57,39 @@ def _first_chars(text: str) -> str:
     return f"{text[:_STRUCTURED_CHARS]}\n… and {len(text) - _STRUCTURED_CHARS:,} more characters"
 
 
-def costs(scenes: Sequence[Scene]) -> list[tuple[str, str, str]]:
+def costs(steps: Sequence[DemoStep]) -> list[tuple[str, str, str]]:
     """Return what each call and all together cost a model, in the one half or the other."""
     calls = [
-        (asked(scene), len(scene.seen.text), len(scene.seen.spelled))
-        for scene in scenes
-        if scene.seen is not None and scene.who == AGENT
+        (asked(step), len(step.seen.text), len(step.seen.spelled))
+        for step in steps
+        if step.seen is not None and step.who == AGENT
     ]
     total = ("together", sum(text for _, text, _ in calls), sum(other for *_, other in calls))
     return [(name, f"{text:,}", f"{other:,}") for name, text, other in [*calls, total]]
 
 
-class PlainTeller:
+class PlainStepPrinter:
     """Writes text without colour, as wide as it may be."""
 
     def __init__(self, width: int, *, whole: bool) -> None:
         self._width = max(24, width)
         self._whole = whole
 
-    def scene(self, number: int, scene: Scene) -> None:
-        """Write one scene."""
-        title = f"{number}. {scene.title}"
+    def step(self, number: int, step: DemoStep) -> None:
+        """Write one step."""
+        title = f"{number}. {step.title}"
         self._paragraph(title)
         click.echo("=" * min(self._width, len(title)))
-        self._paragraph(scene.before)
-        for line in scene.facts:
+        self._paragraph(step.before)
+        for line in step.facts:
             self._quoted(line, "  ")
-        if scene.tool:
-            self._quoted(f"{scene.who}> {asked(scene)}", "")
-        for heading, text in halves(scene, whole=self._whole):
+        if step.tool:
+            self._quoted(f"{step.who}> {asked(step)}", "")
+        for heading, text in halves(step, whole=self._whole):
             click.echo(f"  [{heading}]")
             for line in text.split("\n"):
                 self._quoted(line, "  | ")
-        self._paragraph(scene.after)
+        self._paragraph(step.after)
         click.echo()
 
     def _paragraph(self, text: str) -> None:
@@ -106,10 +106,10 @@ class PlainTeller:
         for part in wrapped or [""]:
             click.echo((prefix + part).rstrip())
 
-    def total(self, scenes: Sequence[Scene]) -> None:
-        """Write what the walk cost."""
+    def total(self, steps: Sequence[DemoStep]) -> None:
+        """Write what all steps cost."""
         self._paragraph("What the model was shown, in characters of one half or the other")
-        for name, text, structured in costs(scenes):
+        for name, text, structured in costs(steps):
             room = max(10, self._width - 18)
             cut = name if len(name) <= room else f"{name[: room - 1]}…"
             click.echo(f"{cut.ljust(room)} {text:>8} {structured:>8}")
@@ -117,36 +117,36 @@ class PlainTeller:
         self._paragraph(_LAST)
 
 
-class RichTeller:
+class RichStepPrinter:
     """Writes in colour, with the halves in frames and the matches marked."""
 
     def __init__(self, console: "Console", *, whole: bool) -> None:
         self._console = console
         self._whole = whole
 
-    def scene(self, number: int, scene: Scene) -> None:
-        """Write one scene."""
+    def step(self, number: int, step: DemoStep) -> None:
+        """Write one step."""
         from rich.panel import Panel
         from rich.rule import Rule
         from rich.text import Text
 
         show = self._console.print
-        show(Rule(Text(f"{number}. {scene.title}", style="bold"), align="left", style="cyan"))
-        show(Text(scene.before))
-        for line in scene.facts:
+        show(Rule(Text(f"{number}. {step.title}", style="bold"), align="left", style="cyan"))
+        show(Text(step.before))
+        for line in step.facts:
             show(Text(f"  {line}", style="green"))
-        if scene.tool:
-            show(Text.assemble((f"{scene.who} ▸ ", "bold magenta"), (asked(scene), "magenta")))
-        for place, (heading, text) in enumerate(halves(scene, whole=self._whole)):
+        if step.tool:
+            show(Text.assemble((f"{step.who} ▸ ", "bold magenta"), (asked(step), "magenta")))
+        for place, (heading, text) in enumerate(halves(step, whole=self._whole)):
             body = Text(text, style="dim" if place else "")
             body.highlight_regex(r"<mark>[^<]*</mark>", "bold yellow")
             frame = "dim" if place else "yellow"
             show(Panel(body, title=heading, title_align="left", border_style=frame))
-        show(Text(scene.after, style="italic"))
+        show(Text(step.after, style="italic"))
         show()
 
-    def total(self, scenes: Sequence[Scene]) -> None:
-        """Write what the walk cost."""
+    def total(self, steps: Sequence[DemoStep]) -> None:
+        """Write what all steps cost."""
         from rich.table import Table
         from rich.text import Text
 
@@ -154,7 +154,7 @@ class RichTeller:
         table.add_column("call", overflow="fold")
         for half in _HALVES:
             table.add_column(half, justify="right")
-        *calls, together = [tuple(map(Text, row)) for row in costs(scenes)]
+        *calls, together = [tuple(map(Text, row)) for row in costs(steps)]
         for row in calls:
             table.add_row(*row)
         table.add_section()
@@ -163,14 +163,14 @@ class RichTeller:
         self._console.print(Text(f"\n{_LAST}", style="bold"))
 
 
-def make_teller(*, whole: bool) -> Teller:
-    """Return the teller that fits where the walk is shown."""
+def make_step_printer(*, whole: bool) -> StepPrinter:
+    """Return the printer for a terminal, or for a file."""
     import shutil
 
     if not sys.stdout.isatty():
-        return PlainTeller(shutil.get_terminal_size((WIDEST, 24)).columns, whole=whole)
+        return PlainStepPrinter(shutil.get_terminal_size((WIDEST, 24)).columns, whole=whole)
     from rich.console import Console
 
     console = Console(highlight=False)
     console.width = min(console.width, WIDEST)
-    return RichTeller(console, whole=whole)
+    return RichStepPrinter(console, whole=whole)

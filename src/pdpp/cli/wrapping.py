@@ -1,4 +1,4 @@
-"""Folding: styled text broken into lines that fit, with the widths that a terminal gives it.
+"""Wrapping: styled text broken into lines that fit the width of a terminal.
 
 A whole renderer takes longer to import than a read takes to be answered; of rich only the table
 of character widths is needed here.
@@ -10,23 +10,23 @@ from itertools import pairwise
 
 from rich.cells import cell_len, chop_cells
 
-from pdpp.cli.screen import Span
+from pdpp.cli.terminal import StyledText
 
 _WORD = re.compile(r"\s*\S+\s*")
 _TAB = 4
 
 
-def folded(spans: Sequence[Span], width: int, hang: int = 0) -> Iterator[list[Span]]:
+def wrapped(spans: Sequence[StyledText], width: int, hang: int = 0) -> Iterator[list[StyledText]]:
     """Yield the lines of a text, broken between words, inside one that is too long itself.
 
     Every line but the first hangs in by so many columns.
     """
     text = "".join(span.text for span in spans)
     edges = [0, *breaks(text, width, hang), len(text)]
-    margin = [Span(" " * hang)] if hang else []
+    margin = [StyledText(" " * hang)] if hang else []
     for start, end in pairwise(edges):
-        kept = end if end == len(text) else start + len(text[start:end].rstrip())
-        yield [*(margin if start else []), *_between(spans, start, kept)]
+        stop = end if end == len(text) else start + len(text[start:end].rstrip())
+        yield [*(margin if start else []), *_between(spans, start, stop)]
 
 
 def breaks(text: str, width: int, hang: int = 0) -> Iterator[int]:
@@ -47,17 +47,17 @@ def breaks(text: str, width: int, hang: int = 0) -> Iterator[int]:
         used += cell_len(rest) + len(word[0]) - len(bare)
 
 
-def _between(spans: Sequence[Span], start: int, end: int) -> Iterator[Span]:
+def _between(spans: Sequence[StyledText], start: int, end: int) -> Iterator[StyledText]:
     """Yield what lies between two places of the text that spans make up."""
     at = 0
     for span in spans:
         part = span.text[max(0, start - at) : max(0, end - at)]
         if part:
-            yield Span(part, span.style)
+            yield StyledText(part, span.style)
         at += len(span.text)
 
 
-def untabbed(spans: Sequence[Span]) -> Iterator[Span]:
+def untabbed(spans: Sequence[StyledText]) -> Iterator[StyledText]:
     """Yield spans with each tab as the spaces that reach the next stop."""
     at = 0
     for span in spans:
@@ -65,4 +65,4 @@ def untabbed(spans: Sequence[Span]) -> Iterator[Span]:
         for part in re.split(r"(\t)", span.text):
             parts.append(" " * (_TAB - at % _TAB) if part == "\t" else part)
             at += cell_len(parts[-1])
-        yield Span("".join(parts), span.style)
+        yield StyledText("".join(parts), span.style)

@@ -2,19 +2,19 @@
 
 import pytest
 
-from pdpp.cli.pace import Pace, duration
+from pdpp.cli.progress_bar import ProgressBar, duration
 
 
 def test_a_line_tells_share_rate_and_what_is_left() -> None:
-    line = Pace(100.0).line(110.0, 5_000, 25, 100)
+    line = ProgressBar(100.0).line(110.0, 5_000, 25, 100)
     assert line == "██████░░░░░░░░░░░░░░░░░░  25%  5,000 records  500/s  30 s left"
 
 
 def test_at_first_and_at_the_end_nothing_is_guessed() -> None:
-    assert "left" not in Pace(0.0).line(1.0, 10, 5, 100)
-    assert "left" not in Pace(0.0).line(60.0, 10, 100, 100)
-    assert "left" not in Pace(0.0).line(60.0, 10, 0, 0)
-    assert "100%" in Pace(0.0).line(60.0, 10, 500, 100)
+    assert "left" not in ProgressBar(0.0).line(1.0, 10, 5, 100)
+    assert "left" not in ProgressBar(0.0).line(60.0, 10, 100, 100)
+    assert "left" not in ProgressBar(0.0).line(60.0, 10, 0, 0)
+    assert "100%" in ProgressBar(0.0).line(60.0, 10, 500, 100)
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,14 @@
-"""The journey: an agent finds out about an invoice and a newspaper, and where it may not look."""
+"""The demo's script: what the agent asks about an invoice, and what it may not see."""
 
 import json
 import re
 from collections.abc import Generator, Mapping
 from typing import Any
 
-from pdpp.cli import approval
-from pdpp.cli.walk.agent import Agent, Seen
-from pdpp.cli.walk.scene import Scene
-from pdpp.cli.walk.stage import CLIENT, PURPOSE, Approval, Stage
+from pdpp.cli import grant_text
+from pdpp.cli.demo.agent import DemoAgent, ToolAnswer
+from pdpp.cli.demo.server import CLIENT, PURPOSE, DemoGrant, DemoServer
+from pdpp.cli.demo.step import DemoStep
 from pdpp.demo.story import INVOICE
 from pdpp.model import instant
 
@@ -16,46 +16,46 @@ _CALL = re.compile(r"read: read_record_field (\{.*\})$", re.MULTILINE)
 _PASSAGE = '"see the hallway by Friday"'
 
 
-def journey(stage: Stage) -> Generator[Scene]:
-    """Yield the scenes one by one; each call is made when its scene is asked for."""
-    approved = stage.approve()
-    yield _decision(stage, approved)
-    agent, stranger = Agent(stage.url, approved.token), Agent(stage.url, stage.token)
+def demo_steps(server: DemoServer) -> Generator[DemoStep]:
+    """Yield the steps; the call of a step is made when the step is asked for."""
+    approved = server.approve()
+    yield _decision(server, approved)
+    agent, stranger = DemoAgent(server.url, approved.token), DemoAgent(server.url, server.token)
     try:
         yield _connection(agent)
-        yield _discovery(agent, stage)
-        found = agent.call("search", {"query": INVOICE})
-        yield _evidence(found)
-        yield _letter(agent, found)
-        found = agent.call("search", {"query": _PASSAGE, "streams": ["documents"]})
-        yield _needle(found)
-        yield _window(agent, found)
+        yield _discovery(agent, server)
+        hits = agent.call("search", {"query": INVOICE})
+        yield _evidence(hits)
+        yield _letter(agent, hits)
+        hits = agent.call("search", {"query": _PASSAGE, "streams": ["documents"]})
+        yield _needle(hits)
+        yield _window(agent, hits)
         yield _other_stream(agent)
         yield _other_field(agent)
-        yield _all_accounts(stranger, stage)
-        yield _revocation(agent, stage, approved)
+        yield _all_accounts(stranger, server)
+        yield _revocation(agent, server, approved)
     finally:
         agent.close()
         stranger.close()
 
 
-def _decision(stage: Stage, approved: Approval) -> Scene:
-    catalogue, now = stage.catalogue(), instant.now()
-    _, _, *lines = approval.in_words(approved.grant, catalogue.connections, now)
-    return Scene(
+def _decision(server: DemoServer, approved: DemoGrant) -> DemoStep:
+    catalogue, now = server.catalogue(), instant.now()
+    _, _, *lines = grant_text.in_words(approved.grant, catalogue.connections, now)
+    return DemoStep(
         "The owner decides",
         f"Nora Winter keeps {len(catalogue.connections)} accounts on a server of her own: "
-        f"{stage.records():,} records of mail, chats, notes, payments and photos. An agent, "
+        f"{server.records():,} records of mail, chats, notes, payments and photos. An agent, "
         f"{CLIENT}, asks to read some of them: “{PURPOSE}”. Nora approves this much:",
         facts=tuple(line.removeprefix("  ") for line in lines),
         after="Nothing else exists for this agent, and Nora can take it back at any moment.",
     )
 
 
-def _connection(agent: Agent) -> Scene:
+def _connection(agent: DemoAgent) -> DemoStep:
     agent.open()
     tools = agent.tools()
-    return Scene(
+    return DemoStep(
         "The agent connects",
         "It speaks the Model Context Protocol, and is given tools that can do nothing but read:",
         facts=(", ".join(tools.text.split()),),
@@ -64,7 +64,7 @@ def _connection(agent: Agent) -> Scene:
     )
 
 
-def _discovery(agent: Agent, stage: Stage) -> Scene:
+def _discovery(agent: DemoAgent, server: DemoServer) -> DemoStep:
     seen = agent.call("schema", {})
     streams = [
         stream
@@ -72,18 +72,18 @@ def _discovery(agent: Agent, stage: Stage) -> Scene:
         for stream in connector["streams"]
     ]
     opened = sum(sum(stream["record_counts"].values()) for stream in streams)
-    return Scene(
+    return DemoStep(
         "What is there?",
         "The first rung of the ladder: names and counts, no content.",
         tool="schema",
         seen=seen,
-        after=f"It counts what the grant opens, {opened:,} of {stage.records():,} records: letters "
-        "from before this year are not among them.",
+        after=f"It counts what the grant opens, {opened:,} of {server.records():,} records: "
+        "letters from before this year are not among them.",
     )
 
 
-def _evidence(seen: Seen) -> Scene:
-    return Scene(
+def _evidence(seen: ToolAnswer) -> DemoStep:
+    return DemoStep(
         "“Has the tiler’s invoice 4471 been paid?”",
         "The second rung: a search answers with the passages that matched, not with letters.",
         tool="search",
@@ -94,9 +94,9 @@ def _evidence(seen: Seen) -> Scene:
     )
 
 
-def _letter(agent: Agent, found: Seen) -> Scene:
-    arguments = _next_call(found, 1)
-    return Scene(
+def _letter(agent: DemoAgent, hits: ToolAnswer) -> DemoStep:
+    arguments = _next_call(hits, 1)
+    return DemoStep(
         "What was it for?",
         "The third rung: the agent copies the call that the second hit offered.",
         tool="read_record_field",
@@ -106,8 +106,8 @@ def _letter(agent: Agent, found: Seen) -> Scene:
     )
 
 
-def _needle(seen: Seen) -> Scene:
-    return Scene(
+def _needle(seen: ToolAnswer) -> DemoStep:
+    return DemoStep(
         "“What does the building inspector want to see by Friday?”",
         "The answer is somewhere in a diary that has grown as long as a short novel.",
         tool="search",
@@ -117,8 +117,8 @@ def _needle(seen: Seen) -> Scene:
     )
 
 
-def _window(agent: Agent, found: Seen) -> Scene:
-    offered = _next_call(found, 0)
+def _window(agent: DemoAgent, hits: ToolAnswer) -> DemoStep:
+    offered = _next_call(hits, 0)
     arguments = {
         "id": offered["id"],
         "field_path": offered["field_path"],
@@ -129,7 +129,7 @@ def _window(agent: Agent, found: Seen) -> Scene:
     seen = agent.call("read_record_field", arguments)
     window = seen.structured["window"]
     read = window["end_chars"] - window["start_chars"]
-    return Scene(
+    return DemoStep(
         "A little more around it",
         "A window can be asked for by its words too, and as narrow as one likes.",
         tool="read_record_field",
@@ -140,9 +140,9 @@ def _window(agent: Agent, found: Seen) -> Scene:
     )
 
 
-def _other_stream(agent: Agent) -> Scene:
+def _other_stream(agent: DemoAgent) -> DemoStep:
     arguments = {"stream": "transactions"}
-    return Scene(
+    return DemoStep(
         "Somewhere it may not look",
         "Curious, the agent asks for Nora’s payments.",
         tool="query_records",
@@ -153,9 +153,9 @@ def _other_stream(agent: Agent) -> Scene:
     )
 
 
-def _other_field(agent: Agent) -> Scene:
+def _other_field(agent: DemoAgent) -> DemoStep:
     arguments = {"stream": "messages", "filter": {"labels": "important"}}
-    return Scene(
+    return DemoStep(
         "A field it may not see",
         "The letters have labels, but Nora did not share them. Could a filter tell anyway?",
         tool="query_records",
@@ -166,12 +166,12 @@ def _other_field(agent: Agent) -> Scene:
     )
 
 
-def _all_accounts(stranger: Agent, stage: Stage) -> Scene:
+def _all_accounts(stranger: DemoAgent, server: DemoServer) -> DemoStep:
     seen = stranger.call("search", {"query": INVOICE})
     hits = seen.structured["data"]["data"]
-    connections = stage.catalogue().connections
+    connections = server.catalogue().connections
     names = sorted({connections[hit["connection_id"]].display_name for hit in hits})
-    return Scene(
+    return DemoStep(
         "What the grant hid",
         "Now the first question again, from a client that may read everything.",
         tool="search",
@@ -183,9 +183,9 @@ def _all_accounts(stranger: Agent, stage: Stage) -> Scene:
     )
 
 
-def _revocation(agent: Agent, stage: Stage, approved: Approval) -> Scene:
-    stage.store.revoke_grant(approved.grant.id)
-    return Scene(
+def _revocation(agent: DemoAgent, server: DemoServer, approved: DemoGrant) -> DemoStep:
+    server.store.revoke_grant(approved.grant.id)
+    return DemoStep(
         "Taken back",
         "The kitchen is finished. Nora revokes the approval, and the agent asks once more.",
         tool="schema",
@@ -195,12 +195,12 @@ def _revocation(agent: Agent, stage: Stage, approved: Approval) -> Scene:
     )
 
 
-def _next_call(found: Seen, place: int) -> Mapping[str, Any]:
+def _next_call(answer: ToolAnswer, place: int) -> Mapping[str, Any]:
     """Return the arguments of a call that an answer offers, as a model would copy them."""
-    arguments: Mapping[str, Any] = json.loads(_CALL.findall(found.text)[place])
+    arguments: Mapping[str, Any] = json.loads(_CALL.findall(answer.text)[place])
     return arguments
 
 
-def _total(found: Seen) -> int:
-    excerpts = [hit["evidence_excerpts"][0] for hit in found.structured["data"]["data"]]
+def _total(answer: ToolAnswer) -> int:
+    excerpts = [hit["evidence_excerpts"][0] for hit in answer.structured["data"]["data"]]
     return max(int(excerpt["total_chars"]) for excerpt in excerpts)

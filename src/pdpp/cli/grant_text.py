@@ -1,4 +1,4 @@
-"""Approvals: what was given, as JSON and in words."""
+"""Grants as JSON data and as sentences."""
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby
@@ -59,9 +59,13 @@ def in_words(grant: Grant, connections: Mapping[str, Connection], now: int) -> I
     client = visible(grant.client_id, lines=False)
     yield f"Grant {grant.id}, {status(grant, now)}{ended}: {client} may read{until}"
     yield f"  purpose: {quote(grant.purpose)}"
-    for connection_id, allowances in groupby(grant.allowances, lambda held: held.connection_id):
-        held = connections.get(connection_id)
-        name = connection_id if held is None else f"{held.display_name} ({connection_id})"
+    for connection_id, allowances in groupby(
+        grant.allowances, lambda connection: connection.connection_id
+    ):
+        connection = connections.get(connection_id)
+        name = (
+            connection_id if connection is None else f"{connection.display_name} ({connection_id})"
+        )
         yield f"  {visible(name, lines=False)}"
         for allowance in allowances:
             yield "    " + visible(_stream(allowance), lines=False)

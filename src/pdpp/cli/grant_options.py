@@ -1,4 +1,4 @@
-"""Asking: the options with which the owner says who may read what, and until when."""
+"""Grant options: who may read what, and until when."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -16,7 +16,7 @@ from pdpp.store.catalogue import Catalogue
 _LISTS = {"connection": "pdpp connection list", "stream": "pdpp source list"}
 
 
-class Asked(NamedTuple):
+class GrantChoice(NamedTuple):
     """Who may read what, what for, and until when."""
 
     client: str
@@ -62,7 +62,7 @@ _OPTIONS = (
 )
 
 
-def asking(function: Callable[..., None]) -> Callable[..., None]:
+def grant_options(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of an approval, which it gets as one ``asked``."""
 
     @wraps(function)
@@ -80,7 +80,7 @@ def asking(function: Callable[..., None]) -> Callable[..., None]:
         **others: Any,
     ) -> None:
         selection = Selection(connections, streams, fields, view, _interval(since, until), records)
-        function(asked=Asked(client, purpose, selection, expires), **others)
+        function(asked=GrantChoice(client, purpose, selection, expires), **others)
 
     for option in reversed(_OPTIONS):
         run = option(run)

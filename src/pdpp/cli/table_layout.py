@@ -1,21 +1,21 @@
-"""Grids: rows in columns that share the width of a terminal, and cards where it is too narrow."""
+"""Table layout: rows in columns that share the width of a terminal, or one field a line."""
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from rich.cells import cell_len
 
-from pdpp.cli.fold import folded
-from pdpp.cli.screen import Span
+from pdpp.cli.terminal import StyledText
+from pdpp.cli.wrapping import wrapped
 
 _GAP = 2
 _LEGIBLE = 20
 """A word of so many characters is not broken for the sake of a column."""
 
-Row = Sequence[Span]
+Row = Sequence[StyledText]
 
 
-def grid(rows: Sequence[Row], width: int) -> Iterator[list[Span]]:
+def lay_out(rows: Sequence[Row], width: int) -> Iterator[list[StyledText]]:
     """Yield the lines of a table no wider than there is room; the first row are its headings."""
     columns = list(zip(*rows, strict=True))
     widths = [max(cell_len(cell.text) for cell in column) for column in columns]
@@ -52,30 +52,30 @@ def _longest_word(column: Row) -> int:
     return max((cell_len(word) for cell in column for word in cell.text.split()), default=1)
 
 
-def _in_columns(row: Row, rooms: Sequence[int]) -> Iterator[list[Span]]:
-    cells = [folded([cell], room) for cell, room in zip(row, rooms, strict=True)]
+def _in_columns(row: Row, rooms: Sequence[int]) -> Iterator[list[StyledText]]:
+    cells = [wrapped([cell], room) for cell, room in zip(row, rooms, strict=True)]
     for lines in zip_longest(*cells, fillvalue=[]):
         yield list(_joined(lines, rooms))
 
 
-def _joined(cells: Sequence[Row], rooms: Sequence[int]) -> Iterator[Span]:
+def _joined(cells: Sequence[Row], rooms: Sequence[int]) -> Iterator[StyledText]:
     """Yield the cells of one line, each with the space to the next; none follows the last."""
     space = 0
     for cell, room in zip(cells, rooms, strict=True):
         if cell:
-            yield Span(" " * space)
+            yield StyledText(" " * space)
             space = 0
         yield from cell
         space += room - sum(cell_len(span.text) for span in cell) + _GAP
 
 
-def _card(headings: Row, row: Row, width: int) -> Iterator[list[Span]]:
+def _card(headings: Row, row: Row, width: int) -> Iterator[list[StyledText]]:
     """Yield one row as lines: what it is about, and below it what is told of it."""
-    yield from folded(row[:1], width)
+    yield from wrapped(row[:1], width)
     margin = _GAP + max(cell_len(heading.text) for heading in headings) + _GAP
     for heading, cell in zip(headings[1:], row[1:], strict=True):
-        first = Span(" " * _GAP + heading.text.ljust(margin - _GAP), heading.style)
-        for line in folded([cell], max(_GAP, width - margin)):
+        first = StyledText(" " * _GAP + heading.text.ljust(margin - _GAP), heading.style)
+        for line in wrapped([cell], max(_GAP, width - margin)):
             if line:
                 yield [first, *line]
-            first = Span(" " * margin)
+            first = StyledText(" " * margin)

@@ -1,4 +1,4 @@
-"""Care: that what is stored is sound, and a copy of it elsewhere."""
+"""``pdpp check`` and ``pdpp backup``: verify what is stored, and copy it elsewhere."""
 
 import shutil
 import tempfile
@@ -48,8 +48,8 @@ def backup(folder: Path, data: Path, as_json: bool) -> None:
             # First what imports remember: it may be behind the records, never ahead of them.
             ImportState(data).copy(partial / _FIRST)
             store.backup(partial / _COPY, progress.tell)
-            for kept in (partial / _FIRST).glob("*"):
-                kept.rename(partial / _COPY / kept.name)
+            for file in (partial / _FIRST).glob("*"):
+                file.rename(partial / _COPY / file.name)
             _settle(partial / _COPY, target)
         finally:
             shutil.rmtree(partial, ignore_errors=True)

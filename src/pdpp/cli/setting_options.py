@@ -1,4 +1,4 @@
-"""Configured commands: the flags of the table of settings, and what holds with everything else."""
+"""Setting options: the flags of every server setting, merged with the file and environment."""
 
 import os
 from collections.abc import Callable
@@ -10,7 +10,7 @@ import click
 
 from pdpp.cli.output import note
 from pdpp.configuration.effective import CONFIG_VARIABLE, configure
-from pdpp.configuration.kind import SWITCH, Kind
+from pdpp.configuration.kind import SWITCH, SettingKind
 from pdpp.configuration.table import FILE_NAME, SETTINGS, Setting
 from pdpp.serving.data_folder import own_folder
 
@@ -22,7 +22,7 @@ FLAGS = tuple(setting for setting in SETTINGS.values() if setting.flag)
 class Flag(click.ParamType[object]):
     """Reads a flag as its setting is read anywhere else."""
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: SettingKind) -> None:
         self._kind = kind
         self.name = kind.metavar
 
@@ -61,14 +61,14 @@ def configured(function: F) -> F:
 
 
 def _option(setting: Setting) -> Callable[[Any], Any]:
-    told = f"{setting.meaning} [default: {setting.plain(setting.default)}]"
+    help_text = f"{setting.meaning} [default: {setting.plain(setting.default)}]"
     if setting.kind is SWITCH:
         pair = f"{setting.option}/--no-{setting.option.removeprefix('--')}"
-        return click.option(pair, setting.name, default=None, help=told)
+        return click.option(pair, setting.name, default=None, help=help_text)
     return click.option(
         setting.option,
         setting.name,
         type=Flag(setting.kind),
         metavar=setting.kind.metavar,
-        help=told,
+        help=help_text,
     )

@@ -1,4 +1,4 @@
-"""The demo: an agent's journey, told in the terminal against a server that is gone afterwards."""
+"""``pdpp demo``: an agent reads from a temporary server, shown step by step in the terminal."""
 
 import json
 import signal
@@ -19,7 +19,7 @@ _TERMINATED = 128 + signal.SIGTERM
 @click.command(
     epilog=examples("pdpp demo", "pdpp demo --fast", "pdpp demo --full | less", "pdpp demo --json")
 )
-@click.option("--fast", is_flag=True, help="Do not wait for Enter between the scenes.")
+@click.option("--fast", is_flag=True, help="Do not wait for Enter between the steps.")
 @click.option("--full", is_flag=True, help="Show every answer whole, however long.")
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 def demo(fast: bool, full: bool, as_json: bool) -> None:
@@ -29,26 +29,26 @@ def demo(fast: bool, full: bool, as_json: bool) -> None:
     go with it.
     """
     signal.signal(signal.SIGTERM, _leave)
-    from pdpp.cli.walk.journey import journey
-    from pdpp.cli.walk.scene import Scene
-    from pdpp.cli.walk.stage import staged
-    from pdpp.cli.walk.teller import make_teller
+    from pdpp.cli.demo.printer import make_step_printer
+    from pdpp.cli.demo.script import demo_steps
+    from pdpp.cli.demo.server import running_demo_server
+    from pdpp.cli.demo.step import DemoStep
     from pdpp.watch.logs import LogOptions, configure_logging
 
     configure_logging(LogOptions("error"))
     waits = not (fast or as_json) and sys.stdout.isatty() and sys.stdin.isatty()
-    scenes: list[Scene] = []
-    teller = None if as_json else make_teller(whole=full)
-    with staged() as stage, closing(journey(stage)) as walk:
-        for number, scene in enumerate(walk, 1):
-            scenes.append(scene)
-            if teller is not None:
-                teller.scene(number, scene)
+    steps: list[DemoStep] = []
+    printer = None if as_json else make_step_printer(whole=full)
+    with running_demo_server() as server, closing(demo_steps(server)) as script:
+        for number, step in enumerate(script, 1):
+            steps.append(step)
+            if printer is not None:
+                printer.step(number, step)
                 waits = waits and _go_on()
-        if teller is None:
-            click.echo(json.dumps({"scenes": [scene.as_json() for scene in scenes]}))
+        if printer is None:
+            click.echo(json.dumps({"steps": [step.as_json() for step in steps]}))
         else:
-            teller.total(scenes)
+            printer.total(steps)
 
 
 def _go_on() -> bool:

@@ -1,4 +1,4 @@
-"""Pace: how fast long work goes, and how long it still takes, as a line with a bar."""
+"""The progress bar: how far long work is, how fast it goes, and the time left."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ _CELLS = 24
 _FIRST_GUESS_SECONDS = 2.0
 
 
-class Pace(NamedTuple):
+class ProgressBar(NamedTuple):
     """Work that began at a moment of a steady clock, in seconds."""
 
     began: float
@@ -17,10 +17,10 @@ class Pace(NamedTuple):
         share = min(done / total, 1.0) if total else 0.0
         filled = int(share * _CELLS)
         bar = "█" * filled + "░" * (_CELLS - filled)
-        told = [f"{bar} {share:4.0%}", f"{records:,} records", f"{records / passed:,.0f}/s"]
+        parts = [f"{bar} {share:4.0%}", f"{records:,} records", f"{records / passed:,.0f}/s"]
         if 0 < share < 1 and passed > _FIRST_GUESS_SECONDS:
-            told.append(f"{duration(passed / share - passed)} left")
-        return "  ".join(told)
+            parts.append(f"{duration(passed / share - passed)} left")
+        return "  ".join(parts)
 
 
 def duration(seconds: float) -> str:

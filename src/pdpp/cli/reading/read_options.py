@@ -1,4 +1,4 @@
-"""Choices: the options that several reads share."""
+"""Options that several ``pdpp read`` commands share."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar

@@ -1,16 +1,16 @@
-"""Scenes: what happens at one point of the walk, ready to be told in any form."""
+"""Steps of the demo: one question, the answer, and the words around them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pdpp.cli.walk.agent import Seen
+from pdpp.cli.demo.agent import ToolAnswer
 
 AGENT = "agent"
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class DemoStep:
     """A title, what leads to it, what was asked and seen, and what to notice about it.
 
     ``tool`` is empty where nothing was asked; ``facts`` are lines that are shown as they are;
@@ -22,12 +22,12 @@ class Scene:
     facts: tuple[str, ...] = ()
     tool: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    seen: Seen | None = None
+    seen: ToolAnswer | None = None
     after: str = ""
     who: str = AGENT
 
     def as_json(self) -> dict[str, Any]:
-        """Return the scene as JSON data, with each half and what it costs."""
+        """Return the step as JSON data, with each half and what it costs."""
         document: dict[str, Any] = {"title": self.title, "before": self.before}
         if self.facts:
             document["facts"] = list(self.facts)

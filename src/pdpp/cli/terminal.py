@@ -1,4 +1,4 @@
-"""The screen: what is told apart on it, and how wide it is."""
+"""The terminal: styles of text, and how wide it is."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from typing import NamedTuple
 _USUAL = 80
 
 
-class Span(NamedTuple):
+class StyledText(NamedTuple):
     """A text and how it is told apart: mark, id, title, quiet or command."""
 
     text: str
@@ -21,9 +21,9 @@ def is_terminal() -> bool:
 
 def columns() -> int:
     """Return how wide the screen is, or is said to be."""
-    told = os.environ.get("COLUMNS", "")
-    if told.isdecimal() and int(told):
-        return int(told)
+    configured = os.environ.get("COLUMNS", "")
+    if configured.isdecimal() and int(configured):
+        return int(configured)
     try:
         return os.get_terminal_size(sys.stdout.fileno()).columns or _USUAL
     except OSError:
