@@ -3,7 +3,6 @@
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -168,7 +167,6 @@ def _child(principal: Principal, now: int) -> ChildGrant | None:
     return child if child is None or problem is None else child._replace(problem=problem.code)
 
 
-@lru_cache(maxsize=1_024)
 def _facts(principal: Principal) -> ChildGrant | None:
     """Return what a grant of a package opens, None where that is nothing."""
     if principal.grant is None or not principal.reaches:

@@ -12,7 +12,7 @@ from tests.cli.shell import Ended, entry, pdpp, pdpp_here, serving
 from pdpp.cli.receipts import ago
 from pdpp.evidence.amount import counted
 from pdpp.model import instant
-from pdpp.receipts.summary import VERBS, sentence, size
+from pdpp.receipts.summary import VERBS, sentence
 from pdpp.resource.routes import ROUTES
 from pdpp.store.receipts import Receipt, Total
 from pdpp.store.sheet import Sheet
@@ -193,4 +193,3 @@ def test_totals_are_sentences() -> None:
     assert sentence(total(1, 0, 2_500_000), {}) == "1 record, 2.5 MB of files from cin"
     assert sentence(total(0, 0), names) == "nothing from Work mail"
     assert counted(0, "record") == "0 records"
-    assert [size(999), size(1_000), size(10**16)] == ["999 bytes", "1.0 kB", "10000.0 TB"]

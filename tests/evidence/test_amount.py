@@ -1,6 +1,6 @@
 import pytest
 
-from pdpp.evidence.amount import counted
+from pdpp.evidence.amount import counted, size_in_words
 
 
 @pytest.mark.parametrize(
@@ -18,3 +18,21 @@ def test_one_of_a_thing_is_told_in_the_singular(
     number: int, words: tuple[str, ...], told: str
 ) -> None:
     assert counted(number, *words) == told
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (0, "0 bytes"),
+        (1, "1 byte"),
+        (999, "999 bytes"),
+        (1_000, "1.0 kB"),
+        (1_234, "1.2 kB"),
+        (999_949, "999.9 kB"),
+        (999_950, "1.0 MB"),
+        (45_600_000, "45.6 MB"),
+        (10**16, "10000.0 TB"),
+    ],
+)
+def test_a_size_is_written_in_the_largest_unit_that_it_fills(count: int, words: str) -> None:
+    assert size_in_words(count) == words

@@ -141,7 +141,7 @@ def test_a_passage_of_a_text_file_is_marked(things: Reader) -> None:
 def test_a_picture_has_no_passages(things: Reader) -> None:
     sheet = things.get("/r/c/things/picture?field=file&chars=0-4")
     assert "not in the record any more" in sheet.text
-    assert values(things, "/r/c/things/picture")["file"] == "image/png, 2.01 kB"
+    assert values(things, "/r/c/things/picture")["file"] == "image/png, 2.0 kB"
 
 
 def test_a_long_text_is_shown_around_its_passage(things: Reader) -> None:

@@ -1,7 +1,7 @@
 """Principals: who a bearer token stands for, and what it reaches, decided anew on every request."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pdpp.authz.token import TokenKind, hash_token
@@ -31,6 +31,18 @@ class Principal:
     grant: Grant | None = None
     package: Package | None = None
     children: tuple["Principal", ...] = ()
+    _by_stream: dict[tuple[str, str | None], tuple[Reach, ...]] = field(
+        default_factory=dict, init=False, repr=False
+    )
+
+    def reaches_of(self, stream: str, connection_id: str | None = None) -> tuple[Reach, ...]:
+        """Return what the caller reaches of a stream, in one connection or in all."""
+        if not self._by_stream:
+            for reach in self.reaches:
+                name = reach.stream.name
+                for scope in ((name, None), (name, reach.connection_id)):
+                    self._by_stream[scope] = (*self._by_stream.get(scope, ()), reach)
+        return self._by_stream.get((stream, connection_id), ())
 
     @property
     def is_owner(self) -> bool:

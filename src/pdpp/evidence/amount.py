@@ -1,6 +1,17 @@
-"""Amounts: how many of a thing there are, in words."""
+"""Amounts: how many of a thing there are, and how large something is, in words."""
+
+_UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Return a number of things; ``many`` is what several are called, an s added where not told."""
+    """Return a number of things; ``many`` is what several are called, else an s is added."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def size_in_words(count: int) -> str:
+    """Return a number of bytes in the largest unit that it fills, with one decimal place."""
+    amount, unit = float(count), 0
+    # 999,950 would be written as 1000.0 kB.
+    while round(amount, 1) >= 1_000 and unit < len(_UNITS) - 1:
+        amount, unit = amount / 1_000, unit + 1
+    return counted(count, "byte") if unit == 0 else f"{amount:.1f} {_UNITS[unit]}"

@@ -27,6 +27,7 @@ PdppError
 │       └── AmbiguousSchemaDetail 409 ambiguous_schema_detail
 ├── CursorExpired             410 cursor_expired
 ├── PayloadTooLarge           413 payload_too_large
+├── UnsupportedMediaType      415 unsupported_media_type
 ├── RangeNotSatisfiable       416 range_not_satisfiable
 ├── Unprocessable             422 unprocessable
 │   ├── FieldNotText          422 field_not_text
@@ -200,6 +201,14 @@ class PayloadTooLarge(PdppError):
     status = 413
 
 
+class UnsupportedMediaType(PdppError):
+    """A body of a kind that this address does not take; only pages and OAuth are strict here."""
+
+    type = "invalid_request_error"
+    code = "unsupported_media_type"
+    status = 415
+
+
 class RangeNotSatisfiable(PdppError):
     type = "invalid_request_error"
     code = "range_not_satisfiable"
@@ -284,5 +293,10 @@ class Misconfigured(StoreError):
     code = "misconfigured"
 
 
-ELSEWHERE: tuple[type[PdppError], ...] = (StoreError, ImportRefused, OAuthError)
+ELSEWHERE: tuple[type[PdppError], ...] = (
+    StoreError,
+    ImportRefused,
+    OAuthError,
+    UnsupportedMediaType,
+)
 """What the program or the authorization server tells: no answer of ``/v1`` has these codes."""

@@ -18,6 +18,7 @@ from pdpp.evidence.fence import visible
 from pdpp.model.errors import OAuthError, PdppError
 from pdpp.oauth.inquiry import Inquiry, read_inquiry
 from pdpp.service.failure import explained
+from pdpp.service.headers import SECURITY_HEADERS
 from pdpp.service.origin import sender
 from pdpp.service.rate_limit import RateLimiter
 from pdpp.service.service import VERSION, Service
@@ -26,11 +27,8 @@ from pdpp.store.vault import Client
 T = TypeVar("T")
 
 HEADERS = {
-    "Cache-Control": "no-store",
+    **SECURITY_HEADERS,
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
 }
 _CROSS_ORIGIN = {"Access-Control-Allow-Origin": "*"}
 _PREFLIGHT = {

@@ -3,17 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl
 
 import orjson
 from starlette.requests import Request
 
 from pdpp.authz.request import Place
 from pdpp.model.errors import OAuthError
+from pdpp.service.form import FORM, read_pairs, read_typed_body
 from pdpp.service.origin import public_origin, sender
 from pdpp.service.settings import Settings
 
-FORM = "application/x-www-form-urlencoded"
 JSON = "application/json"
 
 _MOST_BYTES = 128 << 10
@@ -48,7 +47,7 @@ async def read_inquiry(request: Request, settings: Settings, media_type: str | N
     if media_type is None:
         parameters = read_parameters(request.scope["query_string"])
     else:
-        body = await _read_body(request, media_type)
+        body = await read_typed_body(request, media_type, _MOST_BYTES)
         if media_type == FORM:
             parameters = read_parameters(body)
         else:
@@ -64,37 +63,14 @@ async def read_inquiry(request: Request, settings: Settings, media_type: str | N
 
 def read_parameters(encoded: bytes) -> dict[str, str]:
     """Return parameters by name; a repeated one is refused, an empty one counts as absent."""
-    try:
-        pairs = parse_qsl(
-            encoded.decode("ascii"),
-            keep_blank_values=True,
-            errors="strict",
-            max_num_fields=_MOST_PAIRS,
-        )
-    except ValueError:
-        raise OAuthError(
-            "The parameters are malformed or too many.", error="invalid_request"
-        ) from None
     found: dict[str, str] = {}
-    for name, value in pairs:
+    for name, value in read_pairs(encoded, _MOST_PAIRS):
         if name in found:
             raise OAuthError("A parameter is given more than once.", error="invalid_request")
         if len(name) > _LONGEST_NAME or len(value) > _LONGEST.get(name, _LONGEST_VALUE):
             raise OAuthError("A parameter is too long.", error="invalid_request")
         found[name] = value
     return {name: value for name, value in found.items() if value}
-
-
-async def _read_body(request: Request, media_type: str) -> bytes:
-    told = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if told != media_type:
-        raise OAuthError(f"Send the body as {media_type}.", error="invalid_request", status=415)
-    body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if len(body) > _MOST_BYTES:
-            raise OAuthError("The body is too long.", error="invalid_request", status=413)
-    return bytes(body)
 
 
 def _read_json(body: bytes) -> Any:

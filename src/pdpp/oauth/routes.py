@@ -12,7 +12,7 @@ from pdpp.authz.document import Fetcher
 from pdpp.model.errors import PdppError
 from pdpp.oauth import operations
 from pdpp.oauth.endpoint import Endpoint, Office, Operation, json_answer
-from pdpp.oauth.inquiry import FORM, JSON, Inquiry
+from pdpp.oauth.inquiry import JSON, Inquiry
 from pdpp.oauth.metadata import (
     AUTHORIZE,
     DEVICE,
@@ -24,6 +24,7 @@ from pdpp.oauth.metadata import (
     TOKEN,
     server_metadata,
 )
+from pdpp.service.form import FORM
 from pdpp.service.rate_limit import RateLimiter
 from pdpp.service.service import Service
 

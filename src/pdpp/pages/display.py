@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import orjson
 
+from pdpp.evidence.amount import size_in_words
 from pdpp.evidence.binary import Binary, describe
 from pdpp.evidence.budget import cut
 from pdpp.evidence.fence import visible
@@ -13,8 +14,6 @@ from pdpp.evidence.text import field_text
 from pdpp.model import instant
 from pdpp.store.port import Record
 from pdpp.store.scope import roles_of
-
-_UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +66,5 @@ def _plain(value: object) -> str:
 
 def in_words(binary: Binary) -> str:
     """Return what is told about content that is not shown."""
-    told = "" if binary.size_bytes is None else f", {size(binary.size_bytes)}"
+    told = "" if binary.size_bytes is None else f", {size_in_words(binary.size_bytes)}"
     return visible(binary.media_type, lines=False) + told
-
-
-def size(count: int) -> str:
-    """Return a number of bytes as people write it."""
-    amount, unit = float(count), 0
-    while amount >= 1_000 and unit < len(_UNITS) - 1:
-        amount, unit = amount / 1_000, unit + 1
-    return f"{amount:.3g} {_UNITS[unit]}"

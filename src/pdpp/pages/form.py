@@ -2,17 +2,16 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
-from pdpp.model.errors import InvalidRequest, PayloadTooLarge
+from pdpp.model.errors import InvalidRequest
+from pdpp.service.form import FORM, read_pairs, read_typed_body
 
 OWNERS_BYTES = 4 << 20
 STRANGERS_BYTES = 64 << 10
 """A stranger has a passphrase to send; taking a form of the owner's size apart takes a while."""
 _MOST_PAIRS = 50_000
-_MEDIA_TYPE = "application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +45,5 @@ class Form:
 
 async def read_form(request: Request, most_bytes: int) -> Form:
     """Return the form in the body of a request."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _MEDIA_TYPE:
-        raise InvalidRequest(f"Send the form as {_MEDIA_TYPE}.")
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > most_bytes:
-            raise PayloadTooLarge(f"This form has more than {most_bytes:,} bytes.")
-    try:
-        pairs = parse_qsl(
-            body.decode("ascii"),
-            keep_blank_values=True,
-            errors="strict",
-            max_num_fields=_MOST_PAIRS,
-        )
-    except ValueError:
-        raise InvalidRequest("The form is malformed.") from None
-    return Form.of_pairs(pairs)
+    body = await read_typed_body(request, FORM, most_bytes)
+    return Form.of_pairs(read_pairs(body, _MOST_PAIRS))

@@ -20,8 +20,9 @@ from pdpp.pages.entrance import enter, show_door
 from pdpp.pages.form import OWNERS_BYTES, STRANGERS_BYTES, read_form
 from pdpp.pages.site import Site
 from pdpp.pages.template import render
-from pdpp.pages.visit import HEADERS, Visit, make_visit, policy
+from pdpp.pages.visit import Visit, make_visit, policy
 from pdpp.service.failure import explained
+from pdpp.service.headers import SECURITY_HEADERS
 from pdpp.service.origin import LOOPBACK, from_proxy, public_origin
 from pdpp.service.settings import Settings
 
@@ -135,5 +136,5 @@ def check_source(request: Request, origin: str) -> None:
 def apologise(error: PdppError) -> Response:
     """Return an error as a page for anyone."""
     context = {"message": error.message, "known": False, "host": "", "token": ""}
-    headers = {**HEADERS, "Content-Security-Policy": policy(), **error.headers}
+    headers = {**SECURITY_HEADERS, "Content-Security-Policy": policy(), **error.headers}
     return HTMLResponse(render("apology.html", context), error.status, headers)

@@ -15,14 +15,9 @@ from pdpp.model.errors import Forbidden
 from pdpp.pages.form import Form
 from pdpp.pages.site import Site
 from pdpp.pages.template import render
+from pdpp.service.headers import SECURITY_HEADERS
 from pdpp.service.origin import sender
 
-HEADERS = {
-    "Cache-Control": "no-store",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-}
 _POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; script-src {scripts}; "
     "form-action {targets}; base-uri 'none'; frame-ancestors 'none'"
@@ -114,7 +109,7 @@ class Visit:
             "known": self.session is not None,
             "host": urlsplit(self.origin).netloc,
         }
-        headers = {**HEADERS, "Content-Security-Policy": policy(targets, scripts)}
+        headers = {**SECURITY_HEADERS, "Content-Security-Policy": policy(targets, scripts)}
         response = HTMLResponse(render(template, shared | context), status, headers)
         if self.session is None:
             self._set(response, self.cookies.mark, self.mark)
@@ -122,7 +117,7 @@ class Visit:
 
     def go(self, location: str) -> Response:
         """Send the browser elsewhere with a plain GET."""
-        return RedirectResponse(location, 303, HEADERS)
+        return RedirectResponse(location, 303, SECURITY_HEADERS)
 
     def begin(self, secret: str) -> Response:
         """Send the browser to this page again, as the owner's."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from pdpp.evidence.amount import counted
+from pdpp.evidence.amount import counted, size_in_words
 from pdpp.store.receipts import Total
 
 OWNER = "You"
@@ -26,8 +26,6 @@ VERBS: Mapping[str, str] = MappingProxyType(
     }
 )
 """What each operation is, as a person would say it."""
-
-_UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
 class Summary(NamedTuple):
@@ -66,16 +64,8 @@ def amount(records: int, characters: int, held: int) -> str:
         for number, told in (
             (records, counted(records, "record")),
             (characters, counted(characters, "character")),
-            (held, f"{size(held)} of files"),
+            (held, f"{size_in_words(held)} of files"),
         )
         if number
     ]
     return ", ".join(parts) or "nothing"
-
-
-def size(number: int) -> str:
-    """Return a number of bytes in the largest unit that it fills."""
-    rest, unit = float(number), 0
-    while rest >= 1_000 and unit < len(_UNITS) - 1:
-        rest, unit = rest / 1_000, unit + 1
-    return f"{number:,} {_UNITS[0]}" if unit == 0 else f"{rest:.1f} {_UNITS[unit]}"

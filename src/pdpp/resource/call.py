@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 from pdpp.authz.principal import Principal
+from pdpp.evidence.ambiguity import ambiguous_connection
 from pdpp.evidence.amount import counted
 from pdpp.evidence.handle import path_part
 from pdpp.model.errors import AmbiguousConnection, InvalidRequest, NotFound, StreamNotAllowed
@@ -15,8 +15,6 @@ from pdpp.service.cursor import Signer
 from pdpp.service.settings import Settings
 from pdpp.store.port import Store
 from pdpp.store.scope import Reach
-
-MOST_CANDIDATES = 12
 
 
 @dataclass(slots=True)
@@ -49,7 +47,7 @@ class Call:
         """Return what the caller reaches of a stream, or of all, in the connection asked for."""
         if stream is None:
             return self.of_connection(self.principal.reaches)
-        return reaches_by_stream(self.principal).get((stream, self.query.text("connection_id")), ())
+        return self.principal.reaches_of(stream, self.query.text("connection_id"))
 
     def of_connection(self, reaches: Iterable[Reach]) -> tuple[Reach, ...]:
         """Return the reaches inside the connection asked for."""
@@ -96,18 +94,6 @@ class Call:
         return (self.principal.binding, kind, self.path.get("stream", ""), self.query.binding())
 
 
-@lru_cache(maxsize=256)
-def reaches_by_stream(
-    principal: Principal,
-) -> Mapping[tuple[str, str | None], tuple[Reach, ...]]:
-    """Return what a caller reaches, by the name of the stream, in one connection or in all."""
-    reaches: dict[tuple[str, str | None], tuple[Reach, ...]] = {}
-    for reach in principal.reaches:
-        for scope in ((reach.stream.name, None), (reach.stream.name, reach.connection_id)):
-            reaches[scope] = (*reaches.get(scope, ()), reach)
-    return reaches
-
-
 def refused_stream(stream: str, connection_id: str | None) -> StreamNotAllowed:
     """Return the refusal of a stream that is outside the grant or does not exist."""
     place = f" of connection {connection_id!r}" if connection_id is not None else ""
@@ -137,14 +123,11 @@ def ambiguous(
         }
         for reach in reaches
     ]
-    return error(
+    return ambiguous_connection(
         f"{why} in {counted(len(reaches), 'connection')}; nothing was read. "
         "Retry with one connection_id from available_connections.",
-        param="connection_id",
-        retry_with="connection_id",
-        available_connections=candidates[:MOST_CANDIDATES],
-        total=len(candidates),
-        truncated=len(candidates) > MOST_CANDIDATES,
+        candidates,
+        error,
     )
 
 
@@ -185,11 +168,5 @@ def visible_views(reach: Reach) -> dict[str, tuple[str, ...]]:
 
 def record_path(reach: Reach, key: str) -> str:
     """Return the address of a record under ``/v1``."""
-    before, after = _around_key(reach)
-    return f"{before}{path_part(key)}{after}"
-
-
-@lru_cache(maxsize=4_096)
-def _around_key(reach: Reach) -> tuple[str, str]:
     stream, connection = path_part(reach.stream.name), path_part(reach.connection_id)
-    return f"/v1/streams/{stream}/records/", f"?connection_id={connection}"
+    return f"/v1/streams/{stream}/records/{path_part(key)}?connection_id={connection}"

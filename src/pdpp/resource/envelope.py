@@ -1,7 +1,6 @@
 """Envelopes: the shapes of answers that the contract names."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -44,14 +43,17 @@ def _joined(records: Iterable[Record]) -> bytes:
     The pieces of all are put together in one go: a page has hundreds.
     """
     pieces: list[bytes] = []
+    sources: dict[Reach, bytes] = {}
     for reach, key, data, emitted_at, version in records:
         ending = f',"emitted_at":"{instant.to_text(emitted_at)}","version":"{version}"}}'
-        pieces += (_BETWEEN, orjson.dumps(key), _source_json(reach), data, ending.encode())
+        source = sources.get(reach)
+        if source is None:
+            source = sources[reach] = _source_json(reach)
+        pieces += (_BETWEEN, orjson.dumps(key), source, data, ending.encode())
     pieces[:1] = [_BETWEEN[1:]] if pieces else []
     return b"".join(pieces)
 
 
-@lru_cache(maxsize=4_096)
 def _source_json(reach: Reach) -> bytes:
     """Return the members between a record's id and its data."""
     source = orjson.dumps({"stream": reach.stream.name, **source_of(reach)})

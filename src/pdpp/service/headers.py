@@ -1,6 +1,14 @@
-"""Headers: those of a request by their names."""
+"""Headers: those of a request by their names, and those that guard an answer in a browser."""
 
 from starlette.types import Scope
+
+SECURITY_HEADERS = {
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+"""What every page and every answer of the authorization server carries."""
 
 
 def headers_of(scope: Scope) -> dict[str, str]:

@@ -6,6 +6,7 @@ from functools import lru_cache
 from threading import Event
 from typing import Any, NamedTuple
 
+from pdpp.evidence.ambiguity import MOST_CANDIDATES, ambiguous_connection
 from pdpp.evidence.amount import counted
 from pdpp.evidence.compact import compact_schema
 from pdpp.evidence.handle import Handle, path_part
@@ -14,7 +15,6 @@ from pdpp.mcp.reading.resource_client import Params, ResourceClient, ServerAnswe
 from pdpp.mcp.reading.transport import Reply
 from pdpp.model.errors import AmbiguousConnection, InvalidRequest, PdppError
 
-MOST_CANDIDATES = 12
 _RECORD = "{record_id}"
 
 
@@ -186,16 +186,11 @@ def ambiguous(children: Sequence[ChildGrant]) -> AmbiguousConnection:
     """Return the refusal that offers the connections of a package."""
     good = [child for child in children if child.problem is None]
     bad = [child.unavailable(child.problem) for child in children if child.problem is not None]
-    more = len(good) > MOST_CANDIDATES
-    hint = " Call schema {} for all of them." if more else ""
-    told: dict[str, Any] = {"unavailable_connections": bad[:MOST_CANDIDATES]} if bad else {}
-    return AmbiguousConnection(
+    hint = " Call schema {} for all of them." if len(good) > MOST_CANDIDATES else ""
+    detail: dict[str, Any] = {"unavailable_connections": bad[:MOST_CANDIDATES]} if bad else {}
+    return ambiguous_connection(
         f"{counted(len(good), 'connection fits', 'connections fit')} and none was named; "
         f"nothing was read.{hint}",
-        param="connection_id",
-        retry_with="connection_id",
-        available_connections=[child.as_json() for child in good[:MOST_CANDIDATES]],
-        total=len(good),
-        truncated=more,
-        **told,
+        [child.as_json() for child in good],
+        **detail,
     )
