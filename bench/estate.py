@@ -88,7 +88,7 @@ def letters_estate(folder: Path) -> Estate:
         purpose="measuring",
         now=instant.now(),
     )
-    store.add_grant(grant, [token])
+    store.vault.keep_grant(grant, [token])
     store.close()
     return Estate(folder, secret)
 

@@ -20,9 +20,9 @@ def _product(folder: Path) -> Starlette:
 
 def _unrecorded(folder: Path) -> Starlette:
     """Return the product with nothing taken down, only to tell what that costs."""
-    from pdpp.receipts.recorder import Reading, Recorder
+    from pdpp.receipts.recorder import AnsweredRead, Recorder
 
-    def forget(_recorder: Recorder, reading: Reading) -> None:  # noqa: ARG001 - what take takes
+    def forget(_recorder: Recorder, reading: AnsweredRead) -> None:  # noqa: ARG001 - what take takes
         return None
 
     Recorder.take = forget  # type: ignore[assignment, method-assign]

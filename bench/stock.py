@@ -122,7 +122,7 @@ def _prepare(folder: Path) -> Tokens:
         name = world.connection_id(number)
         store.connect(name, world.connector_key(number), name.capitalize())
     owner, token = mint(TokenKind.OWNER, "bench", instant.now())
-    store.add_token(token)
+    store.vault.keep_token(token)
     tokens = Tokens(
         owner=owner,
         third=_grant(store, Selection(connections=_GRANTED)),
@@ -146,7 +146,7 @@ def _grant(store: SqliteStore, selection: Selection) -> str:
     grant, secret, token = make_grant(
         allowances, client_id="bench", purpose="measuring", now=instant.now()
     )
-    store.add_grant(grant, [token])
+    store.vault.keep_grant(grant, [token])
     return secret
 
 
@@ -157,7 +157,7 @@ def _package(store: SqliteStore, selection: Selection) -> str:
         purpose="measuring",
         now=instant.now(),
     )
-    store.add_package(package, grants, [token])
+    store.vault.keep_package(package, grants, [token])
     return secret
 
 

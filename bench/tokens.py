@@ -67,11 +67,11 @@ def add_tokens(store: SqliteStore, count: int) -> None:
     now = instant.now()
     _, token = mint(TokenKind.CLIENT, "bench", now, expires_at=now)
     for first in range(0, count, _BATCH):
-        with store.vault.deciding() as ledger:
+        with store.vault.transaction() as transaction:
             for number in range(first, min(count, first + _BATCH)):
                 digest = hashlib.sha256(number.to_bytes(8, "big")).hexdigest()
                 own = number // _FAMILY
-                ledger.add_token(
+                transaction.add_token(
                     replace(token, hash=digest, grant_id=f"grt_{own}", family=f"fam_{own}")
                 )
 
@@ -95,8 +95,8 @@ def _milliseconds(store: SqliteStore, count: int, rounds: int) -> float:
     taken = []
     for turn in range(rounds):
         begun = time.perf_counter()
-        with store.vault.deciding() as ledger:
-            ledger.revoke_family(f"fam_{turn * (count // _FAMILY) // rounds}", instant.now())
+        with store.vault.transaction() as transaction:
+            transaction.revoke_family(f"fam_{turn * (count // _FAMILY) // rounds}", instant.now())
         taken.append(1e3 * (time.perf_counter() - begun))
     return median(taken)
 

@@ -174,7 +174,7 @@ def approve(
         now=instant.now() if now is None else now,
         expires_at=expires_at,
     )
-    store.add_grant(approval, [token])
+    store.vault.keep_grant(approval, [token])
     return Approval(approval.id, secret)
 
 
@@ -186,7 +186,7 @@ def grant(store: Store, **selection: Any) -> str:
 def owner(store: Store) -> str:
     """Return an owner token."""
     secret, token = mint(TokenKind.OWNER, "test-owner", instant.now())
-    store.add_token(token)
+    store.vault.keep_token(token)
     return secret
 
 

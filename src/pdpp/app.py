@@ -15,14 +15,14 @@ from starlette.routing import Route as Path
 from starlette.types import ASGIApp, Lifespan
 
 from pdpp.authz.authority import Authority
-from pdpp.authz.document import Fetcher
+from pdpp.authz.client_document import DocumentFetcher
 from pdpp.authz.principal import Gate
 from pdpp.hosted import ICON_PATH, MCP_PATH, hosted_endpoint, metadata
 from pdpp.jobs.housekeeping import Housekeeper
 from pdpp.model import instant
-from pdpp.oauth.routes import make_office, oauth_routes
+from pdpp.oauth.routes import make_authorization, oauth_routes
 from pdpp.pages.icon import ICON
-from pdpp.pages.page import apologise
+from pdpp.pages.owner_page import error_page
 from pdpp.pages.routes import make_site, page_routes
 from pdpp.pages.template import assets
 from pdpp.receipts.recorder import Recorder
@@ -60,7 +60,7 @@ def make_app(
     settings: Settings | None = None,
     clock: instant.Clock = instant.now,
     share: Share | None = None,
-    fetcher: Fetcher | None = None,
+    fetcher: DocumentFetcher | None = None,
 ) -> Starlette:
     """Put the ASGI application together over an open store."""
     service = _service(store, settings or Settings(), clock)
@@ -72,7 +72,7 @@ def make_app(
         routes=[
             Path(MCP_PATH, hosted_endpoint(resource, service)),
             *resource.routes,
-            *oauth_routes(make_office(service, authority, apologise, fetcher), metadata),
+            *oauth_routes(make_authorization(service, authority, error_page, fetcher), metadata),
             *_documents(service),
             *_fixtures(service),
             *page_routes(make_site(service, authority)),

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from pdpp.authz.client import READ_SCOPE
+from pdpp.authz.client_metadata import READ_SCOPE
 from pdpp.authz.principal import Principal
 from pdpp.evidence.budget import json_length
 from pdpp.mcp.kernel import Context, rpc

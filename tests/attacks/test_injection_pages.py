@@ -17,7 +17,7 @@ from pdpp.authz.requester import agent_id
 from pdpp.authz.selection import Selection, make_grant, resolve
 from pdpp.evidence.fence import HIDDEN
 from pdpp.model import instant
-from pdpp.receipts.recorder import Policy
+from pdpp.receipts.recorder import ReceiptPolicy
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -36,7 +36,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """The hostile store with an owner and an agent that has read from it."""
     folder = Path(tmp_path_factory.mktemp("hostile-house"))
     store = hostile_store(folder)
-    settings = replace(UNLIMITED, receipts=Policy(seconds=0.02))
+    settings = replace(UNLIMITED, receipts=ReceiptPolicy(seconds=0.02))
     with housed(folder, store=store, settings=settings) as made:
         made.world.put("cin_a", "notes", note("every", EVERY))
         approval, secret, token = make_grant(
@@ -45,7 +45,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
             purpose=TEXTS["script"] + TEXTS["html"],
             now=instant.now(),
         )
-        store.add_grant(approval, [token])
+        store.vault.keep_grant(approval, [token])
         agent = made.world.server.client(secret)
         assert agent.get("/v1/streams/notes/records").status_code == 200
         assert agent.get("/v1/search", params={"q": TEXTS["script"]}).status_code == 200

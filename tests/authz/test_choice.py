@@ -1,6 +1,6 @@
 import pytest
 
-from pdpp.authz.choice import Choice, Span, Term
+from pdpp.authz.choice import ConsentChoice, LookBack, Term
 from pdpp.model.grant import Interval
 from pdpp.model.instant import DAY
 
@@ -19,16 +19,21 @@ def test_only_one_term_never_ends() -> None:
     assert [term for term in Term if term.end(NOON) is None] == [Term.ALWAYS]
 
 
-@pytest.mark.parametrize(("span", "days"), [(Span.MONTH, 30), (Span.QUARTER, 90), (Span.YEAR, 365)])
-def test_a_span_begins_with_a_day_and_stays_open(span: Span, days: int) -> None:
+@pytest.mark.parametrize(
+    ("span", "days"), [(LookBack.MONTH, 30), (LookBack.QUARTER, 90), (LookBack.YEAR, 365)]
+)
+def test_a_span_begins_with_a_day_and_stays_open(span: LookBack, days: int) -> None:
     assert span.interval(NOON) == Interval((20_000 - days) * DAY, None)
 
 
 def test_the_other_spans_set_no_limit_of_their_own() -> None:
-    assert [span for span in Span if span.interval(NOON) is None] == [Span.EVERYTHING, Span.DATES]
+    assert [span for span in LookBack if span.interval(NOON) is None] == [
+        LookBack.EVERYTHING,
+        LookBack.DATES,
+    ]
 
 
 def test_a_choice_is_of_nothing_until_something_is_ticked() -> None:
-    assert not Choice().connections
-    assert not Choice().streams
-    assert Choice().term is Term.MONTH
+    assert not ConsentChoice().connections
+    assert not ConsentChoice().streams
+    assert ConsentChoice().term is Term.MONTH

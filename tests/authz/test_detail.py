@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from tests.authz.asking import detail
 
-from pdpp.authz.detail import Necessity, Wish, parse_details
+from pdpp.authz.detail import Necessity, StreamRequest, parse_details
 from pdpp.model.errors import InvalidRequest
 from pdpp.model.grant import AccessMode, Interval
 
@@ -41,7 +41,7 @@ def test_everything_a_client_may_say_is_read() -> None:
     assert found.access_mode is AccessMode.SINGLE_USE
     assert found.claims == {"retention": "30 days", "client_claims": {"sells": False, "years": 2}}
     assert found.wishes == (
-        Wish(
+        StreamRequest(
             pointer="/0/streams/0",
             name="messages",
             necessity=Necessity.OPTIONAL,
@@ -50,7 +50,7 @@ def test_everything_a_client_may_say_is_read() -> None:
             keys=("m1", "m2"),
             connections=("home",),
         ),
-        Wish(pointer="/0/streams/1", name="*", view="brief"),
+        StreamRequest(pointer="/0/streams/1", name="*", view="brief"),
     )
 
 
@@ -59,12 +59,12 @@ def test_what_is_not_said_is_the_usual() -> None:
     assert (found.source, found.source_kind) == ("mail", None)
     assert (found.purpose_code, found.purpose, found.claims) == (None, "", {})
     assert found.access_mode is AccessMode.CONTINUOUS
-    assert found.wishes == (Wish("/0/streams/0", "messages"),)
+    assert found.wishes == (StreamRequest("/0/streams/0", "messages"),)
 
 
 def test_a_member_that_is_null_is_not_there() -> None:
     (found,) = parse_details([detail({"name": "messages", "fields": None, "view": None})])
-    assert found.wishes == (Wish("/0/streams/0", "messages"),)
+    assert found.wishes == (StreamRequest("/0/streams/0", "messages"),)
 
 
 @pytest.mark.parametrize(

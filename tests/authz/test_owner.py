@@ -49,8 +49,8 @@ hashed = cache(hash_passphrase)
 
 
 def choose(owner: Owner, passphrase: str = GOOD) -> None:
-    with owner.vault.deciding() as ledger:
-        keep_passphrase(ledger, hashed(passphrase))
+    with owner.vault.transaction() as transaction:
+        keep_passphrase(transaction, hashed(passphrase))
 
 
 # The passphrase
@@ -194,8 +194,8 @@ def test_a_login_that_overlaps_a_new_passphrase_is_refused(
 
     def change_meanwhile(throttle: Throttle, address: str) -> None:
         forgive(throttle, address)
-        with owner.vault.deciding() as ledger:
-            keep_passphrase(ledger, other)
+        with owner.vault.transaction() as transaction:
+            keep_passphrase(transaction, other)
 
     monkeypatch.setattr(Throttle, "forgive", change_meanwhile)
     with pytest.raises(AuthenticationError, match="just been changed"):

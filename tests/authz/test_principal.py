@@ -3,6 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.engine import revoke_grant, revoke_package
 from tests.store.world import ENGINES, NOW, Clock, World, declare, stream
 
 from pdpp.authz import principal
@@ -36,7 +37,7 @@ def give(world: World, selection: Selection | None = None, expires_at: int | Non
     grant, secret, token = make_grant(
         allowances, client_id="app", purpose="p", now=world.clock.now, expires_at=expires_at
     )
-    world.store.add_grant(grant, [token])
+    world.store.vault.keep_grant(grant, [token])
     return f"Bearer {secret}"
 
 
@@ -47,7 +48,7 @@ def pack(world: World) -> tuple[str, tuple[Grant, ...]]:
     package, grants, secret, token = make_package(
         allowances, client_id="app", purpose="p", now=NOW, expires_at=NOW + 1_000_000
     )
-    world.store.add_package(package, grants, [token])
+    world.store.vault.keep_package(package, grants, [token])
     return f"Bearer {secret}", grants
 
 
@@ -57,7 +58,7 @@ def connections(found: Principal) -> list[str]:
 
 def add(world: World, kind: TokenKind, **members: int | str) -> str:
     secret, token = mint(kind, "x", NOW)
-    world.store.add_token(replace(token, **members))  # type: ignore[arg-type]
+    world.store.vault.keep_token(replace(token, **members))  # type: ignore[arg-type]
     return f"Bearer {secret}"
 
 
@@ -112,7 +113,7 @@ def test_a_revoked_grant_is_refused_at_once(world: World, gate: Gate) -> None:
     header = give(world)
     admitted = gate.admit(header).grant
     assert admitted is not None
-    world.store.revoke_grant(admitted.id)
+    revoke_grant(world.store, admitted.id)
     with pytest.raises(GrantRevoked):
         gate.admit(header)
 
@@ -156,9 +157,9 @@ def test_a_caller_is_made_anew_when_what_it_stands_on_was_written(
     other = give(world)
     before = {header: gate.admit(header) for header in (package, other)}
     if ended == "grant":
-        world.store.revoke_grant(grants[0].id)
+        revoke_grant(world.store, grants[0].id)
     else:
-        world.store.revoke_package(before[package].package.id)  # type: ignore[union-attr]
+        revoke_package(world.store, before[package].package.id)  # type: ignore[union-attr]
     world.put({"a": {}})
     with pytest.raises(GrantRevoked):
         gate.admit(package, grants[0].id)
@@ -170,7 +171,7 @@ def test_a_caller_whose_token_is_gone_is_not_remembered(
 ) -> None:
     header = give(world)
     gate.admit(header)
-    monkeypatch.setattr(world.store, "token", lambda _: None)
+    monkeypatch.setattr(world.store.vault, "token", lambda _: None)
     world.put({"a": {}})
     for _ in range(2):
         with pytest.raises(AuthenticationError):
@@ -210,7 +211,7 @@ def test_a_grant_made_before_a_declaration_changed_keeps_its_fields(
 
 def test_a_token_of_an_unknown_kind_never_stands_for_the_owner(world: World, gate: Gate) -> None:
     secret, token = mint(TokenKind.OWNER, "x", NOW)
-    world.store.add_token(Token(token.hash, "Owner", "x", NOW))
+    world.store.vault.keep_token(Token(token.hash, "Owner", "x", NOW))
     with pytest.raises(GrantInvalid):
         gate.admit(f"Bearer {secret}")
 
@@ -245,7 +246,7 @@ def test_a_token_opens_only_the_grants_it_stands_for(world: World, gate: Gate) -
 
 def test_a_package_goes_on_without_a_revoked_grant(world: World, gate: Gate) -> None:
     header, grants = pack(world)
-    world.store.revoke_grant(grants[0].id)
+    revoke_grant(world.store, grants[0].id)
     assert connections(gate.admit(header)) == ["c2"]
     with pytest.raises(GrantRevoked):
         gate.admit(header, grants[0].id)
@@ -256,7 +257,7 @@ def test_a_revoked_package_is_refused_whole(world: World, gate: Gate) -> None:
     header, grants = pack(world)
     package = gate.admit(header).package
     assert package is not None
-    world.store.revoke_package(package.id)
+    revoke_package(world.store, package.id)
     for grant_id in (None, grants[0].id):
         with pytest.raises(GrantRevoked):
             gate.admit(header, grant_id)
@@ -285,7 +286,7 @@ def test_a_package_reads_no_further_through_a_grant_that_expires_meanwhile(
         allowances, client_id="app", purpose="p", now=world.clock.now
     )
     short = replace(grants[0], expires_at=world.clock.now + 10 * instant.SECOND)
-    world.store.add_package(package, (short, grants[1]), [token])
+    world.store.vault.keep_package(package, (short, grants[1]), [token])
     both = gate.admit(f"Bearer {secret}")
     assert {reach.connection_id for reach in both.reaches} == {"c1", "c2"}
     assert gate.admit(f"Bearer {secret}") is both

@@ -1,11 +1,11 @@
 import pytest
 
 from pdpp.authz.requester import one_line, requester_of
-from pdpp.store.vault import Client
+from pdpp.store.vault import RegisteredClient
 
 
-def client(name: str, client_id: str = "cli_1") -> Client:
-    return Client(client_id, name, (), 0)
+def client(name: str, client_id: str = "cli_1") -> RegisteredClient:
+    return RegisteredClient(client_id, name, (), 0)
 
 
 def test_a_client_is_shown_by_the_name_it_gave() -> None:

@@ -7,8 +7,8 @@ import pytest
 from tests.authz.asking import asked_world, detail, review
 from tests.store.world import World
 
-from pdpp.authz.choice import Place
-from pdpp.authz.draft import Draft, from_details
+from pdpp.authz.choice import FeedKey
+from pdpp.authz.grant_draft import GrantDraft, from_details
 from pdpp.authz.requester import Requester
 from pdpp.authz.wording import (
     Wording,
@@ -35,11 +35,11 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield made
 
 
-def draft(world: World, *details: dict[str, Any]) -> Draft:
+def draft(world: World, *details: dict[str, Any]) -> GrantDraft:
     return from_details(review(*details), world.store.catalogue())
 
 
-def said(world: World, made: Draft, counts: Mapping[Place, int] | None = None) -> Wording:
+def said(world: World, made: GrantDraft, counts: Mapping[FeedKey, int] | None = None) -> Wording:
     return word(made, HELPER, "https://a.example/cb", world.store.catalogue(), counts)
 
 

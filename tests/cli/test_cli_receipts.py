@@ -14,8 +14,8 @@ from pdpp.evidence.amount import counted
 from pdpp.model import instant
 from pdpp.receipts.summary import VERBS, sentence
 from pdpp.resource.routes import ROUTES
-from pdpp.store.receipts import Receipt, Total
-from pdpp.store.sheet import Sheet
+from pdpp.store.receipt_batch import ReceiptBatch
+from pdpp.store.receipts import ReadTotal, Receipt
 
 FILE = "receipts.db"
 PLANTED = ("marzipan", "overcast")
@@ -113,9 +113,9 @@ def test_a_log_that_is_whole_is_told_with_its_end(read_diary: Path) -> None:
 
 def test_a_log_that_was_changed_is_told_and_the_command_fails(diary_copy: Path) -> None:
     db = apsw.Connection(str(diary_copy / FILE))
-    first = "(SELECT min(last) FROM sheet)"
+    first = "(SELECT min(last) FROM batch)"
     text = "json_set(CAST(content AS TEXT), '$.receipts[0][3]', 1)"
-    db.execute(f"UPDATE sheet SET content = CAST({text} AS BLOB) WHERE last = {first}")
+    db.execute(f"UPDATE batch SET content = CAST({text} AS BLOB) WHERE last = {first}")
     db.close()
     for ended in (pdpp("receipts", "verify", data=diary_copy), pdpp("check", data=diary_copy)):
         assert ended.code == 1
@@ -134,7 +134,7 @@ def test_a_noted_receipt_that_made_room_is_told(diary_copy: Path) -> None:
     from tests.engine import open_store
 
     store = open_store(diary_copy)
-    store.receipts.write([Sheet([Receipt(instant.now(), "listStreams")])])
+    store.receipts.write([ReceiptBatch([Receipt(instant.now(), "listStreams")])])
     store.receipts.trim(1, 1 << 30)
     store.close()
     ended = pdpp_here("receipts", "verify", "--head", "1:" + "0" * 64, data=diary_copy)
@@ -184,8 +184,8 @@ def test_every_read_has_a_verb() -> None:
 
 
 def test_totals_are_sentences() -> None:
-    def total(records: int, characters: int, size: int = 0) -> Total:
-        return Total("c", "cin", records, characters, size, 0)
+    def total(records: int, characters: int, size: int = 0) -> ReadTotal:
+        return ReadTotal("c", "cin", records, characters, size, 0)
 
     names = {"cin": "Work mail"}
     assert sentence(total(41, 12_300), names) == "41 records, 12,300 characters from Work mail"

@@ -102,8 +102,8 @@ def test_the_demo_stands_beside_the_owners_data_and_brings_an_older_demo_up_to_d
         assert tokens.client.startswith("pdpp_client_")
         assert tokens.package.startswith("pdpp_package_")
         catalogue = store.catalogue()
-        (grant,) = [held for held in store.grants() if held.package_id is None]
-        children = [held for held in store.grants() if held.package_id is not None]
+        (grant,) = [held for held in store.vault.grants() if held.package_id is None]
+        children = [held for held in store.vault.grants() if held.package_id is not None]
     finally:
         store.close()
     held = catalogue.sources[older["connector_key"]]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.cli.shell import DECLARATION
+from tests.engine import revoke_grant
 from tests.serving import World, all_rows, approve, grant, living, owner, planted_store
 
 from pdpp import Client
@@ -225,7 +226,7 @@ def test_a_revoked_grant_is_told(demo: World) -> None:
     approval = approve(demo.store, Selection(streams=("albums",)))
     with Client(demo.server.url, approval.token) as client:
         assert client.streams()
-        demo.store.revoke_grant(approval.grant_id)
+        revoke_grant(demo.store, approval.grant_id)
         with pytest.raises(errors.GrantRevoked):
             client.streams()
 

@@ -24,13 +24,13 @@ from tests.resource.library import library_store
 from tests.serving import DEADLINE, UNLIMITED, listening, running
 
 from pdpp.app import make_app
-from pdpp.authz.document import Fetcher
+from pdpp.authz.client_document import DocumentFetcher
 from pdpp.authz.owner import hash_passphrase, keep_passphrase
-from pdpp.doctor.chart import Approver, Chart, mcp_url
 from pdpp.doctor.examination import examine
-from pdpp.doctor.finding import Finding, Outcome
+from pdpp.doctor.finding import Finding, StepOutcome
 from pdpp.doctor.folder import ByFolder
 from pdpp.doctor.passphrase import ByPassphrase
+from pdpp.doctor.state import Approver, ExaminationState, mcp_url
 from pdpp.doctor.wire import Wire
 from pdpp.model import instant
 from pdpp.service.settings import Settings
@@ -152,26 +152,28 @@ class Clinic:
         """Return who says yes with the passphrase."""
         return ByPassphrase(Wire(authorities=self.authorities), passphrase)
 
-    def chart(self, approver: Approver | None = None, url: str | None = None, **more: Any) -> Chart:
-        """Return the chart of a new examination."""
+    def state(
+        self, approver: Approver | None = None, url: str | None = None, **more: Any
+    ) -> ExaminationState:
+        """Return the state of a new examination."""
         wire = Wire(seconds=DEADLINE, authorities=self.authorities)
-        return Chart(mcp_url(url or self.url), wire, approver, **more)
+        return ExaminationState(mcp_url(url or self.url), wire, approver, **more)
 
     def examine(
         self, approver: Approver | None = None, url: str | None = None, **more: Any
     ) -> dict[str, Finding]:
         """Return what each step found."""
-        return {found.step: found for found in examine(self.chart(approver, url, **more))}
+        return {found.step: found for found in examine(self.state(approver, url, **more))}
 
 
 def broken(findings: dict[str, Finding]) -> list[str]:
     """Return the steps that are broken."""
-    return [step for step, found in findings.items() if found.outcome is Outcome.BROKEN]
+    return [step for step, found in findings.items() if found.outcome is StepOutcome.BROKEN]
 
 
 def untried(findings: dict[str, Finding]) -> list[str]:
     """Return the steps that were not tried."""
-    return [step for step, found in findings.items() if found.outcome is Outcome.UNTRIED]
+    return [step for step, found in findings.items() if found.outcome is StepOutcome.UNTRIED]
 
 
 @contextmanager
@@ -181,7 +183,7 @@ def clinic(
     *,
     settings: Settings = FREE,
     owned: bool = True,
-    fetcher: Fetcher | None = None,
+    fetcher: DocumentFetcher | None = None,
     named: Callable[[str], str] = lambda url: url,
 ) -> Iterator[Clinic]:
     """Serve a library under its own address, with somebody in front of it."""
@@ -215,8 +217,8 @@ def _template() -> Path:
 
 def settle(store: Store) -> None:
     """Give the store an owner with a passphrase."""
-    with store.vault.deciding() as ledger:
-        keep_passphrase(ledger, hash_passphrase(PASSPHRASE))
+    with store.vault.transaction() as transaction:
+        keep_passphrase(transaction, hash_passphrase(PASSPHRASE))
 
 
 # With TLS

@@ -32,11 +32,11 @@ from tests.serving import listening, running
 
 from pdpp.app import make_app
 from pdpp.authz.authority import Authority
-from pdpp.doctor.chart import Chart, mcp_url
 from pdpp.doctor.discovery import clock, tls
 from pdpp.doctor.examination import STEPS, examine
-from pdpp.doctor.finding import Broken, Outcome, Untried
+from pdpp.doctor.finding import StepBroken, StepOutcome, StepUntried
 from pdpp.doctor.folder import ByFolder
+from pdpp.doctor.state import ExaminationState, mcp_url
 from pdpp.doctor.wire import Reply, Wire
 from pdpp.model import instant
 from pdpp.model.grant import status
@@ -51,7 +51,7 @@ SERVER = "/.well-known/oauth-authorization-server"
 def grants_left(store: Store) -> list[str]:
     """Return the grants that are still good."""
     now = instant.now()
-    return [grant.id for grant in store.grants() if status(grant, now) == "active"]
+    return [grant.id for grant in store.vault.grants() if status(grant, now) == "active"]
 
 
 # What is well
@@ -100,7 +100,7 @@ def test_localhost_is_as_good_a_name_as_its_number(healthy: Clinic) -> None:
 
 def test_an_examination_grants_one_field_for_a_day_and_reads_no_record(healthy: Clinic) -> None:
     healthy.examine(healthy.by_folder())
-    grant = list(healthy.store.grants())[-1]
+    grant = list(healthy.store.vault.grants())[-1]
     (allowance,) = grant.allowances
     assert len(allowance.fields) == 1
     assert grant.expires_at is not None
@@ -108,7 +108,7 @@ def test_an_examination_grants_one_field_for_a_day_and_reads_no_record(healthy: 
 
 
 def test_an_examination_that_is_broken_off_takes_back_what_it_made(healthy: Clinic) -> None:
-    steps = examine(healthy.chart(healthy.by_folder()))
+    steps = examine(healthy.state(healthy.by_folder()))
     for found in steps:
         if found.step == "token":
             break
@@ -118,18 +118,18 @@ def test_an_examination_that_is_broken_off_takes_back_what_it_made(healthy: Clin
 
 
 def test_an_interrupt_takes_back_what_was_made(healthy: Clinic) -> None:
-    def interrupt(_chart: Chart) -> str:
+    def interrupt(_chart: ExaminationState) -> str:
         raise KeyboardInterrupt
 
     place = NAMES.index("legacy")
     steps = [*STEPS[:place], STEPS[place]._replace(work=interrupt)]
     with pytest.raises(KeyboardInterrupt):
-        list(examine(healthy.chart(healthy.by_folder()), steps))
+        list(examine(healthy.state(healthy.by_folder()), steps))
     assert grants_left(healthy.store) == []
 
 
 def test_nothing_made_is_nothing_to_take_back(healthy: Clinic) -> None:
-    steps = examine(healthy.chart())
+    steps = examine(healthy.state())
     next(steps)
     steps.close()
     assert grants_left(healthy.store) == []
@@ -558,13 +558,13 @@ def test_a_passphrase_goes_nowhere_over_a_connection_that_is_not_private(
             asked.append(consent_url)
             return ""
 
-    def exposed(_chart: Chart) -> str:
-        raise Broken("plain http over a network", "use https")
+    def exposed(_chart: ExaminationState) -> str:
+        raise StepBroken("plain http over a network", "use https")
 
     steps = [step._replace(work=exposed) if step.name == "tls" else step for step in STEPS]
-    chart = healthy.chart()
-    chart.approver = Listening()  # type: ignore[assignment]
-    found = {told.step: told for told in examine(chart, steps[:-1])}
+    state = healthy.state()
+    state.approver = Listening()  # type: ignore[assignment]
+    found = {told.step: told for told in examine(state, steps[:-1])}
     assert found["approve"].says == "needs the step tls"
     assert asked == []
 
@@ -580,8 +580,8 @@ def test_a_page_that_offers_nothing_to_choose_is_told(tmp_path: Path) -> None:
 
 
 def examined(url: str, **more: Any) -> dict[str, Any]:
-    chart = Chart(mcp_url(url), Wire(seconds=5), **more)
-    return {found.step: found for found in examine(chart)}
+    state = ExaminationState(mcp_url(url), Wire(seconds=5), **more)
+    return {found.step: found for found in examine(state)}
 
 
 @contextmanager
@@ -659,18 +659,18 @@ def test_a_certificate_that_ends_soon_is_told(tmp_path: Path) -> None:
 
 
 def test_plain_http_over_a_network_is_told() -> None:
-    with pytest.raises(Broken, match="anyone on the way reads the tokens"):
-        tls(Chart("http://data.example.org/mcp", Wire()))
+    with pytest.raises(StepBroken, match="anyone on the way reads the tokens"):
+        tls(ExaminationState("http://data.example.org/mcp", Wire()))
 
 
 def test_a_server_that_vanishes_in_the_middle_is_told(tmp_path: Path) -> None:
     vanished = Meddler(("/oauth/register",), instead=(0, "", b""))
     with clinic(tmp_path, vanished) as made:
-        chart = made.chart()
-        chart.server = {"registration_endpoint": "http://127.0.0.1:1/oauth/register"}
+        state = made.state()
+        state.server = {"registration_endpoint": "http://127.0.0.1:1/oauth/register"}
         (step,) = (step for step in STEPS if step.name == "register")
-        (found,) = examine(chart, [step._replace(needs=())])
-    assert found.outcome is Outcome.BROKEN
+        (found,) = examine(state, [step._replace(needs=())])
+    assert found.outcome is StepOutcome.BROKEN
     assert "its log" in (found.fix or "")
 
 
@@ -697,18 +697,20 @@ def test_what_went_wrong_on_the_way_is_said_in_plain_words(
 
 @pytest.mark.parametrize("headers", [{}, {"date": "some day"}])
 def test_an_answer_without_a_good_date_tells_nothing_of_the_clock(headers: dict[str, str]) -> None:
-    chart = Chart("http://127.0.0.1/mcp", Wire(), first=Reply(200, headers, b""))
-    with pytest.raises(Untried):
-        clock(chart)
+    state = ExaminationState("http://127.0.0.1/mcp", Wire(), first=Reply(200, headers, b""))
+    with pytest.raises(StepUntried):
+        clock(state)
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(90, "ahead of"), (-90, "behind")])
 def test_a_clock_that_is_off_is_told(seconds: int, words: str) -> None:
     headers = {"date": "Thu, 01 Oct 2026 00:00:00 GMT"}
     at = (instant.parse("2026-10-01") or 0) / instant.SECOND - seconds
-    chart = Chart("http://127.0.0.1/mcp", Wire(), first=Reply(200, headers, b"", sent_at=at))
-    with pytest.raises(Broken, match=f"90 seconds {words} this"):
-        clock(chart)
+    state = ExaminationState(
+        "http://127.0.0.1/mcp", Wire(), first=Reply(200, headers, b"", sent_at=at)
+    )
+    with pytest.raises(StepBroken, match=f"90 seconds {words} this"):
+        clock(state)
 
 
 # Addresses
@@ -736,4 +738,4 @@ def test_a_passphrase_is_never_in_what_is_told(healthy: Clinic) -> None:
 def test_who_approved_can_be_looked_up_later(healthy: Clinic) -> None:
     healthy.examine(healthy.by_folder())
     consents = list(Authority(healthy.store, instant.now)._vault.consents())
-    assert "pdpp doctor" in consents[0].shown
+    assert "pdpp doctor" in consents[0].text

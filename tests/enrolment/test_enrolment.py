@@ -18,12 +18,12 @@ from tests.oauth.dance import Dance, dancing, query
 from tests.serving import UNLIMITED
 
 from pdpp.credentials import Cache, Credential
-from pdpp.enrolment.browser import Listener, enrol_by_browser, make_request
+from pdpp.enrolment.browser import RedirectListener, enrol_by_browser, make_request
 from pdpp.enrolment.credential import make_credential
-from pdpp.enrolment.device import Code, ask_code, await_approval
-from pdpp.enrolment.farewell import give_up
+from pdpp.enrolment.device import DeviceCode, ask_code, await_approval
 from pdpp.enrolment.provider import EnrolmentError, Provider, discover
 from pdpp.enrolment.registration import register
+from pdpp.enrolment.revocation import give_up
 from pdpp.model import instant
 
 
@@ -161,7 +161,7 @@ def test_an_owner_who_does_not_come_is_not_awaited_for_ever(dance: Dance) -> Non
 
 
 def test_the_port_takes_one_answer_with_the_right_state_and_nothing_else() -> None:
-    listener = Listener()
+    listener = RedirectListener()
     answers: list[int] = []
 
     def knock() -> None:
@@ -180,7 +180,7 @@ def test_the_port_takes_one_answer_with_the_right_state_and_nothing_else() -> No
 def test_a_caller_who_says_nothing_does_not_end_the_wait() -> None:
     import socket
 
-    listener = Listener()
+    listener = RedirectListener()
 
     def knock() -> None:
         socket.create_connection(("127.0.0.1", listener.port)).close()
@@ -196,7 +196,7 @@ def test_a_caller_who_says_nothing_does_not_end_the_wait() -> None:
 # By device code
 
 
-def approve_device(dance: Dance, code: Code) -> None:
+def approve_device(dance: Dance, code: DeviceCode) -> None:
     dance.approve(dance.authority.device_review(code.user_code, dance.url).id)
 
 
@@ -274,7 +274,7 @@ def test_a_provider_without_codes_is_said(dance: Dance) -> None:
     gone = replace(provider, device_authorization_endpoint="http://127.0.0.1:1/x")
     with pytest.raises(EnrolmentError, match="cannot be reached"):
         ask_code(gone, "x")
-    code = Code("d", "u", "a", None, 60, 0)
+    code = DeviceCode("d", "u", "a", None, 60, 0)
     lost = replace(provider, token_endpoint="http://127.0.0.1:1/t")
     with pytest.raises(EnrolmentError, match="cannot be reached"):
         await_approval(lost, "x", code, lambda _: None)
@@ -386,5 +386,5 @@ def test_a_provider_that_cannot_revoke_is_no_obstacle(
     found = discover(dance.url)
     for endpoint in (None, "http://127.0.0.1:1/revoke"):
         lame: Provider = replace(found, revocation_endpoint=endpoint)
-        monkeypatch.setattr("pdpp.enrolment.farewell.discover", lambda _, lame=lame: lame)
+        monkeypatch.setattr("pdpp.enrolment.revocation.discover", lambda _, lame=lame: lame)
         assert not give_up(cache, dance.url)

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.cli.shell import DECLARATION
+from tests.engine import revoke_grant
 from tests.faults.soundness import check_sound
 from tests.oauth.dance import Dance, Party, dancing
 from tests.receipts.served import QUICK, kept
@@ -63,7 +64,7 @@ def test_a_grant_expires_by_the_clock_and_a_revoked_one_stays_revoked(
     short = approve(world.store, expires_at=ends, now=clock.now)
     gone = approve(world.store, now=clock.now)
     clients = [world.server.client(approval.token) for approval in (short, gone)]
-    assert world.store.revoke_grant(gone.grant_id)
+    assert revoke_grant(world.store, gone.grant_id)
     clock.advance(2 * HOUR)
     refused(clients[0].get(ENTRIES), 403, "grant_expired")
     clock.advance(-90 * HOUR)

@@ -10,8 +10,8 @@ from tests.faults.killing import ROUNDS, Tell, doom, killed
 from tests.faults.soundness import check_sound, integrity
 
 from pdpp.store.port import Store
-from pdpp.store.receipts import Event, Kept, Receipt, ReceiptQuery
-from pdpp.store.sheet import Sheet
+from pdpp.store.receipt_batch import ReceiptBatch
+from pdpp.store.receipts import ChainedReceipt, LogEvent, Receipt, ReceiptQuery
 from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME
 
 LIFE = 25
@@ -32,7 +32,7 @@ def record_on(tell: Tell, folder: Path, first: int) -> None:
         tell(("began", turn))
         for _ in range(4):
             batch = [_read(next(numbers)) for _ in range(turn % LARGEST + 1)]
-            store.receipts.write([Sheet(batch)])
+            store.receipts.write([ReceiptBatch(batch)])
             tell(("wrote", int(batch[-1].records[0])))
             store.receipts.trim(MOST_ROWS, MOST_BYTES)
         tell(("ending", turn))
@@ -43,7 +43,7 @@ def _read(number: int) -> Receipt:
     return Receipt(1_000 + number, "listRecords", client_id="agent", records=(str(number),))
 
 
-def kept(store: Store) -> list[Kept]:
+def kept(store: Store) -> list[ChainedReceipt]:
     return list(store.receipts.receipts(ReceiptQuery()))[::-1]
 
 
@@ -62,7 +62,7 @@ def test_a_killed_log_keeps_what_was_written_and_tells_the_gap(ram_path: Path, l
         assert len(numbers) <= MOST_ROWS + LARGEST
         if told and told[-1][0] in ("began", "wrote"):
             store.receipts.begin()
-            assert kept(store)[-1].receipt.operation == Event.GAP
+            assert kept(store)[-1].receipt.operation == LogEvent.GAP
             store.receipts.finish()
             gaps += 1
         store.close()

@@ -298,7 +298,7 @@ class Estate:
         package, grants, secret, token = make_package(
             tuple(allowances), client_id="test-client", purpose="a test", now=instant.now()
         )
-        self.store.add_package(package, grants, [token])
+        self.store.vault.keep_package(package, grants, [token])
         return secret, {grant.allowances[0].connection_id: grant.id for grant in grants}
 
     def close(self) -> None:

@@ -238,5 +238,5 @@ def package(store: Store, *selections: Selection) -> tuple[str, dict[str, str]]:
     made, grants, secret, token = make_package(
         tuple(allowances), client_id="test-client", purpose="a test", now=instant.now()
     )
-    store.add_package(made, grants, [token])
+    store.vault.keep_package(made, grants, [token])
     return secret, {grant.allowances[0].connection_id: grant.id for grant in grants}

@@ -26,7 +26,7 @@ def token_for(world: World, audience: str | None) -> str:
     allowances = resolve(Selection(connections=("cin_notes",)), world.store.catalogue())
     name = f"agent-{secrets.token_hex(4)}"
     grant, secret, token = make_grant(allowances, client_id=name, purpose="test", now=instant.now())
-    world.store.add_grant(grant, [replace(token, audience=audience)])
+    world.store.vault.keep_grant(grant, [replace(token, audience=audience)])
     return secret
 
 

@@ -7,6 +7,7 @@ each kind of result to what it shows, and from there once more.
 from typing import Any
 
 import pytest
+from tests.engine import revoke_grant
 from tests.mcp.client import Client, Estate, Result
 from tests.mcp.closure import REFUSALS, Closure, legacy, uri_of
 from tests.mcp.post import DIARY, FIRST, SECOND
@@ -215,7 +216,7 @@ def test_a_revoked_grant_closes_what_it_has_shown(post: Estate) -> None:
         id: see(client.good("fetch", {"id": id}), "content") for id in see(found, "content").ids
     }
     [id] = shown
-    post.store.revoke_grant(grants[parse_handle(id).connection_id or ""])
+    revoke_grant(post.store, grants[parse_handle(id).connection_id or ""])
     client.refused("grant_revoked", "fetch", {"id": id})
     following = see(found, "content").passing("cursor")
     assert following is not None

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.engine import revoke_grant, revoke_package
 from tests.mcp.host import Host, Inside, inside, package
 from tests.mcp.post import declaration
 from tests.mcp.shelf import NOTES, TEXT, stream
@@ -381,7 +382,7 @@ def test_a_revoked_grant_is_named_and_the_others_answer(world: Inside) -> None:
     token, grants = package(world.store)
     host = world.host(token)
     first = host.good("search", {"query": "kiln", "limit": 5})
-    world.store.revoke_grant(grants["cin_06"])
+    revoke_grant(world.store, grants["cin_06"])
     [following] = [c for c in object_calls(first.structured["next"]) if c.tool == "search"]
     second = host.good(following.tool, following.arguments)
     [gone] = second.structured["content_ladder"]["unavailable_connections"]
@@ -399,7 +400,7 @@ def test_a_list_goes_on_when_all_grants_but_one_are_revoked(world: Inside) -> No
     token, grants = package(world.store, Selection(connections=("cin_06", "cin_13")))
     host = world.host(token)
     first = host.good("search", {"query": "kiln", "limit": 3}).structured
-    world.store.revoke_grant(grants["cin_13"])
+    revoke_grant(world.store, grants["cin_13"])
     [following] = [c for c in object_calls(first["next"]) if c.tool == "search"]
     rest = host.good(following.tool, {**following.arguments, "limit": 10}).structured
     shown = {hit["id"] for page in (first, rest) for hit in page["results"]}
@@ -414,7 +415,7 @@ def test_a_revoked_grant_is_never_offered(world: Inside) -> None:
     chosen = Selection(connections=tuple(connections()[:5]))
     token, grants = package(world.store, chosen)
     host = world.host(token)
-    world.store.revoke_grant(grants["cin_03"])
+    revoke_grant(world.store, grants["cin_03"])
     error = host.refused("ambiguous_connection", "query_records", {"stream": "notes"})
     offered = [choice["connection_id"] for choice in error["available_connections"]]
     assert offered == ["cin_00", "cin_01", "cin_02", "cin_04"]
@@ -432,7 +433,7 @@ def test_when_every_grant_refuses_the_refusal_is_typed(world: Inside) -> None:
     page = host.good("search", {"query": "kiln", "limit": 1}).structured["data"]
     cursor = page["next_cursor"]
     for grant_id in grants.values():
-        world.store.revoke_grant(grant_id)
+        revoke_grant(world.store, grant_id)
     for tool, arguments in (
         ("search", {"query": "kiln"}),
         ("search", {"query": "kiln", "cursor": cursor}),
@@ -447,7 +448,7 @@ def test_many_unavailable_grants_leave_room_for_the_hits(world: Inside) -> None:
     token, grants = package(world.store)
     host = world.host(token)
     for id in connections()[1:]:
-        world.store.revoke_grant(grants[id])
+        revoke_grant(world.store, grants[id])
     found = host.good("search", {"query": "kiln"})
     assert len(found.structured["results"]) == 2
     gone = found.structured["content_ladder"]["unavailable_connections"]
@@ -604,7 +605,7 @@ def test_at_the_resource_server_a_package_reads_through_its_good_grants(tmp_path
         refused(chosen.get("/v1/search", params=again), 400, "invalid_cursor")
         stranger = world.server.client(token, **{"PDPP-Grant": "grt_no"})
         refused(stranger.get("/v1/schema"), 403, "grant_invalid")
-        store.revoke_grant(grants["cin_03"])
+        revoke_grant(store, grants["cin_03"])
         assert client.get("/v1/schema").json()["stream_count"] == 2
         refused(chosen.get("/v1/schema"), 403, "grant_revoked")
 
@@ -615,10 +616,10 @@ def test_a_revoked_package_is_refused_by_the_very_next_call(tmp_path: Path) -> N
     with living(store) as world:
         client = world.server.client(token)
         page = client.get("/v1/search", params={"q": "kiln", "limit": 2}).json()
-        found = store.grant(grants["cin_00"])
+        found = store.vault.grant(grants["cin_00"])
         assert found is not None
         assert found.package_id is not None
-        store.revoke_package(found.package_id)
+        revoke_package(store, found.package_id)
         again = {"q": "kiln", "limit": 2, "cursor": page["next_cursor"]}
         refused(client.get("/v1/search", params=again), 403, "grant_revoked")
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.engine import revoke_grant
 from tests.mcp.client import (
     KINDS,
     TRANSPORTS,
@@ -199,7 +200,7 @@ def test_an_argument_that_is_not_there_is_refused_before_any_read(
 def test_a_revoked_child_is_never_offered_as_a_choice(post: Estate) -> None:
     token, grants = post.package()
     client = post.client("http-modern", token)
-    post.store.revoke_grant(grants[FIRST])
+    revoke_grant(post.store, grants[FIRST])
     index = client.good("schema")
     assert FIRST not in compact(index.structured["data"]["connectors"])
     [missing] = index.structured["data"]["unavailable_connections"]
@@ -213,7 +214,7 @@ def test_a_revoked_child_is_never_offered_as_a_choice(post: Estate) -> None:
 @pytest.mark.scenario("S054", 1, on="http")
 def test_an_ambiguity_names_a_revoked_child_apart(post: Estate) -> None:
     token, grants = post.package()
-    post.store.revoke_grant(grants[SECOND])
+    revoke_grant(post.store, grants[SECOND])
     client = post.client("http-legacy", token)
     found = client.refused("ambiguous_connection", "query_records", {"stream": "unheard-of"})
     error = found.structured["error"]
@@ -231,7 +232,7 @@ def test_an_ambiguity_names_a_revoked_child_apart(post: Estate) -> None:
 def test_a_search_goes_on_without_a_revoked_child(post: Estate) -> None:
     token, grants = post.package()
     client = post.client("http-legacy", token)
-    post.store.revoke_grant(grants[SECOND])
+    revoke_grant(post.store, grants[SECOND])
     found = client.good("search", {"query": "heron"})
     sources = {hit["connection_id"] for hit in found.structured["results"]}
     assert sources == {FIRST, "cin_diary"}
@@ -246,7 +247,7 @@ def test_a_revoked_grant_keeps_its_meaning(post: Estate, kind: str) -> None:
     approval = approve(post.store, Selection(connections=(FIRST,)))
     client = post.client(kind, approval.token)
     client.good("query_records", {"stream": "letters", "limit": 1})
-    post.store.revoke_grant(approval.grant_id)
+    revoke_grant(post.store, approval.grant_id)
     if kind.startswith("http"):
         http = post.world.server.client(approval.token)
         answer = http.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"})

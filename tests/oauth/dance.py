@@ -20,8 +20,8 @@ from tests.serving import UNLIMITED, Running, SetClock, listening, planted_store
 
 from pdpp.app import make_app
 from pdpp.authz.authority import Authority
-from pdpp.authz.document import Fetcher
-from pdpp.authz.draft import Draft
+from pdpp.authz.client_document import DocumentFetcher
+from pdpp.authz.grant_draft import GrantDraft
 from pdpp.authz.selection import Selection, resolve
 from pdpp.model.grant import AccessMode
 from pdpp.service.settings import Settings
@@ -167,11 +167,11 @@ class Dance:
 
     # The owner's steps
 
-    def draft(self, review_id: str, *, package: bool = True, **changes: Any) -> Draft:
+    def draft(self, review_id: str, *, package: bool = True, **changes: Any) -> GrantDraft:
         """Return a draft over everything for a review."""
         review = self.authority.review(review_id)
         allowances = resolve(Selection(), self.store.catalogue())
-        made = Draft(
+        made = GrantDraft(
             client_id=review.client_id,
             purpose_code=None,
             purpose="a test",
@@ -209,7 +209,7 @@ def oauth_error(answer: httpx.Response, code: str, status: int = 400) -> str:
 def dancing(
     folder: Path,
     settings: Settings = UNLIMITED,
-    fetcher: Fetcher | None = None,
+    fetcher: DocumentFetcher | None = None,
     clock: SetClock | None = None,
 ) -> Iterator[Dance]:
     """Serve a store with two connections of notes under its own address."""

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from pdpp.authz.document import Fetcher
+from pdpp.authz.client_document import DocumentFetcher
 
 HOST = "client.example"
 Reply = Callable[[str], bytes]
@@ -67,7 +67,7 @@ class Publisher:
         """Return the address of the document."""
         return f"https://{HOST}:{self.port}/client.json"
 
-    def fetcher(self, addresses: Sequence[str] = ("127.0.0.1",), **members: Any) -> Fetcher:
+    def fetcher(self, addresses: Sequence[str] = ("127.0.0.1",), **members: Any) -> DocumentFetcher:
         """Return a fetcher that finds this server and takes the loopback for public."""
 
         async def resolve(_host: str, _port: int) -> Sequence[str]:
@@ -77,7 +77,7 @@ class Publisher:
             return ssl.create_default_context(cafile=str(certificate()))
 
         found: dict[str, Any] = {"allowed": lambda address: address == "127.0.0.1", **members}
-        return Fetcher(resolve=resolve, context=context, **found)
+        return DocumentFetcher(resolve=resolve, context=context, **found)
 
 
 def document(client_id: str, **members: Any) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def test_a_review_ends_when_nobody_decides(dance: Dance, party: Party) -> None:
     dance.clock.advance(600)
     with pytest.raises(NotFound):
         dance.authority.approve(review_id, draft, "")
-    assert list(dance.store.grants()) == []
+    assert list(dance.store.vault.grants()) == []
 
 
 def test_the_id_of_a_review_is_not_kept(dance: Dance, party: Party, tmp_path: Path) -> None:

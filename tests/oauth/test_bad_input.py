@@ -12,14 +12,14 @@ from tests.engine import database_of
 from tests.oauth.dance import Dance, Party, oauth_error
 
 from pdpp.model.errors import OAuthError
-from pdpp.oauth.inquiry import read_parameters
+from pdpp.oauth.request import read_parameters
 
 MARK = "zq9-mark"
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 def rows(dance: Dance) -> list[int]:
-    tables = ("client", "slip", "token", "refresh", "approval", "consent")
+    tables = ("client", "short_lived_secret", "token", "refresh_token", "grant", "consent")
     db = database_of(dance.store).reader
     return [int(db.execute(f"SELECT count(*) FROM {table}").get) for table in tables]
 

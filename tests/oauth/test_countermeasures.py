@@ -7,7 +7,7 @@ import httpx
 import pytest
 from tests.oauth.dance import CALLBACK, Dance, Party, challenge_of, oauth_error, query
 
-from pdpp.oauth.desk import S256Challenge
+from pdpp.oauth.token_request import S256Challenge
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_rfc6819_4_4_1_10_a_decision_needs_the_owner_and_not_only_its_address(
     ):
         assert answer.status_code in (401, 403)
     assert dance.authority.review(review_id).client_id == party.client_id
-    assert list(dance.store.grants()) == []
+    assert list(dance.store.vault.grants()) == []
 
 
 def test_no_secret_stands_in_a_log(
@@ -288,7 +288,7 @@ def test_a_failure_of_ours_tells_nothing(
     def fail(*_: object) -> None:
         raise RuntimeError("a secret of the inside")
 
-    monkeypatch.setattr("pdpp.oauth.desk.Desk.serve", fail)
+    monkeypatch.setattr("pdpp.oauth.token_request.TokenEndpoint.serve", fail)
     code = dance.code(party)
     description = oauth_error(dance.exchange(party, code), "server_error", 500)
     assert "inside" not in description

@@ -73,7 +73,7 @@ def test_a_device_that_waited_too_long_is_told(dance: Dance, party: Party) -> No
         dance.authority.device_review(started["user_code"], dance.url)
     with pytest.raises(NotFound):
         dance.authority.approve(review_id, draft, "")
-    assert list(dance.store.grants()) == []
+    assert list(dance.store.vault.grants()) == []
 
 
 def test_a_device_that_asks_too_often_is_slowed_down_more_each_time(
@@ -173,4 +173,4 @@ def test_an_approval_that_no_device_collected_is_ended(dance: Dance, party: Part
     start(dance, party)
     dance.clock.advance(601)
     dance.authority.sweep()
-    assert [grant.revoked_at for grant in dance.store.grants()] == [dance.clock.now]
+    assert [grant.revoked_at for grant in dance.store.vault.grants()] == [dance.clock.now]

@@ -5,6 +5,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.engine import revoke_grant, revoke_package
 from tests.oauth.dance import Dance, Party, oauth_error, query
 from tests.serving import grant, owner
 
@@ -14,7 +15,7 @@ from pdpp.authz.token import TokenKind, mint
 def asker(dance: Dance, **members: Any) -> str:
     """Return the secret of a resource server."""
     secret, token = mint(TokenKind.RESOURCE_SERVER, "archive", dance.clock.now)
-    dance.store.add_token(replace(token, **members))
+    dance.store.vault.keep_token(replace(token, **members))
     return secret
 
 
@@ -48,8 +49,8 @@ def test_a_package_token_is_told_with_its_grants(dance: Dance, party: Party) -> 
 
 def test_a_revoked_child_is_no_longer_told(dance: Dance, party: Party) -> None:
     tokens = dance.connect(party)
-    child = next(dance.store.package_grants(tokens["grant_package_id"]))
-    dance.store.revoke_grant(child.id)
+    child = next(dance.store.vault.package_grants(tokens["grant_package_id"]))
+    revoke_grant(dance.store, child.id)
     told = ask(dance, asker(dance), tokens["access_token"]).json()
     assert len(told["authorization_details"]) == 1
 
@@ -76,7 +77,7 @@ def test_what_opens_nothing_is_only_inactive(dance: Dance, party: Party) -> None
     secret = asker(dance)
     tokens = dance.connect(party)
     revoked = dance.connect(party)
-    dance.store.revoke_package(revoked["grant_package_id"])
+    revoke_package(dance.store, revoked["grant_package_id"])
     for token in ("unknown", secret, tokens["refresh_token"], revoked["access_token"]):
         assert ask(dance, secret, token).json() == {"active": False}
     dance.clock.advance(3_600)

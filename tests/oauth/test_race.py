@@ -93,7 +93,7 @@ def test_one_review_is_approved_once(dance: Dance, party: Party) -> None:
 
     locations = [location for location in at_once(dance, approve) if location is not None]
     assert len(locations) == 1
-    assert len(list(dance.store.grants())) == 2
+    assert len(list(dance.store.vault.grants())) == 2
     assert dance.exchange(party, query(locations[0])["code"]).status_code == 200
 
 

@@ -1,6 +1,7 @@
 """Refresh tokens are replaced at each use; one that comes twice ends its family."""
 
 import pytest
+from tests.engine import revoke_package
 from tests.oauth.dance import Dance, Party, oauth_error
 
 
@@ -101,7 +102,7 @@ def test_what_the_owner_takes_back_cannot_be_refreshed(
 ) -> None:
     tokens = dance.connect(party)
     if what == "package":
-        dance.store.revoke_package(tokens["grant_package_id"])
+        revoke_package(dance.store, tokens["grant_package_id"])
     else:
         dance.authority.revoke_client(party.client_id)
     oauth_error(dance.refresh(party, tokens["refresh_token"]), "invalid_grant")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.engine import revoke_grant, revoke_package
 from tests.oauth.dance import Dance, Party, oauth_error
 from tests.serving import grant
 
@@ -63,12 +64,12 @@ def _family(dance: Dance, party: Party, tokens: Tokens) -> None:
 
 
 def _package(dance: Dance, _party: Party, tokens: Tokens) -> None:
-    dance.store.revoke_package(tokens["grant_package_id"])
+    revoke_package(dance.store, tokens["grant_package_id"])
 
 
 def _children(dance: Dance, _party: Party, tokens: Tokens) -> None:
-    for child in list(dance.store.package_grants(tokens["grant_package_id"])):
-        dance.store.revoke_grant(child.id)
+    for child in list(dance.store.vault.package_grants(tokens["grant_package_id"])):
+        revoke_grant(dance.store, child.id)
 
 
 def _client(dance: Dance, party: Party, _tokens: Tokens) -> None:
@@ -114,9 +115,9 @@ def test_an_issued_package_goes_on_without_a_grant_that_was_taken_back(
     dance: Dance, party: Party
 ) -> None:
     tokens = dance.connect(party, resource=f"{dance.url}/mcp")
-    for child in list(dance.store.package_grants(tokens["grant_package_id"])):
+    for child in list(dance.store.vault.package_grants(tokens["grant_package_id"])):
         if child.allowances[0].connection_id == "c1":
-            dance.store.revoke_grant(child.id)
+            revoke_grant(dance.store, child.id)
     call = {
         "jsonrpc": "2.0",
         "id": 1,

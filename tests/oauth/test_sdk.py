@@ -144,10 +144,10 @@ def test_the_sdk_refreshes_and_comes_back_after_everything_was_taken(dance: Danc
         assert await read(dance, auth)
         assert storage.tokens.refresh_token != first.refresh_token
         assert len(browser.sent) == 1
-        with dance.store.vault.deciding() as ledger:
-            kept = ledger.token(hash_token(storage.tokens.access_token))
+        with dance.store.vault.transaction() as transaction:
+            kept = transaction.token(hash_token(storage.tokens.access_token))
             assert kept is not None
-            ledger.revoke_family(kept.family or "", dance.clock.now)
+            transaction.revoke_family(kept.family or "", dance.clock.now)
         assert await read(dance, auth)
         assert len(browser.sent) == 2
 

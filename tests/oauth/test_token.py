@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
+from tests.engine import revoke_package
 from tests.oauth.dance import CALLBACK, Dance, Party, details, oauth_error, query
 
-from pdpp.authz.draft import from_details
+from pdpp.authz.grant_draft import from_details
 from pdpp.authz.token import hash_token
 from pdpp.model.errors import InvalidRequest
 from pdpp.model.grant import AccessMode
@@ -16,7 +17,7 @@ def test_a_code_becomes_a_package_token_where_the_owner_picked(dance: Dance, par
     assert answer.status_code == 200
     assert answer.headers["cache-control"] == "no-store"
     tokens = answer.json()
-    package = dance.store.package(tokens["grant_package_id"])
+    package = dance.store.vault.package(tokens["grant_package_id"])
     assert package is not None
     assert package.client_id == party.client_id
     assert tokens == {
@@ -28,7 +29,7 @@ def test_a_code_becomes_a_package_token_where_the_owner_picked(dance: Dance, par
         "pdpp_token_kind": "mcp_package",
         "grant_package_id": package.id,
     }
-    children = list(dance.store.package_grants(package.id))
+    children = list(dance.store.vault.package_grants(package.id))
     assert {child.allowances[0].connection_id for child in children} == {"c1", "c2"}
     assert len(children) == 2
     assert dance.read(tokens["access_token"]) == 200
@@ -50,7 +51,7 @@ def test_a_request_with_details_becomes_one_grant_and_is_told_what_was_granted(
     location = dance.authority.approve(review_id, draft, "seen").location or ""
     tokens = dance.exchange(party, query(location)["code"]).json()
     assert tokens["pdpp_token_kind"] == "client"
-    grant = dance.store.grant(tokens["grant_id"])
+    grant = dance.store.vault.grant(tokens["grant_id"])
     assert grant is not None
     assert grant.purpose == "Sort my notes"
     assert tokens["authorization_details"] == [
@@ -73,7 +74,7 @@ def test_the_evidence_of_an_approval_is_kept(dance: Dance, party: Party) -> None
     draft = dance.draft(review_id)
     dance.authority.approve(review_id, draft, "exactly this text")
     (consent,) = dance.store.vault.consents(party.client_id)
-    assert consent.shown == "exactly this text"
+    assert consent.text == "exactly this text"
     assert consent.digest == draft.digest
     assert consent.decided_at == dance.clock.now
     assert consent.revisions == (draft.allowances[0].revision,)
@@ -121,7 +122,7 @@ def test_a_code_of_an_approval_that_was_taken_back_gives_nothing(
 ) -> None:
     code = dance.code(party)
     (consent,) = dance.store.vault.consents()
-    dance.store.revoke_package(consent.package_id or "")
+    revoke_package(dance.store, consent.package_id or "")
     oauth_error(dance.exchange(party, code), "invalid_grant")
 
 
@@ -175,7 +176,7 @@ def test_a_draft_that_opens_nothing_is_refused(dance: Dance, party: Party, packa
     review_id = dance.review_of(party)
     with pytest.raises(InvalidRequest):
         dance.approve(review_id, package=package, allowances=())
-    assert list(dance.store.grants()) == []
+    assert list(dance.store.vault.grants()) == []
 
 
 @pytest.mark.parametrize("package", [True, False])
@@ -188,7 +189,7 @@ def test_a_single_use_gives_one_token_and_ends_with_it(
     dance.clock.advance(30)
     tokens = dance.exchange(party, query(location)["code"]).json()
     assert "refresh_token" not in tokens
-    for grant in dance.store.grants():
+    for grant in dance.store.vault.grants():
         assert grant.expires_at == dance.clock.now + 3_600_000_000
     dance.clock.advance(3_600)
     assert dance.read(tokens["access_token"]) == 403
@@ -198,7 +199,7 @@ def test_a_single_use_ends_no_later_than_the_owner_said(dance: Dance, party: Par
     review_id = dance.review_of(party)
     end = dance.clock.now + 1_000_000
     dance.approve(review_id, access_mode=AccessMode.SINGLE_USE, expires_at=end)
-    assert {grant.expires_at for grant in dance.store.grants()} == {end}
+    assert {grant.expires_at for grant in dance.store.vault.grants()} == {end}
 
 
 def test_a_client_that_registered_for_no_refresh_gets_none(dance: Dance) -> None:
@@ -255,7 +256,9 @@ def test_an_approval_that_no_token_opens_any_more_is_ended(
 
     def ended() -> list[bool]:
         dance.authority.sweep()
-        packages = [dance.store.package(each["grant_package_id"]) for each in (replayed, kept)]
+        packages = [
+            dance.store.vault.package(each["grant_package_id"]) for each in (replayed, kept)
+        ]
         assert dance.read(replayed["access_token"]) == 401
         return [package is not None and package.revoked_at is not None for package in packages]
 
@@ -271,6 +274,6 @@ def test_an_approval_nobody_collected_is_ended(dance: Dance, party: Party) -> No
     collected = dance.connect(party)
     dance.clock.advance(61)
     dance.authority.sweep()
-    ended = [grant for grant in dance.store.grants() if grant.revoked_at is not None]
+    ended = [grant for grant in dance.store.vault.grants() if grant.revoked_at is not None]
     assert len(ended) == 2
     assert dance.read(collected["access_token"]) == 200

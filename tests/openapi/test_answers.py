@@ -161,7 +161,7 @@ def package_token(world: World) -> tuple[str, str]:
     package, grants, secret, token = make_package(
         allowances, client_id="test-client", purpose="a test", now=instant.now()
     )
-    world.store.add_package(package, grants, [token])
+    world.store.vault.keep_package(package, grants, [token])
     return secret, next(g.id for g in grants if g.allowances[0].connection_id == "cin_notes")
 
 

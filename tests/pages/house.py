@@ -58,8 +58,8 @@ def _hashed() -> bytes:
 
 def settle(store: Store) -> None:
     """Give a store an owner whose passphrase is ``PASSPHRASE``."""
-    with store.vault.deciding() as ledger:
-        keep_passphrase(ledger, _hashed())
+    with store.vault.transaction() as transaction:
+        keep_passphrase(transaction, _hashed())
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ def test_an_agent_has_a_page_with_the_words_of_the_approval(house: House, owner:
     evidence = sheet.tree.css_first("details.evidence pre")
     assert evidence is not None
     (consent,) = house.store.vault.consents(client_id)
-    assert evidence.text().strip() == consent.shown.strip()
+    assert evidence.text().strip() == consent.text.strip()
     assert "4 of 12 fields · from 1 January 2026 on" in sheet.text
     assert "purpose: Find the invoices of the renovation." in sheet.text
     assert client_id in sheet.text
@@ -77,7 +77,7 @@ def test_one_account_of_a_package_is_revoked_alone(house: House, owner: Reader) 
     assert len(values) == 2
     by_account = {
         grant.allowances[0].connection_id: grant.id
-        for grant in house.store.grants()
+        for grant in house.store.vault.grants()
         if grant.client_id == client_id
     }
     revoke(page_of(owner, client_id), f"grant:{by_account['cin_bank']}")
@@ -90,7 +90,7 @@ def test_one_account_of_a_package_is_revoked_alone(house: House, owner: Reader) 
 @pytest.mark.parametrize("what", ["package", "client"])
 def test_a_package_or_all_of_a_client_is_revoked(house: House, owner: Reader, what: str) -> None:
     client_id, token = connect(house, owner, f"Whole {what}", "cin_bank", "cin_notes")
-    package = next(g.package_id for g in house.store.grants() if g.client_id == client_id)
+    package = next(g.package_id for g in house.store.vault.grants() if g.client_id == client_id)
     revoke(page_of(owner, client_id), f"{what}:{package if what == 'package' else ''}")
     refused(house.world.server.client(token).get("/v1/streams"), 403, "grant_revoked")
     assert "may read nothing any more" in owner.get("/agents").text
@@ -107,7 +107,7 @@ def test_only_what_the_agent_holds_can_be_revoked(house: House, owner: Reader, w
 def test_one_agents_page_cannot_revoke_anothers_grant(house: House, owner: Reader) -> None:
     one, _ = connect(house, owner, "One")
     other, token = connect(house, owner, "Other")
-    grant = next(g.id for g in house.store.grants() if g.client_id == other)
+    grant = next(g.id for g in house.store.vault.grants() if g.client_id == other)
     assert revoke(page_of(owner, one), f"grant:{grant}").status == 400
     assert streams(house, token)
 
@@ -117,7 +117,7 @@ def test_a_client_of_the_command_line_is_an_agent_too(house: House, owner: Reade
     grant, secret, token = make_grant(
         allowances, client_id="my <agent>", purpose="a test", now=instant.now()
     )
-    house.store.add_grant(grant, [token])
+    house.store.vault.keep_grant(grant, [token])
     sheet = page_of(owner, "my <agent>")
     assert "my <agent>" in sheet.text
     assert "until you revoke it" in sheet.text
@@ -132,7 +132,7 @@ def test_a_grant_that_ended_by_itself_is_told(house: House, owner: Reader) -> No
     grant, _, token = make_grant(
         allowances, client_id="ended", purpose="x", now=now - 2, expires_at=now - 1
     )
-    house.store.add_grant(grant, [token])
+    house.store.vault.keep_grant(grant, [token])
     sheet = page_of(owner, "ended")
     assert "expired" in sheet.text
     assert sheet.tree.css_first("button.danger") is None

@@ -5,8 +5,8 @@ import pytest
 from tests.authz.asking import asked_world, detail, review
 from tests.store.world import NOW, World
 
-from pdpp.authz.choice import Choice, Span, Term
-from pdpp.authz.draft import asked
+from pdpp.authz.choice import ConsentChoice, LookBack, Term
+from pdpp.authz.grant_draft import requested_allowances
 from pdpp.model.errors import InvalidRequest
 from pdpp.model.grant import Interval
 from pdpp.model.instant import DAY
@@ -20,7 +20,7 @@ from pdpp.pages.chooser import (
     read_choice,
     span_of,
 )
-from pdpp.pages.form import Form
+from pdpp.pages.form import PostedForm
 
 TODAY = NOW - NOW % DAY
 
@@ -31,20 +31,20 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield made
 
 
-def form(*pairs: tuple[str, str]) -> Form:
-    return Form.of_pairs(pairs)
+def form(*pairs: tuple[str, str]) -> PostedForm:
+    return PostedForm.of_pairs(pairs)
 
 
 # Where an owner begins
 
 
 def test_a_request_begins_with_what_it_needs_and_nothing_optional(world: World) -> None:
-    asks = asked(
+    asks = requested_allowances(
         review(detail({"name": "messages"}, {"name": "labels", "necessity": "optional"})),
         world.store.catalogue(),
     )
     choice = first_choice(asks)
-    assert choice == Choice(connections=frozenset({"home", "work"}), term=Term.MONTH)
+    assert choice == ConsentChoice(connections=frozenset({"home", "work"}), term=Term.MONTH)
     boxes = list(asked_boxes(asks, choice, world.store.catalogue()))
     assert [(box.name, box.source, box.ticked) for box in boxes] == [
         ("Home", "Mail", True),
@@ -76,7 +76,7 @@ def test_a_ticked_account_means_its_dated_streams(world: World) -> None:
 def test_accounts_stand_in_the_order_of_their_names_with_their_counts(world: World) -> None:
     catalogue = world.store.catalogue()
     counts = {catalogue.feeds["home", "messages"].id: 1_234}
-    boxes = list(open_boxes(Choice(), catalogue, counts))
+    boxes = list(open_boxes(ConsentChoice(), catalogue, counts))
     assert [box.name for box in boxes] == ["Diary", "E1", "Home", "Work"]
     assert boxes[2].streams[1].note == "1,234 in all"
 
@@ -107,7 +107,7 @@ def test_a_form_is_read_box_by_box() -> None:
 
 
 def test_an_empty_form_chooses_nothing() -> None:
-    assert read_choice(Form(), NOW).connections == frozenset()
+    assert read_choice(PostedForm(), NOW).connections == frozenset()
 
 
 @pytest.mark.parametrize("pair", [("stream", "home"), ("field", "home/messages"), ("field", "x")])
@@ -128,7 +128,7 @@ def test_everything_offered_is_taken() -> None:
         assert span_of(form(("span", span.value))) is span
     for term in TERMS:
         assert read_choice(form(("term", term.value)), NOW).term is term
-    assert set(SPANS) == set(Span)
+    assert set(SPANS) == set(LookBack)
     assert set(TERMS) == set(Term)
 
 

@@ -30,7 +30,7 @@ def pick(house: House, owner: Reader, *boxes: tuple[str, str], **values: Any) ->
 
 
 def held_texts(house: House, client_id: str) -> list[str]:
-    return [consent.shown for consent in house.store.vault.consents(client_id)]
+    return [consent.text for consent in house.store.vault.consents(client_id)]
 
 
 # What the page shows
@@ -83,9 +83,9 @@ def test_a_hostile_name_is_text_and_nothing_hides_in_it(house: House, owner: Rea
     client_id = house.register()
     kept = house.store.vault.client(client_id)
     assert kept is not None
-    with house.store.vault.deciding() as ledger:
+    with house.store.vault.transaction() as transaction:
         name = "<b>Bank</b>” is safe. “<script>alert(1)</script>"
-        ledger.keep_client(replace(kept, name=name))
+        transaction.keep_client(replace(kept, name=name))
     sheet = owner.get(house.ask(MAIL, client_id=client_id))
     assert "<b>Bank" not in sheet.answer.text
     assert sheet.tree.css_first("main script") is None
@@ -228,7 +228,7 @@ def test_how_long_is_the_owners_choice(house: House, owner: Reader) -> None:
     sheet = owner.get(house.ask(MAIL, client_id=client_id)).send(term="always", action="update")
     assert "does not end by itself" in enforced(sheet)
     sheet.send(action="approve")
-    (grant,) = [grant for grant in house.store.grants() if grant.client_id == client_id]
+    (grant,) = [grant for grant in house.store.vault.grants() if grant.client_id == client_id]
     assert grant.expires_at is None
 
 
@@ -245,7 +245,7 @@ def test_several_objects_give_a_package(house: House, owner: Reader) -> None:
     assert "3 accounts" in enforced(sheet)
     client_id = client_id_of(sheet)
     sheet.send(action="approve")
-    grants = [grant for grant in house.store.grants() if grant.client_id == client_id]
+    grants = [grant for grant in house.store.vault.grants() if grant.client_id == client_id]
     assert len(grants) == 3
     assert len({grant.package_id for grant in grants}) == 1
 
@@ -355,7 +355,7 @@ def test_a_ticked_account_is_its_dated_streams_of_the_last_year(
     assert "1 account, 1 kind of record" in enforced(sheet)
     client_id = client_id_of(sheet)
     location = sheet.send(action="approve").location
-    (grant,) = [grant for grant in house.store.grants() if grant.client_id == client_id]
+    (grant,) = [grant for grant in house.store.vault.grants() if grant.client_id == client_id]
     assert grant.package_id is not None
     (allowance,) = grant.allowances
     assert allowance.time is not None

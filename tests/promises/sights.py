@@ -136,5 +136,5 @@ def wrap(store: Store, selection: Selection, now: int) -> str:
     package, grants, secret, token = make_package(
         tuple(allowances), client_id="test-client", purpose="a test", now=now
     )
-    store.add_package(package, grants, [token])
+    store.vault.keep_package(package, grants, [token])
     return secret

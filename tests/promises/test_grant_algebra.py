@@ -10,7 +10,7 @@ import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.engine import open_store
+from tests.engine import open_store, revoke_grant
 from tests.promises.caller import Caller, calling
 from tests.promises.letters import MESSAGE_FIELDS, declaration
 from tests.promises.sights import BLOBS, INSIDE, OUTSIDE, STRAY_KEYS, VISIBLE_KEYS
@@ -203,7 +203,7 @@ def test_every_route_refuses_a_grant_right_after_it_was_revoked(
     params = _NEEDS.get(route.name, {})
     before = client.send(path, params, method=route.method)
     assert before.status_code == (400 if route.name == "searchSemantic" else 200), before.text
-    store.revoke_grant(approval.grant_id)
+    revoke_grant(store, approval.grant_id)
     after = client.send(path, params, method=route.method)
     assert after.status_code == 403
     assert route.method == "HEAD" or after.json()["error"]["code"] == "grant_revoked"
@@ -232,7 +232,7 @@ def test_an_open_session_of_pages_ends_with_the_grant(
     path, params = "/v1/streams/threads/records", {"connection_id": "home"}
     _, bookmark = client.changes(path, "beginning", **params)
     assert client.send(path, {**params, "changes_since": bookmark}).status_code == 200
-    store.revoke_grant(approval.grant_id)
+    revoke_grant(store, approval.grant_id)
     for other, cursor in cursors.items():
         assert code(client.send(other, {**asked[other], "cursor": cursor})) == "grant_revoked"
     late = client.send(path, {**params, "changes_since": bookmark})
@@ -245,7 +245,7 @@ def test_another_process_revokes_a_grant_and_the_next_request_sees_it(
     client = caller.under(approval.token)
     assert client.send("/v1/streams").status_code == 200
     beside = open_store(folder, clock)
-    beside.revoke_grant(approval.grant_id)
+    revoke_grant(beside, approval.grant_id)
     beside.close()
     assert code(client.send("/v1/streams")) == "grant_revoked"
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from tests.engine import open_store
+from tests.engine import open_store, revoke_grant
 from tests.promises.caller import Caller, calling
 from tests.promises.letters import MESSAGE_FIELDS, declaration, later_declaration
 from tests.promises.sights import (
@@ -249,7 +249,7 @@ class Twins:
         made = approve(twin.store, Selection(), now=twin.clock())
         wrap(twin.store, Selection(), twin.clock())
         if twin.own.chance.random() < 0.5:
-            twin.store.revoke_grant(made.grant_id)
+            revoke_grant(twin.store, made.grant_id)
 
     def _keep(self, twin: Twin) -> None:
         content = twin.own.chance.randbytes(20)

@@ -12,11 +12,11 @@ from tests.resource.library import library_store
 from tests.serving import UNLIMITED, World, living
 
 from pdpp.model import instant
-from pdpp.receipts.recorder import Policy
+from pdpp.receipts.recorder import ReceiptPolicy
 from pdpp.service.settings import Settings
 from pdpp.store.receipts import Receipt, ReceiptQuery
 
-QUICK = replace(UNLIMITED, receipts=Policy(seconds=0.02))
+QUICK = replace(UNLIMITED, receipts=ReceiptPolicy(seconds=0.02))
 """Settings under which receipts are written almost at once."""
 
 

@@ -24,10 +24,10 @@ from pdpp.authz.principal import Principal
 from pdpp.authz.token import TokenKind, mint
 from pdpp.model import instant
 from pdpp.model.errors import Overloaded, StoreError
-from pdpp.receipts.recorder import Policy, Reading, Recorder
+from pdpp.receipts.recorder import AnsweredRead, ReceiptPolicy, Recorder
 from pdpp.receipts.served import Served
 from pdpp.store.port import Store
-from pdpp.store.receipts import Event, Receipt, ReceiptQuery
+from pdpp.store.receipts import LogEvent, Receipt, ReceiptQuery
 from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME
 
 ROOT = Path(__file__).parents[2]
@@ -60,12 +60,16 @@ def test_receipts_are_written_while_the_server_runs(quick: World) -> None:
 
 
 def test_the_default_is_to_write_within_a_second() -> None:
-    assert Policy().seconds == 1.0
-    assert UNLIMITED.receipts == Policy()
+    assert ReceiptPolicy().seconds == 1.0
+    assert UNLIMITED.receipts == ReceiptPolicy()
 
 
-@pytest.mark.parametrize("policy", [Policy(3_600, sheet_bytes=99), Policy(3_600, most_rows=80)])
-def test_a_full_sheet_is_written_before_it_is_time_to(tmp_path: Path, policy: Policy) -> None:
+@pytest.mark.parametrize(
+    "policy", [ReceiptPolicy(3_600, batch_bytes=99), ReceiptPolicy(3_600, most_rows=80)]
+)
+def test_a_full_batch_is_written_before_it_is_time_to(
+    tmp_path: Path, policy: ReceiptPolicy
+) -> None:
     with living(library_store(tmp_path), replace(UNLIMITED, receipts=policy)) as world:
         client = world.client(connections=("home",))
         for _ in range(5):
@@ -73,18 +77,18 @@ def test_a_full_sheet_is_written_before_it_is_time_to(tmp_path: Path, policy: Po
         wait_for(lambda: count(world) >= 5)
 
 
-def test_a_read_over_many_streams_is_told_whole_on_one_sheet(tmp_path: Path) -> None:
+def test_a_read_over_many_streams_is_told_whole_on_one_batch(tmp_path: Path) -> None:
     with living(library_store(tmp_path), UNLIMITED) as world:
         path = "/v1/streams/books/records/b1?connection_id=home&expand=author&expand=reviews"
         for _ in range(3):
             good(world.client(connections=("home",)).get(path))
     store = open_store(tmp_path)
     found = [entry.receipt for entry in store.receipts.receipts(ReceiptQuery())]
-    sheets = {entry.hash for entry in store.receipts.receipts(ReceiptQuery())}
+    batches = {entry.hash for entry in store.receipts.receipts(ReceiptQuery())}
     store.close()
     assert [receipt.stream for receipt in found[::-1]] == ["books", "authors", "reviews"] * 3
     assert len({receipt.at for receipt in found}) == 3
-    assert len(sheets) <= 3
+    assert len(batches) <= 3
 
 
 def test_many_readers_at_once_are_all_told(tmp_path: Path) -> None:
@@ -122,7 +126,7 @@ def roomy(store: Store) -> None:
     database_of(store.receipts).pragma("max_page_count", 1_000_000)
 
 
-SMALL = replace(UNLIMITED, receipts=Policy(seconds=0.02, waiting_bytes=20_000))
+SMALL = replace(UNLIMITED, receipts=ReceiptPolicy(seconds=0.02, waiting_bytes=20_000))
 
 
 def read_until_refused(client: httpx.Client) -> int:
@@ -154,7 +158,7 @@ def test_reads_under_a_grant_stop_when_they_cannot_be_recorded_and_none_is_lost(
         wait_for(lambda: client.get(BOOKS).status_code == 200)
     receipts = kept(tmp_path)
     assert sum(receipt.client_id is not None for receipt in receipts) == answered + 2
-    gaps = [receipt.detail for receipt in receipts if receipt.operation == Event.GAP]
+    gaps = [receipt.detail for receipt in receipts if receipt.operation == LogEvent.GAP]
     assert gaps == ["2 reads of the owner could not be recorded"]
     told = [record.getMessage() for record in caplog.records if record.name == "pdpp.receipts"]
     assert [line.partition(",")[0] for line in told] == [
@@ -167,7 +171,7 @@ def test_a_receipt_that_could_not_be_written_is_written_later_without_another_re
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = open_store(tmp_path)
-    recorder = Recorder(store.receipts, instant.now, Policy(seconds=0.02))
+    recorder = Recorder(store.receipts, instant.now, ReceiptPolicy(seconds=0.02))
     for _ in range(200):
         recorder.take(reading())
     store.receipts.begin()
@@ -181,7 +185,7 @@ def test_a_receipt_that_could_not_be_written_is_written_later_without_another_re
 
 
 def test_what_waits_is_bounded_where_nothing_fails_too(tmp_path: Path) -> None:
-    policy = Policy(seconds=3_600, sheet_bytes=1 << 30, waiting_bytes=5_000)
+    policy = ReceiptPolicy(seconds=3_600, batch_bytes=1 << 30, waiting_bytes=5_000)
     with living(library_store(tmp_path), replace(UNLIMITED, receipts=policy)) as world:
         answered = read_until_refused(world.client(connections=("home",)))
     assert len(kept(tmp_path)) == answered > 3
@@ -197,7 +201,7 @@ def test_a_server_that_ends_with_unwritten_receipts_says_so_and_leaves_a_gap(
     assert "could not be written; a gap will be told" in caplog.text
     with living(open_store(tmp_path), QUICK):
         pass
-    assert [receipt.operation for receipt in kept(tmp_path)][-1] == Event.GAP
+    assert [receipt.operation for receipt in kept(tmp_path)][-1] == LogEvent.GAP
 
 
 def test_a_server_does_not_start_over_a_log_it_cannot_open(tmp_path: Path) -> None:
@@ -211,14 +215,14 @@ def test_a_server_does_not_start_over_a_log_it_cannot_open(tmp_path: Path) -> No
 
 
 def test_the_log_is_kept_within_its_bounds_while_it_is_written(tmp_path: Path) -> None:
-    settings = replace(UNLIMITED, receipts=Policy(seconds=0.005, most_rows=50))
+    settings = replace(UNLIMITED, receipts=ReceiptPolicy(seconds=0.005, most_rows=50))
     with living(library_store(tmp_path), settings) as world:
         client = world.client(connections=("home",))
         for _ in range(300):
             good(client.get("/v1/streams"))
     receipts = kept(tmp_path)
     assert len(receipts) <= 51
-    assert Event.TRIMMED in {receipt.operation for receipt in receipts}
+    assert LogEvent.TRIMMED in {receipt.operation for receipt in receipts}
 
 
 # The end of a process
@@ -230,10 +234,10 @@ from dataclasses import replace
 from pathlib import Path
 from tests.receipts.served import UNLIMITED
 from tests.serving import living, grant
-from pdpp.receipts.recorder import Policy
+from pdpp.receipts.recorder import ReceiptPolicy
 from tests.engine import database_of, open_store
 store = open_store(Path(sys.argv[1]))
-settings = replace(UNLIMITED, receipts=Policy(seconds=float(sys.argv[2])))
+settings = replace(UNLIMITED, receipts=ReceiptPolicy(seconds=float(sys.argv[2])))
 with living(store, settings) as world:
     print(world.server.url, grant(store, connections=("home",)), flush=True)
     sys.stdin.read()
@@ -285,15 +289,15 @@ def test_a_killed_server_loses_at_most_what_it_had_not_saved_and_the_next_says_s
     with living(open_store(tmp_path), QUICK):
         pass
     operations = [receipt.operation for receipt in kept(tmp_path)]
-    assert operations == ["listRecords", Event.GAP, Event.GAP]
+    assert operations == ["listRecords", LogEvent.GAP, LogEvent.GAP]
 
 
 # By itself
 
 
-def reading(**more: object) -> Reading:
+def reading(**more: object) -> AnsweredRead:
     _, token = mint(TokenKind.CLIENT, "c", 0)
-    taken = Reading(instant.now(), Principal(token, ()), "listRecords", "notes", [])
+    taken = AnsweredRead(instant.now(), Principal(token, ()), "listRecords", "notes", [])
     return taken._replace(**more)  # type: ignore[arg-type]
 
 
@@ -319,9 +323,9 @@ def test_a_log_that_cannot_be_trimmed_or_ended_is_still_written(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = open_store(tmp_path)
-    recorder = Recorder(store.receipts, instant.now, Policy(seconds=0.02, most_rows=1))
+    recorder = Recorder(store.receipts, instant.now, ReceiptPolicy(seconds=0.02, most_rows=1))
     recorder.start()
-    forbid = "CREATE TRIGGER no BEFORE DELETE ON sheet BEGIN SELECT raise(ABORT, 'no'); END"
+    forbid = "CREATE TRIGGER no BEFORE DELETE ON batch BEGIN SELECT raise(ABORT, 'no'); END"
     database_of(store.receipts).execute(forbid)
     for number in (2, 4):
         recorder.take(reading())
@@ -338,7 +342,7 @@ def test_a_recorder_that_never_started_takes_no_more_than_there_is_room_for(
     tmp_path: Path,
 ) -> None:
     store = open_store(tmp_path)
-    recorder = Recorder(store.receipts, instant.now, Policy(waiting_bytes=10))
+    recorder = Recorder(store.receipts, instant.now, ReceiptPolicy(waiting_bytes=10))
     recorder.take(reading())
     with pytest.raises(Overloaded):
         recorder.take(reading())
@@ -355,7 +359,7 @@ class Telling:
 
 def test_what_an_operation_put_aside_is_not_kept_until_it_is_written(tmp_path: Path) -> None:
     store = open_store(tmp_path)
-    recorder = Recorder(store.receipts, instant.now, Policy(seconds=3_600))
+    recorder = Recorder(store.receipts, instant.now, ReceiptPolicy(seconds=3_600))
     telling = Telling()
     seen = weakref.ref(telling)
     recorder.take(reading(shown=[telling]))
@@ -367,7 +371,7 @@ def test_what_an_operation_put_aside_is_not_kept_until_it_is_written(tmp_path: P
 
 def test_what_is_read_while_the_last_is_written_is_written_too(tmp_path: Path) -> None:
     store = open_store(tmp_path)
-    recorder = Recorder(store.receipts, instant.now, Policy(seconds=0.01))
+    recorder = Recorder(store.receipts, instant.now, ReceiptPolicy(seconds=0.01))
     recorder.start()
     with store.receipts._lock:  # type: ignore[attr-defined]  # writing waits for this
         recorder.take(reading())

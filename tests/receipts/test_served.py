@@ -307,7 +307,7 @@ def package(world: World) -> tuple[str, dict[str, str]]:
     made, grants, secret, token = make_package(
         allowances, client_id="a-host", purpose="test", now=instant.now()
     )
-    world.store.add_package(made, grants, [token])
+    world.store.vault.keep_package(made, grants, [token])
     return secret, {grant.allowances[0].connection_id: grant.id for grant in grants}
 
 

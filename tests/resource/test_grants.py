@@ -5,6 +5,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.engine import revoke_grant, revoke_package
 from tests.resource.library import HOME_BOOKS, LIBRARY, book, library_store
 from tests.serving import (
     Approval,
@@ -56,7 +57,7 @@ def test_a_revoked_grant_is_refused_by_the_very_next_request(
     world, approval = revocable
     client = world.server.client(approval.token)
     assert client.get(path).status_code == 200
-    world.store.revoke_grant(approval.grant_id)
+    revoke_grant(world.store, approval.grant_id)
     refused(client.get(path), 403, "grant_revoked")
 
 
@@ -69,7 +70,7 @@ def test_a_cursor_does_not_outlive_its_grant(revocable: tuple[World, Approval]) 
     world, approval = revocable
     client = world.server.client(approval.token)
     cursor = client.get(BOOKS, params={"limit": 1}).json()["next_cursor"]
-    world.store.revoke_grant(approval.grant_id)
+    revoke_grant(world.store, approval.grant_id)
     refused(client.get(BOOKS, params={"limit": 1, "cursor": cursor}), 403, "grant_revoked")
 
 
@@ -93,9 +94,9 @@ def test_a_grant_expires_at_its_time(timed: tuple[World, SetClock]) -> None:
 def test_a_token_expires_and_is_revoked_by_itself(timed: tuple[World, SetClock]) -> None:
     world, clock = timed
     secret, token = mint(TokenKind.OWNER, "o", clock.now, expires_at=clock.now + instant.SECOND)
-    world.store.add_token(token)
+    world.store.vault.keep_token(token)
     gone, revoked = mint(TokenKind.OWNER, "o", clock.now)
-    world.store.add_token(replace(revoked, revoked_at=clock.now))
+    world.store.vault.keep_token(replace(revoked, revoked_at=clock.now))
     client = world.server.client(secret)
     assert client.get(BOOKS).status_code == 200
     clock.advance(1)
@@ -106,7 +107,7 @@ def test_a_token_expires_and_is_revoked_by_itself(timed: tuple[World, SetClock])
 def test_a_token_without_its_grant_is_invalid(library: World) -> None:
     for grant_id in ("grt_none", None):
         secret, token = mint(TokenKind.CLIENT, "c", instant.now(), grant_id=grant_id)
-        library.store.add_token(token)
+        library.store.vault.keep_token(token)
         refused(library.server.client(secret).get(BOOKS), 403, "grant_invalid")
 
 
@@ -235,7 +236,7 @@ def _packed(world: World, *connections: str) -> tuple[str, dict[str, str]]:
     made, grants, secret, token = make_package(
         allowances, client_id="agent", purpose="p", now=instant.now()
     )
-    world.store.add_package(made, grants, [token])
+    world.store.vault.keep_package(made, grants, [token])
     return secret, {grant.allowances[0].connection_id: grant.id for grant in grants}
 
 
@@ -288,7 +289,7 @@ def test_a_package_of_one_source_needs_no_name(package: Packed) -> None:
 def test_a_package_reads_through_its_good_grants_only(package: Packed) -> None:
     world, secret, grants = package
     client = world.server.client(secret)
-    world.store.revoke_grant(grants["home"])
+    revoke_grant(world.store, grants["home"])
     hits = client.get("/v1/search?q=lantern").json()["data"]
     assert {hit["connection_id"] for hit in hits} == {"work"}
     refused(client.get(BOOKS, params={"connection_id": "home"}), 403, "grant_stream_not_allowed")
@@ -299,7 +300,7 @@ def test_a_request_may_choose_one_grant_of_a_package(package: Packed) -> None:
     chosen = world.server.client(secret, **{"PDPP-Grant": grants["work"]})
     assert ids(chosen) == {"work/b1", "work/w2", "work/w3"}
     assert chosen.get("/v1/schema").json()["bearer"]["grant_id"] == grants["work"]
-    world.store.revoke_grant(grants["work"])
+    revoke_grant(world.store, grants["work"])
     refused(chosen.get(BOOKS), 403, "grant_revoked")
     other = world.server.client(secret, **{"PDPP-Grant": "grt_other"})
     refused(other.get(BOOKS), 403, "grant_invalid")
@@ -328,17 +329,17 @@ def test_a_revoked_package_is_refused_by_the_very_next_request(package: Packed) 
     world, secret, grants = package
     client = world.server.client(secret)
     assert client.get("/v1/streams").status_code == 200
-    kept = world.store.grant(grants["home"])
+    kept = world.store.vault.grant(grants["home"])
     assert kept is not None
     assert kept.package_id is not None
-    world.store.revoke_package(kept.package_id)
+    revoke_package(world.store, kept.package_id)
     refused(client.get("/v1/streams"), 403, "grant_revoked")
 
 
 def test_a_package_token_without_its_package_is_invalid(library: World) -> None:
     for package_id in ("pkg_none", None):
         secret, token = mint(TokenKind.PACKAGE, "c", instant.now(), package_id=package_id)
-        library.store.add_token(token)
+        library.store.vault.keep_token(token)
         refused(library.server.client(secret).get(BOOKS), 403, "grant_invalid")
 
 
@@ -349,12 +350,12 @@ def test_the_gate_remembers_a_caller_until_it_is_told_to_forget(tmp_path: Path) 
         secrets = []
         for _ in range(3):
             grant, secret, token = make_grant(allowances, client_id="c", purpose="p", now=0)
-            store.add_grant(grant, [token])
+            store.vault.keep_grant(grant, [token])
             secrets.append(secret)
         gate = Gate(store, instant.now)
         first = gate.admit(f"Bearer {secrets[0]}")
         assert gate.admit(f"Bearer {secrets[0]}") is first
-        store.add_token(mint(TokenKind.OWNER, "o", 0)[1])
+        store.vault.keep_token(mint(TokenKind.OWNER, "o", 0)[1])
         assert gate.admit(f"Bearer {secrets[0]}") is first
         gate.forget()
         assert gate.admit(f"Bearer {secrets[0]}") is not first

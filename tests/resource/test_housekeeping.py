@@ -11,23 +11,25 @@ from tests.serving import UNLIMITED, SetClock
 from pdpp.jobs.housekeeping import Housekeeper
 from pdpp.model import instant
 from pdpp.service.runner import Runner
-from pdpp.store.sqlite.vault import ledger
-from pdpp.store.vault import Slip
+from pdpp.store.sqlite.vault import transaction
+from pdpp.store.vault import ShortLivedSecret
 
 
 def test_everything_that_ended_is_swept_away_however_much_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ledger, "_MOST_SWEPT", 2)
+    monkeypatch.setattr(transaction, "_MOST_SWEPT", 2)
     clock = SetClock()
     store = open_store(tmp_path, clock)
-    with store.vault.deciding() as book:
+    with store.vault.transaction() as book:
         for number in range(5):
-            book.add_slip(Slip(str(number), "review", {}, clock.now, clock.now + number))
+            book.add_secret(
+                ShortLivedSecret(str(number), "review", {}, clock.now, clock.now + number)
+            )
     clock.advance(60)
     runner = Runner(store, UNLIMITED)
     asyncio.run(Housekeeper(store, runner, UNLIMITED, clock).sweep())
-    assert all(store.vault.slip("review", str(number)) is None for number in range(5))
+    assert all(store.vault.secret("review", str(number)) is None for number in range(5))
     runner.close()
     store.close()
 

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.engine import revoke_grant
 from tests.store.world import Clock, Engine, World, declare
 
 from pdpp.evidence.analyse import parse_query
@@ -56,9 +57,9 @@ def test_the_state_differs_after_every_write(world: World) -> None:
     assert world.store.state() == states[0]
     for write in (
         lambda: world.put({"a": {}}),
-        lambda: world.store.add_token(token),
-        lambda: world.store.add_grant(grant, []),
-        lambda: world.store.revoke_grant("g"),
+        lambda: world.store.vault.keep_token(token),
+        lambda: world.store.vault.keep_grant(grant, []),
+        lambda: revoke_grant(world.store, "g"),
         lambda: world.store.connect("c2", "mail", "Two"),
         lambda: world.store.register(declare(version="2")),
     ):
@@ -189,7 +190,7 @@ def test_a_backup_opens_as_a_store_that_equals_the_original(
     world.put({str(n): {"subject": f"apple {n}", "size": n} for n in range(500)})
     blob = world.store.keep_blob(io.BytesIO(b"bytes"), "text/plain", 9)
     token = Token("h", "owner", "x", 0)
-    world.store.add_token(token)
+    world.store.vault.keep_token(token)
     secret = world.store.secret()
     told: list[tuple[int, int]] = []
     world.store.backup(tmp_path / "backup", lambda done, total: told.append((done, total)))
@@ -197,7 +198,7 @@ def test_a_backup_opens_as_a_store_that_equals_the_original(
     copy = World(engine(tmp_path / "backup", clock), clock)
     assert copy.store.check() == []
     assert copy.store.secret() == secret
-    assert copy.store.token("h") == token
+    assert copy.store.vault.token("h") == token
     assert copy.store.catalogue() == world.store.catalogue()
     everything = PageQuery((world.reach(),), 999)
     assert copy.store.page(everything) == world.store.page(everything)

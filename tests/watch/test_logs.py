@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pdpp.authz.slip import SlipKind, draw
+from pdpp.authz.short_lived import SecretKind, new_secret
 from pdpp.watch.logs import LogOptions, configure_logging
 
 log = logging.getLogger("pdpp.test")
@@ -74,10 +74,10 @@ def test_a_failure_is_told_with_its_trace_and_without_a_token(form: str) -> None
     assert form == "text" or len(told.splitlines()) == 1
 
 
-@pytest.mark.parametrize("kind", [kind for kind in SlipKind if kind is not SlipKind.USER_CODE])
-def test_what_lives_for_minutes_is_not_told_either(kind: SlipKind) -> None:
+@pytest.mark.parametrize("kind", [kind for kind in SecretKind if kind is not SecretKind.USER_CODE])
+def test_what_lives_for_minutes_is_not_told_either(kind: SecretKind) -> None:
     written = journal(LogOptions())
-    secret, _ = draw(kind, {}, 0, 1)
+    secret, _ = new_secret(kind, {}, 0, 1)
     log.warning("no %s here, but a code_challenge_method and %s", secret, "dev_" + "a" * 44)
     assert secret not in written.getvalue()
     assert "a code_challenge_method and dev_aaa" in written.getvalue()

@@ -9,9 +9,9 @@ import pytest
 from tests.engine import database_of
 from tests.serving import DEADLINE, UNLIMITED, World, living, refused, seeded_store
 
-from pdpp.receipts.recorder import Policy
+from pdpp.receipts.recorder import ReceiptPolicy
 
-QUICK = replace(UNLIMITED, receipts=Policy(seconds=0.02))
+QUICK = replace(UNLIMITED, receipts=ReceiptPolicy(seconds=0.02))
 
 
 def ready(world: World) -> httpx.Response:

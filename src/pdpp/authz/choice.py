@@ -7,7 +7,7 @@ from enum import StrEnum
 from pdpp.model.grant import Interval
 from pdpp.model.instant import DAY
 
-Place = tuple[str, str]
+FeedKey = tuple[str, str]
 """A connection and one of its streams."""
 
 
@@ -26,7 +26,7 @@ class Term(StrEnum):
         return None if self is Term.ALWAYS else start + int(self.value[:-1]) * DAY
 
 
-class Span(StrEnum):
+class LookBack(StrEnum):
     """How far back an agent may look."""
 
     MONTH = "30d"
@@ -37,14 +37,14 @@ class Span(StrEnum):
 
     def interval(self, now: int) -> Interval | None:
         """Return the time from the first moment of a day in UTC on; None is no limit."""
-        if self in (Span.EVERYTHING, Span.DATES):
+        if self in (LookBack.EVERYTHING, LookBack.DATES):
             return None
         since = now - int(self.value[:-1]) * DAY
         return Interval(since - since % DAY)
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ConsentChoice:
     """What the owner ticked: a stream counts only where its connection is ticked too.
 
     ``fields`` names the ticked fields of each stream where the owner picks them; a request with
@@ -52,7 +52,7 @@ class Choice:
     """
 
     connections: frozenset[str] = frozenset()
-    streams: frozenset[Place] = frozenset()
-    fields: Mapping[Place, frozenset[str]] = field(default_factory=dict)
+    streams: frozenset[FeedKey] = frozenset()
+    fields: Mapping[FeedKey, frozenset[str]] = field(default_factory=dict)
     time: Interval | None = None
     term: Term = Term.MONTH

@@ -6,24 +6,24 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote, urlencode
 
 from pdpp.authz.approval import by_connection, new_grant, new_package
-from pdpp.authz.draft import Draft
+from pdpp.authz.grant_draft import GrantDraft
 from pdpp.authz.lifetime import Lifetimes
-from pdpp.authz.review import Outcome, Review
-from pdpp.authz.slip import SlipKind, draw
+from pdpp.authz.review import DecisionOutcome, Review
+from pdpp.authz.short_lived import SecretKind, new_secret
 from pdpp.model.errors import InvalidRequest, NotFound
 from pdpp.model.grant import AccessMode, Allowance, Grant, Package
-from pdpp.store.vault import Client, Consent, Ledger
+from pdpp.store.vault import Consent, RegisteredClient, VaultTransaction
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
     """Decides about one review inside one transaction, at one moment."""
 
-    ledger: Ledger
+    transaction: VaultTransaction
     lifetimes: Lifetimes
     now: int
 
-    def approve(self, review: Review, draft: Draft, shown: str) -> Outcome:
+    def approve(self, review: Review, draft: GrantDraft, text: str) -> DecisionOutcome:
         """Make what the owner approved, with its evidence and the way for the client to get it."""
         if draft.client_id != review.client_id:
             raise InvalidRequest("This draft is another client's.")
@@ -31,7 +31,7 @@ class Decision:
             raise InvalidRequest("This draft opens nothing.")
         if draft.expires_at is not None and draft.expires_at <= self.now:
             raise InvalidRequest("What was approved has ended before it began; choose again.")
-        consent = self._keep_approval(draft, shown)
+        consent = self._keep_approval(draft, text)
         self._mark_approved(review.client_id)
         approval = {
             "family": f"fam_{secrets.token_hex(12)}",
@@ -44,8 +44,8 @@ class Decision:
         }
         if review.device is not None:
             return self._answer_device(review, {**approval, "approved": True})
-        code, slip = draw(
-            SlipKind.CODE,
+        code, secret = new_secret(
+            SecretKind.CODE,
             {
                 **approval,
                 "redirect_uri": review.redirect_uri,
@@ -55,47 +55,49 @@ class Decision:
             self.lifetimes.code,
             client_id=review.client_id,
         )
-        self.ledger.add_slip(slip)
+        self.transaction.add_secret(secret)
         return _outcome(review, code=code)
 
-    def deny(self, review: Review, error: str = "access_denied") -> Outcome:
+    def deny(self, review: Review, error: str = "access_denied") -> DecisionOutcome:
         """Tell the client no."""
         if review.device is not None:
             return self._answer_device(review, {"approved": False})
         return _outcome(review, error=error)
 
-    def _answer_device(self, review: Review, answer: dict[str, object]) -> Outcome:
+    def _answer_device(self, review: Review, answer: dict[str, object]) -> DecisionOutcome:
         """Let a device find its answer; only one answer is ever given."""
-        slip = self.ledger.slip(SlipKind.DEVICE.value, str(review.device))
-        if slip is None or slip.expires_at <= self.now or slip.body["approved"] is not None:
+        secret = self.transaction.secret(SecretKind.DEVICE.value, str(review.device))
+        if secret is None or secret.expires_at <= self.now or secret.body["approved"] is not None:
             raise NotFound("The device no longer waits for an answer; start again there.")
-        self.ledger.change_slip(replace(slip, body={**slip.body, **answer}))
-        return Outcome(None)
+        self.transaction.change_secret(replace(secret, body={**secret.body, **answer}))
+        return DecisionOutcome(None)
 
-    def _keep_approval(self, draft: Draft, shown: str) -> Consent:
+    def _keep_approval(self, draft: GrantDraft, text: str) -> Consent:
         package = None
         parts: Iterable[tuple[Allowance, ...]] = (draft.allowances,)
         if draft.package:
             package = new_package(draft.client_id, self.now, self._end(draft))
             parts = by_connection(draft.allowances)
-            self.ledger.add_package(package)
+            self.transaction.add_package(package)
         grants = [self._grant(draft, own, package) for own in parts]
         for grant in grants:
-            self.ledger.add_grant(grant)
+            self.transaction.add_grant(grant)
         consent = Consent(
             id=f"con_{secrets.token_hex(8)}",
             client_id=draft.client_id,
             decided_at=self.now,
             digest=draft.digest,
-            shown=shown,
+            text=text,
             revisions=tuple(sorted({allowance.revision for allowance in draft.allowances})),
             grant_id=None if package is not None else grants[0].id,
             package_id=None if package is None else package.id,
         )
-        self.ledger.add_consent(consent)
+        self.transaction.add_consent(consent)
         return consent
 
-    def _grant(self, draft: Draft, own: tuple[Allowance, ...], package: Package | None) -> Grant:
+    def _grant(
+        self, draft: GrantDraft, own: tuple[Allowance, ...], package: Package | None
+    ) -> Grant:
         return new_grant(
             own,
             client_id=draft.client_id,
@@ -106,7 +108,7 @@ class Decision:
             package=package,
         )
 
-    def _end(self, draft: Draft) -> int | None:
+    def _end(self, draft: GrantDraft) -> int | None:
         """Return when an approval ends; the token of a single use will end it sooner."""
         if draft.access_mode is not AccessMode.SINGLE_USE:
             return draft.expires_at
@@ -114,14 +116,16 @@ class Decision:
         return longest if draft.expires_at is None else min(longest, draft.expires_at)
 
     def _mark_approved(self, client_id: str) -> None:
-        client = self.ledger.client(client_id) or Client(client_id, client_id, (), self.now)
+        client = self.transaction.client(client_id) or RegisteredClient(
+            client_id, client_id, (), self.now
+        )
         if client.approved_at is None:
-            self.ledger.keep_client(replace(client, approved_at=self.now))
+            self.transaction.keep_client(replace(client, approved_at=self.now))
 
 
-def _outcome(review: Review, **answer: str) -> Outcome:
+def _outcome(review: Review, **answer: str) -> DecisionOutcome:
     uri = str(review.redirect_uri)
-    return Outcome(answer_location(uri, review.state, review.issuer, **answer))
+    return DecisionOutcome(answer_location(uri, review.state, review.issuer, **answer))
 
 
 def answer_location(uri: str, state: str | None, issuer: str, **answer: str) -> str:

@@ -55,7 +55,7 @@ class Necessity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class StreamRequest:
     """One entry of ``streams``: a stream, or all of them, and how far; empty is all of it."""
 
     pointer: str
@@ -76,7 +76,7 @@ class Detail:
     source: str
     source_kind: str | None
     access_mode: AccessMode
-    wishes: tuple[Wish, ...]
+    wishes: tuple[StreamRequest, ...]
     purpose_code: str | None = None
     purpose: str = ""
     claims: Mapping[str, Any] = field(default_factory=dict)
@@ -133,19 +133,19 @@ def _parse_source(node: Node) -> tuple[str, str | None]:
     return node.member("id").text(_LONGEST_URI, least=1), kind or None
 
 
-def _parse_wishes(node: Node) -> Iterable[Wish]:
+def _parse_wishes(node: Node) -> Iterable[StreamRequest]:
     wishes = node.items(least=1)
     if len(wishes) > _MOST_STREAMS:
         node.refuse(f"Name at most {_MOST_STREAMS} streams.")
     return [_parse_wish(wish) for wish in wishes[:_MOST_STREAMS]]
 
 
-def _parse_wish(node: Node) -> Wish:
+def _parse_wish(node: Node) -> StreamRequest:
     _admit(node, ("name",), _OPTIONAL_WISH_KEYS)
     view = node.member("view")
     if not view.absent and not node.member("fields").absent:
         view.refuse("Ask for fields or for a view, not for both.")
-    return Wish(
+    return StreamRequest(
         pointer=node.pointer,
         name=node.member("name").text(_LONGEST_CODE, least=1),
         necessity=_choice(node.member("necessity"), Necessity, Necessity.REQUIRED),

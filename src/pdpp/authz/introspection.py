@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from pdpp.authz.client import READ_SCOPE
+from pdpp.authz.client_metadata import READ_SCOPE
 from pdpp.authz.granted import granted_details
 from pdpp.authz.principal import Gate, Principal, bearer
-from pdpp.authz.request import Place
+from pdpp.authz.request import ServerOrigins
 from pdpp.authz.token import TokenKind, hash_token
 from pdpp.model.errors import AuthenticationError, PdppError
 from pdpp.model.grant import ACTIVE, status
@@ -21,13 +21,13 @@ _ASKERS = (TokenKind.OWNER.value, TokenKind.RESOURCE_SERVER.value)
 def may_introspect(store: Store, authorization: str | None, now: int) -> bool:
     """Tell whether a caller is the owner, or a resource server the owner made a secret for."""
     try:
-        token = store.token(hash_token(bearer(authorization)))
+        token = store.vault.token(hash_token(bearer(authorization)))
     except AuthenticationError:
         return False
     return token is not None and token.kind in _ASKERS and status(token, now) == ACTIVE
 
 
-def introspect(gate: Gate, store: Store, secret: str, place: Place) -> dict[str, Any]:
+def introspect(gate: Gate, store: Store, secret: str, origins: ServerOrigins) -> dict[str, Any]:
     """Return what a token opens now; of one that opens nothing, only that."""
     try:
         principal = gate.admit(f"Bearer {secret}")
@@ -37,7 +37,7 @@ def introspect(gate: Gate, store: Store, secret: str, place: Place) -> dict[str,
     facts: dict[str, Any] = {
         "active": True,
         "token_type": "Bearer",
-        "iss": place.issuer,
+        "iss": origins.issuer,
         "iat": token.created_at // SECOND,
         "pdpp_token_kind": token.kind,
         "subject_id": SUBJECT_ID,
@@ -46,7 +46,7 @@ def introspect(gate: Gate, store: Store, secret: str, place: Place) -> dict[str,
     if token.expires_at is not None:
         facts["exp"] = token.expires_at // SECOND
     if token.audience is not None:
-        facts["aud"] = place.outward(token.audience)
+        facts["aud"] = origins.outward(token.audience)
     return facts if principal.is_owner else facts | _approval(principal, store, gate)
 
 

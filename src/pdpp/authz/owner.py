@@ -9,11 +9,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from pdpp.authz.lifetime import Lifetimes
-from pdpp.authz.slip import SlipKind, draw, find
+from pdpp.authz.short_lived import SecretKind, find_secret, new_secret
 from pdpp.authz.throttle import Throttle
 from pdpp.model.errors import AuthenticationError, Conflict, InvalidRequest
 from pdpp.model.instant import Clock
-from pdpp.store.vault import Ledger, Shelf, Vault
+from pdpp.store.vault import Vault, VaultReader, VaultTransaction
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
@@ -33,25 +33,25 @@ def begin_setup(vault: Vault) -> str | None:
     Whoever started the server reads the code there; another user of the machine, or a page that
     reaches this server through a browser, does not.
     """
-    with vault.deciding() as ledger:
-        if has_passphrase(ledger):
+    with vault.transaction() as transaction:
+        if has_passphrase(transaction):
             return None
         groups = (secrets.SystemRandom().choices(_ALPHABET, k=_GROUP_CHARS) for _ in range(_GROUPS))
         code = "-".join("".join(group) for group in groups)
-        ledger.keep_setting(_SETUP, _code_hash(code))
+        transaction.keep_setting(_SETUP, _code_hash(code))
         return code
 
 
-def has_passphrase(shelf: Shelf) -> bool:
+def has_passphrase(vault: VaultReader) -> bool:
     """Tell whether the owner has chosen a passphrase."""
-    return shelf.setting(_SETTING) is not None
+    return vault.setting(_SETTING) is not None
 
 
-def keep_passphrase(ledger: Ledger, hashed: bytes) -> None:
+def keep_passphrase(transaction: VaultTransaction, hashed: bytes) -> None:
     """Make a passphrase, hashed, the owner's own, and end every session."""
-    ledger.keep_setting(_SETTING, hashed)
-    ledger.keep_setting(_SETUP, None)
-    ledger.drop_slips(SlipKind.SESSION.value)
+    transaction.keep_setting(_SETTING, hashed)
+    transaction.keep_setting(_SETUP, None)
+    transaction.drop_secrets(SecretKind.SESSION.value)
 
 
 def hash_passphrase(passphrase: str) -> bytes:
@@ -97,11 +97,11 @@ class Owner:
             raise AuthenticationError("That is not the set-up code that the server printed.")
         self.throttle.forgive(address)
         hashed = hash_passphrase(passphrase)
-        with self.vault.deciding() as ledger:
-            if ledger.setting(_SETUP) != held:
+        with self.vault.transaction() as transaction:
+            if transaction.setting(_SETUP) != held:
                 raise Conflict("A passphrase was chosen already; log in with it.")
-            keep_passphrase(ledger, hashed)
-            return self._begin(ledger)
+            keep_passphrase(transaction, hashed)
+            return self._begin(transaction)
 
     def log_in(self, passphrase: str, address: str) -> str:
         """Begin a session and return its secret; a wrong passphrase is refused."""
@@ -110,28 +110,28 @@ class Owner:
         if held is None or not _matches(held, passphrase):
             raise AuthenticationError("That is not the passphrase.")
         self.throttle.forgive(address)
-        with self.vault.deciding() as ledger:
-            if ledger.setting(_SETTING) != held:
+        with self.vault.transaction() as transaction:
+            if transaction.setting(_SETTING) != held:
                 raise AuthenticationError("The passphrase has just been changed.")
-            return self._begin(ledger)
+            return self._begin(transaction)
 
     def knows(self, secret: str | None) -> bool:
         """Tell whether a secret is that of a session that goes on."""
         if not secret:
             return False
-        return find(self.vault, SlipKind.SESSION, secret, self.clock()) is not None
+        return find_secret(self.vault, SecretKind.SESSION, secret, self.clock()) is not None
 
     def log_out(self, secret: str) -> None:
         """End a session."""
-        with self.vault.deciding() as ledger:
-            slip = find(ledger, SlipKind.SESSION, secret, self.clock())
-            if slip is not None:
-                ledger.use_slip(slip, self.clock())
+        with self.vault.transaction() as transaction:
+            session = find_secret(transaction, SecretKind.SESSION, secret, self.clock())
+            if session is not None:
+                transaction.use_secret(session, self.clock())
 
-    def _begin(self, ledger: Ledger) -> str:
-        secret, slip = draw(SlipKind.SESSION, {}, self.clock(), self.lifetimes.session)
-        ledger.add_slip(slip)
-        return secret
+    def _begin(self, transaction: VaultTransaction) -> str:
+        text, session = new_secret(SecretKind.SESSION, {}, self.clock(), self.lifetimes.session)
+        transaction.add_secret(session)
+        return text
 
 
 def form_token(secret: str) -> str:

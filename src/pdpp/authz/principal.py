@@ -183,7 +183,7 @@ class Gate:
         return principal
 
     def _basis(self, secret: str) -> _Basis:
-        token = self._store.token(hash_token(secret))
+        token = self._store.vault.token(hash_token(secret))
         if token is None:
             raise AuthenticationError("The bearer token is not valid.")
         package: Package | None = None
@@ -195,16 +195,16 @@ class Gate:
         return _Basis(token, self._store.catalogue(), package, grants)
 
     def _grant(self, grant_id: str) -> Grant:
-        grant = self._store.grant(grant_id)
+        grant = self._store.vault.grant(grant_id)
         if grant is None:
             raise GrantInvalid("The token's grant does not exist.")
         return grant
 
     def _package(self, package_id: str) -> tuple[Package, tuple[Grant, ...]]:
-        package = self._store.package(package_id)
+        package = self._store.vault.package(package_id)
         if package is None:
             raise GrantInvalid("The token's package does not exist.")
-        return package, tuple(self._store.package_grants(package_id))
+        return package, tuple(self._store.vault.package_grants(package_id))
 
 
 def _child(principal: Principal, grant_id: str, now: int) -> Principal:

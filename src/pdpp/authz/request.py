@@ -7,19 +7,19 @@ from typing import Any
 
 import orjson
 
-from pdpp.authz.client import AUTHORIZATION_CODE, OFFLINE_SCOPE, READ_SCOPE
+from pdpp.authz.client_metadata import AUTHORIZATION_CODE, OFFLINE_SCOPE, READ_SCOPE
 from pdpp.authz.detail import parse_details
 from pdpp.authz.redirect import is_registered
 from pdpp.authz.review import Review
 from pdpp.model.errors import InvalidRequest, OAuthError
-from pdpp.store.vault import Client
+from pdpp.store.vault import RegisteredClient
 
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}\Z")
 Parameters = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ServerOrigins:
     """Where a request came in: under which public address, and by which name we keep ourselves.
 
     Tokens are kept with the second as their audience, so that they stay good whatever name of
@@ -45,7 +45,7 @@ class Place:
         return self.issuer + audience.removeprefix(self.home)
 
 
-def check_target(parameters: Parameters, client: Client) -> str:
+def check_target(parameters: Parameters, client: RegisteredClient) -> str:
     """Return the redirect URI of a request; until this is known to be good, nothing goes there."""
     uri = parameters.get("redirect_uri")
     if uri is None:
@@ -59,8 +59,8 @@ def check_target(parameters: Parameters, client: Client) -> str:
 
 def check_request(
     parameters: Parameters,
-    client: Client,
-    place: Place,
+    client: RegisteredClient,
+    origins: ServerOrigins,
     now: int,
 ) -> Review:
     """Return the review of a request by code; it has no id and no end yet."""
@@ -74,7 +74,7 @@ def check_request(
         raise OAuthError("The only response_mode here is query.", error="invalid_request")
     if AUTHORIZATION_CODE not in client.grant_types:
         raise OAuthError("This client registered for no codes.", error="unauthorized_client")
-    asked = check_wishes(parameters, client, place, now)
+    asked = check_details(parameters, client, origins, now)
     return replace(
         asked,
         redirect_uri=parameters["redirect_uri"],
@@ -83,21 +83,21 @@ def check_request(
     )
 
 
-def check_wishes(
+def check_details(
     parameters: Parameters,
-    client: Client,
-    place: Place,
+    client: RegisteredClient,
+    origins: ServerOrigins,
     now: int,
 ) -> Review:
     """Return the review of what a request by code or by device asks for."""
     review = Review(
         id="",
-        issuer=place.issuer,
+        issuer=origins.issuer,
         client_id=client.id,
         redirect_uri=None,
         state=None,
         scope=granted_scope(parameters.get("scope", "")),
-        resource=place.audience(parameters.get("resource")),
+        resource=origins.audience(parameters.get("resource")),
         code_challenge=None,
         details=_details(parameters),
         device=None,

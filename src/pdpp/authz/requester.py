@@ -5,10 +5,10 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from pdpp.authz.client import is_document_id
+from pdpp.authz.client_metadata import is_document_id
 from pdpp.evidence.budget import cut
 from pdpp.evidence.fence import visible
-from pdpp.store.vault import Client
+from pdpp.store.vault import RegisteredClient
 
 _LONGEST_NAME = 60
 _LONGEST_ID = 200
@@ -42,7 +42,7 @@ def agent_id(client_id: str) -> str:
     return _digest(client_id).hex()[:24]
 
 
-def requester_of(client_id: str, client: Client | None) -> Requester:
+def requester_of(client_id: str, client: RegisteredClient | None) -> Requester:
     """Return how a client is shown; one that was never registered has only its id."""
     told = client.name if client is not None else ""
     name = one_line(told, _LONGEST_NAME) or one_line(client_id, _LONGEST_NAME)

@@ -10,7 +10,7 @@ class Review:
     """An authorization request that waits for the owner's decision.
 
     ``id`` stands in the address of the consent page and is useless without the owner's session.
-    A device has no redirect URI; ``device`` is then the hash of its slip. Without ``details`` the
+    A device has no redirect URI; ``device`` is then the hash of its secret. Without ``details`` the
     owner picks what the client may see.
     """
 
@@ -48,7 +48,7 @@ _KEPT = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class DecisionOutcome:
     """Where the owner's browser goes after a decision; nowhere when a device waits for it."""
 
     location: str | None

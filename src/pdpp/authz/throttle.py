@@ -12,7 +12,7 @@ _HOUR = 3_600 * SECOND
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class GuessPace:
     """How many guesses are free, and how long the pause after many of them gets."""
 
     free: int
@@ -24,8 +24,8 @@ class Pace:
         return 0 if beyond < 0 else min(self.longest, SECOND << min(beyond, 40))
 
 
-ADDRESS = Pace(free=5, longest=900 * SECOND)
-TOTAL = Pace(free=30, longest=60 * SECOND)
+ADDRESS = GuessPace(free=5, longest=900 * SECOND)
+TOTAL = GuessPace(free=30, longest=60 * SECOND)
 
 
 @dataclass(slots=True)
@@ -38,7 +38,12 @@ class Throttle:
     """Counts guesses; a guess counts before it is checked, so that many at once gain nothing."""
 
     def __init__(
-        self, clock: Clock, each: Pace = ADDRESS, total: Pace = TOTAL, *, most: int = 1_024
+        self,
+        clock: Clock,
+        each: GuessPace = ADDRESS,
+        total: GuessPace = TOTAL,
+        *,
+        most: int = 1_024,
     ) -> None:
         self._clock = clock
         self._each_pace, self._total_pace = each, total

@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import Any
 from urllib.parse import urlsplit
 
-from pdpp.authz.choice import Place
-from pdpp.authz.draft import NO_PURPOSE, Draft
+from pdpp.authz.choice import FeedKey
+from pdpp.authz.grant_draft import NO_PURPOSE, GrantDraft
 from pdpp.authz.redirect import LOOPBACK
 from pdpp.authz.requester import Requester, one_line
 from pdpp.evidence.amount import counted
@@ -37,7 +37,7 @@ _MONTHS = (
 class StreamWords:
     """One stream of an account: what of it the server lets the client see."""
 
-    place: Place
+    place: FeedKey
     label: str
     detail: str
     fields: str
@@ -85,11 +85,11 @@ class Wording:
 
 
 def word(
-    draft: Draft,
+    draft: GrantDraft,
     requester: Requester,
     redirect_uri: str | None,
     catalogue: Catalogue,
-    counts: Mapping[Place, int] | None = None,
+    counts: Mapping[FeedKey, int] | None = None,
 ) -> Wording:
     """Put a draft into words; ``counts`` is how many records each stream opens today."""
     accounts = tuple(accounts_of(draft.allowances, catalogue, counts or {}))
@@ -160,7 +160,7 @@ def destination(redirect_uri: str | None) -> str:
     return f"Your answer goes to the app that opens {parts.scheme}: links on this device."
 
 
-def _purpose(draft: Draft, name: str) -> str:
+def _purpose(draft: GrantDraft, name: str) -> str:
     if draft.purpose == NO_PURPOSE:
         return f"“{name}” did not say what for."
     code = "" if draft.purpose_code is None else f" ({one_line(draft.purpose_code, _LONGEST)})"
@@ -168,7 +168,7 @@ def _purpose(draft: Draft, name: str) -> str:
 
 
 def accounts_of(
-    allowances: Iterable[Allowance], catalogue: Catalogue, counts: Mapping[Place, int]
+    allowances: Iterable[Allowance], catalogue: Catalogue, counts: Mapping[FeedKey, int]
 ) -> Iterator[AccountWords]:
     """Yield what allowances open, by account; one that is gone has only its id."""
     for connection_id, held in groupby(allowances, lambda a: a.connection_id):
@@ -181,7 +181,9 @@ def accounts_of(
         )
 
 
-def _stream(allowance: Allowance, catalogue: Catalogue, counts: Mapping[Place, int]) -> StreamWords:
+def _stream(
+    allowance: Allowance, catalogue: Catalogue, counts: Mapping[FeedKey, int]
+) -> StreamWords:
     place = (allowance.connection_id, allowance.stream)
     stream = catalogue.revisions[allowance.revision].streams[allowance.stream]
     size, all_of_it = len(allowance.fields), len(stream.fields)
@@ -222,7 +224,7 @@ def interval(time: Interval) -> str:
     return " ".join(parts)
 
 
-def _total(draft: Draft, accounts: tuple[AccountWords, ...], total: int | None) -> str:
+def _total(draft: GrantDraft, accounts: tuple[AccountWords, ...], total: int | None) -> str:
     streams = len({(allowance.revision, allowance.stream) for allowance in draft.allowances})
     parts = [
         counted(len(accounts), "account"),
@@ -259,7 +261,7 @@ def _told(value: object) -> str:
     return f"{count} {unit}" if count == 1 else f"{count:,} {unit}s"
 
 
-def _lasting(draft: Draft) -> str:
+def _lasting(draft: GrantDraft) -> str:
     if draft.access_mode is AccessMode.SINGLE_USE:
         return "Once: it gets one key that ends soon and cannot be renewed."
     if draft.expires_at is None:
@@ -267,7 +269,7 @@ def _lasting(draft: Draft) -> str:
     return f"Until {date(draft.expires_at)}, unless you revoke it before."
 
 
-def _warnings(draft: Draft, catalogue: Catalogue, total: int | None) -> tuple[str, ...]:
+def _warnings(draft: GrantDraft, catalogue: Catalogue, total: int | None) -> tuple[str, ...]:
     """Return what makes a draft broad, where that is more than one thing."""
     accounts = {allowance.connection_id for allowance in draft.allowances}
     reasons = []

@@ -98,7 +98,7 @@ def connect(
 
 def _forget(cache: Cache, provider_url: str, as_json: bool) -> None:
     """Take a credential out of the cache, and tell the provider that it is given up."""
-    from pdpp.enrolment.farewell import give_up
+    from pdpp.enrolment.revocation import give_up
 
     revoked = give_up(cache, provider_url)
     gone = cache.forget(provider_url)

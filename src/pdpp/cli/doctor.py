@@ -1,4 +1,4 @@
-"""The doctor: plays the whole dance of a hosted agent, and names the first step that is broken."""
+"""The doctor: connects as a hosted agent does, step by step, and names the step that is broken."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -10,9 +10,9 @@ import click
 
 from pdpp.cli.options import HERE, examples, passphrase_in
 from pdpp.cli.output import show
-from pdpp.doctor.chart import Approver, Chart, mcp_url
 from pdpp.doctor.examination import examine
-from pdpp.doctor.finding import Finding, Outcome
+from pdpp.doctor.finding import Finding, StepOutcome
+from pdpp.doctor.state import Approver, ExaminationState, mcp_url
 from pdpp.doctor.wire import Wire
 from pdpp.model import instant
 
@@ -67,7 +67,7 @@ def doctor(
     authorities: Path | None,
     as_json: bool,
 ) -> None:
-    """Play the dance of a hosted agent against URL, and name what is broken and its fix.
+    """Connect to URL as a hosted agent does, and name what is broken and its fix.
 
     URL is the address that agents are given, with or without /mcp; unless given, the server on
     this machine. Without --data or --passphrase-file you are asked for the owner's passphrase;
@@ -76,9 +76,9 @@ def doctor(
     wire = Wire(authorities=None if authorities is None else str(authorities))
     with ExitStack() as stack:
         approver = _approver(stack, wire, data, passphrase_file)
-        chart = Chart(url, wire, approver, client_document)
+        state = ExaminationState(url, wire, approver, client_document)
         findings = []
-        for finding in stack.enter_context(closing(examine(chart))):
+        for finding in stack.enter_context(closing(examine(state))):
             findings.append(finding)
             if not as_json:
                 for line in _lines(finding):
@@ -126,14 +126,14 @@ def _lines(finding: Finding) -> Iterator[str]:
 
 
 def _conclude(url: str, findings: Sequence[Finding], *, as_json: bool) -> None:
-    first = next((finding for finding in findings if finding.outcome is Outcome.BROKEN), None)
+    first = next((finding for finding in findings if finding.outcome is StepOutcome.BROKEN), None)
     document = {
         "url": url,
         "ok": first is None,
         "first_broken": None if first is None else first.step,
         "steps": [finding._asdict() for finding in findings],
     }
-    untried = [finding.step for finding in findings if finding.outcome is Outcome.UNTRIED]
+    untried = [finding.step for finding in findings if finding.outcome is StepOutcome.UNTRIED]
     show(document, ["", *_verdict(url, first, untried)], as_json=as_json)
     if first is not None:
         click.get_current_context().exit(1)

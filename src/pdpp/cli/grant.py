@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from pdpp.authz.authority import Authority
 from pdpp.authz.selection import make_grant
 from pdpp.cli import grant_text
 from pdpp.cli.grant_options import GrantChoice, grant_options
@@ -53,7 +54,7 @@ def create(asked: GrantChoice, data: Path, as_json: bool) -> None:
             now=now,
             expires_at=asked.expires,
         )
-        store.add_grant(grant, [token])
+        store.vault.keep_grant(grant, [token])
     document = grant_text.document(grant, now) | {"client_token": secret}
     lines = [
         *grant_text.in_words(grant, catalogue.connections, now),
@@ -71,7 +72,8 @@ def list_grants(ended_too: bool, data: Path, as_json: bool) -> None:
     """List the grants that clients have."""
     now = instant.now()
     with open_store(data) as store:
-        listed = [grant for grant in store.grants() if ended_too or status(grant, now) == ACTIVE]
+        grants = store.vault.grants()
+        listed = [grant for grant in grants if ended_too or status(grant, now) == ACTIVE]
     rows = [[visible(text, lines=False) for text in _row(grant, now)] for grant in listed]
     heading = ("ID", "CLIENT", "STATUS", "EXPIRES", "STREAMS", "PURPOSE")
     lines = table([heading, *rows]) if rows else ["No grants."]
@@ -103,14 +105,14 @@ def revoke(grant_id: str, data: Path, as_json: bool) -> None:
     """Take a grant back; its client's very next request is refused."""
     with open_store(data) as store:
         _find(store, grant_id)
-        revoked = store.revoke_grant(grant_id)
+        revoked = Authority(store, instant.now).revoke_grant(grant_id)
         grant = _find(store, grant_id)
     text = f"Revoked: {grant_id}" if revoked else f"{grant_id} was already revoked."
     show(grant_text.document(grant, instant.now()), [text], as_json=as_json)
 
 
 def _find(store: Store, grant_id: str) -> Grant:
-    grant = store.grant(grant_id)
+    grant = store.vault.grant(grant_id)
     if grant is None:
         raise NotFound(f"there is no grant {grant_id!r}; see pdpp grant list --all")
     return grant

@@ -6,6 +6,7 @@ from typing import Any, TextIO
 
 import click
 
+from pdpp.authz.authority import Authority
 from pdpp.authz.owner import has_passphrase, hash_passphrase, keep_passphrase
 from pdpp.authz.token import TokenKind, mint, token_id
 from pdpp.cli import grant_text
@@ -17,7 +18,7 @@ from pdpp.model.errors import NotFound
 from pdpp.model.grant import ACTIVE, status
 from pdpp.serving.data_folder import open_store
 from pdpp.store.port import Token
-from pdpp.store.vault import Shelf
+from pdpp.store.vault import VaultReader
 
 _KINDS = {TokenKind.OWNER: "owner", TokenKind.RESOURCE_SERVER: "resource server"}
 """The tokens that hang on no grant, and what each kind is called."""
@@ -54,8 +55,8 @@ def init(passphrase_file: TextIO | None, reset: bool, data: Path, as_json: bool)
                 "there is a passphrase already; replace it with pdpp owner init --reset"
             )
         hashed = hash_passphrase(_passphrase(passphrase_file))
-        with store.vault.deciding() as ledger:
-            keep_passphrase(ledger, hashed)
+        with store.vault.transaction() as transaction:
+            keep_passphrase(transaction, hashed)
     text = "The passphrase is set; log in with it in a browser."
     show({"owner": "ready"}, [text], as_json=as_json)
 
@@ -157,14 +158,14 @@ def revoke(token_name: str | None, every: bool, data: Path, as_json: bool) -> No
     """Take a token back; the very next request with it is refused."""
     if every == (token_name is not None):
         raise click.UsageError("Name one token, or say --all.", click.get_current_context())
-    now = instant.now()
-    with open_store(data) as store, store.vault.deciding() as ledger:
-        chosen = [one for one in _tokens(ledger) if every or token_id(one) == token_name]
+    with open_store(data) as store:
+        chosen = [one for one in _tokens(store.vault) if every or token_id(one) == token_name]
         if not chosen and not every:
             raise NotFound(f"there is no token {token_name!r}; see pdpp owner tokens --all")
         ended = [one for one in chosen if one.revoked_at is None]
+        authority = Authority(store, instant.now)
         for one in ended:
-            ledger.revoke_token(one.hash, now)
+            authority.revoke_token(one.hash)
     ids = [token_id(one) for one in ended]
     lines = [f"Revoked: {name}" for name in ids]
     nothing = "There is nothing to revoke." if every else f"{token_name} was already revoked."
@@ -174,13 +175,13 @@ def revoke(token_name: str | None, every: bool, data: Path, as_json: bool) -> No
 def _make(kind: TokenKind, label: str, expires: int | None, data: Path) -> tuple[str, Token]:
     secret, record = mint(kind, label, instant.now(), expires_at=expires)
     with open_store(data, create=True) as store:
-        store.add_token(record)
+        store.vault.keep_token(record)
     return secret, record
 
 
-def _tokens(shelf: Shelf) -> list[Token]:
+def _tokens(vault: VaultReader) -> list[Token]:
     """Return the tokens that hang on no grant, the oldest first."""
-    tokens = [one for kind in _KINDS for one in shelf.tokens(kind.value)]
+    tokens = [one for kind in _KINDS for one in vault.tokens(kind.value)]
     return sorted(tokens, key=lambda one: one.created_at)
 
 

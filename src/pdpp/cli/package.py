@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from pdpp.authz.authority import Authority
 from pdpp.authz.selection import make_package
 from pdpp.cli import grant_text
 from pdpp.cli.grant_options import GrantChoice, grant_options
@@ -51,7 +52,7 @@ def create(asked: GrantChoice, data: Path, as_json: bool) -> None:
             now=now,
             expires_at=asked.expires,
         )
-        store.add_package(package, grants, [token])
+        store.vault.keep_package(package, grants, [token])
     document = _document(package, grants, now) | {"package_token": secret}
     description = _in_words(package, grants, catalogue, now)
     show(
@@ -102,22 +103,22 @@ def revoke(package_id: str, data: Path, as_json: bool) -> None:
     """Take a package back with all its grants; its client's very next request is refused."""
     with open_store(data) as store:
         _find(store, package_id)
-        revoked = store.revoke_package(package_id)
+        revoked = Authority(store, instant.now).revoke_package(package_id)
         package, grants = _find(store, package_id)
     text = f"Revoked: {package_id}" if revoked else f"{package_id} was already revoked."
     show(_document(package, grants, instant.now()), [text], as_json=as_json)
 
 
 def _find(store: Store, package_id: str) -> tuple[Package, Sequence[Grant]]:
-    package = store.package(package_id)
+    package = store.vault.package(package_id)
     if package is None:
         raise NotFound(f"there is no package {package_id!r}; see pdpp grant package list --all")
-    return package, tuple(store.package_grants(package_id))
+    return package, tuple(store.vault.package_grants(package_id))
 
 
 def _packages(store: Store) -> Iterator[tuple[Package, Sequence[Grant]]]:
     """Yield every package with its grants, the oldest first."""
-    names = dict.fromkeys(grant.package_id for grant in store.grants() if grant.package_id)
+    names = dict.fromkeys(grant.package_id for grant in store.vault.grants() if grant.package_id)
     return (_find(store, name) for name in names)
 
 

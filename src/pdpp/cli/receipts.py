@@ -17,7 +17,7 @@ from pdpp.model import instant
 from pdpp.receipts.summary import OWNER, VERBS, summaries
 from pdpp.serving.data_folder import open_store
 from pdpp.store.port import Store
-from pdpp.store.receipts import Kept, Receipt, ReceiptQuery, Total, Verdict
+from pdpp.store.receipts import ChainedReceipt, ChainVerdict, ReadTotal, Receipt, ReceiptQuery
 
 _LISTED = 50
 _HEADING = ("WHEN", "WHO", "READ", "FROM", "RECORDS", "CHARACTERS")
@@ -157,20 +157,20 @@ def _names(store: Store) -> Names:
     )
 
 
-def _total(total: Total, names: Names) -> dict[str, Any]:
+def _total(total: ReadTotal, names: Names) -> dict[str, Any]:
     last_at = instant.to_text(total.last_at)
     name = names.connections.get(total.connection_id)
     return total._asdict() | {"last_at": last_at, "display_name": name}
 
 
-def document(entry: Kept) -> dict[str, Any]:
+def document(entry: ChainedReceipt) -> dict[str, Any]:
     """Return a receipt as JSON data."""
     receipt = entry.receipt
     members = receipt._asdict() | {"at": instant.to_text(receipt.at)}
     return {"number": entry.number, **members, "hash": entry.hash.hex()}
 
 
-def _in_words(totals: tuple[Total, ...], names: Names) -> Iterator[str]:
+def _in_words(totals: tuple[ReadTotal, ...], names: Names) -> Iterator[str]:
     by_client = summaries(totals, names.connections)
     if not by_client:
         yield "  Nothing was read."
@@ -179,7 +179,7 @@ def _in_words(totals: tuple[Total, ...], names: Names) -> Iterator[str]:
         yield from (f"    {line}" for line in summary.lines)
 
 
-def _happened(events: list[Kept]) -> Iterator[str]:
+def _happened(events: list[ChainedReceipt]) -> Iterator[str]:
     if events:
         yield ""
         yield "What happened to the log"
@@ -187,7 +187,7 @@ def _happened(events: list[Kept]) -> Iterator[str]:
         yield f"  {instant.to_text(entry.receipt.at)}  {entry.receipt.detail}"
 
 
-def _listed(newest: list[Kept], names: Names, limit: int) -> Iterator[str]:
+def _listed(newest: list[ChainedReceipt], names: Names, limit: int) -> Iterator[str]:
     if newest:
         yield ""
         yield from table([_HEADING, *(_row(entry.receipt, names) for entry in newest)])
@@ -220,14 +220,16 @@ def _verify(store: Store, noted: tuple[int, bytes] | None, *, as_json: bool) -> 
         click.get_current_context().exit(1)
 
 
-def _whole(verdict: Verdict, end: str | None) -> Iterator[str]:
+def _whole(verdict: ChainVerdict, end: str | None) -> Iterator[str]:
     yield f"The log is whole: {counted(verdict.length, 'receipt')}, each following from the last."
     if end is not None:
         yield "Note this down elsewhere, and give it as --head later:"
         yield end
 
 
-def _forgotten(store: Store, verdict: Verdict, noted: tuple[int, bytes] | None) -> Iterator[str]:
+def _forgotten(
+    store: Store, verdict: ChainVerdict, noted: tuple[int, bytes] | None
+) -> Iterator[str]:
     if noted is None or store.receipts.hash_of(noted[0]) == noted[1]:
         return
     if noted[0] < verdict.first:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import orjson
 
 from pdpp import demo
+from pdpp.authz.authority import Authority
 from pdpp.authz.selection import Selection, make_grant, make_package, resolve
 from pdpp.cli.progress import Progress
 from pdpp.model import instant
@@ -48,7 +49,7 @@ def _is_seeded(store: Store, declarations: list[Declaration]) -> bool:
     revisions = {declaration.revision for declaration in declarations}
     return any(
         grant.client_id == CLIENT and revisions <= set(grant.revisions())
-        for grant in store.grants()
+        for grant in store.vault.grants()
     )
 
 
@@ -87,17 +88,18 @@ def _write_records(
 
 def _renew_grants(store: Store, clock: instant.Clock) -> DemoTokens:
     """Approve anew, and take back what earlier starts approved."""
-    earlier = [grant for grant in store.grants() if grant.client_id == CLIENT]
+    earlier = [grant for grant in store.vault.grants() if grant.client_id == CLIENT]
     allowances = resolve(Selection(connections=tuple(_connection_ids())), store.catalogue())
     package, grants, package_secret, package_token = make_package(
         allowances, client_id=CLIENT, purpose=_PURPOSE, now=clock()
     )
-    store.add_package(package, grants, [package_token])
+    store.vault.keep_package(package, grants, [package_token])
     grant, secret, token = make_grant(allowances, client_id=CLIENT, purpose=_PURPOSE, now=clock())
-    store.add_grant(grant, [token])
+    store.vault.keep_grant(grant, [token])
+    authority = Authority(store, clock)
     for grant in earlier:
         if grant.package_id is None:
-            store.revoke_grant(grant.id)
+            authority.revoke_grant(grant.id)
         else:
-            store.revoke_package(grant.package_id)
+            authority.revoke_package(grant.package_id)
     return DemoTokens(secret, package_secret)

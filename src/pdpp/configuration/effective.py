@@ -11,19 +11,19 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pdpp.authz.lifetime import Lifetimes
-from pdpp.authz.throttle import Pace
+from pdpp.authz.throttle import GuessPace
 from pdpp.configuration.kind import Value
 from pdpp.configuration.table import FILE_NAME, LIFETIMES, LIMITS, PREFIX, SETTINGS, Setting
 from pdpp.model.errors import Misconfigured
 from pdpp.model.instant import SECOND
-from pdpp.receipts.recorder import Policy
+from pdpp.receipts.recorder import ReceiptPolicy
 from pdpp.service.settings import Settings
 
 CONFIG_VARIABLE = "PDPP_CONFIG"
 DEFAULT = "default"
 
 _BURST_SECONDS = 3
-_PARTS = MappingProxyType({"receipts": Policy, "login": Pace, "all_logins": Pace})
+_PARTS = MappingProxyType({"receipts": ReceiptPolicy, "login": GuessPace, "all_logins": GuessPace})
 """Fields of ``Settings`` that are values of several settings each."""
 _OTHER_VARIABLES = frozenset({CONFIG_VARIABLE, "PDPP_CACHE_ROOT", "PDPP_PROVIDER_URL"})
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any
 
-from pdpp.doctor.chart import Chart
-from pdpp.doctor.dance import bearer
+from pdpp.doctor.authorization import bearer
 from pdpp.doctor.discovery import HELLO
-from pdpp.doctor.finding import Broken, Untried
+from pdpp.doctor.finding import StepBroken, StepUntried
+from pdpp.doctor.state import ExaminationState
 from pdpp.doctor.wire import json_of, shown
 
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
@@ -19,57 +19,59 @@ _META = {
 _AS_IS = "Let the proxy pass bodies and the headers Mcp-Method, Mcp-Name and MCP-Protocol-Version."
 
 
-def legacy(chart: Chart) -> str:
+def legacy(state: ExaminationState) -> str:
     """Shake hands, list the tools and call one, as hosts of today do."""
-    found = _ask(chart, "initialize", HELLO["params"], {})
+    found = _ask(state, "initialize", HELLO["params"], {})
     if "serverInfo" not in found:
-        raise Broken("the handshake says nothing about the server", _AS_IS)
+        raise StepBroken("the handshake says nothing about the server", _AS_IS)
     headers = {"MCP-Protocol-Version": str(found.get("protocolVersion", LEGACY))}
-    names = _names(_ask(chart, "tools/list", {}, headers))
-    called = _ask(chart, "tools/call", {"name": "schema", "arguments": {}}, headers)
+    names = _names(_ask(state, "tools/list", {}, headers))
+    called = _ask(state, "tools/call", {"name": "schema", "arguments": {}}, headers)
     if called.get("isError"):
-        raise Broken("the schema tool failed", "The log of the server says why.")
+        raise StepBroken("the schema tool failed", "The log of the server says why.")
     return f"{names} tools, and one that answered"
 
 
-def modern(chart: Chart) -> str:
+def modern(state: ExaminationState) -> str:
     """Discover and list the tools without a handshake, as the newest revision has it."""
     for method in ("server/discover", "tools/list"):
         headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": method}
-        found = _ask(chart, method, {"_meta": _META}, headers)
+        found = _ask(state, method, {"_meta": _META}, headers)
     return f"{_names(found)} tools"
 
 
-def owner(chart: Chart) -> str:
+def owner(state: ExaminationState) -> str:
     """See that an owner's token is turned away."""
-    with nullcontext() if chart.approver is None else chart.approver.owner_token() as secret:
+    with nullcontext() if state.approver is None else state.approver.owner_token() as secret:
         if secret is None:
-            raise Untried("needs a token of the owner's: give --data with the server's folder")
-        reply = chart.wire.post_json(chart.mcp_url, HELLO, bearer(secret))
+            raise StepUntried("needs a token of the owner's: give --data with the server's folder")
+        reply = state.wire.post_json(state.mcp_url, HELLO, bearer(secret))
     error = reply.document.get("error")
     code = error.get("code") if isinstance(error, dict) else None
     if reply.status != 403 or code != "owner_token_refused":
-        raise Broken(
+        raise StepBroken(
             f"an owner's token is answered with {reply.status}",
             "Let the proxy pass /mcp on to the server itself.",
         )
     return "refused"
 
 
-def _ask(chart: Chart, method: str, params: Any, headers: Mapping[str, str]) -> dict[str, Any]:
+def _ask(
+    state: ExaminationState, method: str, params: Any, headers: Mapping[str, str]
+) -> dict[str, Any]:
     message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    reply = chart.wire.post_json(chart.mcp_url, message, {**bearer(chart.access), **headers})
+    reply = state.wire.post_json(state.mcp_url, message, {**bearer(state.access), **headers})
     document = json_of(reply, method)
     result = document.get("result")
     if not isinstance(result, dict):
         error = document.get("error")
         said = error.get("message") if isinstance(error, dict) else error
-        raise Broken(f"{method} was refused: {shown(str(said))}", _AS_IS)
+        raise StepBroken(f"{method} was refused: {shown(str(said))}", _AS_IS)
     return result
 
 
 def _names(found: Mapping[str, Any]) -> int:
     tools = found.get("tools")
     if not isinstance(tools, list) or not tools:
-        raise Broken("no tools are listed", _AS_IS)
+        raise StepBroken("no tools are listed", _AS_IS)
     return len(tools)

@@ -7,8 +7,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pdpp.credentials import is_loopback
-from pdpp.doctor.chart import Chart
-from pdpp.doctor.finding import Broken, Untried
+from pdpp.doctor.finding import StepBroken, StepUntried
+from pdpp.doctor.state import ExaminationState
 from pdpp.doctor.wire import NoAnswer, json_of, shown
 
 RESOURCE_PATH = "/.well-known/oauth-protected-resource"
@@ -40,128 +40,128 @@ _PUBLIC = (
 )
 
 
-def reach(chart: Chart) -> str:
+def reach(state: ExaminationState) -> str:
     """Open a connection."""
     try:
-        chart.wire.connect(chart.origin).close()
+        state.wire.connect(state.origin).close()
     except NoAnswer as problem:
-        raise Broken(
-            f"{chart.origin}: {problem}",
+        raise StepBroken(
+            f"{state.origin}: {problem}",
             "Check the address and that the server runs; from elsewhere, also the name's record, "
             "the port that is passed on, and the firewall.",
         ) from None
-    return f"{urlsplit(chart.origin).netloc} takes connections"
+    return f"{urlsplit(state.origin).netloc} takes connections"
 
 
-def tls(chart: Chart) -> str:
+def tls(state: ExaminationState) -> str:
     """Check the certificate; a server on this machine needs none."""
-    if not chart.secure:
-        if is_loopback(chart.origin):
+    if not state.secure:
+        if is_loopback(state.origin):
             return "plain http, which never leaves this machine"
-        raise Broken(
+        raise StepBroken(
             "plain http over a network: anyone on the way reads the tokens",
             "Put https in front, with a proxy or a tunnel; hosted agents connect to nothing else.",
         )
-    host = urlsplit(chart.origin).hostname or ""
+    host = urlsplit(state.origin).hostname or ""
     try:
         with (
-            chart.wire.connect(chart.origin) as plain,
-            chart.wire.context.wrap_socket(plain, server_hostname=host) as secured,
+            state.wire.connect(state.origin) as plain,
+            state.wire.context.wrap_socket(plain, server_hostname=host) as secured,
         ):
             certificate: dict[str, Any] = secured.getpeercert() or {}
     except ssl.SSLCertVerificationError as problem:
-        raise Broken(
+        raise StepBroken(
             f"the certificate is not good: {shown(problem.verify_message)}",
             f"Get a certificate for {host} from an authority that everybody trusts, with the whole "
             "chain in the file.",
         ) from None
     except (OSError, NoAnswer):
-        raise Broken(
+        raise StepBroken(
             "it takes connections but does not speak TLS",
             "Let the proxy serve https on this port, or ask at the http address.",
         ) from None
-    return _fresh(certificate, chart.now())
+    return _fresh(certificate, state.now())
 
 
 def _fresh(certificate: dict[str, Any], now: float) -> str:
     days = (ssl.cert_time_to_seconds(certificate["notAfter"]) - now) / 86_400
     if days < _FEW_DAYS:
-        raise Broken(
+        raise StepBroken(
             f"the certificate ends in {days:.0f} days",
             "Renew it now, and see why that did not happen by itself.",
         )
     return f"the certificate is good for {days:.0f} more days"
 
 
-def answer(chart: Chart) -> str:
+def answer(state: ExaminationState) -> str:
     """Ask over HTTP for the first time."""
     try:
-        reply = chart.wire.get(_resource_url(chart))
+        reply = state.wire.get(_resource_url(state))
     except NoAnswer as problem:
-        raise Broken(
-            f"{chart.origin}: {problem}",
+        raise StepBroken(
+            f"{state.origin}: {problem}",
             "Something else than this server listens there; check the port and the proxy.",
         ) from None
     if reply.status in (502, 503, 504):
-        raise Broken(
+        raise StepBroken(
             f"a proxy answers {reply.status}: it does not reach the server",
             "Start the server, and let the proxy point at the address it prints.",
         )
-    chart.first = reply
+    state.first = reply
     return f"in {1e3 * reply.took:.0f} ms"
 
 
-def clock(chart: Chart) -> str:
+def clock(state: ExaminationState) -> str:
     """Compare the server's clock with this machine's."""
-    first = chart.first
+    first = state.first
     text = None if first is None else first.headers.get("date")
     if first is None or text is None:
-        raise Untried("the answer has no Date")
+        raise StepUntried("the answer has no Date")
     try:
         skew = parsedate_to_datetime(text).timestamp() - first.sent_at
     except ValueError:
-        raise Untried(f"the Date cannot be read: {shown(text)}") from None
+        raise StepUntried(f"the Date cannot be read: {shown(text)}") from None
     if abs(skew) > _MOST_SKEW:
         way = "ahead of" if skew > 0 else "behind"
-        raise Broken(
+        raise StepBroken(
             f"the server's clock is {abs(skew):,.0f} seconds {way} this machine's",
             "Set both clocks by the network; tokens and codes live for minutes.",
         )
     return "within a minute"
 
 
-def resource(chart: Chart) -> str:
+def resource(state: ExaminationState) -> str:
     """Read what is guarded at the address agents are given."""
-    document = json_of(chart.wire.get(_resource_url(chart)), RESOURCE_PATH + _path(chart))
-    _same("the resource", document.get("resource"), chart.mcp_url)
+    document = json_of(state.wire.get(_resource_url(state)), RESOURCE_PATH + _path(state))
+    _same("the resource", document.get("resource"), state.mcp_url)
     servers = document.get("authorization_servers")
     if not isinstance(servers, list) or not servers:
-        raise Broken(
+        raise StepBroken(
             "it names no authorization_servers, so no agent learns where to ask",
             "Let the proxy pass the server's own document on, as it is.",
         )
     # The owner's passphrase goes to this address, so it may be none but the one that was typed.
-    _same("the authorization server", servers[0], chart.origin)
-    chart.issuer = chart.origin
-    return f"resource is {chart.mcp_url}"
+    _same("the authorization server", servers[0], state.origin)
+    state.issuer = state.origin
+    return f"resource is {state.mcp_url}"
 
 
-def root(chart: Chart) -> str:
+def root(state: ExaminationState) -> str:
     """Read what is guarded at the root, where some agents look instead."""
-    document = json_of(chart.wire.get(chart.origin + RESOURCE_PATH), RESOURCE_PATH)
-    _same("the resource at the root", document.get("resource"), chart.origin)
-    return f"resource is {chart.origin}"
+    document = json_of(state.wire.get(state.origin + RESOURCE_PATH), RESOURCE_PATH)
+    _same("the resource at the root", document.get("resource"), state.origin)
+    return f"resource is {state.origin}"
 
 
-def server(chart: Chart) -> str:
+def server(state: ExaminationState) -> str:
     """Read how the authorization server is used."""
-    document = json_of(chart.wire.get(chart.issuer + SERVER_PATH), SERVER_PATH)
-    _same("the issuer", document.get("issuer"), chart.issuer)
+    document = json_of(state.wire.get(state.issuer + SERVER_PATH), SERVER_PATH)
+    _same("the issuer", document.get("issuer"), state.issuer)
     for name in ENDPOINTS:
         place = str(document.get(name, ""))
-        if not place.startswith(f"{chart.issuer}/"):
-            raise Broken(
-                f"{name} is {shown(place) or 'missing'}, not under {chart.issuer}", _PUBLIC
+        if not place.startswith(f"{state.issuer}/"):
+            raise StepBroken(
+                f"{name} is {shown(place) or 'missing'}, not under {state.issuer}", _PUBLIC
             )
     for name, wanted in (
         ("response_types_supported", "code"),
@@ -170,49 +170,51 @@ def server(chart: Chart) -> str:
         ("grant_types_supported", "refresh_token"),
     ):
         if wanted not in (document.get(name) or ()):
-            raise Broken(
+            raise StepBroken(
                 f"{name} lacks {wanted}",
                 "Let the proxy pass the server's own document on, as it is.",
             )
-    chart.server = document
-    return f"issuer is {chart.issuer}"
+    state.server = document
+    return f"issuer is {state.issuer}"
 
 
-def challenge(chart: Chart) -> str:
+def challenge(state: ExaminationState) -> str:
     """See that a stranger is told where to get a token."""
-    reply = chart.wire.post_json(chart.mcp_url, HELLO)
+    reply = state.wire.post_json(state.mcp_url, HELLO)
     if reply.status == 200 and not reply.is_html:
-        raise Broken("it answers without a token", "Take it off the network: anyone can read.")
+        raise StepBroken("it answers without a token", "Take it off the network: anyone can read.")
     if reply.is_html or reply.status != 401:
-        json_of(reply, _path(chart), 401)
+        json_of(reply, _path(state), 401)
     said = reply.headers.get("www-authenticate", "")
     if not said:
-        raise Broken(
+        raise StepBroken(
             "the 401 has no WWW-Authenticate header, so no agent learns where to ask",
             "Let the proxy pass the headers of a 401 on.",
         )
     found = _METADATA.search(said)
-    _same("resource_metadata in the challenge", found and found[1], _resource_url(chart))
+    _same("resource_metadata in the challenge", found and found[1], _resource_url(state))
     if "scope=" not in said:
-        raise Broken("the challenge names no scope", "Let the proxy pass the header on as it is.")
+        raise StepBroken(
+            "the challenge names no scope", "Let the proxy pass the header on as it is."
+        )
     return "401 with resource_metadata and scope"
 
 
-def redirect(chart: Chart) -> str:
+def redirect(state: ExaminationState) -> str:
     """See that requests are answered where they are sent."""
-    for url in (chart.mcp_url, f"{chart.mcp_url}/"):
-        reply = chart.wire.post_json(url, HELLO)
+    for url in (state.mcp_url, f"{state.mcp_url}/"):
+        reply = state.wire.post_json(url, HELLO)
         if 300 <= reply.status < 400:
             where = shown(reply.headers.get("location", "elsewhere"))
-            raise Broken(
+            raise StepBroken(
                 f"{urlsplit(url).path} is redirected to {where}",
                 "Do not redirect: many agents drop their token or their message on the way. Turn "
                 "off what adds or removes slashes, or http to https for this path.",
             )
-    return f"neither {_path(chart)} nor {_path(chart)}/ redirects"
+    return f"neither {_path(state)} nor {_path(state)}/ redirects"
 
 
-def forwarded(chart: Chart) -> str:
+def forwarded(state: ExaminationState) -> str:
     """Try to talk the server into another name."""
     told = {
         "X-Forwarded-Host": _SPOOF,
@@ -220,9 +222,9 @@ def forwarded(chart: Chart) -> str:
         "Forwarded": f"host={_SPOOF};proto=https",
     }
     for headers in (told, {"Host": _SPOOF}):
-        reply = chart.wire.ask("GET", _resource_url(chart), headers)
+        reply = state.wire.ask("GET", _resource_url(state), headers)
         if _SPOOF.encode() in reply.body:
-            raise Broken(
+            raise StepBroken(
                 f"a request that says it is for {_SPOOF} is believed ({', '.join(headers)})",
                 "Let the proxy overwrite these headers, and trust with --trusted-proxy only the "
                 "proxy's own address; better, say the name once with --public-url.",
@@ -230,14 +232,14 @@ def forwarded(chart: Chart) -> str:
     return "headers from a stranger are not believed"
 
 
-def _resource_url(chart: Chart) -> str:
-    return chart.origin + RESOURCE_PATH + _path(chart)
+def _resource_url(state: ExaminationState) -> str:
+    return state.origin + RESOURCE_PATH + _path(state)
 
 
-def _path(chart: Chart) -> str:
-    return urlsplit(chart.mcp_url).path
+def _path(state: ExaminationState) -> str:
+    return urlsplit(state.mcp_url).path
 
 
 def _same(what: str, found: object, wanted: str) -> None:
     if not isinstance(found, str) or found.rstrip("/") != wanted:
-        raise Broken(f"{what} is {shown(str(found))} where {wanted} is typed", _PUBLIC)
+        raise StepBroken(f"{what} is {shown(str(found))} where {wanted} is typed", _PUBLIC)

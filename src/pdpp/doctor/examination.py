@@ -1,12 +1,12 @@
-"""The examination: every step of the dance of a hosted agent, in order, each on its own line."""
+"""The examination: every step of a hosted agent's way in, in order, each on its own line."""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from pdpp.doctor import agent, dance, discovery
-from pdpp.doctor.chart import Chart
-from pdpp.doctor.finding import Broken, Finding, Outcome, Untried
+from pdpp.doctor import agent, authorization, discovery
+from pdpp.doctor.finding import Finding, StepBroken, StepOutcome, StepUntried
+from pdpp.doctor.state import ExaminationState
 from pdpp.doctor.wire import NoAnswer
 
 
@@ -15,7 +15,7 @@ class Step(NamedTuple):
 
     name: str
     about: str
-    work: Callable[[Chart], str]
+    work: Callable[[ExaminationState], str]
     needs: tuple[str, ...] = ()
 
 
@@ -30,53 +30,55 @@ STEPS: tuple[Step, ...] = (
     Step("redirect", "It answers where it is asked", discovery.redirect, ("answer",)),
     Step("challenge", "It tells strangers where to ask", discovery.challenge, ("answer",)),
     Step("forwarded", "It believes no stranger's name for it", discovery.forwarded, ("answer",)),
-    Step("register", "A client registers", dance.register, ("server",)),
-    Step("document", "A client has its own document", dance.client_document, ("server",)),
-    Step("authorize", "The owner is asked", dance.authorize, ("register",)),
-    Step("approve", "The owner's yes comes back", dance.approve, ("tls", "authorize")),
-    Step("token", "A code becomes tokens", dance.token, ("approve",)),
+    Step("register", "A client registers", authorization.register, ("server",)),
+    Step("document", "A client has its own document", authorization.client_document, ("server",)),
+    Step("authorize", "The owner is asked", authorization.authorize, ("register",)),
+    Step("approve", "The owner's yes comes back", authorization.approve, ("tls", "authorize")),
+    Step("token", "A code becomes tokens", authorization.token, ("approve",)),
     Step("legacy", "An agent of today connects", agent.legacy, ("token",)),
     Step("modern", "An agent of the newest revision connects", agent.modern, ("token",)),
-    Step("audience", "The token is good for one thing", dance.audience, ("token",)),
-    Step("refresh", "The token is renewed", dance.refresh, ("token",)),
+    Step("audience", "The token is good for one thing", authorization.audience, ("token",)),
+    Step("refresh", "The token is renewed", authorization.refresh, ("token",)),
     Step("owner", "An owner's token is turned away", agent.owner, ("approve",)),
-    Step("cleanup", "What was made is taken back", dance.clean_up, ("register",)),
+    Step("cleanup", "What was made is taken back", authorization.clean_up, ("register",)),
 )
 
 
-def examine(chart: Chart, steps: Sequence[Step] = STEPS) -> Generator[Finding, None, None]:
+def examine(
+    state: ExaminationState, steps: Sequence[Step] = STEPS
+) -> Generator[Finding, None, None]:
     """Yield what each step finds; a step that needs a broken one is not tried."""
     done: set[str] = set()
     try:
         for step in steps:
             missing = next((name for name in step.needs if name not in done), None)
-            finding = _try(step, chart) if missing is None else _skip(step, missing)
-            if finding.outcome is Outcome.OK:
+            finding = _try(step, state) if missing is None else _skip(step, missing)
+            if finding.outcome is StepOutcome.OK:
                 done.add(step.name)
             yield finding
     except (KeyboardInterrupt, GeneratorExit):
-        _leave(chart)
+        _leave(state)
         raise
 
 
-def _try(step: Step, chart: Chart) -> Finding:
+def _try(step: Step, state: ExaminationState) -> Finding:
     try:
-        return Finding(step.name, step.about, Outcome.OK, step.work(chart))
-    except Untried as reason:
-        return Finding(step.name, step.about, Outcome.UNTRIED, str(reason))
-    except Broken as problem:
-        return Finding(step.name, step.about, Outcome.BROKEN, problem.says, problem.fix)
+        return Finding(step.name, step.about, StepOutcome.OK, step.work(state))
+    except StepUntried as reason:
+        return Finding(step.name, step.about, StepOutcome.UNTRIED, str(reason))
+    except StepBroken as problem:
+        return Finding(step.name, step.about, StepOutcome.BROKEN, problem.says, problem.fix)
     except NoAnswer as problem:
         fix = "The server answered before; its log, or that of the proxy, says what happened."
-        return Finding(step.name, step.about, Outcome.BROKEN, str(problem), fix)
+        return Finding(step.name, step.about, StepOutcome.BROKEN, str(problem), fix)
 
 
-def _leave(chart: Chart) -> None:
+def _leave(state: ExaminationState) -> None:
     """Take back what was made by an examination that is broken off."""
-    if chart.client_id:
-        with suppress(Broken, NoAnswer):
-            dance.clean_up(chart)
+    if state.client_id:
+        with suppress(StepBroken, NoAnswer):
+            authorization.clean_up(state)
 
 
 def _skip(step: Step, missing: str) -> Finding:
-    return Finding(step.name, step.about, Outcome.UNTRIED, f"needs the step {missing}")
+    return Finding(step.name, step.about, StepOutcome.UNTRIED, f"needs the step {missing}")

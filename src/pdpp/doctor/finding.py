@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 
-class Outcome(StrEnum):
+class StepOutcome(StrEnum):
     """How a step ended."""
 
     OK = "ok"
@@ -14,7 +14,7 @@ class Outcome(StrEnum):
     @property
     def sign(self) -> str:
         """Return the mark that stands before a line."""
-        return {Outcome.OK: "✓", Outcome.BROKEN: "✗", Outcome.UNTRIED: "–"}[self]
+        return {StepOutcome.OK: "✓", StepOutcome.BROKEN: "✗", StepOutcome.UNTRIED: "–"}[self]
 
 
 class Finding(NamedTuple):
@@ -22,12 +22,12 @@ class Finding(NamedTuple):
 
     step: str
     about: str
-    outcome: Outcome
+    outcome: StepOutcome
     says: str
     fix: str | None = None
 
 
-class Broken(Exception):
+class StepBroken(Exception):
     """A step found something wrong; ``fix`` says in plain words what to do."""
 
     def __init__(self, says: str, fix: str) -> None:
@@ -36,5 +36,5 @@ class Broken(Exception):
         self.fix = fix
 
 
-class Untried(Exception):
+class StepUntried(Exception):
     """A step could not be tried, which is nobody's fault; the message says why."""

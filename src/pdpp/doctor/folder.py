@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from pdpp.authz.authority import Authority
-from pdpp.authz.choice import Choice, Place, Term
-from pdpp.authz.draft import from_choice
+from pdpp.authz.choice import ConsentChoice, FeedKey, Term
+from pdpp.authz.grant_draft import from_choice
 from pdpp.authz.token import TokenKind, mint
-from pdpp.doctor.finding import Broken, Untried
+from pdpp.doctor.finding import StepBroken, StepUntried
 from pdpp.model.errors import NotFound
 from pdpp.model.instant import SECOND, Clock
 from pdpp.store.catalogue import Catalogue
@@ -32,7 +32,7 @@ class ByFolder:
         try:
             review = self._authority.review(consent_url.rpartition("/")[2])
         except NotFound:
-            raise Broken(
+            raise StepBroken(
                 "the request is not in this data folder",
                 "Give --data with the folder that the server at this address serves.",
             ) from None
@@ -45,22 +45,21 @@ class ByFolder:
         """Hold a token of the owner's, which is revoked at once and ends within a minute anyway."""
         now = self._clock()
         secret, kept = mint(TokenKind.OWNER, "pdpp doctor", now, expires_at=now + _MINUTE)
-        self._store.add_token(kept)
+        self._store.vault.keep_token(kept)
         try:
             yield secret
         finally:
-            with self._store.vault.deciding() as ledger:
-                ledger.revoke_token(kept.hash, self._clock())
+            self._authority.revoke_token(kept.hash)
 
     def revoke(self, client_id: str) -> None:
         """Take back everything that a client holds."""
         self._authority.revoke_client(client_id)
 
 
-def least(catalogue: Catalogue) -> Choice:
+def least(catalogue: Catalogue) -> ConsentChoice:
     """Return the choice of one field of one stream."""
     for place, feed in sorted(catalogue.feeds.items()):
         name = next(iter([*feed.stream.primary_key, *feed.stream.fields]))
-        chosen: dict[Place, frozenset[str]] = {place: frozenset({name})}
-        return Choice(frozenset({place[0]}), frozenset({place}), chosen, term=Term.DAY)
-    raise Untried("there is nothing to grant yet: add a connection first")
+        chosen: dict[FeedKey, frozenset[str]] = {place: frozenset({name})}
+        return ConsentChoice(frozenset({place[0]}), frozenset({place}), chosen, term=Term.DAY)
+    raise StepUntried("there is nothing to grant yet: add a connection first")

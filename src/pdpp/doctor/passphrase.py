@@ -5,8 +5,8 @@ from itertools import takewhile
 from urllib.parse import urlencode, urlsplit
 
 from pdpp.authz.requester import agent_id
-from pdpp.doctor.finding import Broken, Untried
-from pdpp.doctor.page import Door, Input, door_of, inputs, value_of
+from pdpp.doctor.finding import StepBroken, StepUntried
+from pdpp.doctor.html import Input, PageKind, inputs, page_kind, value_of
 from pdpp.doctor.wire import Reply, Wire
 
 _FORM = "Let the proxy pass cookies and forms on as they are."
@@ -32,19 +32,19 @@ class ByPassphrase:
         digest = [Input(name, value_of(again, name)) for name in ("digest", "counted")]
         yes = self._post(consent_url, again, [*chosen, *digest, Input("action", "approve")])
         if yes.status != 303:
-            raise Broken(f"the owner's yes was answered with {yes.status}", _FORM)
+            raise StepBroken(f"the owner's yes was answered with {yes.status}", _FORM)
         return yes.headers.get("location", "")
 
     def _log_in(self, url: str) -> Reply:
         door = self._get(url)
         let_in = self._post(url, inputs(door), [Input("passphrase", self._passphrase)])
         if let_in.status == 429:
-            raise Broken("too many logins were tried", "Wait for a while, then ask again.")
+            raise StepBroken("too many logins were tried", "Wait for a while, then ask again.")
         if let_in.status != 303:
-            raise Broken("that is not the owner's passphrase", "Give the one of this server.")
+            raise StepBroken("that is not the owner's passphrase", "Give the one of this server.")
         page = self._get(url)
-        if door_of(page) is not Door.OTHER:
-            raise Broken("the login does not last: its cookie did not come back", _FORM)
+        if page_kind(page) is not PageKind.OTHER:
+            raise StepBroken("the login does not last: its cookie did not come back", _FORM)
         return page
 
     def owner_token(self) -> AbstractContextManager[None]:
@@ -92,5 +92,5 @@ def _least(fields: list[Input]) -> list[Input]:
         if first is not None:
             return [account, found, first, Input("span", "30d"), Input("term", "1d")]
     if "connection" in names:
-        raise Broken("the consent page offers nothing to choose", _FORM)
-    raise Untried("there is nothing to grant yet: add a connection first")
+        raise StepBroken("the consent page offers nothing to choose", _FORM)
+    raise StepUntried("there is nothing to grant yet: add a connection first")

@@ -12,7 +12,7 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlencode, urlsplit
 
-from pdpp.doctor.finding import Broken
+from pdpp.doctor.finding import StepBroken
 from pdpp.evidence.fence import visible
 
 MOST_BYTES = 4 << 20
@@ -71,16 +71,16 @@ def json_of(reply: Reply, what: str, status: int = 200) -> dict[str, Any]:
     if reply.is_html:
         title = f" with the title “{reply.title}”" if reply.title else ""
         by = f" from {shown(reply.headers['server'])}" if "server" in reply.headers else ""
-        raise Broken(
+        raise StepBroken(
             f"{what}: a web page came{by}{title}, not JSON (status {reply.status})", _IN_BETWEEN
         )
     if reply.status != status:
-        raise Broken(
+        raise StepBroken(
             f"{what}: the answer was {reply.status}, not {status}{_said(reply)}",
             _fix_of_status(reply.status, what),
         )
     if not reply.document:
-        raise Broken(f"{what}: the answer is no JSON object", _IN_BETWEEN)
+        raise StepBroken(f"{what}: the answer is no JSON object", _IN_BETWEEN)
     return reply.document
 
 

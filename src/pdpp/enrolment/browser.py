@@ -29,7 +29,7 @@ _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
 """
 
 
-class Request(NamedTuple):
+class BrowserRequest(NamedTuple):
     """One authorization request: where the browser goes, and what must come back."""
 
     address: str
@@ -38,7 +38,7 @@ class Request(NamedTuple):
     verifier: str
 
 
-class Listener:
+class RedirectListener:
     """A port of this machine on which one answer is awaited."""
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ def _say(connection: socket.socket, status: str, title: str) -> None:
     connection.sendall(head.encode() + body)
 
 
-def make_request(provider: Provider, client_id: str, redirect_uri: str) -> Request:
+def make_request(provider: Provider, client_id: str, redirect_uri: str) -> BrowserRequest:
     """Return an authorization request with a proof key of its own."""
     if provider.authorization_endpoint is None:
         raise EnrolmentError(f"{provider.issuer} approves nothing in a browser")
@@ -122,7 +122,7 @@ def make_request(provider: Provider, client_id: str, redirect_uri: str) -> Reque
         "code_challenge_method": "S256",
     }
     address = f"{provider.authorization_endpoint}?{urlencode(query)}"
-    return Request(address, redirect_uri, state, verifier)
+    return BrowserRequest(address, redirect_uri, state, verifier)
 
 
 def enrol_by_browser(
@@ -134,7 +134,7 @@ def enrol_by_browser(
     clock: Callable[[], float] = time.time,
 ) -> Credential:
     """Send the owner to the approval page with ``show`` and take what comes back."""
-    listener = Listener()
+    listener = RedirectListener()
     try:
         request = make_request(provider, client_id, listener.redirect_uri)
         show(request.address)

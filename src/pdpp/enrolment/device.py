@@ -16,7 +16,7 @@ _SLOWER_SECONDS = 5.0
 _LONGEST_SECONDS = 1_800.0
 
 
-class Code(NamedTuple):
+class DeviceCode(NamedTuple):
     """What a person types, where, and how the program asks for the outcome."""
 
     device_code: str
@@ -27,7 +27,7 @@ class Code(NamedTuple):
     interval: float
 
 
-def ask_code(provider: Provider, client_id: str) -> Code:
+def ask_code(provider: Provider, client_id: str) -> DeviceCode:
     """Ask the provider for a code."""
     if provider.device_authorization_endpoint is None:
         raise EnrolmentError(f"{provider.issuer} offers no codes for programs without a browser")
@@ -40,7 +40,7 @@ def ask_code(provider: Provider, client_id: str) -> Code:
         if isnan(seconds) or isnan(interval):
             raise ValueError("not a time")
         complete = answer.get("verification_uri_complete")
-        return Code(
+        return DeviceCode(
             str(answer["device_code"]),
             str(answer["user_code"]),
             str(answer["verification_uri"]),
@@ -57,7 +57,7 @@ def ask_code(provider: Provider, client_id: str) -> Code:
 def await_approval(
     provider: Provider,
     client_id: str,
-    code: Code,
+    code: DeviceCode,
     waiting: Callable[[float], None],
     *,
     pause: Callable[[float], None] = time.sleep,

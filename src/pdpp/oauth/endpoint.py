@@ -11,18 +11,18 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from pdpp.authz.authority import Authority
-from pdpp.authz.client import is_document_id
-from pdpp.authz.document import Fetcher
+from pdpp.authz.client_document import DocumentFetcher
+from pdpp.authz.client_metadata import is_document_id
 from pdpp.authz.throttle import network
 from pdpp.evidence.fence import visible
 from pdpp.model.errors import OAuthError, PdppError
-from pdpp.oauth.inquiry import Inquiry, read_inquiry
+from pdpp.oauth.request import OAuthRequest, read_request
 from pdpp.service.failure import explained
 from pdpp.service.headers import SECURITY_HEADERS
 from pdpp.service.origin import sender
 from pdpp.service.rate_limit import RateLimiter
 from pdpp.service.service import VERSION, Service
-from pdpp.store.vault import Client
+from pdpp.store.vault import RegisteredClient
 
 T = TypeVar("T")
 
@@ -44,23 +44,23 @@ log = logging.getLogger("pdpp.oauth")
 
 
 @dataclass(frozen=True, slots=True)
-class Office:
+class AuthorizationContext:
     """What every endpoint of the authorization server shares."""
 
     service: Service
     authority: Authority
-    fetcher: Fetcher
+    fetcher: DocumentFetcher
     visitors: RateLimiter
     newcomers: RateLimiter
-    apologise: Callable[[PdppError], Response]
+    error_page: Callable[[PdppError], Response]
 
     async def write(self, operation: Callable[[], T]) -> T:
         """Run what changes the store."""
         return await self.service.runner.write(operation)
 
-    async def client(self, inquiry: Inquiry) -> Client:
+    async def client(self, oauth_request: OAuthRequest) -> RegisteredClient:
         """Return the client that asks; one with a document of its own is looked up there."""
-        client_id = inquiry.required("client_id")
+        client_id = oauth_request.required("client_id")
         known = self.authority.client(client_id)
         if known is not None and self.authority.is_fresh(known):
             return known
@@ -72,17 +72,17 @@ class Office:
         return await self.write(lambda: self.authority.keep_document(client_id, described))
 
 
-Operation = Callable[[Office, Inquiry], Awaitable[Response]]
+Operation = Callable[[AuthorizationContext, OAuthRequest], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class OAuthEndpoint:
     """Serves one path; ``media_type`` is that of the body, and without one it is a GET.
 
     Those that programs in a browser call answer to every origin, without credentials.
     """
 
-    office: Office
+    context: AuthorizationContext
     step: str
     operation: Operation
     media_type: str | None = None
@@ -96,7 +96,7 @@ class Endpoint:
             response = await self._answer(request)
         except ClientDisconnect:
             return
-        request_id = self.office.service.new_request_id()
+        request_id = self.context.service.new_request_id()
         response.headers.update({"Request-Id": request_id, "PDPP-Version": VERSION})
         if self.cross_origin:
             response.headers.update(_CROSS_ORIGIN)
@@ -112,7 +112,7 @@ class Endpoint:
         except ClientDisconnect:
             raise
         except Exception as problem:  # noqa: BLE001 - whatever it is becomes an answer
-            return self._refuse(explained(problem, self.office.service.store, log, self.step))
+            return self._refuse(explained(problem, self.context.service.store, log, self.step))
 
     async def _serve(self, request: Request) -> Response:
         methods = self._methods()
@@ -120,15 +120,15 @@ class Endpoint:
             allowed = {"Allow": ", ".join(methods)}
             message = f"This address takes: {allowed['Allow']}."
             raise OAuthError(message, error="invalid_request", status=405, headers=allowed)
-        settings = self.office.service.settings
-        self.office.visitors.take(network(sender(request.scope, settings)))
-        inquiry = await read_inquiry(request, settings, self.media_type)
+        settings = self.context.service.settings
+        self.context.visitors.take(network(sender(request.scope, settings)))
+        oauth_request = await read_request(request, settings, self.media_type)
         try:
-            response = await self.operation(self.office, inquiry)
+            response = await self.operation(self.context, oauth_request)
         except PdppError as error:
-            self._log(inquiry, error.code)
+            self._log(oauth_request, error.code)
             raise
-        self._log(inquiry, str(response.status_code))
+        self._log(oauth_request, str(response.status_code))
         return response
 
     def _methods(self) -> tuple[str, ...]:
@@ -136,13 +136,17 @@ class Endpoint:
             return ("POST",)
         return ("GET",) if self.for_people else ("GET", "HEAD")
 
-    def _log(self, inquiry: Inquiry, outcome: str) -> None:
-        client_id = visible(inquiry.parameters.get("client_id", "-")[:_LONGEST_LOGGED], lines=False)
-        log.info("%s client=%s from=%s outcome=%s", self.step, client_id, inquiry.sender, outcome)
+    def _log(self, oauth_request: OAuthRequest, outcome: str) -> None:
+        client_id = visible(
+            oauth_request.parameters.get("client_id", "-")[:_LONGEST_LOGGED], lines=False
+        )
+        log.info(
+            "%s client=%s from=%s outcome=%s", self.step, client_id, oauth_request.sender, outcome
+        )
 
     def _refuse(self, error: PdppError) -> Response:
         if self.for_people:
-            return self.office.apologise(error)
+            return self.context.error_page(error)
         if not isinstance(error, OAuthError):
             error = OAuthError(
                 error.message,

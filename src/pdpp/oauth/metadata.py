@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pdpp.authz.client import GRANT_TYPES, SCOPES
+from pdpp.authz.client_metadata import GRANT_TYPES, SCOPES
 from pdpp.authz.detail import DETAIL_TYPE
 
 METADATA_PATH = "/.well-known/oauth-authorization-server"

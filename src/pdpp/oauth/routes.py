@@ -8,11 +8,10 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from pdpp.authz.authority import Authority
-from pdpp.authz.document import Fetcher
+from pdpp.authz.client_document import DocumentFetcher
 from pdpp.model.errors import PdppError
 from pdpp.oauth import operations
-from pdpp.oauth.endpoint import Endpoint, Office, Operation, json_answer
-from pdpp.oauth.inquiry import JSON, Inquiry
+from pdpp.oauth.endpoint import AuthorizationContext, OAuthEndpoint, Operation, json_answer
 from pdpp.oauth.metadata import (
     AUTHORIZE,
     DEVICE,
@@ -24,6 +23,7 @@ from pdpp.oauth.metadata import (
     TOKEN,
     server_metadata,
 )
+from pdpp.oauth.request import JSON, OAuthRequest
 from pdpp.service.form import FORM
 from pdpp.service.rate_limit import RateLimiter
 from pdpp.service.service import Service
@@ -33,18 +33,18 @@ _MINUTE = 60.0
 _HERE = "from this address"
 
 
-def make_office(
+def make_authorization(
     service: Service,
     authority: Authority,
-    apologise: Callable[[PdppError], Response],
-    fetcher: Fetcher | None = None,
-) -> Office:
+    error_page: Callable[[PdppError], Response],
+    fetcher: DocumentFetcher | None = None,
+) -> AuthorizationContext:
     """Return what the endpoints share."""
     settings = service.settings
-    return Office(
+    return AuthorizationContext(
         service=service,
         authority=authority,
-        fetcher=fetcher or Fetcher(),
+        fetcher=fetcher or DocumentFetcher(),
         visitors=RateLimiter(
             settings.oauth_requests_per_second,
             settings.oauth_request_burst,
@@ -57,13 +57,15 @@ def make_office(
             time.monotonic,
             _HERE,
         ),
-        apologise=apologise,
+        error_page=error_page,
     )
 
 
-def oauth_routes(office: Office, documents: Documents) -> Iterable[BaseRoute]:
+def oauth_routes(context: AuthorizationContext, documents: Documents) -> Iterable[BaseRoute]:
     """Yield the paths of the authorization server, and documents by the address they are for."""
-    yield Route(AUTHORIZE, Endpoint(office, "authorize", operations.authorize, for_people=True))
+    yield Route(
+        AUTHORIZE, OAuthEndpoint(context, "authorize", operations.authorize, for_people=True)
+    )
     for path, operation, media_type, cross_origin in (
         (PUSH, operations.push, FORM, False),
         (TOKEN, operations.issue, FORM, True),
@@ -73,20 +75,20 @@ def oauth_routes(office: Office, documents: Documents) -> Iterable[BaseRoute]:
         (INTROSPECT, operations.look_into, FORM, False),
     ):
         step = path.rpartition("/")[2]
-        yield Route(path, Endpoint(office, step, operation, media_type, cross_origin))
+        yield Route(path, OAuthEndpoint(context, step, operation, media_type, cross_origin))
     for path in (METADATA_PATH, f"{METADATA_PATH}/mcp"):
-        yield Route(path, Endpoint(office, "metadata", _describe, cross_origin=True))
+        yield Route(path, OAuthEndpoint(context, "metadata", _describe, cross_origin=True))
     for path in documents(""):
         show = _shower(path, documents)
-        yield Route(path, Endpoint(office, "metadata", show, cross_origin=True))
+        yield Route(path, OAuthEndpoint(context, "metadata", show, cross_origin=True))
 
 
-async def _describe(_office: Office, inquiry: Inquiry) -> Response:
-    return json_answer(server_metadata(inquiry.place.issuer))
+async def _describe(_context: AuthorizationContext, request: OAuthRequest) -> Response:
+    return json_answer(server_metadata(request.origins.issuer))
 
 
 def _shower(path: str, documents: Documents) -> Operation:
-    async def show(_office: Office, inquiry: Inquiry) -> Response:
-        return json_answer(documents(inquiry.place.issuer)[path])
+    async def show(_context: AuthorizationContext, request: OAuthRequest) -> Response:
+        return json_answer(documents(request.origins.issuer)[path])
 
     return show

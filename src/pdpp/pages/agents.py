@@ -9,14 +9,14 @@ from pdpp.authz.requester import Requester, agent_id, requester_of
 from pdpp.authz.wording import AccountWords, accounts_of, date
 from pdpp.model.errors import InvalidRequest, NotFound
 from pdpp.model.grant import ACTIVE, Grant, Package, status
-from pdpp.pages.receipts import last_read, reads_of
+from pdpp.pages.page_request import PageRequest
+from pdpp.pages.reads import last_read, reads_of
 from pdpp.pages.site import Site
-from pdpp.pages.visit import Visit
 from pdpp.store.catalogue import Catalogue
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class GrantView:
     """One grant: by itself, or as a part of a package."""
 
     id: str
@@ -25,7 +25,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Approval:
+class ApprovalView:
     """Something the owner approved at once: a grant, or a package of grants."""
 
     id: str
@@ -34,12 +34,12 @@ class Approval:
     since: str
     until: str
     purpose: str
-    parts: Sequence[Part]
+    parts: Sequence[GrantView]
     shown: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
+class AgentView:
     """A client and everything it was ever approved for, the newest first."""
 
     id: str
@@ -47,7 +47,7 @@ class Agent:
     requester: Requester
     since: str
     last_read: str | None
-    approvals: Sequence[Approval]
+    approvals: Sequence[ApprovalView]
 
     @property
     def active(self) -> bool:
@@ -67,75 +67,75 @@ class Agent:
         return sorted(set(names), key=str.casefold)
 
 
-async def show_home(visit: Visit) -> Response:
+async def show_home(request: PageRequest) -> Response:
     """Answer ``GET /``."""
-    return visit.go("/agents")
+    return request.go("/agents")
 
 
-async def show_agents(visit: Visit) -> Response:
+async def show_agents(request: PageRequest) -> Response:
     """Answer ``GET /agents``."""
-    found = [_agent(visit.site, grants) for grants in _by_client(visit.site).values()]
+    found = [_agent(request.site, grants) for grants in _by_client(request.site).values()]
     found.sort(key=lambda agent: agent.requester.name.casefold())
-    return visit.page(
+    return request.page(
         "agents.html",
         active=[agent for agent in found if agent.active],
         ended=[agent for agent in found if not agent.active],
-        mcp_url=f"{visit.origin}/mcp",
+        mcp_url=f"{request.origin}/mcp",
     )
 
 
-async def show_agent(visit: Visit) -> Response:
+async def show_agent(request: PageRequest) -> Response:
     """Answer ``GET /agents/{agent}``."""
-    agent = _find(visit)
-    receipts = await reads_of(visit.site, agent.client_id)
-    return visit.page("agent.html", agent=agent, receipts=receipts)
+    agent = _find(request)
+    receipts = await reads_of(request.site, agent.client_id)
+    return request.page("agent.html", agent=agent, receipts=receipts)
 
 
-async def revoke(visit: Visit) -> Response:
+async def revoke(request: PageRequest) -> Response:
     """Answer ``POST /agents/{agent}``: take back a grant, a package, or all the client has."""
-    site, agent = visit.site, _find(visit)
-    kind, _, name = visit.form.one("revoke").partition(":")
+    site, agent = request.site, _find(request)
+    kind, _, name = request.form.one("revoke").partition(":")
     packages = {approval.id for approval in agent.approvals if approval.package}
     grants = {part.id for approval in agent.approvals for part in approval.parts}
     if kind == "client":
         await site.write(lambda: site.authority.revoke_client(agent.client_id))
     elif kind == "package" and name in packages:
-        await site.write(lambda: site.service.store.revoke_package(name))
+        await site.write(lambda: site.authority.revoke_package(name))
     elif kind == "grant" and name in grants:
-        await site.write(lambda: site.service.store.revoke_grant(name))
+        await site.write(lambda: site.authority.revoke_grant(name))
     else:
         raise InvalidRequest("There is nothing of this name to revoke here.", param="revoke")
-    return visit.go(f"/agents/{agent.id}")
+    return request.go(f"/agents/{agent.id}")
 
 
 def _by_client(site: Site) -> Mapping[str, list[Grant]]:
     found: dict[str, list[Grant]] = {}
-    for grant in site.service.store.grants():
+    for grant in site.service.store.vault.grants():
         found.setdefault(grant.client_id, []).append(grant)
     return found
 
 
-def _find(visit: Visit) -> Agent:
-    wanted = visit.request.path_params["agent"]
-    for client_id, grants in _by_client(visit.site).items():
+def _find(request: PageRequest) -> AgentView:
+    wanted = request.http.path_params["agent"]
+    for client_id, grants in _by_client(request.site).items():
         if agent_id(client_id) == wanted:
-            return _agent(visit.site, grants)
+            return _agent(request.site, grants)
     raise NotFound("There is no such agent here.")
 
 
-def _agent(site: Site, grants: Sequence[Grant]) -> Agent:
+def _agent(site: Site, grants: Sequence[Grant]) -> AgentView:
     client_id = grants[0].client_id
     by_approval: dict[str, list[Grant]] = {}
     for grant in grants:
         by_approval.setdefault(grant.package_id or grant.id, []).append(grant)
     shown = {
-        consent.package_id or consent.grant_id: consent.shown
+        consent.package_id or consent.grant_id: consent.text
         for consent in site.service.store.vault.consents(client_id)
     }
     approvals = [
         _approval(site, held, shown.get(name)) for name, held in reversed(by_approval.items())
     ]
-    return Agent(
+    return AgentView(
         id=agent_id(client_id),
         client_id=client_id,
         requester=requester_of(client_id, site.authority.client(client_id)),
@@ -145,13 +145,13 @@ def _agent(site: Site, grants: Sequence[Grant]) -> Agent:
     )
 
 
-def _approval(site: Site, grants: Sequence[Grant], shown: str | None) -> Approval:
+def _approval(site: Site, grants: Sequence[Grant], shown: str | None) -> ApprovalView:
     store, now = site.service.store, site.service.clock()
     first = grants[0]
-    package = store.package(first.package_id) if first.package_id is not None else None
+    package = store.vault.package(first.package_id) if first.package_id is not None else None
     whole: Grant | Package = package or first
     catalogue = store.catalogue()
-    return Approval(
+    return ApprovalView(
         id=whole.id,
         package=package is not None,
         status=status(whole, now),
@@ -163,12 +163,12 @@ def _approval(site: Site, grants: Sequence[Grant], shown: str | None) -> Approva
     )
 
 
-def _part(grant: Grant, catalogue: Catalogue, now: int) -> Part:
+def _part(grant: Grant, catalogue: Catalogue, now: int) -> GrantView:
     accounts: Iterable[AccountWords] = accounts_of(grant.allowances, catalogue, {})
-    return Part(grant.id, status(grant, now), tuple(accounts))
+    return GrantView(grant.id, status(grant, now), tuple(accounts))
 
 
-def _first_account(part: Part) -> str:
+def _first_account(part: GrantView) -> str:
     return part.accounts[0].name.casefold()
 
 

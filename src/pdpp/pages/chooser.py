@@ -4,24 +4,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from pdpp.authz.choice import Choice, Place, Span, Term
+from pdpp.authz.choice import ConsentChoice, FeedKey, LookBack, Term
 from pdpp.authz.detail import Necessity
-from pdpp.authz.draft import Ask
+from pdpp.authz.grant_draft import RequestedAllowance
 from pdpp.authz.requester import one_line
 from pdpp.authz.wording import label_of
 from pdpp.model import instant
 from pdpp.model.declaration import Stream
 from pdpp.model.errors import InvalidRequest
 from pdpp.model.grant import Interval
-from pdpp.pages.form import Form
+from pdpp.pages.form import PostedForm
 from pdpp.store.catalogue import Catalogue, Feed
 
 SPANS = {
-    Span.MONTH: "30 days",
-    Span.QUARTER: "3 months",
-    Span.YEAR: "12 months",
-    Span.EVERYTHING: "no limit",
-    Span.DATES: "between two days",
+    LookBack.MONTH: "30 days",
+    LookBack.QUARTER: "3 months",
+    LookBack.YEAR: "12 months",
+    LookBack.EVERYTHING: "no limit",
+    LookBack.DATES: "between two days",
 }
 TERMS = {
     Term.DAY: "1 day",
@@ -57,12 +57,12 @@ class AccountBox:
     streams: tuple[Box, ...]
 
 
-def first_choice(asks: Sequence[Ask]) -> Choice:
+def first_choice(asks: Sequence[RequestedAllowance]) -> ConsentChoice:
     """Return where an owner begins with a request: what it needs, and nothing optional."""
-    return Choice(connections=frozenset(ask.allowance.connection_id for ask in asks))
+    return ConsentChoice(connections=frozenset(ask.allowance.connection_id for ask in asks))
 
 
-def open_choice(catalogue: Catalogue, now: int) -> Choice:
+def open_choice(catalogue: Catalogue, now: int) -> ConsentChoice:
     """Return where an owner begins without one: no connection, and little of each that is ticked.
 
     A ticked connection means its dated streams for the last year. What has no dates cannot be
@@ -70,19 +70,19 @@ def open_choice(catalogue: Catalogue, now: int) -> Choice:
     """
     dated = {place for place, feed in catalogue.feeds.items() if feed.stream.consent_time_field}
     fields = {place: frozenset(feed.stream.fields) for place, feed in catalogue.feeds.items()}
-    return Choice(
-        streams=frozenset(dated), fields=fields, time=Span.YEAR.interval(now), term=Term.MONTH
+    return ConsentChoice(
+        streams=frozenset(dated), fields=fields, time=LookBack.YEAR.interval(now), term=Term.MONTH
     )
 
 
-def read_choice(form: Form, now: int) -> Choice:
+def read_choice(form: PostedForm, now: int) -> ConsentChoice:
     """Return the choice in a form."""
-    fields: dict[Place, set[str]] = {}
+    fields: dict[FeedKey, set[str]] = {}
     for text in form.all("field"):
         connection_id, stream, name = _parts(text, 3)
         fields.setdefault((connection_id, stream), set()).add(name)
     places = (_parts(text, 2) for text in form.all("stream"))
-    return Choice(
+    return ConsentChoice(
         connections=frozenset(form.all("connection")),
         streams=frozenset((connection_id, stream) for connection_id, stream in places),
         fields={place: frozenset(names) for place, names in fields.items()},
@@ -91,10 +91,10 @@ def read_choice(form: Form, now: int) -> Choice:
     )
 
 
-def span_of(form: Form) -> Span:
+def span_of(form: PostedForm) -> LookBack:
     """Return how far back a form lets an agent look; the last year unless it says."""
     try:
-        return Span(form.one("span") or Span.YEAR.value)
+        return LookBack(form.one("span") or LookBack.YEAR.value)
     except ValueError:
         raise InvalidRequest("Choose one of the time ranges offered.", param="span") from None
 
@@ -106,9 +106,9 @@ def _term(text: str) -> Term:
         raise InvalidRequest("Choose one of the lengths offered.", param="term") from None
 
 
-def _time(form: Form, now: int) -> Interval | None:
+def _time(form: PostedForm, now: int) -> Interval | None:
     span = span_of(form)
-    if span is not Span.DATES:
+    if span is not LookBack.DATES:
         return span.interval(now)
     since, until = _date(form.one("since")), _date(form.one("until"))
     interval = Interval(since, None if until is None else until + instant.DAY)
@@ -133,14 +133,16 @@ def _parts(text: str, count: int) -> list[str]:
     return parts
 
 
-def asked_boxes(asks: Sequence[Ask], choice: Choice, catalogue: Catalogue) -> Iterator[AccountBox]:
+def asked_boxes(
+    asks: Sequence[RequestedAllowance], choice: ConsentChoice, catalogue: Catalogue
+) -> Iterator[AccountBox]:
     """Yield the accounts a request asks for; a stream it can do without has a box of its own."""
     for connection_id, held in groupby(asks, lambda ask: ask.allowance.connection_id):
         streams = tuple(_asked_box(ask, choice, catalogue) for ask in held)
         yield _account(connection_id, catalogue, choice, streams)
 
 
-def _asked_box(ask: Ask, choice: Choice, catalogue: Catalogue) -> Box:
+def _asked_box(ask: RequestedAllowance, choice: ConsentChoice, catalogue: Catalogue) -> Box:
     fixed = ask.necessity is Necessity.REQUIRED
     stream = catalogue.revisions[ask.allowance.revision].streams[ask.allowance.stream]
     return Box(
@@ -153,7 +155,7 @@ def _asked_box(ask: Ask, choice: Choice, catalogue: Catalogue) -> Box:
 
 
 def open_boxes(
-    choice: Choice, catalogue: Catalogue, counts: Mapping[int, int]
+    choice: ConsentChoice, catalogue: Catalogue, counts: Mapping[int, int]
 ) -> Iterator[AccountBox]:
     """Yield every account with its streams and fields."""
     feeds = sorted(catalogue.feeds.values(), key=lambda feed: (_name(feed), *feed.place))
@@ -166,7 +168,7 @@ def _name(feed: Feed) -> str:
     return feed.connection.display_name.casefold()
 
 
-def _open_box(feed: Feed, choice: Choice, count: int | None) -> Box:
+def _open_box(feed: Feed, choice: ConsentChoice, count: int | None) -> Box:
     place, stream = feed.place, feed.stream
     notes = [] if count is None else [f"{count:,} in all"]
     if stream.consent_time_field is None:
@@ -180,14 +182,14 @@ def _open_box(feed: Feed, choice: Choice, count: int | None) -> Box:
     )
 
 
-def _field_boxes(place: Place, stream: Stream, ticked: frozenset[str]) -> Iterator[Box]:
+def _field_boxes(place: FeedKey, stream: Stream, ticked: frozenset[str]) -> Iterator[Box]:
     for name, declared in stream.fields.items():
         note = one_line(declared.description, _LONGEST)
         yield Box("/".join((*place, name)), one_line(name, _LONGEST), name in ticked, note)
 
 
 def _account(
-    connection_id: str, catalogue: Catalogue, choice: Choice, streams: tuple[Box, ...]
+    connection_id: str, catalogue: Catalogue, choice: ConsentChoice, streams: tuple[Box, ...]
 ) -> AccountBox:
     connection = catalogue.connections[connection_id]
     source = catalogue.sources[connection.connector_key]

@@ -8,10 +8,16 @@ from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
-from pdpp.authz.choice import Choice, Place
-from pdpp.authz.draft import Ask, Draft, asked, from_choice, from_details
+from pdpp.authz.choice import ConsentChoice, FeedKey
+from pdpp.authz.grant_draft import (
+    GrantDraft,
+    RequestedAllowance,
+    from_choice,
+    from_details,
+    requested_allowances,
+)
 from pdpp.authz.requester import Requester, requester_of
-from pdpp.authz.review import Outcome, Review
+from pdpp.authz.review import DecisionOutcome, Review
 from pdpp.authz.wording import Wording, destination, identity, word
 from pdpp.model import instant
 from pdpp.model.errors import InvalidRequest
@@ -27,9 +33,9 @@ from pdpp.pages.chooser import (
     read_choice,
     span_of,
 )
-from pdpp.pages.form import Form
+from pdpp.pages.form import PostedForm
+from pdpp.pages.page_request import PageRequest
 from pdpp.pages.sample import Sample, take_samples
-from pdpp.pages.visit import Visit
 from pdpp.store.catalogue import Catalogue
 from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
@@ -43,67 +49,69 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class ConsentView:
     """Everything a consent page shows, read under one snapshot."""
 
     accounts: Sequence[AccountBox]
-    draft: Draft | None = None
+    draft: GrantDraft | None = None
     wording: Wording | None = None
     problem: str | None = None
     counted: str = ""
     samples: Sequence[Sample] = ()
 
 
-async def show_consent(visit: Visit) -> Response:
+async def show_consent(request: PageRequest) -> Response:
     """Answer ``GET /consent/{review_id}``."""
-    review = _review(visit)
-    return await _page(visit, review, _first_choice(visit, review))
+    review = _review(request)
+    return await _page(request, review, _first_choice(request, review))
 
 
-async def decide(visit: Visit) -> Response:
+async def decide(request: PageRequest) -> Response:
     """Answer ``POST /consent/{review_id}``: a no, a yes, or another choice to look at."""
-    review, form = _review(visit), visit.form
+    review, form = _review(request), request.form
     action = form.one("action")
     if action == "deny":
-        return await _conclude(visit, partial(visit.site.authority.deny, review.id))
+        return await _conclude(request, partial(request.site.authority.deny, review.id))
     choice = read_choice(form, review.created_at)
     if action != "approve":
-        return await _page(visit, review, choice)
-    draft, wording = _shown(visit, review, choice)
+        return await _page(request, review, choice)
+    draft, wording = _shown(request, review, choice)
     if draft is None or wording is None or draft.digest != form.one("digest"):
-        return await _page(visit, review, choice, CHANGED, status=409)
+        return await _page(request, review, choice, CHANGED, status=409)
     if wording.training is not None and form.one("training") != "yes":
-        return await _page(visit, review, choice, NEEDS_TICK, status=400)
-    approve = partial(visit.site.authority.approve, review.id, draft, wording.text)
-    return await _conclude(visit, approve)
+        return await _page(request, review, choice, NEEDS_TICK, status=400)
+    approve = partial(request.site.authority.approve, review.id, draft, wording.text)
+    return await _conclude(request, approve)
 
 
-def _review(visit: Visit) -> Review:
-    return visit.site.authority.review(visit.request.path_params["review_id"])
+def _review(request: PageRequest) -> Review:
+    return request.site.authority.review(request.http.path_params["review_id"])
 
 
-def _first_choice(visit: Visit, review: Review) -> Choice:
-    catalogue = visit.site.service.store.catalogue()
+def _first_choice(request: PageRequest, review: Review) -> ConsentChoice:
+    catalogue = request.site.service.store.catalogue()
     if review.details:
         try:
-            return first_choice(asked(review, catalogue))
+            return first_choice(requested_allowances(review, catalogue))
         except InvalidRequest:
-            return Choice()
+            return ConsentChoice()
     return open_choice(catalogue, review.created_at)
 
 
-def _shown(visit: Visit, review: Review, choice: Choice) -> tuple[Draft | None, Wording | None]:
+def _shown(
+    request: PageRequest, review: Review, choice: ConsentChoice
+) -> tuple[GrantDraft | None, Wording | None]:
     """Return what a posted page showed: its draft, in the words it had with the counts it had."""
-    catalogue = visit.site.service.store.catalogue()
+    catalogue = request.site.service.store.catalogue()
     try:
         draft = _draft(review, choice, catalogue)
     except InvalidRequest:
         return None, None
-    counts = _read_counts(draft, visit.form)
-    return draft, word(draft, _requester(visit, review), review.redirect_uri, catalogue, counts)
+    counts = _read_counts(draft, request.form)
+    return draft, word(draft, _requester(request, review), review.redirect_uri, catalogue, counts)
 
 
-def _read_counts(draft: Draft, form: Form) -> Mapping[Place, int] | None:
+def _read_counts(draft: GrantDraft, form: PostedForm) -> Mapping[FeedKey, int] | None:
     """Return the counts that a page carried, so that what is kept is what the owner saw."""
     texts = form.one("counted").split(",")
     if len(texts) != len(draft.allowances) or not all(re.fullmatch(r"\d{1,15}", t) for t in texts):
@@ -112,35 +120,39 @@ def _read_counts(draft: Draft, form: Form) -> Mapping[Place, int] | None:
     return dict(zip(places, map(int, texts), strict=True))
 
 
-async def _conclude(visit: Visit, conclude: Callable[[], Outcome]) -> Response:
-    outcome = await visit.site.write(conclude)
+async def _conclude(request: PageRequest, conclude: Callable[[], DecisionOutcome]) -> Response:
+    outcome = await request.site.write(conclude)
     if outcome.location is not None:
-        return visit.go(outcome.location)
-    answer = "denied" if visit.form.one("action") == "deny" else "approved"
-    return visit.go(f"/device/{answer}")
+        return request.go(outcome.location)
+    answer = "denied" if request.form.one("action") == "deny" else "approved"
+    return request.go(f"/device/{answer}")
 
 
 async def _page(
-    visit: Visit, review: Review, choice: Choice, notice: str | None = None, status: int = 200
+    request: PageRequest,
+    review: Review,
+    choice: ConsentChoice,
+    notice: str | None = None,
+    status: int = 200,
 ) -> Response:
-    store = visit.site.service.store
-    requester = _requester(visit, review)
-    sheet = await visit.site.read("consent", lambda: _sheet(store, review, choice, requester))
-    return visit.page(
+    store = request.site.service.store
+    requester = _requester(request, review)
+    view = await request.site.read("consent", lambda: _view(store, review, choice, requester))
+    return request.page(
         "consent.html",
         status=status,
         targets=form_targets(review.redirect_uri),
         requester=requester,
         identity=identity(requester),
         destination=destination(review.redirect_uri),
-        sheet=sheet,
+        view=view,
         notice=notice,
         picking=not review.details,
-        lasting=sheet.draft is None or sheet.draft.access_mode is AccessMode.CONTINUOUS,
+        lasting=view.draft is None or view.draft.access_mode is AccessMode.CONTINUOUS,
         spans=SPANS,
-        span=span_of(visit.form),
-        since=visit.form.one("since"),
-        until=visit.form.one("until"),
+        span=span_of(request.form),
+        since=request.form.one("since"),
+        until=request.form.one("until"),
         today=instant.to_date_text(review.created_at),
         terms=TERMS,
         term=choice.term,
@@ -148,18 +160,18 @@ async def _page(
     )
 
 
-def _requester(visit: Visit, review: Review) -> Requester:
-    return requester_of(review.client_id, visit.site.authority.client(review.client_id))
+def _requester(request: PageRequest, review: Review) -> Requester:
+    return requester_of(review.client_id, request.site.authority.client(review.client_id))
 
 
-def _sheet(store: Store, review: Review, choice: Choice, requester: Requester) -> Sheet:
+def _view(store: Store, review: Review, choice: ConsentChoice, requester: Requester) -> ConsentView:
     catalogue = store.catalogue()
     boxes: tuple[AccountBox, ...] = ()
     try:
         boxes = tuple(_boxes(store, review, choice, catalogue))
         draft = _draft(review, choice, catalogue)
     except InvalidRequest as problem:
-        return Sheet(boxes, problem=problem.message)
+        return ConsentView(boxes, problem=problem.message)
     reaches = draft.reaches(catalogue)
     found = store.counts(reaches)
     counts = {reach.feed.place: found.get(reach.feed.id, 0) for reach in reaches}
@@ -167,7 +179,7 @@ def _sheet(store: Store, review: Review, choice: Choice, requester: Requester) -
         counts.setdefault((allowance.connection_id, allowance.stream), 0)
         for allowance in draft.allowances
     ]
-    return Sheet(
+    return ConsentView(
         accounts=boxes,
         draft=draft,
         wording=word(draft, requester, review.redirect_uri, catalogue, counts),
@@ -177,15 +189,15 @@ def _sheet(store: Store, review: Review, choice: Choice, requester: Requester) -
 
 
 def _boxes(
-    store: Store, review: Review, choice: Choice, catalogue: Catalogue
+    store: Store, review: Review, choice: ConsentChoice, catalogue: Catalogue
 ) -> Sequence[AccountBox]:
     if review.details:
-        asks: tuple[Ask, ...] = asked(review, catalogue)
+        asks: tuple[RequestedAllowance, ...] = requested_allowances(review, catalogue)
         return list(asked_boxes(asks, choice, catalogue))
     return list(open_boxes(choice, catalogue, store.counts(owner_reaches(catalogue))))
 
 
-def _draft(review: Review, choice: Choice, catalogue: Catalogue) -> Draft:
+def _draft(review: Review, choice: ConsentChoice, catalogue: Catalogue) -> GrantDraft:
     if review.details:
         return from_details(review, catalogue, choice)
     return from_choice(review, choice, catalogue)

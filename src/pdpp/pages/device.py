@@ -3,29 +3,29 @@
 from starlette.responses import Response
 
 from pdpp.model.errors import NotFound
-from pdpp.pages.visit import Visit
+from pdpp.pages.page_request import PageRequest
 
 _LONGEST = 64
 
 
-async def show_device(visit: Visit) -> Response:
+async def show_device(request: PageRequest) -> Response:
     """Answer ``GET /device``; an address that holds the code fills it in."""
-    code = visit.request.query_params.get("user_code", "")[:_LONGEST]
-    return visit.page("device.html", code=code, problem=None)
+    code = request.http.query_params.get("user_code", "")[:_LONGEST]
+    return request.page("device.html", code=code, problem=None)
 
 
-async def enter_code(visit: Visit) -> Response:
+async def enter_code(request: PageRequest) -> Response:
     """Answer ``POST /device``: lead to the consent page of the device that waits."""
-    code = visit.form.one("user_code")[:_LONGEST]
-    authority = visit.site.authority
+    code = request.form.one("user_code")[:_LONGEST]
+    authority = request.site.authority
     try:
-        review = await visit.site.write(lambda: authority.device_review(code, visit.origin))
+        review = await request.site.write(lambda: authority.device_review(code, request.origin))
     except NotFound:
         problem = "No device waits with this code. Check it, or ask the device for a new one."
-        return visit.page("device.html", status=404, code=code, problem=problem)
-    return visit.go(f"/consent/{review.id}")
+        return request.page("device.html", status=404, code=code, problem=problem)
+    return request.go(f"/consent/{review.id}")
 
 
-async def show_answer(visit: Visit) -> Response:
+async def show_answer(request: PageRequest) -> Response:
     """Answer ``GET /device/{answer}``: the decision was made, the device learns it by itself."""
-    return visit.page("answered.html", approved=visit.request.path_params["answer"] == "approved")
+    return request.page("answered.html", approved=request.http.path_params["answer"] == "approved")

@@ -15,13 +15,13 @@ _MOST_PAIRS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class PostedForm:
     """The fields of a form; a box that is not ticked is not there."""
 
     values: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
-    def of_pairs(cls, pairs: Iterable[tuple[str, str]]) -> "Form":
+    def of_pairs(cls, pairs: Iterable[tuple[str, str]]) -> "PostedForm":
         """Return the form that pairs of names and values make."""
         values: dict[str, list[str]] = {}
         for name, value in pairs:
@@ -43,7 +43,7 @@ class Form:
         return name in self.values
 
 
-async def read_form(request: Request, most_bytes: int) -> Form:
+async def read_form(request: Request, most_bytes: int) -> PostedForm:
     """Return the form in the body of a request."""
     body = await read_typed_body(request, FORM, most_bytes)
-    return Form.of_pairs(read_pairs(body, _MOST_PAIRS))
+    return PostedForm.of_pairs(read_pairs(body, _MOST_PAIRS))

@@ -13,7 +13,7 @@ from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.model.errors import FieldNotText, NotFound
 from pdpp.pages.display import Value, card_of, values_of
-from pdpp.pages.visit import Visit
+from pdpp.pages.page_request import PageRequest
 from pdpp.resource.window import readable_text
 from pdpp.store.port import Record, Store
 from pdpp.store.scope import Reach
@@ -37,7 +37,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordSheet:
+class RecordPageView:
     """A record as its owner sees it."""
 
     title: str
@@ -51,18 +51,18 @@ class RecordSheet:
     problem: str | None
 
 
-async def show_record(visit: Visit) -> Response:
+async def show_record(request: PageRequest) -> Response:
     """Answer ``GET /r/{connection_id}/{stream}/{record_id}``."""
-    store, path = visit.site.service.store, visit.request.path_params
-    asked = visit.request.query_params
-    most = visit.site.service.settings.text_blob_bytes
+    store, path = request.site.service.store, request.http.path_params
+    asked = request.http.query_params
+    most = request.site.service.settings.text_blob_bytes
 
-    def read() -> RecordSheet:
+    def read() -> RecordPageView:
         record = _find(store, path)
-        return _sheet(store, record, asked.get("field"), asked.get("chars", ""), most)
+        return _view(store, record, asked.get("field"), asked.get("chars", ""), most)
 
-    sheet = await visit.site.read("record", read)
-    return visit.page("record.html", scripts="'self'", sheet=sheet)
+    view = await request.site.read("record", read)
+    return request.page("record.html", scripts="'self'", view=view)
 
 
 def _find(store: Store, path: Mapping[str, str]) -> Record:
@@ -75,13 +75,13 @@ def _find(store: Store, path: Mapping[str, str]) -> Record:
     return record
 
 
-def _sheet(
+def _view(
     store: Store, record: Record, field: str | None, chars: str, most_bytes: int
-) -> RecordSheet:
+) -> RecordPageView:
     card, reach = card_of(record), record.reach
     moment = instant.parse(card.event_time) if card.event_time else None
     passage = None if field is None else _passage(store, record, field, chars, most_bytes)
-    return RecordSheet(
+    return RecordPageView(
         title=visible(card.title, lines=False),
         account=visible(reach.feed.connection.display_name, lines=False),
         stream=label_of(reach.stream),

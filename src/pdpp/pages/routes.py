@@ -10,8 +10,8 @@ from pdpp.authz.throttle import Throttle
 from pdpp.pages.agents import revoke, show_agent, show_agents, show_home
 from pdpp.pages.consent import decide, show_consent
 from pdpp.pages.device import enter_code, show_answer, show_device
-from pdpp.pages.entrance import leave, show_login
-from pdpp.pages.page import Page
+from pdpp.pages.login import log_out, show_login
+from pdpp.pages.owner_page import OwnerPage
 from pdpp.pages.record import show_record
 from pdpp.pages.site import Site
 from pdpp.service.service import RECORD_PAGE, Service
@@ -20,16 +20,16 @@ from pdpp.service.service import RECORD_PAGE, Service
 def page_routes(site: Site) -> Iterator[BaseRoute]:
     """Yield what a person may open in a browser."""
     pages = {
-        "/": Page(site, show_home),
-        "/login": Page(site, show_login, open=True),
-        "/setup": Page(site, show_login, open=True),
-        "/logout": Page(site, post=leave),
-        "/agents": Page(site, show_agents),
-        "/agents/{agent}": Page(site, show_agent, revoke),
-        "/consent/{review_id}": Page(site, show_consent, decide),
-        "/device": Page(site, show_device, enter_code),
-        "/device/{answer}": Page(site, show_answer),
-        RECORD_PAGE: Page(site, show_record),
+        "/": OwnerPage(site, show_home),
+        "/login": OwnerPage(site, show_login, open=True),
+        "/setup": OwnerPage(site, show_login, open=True),
+        "/logout": OwnerPage(site, post=log_out),
+        "/agents": OwnerPage(site, show_agents),
+        "/agents/{agent}": OwnerPage(site, show_agent, revoke),
+        "/consent/{review_id}": OwnerPage(site, show_consent, decide),
+        "/device": OwnerPage(site, show_device, enter_code),
+        "/device/{answer}": OwnerPage(site, show_answer),
+        RECORD_PAGE: OwnerPage(site, show_record),
     }
     for path, page in pages.items():
         yield Route(path, page)

@@ -17,51 +17,51 @@ from typing import NamedTuple
 from pdpp.authz.principal import Principal
 from pdpp.model.errors import Overloaded, StoreError
 from pdpp.model.instant import Clock
-from pdpp.receipts.served import Served, Shown, merged
-from pdpp.store.receipts import Event, Receipt, ReceiptBook
-from pdpp.store.sheet import Sheet
+from pdpp.receipts.served import Served, ServedParts, merged
+from pdpp.store.receipt_batch import ReceiptBatch
+from pdpp.store.receipts import LogEvent, Receipt, ReceiptLog
 
-_SHEETS = 16
-"""A log that is as long as it may be has at least this many sheets, so that few go at a time."""
+_BATCHES = 16
+"""A log that is as long as it may be has at least this many batches, so that few go at a time."""
 
 log = logging.getLogger("pdpp.receipts")
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class ReceiptPolicy:
     """How soon receipts are written, how much may wait, and how much is kept."""
 
     seconds: float = 1.0
-    sheet_bytes: int = 256 << 10
+    batch_bytes: int = 256 << 10
     waiting_bytes: int = 8 << 20
     most_rows: int = 1_000_000
     most_bytes: int = 256 << 20
 
     @property
-    def sheet_rows(self) -> int:
-        """Return how many receipts fill a sheet."""
-        return max(1, self.most_rows // _SHEETS)
+    def batch_rows(self) -> int:
+        """Return how many receipts fill a batch."""
+        return max(1, self.most_rows // _BATCHES)
 
 
-class Reading(NamedTuple):
+class AnsweredRead(NamedTuple):
     """One read as it is taken: who, what, and what the operation put aside."""
 
     at: int
     principal: Principal
     operation: str
     stream: str | None
-    shown: Sequence[Shown]
+    shown: Sequence[ServedParts]
 
 
 class Recorder:
     """Writes receipts in a thread of its own."""
 
-    def __init__(self, book: ReceiptBook, clock: Clock, policy: Policy | None = None) -> None:
+    def __init__(self, book: ReceiptLog, clock: Clock, policy: ReceiptPolicy | None = None) -> None:
         self._book = book
         self._clock = clock
-        self._policy = policy or Policy()
-        self._sheet = Sheet()
-        self._full: list[Sheet] = []
+        self._policy = policy or ReceiptPolicy()
+        self._batch = ReceiptBatch()
+        self._full: list[ReceiptBatch] = []
         self._waiting = 0
         self._unrecorded = 0
         self._failing = False
@@ -76,7 +76,7 @@ class Recorder:
         self._book.begin()
         self._thread.start()
 
-    def take(self, reading: Reading) -> None:
+    def take(self, reading: AnsweredRead) -> None:
         """Take a read that is about to be answered; refuse it where it could not be recorded."""
         policy = self._policy
         if self._waiting > policy.waiting_bytes:
@@ -84,9 +84,9 @@ class Recorder:
             return
         receipts = _told(reading)
         with self._lock:
-            sheet = self._sheet
-            self._waiting += sheet.add(receipts)
-            full = sheet.size > policy.sheet_bytes or sheet.count >= policy.sheet_rows
+            batch = self._batch
+            self._waiting += batch.add(receipts)
+            full = batch.size > policy.batch_bytes or batch.count >= policy.batch_rows
             if full:
                 self._turn()
         if full:
@@ -95,12 +95,12 @@ class Recorder:
             self._work.set()
 
     def _turn(self) -> None:
-        """Put a sheet aside that is to be written and begin another."""
-        if self._sheet.count:
-            self._full.append(self._sheet)
-            self._sheet = Sheet()
+        """Put a batch aside that is to be written and begin another."""
+        if self._batch.count:
+            self._full.append(self._batch)
+            self._batch = ReceiptBatch()
 
-    def _refuse(self, reading: Reading) -> None:
+    def _refuse(self, reading: AnsweredRead) -> None:
         """Refuse a read under a grant; the owner's goes on, and that it went is told later."""
         if not reading.principal.is_owner:
             raise Overloaded(
@@ -123,7 +123,7 @@ class Recorder:
         self._soon.set()
         if self._thread.is_alive():
             self._thread.join()
-        left = sum(sheet.count for sheet in (*self._full, self._sheet))
+        left = sum(batch.count for batch in (*self._full, self._batch))
         if left:
             log.error("%d receipts could not be written; a gap will be told", left)
             return
@@ -142,7 +142,7 @@ class Recorder:
         self._write()  # what came while the last was written
 
     def _linger(self) -> None:
-        """Wait until it is time to write, or until a sheet is full that may well be written."""
+        """Wait until it is time to write, or until a batch is full that may well be written."""
         until = time.monotonic() + self._policy.seconds
         while not self._ending and (left := until - time.monotonic()) > 0:
             if self._soon.wait(left):
@@ -155,29 +155,29 @@ class Recorder:
         with self._lock:
             self._work.clear()
             self._turn()
-            sheets, unrecorded = list(self._full), self._unrecorded
-        if not sheets and not unrecorded:
+            batches, unrecorded = list(self._full), self._unrecorded
+        if not batches and not unrecorded:
             return
         try:
-            self._book.write([*sheets, *self._gap(unrecorded)])
+            self._book.write([*batches, *self._gap(unrecorded)])
         except StoreError as problem:
             self._tell(failing=True, why=problem.message)
             self._work.set()
             return
         self._tell(failing=False)
         with self._lock:
-            del self._full[: len(sheets)]
-            self._waiting = sum(sheet.size for sheet in (*self._full, self._sheet))
+            del self._full[: len(batches)]
+            self._waiting = sum(batch.size for batch in (*self._full, self._batch))
             self._unrecorded -= unrecorded
         try:
             self._book.trim(self._policy.most_rows, self._policy.most_bytes)
         except StoreError as problem:
             log.error("old receipts could not be dropped: %s", problem.message)
 
-    def _gap(self, unrecorded: int) -> Iterator[Sheet]:
+    def _gap(self, unrecorded: int) -> Iterator[ReceiptBatch]:
         if unrecorded:
             told = f"{unrecorded} reads of the owner could not be recorded"
-            yield Sheet([Receipt(self._clock(), Event.GAP, detail=told)])
+            yield ReceiptBatch([Receipt(self._clock(), LogEvent.GAP, detail=told)])
 
     def _tell(self, *, failing: bool, why: str = "") -> None:
         if failing and not self._failing:
@@ -187,7 +187,7 @@ class Recorder:
         self._failing = failing
 
 
-def _told(reading: Reading) -> list[Receipt]:
+def _told(reading: AnsweredRead) -> list[Receipt]:
     try:
         return rows_of(reading)
     except Exception:
@@ -195,7 +195,7 @@ def _told(reading: Reading) -> list[Receipt]:
         return _rows(reading, [Served(None, reading.stream, None, None)])
 
 
-def rows_of(reading: Reading) -> list[Receipt]:
+def rows_of(reading: AnsweredRead) -> list[Receipt]:
     """Return the receipts of a read: one for each stream and set of fields, or one for nothing."""
     shown = reading.shown
     parts = (
@@ -206,7 +206,7 @@ def rows_of(reading: Reading) -> list[Receipt]:
     return _rows(reading, parts or [Served(None, reading.stream, None, ())])
 
 
-def _rows(reading: Reading, parts: Sequence[Served]) -> list[Receipt]:
+def _rows(reading: AnsweredRead, parts: Sequence[Served]) -> list[Receipt]:
     at, principal, operation, *_ = reading
     grant, package = principal.grant, principal.package
     approval = grant or package

@@ -35,7 +35,7 @@ class Served(NamedTuple):
 
 _Place = tuple[str, str, str | None, tuple[str, ...]]
 
-Shown = Callable[[], Iterable[Served]]
+ServedParts = Callable[[], Iterable[Served]]
 """Something an operation put aside: called once, it tells what was served."""
 
 

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from pdpp.evidence.amount import counted, size_in_words
-from pdpp.store.receipts import Total
+from pdpp.store.receipts import ReadTotal
 
 OWNER = "You"
 
@@ -36,9 +36,9 @@ class Summary(NamedTuple):
     lines: tuple[str, ...]
 
 
-def summaries(totals: Iterable[Total], names: Mapping[str, str]) -> tuple[Summary, ...]:
+def summaries(totals: Iterable[ReadTotal], names: Mapping[str, str]) -> tuple[Summary, ...]:
     """Return what each client read, the owner last; ``names`` are those of connections."""
-    by_client: dict[str | None, list[Total]] = {}
+    by_client: dict[str | None, list[ReadTotal]] = {}
     for total in totals:
         by_client.setdefault(total.client_id, []).append(total)
     return tuple(
@@ -51,7 +51,7 @@ def summaries(totals: Iterable[Total], names: Mapping[str, str]) -> tuple[Summar
     )
 
 
-def sentence(total: Total, names: Mapping[str, str]) -> str:
+def sentence(total: ReadTotal, names: Mapping[str, str]) -> str:
     """Return one total in words, such as: 41 records, 12,300 characters from Work mail."""
     name = names.get(total.connection_id, total.connection_id)
     return f"{amount(total.records, total.characters, total.bytes)} from {name}"

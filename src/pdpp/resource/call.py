@@ -9,7 +9,7 @@ from pdpp.evidence.ambiguity import ambiguous_connection
 from pdpp.evidence.amount import counted
 from pdpp.evidence.handle import path_part
 from pdpp.model.errors import AmbiguousConnection, InvalidRequest, NotFound, StreamNotAllowed
-from pdpp.receipts.served import Shown
+from pdpp.receipts.served import ServedParts
 from pdpp.resource.parameter import Query
 from pdpp.service.cursor import Signer
 from pdpp.service.settings import Settings
@@ -35,7 +35,7 @@ class Call:
     settings: Settings
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
-    served: list[Shown] = field(default_factory=list)
+    served: list[ServedParts] = field(default_factory=list)
     answer_headers: dict[str, str] = field(default_factory=dict)
 
     @property

@@ -20,7 +20,7 @@ from pdpp.model.errors import (
     Unprocessable,
     UnsupportedVersion,
 )
-from pdpp.receipts.recorder import Reading
+from pdpp.receipts.recorder import AnsweredRead
 from pdpp.resource.blob import BlobRange
 from pdpp.resource.call import Call
 from pdpp.resource.parameter import parse_parameters
@@ -172,9 +172,9 @@ def _read(route: Route, call: Call) -> Any:
     return answer if isinstance(answer, BlobRange) else orjson.dumps(answer)
 
 
-def _reading(route: Route, call: Call) -> Reading:
+def _reading(route: Route, call: Call) -> AnsweredRead:
     """Return a read as its receipt is made from."""
-    return Reading(call.now, call.principal, route.name, call.path.get("stream"), call.served)
+    return AnsweredRead(call.now, call.principal, route.name, call.path.get("stream"), call.served)
 
 
 def _nothing_here() -> NotFound:

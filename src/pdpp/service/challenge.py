@@ -1,6 +1,6 @@
 """The challenge: where a caller without a valid bearer token learns how to get one."""
 
-from pdpp.authz.client import READ_SCOPE
+from pdpp.authz.client_metadata import READ_SCOPE
 from pdpp.model.errors import PdppError
 
 METADATA_PATH = "/.well-known/oauth-protected-resource"

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 from pdpp.authz.lifetime import Lifetimes
-from pdpp.authz.throttle import ADDRESS, TOTAL, Pace
+from pdpp.authz.throttle import ADDRESS, TOTAL, GuessPace
 from pdpp.model.instant import DAY
-from pdpp.receipts.recorder import Policy
+from pdpp.receipts.recorder import ReceiptPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,8 @@ class Settings:
     oauth_request_burst: int = 200
     registrations_per_minute: float = 10.0
     registration_burst: int = 30
-    login: Pace = ADDRESS
-    all_logins: Pace = TOTAL
+    login: GuessPace = ADDRESS
+    all_logins: GuessPace = TOTAL
     body_bytes: int = 64 << 20
     line_bytes: int = 8 << 20
     blob_bytes: int = 4 << 30
@@ -33,4 +33,4 @@ class Settings:
     read_seconds: float = 10.0
     concurrent_reads: int = 4
     bookmark_life: int = 90 * DAY
-    receipts: Policy = field(default_factory=Policy)
+    receipts: ReceiptPolicy = field(default_factory=ReceiptPolicy)

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from pdpp.store.sheet import Sheet
+    from pdpp.store.receipt_batch import ReceiptBatch
 
 
-class Event(StrEnum):
+class LogEvent(StrEnum):
     """What the log tells of itself, where a read names its operation."""
 
     GAP = "gap"
@@ -17,7 +17,7 @@ class Event(StrEnum):
     BROKEN = "broken"
 
 
-EVENTS = frozenset(Event)
+EVENTS = frozenset(LogEvent)
 
 
 class Receipt(NamedTuple):
@@ -46,7 +46,7 @@ class Receipt(NamedTuple):
         return self.operation in EVENTS
 
 
-class Kept(NamedTuple):
+class ChainedReceipt(NamedTuple):
     """A receipt with its place in the chain; those that were written together have one hash."""
 
     number: int
@@ -62,7 +62,7 @@ class ReceiptQuery(NamedTuple):
     grant_id: str | None = None
 
 
-class Total(NamedTuple):
+class ReadTotal(NamedTuple):
     """What one client read of one connection; ``records`` counts each record once."""
 
     client_id: str | None
@@ -73,7 +73,7 @@ class Total(NamedTuple):
     last_at: int
 
 
-class Verdict(NamedTuple):
+class ChainVerdict(NamedTuple):
     """What a look at the whole chain found."""
 
     first: int
@@ -87,15 +87,15 @@ class Verdict(NamedTuple):
         return self.last - self.first + 1
 
 
-class ReceiptBook(Protocol):
+class ReceiptLog(Protocol):
     """An append-only log that shows when it was tampered with."""
 
     def begin(self) -> None:
         """Begin to write; a predecessor that ended without saying so leaves a gap in the log."""
         ...
 
-    def write(self, sheets: Sequence["Sheet"]) -> None:
-        """Write sheets of receipts, all of them or none."""
+    def write(self, batches: Sequence["ReceiptBatch"]) -> None:
+        """Write batches of receipts, all of them or none."""
         ...
 
     def trim(self, most_rows: int, most_bytes: int) -> None:
@@ -106,15 +106,15 @@ class ReceiptBook(Protocol):
         """Stop writing, with everything written."""
         ...
 
-    def receipts(self, query: ReceiptQuery, limit: int | None = None) -> Iterator[Kept]:
+    def receipts(self, query: ReceiptQuery, limit: int | None = None) -> Iterator[ChainedReceipt]:
         """Yield receipts, newest first."""
         ...
 
-    def events(self, since: int | None = None) -> Iterator[Kept]:
+    def events(self, since: int | None = None) -> Iterator[ChainedReceipt]:
         """Yield what happened to the log itself, newest first."""
         ...
 
-    def totals(self, query: ReceiptQuery) -> tuple[Total, ...]:
+    def totals(self, query: ReceiptQuery) -> tuple[ReadTotal, ...]:
         """Return what was read, by client and connection, most characters first."""
         ...
 
@@ -126,7 +126,7 @@ class ReceiptBook(Protocol):
         """Return the hash of a receipt that is still there."""
         ...
 
-    def verify(self) -> Verdict:
+    def verify(self) -> ChainVerdict:
         """Compute the whole chain again."""
         ...
 

@@ -1,6 +1,6 @@
 """The vault: what the authorization server keeps, and the one way to decide something about it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -10,7 +10,7 @@ from pdpp.store.port import Token
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class RegisteredClient:
     """A program that asks for access, as it describes itself; nothing it says is verified.
 
     ``id`` is one we gave, or the https address of the client's own document; that document is read
@@ -28,7 +28,7 @@ class Client:
 
 
 @dataclass(frozen=True, slots=True)
-class Slip:
+class ShortLivedSecret:
     """A short-lived secret that was handed out: only its hash is kept, with what it stands for."""
 
     hash: str
@@ -41,7 +41,7 @@ class Slip:
 
 
 @dataclass(frozen=True, slots=True)
-class Refresh:
+class RefreshToken:
     """A refresh token as it is kept: its family is everything that came from one approval."""
 
     hash: str
@@ -66,42 +66,50 @@ class Consent:
     client_id: str
     decided_at: int
     digest: str
-    shown: str
+    text: str
     revisions: tuple[str, ...]
     grant_id: str | None = None
     package_id: str | None = None
 
 
-class Shelf(Protocol):
+class VaultReader(Protocol):
     """What can be looked up."""
 
-    def client(self, client_id: str) -> Client | None: ...
-    def clients(self) -> Iterator[Client]:
+    def client(self, client_id: str) -> RegisteredClient | None: ...
+    def clients(self) -> Iterator[RegisteredClient]:
         """Yield every client the owner approved once, the oldest first."""
         ...
 
-    def slip(self, kind: str, slip_hash: str) -> Slip | None:
-        """Return a slip, used or not, in time or not."""
+    def secret(self, kind: str, secret_hash: str) -> ShortLivedSecret | None:
+        """Return a secret, used or not, in time or not."""
         ...
 
-    def refresh(self, refresh_hash: str) -> Refresh | None: ...
+    def refresh(self, refresh_hash: str) -> RefreshToken | None: ...
     def consents(self, client_id: str | None = None) -> Iterator[Consent]:
         """Yield the evidence of approvals, the newest first."""
         ...
 
     def setting(self, name: str) -> bytes | None: ...
     def grant(self, grant_id: str) -> Grant | None: ...
+    def grants(self) -> Iterator[Grant]:
+        """Yield every grant, ended ones too, the oldest first."""
+        ...
+
     def package(self, package_id: str) -> Package | None: ...
+    def package_grants(self, package_id: str) -> Iterator[Grant]:
+        """Yield the grants of a package in the order they were made."""
+        ...
+
     def token(self, token_hash: str) -> Token | None: ...
     def tokens(self, kind: str) -> Iterator[Token]:
         """Yield the tokens of a kind, ended ones too, the oldest first."""
         ...
 
 
-class Ledger(Shelf, Protocol):
+class VaultTransaction(VaultReader, Protocol):
     """What can be changed, inside one transaction, which also sees its own changes."""
 
-    def keep_client(self, client: Client) -> None:
+    def keep_client(self, client: RegisteredClient) -> None:
         """Add a client, or replace what is kept of it."""
         ...
 
@@ -109,22 +117,22 @@ class Ledger(Shelf, Protocol):
         """Forget the oldest clients that were never approved until there are no more than this."""
         ...
 
-    def add_slip(self, slip: Slip) -> None: ...
-    def use_slip(self, slip: Slip, now: int) -> bool:
-        """Use up a slip; tell whether it was still unused."""
+    def add_secret(self, secret: ShortLivedSecret) -> None: ...
+    def use_secret(self, secret: ShortLivedSecret, now: int) -> bool:
+        """Use up a short-lived secret; tell whether it was still unused."""
         ...
 
-    def change_slip(self, slip: Slip) -> None:
-        """Replace the body and the end of a slip."""
+    def change_secret(self, secret: ShortLivedSecret) -> None:
+        """Replace the body and the end of a secret."""
         ...
 
-    def drop_slips(self, kind: str, client_id: str | None = None) -> None:
-        """Forget the slips of a kind, of one client or of all."""
+    def drop_secrets(self, kind: str, client_id: str | None = None) -> None:
+        """Forget the short-lived secrets of a kind, of one client or of all."""
         ...
 
-    def add_refresh(self, refresh: Refresh) -> None: ...
-    def use_refresh(self, refresh_hash: str, successor: str, now: int) -> None: ...
-    def withdraw(self, refresh: Refresh, now: int) -> None:
+    def add_refresh_token(self, refresh: RefreshToken) -> None: ...
+    def use_refresh_token(self, refresh_hash: str, successor: str, now: int) -> None: ...
+    def withdraw(self, refresh: RefreshToken, now: int) -> None:
         """Revoke what was given for a refresh token: its successor and the access token with it."""
         ...
 
@@ -138,6 +146,14 @@ class Ledger(Shelf, Protocol):
     def add_package(self, package: Package) -> None: ...
     def add_token(self, token: Token) -> None: ...
     def revoke_token(self, token_hash: str, now: int) -> None: ...
+    def revoke_grant(self, grant_id: str, now: int) -> bool:
+        """Revoke a grant and its tokens; tell whether there was one to revoke."""
+        ...
+
+    def revoke_package(self, package_id: str, now: int) -> bool:
+        """Revoke a package with its grants and tokens; tell whether there was one to revoke."""
+        ...
+
     def revoke_client(self, client_id: str, now: int) -> None:
         """Revoke everything a client holds and forget what it has under way."""
         ...
@@ -151,7 +167,23 @@ class Ledger(Shelf, Protocol):
         ...
 
 
-class Vault(Shelf, Protocol):
+class Vault(VaultReader, Protocol):
     """Looked up at any time, changed only in a transaction, so that a race has one winner."""
 
-    def deciding(self) -> AbstractContextManager[Ledger]: ...
+    def transaction(self) -> AbstractContextManager[VaultTransaction]:
+        """Hold one write transaction: everything decided in it is kept, or nothing."""
+        ...
+
+    def keep_token(self, token: Token) -> None:
+        """Keep a token in a transaction of its own."""
+        ...
+
+    def keep_grant(self, grant: Grant, tokens: Sequence[Token] = ()) -> None:
+        """Keep a grant with its tokens in a transaction of its own."""
+        ...
+
+    def keep_package(
+        self, package: Package, grants: Sequence[Grant], tokens: Sequence[Token] = ()
+    ) -> None:
+        """Keep a package with its grants and tokens in a transaction of its own."""
+        ...

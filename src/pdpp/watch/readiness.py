@@ -33,7 +33,7 @@ class Readiness(WatchEndpoint):
         """Tell whether the store answers a read."""
         service = self._service
         try:
-            await service.runner.read("readyz", lambda: service.store.token(""))
+            await service.runner.read("readyz", lambda: service.store.vault.token(""))
         except Exception as problem:
             known = service.store.explain(problem) is not None
             log.error("the store cannot be read", exc_info=not known)

@@ -136,7 +136,7 @@ def test_a_package_of_grants_is_exported_as_one(demo: World, tmp_path: Path) -> 
     package, grants, secret, token = make_package(
         allowances, client_id="c", purpose="p", now=instant.now()
     )
-    demo.store.add_package(package, grants, [token])
+    demo.store.vault.keep_package(package, grants, [token])
     root = tmp_path / "cache"
     Cache(root / "clients").store(Credential(demo.server.url, secret, "mcp_package"))
     assert Desk(demo, root, secret).here("export", "--all", "-o", tmp_path / "out").code == 0

@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from tests.cli.reading.desk import Desk, at_desk, commands
 from tests.cli.shell import pdpp
+from tests.engine import revoke_grant
 from tests.serving import World, approve, owner, running
 
 from pdpp.authz.selection import Selection
@@ -93,7 +94,7 @@ def test_an_owners_token_in_the_cache_is_refused(desk: Desk, tmp_path: Path) -> 
 def test_a_revoked_grant_is_told_with_the_way_to_a_new_one(demo: World, tmp_path: Path) -> None:
     approval = approve(demo.store, Selection())
     env = kept(tmp_path, Credential(demo.server.url, approval.token, "client"))
-    demo.store.revoke_grant(approval.grant_id)
+    revoke_grant(demo.store, approval.grant_id)
     told = pdpp("read", "streams", env=env).failed(code=78)
     assert told.startswith("grant_revoked: The owner has revoked this grant")
     assert told.endswith(f"Try: pdpp connect {demo.server.url}")

@@ -58,7 +58,7 @@ MUTANTS = (
     Mutant(
         SECRET,
         "logs what a request carries",
-        (("pdpp.oauth.endpoint:Endpoint._log", _with_secrets),),
+        (("pdpp.oauth.endpoint:OAuthEndpoint._log", _with_secrets),),
         (f"{_COUNTER}::test_no_secret_stands_in_a_log",),
     ),
     Mutant(
@@ -76,7 +76,7 @@ MUTANTS = (
     Mutant(
         ONCE,
         "takes a code twice",
-        (("pdpp.authz.issuance:Issuer.refuse_replay", lambda real: lambda issuer, slip: None),),
+        (("pdpp.authz.issuance:Issuer.refuse_replay", lambda real: lambda issuer, secret: None),),
         (f"{_COUNTER}::test_rfc6749_4_1_2_a_code_that_comes_twice_ends_what_it_gave",),
     ),
     Mutant(

@@ -16,8 +16,8 @@ from tests.store.world import NOW, Clock
 
 from pdpp.model import instant
 from pdpp.model.errors import NewerDatabase, StoreError
-from pdpp.store.receipts import Event, Kept, Receipt, ReceiptQuery
-from pdpp.store.sheet import Sheet
+from pdpp.store.receipt_batch import ReceiptBatch
+from pdpp.store.receipts import ChainedReceipt, LogEvent, Receipt, ReceiptQuery
 from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME, ReceiptFile
 from pdpp.store.sqlite.store import SqliteStore
 
@@ -53,8 +53,8 @@ def read(number: int = 0, **more: object) -> Receipt:
 
 
 def fill(book: ReceiptFile, count: int = 10) -> None:
-    """Write receipts, each on a sheet of its own."""
-    book.write([Sheet([read(number)]) for number in range(count)])
+    """Write receipts, each on a batch of its own."""
+    book.write([ReceiptBatch([read(number)]) for number in range(count)])
 
 
 def tampered(store: SqliteStore, *statements: str) -> tuple[str, ...]:
@@ -68,8 +68,8 @@ def tampered(store: SqliteStore, *statements: str) -> tuple[str, ...]:
 
 
 def cut(which: str) -> tuple[str, str]:
-    """Return what takes sheets away, with all that names them."""
-    return f"DELETE FROM sheet WHERE {which}", f"DELETE FROM reader WHERE {which}"
+    """Return what takes batches away, with all that names them."""
+    return f"DELETE FROM batch WHERE {which}", f"DELETE FROM reader WHERE {which}"
 
 
 def test_receipts_come_back_newest_first_as_they_were_given(book: ReceiptFile) -> None:
@@ -79,7 +79,7 @@ def test_receipts_come_back_newest_first_as_they_were_given(book: ReceiptFile) -
         read(3, operation="readBlob", detail="ab" * 32, bytes=70, fields=("cover",)),
         read(4, records=("ключ", "k2"), fields=()),
     ]
-    book.write([Sheet(given)])
+    book.write([ReceiptBatch(given)])
     kept = list(book.receipts(ALL))
     assert [entry.receipt for entry in kept] == given[::-1]
     assert [entry.number for entry in kept] == [4, 3, 2, 1]
@@ -90,7 +90,7 @@ def test_receipts_come_back_newest_first_as_they_were_given(book: ReceiptFile) -
 
 
 def test_receipts_are_found_by_client_grant_and_time(book: ReceiptFile) -> None:
-    book.write([Sheet([read(1), read(2, client_id="other"), read(3, grant_id="grt_2")])])
+    book.write([ReceiptBatch([read(1), read(2, client_id="other"), read(3, grant_id="grt_2")])])
     numbers = {
         "client": [e.number for e in book.receipts(ReceiptQuery(client_id="agent"))],
         "grant": [e.number for e in book.receipts(ReceiptQuery(grant_id="grt_1"))],
@@ -101,8 +101,8 @@ def test_receipts_are_found_by_client_grant_and_time(book: ReceiptFile) -> None:
 
 
 def test_what_happened_to_the_log_is_told_apart_and_who_read_last(book: ReceiptFile) -> None:
-    gap = Receipt(2_000, Event.GAP, detail="something is missing")
-    book.write([Sheet([read(1), gap, read(2), read(3, client_id="other")])])
+    gap = Receipt(2_000, LogEvent.GAP, detail="something is missing")
+    book.write([ReceiptBatch([read(1), gap, read(2), read(3, client_id="other")])])
     assert [entry.receipt for entry in book.events()] == [gap]
     assert list(book.events(2_001)) == []
     assert book.last_read("agent") == 1_002
@@ -112,7 +112,7 @@ def test_what_happened_to_the_log_is_told_apart_and_who_read_last(book: ReceiptF
 def test_totals_count_each_record_once_and_every_character(book: ReceiptFile) -> None:
     book.write(
         [
-            Sheet(
+            ReceiptBatch(
                 [
                     read(1, records=("a", "b"), characters=20),
                     read(2, records=("b", "c"), characters=30),
@@ -144,9 +144,11 @@ def test_a_log_as_it_was_written_is_whole(book: ReceiptFile) -> None:
     assert verdict.hash == book.hash_of(5)
 
 
-def test_sheets_of_any_length_are_one_chain_of_numbered_receipts(book: ReceiptFile) -> None:
+def test_batches_of_any_length_are_one_chain_of_numbered_receipts(book: ReceiptFile) -> None:
     given = [read(number, client_id=f"agent{number % 3}") for number in range(9)]
-    book.write([Sheet(given[:1]), Sheet(given[1:6]), Sheet(), Sheet(given[6:])])
+    book.write(
+        [ReceiptBatch(given[:1]), ReceiptBatch(given[1:6]), ReceiptBatch(), ReceiptBatch(given[6:])]
+    )
     kept = list(book.receipts(ALL))[::-1]
     assert [(entry.number, entry.receipt) for entry in kept] == list(enumerate(given, 1))
     assert [len(set(hashes)) for hashes in _hashes(kept, (0, 1, 6, 9))] == [1, 1, 1]
@@ -157,19 +159,19 @@ def test_sheets_of_any_length_are_one_chain_of_numbered_receipts(book: ReceiptFi
     assert (book.verify().length, book.verify().problems) == (9, ())
 
 
-def _hashes(kept: list[Kept], ends: tuple[int, ...]) -> list[list[bytes]]:
+def _hashes(kept: list[ChainedReceipt], ends: tuple[int, ...]) -> list[list[bytes]]:
     return [[e.hash for e in kept[start:end]] for start, end in pairwise(ends)]
 
 
 def test_what_many_receipts_have_in_common_is_written_once(store: SqliteStore) -> None:
-    store.receipts.write([Sheet([read(number) for number in range(100)])])
-    content = bytes(store.receipts._db.execute("SELECT content FROM sheet").get)
+    store.receipts.write([ReceiptBatch([read(number) for number in range(100)])])
+    content = bytes(store.receipts._db.execute("SELECT content FROM batch").get)
     assert content.count(b"grt_1") == content.count(b"listRecords") == 1
     assert len(content) < 100 * 30
 
 
 def test_nothing_to_write_writes_nothing(book: ReceiptFile) -> None:
-    book.write([Sheet([])])
+    book.write([ReceiptBatch([])])
     assert (book.verify().length, book.verify().problems) == (0, ())
 
 
@@ -182,22 +184,22 @@ VALUES = {
     "bytes": f"{RECEIPT}[4]",
     "detail": f"{RECEIPT}[5]",
 }
-"""Where each value of a receipt stands on its sheet."""
+"""Where each value of a receipt stands on its batch."""
 
 
 def changed(path: str, value: str) -> str:
-    """Return the expression that changes something on a sheet."""
+    """Return the expression that changes something on a batch."""
     return f"content = CAST(json_set(CAST(content AS TEXT), '{path}', {value}) AS BLOB)"
 
 
 @pytest.mark.parametrize("name", Receipt._fields)
 @pytest.mark.parametrize("number", [1, 5, 10])
 def test_a_change_of_any_value_shows(store: SqliteStore, name: str, number: int) -> None:
-    store.receipts.write([Sheet([read(n, bytes=3, detail="d")]) for n in range(10)])
+    store.receipts.write([ReceiptBatch([read(n, bytes=3, detail="d")]) for n in range(10)])
     value = "7" if name in ("at", "characters", "bytes") else "'x'"
     change = changed(VALUES[name], value)
     before = list(store.receipts.receipts(ALL))
-    told = tampered(store, f"UPDATE sheet SET {change} WHERE last = {number}")
+    told = tampered(store, f"UPDATE batch SET {change} WHERE last = {number}")
     assert f"receipt {number} was changed, or the one it follows was" in told
     after = list(store.receipts.receipts(ALL))
     assert [old == new for old, new in zip(before, after, strict=True)].count(False) == 1
@@ -207,39 +209,43 @@ def test_a_change_of_any_value_shows(store: SqliteStore, name: str, number: int)
 @pytest.mark.parametrize("column", ["latest", "events", "content", "hash"])
 def test_a_change_of_any_column_shows(store: SqliteStore, column: str, value: str) -> None:
     fill(store.receipts)
-    assert tampered(store, f"UPDATE sheet SET {column} = {value} WHERE last = 5")
+    assert tampered(store, f"UPDATE batch SET {column} = {value} WHERE last = 5")
 
 
-def test_a_change_on_a_sheet_of_many_names_them_all(store: SqliteStore) -> None:
-    store.receipts.write([Sheet([read(1)]), Sheet([read(2), read(3)]), Sheet([read(4)])])
-    told = tampered(store, f"UPDATE sheet SET {changed('$.receipts[0][3]', '1')} WHERE last = 3")
+def test_a_change_on_a_batch_of_many_names_them_all(store: SqliteStore) -> None:
+    store.receipts.write(
+        [ReceiptBatch([read(1)]), ReceiptBatch([read(2), read(3)]), ReceiptBatch([read(4)])]
+    )
+    told = tampered(store, f"UPDATE batch SET {changed('$.receipts[0][3]', '1')} WHERE last = 3")
     assert told == ("receipts 2 to 3 were changed, or the one they follow was",)
     assert tampered(store, *cut("last = 3")) == ("receipts 2 to 3 missing",)
 
 
-def test_a_receipt_taken_from_or_added_to_a_sheet_shows(store: SqliteStore) -> None:
-    store.receipts.write([Sheet([read(1)]), Sheet([read(2), read(3)]), Sheet([read(4)])])
+def test_a_receipt_taken_from_or_added_to_a_batch_shows(store: SqliteStore) -> None:
+    store.receipts.write(
+        [ReceiptBatch([read(1)]), ReceiptBatch([read(2), read(3)]), ReceiptBatch([read(4)])]
+    )
     fewer = "content = CAST(json_remove(CAST(content AS TEXT), '$.receipts[0]') AS BLOB)"
-    assert tampered(store, f"UPDATE sheet SET {fewer} WHERE last = 3") == ("receipt 2 is missing",)
+    assert tampered(store, f"UPDATE batch SET {fewer} WHERE last = 3") == ("receipt 2 is missing",)
     again = changed("$.receipts[1]", "json_extract(CAST(content AS TEXT), '$.receipts[0]')")
-    told = tampered(store, f"UPDATE sheet SET {again} WHERE last = 3")
+    told = tampered(store, f"UPDATE batch SET {again} WHERE last = 3")
     assert told == ("receipts 2 to 3 were changed, or the one they follow was",)
     more = changed("$.receipts[2]", "json_extract(CAST(content AS TEXT), '$.receipts[0]')")
-    told = tampered(store, f"UPDATE sheet SET {more} WHERE last = 3")
+    told = tampered(store, f"UPDATE batch SET {more} WHERE last = 3")
     assert told == ("receipt 1 is where another belongs",)
 
 
-def test_a_sheet_taken_away_is_told_and_what_is_left_is_listed(store: SqliteStore) -> None:
+def test_a_batch_taken_away_is_told_and_what_is_left_is_listed(store: SqliteStore) -> None:
     fill(store.receipts, 3)
-    told = tampered(store, "DELETE FROM sheet WHERE last = 2")
+    told = tampered(store, "DELETE FROM batch WHERE last = 2")
     assert told[0] == "receipt 2 is missing"
     mine = [entry.number for entry in store.receipts.receipts(ReceiptQuery(client_id="agent"))]
     assert mine == [3, 1]
 
 
-def test_a_sheet_that_cannot_be_read_is_told_by_number(store: SqliteStore) -> None:
+def test_a_batch_that_cannot_be_read_is_told_by_number(store: SqliteStore) -> None:
     fill(store.receipts, 3)
-    told = tampered(store, "UPDATE sheet SET content = CAST('no' AS BLOB) WHERE last = 2")
+    told = tampered(store, "UPDATE batch SET content = CAST('no' AS BLOB) WHERE last = 2")
     assert told[:1] == ("receipt 2 was changed, or the one it follows was",)
     with pytest.raises(StoreError, match=r"receipt 2 cannot be read: .*verify tells more"):
         list(store.receipts.receipts(ALL))
@@ -269,7 +275,7 @@ def test_every_byte_of_every_row_counts(store: SqliteStore, tmp_path: Path) -> N
     store.backup(folder)
     path = folder / RECEIPTS_NAME
     good = path.read_bytes()
-    whole = bytes(store.receipts._db.execute("SELECT content FROM sheet WHERE last = 2").get)
+    whole = bytes(store.receipts._db.execute("SELECT content FROM batch WHERE last = 2").get)
     start = good.index(whole)
     missed = []
     for place in range(start, start + len(whole)):
@@ -302,7 +308,7 @@ def test_a_tail_that_was_cut_off_with_its_end_moved_is_not_sealed(store: SqliteS
     told = tampered(
         store,
         *cut("last > 8"),
-        "UPDATE head SET last = 8, hash = (SELECT hash FROM sheet WHERE last = 8)",
+        "UPDATE head SET last = 8, hash = (SELECT hash FROM batch WHERE last = 8)",
     )
     assert told == ("the ends of the log are not sealed by this store",)
 
@@ -320,7 +326,7 @@ def test_swapped_receipts_are_told(store: SqliteStore) -> None:
         store,
         *(
             f"UPDATE {table} SET last = {to} WHERE last = {which}"
-            for table in ("sheet", "reader")
+            for table in ("batch", "reader")
             for which, to in ((4, 99), (5, 4), (99, 5))
         ),
     )
@@ -329,16 +335,16 @@ def test_swapped_receipts_are_told(store: SqliteStore) -> None:
 
 def test_a_receipt_put_in_from_outside_is_told(store: SqliteStore) -> None:
     fill(store.receipts)
-    again = "latest, events, content, hash FROM sheet WHERE last = 10"
-    told = tampered(store, f"INSERT INTO sheet SELECT 11, {again}")
+    again = "latest, events, content, hash FROM batch WHERE last = 10"
+    told = tampered(store, f"INSERT INTO batch SELECT 11, {again}")
     assert "receipts 11 to 11 were added from outside" in told
-    before = tampered(store, f"INSERT INTO sheet SELECT 0, {again}")
+    before = tampered(store, f"INSERT INTO batch SELECT 0, {again}")
     assert "receipt 0 is where another belongs" in before
 
 
 def test_a_last_receipt_made_anew_is_told(store: SqliteStore) -> None:
     fill(store.receipts, 2)
-    chain_of = "UPDATE head SET hash = (SELECT hash FROM sheet WHERE last = 1)"
+    chain_of = "UPDATE head SET hash = (SELECT hash FROM batch WHERE last = 1)"
     assert "the end of the log is another than receipt 2" in tampered(store, chain_of)
 
 
@@ -347,18 +353,18 @@ def test_tampering_is_not_sealed_over_by_going_on(store: SqliteStore) -> None:
     tampered(
         store,
         *cut("last > 8"),
-        "UPDATE head SET last = 8, hash = (SELECT hash FROM sheet WHERE last = 8)",
+        "UPDATE head SET last = 8, hash = (SELECT hash FROM batch WHERE last = 8)",
     )
     fill(store.receipts, 2)
     kept = [entry.receipt.operation for entry in store.receipts.receipts(ALL, 3)]
-    assert kept == ["listRecords", "listRecords", Event.BROKEN]
+    assert kept == ["listRecords", "listRecords", LogEvent.BROKEN]
     told = "receipt 9 tells of tampering: the end of the log was not as it had been left"
     assert store.receipts.verify().problems == (told,)
 
 
 def test_many_problems_are_told_in_a_few_lines(store: SqliteStore) -> None:
     fill(store.receipts, 100)
-    assert len(tampered(store, f"UPDATE sheet SET {changed(VALUES['at'], '1')}")) == 20
+    assert len(tampered(store, f"UPDATE batch SET {changed(VALUES['at'], '1')}")) == 20
 
 
 def test_the_log_of_another_store_is_not_sealed_by_this_one(
@@ -397,14 +403,14 @@ def test_a_log_that_was_ended_properly_has_no_gap(tmp_path: Path, clock: Clock) 
 def test_a_writer_that_did_not_end_leaves_a_gap(tmp_path: Path, clock: Clock) -> None:
     store = SqliteStore(tmp_path, clock)
     store.receipts.begin()
-    store.receipts.write([Sheet([read(at=clock() + instant.SECOND)])])
+    store.receipts.write([ReceiptBatch([read(at=clock() + instant.SECOND)])])
     store.close()
     clock.pass_by(60)
     store = SqliteStore(tmp_path, clock)
     store.receipts.begin()
     moment = instant.to_text(NOW + instant.SECOND)
     told = f"the server ended without writing its last receipts, those after {moment}"
-    assert events(store.receipts) == [(Event.GAP, told)]
+    assert events(store.receipts) == [(LogEvent.GAP, told)]
     store.receipts.finish()
     store.close()
     store = SqliteStore(tmp_path, clock)
@@ -438,7 +444,7 @@ def test_a_writer_that_was_killed_beside_others_is_missed_by_the_next_one(
     killed.receipts.begin()
     killed.close()
     next_one.receipts.begin()
-    assert [kind for kind, _ in events(next_one.receipts)] == [Event.GAP]
+    assert [kind for kind, _ in events(next_one.receipts)] == [LogEvent.GAP]
     for store in (stays, next_one):
         store.receipts.finish()
         store.close()
@@ -451,7 +457,7 @@ def _write_until_killed(folder: Path, told: Connection) -> None:
     number = 0
     while True:
         number += 1
-        store.receipts.write([Sheet([read(number, at=instant.now())])])
+        store.receipts.write([ReceiptBatch([read(number, at=instant.now())])])
         told.send(number)
 
 
@@ -504,7 +510,7 @@ def test_a_log_that_was_deleted_or_put_back_is_told(tmp_path: Path, clock: Clock
     assert store.check() == ["the log of receipts is missing"]
     store.receipts.begin()
     told = "the log is not the one that the store remembers"
-    assert events(store.receipts) == [(Event.BROKEN, told)]
+    assert events(store.receipts) == [(LogEvent.BROKEN, told)]
     assert store.check() == [f"receipt 1 tells of tampering: {told}"]
     store.close()
 
@@ -523,7 +529,7 @@ def test_the_oldest_make_room_and_that_is_written_down(
     verdict = book.verify()
     assert verdict.problems == ()
     assert verdict.first == 7
-    assert events(book) == [(Event.TRIMMED, "receipts 1 to 6 made room for newer")]
+    assert events(book) == [(LogEvent.TRIMMED, "receipts 1 to 6 made room for newer")]
     assert tampered(store, *cut("last = 7")) == ("receipt 7 is missing",)
 
 
@@ -536,11 +542,13 @@ def test_far_too_many_go_at_once(book: ReceiptFile) -> None:
 
 def test_receipts_that_were_written_together_go_together(book: ReceiptFile) -> None:
     for start in range(0, 100, 25):
-        book.write([Sheet([read(number, client_id=f"agent{start}") for number in range(25)])])
+        book.write(
+            [ReceiptBatch([read(number, client_id=f"agent{start}") for number in range(25)])]
+        )
     book.trim(99, 1 << 30)
     verdict = book.verify()
     assert (verdict.first, verdict.length, verdict.problems) == (26, 76, ())
-    assert events(book) == [(Event.TRIMMED, "receipts 1 to 25 made room for newer")]
+    assert events(book) == [(LogEvent.TRIMMED, "receipts 1 to 25 made room for newer")]
     assert (book.last_read("agent0"), book.last_read("agent25")) == (None, 1_024)
     assert book.hash_of(25) is None
     assert book.hash_of(26) == book.hash_of(50) is not None
@@ -549,7 +557,7 @@ def test_receipts_that_were_written_together_go_together(book: ReceiptFile) -> N
 def test_a_log_stays_within_its_bytes(book: ReceiptFile) -> None:
     most = 300_000
     for _ in range(60):
-        book.write([Sheet([read(number, records=("k" * 400,) * 5) for number in range(20)])])
+        book.write([ReceiptBatch([read(number, records=("k" * 400,) * 5) for number in range(20)])])
         book.trim(1_000_000, most)
     assert book._path.stat().st_size < 2 * most
     assert book.verify().problems == ()
@@ -557,7 +565,7 @@ def test_a_log_stays_within_its_bytes(book: ReceiptFile) -> None:
 
 
 def test_a_log_far_beyond_its_bytes_is_trimmed_until_it_fits(book: ReceiptFile) -> None:
-    book.write([Sheet([read(n, records=("k" * 400,) * 20)]) for n in range(64)])
+    book.write([ReceiptBatch([read(n, records=("k" * 400,) * 20)]) for n in range(64)])
     book.trim(1_000_000, 200_000)
     verdict = book.verify()
     assert verdict.problems == ()
@@ -566,7 +574,7 @@ def test_a_log_far_beyond_its_bytes_is_trimmed_until_it_fits(book: ReceiptFile) 
 
 def test_a_log_is_never_trimmed_to_nothing(book: ReceiptFile) -> None:
     book.trim(0, 0)
-    book.write([Sheet([read()])])
+    book.write([ReceiptBatch([read()])])
     book.trim(0, 0)
     assert book.verify().length == 1
 
@@ -649,7 +657,9 @@ def test_a_file_that_cannot_be_written_is_an_error_and_nothing_is_kept(
     fill(book, 2)
     book._db.pragma("max_page_count", 1)
     with pytest.raises(StoreError, match=r"cannot write to .*full"):
-        book.write([Sheet([read(number, records=("k" * 500,) * 20) for number in range(50)])])
+        book.write(
+            [ReceiptBatch([read(number, records=("k" * 500,) * 20) for number in range(50)])]
+        )
     assert book.verify().length == 2
     book._db.pragma("max_page_count", 1_000_000)
     fill(book, 1)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Generator, Mapping
 from typing import Any
 
+from pdpp.authz.authority import Authority
 from pdpp.cli import grant_text
 from pdpp.cli.demo.agent import DemoAgent, ToolAnswer
 from pdpp.cli.demo.server import CLIENT, PURPOSE, DemoGrant, DemoServer
@@ -184,7 +185,7 @@ def _all_accounts(stranger: DemoAgent, server: DemoServer) -> DemoStep:
 
 
 def _revocation(agent: DemoAgent, server: DemoServer, approved: DemoGrant) -> DemoStep:
-    server.store.revoke_grant(approved.grant.id)
+    Authority(server.store, instant.now).revoke_grant(approved.grant.id)
     return DemoStep(
         "Taken back",
         "The kitchen is finished. Nora revokes the approval, and the agent asks once more.",

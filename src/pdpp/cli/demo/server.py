@@ -66,7 +66,7 @@ class DemoServer:
         grant, secret, token = make_grant(
             tuple(allowances), client_id=CLIENT, purpose=PURPOSE, now=instant.now()
         )
-        self.store.add_grant(grant, [token])
+        self.store.vault.keep_grant(grant, [token])
         return DemoGrant(grant, secret)
 
     def catalogue(self) -> Catalogue:

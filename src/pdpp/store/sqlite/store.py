@@ -12,7 +12,6 @@ import orjson
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import NotFound, PdppError, StoreError
-from pdpp.model.grant import Grant, Package
 from pdpp.store.blobs import BlobFolder, media_type_of
 from pdpp.store.catalogue import Catalogue, Connection, Feed
 from pdpp.store.cell import CellValue
@@ -30,7 +29,6 @@ from pdpp.store.port import (
     Record,
     RecordPage,
     SearchQuery,
-    Token,
     WriteResult,
 )
 from pdpp.store.scope import Reach
@@ -45,7 +43,6 @@ from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.records.projection import projectors
 from pdpp.store.sqlite.records.reader import RecordReader
 from pdpp.store.sqlite.search import postings, search
-from pdpp.store.sqlite.vault import grants as grant_rows
 from pdpp.store.sqlite.vault.vault import SqliteVault
 from pdpp.store.sqlite.write.fieldsets import FieldSets
 from pdpp.store.sqlite.write.prepared import PreparedBatch, prepare
@@ -292,61 +289,6 @@ class SqliteStore:
                     media_type = media_type_of(orjson.loads(record.data)[field])
                     return BlobUse(reach, key, field, media_type)
         return None
-
-    # Grants and tokens
-
-    def add_grant(self, grant: Grant, tokens: Sequence[Token]) -> None:
-        """Keep a grant together with its tokens."""
-        with self._db.writing() as db:
-            grant_rows.add_grant(db, grant)
-            for token in tokens:
-                grant_rows.add_token(db, token)
-
-    def grant(self, grant_id: str) -> Grant | None:
-        """Return a grant."""
-        return grant_rows.grant(self._db.reader, grant_id)
-
-    def grants(self) -> Iterator[Grant]:
-        """Yield all grants, oldest first."""
-        return grant_rows.grants(self._db.reader)
-
-    def revoke_grant(self, grant_id: str) -> bool:
-        """Revoke a grant and its tokens."""
-        with self._db.writing() as db:
-            return grant_rows.revoke_grant(db, grant_id, self._clock())
-
-    def add_package(
-        self, package: Package, grants: Sequence[Grant], tokens: Sequence[Token]
-    ) -> None:
-        """Keep a package together with its grants and tokens."""
-        with self._db.writing() as db:
-            grant_rows.add_package(db, package)
-            for grant in grants:
-                grant_rows.add_grant(db, grant)
-            for token in tokens:
-                grant_rows.add_token(db, token)
-
-    def package(self, package_id: str) -> Package | None:
-        """Return a package."""
-        return grant_rows.package(self._db.reader, package_id)
-
-    def package_grants(self, package_id: str) -> Iterator[Grant]:
-        """Yield the grants of a package."""
-        return grant_rows.package_grants(self._db.reader, package_id)
-
-    def revoke_package(self, package_id: str) -> bool:
-        """Revoke a package with its grants and tokens."""
-        with self._db.writing() as db:
-            return grant_rows.revoke_package(db, package_id, self._clock())
-
-    def add_token(self, token: Token) -> None:
-        """Keep a token's hash."""
-        with self._db.writing() as db:
-            grant_rows.add_token(db, token)
-
-    def token(self, token_hash: str) -> Token | None:
-        """Return a token by its hash."""
-        return grant_rows.token(self._db.reader, token_hash)
 
     # Care
 

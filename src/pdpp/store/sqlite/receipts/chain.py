@@ -14,7 +14,7 @@ MOST_PROBLEMS = 20
 _PURPOSE = b"pdpp receipts"
 
 
-class Head(NamedTuple):
+class ChainHead(NamedTuple):
     """Both ends of the chain: the first receipt kept and what it follows, the last and its hash."""
 
     first: int = 1
@@ -23,7 +23,7 @@ class Head(NamedTuple):
     hash: bytes = NOTHING
 
 
-class Link(NamedTuple):
+class ChainLink(NamedTuple):
     """Receipts that were written together, as they are found.
 
     ``length`` is None where that cannot be told, and ``follows`` tells whether the hash is the one
@@ -42,25 +42,25 @@ def sealing_key(secret: bytes) -> bytes:
     return hmac.digest(secret, _PURPOSE, "sha256")
 
 
-def seal(head: Head, key: bytes) -> bytes:
+def seal(head: ChainHead, key: bytes) -> bytes:
     """Return what only the holder of the key can say about both ends."""
     ends = f"{head.first}:{head.before.hex()}:{head.last}:{head.hash.hex()}"
     return hmac.digest(key, ends.encode(), "sha256")
 
 
-def is_sealed(head: Head, key: bytes, found: bytes) -> bool:
+def is_sealed(head: ChainHead, key: bytes, found: bytes) -> bool:
     """Tell whether a seal was made by the holder of the key for these ends."""
     return hmac.compare_digest(seal(head, key), found)
 
 
 def link(before: bytes, last: int, latest: int, events: int, content: bytes) -> bytes:
-    """Return the hash of a sheet that follows other receipts and ends with a number."""
+    """Return the hash of a batch that follows other receipts and ends with a number."""
     digest = hashlib.sha256(before + orjson.dumps((last, latest, events)))
     digest.update(content)
     return digest.digest()
 
 
-def problems(links: Iterable[Link], head: Head) -> Iterator[str]:
+def problems(links: Iterable[ChainLink], head: ChainHead) -> Iterator[str]:
     """Yield what is wrong with a chain that should reach from one end to the other."""
     number, before = head.first - 1, head.before
     for found in links:

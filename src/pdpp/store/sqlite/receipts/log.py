@@ -12,11 +12,18 @@ import apsw
 
 from pdpp.model import instant
 from pdpp.model.errors import NewerDatabase, StoreError
-from pdpp.store.receipts import Event, Kept, Receipt, ReceiptQuery, Total, Verdict
-from pdpp.store.sheet import Sheet
-from pdpp.store.sqlite.receipts import chain, recount, tally
-from pdpp.store.sqlite.receipts.chain import Head
-from pdpp.store.sqlite.receipts.presence import Presence, is_gone
+from pdpp.store.receipt_batch import ReceiptBatch
+from pdpp.store.receipts import (
+    ChainedReceipt,
+    ChainVerdict,
+    LogEvent,
+    ReadTotal,
+    Receipt,
+    ReceiptQuery,
+)
+from pdpp.store.sqlite.receipts import chain, totals, verification
+from pdpp.store.sqlite.receipts.chain import ChainHead
+from pdpp.store.sqlite.receipts.writer_lock import WriterLock, is_gone
 
 RECEIPTS_NAME = "receipts.db"
 _APPLICATION_ID = 0x50445052
@@ -28,17 +35,17 @@ _TRIMMED_PART = 16
 
 _TABLES = """
 -- Receipts that were written together, as JSON; the last of them is receipt ``last``.
-CREATE TABLE sheet (
+CREATE TABLE batch (
   last INTEGER PRIMARY KEY,
   latest INTEGER NOT NULL,
   events INTEGER NOT NULL,
   content BLOB NOT NULL,
   hash BLOB NOT NULL
 );
-CREATE INDEX sheet_latest ON sheet (latest);
-CREATE INDEX sheet_events ON sheet (latest) WHERE events;
+CREATE INDEX batch_latest ON batch (latest);
+CREATE INDEX batch_events ON batch (latest) WHERE events;
 
--- Which sheets tell of a client, and when it read last there.
+-- Which batches tell of a client, and when it read last there.
 CREATE TABLE reader (
   client_id TEXT NOT NULL,
   latest INTEGER NOT NULL,
@@ -75,7 +82,7 @@ class ReceiptFile:
 
     def __init__(self, folder: Path, secret: bytes, anchor: Anchor, clock: instant.Clock) -> None:
         self._path = folder / RECEIPTS_NAME
-        self._presence: Presence | None = None
+        self._writer_lock: WriterLock | None = None
         self._key = chain.sealing_key(secret)
         self._anchor = anchor
         self._clock = clock
@@ -109,14 +116,14 @@ class ReceiptFile:
             if db.pragma("user_version") == _VERSION:
                 return
             db.execute(_TABLES)
-            db.execute("INSERT INTO head VALUES (?, ?, ?, ?, ?)", self._sealed(Head()))
+            db.execute("INSERT INTO head VALUES (?, ?, ?, ?, ?)", self._sealed(ChainHead()))
             db.pragma("application_id", _APPLICATION_ID)
             db.pragma("user_version", _VERSION)
 
     def close(self) -> None:
         """Close the file."""
-        if self._presence is not None:
-            self._presence.drop()
+        if self._writer_lock is not None:
+            self._writer_lock.drop()
         self._db.close()
 
     # Writing
@@ -137,13 +144,13 @@ class ReceiptFile:
     def begin(self) -> None:
         """Begin to write; a predecessor that ended without saying so leaves a gap in the log."""
         now, session = self._clock(), secrets.token_hex(8)
-        self._presence = Presence(self._lock_of(session))
+        self._writer_lock = WriterLock(self._lock_of(session))
         with self._writing() as db:
             events = self._missed(db, now)
-            if not recount.holds(db, self._head(db), self._anchor.recall()):
+            if not verification.holds(db, self._head(db), self._anchor.recall()):
                 told = "the log is not the one that the store remembers"
-                events.append(Receipt(now, Event.BROKEN, detail=told))
-            self._extend(db, [Sheet([event]) for event in events])
+                events.append(Receipt(now, LogEvent.BROKEN, detail=told))
+            self._extend(db, [ReceiptBatch([event]) for event in events])
             db.execute("INSERT INTO session VALUES (?, ?)", (session, now))
             head = self._head(db)
         self._session = session
@@ -157,60 +164,60 @@ class ReceiptFile:
         rows = list(db.execute("SELECT id, began_at FROM session ORDER BY began_at"))
         gone = [row for row in rows if is_gone(self._lock_of(row[0]))]
         db.executemany("DELETE FROM session WHERE id = ?", [(name,) for name, _ in gone])
-        last = db.execute("SELECT ifnull(max(latest), 0) FROM sheet").get
+        last = db.execute("SELECT ifnull(max(latest), 0) FROM batch").get
         told = "the server ended without writing its last receipts, those after {}"
         return [
-            Receipt(now, Event.GAP, detail=told.format(instant.to_text(max(began, last))))
+            Receipt(now, LogEvent.GAP, detail=told.format(instant.to_text(max(began, last))))
             for _, began in gone
         ]
 
-    def write(self, sheets: Sequence[Sheet]) -> None:
-        """Write sheets of receipts, all of them or none."""
+    def write(self, batches: Sequence[ReceiptBatch]) -> None:
+        """Write batches of receipts, all of them or none."""
         with self._writing() as db:
-            self._extend(db, sheets)
+            self._extend(db, batches)
 
-    def _extend(self, db: apsw.Connection, sheets: Sequence[Sheet]) -> None:
+    def _extend(self, db: apsw.Connection, batches: Sequence[ReceiptBatch]) -> None:
         head = self._checked_head(db)
-        for sheet in sheets:
-            head = self._put(db, head, sheet) if sheet.count else head
+        for batch in batches:
+            head = self._put(db, head, batch) if batch.count else head
         self._end(db, head)
 
-    def _put(self, db: apsw.Connection, head: Head, sheet: Sheet) -> Head:
-        """Write one sheet; return the ends of the log with it."""
-        content, latest, events, readers = sheet.written()
-        last = head.last + sheet.count
+    def _put(self, db: apsw.Connection, head: ChainHead, batch: ReceiptBatch) -> ChainHead:
+        """Write one batch; return the ends of the log with it."""
+        content, latest, events, readers = batch.written()
+        last = head.last + batch.count
         hashed = chain.link(head.hash, last, latest, int(events), content)
         row = (last, latest, int(events), content, hashed)
-        db.execute("INSERT INTO sheet VALUES (?, ?, ?, ?, ?)", row)
+        db.execute("INSERT INTO batch VALUES (?, ?, ?, ?, ?)", row)
         for client_id, at in readers:
             db.execute("INSERT OR IGNORE INTO reader VALUES (?, ?, ?)", (client_id, at, last))
         return head._replace(last=last, hash=hashed)
 
-    def _end(self, db: apsw.Connection, head: Head) -> None:
+    def _end(self, db: apsw.Connection, head: ChainHead) -> None:
         db.execute(
             "UPDATE head SET first = ?, before = ?, last = ?, hash = ?, seal = ?",
             self._sealed(head),
         )
 
-    def _sealed(self, head: Head) -> tuple[int | bytes, ...]:
+    def _sealed(self, head: ChainHead) -> tuple[int | bytes, ...]:
         return (*head, chain.seal(head, self._key))
 
-    def _head(self, db: apsw.Connection) -> Head:
-        *ends, _ = db.execute(recount.HEAD).get
-        return Head(*ends)
+    def _head(self, db: apsw.Connection) -> ChainHead:
+        *ends, _ = db.execute(verification.HEAD).get
+        return ChainHead(*ends)
 
-    def _checked_head(self, db: apsw.Connection) -> Head:
+    def _checked_head(self, db: apsw.Connection) -> ChainHead:
         """Return the ends to go on from; where they are not as they were left, write that down.
 
         Going on without a word would put a good seal on what somebody else did.
         """
-        *ends, seal = db.execute(recount.HEAD).get
-        head = Head(*ends)
+        *ends, seal = db.execute(verification.HEAD).get
+        head = ChainHead(*ends)
         last, stored = _last(db) or (head.first - 1, head.before)
         if chain.is_sealed(head, self._key, seal) and (last, stored) == (head.last, head.hash):
             return head
         told = "the end of the log was not as it had been left"
-        broken = Sheet([Receipt(self._clock(), Event.BROKEN, detail=told)])
+        broken = ReceiptBatch([Receipt(self._clock(), LogEvent.BROKEN, detail=told)])
         return self._put(db, head._replace(last=max(last, head.last), hash=stored), broken)
 
     def trim(self, most_rows: int, most_bytes: int) -> None:
@@ -228,16 +235,18 @@ class ReceiptFile:
             gone = self._head(db).first - 1
             if gone >= head.first:
                 told = f"receipts {head.first} to {gone} made room for newer"
-                self._extend(db, [Sheet([Receipt(self._clock(), Event.TRIMMED, detail=told)])])
+                self._extend(
+                    db, [ReceiptBatch([Receipt(self._clock(), LogEvent.TRIMMED, detail=told)])]
+                )
 
     def _drop(self, db: apsw.Connection, count: int) -> bool:
-        """Drop some of the oldest receipts, whole sheets of them but never the last one."""
+        """Drop some of the oldest receipts, whole batches of them but never the last one."""
         head = self._head(db)
         last = _end_of(db, head.first + count - 1, head.last)
-        before = None if last is None else recount.hash_of(db, last)
+        before = None if last is None else verification.hash_of(db, last)
         if last is None or before is None:
             return False
-        db.execute("DELETE FROM sheet WHERE last <= ?", (last,))
+        db.execute("DELETE FROM batch WHERE last <= ?", (last,))
         db.execute("DELETE FROM reader WHERE last <= ?", (last,))
         self._end(db, head._replace(first=last + 1, before=before))
         return True
@@ -250,8 +259,8 @@ class ReceiptFile:
             db.execute("DELETE FROM session WHERE id = ?", (self._session,))
             head = self._head(db)
         self._session = None
-        if self._presence is not None:
-            self._presence.leave()
+        if self._writer_lock is not None:
+            self._writer_lock.leave()
         self._anchor.remember(head.last, head.hash)
 
     # Reading
@@ -267,35 +276,35 @@ class ReceiptFile:
         finally:
             db.close(True)
 
-    def receipts(self, query: ReceiptQuery, limit: int | None = None) -> Iterator[Kept]:
+    def receipts(self, query: ReceiptQuery, limit: int | None = None) -> Iterator[ChainedReceipt]:
         """Yield receipts, newest first."""
         with self._reading() as db:
-            yield from recount.receipts(db, query, limit)
+            yield from verification.receipts(db, query, limit)
 
-    def events(self, since: int | None = None) -> Iterator[Kept]:
+    def events(self, since: int | None = None) -> Iterator[ChainedReceipt]:
         """Yield what happened to the log itself, newest first."""
         with self._reading() as db:
-            yield from recount.receipts(db, ReceiptQuery(since), None, events=True)
+            yield from verification.receipts(db, ReceiptQuery(since), None, events=True)
 
-    def totals(self, query: ReceiptQuery) -> tuple[Total, ...]:
+    def totals(self, query: ReceiptQuery) -> tuple[ReadTotal, ...]:
         """Return what was read, by client and connection, most characters first."""
         with self._reading() as db:
-            return tally.totals(kept.receipt for kept in recount.receipts(db, query, None))
+            return totals.totals(kept.receipt for kept in verification.receipts(db, query, None))
 
     def last_read(self, client_id: str) -> int | None:
         """Return when a client last read something."""
         with self._reading() as db:
-            return recount.last_read(db, client_id)
+            return verification.last_read(db, client_id)
 
     def hash_of(self, number: int) -> bytes | None:
         """Return the hash of a receipt that is still there."""
         with self._reading() as db:
-            return recount.hash_of(db, number)
+            return verification.hash_of(db, number)
 
-    def verify(self) -> Verdict:
+    def verify(self) -> ChainVerdict:
         """Compute the whole chain again."""
         with self._reading() as db:
-            return recount.verify(db, self._key, self._anchor.recall())
+            return verification.verify(db, self._key, self._anchor.recall())
 
     def backup(self, target: Path) -> None:
         """Write a copy into a new file; nobody writes to the copy, so nobody is missed there."""
@@ -325,19 +334,19 @@ def _recognise(db: apsw.Connection) -> None:
 
 def _last(db: apsw.Connection) -> tuple[int, bytes] | None:
     """Return the last receipt that is found, by number and hash."""
-    end: tuple[int, bytes] | None = db.execute(
-        "SELECT last, hash FROM sheet ORDER BY last DESC LIMIT 1"
+    row: tuple[int, bytes] | None = db.execute(
+        "SELECT last, hash FROM batch ORDER BY last DESC LIMIT 1"
     ).get
-    return end
+    return row
 
 
 def _end_of(db: apsw.Connection, number: int, last: int) -> int | None:
-    """Return where receipts end that can go together if this one goes, but before the last."""
+    """Return the end of the batch that holds a receipt, but not of the very last batch."""
     end: int | None = db.execute(
-        "SELECT min(last) FROM sheet WHERE last >= ? AND last < ?", (number, last)
+        "SELECT min(last) FROM batch WHERE last >= ? AND last < ?", (number, last)
     ).get
     if end is None:
-        end = db.execute("SELECT max(last) FROM sheet WHERE last < ?", (last,)).get
+        end = db.execute("SELECT max(last) FROM batch WHERE last < ?", (last,)).get
     return end
 
 

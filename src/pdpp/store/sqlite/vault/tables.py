@@ -63,7 +63,7 @@ CREATE TABLE client (
 CREATE INDEX client_idle ON client (owner, created_at) WHERE approved_at IS NULL;
 
 -- Secrets that live for minutes or hours, by their hashes.
-CREATE TABLE slip (
+CREATE TABLE short_lived_secret (
   owner INTEGER NOT NULL,
   kind TEXT NOT NULL,
   hash TEXT NOT NULL,
@@ -74,10 +74,11 @@ CREATE TABLE slip (
   used_at INTEGER,
   PRIMARY KEY (owner, kind, hash)
 ) WITHOUT ROWID;
-CREATE INDEX slip_client ON slip (owner, client_id) WHERE client_id IS NOT NULL;
-CREATE INDEX slip_end ON slip (owner, expires_at);
+CREATE INDEX short_lived_secret_client ON short_lived_secret (owner, client_id)
+  WHERE client_id IS NOT NULL;
+CREATE INDEX short_lived_secret_end ON short_lived_secret (owner, expires_at);
 
-CREATE TABLE refresh (
+CREATE TABLE refresh_token (
   owner INTEGER NOT NULL,
   hash TEXT NOT NULL,
   family TEXT NOT NULL,
@@ -93,9 +94,9 @@ CREATE TABLE refresh (
   revoked_at INTEGER,
   PRIMARY KEY (owner, hash)
 ) WITHOUT ROWID;
-CREATE INDEX refresh_family ON refresh (owner, family);
-CREATE INDEX refresh_client ON refresh (owner, client_id);
-CREATE INDEX refresh_end ON refresh (owner, expires_at);
+CREATE INDEX refresh_token_family ON refresh_token (owner, family);
+CREATE INDEX refresh_token_client ON refresh_token (owner, client_id);
+CREATE INDEX refresh_token_end ON refresh_token (owner, expires_at);
 
 -- What an owner approved and saw; never changed.
 CREATE TABLE consent (
@@ -104,7 +105,7 @@ CREATE TABLE consent (
   client_id TEXT NOT NULL,
   decided_at INTEGER NOT NULL,
   digest TEXT NOT NULL,
-  shown TEXT NOT NULL,
+  text TEXT NOT NULL,
   revisions TEXT NOT NULL,
   grant_id TEXT,
   package_id TEXT,

@@ -1,4 +1,4 @@
-"""The shelf: clients, slips, refresh tokens and consents as they are looked up."""
+"""Looking up: clients, short-lived secrets, refresh tokens and consents as they are looked up."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -11,22 +11,20 @@ from pdpp.model.grant import Grant, Package
 from pdpp.store.port import Token
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.vault import grants as grant_rows
-from pdpp.store.vault import Client, Consent, Refresh, Slip
+from pdpp.store.vault import Consent, RefreshToken, RegisteredClient, ShortLivedSecret
 
 CLIENT_COLUMNS = (
     "client_id, name, redirect_uris, created_at, grant_types, about, fresh_until, approved_at"
 )
-SLIP_COLUMNS = "hash, kind, body, created_at, expires_at, client_id, used_at"
+SHORT_LIVED_COLUMNS = "hash, kind, body, created_at, expires_at, client_id, used_at"
 REFRESH_COLUMNS = (
     "hash, family, client_id, scope, created_at, expires_at, grant_id, package_id, audience, "
     "used_at, successor, revoked_at"
 )
-CONSENT_COLUMNS = (
-    "consent_id, client_id, decided_at, digest, shown, revisions, grant_id, package_id"
-)
+CONSENT_COLUMNS = "consent_id, client_id, decided_at, digest, text, revisions, grant_id, package_id"
 
 
-class SqliteShelf(ABC):
+class SqliteVaultReader(ABC):
     """Looks things up on whatever connection it is given."""
 
     @property
@@ -37,14 +35,14 @@ class SqliteShelf(ABC):
     def _row(self, statement: str, *values: Any) -> tuple[Any, ...] | None:
         return next(iter(self._db.execute(statement, (OWNER, *values)).fetchall()), None)
 
-    def client(self, client_id: str) -> Client | None:
+    def client(self, client_id: str) -> RegisteredClient | None:
         """Return a client."""
         row = self._row(
             f"SELECT {CLIENT_COLUMNS} FROM client WHERE owner = ? AND client_id = ?", client_id
         )
         return None if row is None else _client(row)
 
-    def clients(self) -> Iterator[Client]:
+    def clients(self) -> Iterator[RegisteredClient]:
         """Yield every client the owner approved once, the oldest first."""
         rows = self._db.execute(
             f"SELECT {CLIENT_COLUMNS} FROM client WHERE owner = ? AND approved_at IS NOT NULL"
@@ -53,24 +51,26 @@ class SqliteShelf(ABC):
         ).fetchall()
         return map(_client, rows)
 
-    def slip(self, kind: str, slip_hash: str) -> Slip | None:
-        """Return a slip, used or not, in time or not."""
+    def secret(self, kind: str, secret_hash: str) -> ShortLivedSecret | None:
+        """Return a secret, used or not, in time or not."""
         row = self._row(
-            f"SELECT {SLIP_COLUMNS} FROM slip WHERE owner = ? AND kind = ? AND hash = ?",
+            f"SELECT {SHORT_LIVED_COLUMNS} FROM short_lived_secret"
+            " WHERE owner = ? AND kind = ? AND hash = ?",
             kind,
-            slip_hash,
+            secret_hash,
         )
         if row is None:
             return None
-        found, kind, body, *rest = row
-        return Slip(found, kind, orjson.loads(body), *rest)
+        stored_hash, kind, body, *times = row
+        return ShortLivedSecret(stored_hash, kind, orjson.loads(body), *times)
 
-    def refresh(self, refresh_hash: str) -> Refresh | None:
+    def refresh(self, refresh_hash: str) -> RefreshToken | None:
         """Return a refresh token by its hash."""
         row = self._row(
-            f"SELECT {REFRESH_COLUMNS} FROM refresh WHERE owner = ? AND hash = ?", refresh_hash
+            f"SELECT {REFRESH_COLUMNS} FROM refresh_token WHERE owner = ? AND hash = ?",
+            refresh_hash,
         )
-        return None if row is None else Refresh(*row)
+        return None if row is None else RefreshToken(*row)
 
     def consents(self, client_id: str | None = None) -> Iterator[Consent]:
         """Yield the evidence of approvals, the newest first."""
@@ -90,9 +90,17 @@ class SqliteShelf(ABC):
         """Return a grant."""
         return grant_rows.grant(self._db, grant_id)
 
+    def grants(self) -> Iterator[Grant]:
+        """Yield every grant, ended ones too, the oldest first."""
+        return grant_rows.grants(self._db)
+
     def package(self, package_id: str) -> Package | None:
         """Return a package."""
         return grant_rows.package(self._db, package_id)
+
+    def package_grants(self, package_id: str) -> Iterator[Grant]:
+        """Yield the grants of a package in the order they were made."""
+        return grant_rows.package_grants(self._db, package_id)
 
     def token(self, token_hash: str) -> Token | None:
         """Return a token by its hash."""
@@ -103,9 +111,9 @@ class SqliteShelf(ABC):
         return iter(grant_rows.tokens(self._db, kind))
 
 
-def _client(row: tuple[Any, ...]) -> Client:
+def _client(row: tuple[Any, ...]) -> RegisteredClient:
     client_id, name, redirect_uris, created_at, grant_types, about, *times = row
-    return Client(
+    return RegisteredClient(
         client_id,
         name,
         tuple(orjson.loads(redirect_uris)),
@@ -117,13 +125,13 @@ def _client(row: tuple[Any, ...]) -> Client:
 
 
 def _consent(row: tuple[Any, ...]) -> Consent:
-    consent_id, client_id, decided_at, digest, shown, revisions, grant_id, package_id = row
+    consent_id, client_id, decided_at, digest, text, revisions, grant_id, package_id = row
     return Consent(
         consent_id,
         client_id,
         decided_at,
         digest,
-        shown,
+        text,
         tuple(orjson.loads(revisions)),
         grant_id,
         package_id,

@@ -1,4 +1,4 @@
-"""Visits: one request of a browser, who sends it, and how it is answered."""
+"""Page requests: one request of a browser, who sends it, and how it is answered."""
 
 import hmac
 import re
@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from pdpp.authz.owner import form_token
 from pdpp.model.errors import Forbidden
-from pdpp.pages.form import Form
+from pdpp.pages.form import PostedForm
 from pdpp.pages.site import Site
 from pdpp.pages.template import render
 from pdpp.service.headers import SECURITY_HEADERS
@@ -53,7 +53,7 @@ class Cookies:
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class PageRequest:
     """A request with its form; ``session`` is the secret of the owner's session, if it is one.
 
     ``mark`` is random text that a browser without a session carries, so that forms can be bound
@@ -61,8 +61,8 @@ class Visit:
     """
 
     site: Site
-    request: Request
-    form: Form
+    http: Request
+    form: PostedForm
     session: str | None
     mark: str
     origin: str
@@ -70,18 +70,18 @@ class Visit:
     @property
     def here(self) -> str:
         """Return the path of this page, to come back to it."""
-        path = "/" + self.request.url.path.lstrip("/")
-        query = self.request.url.query
+        path = "/" + self.http.url.path.lstrip("/")
+        query = self.http.url.query
         return f"{path}?{query}" if query else path
 
     @property
     def address(self) -> str:
         """Return where the request comes from."""
-        return sender(self.request.scope, self.site.service.settings)
+        return sender(self.http.scope, self.site.service.settings)
 
     @property
     def token(self) -> str:
-        """Return what every form of this visit carries."""
+        """Return what every form of this session carries."""
         return form_token(self.session or self.mark)
 
     @property
@@ -90,7 +90,7 @@ class Visit:
         return Cookies.of_origin(self.origin)
 
     def require_token(self) -> None:
-        """Refuse a form that did not come from a page of this visit."""
+        """Refuse a form that did not come from a page of this request."""
         if not hmac.compare_digest(self.form.one("token").encode(), self.token.encode()):
             raise Forbidden("This form is too old; go back, load the page again, and repeat it.")
 
@@ -138,15 +138,15 @@ class Visit:
         )
 
 
-def make_visit(site: Site, request: Request, origin: str) -> Visit:
-    """Return the visit that a request is, before its form is read."""
+def make_page_request(site: Site, http: Request, origin: str) -> PageRequest:
+    """Return a page request before its form is read."""
     cookies = Cookies.of_origin(origin)
-    secret = request.cookies.get(cookies.session)
-    mark = request.cookies.get(cookies.mark, "")
-    return Visit(
+    secret = http.cookies.get(cookies.session)
+    mark = http.cookies.get(cookies.mark, "")
+    return PageRequest(
         site=site,
-        request=request,
-        form=Form(),
+        http=http,
+        form=PostedForm(),
         session=secret if site.owner.knows(secret) else None,
         mark=mark if _MARK.match(mark) else secrets.token_urlsafe(32),
         origin=origin,

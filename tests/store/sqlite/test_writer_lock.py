@@ -1,14 +1,14 @@
-"""Presence: whether somebody is still at work is known from a lock."""
+"""WriterLock: whether somebody is still at work is known from a lock."""
 
 import stat
 from pathlib import Path
 
-from pdpp.store.sqlite.receipts.presence import Presence, is_gone
+from pdpp.store.sqlite.receipts.writer_lock import WriterLock, is_gone
 
 
 def test_whoever_is_present_is_not_gone(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    present = Presence(path)
+    present = WriterLock(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert not is_gone(path)
     assert not is_gone(path)
@@ -19,7 +19,7 @@ def test_whoever_is_present_is_not_gone(tmp_path: Path) -> None:
 
 def test_whoever_was_killed_is_gone_and_what_is_left_of_them_is_removed(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    killed = Presence(path)
+    killed = WriterLock(path)
     killed.drop()
     killed.drop()
     assert path.exists()

@@ -1,4 +1,4 @@
-"""The ledger: what the authorization server writes, on the one connection that writes."""
+"""Vault transactions: what the authorization server writes, on the one connection that writes."""
 
 from typing import Any
 
@@ -10,20 +10,20 @@ from pdpp.model.instant import DAY
 from pdpp.store.port import Token
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.vault import grants as grant_rows
-from pdpp.store.sqlite.vault.shelf import (
+from pdpp.store.sqlite.vault.reader import (
     CLIENT_COLUMNS,
     CONSENT_COLUMNS,
     REFRESH_COLUMNS,
-    SLIP_COLUMNS,
-    SqliteShelf,
+    SHORT_LIVED_COLUMNS,
+    SqliteVaultReader,
 )
-from pdpp.store.vault import Client, Consent, Refresh, Slip
+from pdpp.store.vault import Consent, RefreshToken, RegisteredClient, ShortLivedSecret
 
 _MOST_SWEPT = 5_000
 _KEPT_AFTER_END = DAY
 
 
-class SqliteLedger(SqliteShelf):
+class SqliteVaultTransaction(SqliteVaultReader):
     """Changes things inside a transaction that another opened and ends."""
 
     def __init__(self, db: apsw.Connection) -> None:
@@ -41,7 +41,7 @@ class SqliteLedger(SqliteShelf):
 
     # Clients
 
-    def keep_client(self, client: Client) -> None:
+    def keep_client(self, client: RegisteredClient) -> None:
         """Add a client, or replace what is kept of it."""
         self._insert(
             "client",
@@ -65,13 +65,14 @@ class SqliteLedger(SqliteShelf):
             ("grant INDEXED BY grant_client", "grant_id", grant_rows.revoke_grant),
         ):
             rows = self._db.execute(f"SELECT {key} FROM {table} {of_client}", (OWNER, client_id))
-            for (found,) in rows.fetchall():
-                revoke(self._db, str(found), now)
+            for (name,) in rows.fetchall():
+                revoke(self._db, str(name), now)
         grant_rows.revoke(
-            self._db, "refresh INDEXED BY refresh_client", "client_id", client_id, now
+            self._db, "refresh_token INDEXED BY refresh_token_client", "client_id", client_id, now
         )
         self._db.execute(
-            "DELETE FROM slip INDEXED BY slip_client WHERE owner = ? AND client_id = ?",
+            "DELETE FROM short_lived_secret INDEXED BY short_lived_secret_client"
+            " WHERE owner = ? AND client_id = ?",
             (OWNER, client_id),
         )
 
@@ -84,51 +85,53 @@ class SqliteLedger(SqliteShelf):
             (OWNER, OWNER, most),
         )
 
-    # Slips
+    # Short-lived secrets
 
-    def add_slip(self, slip: Slip) -> None:
-        """Keep a slip's hash."""
+    def add_secret(self, secret: ShortLivedSecret) -> None:
+        """Keep a short-lived secret's hash."""
         self._insert(
-            "slip",
-            SLIP_COLUMNS,
-            slip.hash,
-            slip.kind,
-            _json(slip.body),
-            slip.created_at,
-            slip.expires_at,
-            slip.client_id,
-            slip.used_at,
+            "short_lived_secret",
+            SHORT_LIVED_COLUMNS,
+            secret.hash,
+            secret.kind,
+            _json(secret.body),
+            secret.created_at,
+            secret.expires_at,
+            secret.client_id,
+            secret.used_at,
         )
 
-    def use_slip(self, slip: Slip, now: int) -> bool:
-        """Use up a slip; tell whether it was still unused."""
+    def use_secret(self, secret: ShortLivedSecret, now: int) -> bool:
+        """Use up a short-lived secret; tell whether it was still unused."""
         self._db.execute(
-            "UPDATE slip SET used_at = ? WHERE owner = ? AND kind = ? AND hash = ?"
+            "UPDATE short_lived_secret SET used_at = ? WHERE owner = ? AND kind = ? AND hash = ?"
             " AND used_at IS NULL",
-            (now, OWNER, slip.kind, slip.hash),
+            (now, OWNER, secret.kind, secret.hash),
         )
         return self._db.changes() > 0
 
-    def change_slip(self, slip: Slip) -> None:
-        """Replace the body and the end of a slip."""
+    def change_secret(self, secret: ShortLivedSecret) -> None:
+        """Replace the body and the end of a secret."""
         self._db.execute(
-            "UPDATE slip SET body = ?, expires_at = ? WHERE owner = ? AND kind = ? AND hash = ?",
-            (_json(slip.body), slip.expires_at, OWNER, slip.kind, slip.hash),
+            "UPDATE short_lived_secret SET body = ?, expires_at = ?"
+            " WHERE owner = ? AND kind = ? AND hash = ?",
+            (_json(secret.body), secret.expires_at, OWNER, secret.kind, secret.hash),
         )
 
-    def drop_slips(self, kind: str, client_id: str | None = None) -> None:
-        """Forget the slips of a kind, of one client or of all."""
+    def drop_secrets(self, kind: str, client_id: str | None = None) -> None:
+        """Forget the short-lived secrets of a kind, of one client or of all."""
         self._db.execute(
-            "DELETE FROM slip WHERE owner = ? AND kind = ? AND (? IS NULL OR client_id = ?)",
+            "DELETE FROM short_lived_secret"
+            " WHERE owner = ? AND kind = ? AND (? IS NULL OR client_id = ?)",
             (OWNER, kind, client_id, client_id),
         )
 
     # Tokens
 
-    def add_refresh(self, refresh: Refresh) -> None:
+    def add_refresh_token(self, refresh: RefreshToken) -> None:
         """Keep a refresh token's hash."""
         self._insert(
-            "refresh",
+            "refresh_token",
             REFRESH_COLUMNS,
             refresh.hash,
             refresh.family,
@@ -144,17 +147,17 @@ class SqliteLedger(SqliteShelf):
             refresh.revoked_at,
         )
 
-    def use_refresh(self, refresh_hash: str, successor: str, now: int) -> None:
+    def use_refresh_token(self, refresh_hash: str, successor: str, now: int) -> None:
         """Remember what replaced a refresh token; the time of its first use stays."""
         self._db.execute(
-            "UPDATE refresh SET used_at = coalesce(used_at, ?), successor = ?"
+            "UPDATE refresh_token SET used_at = coalesce(used_at, ?), successor = ?"
             " WHERE owner = ? AND hash = ?",
             (now, successor, OWNER, refresh_hash),
         )
 
-    def withdraw(self, refresh: Refresh, now: int) -> None:
+    def withdraw(self, refresh: RefreshToken, now: int) -> None:
         """Revoke what was given for a refresh token: its successor and the access token with it."""
-        grant_rows.revoke(self._db, "refresh", "hash", str(refresh.successor), now)
+        grant_rows.revoke(self._db, "refresh_token", "hash", str(refresh.successor), now)
         self._db.execute(
             "UPDATE token INDEXED BY token_family SET revoked_at = ? WHERE owner = ?"
             " AND family = ? AND created_at >= ? AND revoked_at IS NULL",
@@ -163,7 +166,9 @@ class SqliteLedger(SqliteShelf):
 
     def revoke_family(self, family: str, now: int) -> None:
         """Revoke every refresh token and access token of a family."""
-        grant_rows.revoke(self._db, "refresh INDEXED BY refresh_family", "family", family, now)
+        grant_rows.revoke(
+            self._db, "refresh_token INDEXED BY refresh_token_family", "family", family, now
+        )
         grant_rows.revoke(self._db, "token INDEXED BY token_family", "family", family, now)
 
     def add_token(self, token: Token) -> None:
@@ -173,6 +178,14 @@ class SqliteLedger(SqliteShelf):
     def revoke_token(self, token_hash: str, now: int) -> None:
         """Revoke one access token."""
         grant_rows.revoke(self._db, "token", "hash", token_hash, now)
+
+    def revoke_grant(self, grant_id: str, now: int) -> bool:
+        """Revoke a grant and its tokens; tell whether there was one to revoke."""
+        return grant_rows.revoke_grant(self._db, grant_id, now)
+
+    def revoke_package(self, package_id: str, now: int) -> bool:
+        """Revoke a package with its grants and tokens; tell whether there was one to revoke."""
+        return grant_rows.revoke_package(self._db, package_id, now)
 
     # Approvals
 
@@ -185,7 +198,7 @@ class SqliteLedger(SqliteShelf):
             consent.client_id,
             consent.decided_at,
             consent.digest,
-            consent.shown,
+            consent.text,
             _json(consent.revisions),
             consent.grant_id,
             consent.package_id,
@@ -228,10 +241,15 @@ class SqliteLedger(SqliteShelf):
         return sum(
             self._delete(table, keys, condition, before)
             for table, keys, condition, before in (
-                ("slip", "kind, hash", "expires_at < ? AND kind IN ('review', 'pushed')", now),
-                ("slip", "kind, hash", "expires_at < ?", ended),
+                (
+                    "short_lived_secret",
+                    "kind, hash",
+                    "expires_at < ? AND kind IN ('review', 'pushed')",
+                    now,
+                ),
+                ("short_lived_secret", "kind, hash", "expires_at < ?", ended),
                 ("token", "hash", "expires_at < ? AND family IS NOT NULL", ended),
-                ("refresh", "hash", "expires_at < ?", ended),
+                ("refresh_token", "hash", "expires_at < ?", ended),
                 ("client", "client_id", "created_at < ? AND approved_at IS NULL", now - idle),
             )
         )
@@ -247,7 +265,7 @@ class SqliteLedger(SqliteShelf):
     def _end_uncollected(self, now: int) -> None:
         """Revoke approvals whose code nobody came for: no token can ever open them."""
         rows = self._db.execute(
-            "SELECT body FROM slip WHERE owner = ? AND kind IN ('code', 'device')"
+            "SELECT body FROM short_lived_secret WHERE owner = ? AND kind IN ('code', 'device')"
             " AND used_at IS NULL AND expires_at < ?",
             (OWNER, now),
         )
@@ -262,7 +280,7 @@ class SqliteLedger(SqliteShelf):
         and not to hear that the owner took one back.
         """
         rows = self._db.execute(
-            "SELECT grant_id, package_id FROM refresh r WHERE owner = ? GROUP BY family"
+            "SELECT grant_id, package_id FROM refresh_token r WHERE owner = ? GROUP BY family"
             " HAVING COUNT(*) = COUNT(revoked_at) AND NOT EXISTS (SELECT 1 FROM token"
             " INDEXED BY token_family WHERE owner = r.owner AND family = r.family)",
             (OWNER,),

@@ -1,44 +1,44 @@
-"""Sheets: what is added comes back as it was, whoever read and however much of it is alike."""
+"""Batches: what is added comes back as it was, whoever read and however much of it is alike."""
 
 import orjson
 import pytest
 
-from pdpp.store.receipts import Event, Receipt, ReceiptQuery
-from pdpp.store.sheet import Sheet, chosen, readers_of, receipts_of
+from pdpp.store.receipt_batch import ReceiptBatch, chosen, readers_of, receipts_of
+from pdpp.store.receipts import LogEvent, Receipt, ReceiptQuery
 
 SOME = [
     Receipt(5, "search", "a", "g1", None, "mail", "inbox", ("id", "title"), ("k1", "k2"), 70),
     Receipt(5, "search", "a", "g2", "p", "mail", "sent", None, ("ключ",), 3),
     Receipt(4, "readBlob", None, None, None, "mail", "inbox", (), ("k1",), 0, 99, "ab" * 32),
     Receipt(9, "getSchema", "b"),
-    Receipt(7, Event.GAP, detail="something is missing"),
+    Receipt(7, LogEvent.GAP, detail="something is missing"),
 ]
 
 
 def test_receipts_come_back_as_they_were_added() -> None:
-    sheet = Sheet(SOME[:2])
+    batch = ReceiptBatch(SOME[:2])
     for receipt in SOME[2:]:
-        sheet.add([receipt])
-    assert sheet.count == len(SOME)
-    assert receipts_of(sheet.written().content) == SOME
+        batch.add([receipt])
+    assert batch.count == len(SOME)
+    assert receipts_of(batch.written().content) == SOME
 
 
-def test_what_finds_a_sheet_is_what_is_on_it() -> None:
-    written = Sheet(SOME).written()
+def test_what_finds_a_batch_is_what_is_on_it() -> None:
+    written = ReceiptBatch(SOME).written()
     assert (written.latest, written.events) == (9, True)
     assert sorted(written.readers) == sorted(readers_of(SOME)) == [("a", 5), ("b", 9)]
-    assert Sheet(SOME[:1]).written().events is False
+    assert ReceiptBatch(SOME[:1]).written().events is False
 
 
 def test_what_is_alike_is_written_once_and_the_size_is_what_it_takes() -> None:
-    sheet = Sheet()
-    first = sheet.add(SOME[:1])
-    second = sheet.add(SOME[:1])
+    batch = ReceiptBatch()
+    first = batch.add(SOME[:1])
+    second = batch.add(SOME[:1])
     assert second < first
-    assert sheet.size == first + second
-    content = sheet.written().content
+    assert batch.size == first + second
+    content = batch.written().content
     assert content.count(b"inbox") == 1
-    assert len(content) <= sheet.size
+    assert len(content) <= batch.size
     assert orjson.loads(content)["receipts"] == [[5, 0, ["k1", "k2"], 70]] * 2
 
 
@@ -54,10 +54,10 @@ def test_what_is_alike_is_written_once_and_the_size_is_what_it_takes() -> None:
     ],
 )
 def test_what_is_asked_for_is_chosen_newest_first(query: ReceiptQuery, found: list[int]) -> None:
-    kept = list(chosen(Sheet(SOME).written().content, query))
+    kept = list(chosen(ReceiptBatch(SOME).written().content, query))
     assert kept == [(len(SOME) - 1 - place, SOME[place]) for place in found]
 
 
 def test_what_happened_to_the_log_is_chosen_by_itself() -> None:
-    kept = list(chosen(Sheet(SOME).written().content, ReceiptQuery(), events=True))
+    kept = list(chosen(ReceiptBatch(SOME).written().content, ReceiptQuery(), events=True))
     assert kept == [(0, SOME[4])]

@@ -7,9 +7,15 @@ import pytest
 from tests.authz.asking import NAMES, NEXT_MONTH, asked_world, detail, review
 from tests.store.world import NOW, World, declare, stream
 
-from pdpp.authz.choice import Choice, Term
+from pdpp.authz.choice import ConsentChoice, Term
 from pdpp.authz.detail import Necessity
-from pdpp.authz.draft import NO_PURPOSE, Draft, asked, from_choice, from_details
+from pdpp.authz.grant_draft import (
+    NO_PURPOSE,
+    GrantDraft,
+    from_choice,
+    from_details,
+    requested_allowances,
+)
 from pdpp.model.errors import InvalidRequest
 from pdpp.model.grant import AccessMode, Interval
 from pdpp.model.instant import DAY
@@ -21,11 +27,13 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield made
 
 
-def draft(world: World, *details: dict[str, Any], choice: Choice | None = None) -> Draft:
+def draft(
+    world: World, *details: dict[str, Any], choice: ConsentChoice | None = None
+) -> GrantDraft:
     return from_details(review(*details), world.store.catalogue(), choice)
 
 
-def opened(made: Draft) -> list[tuple[str, str]]:
+def opened(made: GrantDraft) -> list[tuple[str, str]]:
     return [(allowance.connection_id, allowance.stream) for allowance in made.allowances]
 
 
@@ -150,7 +158,9 @@ OPTIONAL = {"name": "labels", "necessity": "optional"}
 
 
 def test_asks_tell_what_a_client_can_do_without(world: World) -> None:
-    found = asked(review(detail({"name": "messages"}, OPTIONAL)), world.store.catalogue())
+    found = requested_allowances(
+        review(detail({"name": "messages"}, OPTIONAL)), world.store.catalogue()
+    )
     assert [(ask.place, ask.necessity) for ask in found] == [
         (("home", "labels"), Necessity.OPTIONAL),
         (("home", "messages"), Necessity.REQUIRED),
@@ -161,14 +171,14 @@ def test_asks_tell_what_a_client_can_do_without(world: World) -> None:
 
 def test_an_owner_leaves_out_what_is_optional_and_accounts(world: World) -> None:
     wishes = detail({"name": "messages"}, OPTIONAL)
-    one = Choice(connections=frozenset({"home"}))
+    one = ConsentChoice(connections=frozenset({"home"}))
     assert opened(draft(world, wishes, choice=one)) == [("home", "messages")]
     more = replace(one, streams=frozenset({("home", "labels"), ("work", "labels")}))
     assert opened(draft(world, wishes, choice=more)) == [("home", "labels"), ("home", "messages")]
 
 
 def test_an_owner_cannot_add_to_what_is_asked(world: World) -> None:
-    choice = Choice(
+    choice = ConsentChoice(
         connections=frozenset({"home", "work", "diary"}),
         streams=frozenset({("home", "labels"), ("diary", "notes")}),
     )
@@ -178,16 +188,16 @@ def test_an_owner_cannot_add_to_what_is_asked(world: World) -> None:
 
 def test_what_is_needed_must_stay_on_some_account(world: World) -> None:
     with pytest.raises(InvalidRequest, match="messages of at least one account"):
-        draft(world, detail(), choice=Choice())
+        draft(world, detail(), choice=ConsentChoice())
 
 
 def test_a_choice_of_nothing_opens_nothing(world: World) -> None:
     with pytest.raises(InvalidRequest, match="Nothing is chosen"):
-        draft(world, detail(OPTIONAL), choice=Choice(connections=frozenset({"home"})))
+        draft(world, detail(OPTIONAL), choice=ConsentChoice(connections=frozenset({"home"})))
 
 
 def test_the_owner_says_how_long(world: World) -> None:
-    everything = Choice(connections=frozenset({"home", "work"}), term=Term.WEEK)
+    everything = ConsentChoice(connections=frozenset({"home", "work"}), term=Term.WEEK)
     assert draft(world, detail(), choice=everything).expires_at == NOW + 7 * DAY
     always = replace(everything, term=Term.ALWAYS)
     assert draft(world, detail(), choice=always).expires_at is None
@@ -199,8 +209,8 @@ def test_the_owner_says_how_long(world: World) -> None:
 HOME = ("home", "messages")
 
 
-def pick(world: World, **chosen: Any) -> Draft:
-    return from_choice(review(), Choice(**chosen), world.store.catalogue())
+def pick(world: World, **chosen: Any) -> GrantDraft:
+    return from_choice(review(), ConsentChoice(**chosen), world.store.catalogue())
 
 
 def test_a_ticked_stream_of_a_ticked_account_is_opened(world: World) -> None:

@@ -1,4 +1,4 @@
-"""Recounting: reading the log of receipts back and proving it whole."""
+"""Reading the log of receipts back, and verifying that it is whole."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -9,41 +9,43 @@ import apsw
 import orjson
 
 from pdpp.model.errors import StoreError
-from pdpp.store import sheet
-from pdpp.store.receipts import Event, Kept, Receipt, ReceiptQuery, Verdict
+from pdpp.store import receipt_batch
+from pdpp.store.receipts import ChainedReceipt, ChainVerdict, LogEvent, Receipt, ReceiptQuery
 from pdpp.store.sqlite.receipts import chain
-from pdpp.store.sqlite.receipts.chain import Head, Link
+from pdpp.store.sqlite.receipts.chain import ChainHead, ChainLink
 
 HEAD = "SELECT first, before, last, hash, seal FROM head"
 
 _UNREADABLE = (orjson.JSONDecodeError, LookupError, TypeError, ValueError)
-"""What reading a sheet raises that somebody else wrote into."""
+"""What reading a batch raises that somebody else wrote into."""
 
 
 def receipts(
     db: apsw.Connection, query: ReceiptQuery, limit: int | None, *, events: bool = False
-) -> Iterator[Kept]:
+) -> Iterator[ChainedReceipt]:
     """Yield receipts, newest first, or only what happened to the log itself."""
-    return islice(_on_sheets(db, query, events=events), limit)
+    return islice(_in_batches(db, query, events=events), limit)
 
 
-def _on_sheets(db: apsw.Connection, query: ReceiptQuery, *, events: bool) -> Iterator[Kept]:
-    for last in _sheets(db, query, events=events):
-        found = db.execute("SELECT content, hash FROM sheet WHERE last = ?", (last,)).get
-        if found is None:
-            continue  # somebody took it away, which is for a look at the chain to tell
-        content, stored = found
+def _in_batches(
+    db: apsw.Connection, query: ReceiptQuery, *, events: bool
+) -> Iterator[ChainedReceipt]:
+    for last in _batches(db, query, events=events):
+        row = db.execute("SELECT content, hash FROM batch WHERE last = ?", (last,)).get
+        if row is None:
+            continue  # somebody took it away; verifying the chain says so
+        content, stored = row
         try:
-            for behind, receipt in sheet.chosen(content, query, events=events):
-                yield Kept(last - behind, stored, receipt)
+            for behind, receipt in receipt_batch.chosen(content, query, events=events):
+                yield ChainedReceipt(last - behind, stored, receipt)
         except _UNREADABLE as problem:
             raise StoreError(
                 f"receipt {last} cannot be read: {problem}; pdpp receipts verify tells more"
             ) from problem
 
 
-def _sheets(db: apsw.Connection, query: ReceiptQuery, *, events: bool) -> Iterator[int]:
-    """Yield the numbers of the sheets that may hold what is asked for, the newest first."""
+def _batches(db: apsw.Connection, query: ReceiptQuery, *, events: bool) -> Iterator[int]:
+    """Yield the numbers of the batches that may hold what is asked for, the newest first."""
     since = -1 if query.since is None else query.since
     if query.client_id is not None:
         rows = db.execute(
@@ -52,12 +54,12 @@ def _sheets(db: apsw.Connection, query: ReceiptQuery, *, events: bool) -> Iterat
         )
     elif events:
         rows = db.execute(
-            "SELECT last FROM sheet WHERE events AND latest >= ? ORDER BY last DESC", (since,)
+            "SELECT last FROM batch WHERE events AND latest >= ? ORDER BY last DESC", (since,)
         )
     elif query.since is not None:
-        rows = db.execute("SELECT last FROM sheet WHERE latest >= ? ORDER BY last DESC", (since,))
+        rows = db.execute("SELECT last FROM batch WHERE latest >= ? ORDER BY last DESC", (since,))
     else:
-        rows = db.execute("SELECT last FROM sheet ORDER BY last DESC")
+        rows = db.execute("SELECT last FROM batch ORDER BY last DESC")
     for (last,) in rows:
         yield last
 
@@ -71,28 +73,28 @@ def last_read(db: apsw.Connection, client_id: str) -> int | None:
 
 
 def hash_of(db: apsw.Connection, number: int) -> bytes | None:
-    """Return the hash of a receipt that is still there: that of the sheet it is on."""
+    """Return the hash of a receipt that is still there: that of the batch it is on."""
     if number < db.execute("SELECT first FROM head").get:
         return None
-    found = db.execute(
-        "SELECT hash FROM sheet WHERE last >= ? ORDER BY last LIMIT 1", (number,)
+    stored = db.execute(
+        "SELECT hash FROM batch WHERE last >= ? ORDER BY last LIMIT 1", (number,)
     ).get
-    return None if found is None else bytes(found)
+    return None if stored is None else bytes(stored)
 
 
-def verify(db: apsw.Connection, key: bytes, anchor: tuple[int, bytes] | None) -> Verdict:
+def verify(db: apsw.Connection, key: bytes, anchor: tuple[int, bytes] | None) -> ChainVerdict:
     """Compute the whole chain again, and compare its ends with what is sealed and remembered."""
     *ends, seal = db.execute(HEAD).get
-    head = Head(*ends)
-    found = list(islice(_problems(db, head), chain.MOST_PROBLEMS))
+    head = ChainHead(*ends)
+    problems = list(islice(_problems(db, head), chain.MOST_PROBLEMS))
     if not chain.is_sealed(head, key, seal):
-        found.append("the ends of the log are not sealed by this store")
+        problems.append("the ends of the log are not sealed by this store")
     if not holds(db, head, anchor):
-        found.append("the log is not the one that the store remembers")
-    return Verdict(head.first, head.last, head.hash, tuple(found))
+        problems.append("the log is not the one that the store remembers")
+    return ChainVerdict(head.first, head.last, head.hash, tuple(problems))
 
 
-def _problems(db: apsw.Connection, head: Head) -> Iterator[str]:
+def _problems(db: apsw.Connection, head: ChainHead) -> Iterator[str]:
     listed = _Listed(db)
     try:
         yield from chain.problems(_links(db, listed), head)
@@ -101,14 +103,14 @@ def _problems(db: apsw.Connection, head: Head) -> Iterator[str]:
         yield f"the log cannot be read: {problem}"
 
 
-def _links(db: apsw.Connection, listed: "_Listed") -> Iterator[Link]:
-    for row in db.execute("SELECT last, latest, events, content, hash FROM sheet ORDER BY last"):
+def _links(db: apsw.Connection, listed: "_Listed") -> Iterator[ChainLink]:
+    for row in db.execute("SELECT last, latest, events, content, hash FROM batch ORDER BY last"):
         last, *_, content, stored = row
-        told = _receipts(content)
-        listed.compare(last, told or ())
-        broken = [receipt.detail for receipt in told or () if receipt.operation == Event.BROKEN]
-        yield Link(
-            None if told is None else len(told),
+        receipts = _receipts(content)
+        listed.compare(last, receipts or ())
+        broken = [row.detail for row in receipts or () if row.operation == LogEvent.BROKEN]
+        yield ChainLink(
+            None if receipts is None else len(receipts),
             last,
             stored,
             partial(_follows, row),
@@ -117,9 +119,9 @@ def _links(db: apsw.Connection, listed: "_Listed") -> Iterator[Link]:
 
 
 def _receipts(content: Any) -> list[Receipt] | None:
-    """Return the receipts of a sheet; None where somebody else wrote into it."""
+    """Return the receipts of a batch; None where somebody else wrote into it."""
     try:
-        return sheet.receipts_of(content)
+        return receipt_batch.receipts_of(content)
     except _UNREADABLE:
         return None
 
@@ -132,7 +134,7 @@ def _follows(row: tuple[Any, ...], before: bytes) -> bool:
 
 
 class _Listed:
-    """Compares the list of who read, which no hash covers, with what the sheets say."""
+    """Compares the list of who read, which no hash covers, with what the batches say."""
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
@@ -140,8 +142,8 @@ class _Listed:
         self._missing: list[int] = []
 
     def compare(self, last: int, receipts: Sequence[Receipt]) -> None:
-        """Look up everyone who read what is on one sheet."""
-        for client_id, latest in sheet.readers_of(receipts):
+        """Look up everyone who read what is on one batch."""
+        for client_id, latest in receipt_batch.readers_of(receipts):
             self._expected += 1
             if not self._db.execute(
                 "SELECT 1 FROM reader WHERE client_id = ? AND latest = ? AND last = ?",
@@ -153,12 +155,12 @@ class _Listed:
         """Yield what the list does not say, and that it says too much."""
         for last in self._missing:
             yield f"receipt {last} is not in the list of what its client read"
-        found = self._db.execute("SELECT count(*) FROM reader").get
-        if found != self._expected - len(self._missing):
+        listed = self._db.execute("SELECT count(*) FROM reader").get
+        if listed != self._expected - len(self._missing):
             yield "the list of what clients read names receipts that are not theirs"
 
 
-def holds(db: apsw.Connection, head: Head, anchor: tuple[int, bytes] | None) -> bool:
+def holds(db: apsw.Connection, head: ChainHead, anchor: tuple[int, bytes] | None) -> bool:
     """Tell whether the log holds a receipt that is remembered, or once held it and let it go."""
     if anchor is None or anchor[0] < head.first:
         return True

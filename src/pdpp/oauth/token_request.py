@@ -16,14 +16,14 @@ from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
 from authlib.oauth2.rfc7636 import CodeChallenge
 from authlib.oauth2.rfc8628 import DeviceCodeGrant
 
-from pdpp.authz.client import GRANT_TYPES, REFRESH_TOKEN
-from pdpp.authz.issuance import NOT_GOOD, Issued, Issuer
-from pdpp.authz.request import Place
-from pdpp.authz.slip import SlipKind
+from pdpp.authz.client_metadata import GRANT_TYPES, REFRESH_TOKEN
+from pdpp.authz.issuance import NOT_GOOD, IssuedTokens, Issuer
+from pdpp.authz.request import ServerOrigins
+from pdpp.authz.short_lived import SecretKind
 from pdpp.authz.token import hash_token
 from pdpp.model.errors import OAuthError
 from pdpp.model.instant import SECOND
-from pdpp.store.vault import Client, Ledger, Refresh, Slip
+from pdpp.store.vault import RefreshToken, RegisteredClient, ShortLivedSecret, VaultTransaction
 
 _ENDPOINT = "https://localhost/oauth/token"
 """Stands for our own endpoint: Authlib takes plain http on the loopback interface only."""
@@ -46,20 +46,22 @@ class TokenRequest(OAuth2Request):
         return found
 
 
-class Desk(AuthorizationServer):
+class TokenEndpoint(AuthorizationServer):
     """Serves one token request."""
 
-    def __init__(self, ledger: Ledger, issuer: Issuer, place: Place, now: int) -> None:
+    def __init__(
+        self, transaction: VaultTransaction, issuer: Issuer, origins: ServerOrigins, now: int
+    ) -> None:
         super().__init__()
-        self.ledger = ledger
+        self.transaction = transaction
         self.issuer = issuer
-        self.place = place
+        self.origins = origins
         self.now = now
         self.register_grant(CodeGrant, [S256Challenge(required=True)])
         self.register_grant(RefreshGrant)
         self.register_grant(DeviceGrant)
 
-    def serve(self, parameters: Mapping[str, str]) -> Issued:
+    def serve(self, parameters: Mapping[str, str]) -> IssuedTokens:
         """Return the tokens for a request, or refuse it in our own words."""
         if parameters.get("grant_type") not in GRANT_TYPES:
             offered = ", ".join(GRANT_TYPES)
@@ -72,13 +74,13 @@ class Desk(AuthorizationServer):
         except OAuth2Error as error:
             description = error.get_error_description() or _DESCRIPTIONS.get(error.error, "")
             raise OAuthError(description, error=error.error) from None
-        audience = self.place.audience(parameters.get("resource"))
-        issued: Issued = grant.issue(audience)
+        audience = self.origins.audience(parameters.get("resource"))
+        issued: IssuedTokens = grant.issue(audience)
         return issued
 
     def query_client(self, client_id: str) -> "KnownClient | None":
         """Return a client; Authlib asks."""
-        client = self.ledger.client(client_id)
+        client = self.transaction.client(client_id)
         return None if client is None else KnownClient(client)
 
     def send_signal(self, name: str, *args: Any, **kwargs: Any) -> None:
@@ -99,7 +101,7 @@ _DESCRIPTIONS = {
 class KnownClient:
     """A client as Authlib asks about it."""
 
-    client: Client
+    client: RegisteredClient
 
     def get_client_id(self) -> str:
         """Return its id."""
@@ -118,17 +120,17 @@ class KnownClient:
 class KnownCode:
     """An authorization code as Authlib asks about it."""
 
-    slip: Slip
+    secret: ShortLivedSecret
     code_challenge_method: str = "S256"
 
     @property
     def code_challenge(self) -> str:
         """Return what the verifier must hash to."""
-        return str(self.slip.body["code_challenge"])
+        return str(self.secret.body["code_challenge"])
 
     def get_redirect_uri(self) -> str:
         """Return where the code was sent."""
-        return str(self.slip.body["redirect_uri"])
+        return str(self.secret.body["redirect_uri"])
 
 
 class S256Challenge(CodeChallenge):
@@ -145,22 +147,22 @@ class CodeGrant(AuthorizationCodeGrant):
 
     def query_authorization_code(self, code: str, client: KnownClient) -> KnownCode | None:
         """Return a code of this client's; one that was used before ends what it gave."""
-        slip = self.server.ledger.slip(SlipKind.CODE.value, hash_token(code))
-        if slip is None or slip.client_id != client.get_client_id():
+        secret = self.server.transaction.secret(SecretKind.CODE.value, hash_token(code))
+        if secret is None or secret.client_id != client.get_client_id():
             return None
-        self.server.issuer.refuse_replay(slip)
-        return KnownCode(slip)
+        self.server.issuer.refuse_replay(secret)
+        return KnownCode(secret)
 
-    def issue(self, audience: str | None) -> Issued:
+    def issue(self, audience: str | None) -> IssuedTokens:
         """Return the tokens for the code."""
-        return _redeem(self, self.request.authorization_code.slip, audience)
+        return _redeem(self, self.request.authorization_code.secret, audience)
 
 
 @dataclass(frozen=True, slots=True)
 class KnownRefresh:
     """A refresh token as Authlib asks about it."""
 
-    refresh: Refresh
+    refresh: RefreshToken
 
     def check_client(self, client: KnownClient) -> bool:
         """Tell whether it was given to a client."""
@@ -172,18 +174,20 @@ class KnownRefresh:
 
 
 class RefreshGrant(RefreshTokenGrant):
-    """Refresh tokens."""
+    """RefreshToken tokens."""
 
     TOKEN_ENDPOINT_AUTH_METHODS = _AUTH_METHODS
 
     def authenticate_refresh_token(self, refresh_token: str) -> KnownRefresh | None:
         """Return a refresh token, good or not: whether it is, its rotation decides."""
-        found = self.server.ledger.refresh(hash_token(refresh_token))
+        found = self.server.transaction.refresh(hash_token(refresh_token))
         return None if found is None else KnownRefresh(found)
 
-    def issue(self, audience: str | None) -> Issued:
+    def issue(self, audience: str | None) -> IssuedTokens:
         """Return the tokens that replace the refresh token."""
-        issued: Issued = self.server.issuer.rotate(self.request.refresh_token.refresh, audience)
+        issued: IssuedTokens = self.server.issuer.rotate(
+            self.request.refresh_token.refresh, audience
+        )
         return issued
 
 
@@ -191,20 +195,20 @@ class RefreshGrant(RefreshTokenGrant):
 class KnownDevice:
     """A device that waits, as Authlib asks about it."""
 
-    slip: Slip
+    secret: ShortLivedSecret
     now: int
 
     def get_client_id(self) -> str | None:
         """Return the client it asks for."""
-        return self.slip.client_id
+        return self.secret.client_id
 
     def is_expired(self) -> bool:
         """Tell whether it waited too long."""
-        return self.slip.expires_at <= self.now
+        return self.secret.expires_at <= self.now
 
     def get_user_code(self) -> bool | None:
         """Return what the owner answered; Authlib passes it on to ``query_user_grant``."""
-        answer: bool | None = self.slip.body["approved"]
+        answer: bool | None = self.secret.body["approved"]
         return answer
 
 
@@ -216,12 +220,12 @@ class DeviceGrant(DeviceCodeGrant):
     def query_device_credential(self, device_code: str) -> KnownDevice:
         """Return a device of this client's that was not served yet."""
         desk = self.server
-        slip = desk.ledger.slip(SlipKind.DEVICE.value, hash_token(device_code))
-        if slip is None or slip.client_id != self.request.payload.client_id:
+        secret = desk.transaction.secret(SecretKind.DEVICE.value, hash_token(device_code))
+        if secret is None or secret.client_id != self.request.payload.client_id:
             raise InvalidGrantError
-        if slip.used_at is not None:
-            desk.issuer.refuse_replay(slip)
-        return KnownDevice(slip, desk.now)
+        if secret.used_at is not None:
+            desk.issuer.refuse_replay(secret)
+        return KnownDevice(secret, desk.now)
 
     def query_user_grant(self, answer: bool | None) -> tuple[str, bool] | None:
         """Return who answered and how, once somebody did."""
@@ -229,19 +233,19 @@ class DeviceGrant(DeviceCodeGrant):
 
     def should_slow_down(self, device: KnownDevice) -> bool:
         """Tell whether a device asks too often; each time it does, the pause grows."""
-        body = dict(device.slip.body)
+        body = dict(device.secret.body)
         hurried = body["asked_at"] is not None and device.now - body["asked_at"] < body["pause"]
         body["asked_at"] = device.now
         body["pause"] += _SLOWER if hurried else 0
-        self.server.ledger.change_slip(replace(device.slip, body=body))
+        self.server.transaction.change_secret(replace(device.secret, body=body))
         return bool(hurried)
 
-    def issue(self, audience: str | None) -> Issued:
+    def issue(self, audience: str | None) -> IssuedTokens:
         """Return the tokens for the device."""
-        return _redeem(self, self.request.credential.slip, audience)
+        return _redeem(self, self.request.credential.secret, audience)
 
 
-def _redeem(grant: Any, slip: Slip, audience: str | None) -> Issued:
+def _redeem(grant: Any, secret: ShortLivedSecret, audience: str | None) -> IssuedTokens:
     refreshes = grant.request.client.check_grant_type(REFRESH_TOKEN)
-    issued: Issued = grant.server.issuer.redeem(slip, audience, refreshes=refreshes)
+    issued: IssuedTokens = grant.server.issuer.redeem(secret, audience, refreshes=refreshes)
     return issued

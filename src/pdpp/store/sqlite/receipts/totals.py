@@ -1,11 +1,11 @@
-"""The tally: what was read, added up, with each record counted once however often it was read."""
+"""Totals: what was read, added up, with each record counted once however often it was read."""
 
 from collections import defaultdict
 from collections.abc import Iterable
 
 import apsw
 
-from pdpp.store.receipts import Receipt, Total
+from pdpp.store.receipts import ReadTotal, Receipt
 
 _MOST_HELD = 200_000
 """Records that are told apart in memory; more are told apart on the disk."""
@@ -16,18 +16,18 @@ _Reader = tuple[str | None, str]
 _Place = tuple[str | None, str, str | None]
 
 
-def totals(receipts: Iterable[Receipt]) -> tuple[Total, ...]:
+def totals(receipts: Iterable[Receipt]) -> tuple[ReadTotal, ...]:
     """Return what was read, by client and connection, most characters first."""
-    sums: dict[_Reader, Total] = {}
-    with Seen() as seen:
+    sums: dict[_Reader, ReadTotal] = {}
+    with DistinctRecords() as seen:
         for receipt in receipts:
             client_id, connection_id = receipt.client_id, receipt.connection_id
             if connection_id is None:
                 continue
-            old = sums.get((client_id, connection_id)) or Total(
+            old = sums.get((client_id, connection_id)) or ReadTotal(
                 client_id, connection_id, 0, 0, 0, 0
             )
-            sums[client_id, connection_id] = Total(
+            sums[client_id, connection_id] = ReadTotal(
                 client_id,
                 connection_id,
                 0,
@@ -41,7 +41,7 @@ def totals(receipts: Iterable[Receipt]) -> tuple[Total, ...]:
     return tuple(sorted(found, key=lambda total: (-total.characters, total.connection_id)))
 
 
-class Seen:
+class DistinctRecords:
     """Records that were read, each once; a log may name more of them than fit into memory."""
 
     def __init__(self, most_held: int = _MOST_HELD) -> None:
@@ -51,7 +51,7 @@ class Seen:
         self._places: dict[_Place, int] = {}
         self._disk: apsw.Connection | None = None
 
-    def __enter__(self) -> "Seen":
+    def __enter__(self) -> "DistinctRecords":
         return self
 
     def __exit__(self, *_: object) -> None:

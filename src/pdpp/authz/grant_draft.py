@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
-from pdpp.authz.choice import Choice, Place, Term
-from pdpp.authz.detail import EVERY_STREAM, Detail, Necessity, Wish, parse_details
+from pdpp.authz.choice import ConsentChoice, FeedKey, Term
+from pdpp.authz.detail import EVERY_STREAM, Detail, Necessity, StreamRequest, parse_details
 from pdpp.authz.review import Review
 from pdpp.authz.selection import Selection, resolve
 from pdpp.model.declaration import Declaration
@@ -28,7 +28,7 @@ _MEMBERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class GrantDraft:
     """What would be approved; two drafts with one digest are the same in every respect.
 
     ``allowances`` are sorted by connection and stream, and name the declaration revision they were
@@ -71,7 +71,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class RequestedAllowance:
     """One stream of one connection that a client asks for, and whether it can do without."""
 
     allowance: Allowance
@@ -79,39 +79,41 @@ class Ask:
     wish: str
 
     @property
-    def place(self) -> Place:
+    def place(self) -> FeedKey:
         """Return the connection and the stream."""
         return self.allowance.connection_id, self.allowance.stream
 
 
-def asked(review: Review, catalogue: Catalogue) -> tuple[Ask, ...]:
+def requested_allowances(review: Review, catalogue: Catalogue) -> tuple[RequestedAllowance, ...]:
     """Return what a request with details asks for; refuse with the JSON pointer of what is wrong.
 
     A wish for every stream is for those that no other wish of the request names.
     """
-    found: dict[Place, Ask] = {}
+    found: dict[FeedKey, RequestedAllowance] = {}
     for detail, wish in _named_first(parse_details(list(review.details))):
         source = _source(detail, catalogue)
         for allowance in _resolve(wish, source, catalogue):
-            ask = Ask(allowance, wish.necessity, wish.pointer)
+            ask = RequestedAllowance(allowance, wish.necessity, wish.pointer)
             if wish.name != EVERY_STREAM and ask.place in found:
                 raise InvalidRequest("This stream is asked for twice.", param=wish.pointer)
             found.setdefault(ask.place, ask)
     return tuple(found[place] for place in sorted(found))
 
 
-def from_details(review: Review, catalogue: Catalogue, choice: Choice | None = None) -> Draft:
+def from_details(
+    review: Review, catalogue: Catalogue, choice: ConsentChoice | None = None
+) -> GrantDraft:
     """Return what a request with details asks for, or what of it the owner chose.
 
     Times are counted from when the review was made, so that a draft stays the same while the
     owner looks at it.
     """
-    asks = asked(review, catalogue)
+    asks = requested_allowances(review, catalogue)
     kept = asks if choice is None else _narrowed(asks, choice)
     first, *others = parse_details(list(review.details))
     single = first.access_mode is AccessMode.SINGLE_USE
-    term = Term.DAY if single else (choice or Choice()).term
-    return Draft(
+    term = Term.DAY if single else (choice or ConsentChoice()).term
+    return GrantDraft(
         client_id=review.client_id,
         purpose_code=first.purpose_code,
         purpose=first.purpose or NO_PURPOSE,
@@ -123,9 +125,9 @@ def from_details(review: Review, catalogue: Catalogue, choice: Choice | None = N
     )
 
 
-def from_choice(review: Review, choice: Choice, catalogue: Catalogue) -> Draft:
+def from_choice(review: Review, choice: ConsentChoice, catalogue: Catalogue) -> GrantDraft:
     """Return what the owner picked for a client that asked for nothing in particular."""
-    return Draft(
+    return GrantDraft(
         client_id=review.client_id,
         purpose_code=None,
         purpose=NO_PURPOSE,
@@ -136,7 +138,7 @@ def from_choice(review: Review, choice: Choice, catalogue: Catalogue) -> Draft:
     )
 
 
-def _named_first(details: Iterable[Detail]) -> list[tuple[Detail, Wish]]:
+def _named_first(details: Iterable[Detail]) -> list[tuple[Detail, StreamRequest]]:
     pairs = [(detail, wish) for detail in details for wish in detail.wishes]
     return sorted(pairs, key=lambda pair: pair[1].name == EVERY_STREAM)
 
@@ -152,7 +154,9 @@ def _source(detail: Detail, catalogue: Catalogue) -> Declaration:
     raise InvalidRequest("This server holds no such source.", param=f"{detail.pointer}/source")
 
 
-def _resolve(wish: Wish, source: Declaration, catalogue: Catalogue) -> tuple[Allowance, ...]:
+def _resolve(
+    wish: StreamRequest, source: Declaration, catalogue: Catalogue
+) -> tuple[Allowance, ...]:
     selection = Selection(
         connections=wish.connections,
         streams=() if wish.name == EVERY_STREAM else (wish.name,),
@@ -169,7 +173,9 @@ def _resolve(wish: Wish, source: Declaration, catalogue: Catalogue) -> tuple[All
         raise InvalidRequest(problem.message, param=pointer) from None
 
 
-def _narrowed(asks: tuple[Ask, ...], choice: Choice) -> tuple[Ask, ...]:
+def _narrowed(
+    asks: tuple[RequestedAllowance, ...], choice: ConsentChoice
+) -> tuple[RequestedAllowance, ...]:
     """Return what the owner keeps; what the client cannot do without stays on some connection."""
     kept = tuple(ask for ask in asks if _keeps(choice, ask))
     for ask in asks:
@@ -181,13 +187,13 @@ def _narrowed(asks: tuple[Ask, ...], choice: Choice) -> tuple[Ask, ...]:
     return kept
 
 
-def _keeps(choice: Choice, ask: Ask) -> bool:
+def _keeps(choice: ConsentChoice, ask: RequestedAllowance) -> bool:
     if ask.allowance.connection_id not in choice.connections:
         return False
     return ask.necessity is Necessity.REQUIRED or ask.place in choice.streams
 
 
-def _picked(choice: Choice, catalogue: Catalogue) -> Iterator[Allowance]:
+def _picked(choice: ConsentChoice, catalogue: Catalogue) -> Iterator[Allowance]:
     places = sorted(place for place in choice.streams if place[0] in choice.connections)
     chosen = [place for place in places if choice.fields.get(place)]
     if not chosen:
@@ -196,7 +202,7 @@ def _picked(choice: Choice, catalogue: Catalogue) -> Iterator[Allowance]:
         yield from resolve(_selection(place, choice, catalogue), catalogue)
 
 
-def _selection(place: Place, choice: Choice, catalogue: Catalogue) -> Selection:
+def _selection(place: FeedKey, choice: ConsentChoice, catalogue: Catalogue) -> Selection:
     connection_id, name = place
     feed = catalogue.feeds.get(place)
     fields = choice.fields[place]

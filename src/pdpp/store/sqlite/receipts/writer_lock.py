@@ -1,11 +1,11 @@
-"""Presence: whether a process is still at work, told by a lock that ends with it."""
+"""WriterLock: whether a process is still at work, told by a lock that ends with it."""
 
 import os
 from pathlib import Path
 
 
-class Presence:
-    """A file that is locked for as long as its process lives and does not say goodbye."""
+class WriterLock:
+    """A file that its process keeps locked while it writes."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -13,19 +13,19 @@ class Presence:
         _lock(self._descriptor)
 
     def leave(self) -> None:
-        """Be gone, and leave nothing behind."""
+        """Give the lock up and remove its file."""
         self._path.unlink(missing_ok=True)
         self.drop()
 
     def drop(self) -> None:
-        """Be gone as a process is that was killed."""
+        """Give the lock up and leave the file, as a process does that was killed."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
 
 def is_gone(path: Path) -> bool:
-    """Tell whether nobody holds a presence any more; if so, what it left behind is removed."""
+    """Tell whether nobody holds a lock any more; if so, remove its file."""
     try:
         descriptor = os.open(path, os.O_RDWR)
     except FileNotFoundError:

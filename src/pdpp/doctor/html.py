@@ -7,7 +7,7 @@ from typing import NamedTuple
 from pdpp.doctor.wire import Reply
 
 
-class Door(Enum):
+class PageKind(Enum):
     """What a stranger meets."""
 
     LOGIN = "login"
@@ -46,9 +46,9 @@ def value_of(fields: list[Input], name: str) -> str:
     return next((field.value for field in fields if field.name == name), "")
 
 
-def door_of(reply: Reply) -> Door:
+def page_kind(reply: Reply) -> PageKind:
     """Tell what kind of door a page is."""
     names = {field.name for field in inputs(reply)} if reply.is_html else set()
     if "passphrase" in names:
-        return Door.SETUP if "code" in names else Door.LOGIN
-    return Door.SETUP if b"pdpp owner init" in reply.body else Door.OTHER
+        return PageKind.SETUP if "code" in names else PageKind.LOGIN
+    return PageKind.SETUP if b"pdpp owner init" in reply.body else PageKind.OTHER

@@ -3,12 +3,12 @@
 import pytest
 
 from pdpp.store.receipts import Receipt
-from pdpp.store.sqlite.receipts.tally import Seen, totals
+from pdpp.store.sqlite.receipts.totals import DistinctRecords, totals
 
 
 @pytest.mark.parametrize("most_held", [1, 7, 1_000])
 def test_each_record_counts_once_however_many_fit_into_memory(most_held: int) -> None:
-    with Seen(most_held) as seen:
+    with DistinctRecords(most_held) as seen:
         for turn in range(20):
             seen.add(("agent", "mail", "inbox"), tuple(f"k{turn + n}" for n in range(5)))
             seen.add(("agent", "mail", "sent"), ("k1",))

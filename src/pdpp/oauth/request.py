@@ -1,4 +1,4 @@
-"""Inquiries: one request to the authorization server, read strictly and within bounds."""
+"""OAuth requests: one request to the authorization server, read strictly and within bounds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 from starlette.requests import Request
 
-from pdpp.authz.request import Place
+from pdpp.authz.request import ServerOrigins
 from pdpp.model.errors import OAuthError
 from pdpp.service.form import FORM, read_pairs, read_typed_body
 from pdpp.service.origin import public_origin, sender
@@ -23,13 +23,13 @@ _LONGEST = {"authorization_details": 64 << 10}
 
 
 @dataclass(frozen=True, slots=True)
-class Inquiry:
+class OAuthRequest:
     """What was asked: the parameters, or a JSON document, and where it came in from whom."""
 
     parameters: Mapping[str, str]
     document: Any
     authorization: str | None
-    place: Place
+    origins: ServerOrigins
     sender: str
 
     def required(self, name: str) -> str:
@@ -40,7 +40,9 @@ class Inquiry:
         return value
 
 
-async def read_inquiry(request: Request, settings: Settings, media_type: str | None) -> Inquiry:
+async def read_request(
+    request: Request, settings: Settings, media_type: str | None
+) -> OAuthRequest:
     """Return what a request asks, in its address or in a body of one media type."""
     parameters: Mapping[str, str] = {}
     document = None
@@ -52,11 +54,11 @@ async def read_inquiry(request: Request, settings: Settings, media_type: str | N
             parameters = read_parameters(body)
         else:
             document = _read_json(body)
-    return Inquiry(
+    return OAuthRequest(
         parameters=parameters,
         document=document,
         authorization=request.headers.get("authorization"),
-        place=Place(public_origin(request.scope, settings), settings.origin),
+        origins=ServerOrigins(public_origin(request.scope, settings), settings.origin),
         sender=sender(request.scope, settings),
     )
 

@@ -10,7 +10,7 @@ from pdpp.authz.redirect import redirect_problem
 from pdpp.evidence.fence import HIDDEN
 from pdpp.model.errors import OAuthError
 from pdpp.model.instant import SECOND
-from pdpp.store.vault import Client
+from pdpp.store.vault import RegisteredClient
 
 AUTHORIZATION_CODE = "authorization_code"
 REFRESH_TOKEN = "refresh_token"  # noqa: S105 - the name of a grant type
@@ -49,7 +49,7 @@ def read_metadata(document: object) -> Description:
     A picture is never kept: a page of the owner's server loads nothing from elsewhere.
     """
     if not isinstance(document, dict):
-        raise _refuse("Client metadata is one JSON object.")
+        raise _refuse("RegisteredClient metadata is one JSON object.")
     grant_types = _grant_types(document)
     _check_response_types(document)
     return Description(
@@ -60,9 +60,9 @@ def read_metadata(document: object) -> Description:
     )
 
 
-def new_client(described: Description, now: int) -> Client:
+def new_client(described: Description, now: int) -> RegisteredClient:
     """Return a client with an id of our making."""
-    return Client(
+    return RegisteredClient(
         id=f"cli_{secrets.token_hex(12)}",
         name=described.name,
         redirect_uris=described.redirect_uris,
@@ -72,7 +72,7 @@ def new_client(described: Description, now: int) -> Client:
     )
 
 
-def as_document(client: Client) -> dict[str, Any]:
+def as_document(client: RegisteredClient) -> dict[str, Any]:
     """Return what a client learns about its registration."""
     return {
         "client_id": client.id,

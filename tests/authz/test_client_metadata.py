@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from pdpp.authz.client import UNNAMED, as_document, new_client, read_metadata
+from pdpp.authz.client_metadata import UNNAMED, as_document, new_client, read_metadata
 from pdpp.model.errors import OAuthError
 
 CALLBACK = "https://client.example/cb"

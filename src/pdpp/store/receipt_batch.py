@@ -1,7 +1,7 @@
-"""Sheets: receipts as they are written, many at once, each place that was read named once.
+"""Batches: receipts as they are written, many at once, each place that was read named once.
 
 What a second of reads has in common is most of it: who, under which grant, which fields of which
-stream. A sheet lists such places once, and its receipts point to them.
+stream. A batch lists such places once, and its receipts point to them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,8 +20,8 @@ _Place = tuple[Any, ...]
 """The operation, client, grant, package, connection, stream and fields of a receipt."""
 
 
-class Written(NamedTuple):
-    """A sheet as it is kept: its JSON, and what finds it again without a look inside.
+class EncodedBatch(NamedTuple):
+    """A batch as it is kept: its JSON, and what finds it again without a look inside.
 
     ``readers`` are the clients on it, each with the time of its last receipt there.
     """
@@ -32,7 +32,7 @@ class Written(NamedTuple):
     readers: Sequence[tuple[str, int]]
 
 
-class Sheet:
+class ReceiptBatch:
     """Receipts on their way into the log; what is added is JSON at once, and only that is held."""
 
     __slots__ = ("_lines", "_places", "_readers", "count", "size")
@@ -72,12 +72,12 @@ class Sheet:
         self.size += len(orjson.dumps(place)) + _LINE_BYTES
         return number
 
-    def written(self) -> Written:
-        """Return the sheet as it is kept."""
+    def written(self) -> EncodedBatch:
+        """Return the batch as it is kept."""
         places = list(self._places)
         content = b'{"places":%b,"receipts":[%b]}' % (orjson.dumps(places), b",".join(self._lines))
         readers = ((name, at) for name, at in self._readers.items() if name is not None)
-        return Written(
+        return EncodedBatch(
             content,
             max(self._readers.values()),
             any(place[_OPERATION] in EVENTS for place in places),
@@ -95,7 +95,7 @@ def readers_of(receipts: Iterable[Receipt]) -> list[tuple[str, int]]:
 
 
 def receipts_of(content: bytes) -> list[Receipt]:
-    """Return the receipts of a sheet in their order."""
+    """Return the receipts of a batch in their order."""
     places, rows = _parsed(content)
     return [_receipt(places[row[1]], row) for row in rows]
 
@@ -103,7 +103,7 @@ def receipts_of(content: bytes) -> list[Receipt]:
 def chosen(
     content: bytes, query: ReceiptQuery, *, events: bool = False
 ) -> Iterator[tuple[int, Receipt]]:
-    """Yield what is asked for of a sheet, newest first, each with how many come after it."""
+    """Yield what is asked for of a batch, newest first, each with how many come after it."""
     places, rows = _parsed(content)
     wanted = {
         number: place for number, place in enumerate(places) if _asked(place, query, events=events)

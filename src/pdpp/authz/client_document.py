@@ -18,7 +18,7 @@ from urllib.parse import SplitResult, urlsplit
 import httptools
 import orjson
 
-from pdpp.authz.client import Description, read_metadata
+from pdpp.authz.client_metadata import Description, read_metadata
 from pdpp.model.errors import OAuthError
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -57,7 +57,7 @@ def _usual_context() -> ssl.SSLContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetcher:
+class DocumentFetcher:
     """Fetches client documents, a few at a time."""
 
     resolve: Resolve = resolve
@@ -77,7 +77,7 @@ class Fetcher:
             raise _refuse("cannot be fetched") from None
         return _read(client_id, answer)
 
-    async def _get(self, parts: SplitResult) -> "Answer":
+    async def _get(self, parts: SplitResult) -> "DocumentResponse":
         host, port = str(parts.hostname), parts.port or 443
         addresses = await self.resolve(host, port)
         if not addresses or not all(self.allowed(address) for address in addresses):
@@ -95,8 +95,8 @@ class Fetcher:
         finally:
             writer.transport.abort()
 
-    async def _receive(self, reader: asyncio.StreamReader) -> "Answer":
-        answer, size = Answer(), 0
+    async def _receive(self, reader: asyncio.StreamReader) -> "DocumentResponse":
+        answer, size = DocumentResponse(), 0
         parser = httptools.HttpResponseParser(answer)
         while not answer.complete:
             piece = await reader.read(4_096)
@@ -111,7 +111,7 @@ class Fetcher:
 
 
 @dataclass(slots=True)
-class Answer:
+class DocumentResponse:
     """An HTTP answer as it comes in."""
 
     status: int = 0
@@ -156,7 +156,7 @@ def _is_number(host: str) -> bool:
     return "." not in host or _NUMBER.match(host.rpartition(".")[2]) is not None
 
 
-def _read(client_id: str, answer: Answer) -> Description:
+def _read(client_id: str, answer: DocumentResponse) -> Description:
     if answer.status != 200 or answer.encoded:
         raise _refuse("was not answered with plain 200")
     if answer.media_type != "application/json" and not answer.media_type.endswith("+json"):

@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 from tests.oauth.publisher import HOST, answer, document, good, publishing
 
-from pdpp.authz import document as documents
-from pdpp.authz.client import Description, is_document_id
-from pdpp.authz.document import Fetcher, is_public
+from pdpp.authz import client_document as documents
+from pdpp.authz.client_document import DocumentFetcher, is_public
+from pdpp.authz.client_metadata import Description, is_document_id
 from pdpp.model.errors import OAuthError
 
 
-def fetch(fetcher: Fetcher, client_id: str) -> Description:
+def fetch(fetcher: DocumentFetcher, client_id: str) -> Description:
     return asyncio.run(fetcher.fetch(client_id))
 
 
-def refused(fetcher: Fetcher, client_id: str) -> str:
+def refused(fetcher: DocumentFetcher, client_id: str) -> str:
     with pytest.raises(OAuthError) as caught:
         fetch(fetcher, client_id)
     assert caught.value.code == "invalid_client"
@@ -87,7 +87,7 @@ def test_an_address_that_is_not_plain_is_never_asked(client_id: str) -> None:
     async def resolve(_host: str, _port: int) -> list[str]:
         raise AssertionError("resolved")
 
-    refused(Fetcher(resolve=resolve), client_id)
+    refused(DocumentFetcher(resolve=resolve), client_id)
 
 
 @pytest.mark.parametrize("host", ["client.xn--p1ai", "3com.com", "a.b1", "192.0.2.1.example"])
@@ -95,7 +95,7 @@ def test_a_name_that_looks_a_little_like_a_number_is_asked(host: str) -> None:
     async def resolve(_host: str, _port: int) -> list[str]:
         return ["10.0.0.1"]
 
-    told = refused(Fetcher(resolve=resolve), f"https://{host}/client.json")
+    told = refused(DocumentFetcher(resolve=resolve), f"https://{host}/client.json")
     assert told == "The client's document is not at a public address."
 
 
@@ -160,7 +160,7 @@ def test_the_connection_goes_to_the_address_that_was_checked() -> None:
             return ["127.0.0.1"] if len(asked) == 1 else ["192.0.2.1"]
 
         ours = publisher.fetcher()
-        fetcher = Fetcher(resolve=resolve, allowed=lambda _: True, context=ours.context)
+        fetcher = DocumentFetcher(resolve=resolve, allowed=lambda _: True, context=ours.context)
         fetch(fetcher, publisher.client_id)
     assert asked == [(HOST, publisher.port)]
 
@@ -216,7 +216,7 @@ def test_a_silent_server_is_left_when_time_is_up() -> None:
         async def resolve(_host: str, _port: int) -> list[str]:
             return ["127.0.0.1"]
 
-        fetcher = Fetcher(resolve=resolve, allowed=lambda _: True, seconds=0.2)
+        fetcher = DocumentFetcher(resolve=resolve, allowed=lambda _: True, seconds=0.2)
         with pytest.raises(OAuthError):
             await fetcher.fetch(f"https://{HOST}:{port}/client.json")
         for writer in held:
@@ -229,17 +229,17 @@ def test_a_silent_server_is_left_when_time_is_up() -> None:
 def test_a_certificate_that_is_not_trusted_is_refused() -> None:
     with publishing() as publisher:
         ours = publisher.fetcher()
-        fetcher = Fetcher(resolve=ours.resolve, allowed=ours.allowed)
+        fetcher = DocumentFetcher(resolve=ours.resolve, allowed=ours.allowed)
         assert "cannot be fetched" in refused(fetcher, publisher.client_id)
         assert publisher.asked == []
 
 
 def test_a_name_that_does_not_exist_is_refused() -> None:
-    assert "cannot be fetched" in refused(Fetcher(), "https://nowhere.invalid/client.json")
+    assert "cannot be fetched" in refused(DocumentFetcher(), "https://nowhere.invalid/client.json")
 
 
 def test_the_usual_fetcher_checks_certificates_and_addresses() -> None:
-    fetcher = Fetcher()
+    fetcher = DocumentFetcher()
     context = fetcher.context()
     assert context.verify_mode == ssl.CERT_REQUIRED
     assert context.check_hostname

@@ -12,9 +12,9 @@ from tests.serving import DEADLINE, UNLIMITED, approve
 
 from pdpp.authz.requester import agent_id
 from pdpp.authz.selection import Selection
-from pdpp.receipts.recorder import Policy
-from pdpp.store import sheet
-from pdpp.store.receipts import Event, Receipt
+from pdpp.receipts.recorder import ReceiptPolicy
+from pdpp.store.receipt_batch import ReceiptBatch
+from pdpp.store.receipts import LogEvent, Receipt
 
 PAGE = f"/agents/{agent_id('test-client')}"
 
@@ -22,7 +22,7 @@ PAGE = f"/agents/{agent_id('test-client')}"
 @pytest.fixture
 def quick(tmp_path: Path) -> Iterator[House]:
     """The demo world, whose receipts are written almost at once."""
-    settings = replace(UNLIMITED, receipts=Policy(seconds=0.02))
+    settings = replace(UNLIMITED, receipts=ReceiptPolicy(seconds=0.02))
     with housed(tmp_path, settings=settings) as made:
         yield made
 
@@ -76,7 +76,7 @@ def test_a_gap_in_the_log_is_told_on_the_page(quick: House) -> None:
     approve(quick.store)
     now = int(time.time() * 1e6)
     quick.store.receipts.write(
-        [sheet.Sheet([Receipt(now, Event.GAP, detail="nobody was there to write")])]
+        [ReceiptBatch([Receipt(now, LogEvent.GAP, detail="nobody was there to write")])]
     )
     text = quick.owner().get(PAGE).text
     assert "The log of this week is not complete" in text

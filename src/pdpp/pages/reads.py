@@ -16,7 +16,7 @@ _MOST_LISTED = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Glance:
+class ReadLine:
     """One read as a line of the page."""
 
     when: str
@@ -24,20 +24,20 @@ class Glance:
 
 
 @dataclass(frozen=True, slots=True)
-class Reads:
+class AgentReads:
     """What the page tells of an agent's reads."""
 
     week: Sequence[str]
-    last: Sequence[Glance]
+    last: Sequence[ReadLine]
     notes: Sequence[str]
 
 
-async def reads_of(site: Site, client_id: str) -> Reads:
+async def reads_of(site: Site, client_id: str) -> AgentReads:
     """Return what an agent read; the log may be long, so it is looked at in a thread."""
     return await asyncio.to_thread(_reads, site, client_id)
 
 
-def _reads(site: Site, client_id: str) -> Reads:
+def _reads(site: Site, client_id: str) -> AgentReads:
     store = site.service.store
     book, since = store.receipts, site.service.clock() - _WEEK
     names = {
@@ -46,7 +46,7 @@ def _reads(site: Site, client_id: str) -> Reads:
     }
     week = summaries(book.totals(ReceiptQuery(since, client_id)), names)
     last = book.receipts(ReceiptQuery(client_id=client_id), _MOST_LISTED)
-    return Reads(
+    return AgentReads(
         week=[line for summary in week for line in summary.lines],
         last=[_glance(kept.receipt, names) for kept in last],
         notes=[_note(kept.receipt) for kept in book.events(since)],
@@ -59,14 +59,14 @@ def last_read(site: Site, client_id: str) -> str | None:
     return None if found is None else date(found)
 
 
-def _glance(receipt: Receipt, names: Mapping[str, str]) -> Glance:
+def _glance(receipt: Receipt, names: Mapping[str, str]) -> ReadLine:
     connection_id = receipt.connection_id
     name = None if connection_id is None else names.get(connection_id, connection_id)
     place = " / ".join(part for part in (name, receipt.stream) if part is not None)
     read = (len(receipt.records), receipt.characters, receipt.bytes)
     much = amount(*read) if any(read) else ""
     told = [VERBS.get(receipt.operation, receipt.operation), place, much]
-    return Glance(day(receipt.at), " · ".join(part for part in told if part))
+    return ReadLine(day(receipt.at), " · ".join(part for part in told if part))
 
 
 def _note(receipt: Receipt) -> str:

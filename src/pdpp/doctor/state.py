@@ -1,4 +1,4 @@
-"""The chart: what an examination knows so far; each step reads it and adds to it."""
+"""Examination state: what an examination knows so far; each step reads it and adds to it."""
 
 import secrets
 import time
@@ -32,7 +32,7 @@ class Approver(Protocol):
 
 
 @dataclass(slots=True)
-class Chart:
+class ExaminationState:
     """What is known about one server."""
 
     mcp_url: str
@@ -49,7 +49,7 @@ class Chart:
     code: str = ""
     access: str = ""
     refresh: str = ""
-    state: str = field(default_factory=lambda: secrets.token_urlsafe(12))
+    oauth_state: str = field(default_factory=lambda: secrets.token_urlsafe(12))
     verifier: str = field(default_factory=lambda: secrets.token_urlsafe(48))
 
     @property

@@ -8,7 +8,7 @@ from tests.serving import UNLIMITED, SetClock, running
 
 from pdpp.app import make_app
 from pdpp.authz.owner import begin_setup
-from pdpp.authz.throttle import ADDRESS, Pace
+from pdpp.authz.throttle import ADDRESS, GuessPace
 from pdpp.model.instant import SECOND
 
 PAGES = ["/", "/agents", "/agents/x", "/consent/rev_x", "/device", "/device/approved", "/r/a/b/c"]
@@ -155,7 +155,7 @@ def test_guesses_are_slowed_down_with_the_time_to_wait(tmp_path: Path) -> None:
 
 def test_how_many_guesses_are_free_is_a_setting(tmp_path: Path) -> None:
     clock = SetClock()
-    settings = replace(UNLIMITED, login=Pace(free=2, longest=SECOND))
+    settings = replace(UNLIMITED, login=GuessPace(free=2, longest=SECOND))
     with housed(tmp_path / "store", settings=settings, clock=clock) as made:
         reader = made.stranger()
         assert [reader.log_in("wrong").status for _ in range(3)] == [401, 401, 429]

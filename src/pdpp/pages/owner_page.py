@@ -1,4 +1,4 @@
-"""Pages: one path each; whoever may not see it meets the door at the same address."""
+"""Pages: one path each; whoever may not see it gets the login form at the same address."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -16,23 +16,23 @@ from pdpp.model.errors import (
     PayloadTooLarge,
     PdppError,
 )
-from pdpp.pages.entrance import enter, show_door
 from pdpp.pages.form import OWNERS_BYTES, STRANGERS_BYTES, read_form
+from pdpp.pages.login import log_in, show_login_form
+from pdpp.pages.page_request import PageRequest, make_page_request, policy
 from pdpp.pages.site import Site
 from pdpp.pages.template import render
-from pdpp.pages.visit import Visit, make_visit, policy
 from pdpp.service.failure import explained
 from pdpp.service.headers import SECURITY_HEADERS
 from pdpp.service.origin import LOOPBACK, from_proxy, public_origin
 from pdpp.service.settings import Settings
 
-Handler = Callable[[Visit], Awaitable[Response]]
+Handler = Callable[[PageRequest], Awaitable[Response]]
 
 log = logging.getLogger("pdpp.pages")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class OwnerPage:
     """Serves one path; ``open`` ones are for everybody, the others for the owner."""
 
     site: Site
@@ -42,51 +42,51 @@ class Page:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; whatever goes wrong becomes a page too."""
-        request = Request(scope, receive)
+        http = Request(scope, receive)
         try:
-            response = await self._answer(request)
+            response = await self._answer(http)
         except ClientDisconnect:
             return
         await response(scope, receive, send)
 
-    async def _answer(self, request: Request) -> Response:
+    async def _answer(self, http: Request) -> Response:
         try:
-            return await self._serve(request)
+            return await self._serve(http)
         except PdppError as error:
-            return apologise(error)
+            return error_page(error)
         except ClientDisconnect:
             raise
         except Exception as problem:  # noqa: BLE001 - whatever it is becomes an answer
             # The route, not the path: that may name a review or a record.
-            route = getattr(request.scope.get("route"), "path", "?")
-            return apologise(explained(problem, self.site.service.store, log, f"page {route}"))
+            route = getattr(http.scope.get("route"), "path", "?")
+            return error_page(explained(problem, self.site.service.store, log, f"page {route}"))
 
-    async def _serve(self, request: Request) -> Response:
-        origin = visited_origin(request, self.site.service.settings)
-        visit = make_visit(self.site, request, origin)
-        posted = request.method == "POST"
+    async def _serve(self, http: Request) -> Response:
+        origin = visited_origin(http, self.site.service.settings)
+        request = make_page_request(self.site, http, origin)
+        posted = http.method == "POST"
         if posted:
-            check_source(request, origin)
+            check_source(http, origin)
             try:
-                visit = await _filled(visit)
+                request = await _filled(request)
             except PayloadTooLarge as problem:
-                if visit.session is None:
-                    return show_door(visit, problem)
+                if request.session is None:
+                    return show_login_form(request, problem)
                 raise
-        if "passphrase" in visit.form:
-            return await self._enter(visit)
-        if visit.session is None and not self.open:
-            return show_door(visit)
+        if "passphrase" in request.form:
+            return await self._enter(request)
+        if request.session is None and not self.open:
+            return show_login_form(request)
         if posted:
-            visit.require_token()
-        return await self._handler(request.method)(visit)
+            request.require_token()
+        return await self._handler(http.method)(request)
 
-    async def _enter(self, visit: Visit) -> Response:
-        """Take the form of the door, which stands at the address of every page."""
-        if visit.session is not None:
-            return visit.go(visit.here)
-        visit.require_token()
-        return await enter(visit)
+    async def _enter(self, request: PageRequest) -> Response:
+        """Take the login form, which stands at the address of every page."""
+        if request.session is not None:
+            return request.go(request.here)
+        request.require_token()
+        return await log_in(request)
 
     def _handler(self, method: str) -> Handler:
         handler = {"GET": self.get, "HEAD": self.get, "POST": self.post}.get(method)
@@ -95,10 +95,10 @@ class Page:
         return handler
 
 
-async def _filled(visit: Visit) -> Visit:
-    """Return a visit with the form that was posted."""
-    most = STRANGERS_BYTES if visit.session is None else OWNERS_BYTES
-    return replace(visit, form=await read_form(visit.request, most))
+async def _filled(request: PageRequest) -> PageRequest:
+    """Return a request with the form that was posted."""
+    most = STRANGERS_BYTES if request.session is None else OWNERS_BYTES
+    return replace(request, form=await read_form(request.http, most))
 
 
 def visited_origin(request: Request, settings: Settings) -> str:
@@ -133,8 +133,8 @@ def check_source(request: Request, origin: str) -> None:
         raise Forbidden("This form came from another site; nothing was done.")
 
 
-def apologise(error: PdppError) -> Response:
+def error_page(error: PdppError) -> Response:
     """Return an error as a page for anyone."""
     context = {"message": error.message, "known": False, "host": "", "token": ""}
     headers = {**SECURITY_HEADERS, "Content-Security-Policy": policy(), **error.headers}
-    return HTMLResponse(render("apology.html", context), error.status, headers)
+    return HTMLResponse(render("error.html", context), error.status, headers)

@@ -1,0 +1,52 @@
+"""Short-lived secrets: codes, sessions, requests that wait. Only the hash of each is kept."""
+
+import secrets
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from pdpp.authz.token import hash_token
+from pdpp.store.vault import ShortLivedSecret, VaultReader
+
+
+class SecretKind(StrEnum):
+    REVIEW = "review"
+    CODE = "code"
+    DEVICE = "device"
+    USER_CODE = "user_code"
+    PUSHED = "pushed"
+    SESSION = "session"
+
+
+_PREFIXES = {
+    SecretKind.REVIEW: "rev_",
+    SecretKind.CODE: "code_",
+    SecretKind.DEVICE: "dev_",
+    SecretKind.PUSHED: "urn:ietf:params:oauth:request_uri:",
+    SecretKind.SESSION: "ses_",
+}
+
+
+def new_secret(
+    kind: SecretKind,
+    body: Mapping[str, Any],
+    now: int,
+    life: int,
+    *,
+    client_id: str | None = None,
+    text: str | None = None,
+) -> tuple[str, ShortLivedSecret]:
+    """Return a new secret's text, to be handed out once, and what is kept of it."""
+    if text is None:
+        text = _PREFIXES[kind] + secrets.token_urlsafe(32)
+    return text, ShortLivedSecret(hash_token(text), kind.value, body, now, now + life, client_id)
+
+
+def find_secret(
+    vault: VaultReader, kind: SecretKind, text: str, now: int
+) -> ShortLivedSecret | None:
+    """Return a short-lived secret that is still good: known, unused and in time."""
+    secret = vault.secret(kind.value, hash_token(text))
+    if secret is None or secret.used_at is not None or secret.expires_at <= now:
+        return None
+    return secret
