@@ -49,7 +49,7 @@ run: $(VENV)/run.stamp
 	@exec $(PY) -m pdpp serve --demo --port $(PORT) --data "$(DATA)"
 
 test: lint judges
-	$(PY) -m pytest -n 2 --dist loadgroup --cov --cov-report=term
+	$(PY) -m pytest -n 2 --dist loadfile --cov --cov-report=term
 	@$(PY) -m tests.house.scenarios verify
 	@echo "All good: format, lint, types, imports, tests; $$($(PY) -m coverage report --format=total) % covered."
 
@@ -71,7 +71,7 @@ bench: $(VENV)/dev.stamp
 
 # Both parts talk to nothing but servers of their own on this machine, and end by themselves.
 soak: $(VENV)/dev.stamp
-	PDPP_SOAK=1 $(PY) -m pytest -n 2 --dist loadgroup $(SOAKED)
+	PDPP_SOAK=1 $(PY) -m pytest -n 2 --dist loadfile $(SOAKED)
 	@$(PY) -m compileall -q src
 	@$(PY) -m bench.soak --minutes $(MINUTES)
 

@@ -71,7 +71,7 @@ def _measure(
         yield from receipt_rows(bench)
         yield from _measure_agents(bench, *estates, say)
     say("Measuring imports")
-    yield from import_rows(stock.world.records)
+    yield from import_rows(stock.world.records, rounds)
 
 
 def _measure_agents(bench: Bench, demo: Estate, letters: Estate, say: Say) -> Iterator[Row]:

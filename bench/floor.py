@@ -18,13 +18,13 @@ PAGE = 25
 
 _PAGE = """
     SELECT r.data FROM cell w CROSS JOIN record r ON r.id = w.record
-    WHERE w.subject = 1 AND w.feed = ? AND w.field = ?
+    WHERE w.owner = 1 AND w.feed = ? AND w.field = ?
     ORDER BY w.value DESC LIMIT ?
 """
-_RECORD = "SELECT data FROM record WHERE subject = 1 AND feed = ? AND key = ?"
+_RECORD = "SELECT data FROM record WHERE owner = 1 AND feed = ? AND key = ?"
 _WINDOW = """
     SELECT substr(json_extract(CAST(data AS TEXT), '$.body'), 1, 4096)
-    FROM record WHERE subject = 1 AND feed = ? AND key = ?
+    FROM record WHERE owner = 1 AND feed = ? AND key = ?
 """
 _MATCHES = """
     SELECT rowid, floor_score(lex) FROM lex WHERE lex MATCH ? LIMIT ?

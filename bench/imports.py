@@ -35,7 +35,7 @@ _MOST_THINGS = 20_000
 _COSTLY = frozenset({"mail", "markdown", "calendar_ics"})
 """Formats of which a fifth as many things takes as long to read."""
 _FEWER = 5
-_ROUNDS = 5
+_MOST_ROUNDS = 5
 _LOOK_SECONDS = 0.003
 _LONGEST_WAIT = 60.0
 
@@ -61,24 +61,24 @@ class Cost:
         return Row(f"import, {self.label} ({key})", self.ratio, "×", 3, note)
 
 
-def import_rows(records: int) -> Iterator[Row]:
+def import_rows(records: int, rounds: int) -> Iterator[Row]:
     """Yield the cost of an import against reading alone, the most memory, and the first record."""
     things = min(_MOST_THINGS, records // 10)
     costs = []
     for key, make in MAKERS.items():
         with TemporaryDirectory() as folder:
             count = things // _FEWER if key in _COSTLY else things
-            costs.append(_measured(make(Path(folder), count)))
+            costs.append(_measured(make(Path(folder), count), min(rounds, _MOST_ROUNDS)))
         yield costs[-1].row(key)
     note = f"the most of {len(costs)} formats, {things:,} things each or a fifth of that"
     yield Row("import, memory", max(cost.megabytes for cost in costs), "MB", 300, note)
     yield _first_record(things)
 
 
-def _measured(path: Path) -> Cost:
+def _measured(path: Path, rounds: int) -> Cost:
     """Measure the import of one export in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "bench.imports", str(path)],
+        [sys.executable, "-m", "bench.imports", str(path), str(rounds)],
         cwd=_ROOT,
         stdout=subprocess.PIPE,
         check=True,
@@ -187,7 +187,7 @@ def _cost(path: Path, rounds: int) -> Cost:
 def main() -> None:
     """Measure the import of one export, with rounds of the garbage collector as the program has."""
     gc.set_threshold(*COLLECTOR_ROUNDS)
-    cost = _cost(Path(sys.argv[1]), _ROUNDS)
+    cost = _cost(Path(sys.argv[1]), int(sys.argv[2]))
     sys.stdout.buffer.write(orjson.dumps(asdict(cost)))
 
 

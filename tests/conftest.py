@@ -4,11 +4,13 @@ import signal
 import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.house.record import RECORD, Record, is_whole
 from tests.house.requirements import PROPERTY, WrongClaim, claims_of
+from tests.scheduling import FileScheduling, order_of
 
 Made = pytest.Item | pytest.Collector | list[pytest.Item | pytest.Collector] | None
 
@@ -38,6 +40,18 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if is_whole(config):
         config.pluginmanager.register(Record(config.rootpath / RECORD))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduling:
+    """Keep the tests of a file on one worker."""
+    config.option.loadscopereorder = False
+    return FileScheduling(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest files first; all other tests stay in their order."""
+    items.sort(key=lambda item: order_of(item.nodeid))
 
 
 @pytest.fixture

@@ -19,8 +19,6 @@ from pdpp.evidence.fence import HIDDEN
 from pdpp.model import instant
 from pdpp.receipts.recorder import ReceiptPolicy
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 CLIENT = f'<img src="https://{HOST}/" onerror=hacked=1>\u202e{TEXTS["template"]}'[:90]
 EVERY = "\n".join(TEXTS.values()).encode("utf-8", "replace").decode()[:18_000]
 

@@ -20,7 +20,6 @@ from bench.timing import Timing
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="the benchmark reads /proc"),
-    pytest.mark.xdist_group("bench"),
 ]
 
 ROOT = Path(__file__).parents[2]

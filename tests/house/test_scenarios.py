@@ -238,12 +238,10 @@ def test_the_table_has_every_scenario_and_its_lines_in_order() -> None:
         assert [line.id for line in scenario.lines] == [f"{scenario.id}.{n}" for n in numbers]
 
 
-@pytest.mark.xdist_group("claims")
 def test_every_line_of_every_scenario_is_asserted_on_every_transport(told: list[Told]) -> None:
     assert gaps(told, scenarios()) == []
 
 
-@pytest.mark.xdist_group("claims")
 def test_the_page_is_as_the_tests_make_it(told: list[Told]) -> None:
     written = (ROOT / PAGE).read_text("utf-8")
     assert written == page(told, shown(written), scenarios()), f"{PAGE} is out of date: make docs"

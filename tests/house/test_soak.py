@@ -19,7 +19,6 @@ from bench.stock import Stock
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="the soak reads /proc"),
-    pytest.mark.xdist_group("bench"),
 ]
 
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,6 @@ TUTORIAL = ROOT / "docs" / "tutorial.md"
 PASSPHRASE = "four plain words here"
 
 pytestmark = [
-    pytest.mark.xdist_group("browser"),
     pytest.mark.skipif(sys.platform == "win32", reason="typed into a POSIX shell"),
 ]
 

@@ -18,8 +18,6 @@ ROOT = Path(__file__).parents[2]
 WHEELS = Path(sys.prefix) / "wheels"
 DEADLINE_SECONDS = 60
 
-pytestmark = pytest.mark.xdist_group("wheel")
-
 
 def clean_environment() -> dict[str, str]:
     foreign = ("PIP_", "PYTHON", "COV", "PDPP_", "VIRTUAL_ENV")

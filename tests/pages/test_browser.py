@@ -24,8 +24,6 @@ from tests.serving import refused
 
 from pdpp.authz.owner import begin_setup
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 CITED = "/r/cin_home/messages/m-invoice-4471#field=body&chars=5-113"
 TRAINING = {**MAIL, "purpose_code": "ai_training", "streams": [{"name": "*"}]}
 SHOTS = os.environ.get("PDPP_SCREENSHOTS")

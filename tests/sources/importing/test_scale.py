@@ -14,7 +14,6 @@ from tests.sources.kit import Home
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="memory is read the Linux way"),
-    pytest.mark.xdist_group("bench"),
 ]
 
 MANY = 1_000_000 if SOAK else 100_000

@@ -1,0 +1,20 @@
+"""How tests are shared out to workers."""
+
+from pathlib import Path
+
+import pytest
+from tests.scheduling import FIRST, TOGETHER
+
+ROOT = Path(__file__).parents[2]
+RAN_HERE: list[int] = []
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_the_tests_of_a_file_run_in_one_process_in_their_order(number: int) -> None:
+    """This fails where workers share the tests of one file, since each has a list of its own."""
+    RAN_HERE.append(number)
+    assert list(range(number + 1)) == RAN_HERE
+
+
+def test_every_file_that_is_named_exists() -> None:
+    assert [name for name in (*TOGETHER, *FIRST) if not (ROOT / name).is_file()] == []
