@@ -24,7 +24,7 @@ from pdpp.app import make_app
 from pdpp.evidence.handle import Handle, WindowHandle, parse_window_uri, record_uri, window_uri
 from pdpp.mcp.reading.reader import GrantReader
 from pdpp.mcp.reading.resource_client import ResourceClient
-from pdpp.mcp.reading.transport import InProcessTransport, Reply
+from pdpp.mcp.reading.transport import HttpReply, InProcessTransport
 from pdpp.store.port import Store
 
 LETTER = "cin_home/messages:m-invoice-4471"
@@ -56,7 +56,7 @@ class Liar:
         self.changes: Sequence[Edit] = ()
         self._inner = inner
 
-    async def send(self, method: str, target: str, headers: Mapping[str, str]) -> Reply:
+    async def send(self, method: str, target: str, headers: Mapping[str, str]) -> HttpReply:
         """Send a request on and change its answer."""
         reply = await self._inner.send(method, target, headers)
         body = edited(json.loads(reply.body), self.changes)

@@ -23,10 +23,11 @@ from pdpp.client import (
     ServerUnreachable,
     request,
 )
-from pdpp.client.session import MAX_WAIT_SECONDS, ClientSession, FixedBearer, RawAnswer
+from pdpp.client.session import MAX_WAIT_SECONDS, ClientSession, RawAnswer
 from pdpp.credentials import Cache, Credential
 from pdpp.model.errors import AuthenticationError, Overloaded, RateLimitExceeded
-from pdpp.wire.channel import Channel
+from pdpp.wire.bearer import FixedBearer
+from pdpp.wire.http import HttpClient
 
 SECRET = "secret"
 STREAMS: dict[str, Any] = {"object": "list", "data": [], "has_more": False}
@@ -58,7 +59,9 @@ def good(_: Asked) -> Response:
 
 def ask(url: str, waits: list[float], token: str = SECRET, **more: Any) -> RawAnswer:
     """Ask for the streams with a session of its own, which notes how long it is told to wait."""
-    way = ClientSession(Channel(url), FixedBearer(token), pause=waits.append, **more)
+    way = ClientSession(
+        HttpClient(keep_alive=True), url, FixedBearer(token), pause=waits.append, **more
+    )
     try:
         return way.ask(request.streams(None, None))
     finally:
@@ -98,7 +101,9 @@ def test_a_busy_server_that_names_no_time_is_not_asked_again() -> None:
 def test_a_download_waits_as_well() -> None:
     waits: list[float] = []
     with answering(busy(503, "1"), lambda _: Response(b"bytes")) as (url, _):
-        way = ClientSession(Channel(url), FixedBearer("secret"), pause=waits.append)
+        way = ClientSession(
+            HttpClient(keep_alive=True), url, FixedBearer("secret"), pause=waits.append
+        )
         found = way.download(("blobs", "b"))
         assert b"".join(found.chunks()) == b"bytes"
         found.close()

@@ -25,14 +25,14 @@ from pdpp.hosted import BoundedDict, HostedCaller, make_reader
 from pdpp.mcp.drawing.escaping import plain
 from pdpp.mcp.kernel import rpc
 from pdpp.mcp.reading.reader import GrantReader
-from pdpp.mcp.reading.transport import InProcessTransport, Reply, Transport
+from pdpp.mcp.reading.transport import HttpReply, InProcessTransport, Transport
 from pdpp.mcp.server import make_kernel
 from pdpp.mcp.tools.definition import definition
 from pdpp.model import instant
 from pdpp.store.port import Store
 
 ORIGIN = "http://127.0.0.1:7377"
-Before = Callable[[str, Mapping[str, str]], Awaitable[Reply | None]]
+Before = Callable[[str, Mapping[str, str]], Awaitable[HttpReply | None]]
 
 
 @cache
@@ -130,7 +130,7 @@ class Recording:
         self.before = before
         self._inner = inner
 
-    async def send(self, method: str, target: str, headers: Mapping[str, str]) -> Reply:
+    async def send(self, method: str, target: str, headers: Mapping[str, str]) -> HttpReply:
         """Note a request and send it on."""
         assert method == "GET"
         self.targets.append(target)

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, unquote
 import pytest
 from starlette.types import ASGIApp
 
-from pdpp.mcp.reading.transport import InProcessTransport, Reply
+from pdpp.mcp.reading.transport import HttpReply, InProcessTransport
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,12 @@ class Recorder:
     @contextmanager
     def in_process(self) -> Iterator[None]:
         """Note what the hosted endpoint reads while the block lasts."""
-        plain: Callable[[InProcessTransport, str, str, Mapping[str, str]], Awaitable[Reply]]
+        plain: Callable[[InProcessTransport, str, str, Mapping[str, str]], Awaitable[HttpReply]]
         plain = InProcessTransport.send
 
         async def send(
             transport: InProcessTransport, method: str, target: str, headers: Mapping[str, str]
-        ) -> Reply:
+        ) -> HttpReply:
             self.note(method, target, {k.lower(): v for k, v in headers.items()})
             return await plain(transport, method, target, headers)
 

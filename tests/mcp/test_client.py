@@ -31,7 +31,7 @@ from pdpp.mcp.reading.resource_client import (
     target,
 )
 from pdpp.mcp.reading.results import results_of
-from pdpp.mcp.reading.transport import InProcessTransport, NetworkTransport, Reply, Unreachable
+from pdpp.mcp.reading.transport import HttpReply, InProcessTransport, NetworkTransport, Unreachable
 from pdpp.model.errors import (
     AmbiguousConnection,
     CursorExpired,
@@ -53,12 +53,12 @@ class Canned:
     def __init__(
         self, status: int = 200, body: Any = None, headers: Mapping[str, str] | None = None
     ) -> None:
-        self.reply = Reply(
+        self.reply = HttpReply(
             status, headers or {}, json.dumps(body if body is not None else {}).encode()
         )
         self.sent: list[tuple[str, str, Mapping[str, str]]] = []
 
-    async def send(self, method: str, target: str, headers: Mapping[str, str]) -> Reply:
+    async def send(self, method: str, target: str, headers: Mapping[str, str]) -> HttpReply:
         """ServerAnswer."""
         self.sent.append((method, target, headers))
         return self.reply
@@ -144,7 +144,7 @@ def test_no_hits_are_none(body: dict[str, Any]) -> None:
 
 def test_the_network_speaks_tls_where_the_address_says_so() -> None:
     network = NetworkTransport("https://127.0.0.1:1/base/")
-    with pytest.raises(Unreachable, match=re.escape("https://127.0.0.1:1/base cannot be reached")):
+    with pytest.raises(Unreachable, match=re.escape("https://127.0.0.1:1 cannot be reached")):
         asyncio.run(network.send("GET", "/v1/schema", {}))
     network.close()
 
@@ -163,7 +163,7 @@ def test_in_process_the_application_is_asked_as_over_the_network() -> None:
     reply = asyncio.run(
         InProcessTransport(app, f"{ORIGIN}/").send("GET", "/v1/a%20b?q=%C3%BC", {"X": "y"})
     )
-    assert reply == Reply(201, {"content-type": "text/plain"}, b"ab")
+    assert reply == HttpReply(201, {"content-type": "text/plain"}, b"ab")
     assert asked[0]["path"] == "/v1/a b"
     assert asked[0]["raw_path"] == b"/v1/a%20b"
     assert asked[0]["query_string"] == b"q=%C3%BC"

@@ -36,10 +36,10 @@ from pdpp.credentials import (
 from pdpp.mcp.reading import network
 from pdpp.mcp.reading.network import network_reader
 from pdpp.mcp.reading.reader import GrantReader
-from pdpp.mcp.reading.renewal import RenewingTransport
 from pdpp.mcp.reading.resource_client import ResourceClient
-from pdpp.mcp.reading.transport import NetworkTransport, Reply
-from pdpp.wire.renewal import refresh
+from pdpp.mcp.reading.transport import NetworkTransport
+from pdpp.wire.bearer import RenewedBearer, refresh
+from pdpp.wire.http import HttpReply
 
 URL = "https://data.example.org"
 
@@ -290,15 +290,15 @@ def held(url: str, **changed: Any) -> Credential:
 @contextmanager
 def host_with(cache: Cache, kept: Credential) -> Iterator[Host]:
     """Return a host of the adapter over the network under a kept credential."""
-    way = NetworkTransport(kept.provider_url)
-    client = ResourceClient(RenewingTransport(way, cache, kept), kept.token)
+    transport = NetworkTransport(kept.provider_url, RenewedBearer(cache, kept))
+    client = ResourceClient(transport, kept.token)
     reading = GrantReader(client, {}, kept.provider_url)
     wire = KernelWire(lambda: reading)
     try:
         yield Host(wire)
     finally:
         wire.close()
-        way.close()
+        transport.close()
 
 
 def test_a_token_that_has_ended_is_renewed_before_it_is_used(tmp_path: Path) -> None:
@@ -436,16 +436,6 @@ def test_without_a_refresh_token_or_an_endpoint_there_is_no_renewal() -> None:
     assert refresh(held(URL, token_endpoint="http://127.0.0.1:1/token"), 0.0) is None
 
 
-class Refusing:
-    """A transport whose server knows no token."""
-
-    origin = URL
-
-    async def send(self, *_: Any) -> Reply:
-        """Refuse."""
-        return Reply(401, {}, b"{}")
-
-
 @pytest.mark.parametrize("state", ["gone", "forgotten", "spoilt"])
 def test_a_cache_that_was_taken_away_leaves_the_refusal(tmp_path: Path, state: str) -> None:
     cache = Cache(tmp_path / "clients")
@@ -453,8 +443,8 @@ def test_a_cache_that_was_taken_away_leaves_the_refusal(tmp_path: Path, state: s
         (tmp_path / "clients").mkdir()
     if state == "spoilt":
         cache.path(URL).write_text("{")
-    renewing = RenewingTransport(Refusing(), cache, held(URL))
-    assert asyncio.run(renewing.send("GET", "/v1/schema", {})).status == 401
+    bearer = RenewedBearer(cache, held(URL))
+    assert bearer.send(lambda _: HttpReply(401, {}, b"{}")).status == 401
 
 
 def test_a_cache_that_cannot_be_written_does_not_lose_the_new_token(
@@ -479,8 +469,8 @@ def test_the_way_over_the_network_is_under_the_kept_token(
     provider, cache = Provider(), Cache(tmp_path)
     opened: list[NetworkTransport] = []
 
-    def noted(url: str) -> NetworkTransport:
-        opened.append(NetworkTransport(url))
+    def noted(url: str, bearer: RenewedBearer) -> NetworkTransport:
+        opened.append(NetworkTransport(url, bearer))
         return opened[-1]
 
     monkeypatch.setattr(network, "NetworkTransport", noted)

@@ -17,7 +17,7 @@ from tests.serving import living, plant, planted_store, put, refused
 from pdpp.authz.selection import Selection
 from pdpp.mcp.reading import package as packages
 from pdpp.mcp.reading import package_cursor
-from pdpp.mcp.reading.transport import Reply
+from pdpp.mcp.reading.transport import HttpReply
 from pdpp.model import instant
 from pdpp.model.grant import Interval
 from pdpp.store.port import Store
@@ -128,9 +128,9 @@ def test_grants_that_are_asked_different_things_are_asked_each_under_its_own_nam
 def apart(world: Inside, status: int = 503) -> None:
     """Let the server be too busy for a search of all grants at once."""
     error = {"type": "api_error", "code": "overloaded", "message": "Too much at once."}
-    reply = Reply(status, {}, json.dumps({"error": error}).encode())
+    reply = HttpReply(status, {}, json.dumps({"error": error}).encode())
 
-    async def refuse(target: str, headers: Mapping[str, str]) -> Reply | None:
+    async def refuse(target: str, headers: Mapping[str, str]) -> HttpReply | None:
         return reply if "PDPP-Grant" not in headers and "/search" in target else None
 
     world.transport.before = refuse
@@ -178,7 +178,7 @@ def test_a_list_begun_together_is_not_gone_on_with_otherwise(
     apart(world)
     host.refused("overloaded", "search", following.arguments)
 
-    async def hold(_: str, __: Mapping[str, str]) -> Reply | None:
+    async def hold(_: str, __: Mapping[str, str]) -> HttpReply | None:
         await asyncio.Event().wait()
         return None
 
@@ -221,7 +221,7 @@ def test_the_grants_are_asked_at_the_same_time(world: Inside, host: Host) -> Non
     waiting = 0
     everyone = asyncio.Event()
 
-    async def until_all_wait(_: str, __: Mapping[str, str]) -> Reply | None:
+    async def until_all_wait(_: str, __: Mapping[str, str]) -> HttpReply | None:
         nonlocal waiting
         waiting += 1
         if waiting == CHILDREN + 2:
@@ -457,7 +457,7 @@ def test_many_unavailable_grants_leave_room_for_the_hits(world: Inside) -> None:
 
 
 def slow(world: Inside, connection: str, grants: Mapping[str, str]) -> None:
-    async def hold(_: str, headers: Mapping[str, str]) -> Reply | None:
+    async def hold(_: str, headers: Mapping[str, str]) -> HttpReply | None:
         if headers.get("PDPP-Grant", grants[connection]) == grants[connection]:
             await asyncio.Event().wait()
         return None
@@ -488,7 +488,7 @@ def test_when_no_grant_answers_in_time_that_is_said(
     monkeypatch.setattr(packages, "CHILD_SECONDS", 0.05)
     host = world.host(package(world.store, Selection(connections=("cin_01", "cin_02")))[0])
 
-    async def hold(_: str, __: Mapping[str, str]) -> Reply | None:
+    async def hold(_: str, __: Mapping[str, str]) -> HttpReply | None:
         await asyncio.Event().wait()
         return None
 

@@ -10,7 +10,7 @@ import pytest
 from pdpp.evidence.text import json_text
 from pdpp.mcp.reading.reader import GrantReader
 from pdpp.mcp.reading.resource_client import ResourceClient
-from pdpp.mcp.reading.transport import Reply
+from pdpp.mcp.reading.transport import HttpReply
 from pdpp.mcp.tools.search import search
 
 
@@ -34,7 +34,7 @@ class Shelf:
         self.tells = tells
         self.asked: list[str] = []
 
-    async def send(self, _method: str, target: str, headers: Mapping[str, str]) -> Reply:
+    async def send(self, _method: str, target: str, headers: Mapping[str, str]) -> HttpReply:
         """Answer with the first hits, as many as were asked for."""
         self.asked.append(target)
         assert int(headers["PDPP-Room"]) > 1_000
@@ -45,7 +45,7 @@ class Shelf:
         numbers = range(max(0, len(hits) - self.tells), len(hits))
         cursors = ",".join(f"C{number + 1}" * 40 for number in numbers)
         told = {"pdpp-cursors": cursors} if self.tells else {}
-        return Reply(200, told, json.dumps(body).encode())
+        return HttpReply(200, told, json.dumps(body).encode())
 
 
 def found_on(shelf: Shelf) -> dict[str, Any]:

@@ -110,13 +110,13 @@ def _forget(cache: Cache, provider_url: str, as_json: bool) -> None:
 
 def _kept(cache: Cache, provider_url: str) -> Credential | None:
     """Return the credential that is there, renewed, where it still opens something."""
-    from pdpp.wire.renewal import Renewal
+    from pdpp.wire.bearer import RenewedBearer
 
     try:
         credential = cache.load(provider_url)
     except CredentialError:
         return None
-    if credential.refresh_token is not None and not Renewal(cache, credential).renew(
+    if credential.refresh_token is not None and not RenewedBearer(cache, credential).renew(
         credential.token
     ):
         return None

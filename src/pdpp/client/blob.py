@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pdpp.evidence.handle import BLOB_URI, parse_blob_uri
 from pdpp.model.errors import Conflict, RangeNotSatisfiable
 from pdpp.wire.answer import ServerUnreachable
-from pdpp.wire.channel import Download, Unreachable
+from pdpp.wire.http import Download, Unreachable
 
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z", re.ASCII)
 _PARTIAL = 206

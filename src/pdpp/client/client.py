@@ -19,16 +19,23 @@ from pdpp.client.request import (
     WindowOptions,
 )
 from pdpp.client.result import Aggregation, Hit, Record, Schema, Stream, Window
-from pdpp.client.session import ClientSession, FixedBearer, RawAnswer
+from pdpp.client.session import ClientSession, RawAnswer
 from pdpp.credentials import Cache, cache_folder, is_token, provider_origin
 from pdpp.evidence.budget import MAX_LIMIT
 from pdpp.evidence.handle import Handle, complete_handle
 from pdpp.model.errors import Conflict
 from pdpp.wire.answer import ServerUnreachable
-from pdpp.wire.channel import Channel
-from pdpp.wire.renewal import Renewal
+from pdpp.wire.bearer import Bearer, FixedBearer, RenewedBearer
+from pdpp.wire.http import HttpClient, HttpLimits
 
 Metric = Literal["count", "sum", "min", "max", "count_distinct"]
+
+
+def _session(
+    origin: str, bearer: Bearer, timeout: float, grant_id: str | None = None
+) -> ClientSession:
+    http = HttpClient(HttpLimits(timeout), keep_alive=True)
+    return ClientSession(http, origin, bearer, grant_id=grant_id)
 
 
 class Client:
@@ -43,8 +50,8 @@ class Client:
     ) -> None:
         if not is_token(token):
             raise ValueError("a token is one printable word")
-        channel = Channel(provider_origin(url), timeout=timeout)
-        self._session = ClientSession(channel, FixedBearer(token), grant_id=grant_id)
+        bearer = FixedBearer(token)
+        self._session = _session(provider_origin(url), bearer, timeout, grant_id)
 
     @classmethod
     def connected(
@@ -54,8 +61,8 @@ class Client:
         cache = Cache(cache_folder(cache_root, os.environ, url))
         credential = cache.load(url)
         client = cls.__new__(cls)
-        channel = Channel(credential.provider_url, timeout=timeout)
-        client._session = ClientSession(channel, Renewal(cache, credential))
+        bearer = RenewedBearer(cache, credential)
+        client._session = _session(credential.provider_url, bearer, timeout)
         return client
 
     def __repr__(self) -> str:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pdpp.client.problem import typed
 from pdpp.client.request import ReadRequest
@@ -14,37 +14,14 @@ from pdpp.wire.answer import (
     error_of,
     target,
 )
-from pdpp.wire.channel import Channel, Download, Reply, Unreachable
+from pdpp.wire.bearer import Bearer, Sent
+from pdpp.wire.http import Download, HttpClient, HttpReply, Unreachable
 
 MAX_WAIT_SECONDS = 60.0
 """How long in all a read waits because the server asked it to."""
 
 _BUSY = (429, 503)
-_UNAUTHORIZED = 401
 T = TypeVar("T")
-
-
-class Bearer(Protocol):
-    """The token that reads go under, and how another is had when it ends."""
-
-    @property
-    def token(self) -> str: ...
-    def is_due(self) -> bool: ...
-    def renew(self, used: str) -> bool: ...
-
-
-class FixedBearer(NamedTuple):
-    """A token that is what it is."""
-
-    token: str
-
-    def is_due(self) -> bool:
-        """Tell whether there is another to be had."""
-        return False
-
-    def renew(self, used: str) -> bool:  # noqa: ARG002 - the bearer's signature
-        """Tell that there is no other token."""
-        return False
 
 
 class RawAnswer(NamedTuple):
@@ -70,14 +47,15 @@ class ClientSession:
 
     def __init__(
         self,
-        channel: Channel,
+        http: HttpClient,
+        origin: str,
         bearer: Bearer,
         *,
         grant_id: str | None = None,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        self.origin = channel.origin
-        self._channel = channel
+        self.origin = origin.rstrip("/")
+        self._http = http
         self._bearer = bearer
         self._grant = {} if grant_id is None else {GRANT_HEADER: grant_id}
         self._pause = pause
@@ -86,7 +64,7 @@ class ClientSession:
         """Return the JSON answer to a read, or raise the error the server told."""
         where = target(request.path, request.params)
         reply = self._send(
-            lambda headers: self._channel.exchange("GET", where, headers),
+            lambda headers: self._http.request("GET", self.origin + where, headers),
             {"Accept": "application/json"},
         )
         try:
@@ -104,14 +82,14 @@ class ClientSession:
         """Return bytes to be read piece by piece, from an offset on where the server can."""
         accepted = {"Accept": "*/*"} | ({"Range": f"bytes={offset}-"} if offset else {})
         download = self._send(
-            lambda headers: self._channel.download(target(path, {}), headers), accepted
+            lambda headers: self._http.download(self.origin + target(path, {}), headers), accepted
         )
         if download.status < 400:
             return download
         error = error_of(self._rest(download), self.origin)
         raise typed(error) if isinstance(error, ServerError) else error
 
-    def _rest(self, download: Download) -> Reply:
+    def _rest(self, download: Download) -> HttpReply:
         try:
             return download.rest()
         except Unreachable as problem:
@@ -119,50 +97,34 @@ class ClientSession:
         finally:
             download.close()
 
-    def _send(
-        self, send: "Callable[[Mapping[str, str]], _Sent]", headers: dict[str, str]
-    ) -> "_Sent":
-        """Send a read, once more with another token on a 401, and again when a busy server says."""
+    def _send(self, request: Callable[[Mapping[str, str]], Sent], headers: dict[str, str]) -> Sent:
+        """Send a read, and again after the time that a busy server asks to wait."""
         left = MAX_WAIT_SECONDS
         while True:
-            if self._bearer.is_due():
-                self._bearer.renew(self._bearer.token)
-            used = self._bearer.token
-            reply = self._once(send, headers, used)
-            if reply.status == _UNAUTHORIZED and self._bearer.renew(used):
-                _let_go(reply)
-                reply = self._once(send, headers, self._bearer.token)
+            reply = self._bearer.send(lambda token: self._once(request, headers, token))
             wait = _asked_wait(reply)
             if wait is None or wait > left:
                 return reply
-            _let_go(reply)
+            reply.close()
             left -= wait
             self._pause(wait)
 
     def _once(
-        self, send: "Callable[[Mapping[str, str]], _Sent]", headers: dict[str, str], token: str
-    ) -> "_Sent":
+        self, request: Callable[[Mapping[str, str]], Sent], headers: dict[str, str], token: str
+    ) -> Sent:
         try:
-            return send({**headers, **self._grant, "Authorization": f"Bearer {token}"})
+            return request({**headers, **self._grant, "Authorization": f"Bearer {token}"})
         except Unreachable as problem:
             raise ServerUnreachable(f"{problem}. Nothing was read.") from None
 
     def close(self) -> None:
         """Let every connection go."""
-        self._channel.close()
+        self._http.close()
 
 
-_Sent = TypeVar("_Sent", Reply, Download)
-
-
-def _asked_wait(reply: Reply | Download) -> float | None:
+def _asked_wait(reply: HttpReply | Download) -> float | None:
     """Return how long a busy server asks to wait."""
     retry_after = reply.headers.get("retry-after", "")
     if reply.status not in _BUSY or not retry_after.isdecimal():
         return None
     return max(0.05, float(retry_after))
-
-
-def _let_go(reply: Reply | Download) -> None:
-    if isinstance(reply, Download):
-        reply.close()

@@ -14,7 +14,6 @@ from pdpp.credentials import Credential
 from pdpp.enrolment.credential import ask_token, make_credential
 from pdpp.enrolment.provider import EnrolmentError, Provider
 from pdpp.enrolment.registration import REDIRECT_PATH, SCOPE, complaint
-from pdpp.wire.post import told
 
 _OK = 200
 _PATIENCE_SECONDS = 600.0
@@ -152,9 +151,9 @@ def enrol_by_browser(
     reply = ask_token(provider, form)
     if reply.status != _OK:
         raise EnrolmentError(
-            f"{provider.issuer} gave no token: {complaint(reply.status, told(reply))}"
+            f"{provider.issuer} gave no token: {complaint(reply.status, reply.document)}"
         )
-    return make_credential(provider, client_id, told(reply), clock())
+    return make_credential(provider, client_id, reply.document, clock())
 
 
 def _code(provider: Provider, answer: Mapping[str, str] | None) -> str:

@@ -5,16 +5,15 @@ from typing import Any
 
 from pdpp.credentials import Credential, is_owners, is_token
 from pdpp.enrolment.provider import EnrolmentError, Provider, reaching
-from pdpp.wire.channel import Reply
-from pdpp.wire.post import post_form
+from pdpp.wire.http import FORM_LIMITS, HttpClient, HttpReply
 
 _LONGEST_SECONDS = 100 * 365 * 86_400
 
 
-def ask_token(provider: Provider, form: Mapping[str, str]) -> Reply:
+def ask_token(provider: Provider, form: Mapping[str, str]) -> HttpReply:
     """Send a form to the token endpoint."""
     with reaching():
-        return post_form(provider.token_endpoint, form)
+        return HttpClient(FORM_LIMITS).post_form(provider.token_endpoint, form)
 
 
 def make_credential(

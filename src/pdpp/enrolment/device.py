@@ -9,7 +9,7 @@ from pdpp.credentials import Credential
 from pdpp.enrolment.credential import ask_token, make_credential
 from pdpp.enrolment.provider import EnrolmentError, Provider, reaching
 from pdpp.enrolment.registration import DEVICE_GRANT, SCOPE, complaint
-from pdpp.wire.post import post_form, told
+from pdpp.wire.http import FORM_LIMITS, HttpClient
 
 _OK = 200
 _SLOWER_SECONDS = 5.0
@@ -33,8 +33,8 @@ def ask_code(provider: Provider, client_id: str) -> DeviceCode:
         raise EnrolmentError(f"{provider.issuer} offers no codes for programs without a browser")
     form = {"client_id": client_id, "scope": SCOPE}
     with reaching():
-        reply = post_form(provider.device_authorization_endpoint, form)
-    answer = told(reply)
+        reply = HttpClient(FORM_LIMITS).post_form(provider.device_authorization_endpoint, form)
+    answer = reply.document
     try:
         seconds, interval = float(answer["expires_in"]), float(answer.get("interval", 5))
         if isnan(seconds) or isnan(interval):
@@ -74,7 +74,7 @@ def await_approval(
         waiting(left)
         pause(min(interval, left))
         reply = ask_token(provider, form)
-        answer = told(reply)
+        answer = reply.document
         if reply.status == _OK:
             return make_credential(provider, client_id, answer, clock())
         error = answer.get("error")

@@ -7,8 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pdpp.credentials import CredentialError, is_loopback
-from pdpp.wire.channel import Unreachable
-from pdpp.wire.post import get, told
+from pdpp.wire.http import FORM_LIMITS, HttpClient, Unreachable
 
 _RESOURCE = "/.well-known/oauth-protected-resource"
 _SERVER = "/.well-known/oauth-authorization-server"
@@ -45,9 +44,7 @@ def reaching() -> Iterator[None]:
     try:
         yield
     except Unreachable as problem:
-        raise ProviderUnreachable(
-            f"{problem}; check that the server runs, and the address"
-        ) from None
+        raise ProviderUnreachable(str(problem)) from None
 
 
 def discover(url: str) -> Provider:
@@ -100,8 +97,8 @@ def _provider(url: str, issuer: str, metadata: Mapping[str, Any]) -> Provider:
 
 def _document(origin: str, address: str) -> Mapping[str, Any]:
     with reaching():
-        reply = get(address)
-    document = told(reply)
+        reply = HttpClient(FORM_LIMITS).get(address)
+    document = reply.document
     if reply.status != _OK or not document:
         raise EnrolmentError(
             f"{origin} answered {reply.status} where its metadata should be; is it a PDPP server, "

@@ -4,7 +4,7 @@ import platform
 
 from pdpp.enrolment.provider import EnrolmentError, Provider, reaching
 from pdpp.evidence.fence import visible
-from pdpp.wire.post import post_json, told
+from pdpp.wire.http import FORM_LIMITS, HttpClient
 
 SCOPE = "pdpp:read offline_access"
 REDIRECT_PATH = "/callback"
@@ -29,8 +29,8 @@ def register(provider: Provider) -> str:
         "scope": SCOPE,
     }
     with reaching():
-        reply = post_json(provider.registration_endpoint, metadata)
-    answer = told(reply)
+        reply = HttpClient(FORM_LIMITS).post_json(provider.registration_endpoint, metadata)
+    answer = reply.document
     client_id = answer.get("client_id")
     if not isinstance(client_id, str) or not client_id:
         why = complaint(reply.status, answer)

@@ -2,8 +2,7 @@
 
 from pdpp.credentials import Cache, CredentialError
 from pdpp.enrolment.provider import EnrolmentError, discover
-from pdpp.wire.channel import Unreachable
-from pdpp.wire.post import post_form
+from pdpp.wire.http import FORM_LIMITS, HttpClient, Unreachable
 
 _OK = 200
 
@@ -25,6 +24,6 @@ def give_up(cache: Cache, provider_url: str) -> bool:
         "client_id": credential.client_id,
     }
     try:
-        return post_form(endpoint, form).status == _OK
+        return HttpClient(FORM_LIMITS).post_form(endpoint, form).status == _OK
     except Unreachable:
         return False

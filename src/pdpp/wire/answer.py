@@ -6,7 +6,7 @@ from typing import Any
 
 from pdpp.evidence.handle import path_part
 from pdpp.model.errors import PdppError
-from pdpp.wire.channel import Reply
+from pdpp.wire.http import HttpReply
 
 Params = Mapping[str, Any]
 Decode = Callable[[bytes], Any]
@@ -69,7 +69,7 @@ def _text(value: Any) -> str:
     return json.dumps(value) if isinstance(value, bool | float) else str(value)
 
 
-def body_of(reply: Reply, origin: str, decode: Decode = json.loads) -> dict[str, Any]:
+def body_of(reply: HttpReply, origin: str, decode: Decode = json.loads) -> dict[str, Any]:
     """Return the JSON object of an answer, or raise the error it tells."""
     body = _object(reply, decode)
     if reply.status >= 400:
@@ -79,12 +79,12 @@ def body_of(reply: Reply, origin: str, decode: Decode = json.loads) -> dict[str,
     return body
 
 
-def error_of(reply: Reply, origin: str, decode: Decode = json.loads) -> PdppError:
+def error_of(reply: HttpReply, origin: str, decode: Decode = json.loads) -> PdppError:
     """Return the error that an answer tells."""
     return _error(reply, _object(reply, decode), origin)
 
 
-def _object(reply: Reply, decode: Decode) -> dict[str, Any] | None:
+def _object(reply: HttpReply, decode: Decode) -> dict[str, Any] | None:
     try:
         body = decode(reply.body)
     except (ValueError, RecursionError):
@@ -92,7 +92,7 @@ def _object(reply: Reply, decode: Decode) -> dict[str, Any] | None:
     return body if isinstance(body, dict) else None
 
 
-def _error(reply: Reply, body: Mapping[str, Any] | None, origin: str) -> PdppError:
+def _error(reply: HttpReply, body: Mapping[str, Any] | None, origin: str) -> PdppError:
     error = body.get("error") if body is not None else None
     if isinstance(error, str):
         error = {"code": error, "message": str((body or {}).get("error_description", error))}
@@ -101,7 +101,7 @@ def _error(reply: Reply, body: Mapping[str, Any] | None, origin: str) -> PdppErr
     return ServerError(reply.status, error, reply.headers.get("request-id"))
 
 
-def strange(reply: Reply, origin: str) -> ServerUnreachable:
+def strange(reply: HttpReply, origin: str) -> ServerUnreachable:
     """Return what is told of an answer that is not of this protocol."""
     kind = reply.headers.get("content-type") or "no content type"
     return ServerUnreachable(

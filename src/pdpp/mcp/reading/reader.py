@@ -12,7 +12,7 @@ from pdpp.evidence.compact import compact_schema
 from pdpp.evidence.handle import Handle, path_part
 from pdpp.mcp.reading.field_facts import NO_FACTS, FieldFacts, facts_of
 from pdpp.mcp.reading.resource_client import Params, ResourceClient, ServerAnswer, ServerError
-from pdpp.mcp.reading.transport import Reply
+from pdpp.mcp.reading.transport import HttpReply
 from pdpp.model.errors import AmbiguousConnection, InvalidRequest, PdppError
 
 _RECORD = "{record_id}"
@@ -93,7 +93,7 @@ class GrantReader:
         self.record_page = answer.record_page or self.record_page
         return answer
 
-    async def blob(self, blob_id: str, first: int) -> Reply:
+    async def blob(self, blob_id: str, first: int) -> HttpReply:
         """Return the first bytes of a blob, through the first grant that shows it."""
         if self.children is None or self.client_of is None:
             return await self.client.bytes(["blobs", blob_id], first)

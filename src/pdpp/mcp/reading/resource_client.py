@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pdpp.evidence.budget import json_length
-from pdpp.mcp.reading.transport import Reply, Transport, Unreachable
+from pdpp.mcp.reading.transport import HttpReply, Transport, Unreachable
 from pdpp.wire.answer import (
     GRANT_HEADER,
     Params,
@@ -87,7 +87,7 @@ class ResourceClient:
         page = reply.headers.get(PAGE_HEADER)
         return ServerAnswer(body, reply.headers.get("request-id"), page, told)
 
-    async def bytes(self, path: Sequence[str], first: int) -> Reply:
+    async def bytes(self, path: Sequence[str], first: int) -> HttpReply:
         """Return the first bytes of a blob."""
         headers = {**self._headers, "Accept": "*/*", "Range": f"bytes=0-{first - 1}"}
         reply = await self._send("GET", target(path, {}), headers)
@@ -95,7 +95,7 @@ class ResourceClient:
             raise error_of(reply, self.origin, self.codec.decode)
         return reply
 
-    async def _send(self, method: str, to: str, headers: Mapping[str, str]) -> Reply:
+    async def _send(self, method: str, to: str, headers: Mapping[str, str]) -> HttpReply:
         try:
             return await self._transport.send(method, to, headers)
         except Unreachable as problem:

@@ -4,9 +4,10 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, Protocol
 from urllib.parse import unquote
 
-from pdpp.wire.channel import Channel, Reply, Unreachable
+from pdpp.wire.bearer import Bearer
+from pdpp.wire.http import HttpClient, HttpLimits, HttpReply, Unreachable
 
-__all__ = ["App", "InProcessTransport", "NetworkTransport", "Reply", "Transport", "Unreachable"]
+__all__ = ["App", "HttpReply", "InProcessTransport", "NetworkTransport", "Transport", "Unreachable"]
 
 
 class Transport(Protocol):
@@ -14,23 +15,31 @@ class Transport(Protocol):
 
     origin: str
 
-    async def send(self, method: str, target: str, headers: Mapping[str, str]) -> Reply: ...
+    async def send(self, method: str, target: str, headers: Mapping[str, str]) -> HttpReply: ...
 
 
 class NetworkTransport:
-    """Speaks HTTP to a server elsewhere."""
+    """Speaks HTTP to a server elsewhere; ``bearer`` renews the token of the requests."""
 
-    def __init__(self, origin: str, *, timeout: float = 30.0) -> None:
-        self._channel = Channel(origin, timeout=timeout)
-        self.origin = self._channel.origin
+    def __init__(self, origin: str, bearer: Bearer | None = None, *, timeout: float = 30.0) -> None:
+        self._http = HttpClient(HttpLimits(timeout), keep_alive=True)
+        self._bearer = bearer
+        self.origin = origin.rstrip("/")
 
-    async def send(self, method: str, target: str, headers: Mapping[str, str]) -> Reply:
+    async def send(self, method: str, target: str, headers: Mapping[str, str]) -> HttpReply:
         """Send one request; this blocks, since who speaks over the network has threads."""
-        return self._channel.exchange(method, target, headers)
+        url = self.origin + target
+        if self._bearer is None:
+            return self._http.request(method, url, headers)
+        return self._bearer.send(
+            lambda token: self._http.request(
+                method, url, {**headers, "Authorization": f"Bearer {token}"}
+            )
+        )
 
     def close(self) -> None:
         """Let every idle connection go."""
-        self._channel.close()
+        self._http.close()
 
 
 Scope = MutableMapping[str, Any]
@@ -49,7 +58,7 @@ class InProcessTransport:
         self._app = app
         self._marks = dict(marks or {})
 
-    async def send(self, method: str, target: str, headers: Mapping[str, str]) -> Reply:
+    async def send(self, method: str, target: str, headers: Mapping[str, str]) -> HttpReply:
         """Run one request through the application."""
         path, _, query = target.partition("?")
         scope: Scope = {
@@ -81,4 +90,4 @@ class InProcessTransport:
                 body.extend(message.get("body", b""))
 
         await self._app(scope, receive, take)
-        return Reply(status, sent, bytes(body))
+        return HttpReply(status, sent, bytes(body))

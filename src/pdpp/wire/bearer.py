@@ -1,19 +1,43 @@
-"""Renewal: a token that has ended is exchanged once, under a lock that all programs share."""
+"""Bearers: the token that requests carry, renewed when it has ended.
+
+A token that has ended is exchanged once, under a lock that all programs of this user share, and
+the request that was refused with a 401 is sent once more. The library and the adapter both send
+through here.
+"""
 
 import contextlib
 import threading
 import time
 from collections.abc import Callable, Mapping
+from typing import NamedTuple, Protocol, TypeVar
 
 from pdpp.credentials import Cache, Credential, CredentialError, is_owners, is_token
-from pdpp.wire.channel import Unreachable
-from pdpp.wire.post import post_form, told
+from pdpp.wire.http import FORM_LIMITS, Download, HttpClient, HttpReply, Unreachable
 
-_OK = 200
+_OK, _UNAUTHORIZED = 200, 401
+Sent = TypeVar("Sent", HttpReply, Download)
 
 
-class Renewal:
-    """Keeps a bearer good by what the cache holds; safe from any thread."""
+class Bearer(Protocol):
+    """The token that requests carry."""
+
+    def send(self, request: Callable[[str], Sent]) -> Sent:
+        """Send a request that takes the token; return its answer."""
+        ...
+
+
+class FixedBearer(NamedTuple):
+    """A token that cannot be renewed."""
+
+    token: str
+
+    def send(self, request: Callable[[str], Sent]) -> Sent:
+        """Send a request with the token."""
+        return request(self.token)
+
+
+class RenewedBearer:
+    """The token in the cache, renewed when it ends; safe from any thread."""
 
     def __init__(
         self, cache: Cache, credential: Credential, clock: Callable[[], float] = time.time
@@ -23,14 +47,16 @@ class Renewal:
         self._clock = clock
         self._turn = threading.Lock()
 
-    @property
-    def token(self) -> str:
-        """Return the bearer as it is now."""
-        return self._credential.token
-
-    def is_due(self) -> bool:
-        """Tell whether the token has ended or is about to."""
-        return self._credential.expired(self._clock())
+    def send(self, request: Callable[[str], Sent]) -> Sent:
+        """Send a request; renew before where the token has ended, and send again after a 401."""
+        if self._credential.expired(self._clock()):
+            self.renew(self._credential.token)
+        used = self._credential.token
+        reply = request(used)
+        if reply.status != _UNAUTHORIZED or not self.renew(used):
+            return reply
+        reply.close()
+        return request(self._credential.token)
 
     def renew(self, used: str) -> bool:
         """Get another token than the one that was used; tell whether there is one."""
@@ -43,15 +69,15 @@ class Renewal:
         """Return what the cache holds by now, renewed where nobody else has done it."""
         try:
             with self._cache.locked(self._credential.provider_url):
-                held = self._cache.load(self._credential.provider_url)
-                return held if held.token != used else self._renewed(held)
+                cached = self._cache.load(self._credential.provider_url)
+                return cached if cached.token != used else self._renewed(cached)
         except (CredentialError, OSError):
             return self._credential
 
-    def _renewed(self, held: Credential) -> Credential:
-        renewed = refresh(held, self._clock())
+    def _renewed(self, cached: Credential) -> Credential:
+        renewed = refresh(cached, self._clock())
         if renewed is None:
-            return held
+            return cached
         with contextlib.suppress(OSError):
             self._cache.store(renewed)
         return renewed
@@ -78,7 +104,7 @@ def refresh(credential: Credential, now: float) -> Credential | None:
 
 def _post(address: str, form: Mapping[str, str]) -> Mapping[str, object]:
     try:
-        reply = post_form(address, form)
+        reply = HttpClient(FORM_LIMITS).post_form(address, form)
     except Unreachable:
         return {}
-    return told(reply) if reply.status == _OK else {}
+    return reply.document if reply.status == _OK else {}

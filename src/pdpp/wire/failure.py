@@ -1,0 +1,55 @@
+"""Failures: why no answer came from a server, in a few words a person understands."""
+
+
+class AnswerTooLong(Exception):
+    """More came than may come; ``Unreachable`` says it to the caller."""
+
+
+class Unreachable(Exception):
+    """No answer came; the message says from where and why, without any secret."""
+
+    def __init__(self, origin: str, reason: str) -> None:
+        super().__init__(f"{origin} {reason}")
+        self.reason = reason
+
+
+def unreachable(origin: str, problem: Exception, seconds: float, most_bytes: int) -> Unreachable:
+    """Return a failure of the network as an error that says what happened."""
+    if isinstance(problem, AnswerTooLong):
+        return Unreachable(origin, f"answered with more than {most_bytes} bytes")
+    if isinstance(problem, TimeoutError):
+        return Unreachable(origin, f"did not answer within {seconds:g} s")
+    return Unreachable(
+        origin,
+        f"cannot be reached ({cause(problem)}); check that the server runs, the address, and any "
+        "proxy between",
+    )
+
+
+def cause(problem: Exception) -> str:
+    """Return why a connection failed."""
+    import socket
+    import ssl
+    from http.client import HTTPException, IncompleteRead, InvalidURL
+
+    match problem:
+        case ssl.SSLCertVerificationError():
+            return f"its certificate is not good: {problem.verify_message}"
+        case ssl.SSLError():
+            return "it does not speak TLS as it should"
+        case socket.gaierror():
+            return "there is no such name"
+        case ConnectionRefusedError():
+            return "nothing listens there"
+        case TimeoutError():
+            return "it did not answer in time"
+        case IncompleteRead():
+            return "the answer broke off"
+        case InvalidURL():
+            return "it is not an address"
+        case HTTPException():
+            return "what came back is not HTTP"
+        case ValueError():
+            return "it is not an address"
+        case _:
+            return "the connection broke off"
