@@ -37,10 +37,11 @@ from pdpp.doctor.examination import STEPS, examine
 from pdpp.doctor.finding import StepBroken, StepOutcome, StepUntried
 from pdpp.doctor.folder import ByFolder
 from pdpp.doctor.state import ExaminationState, mcp_url
-from pdpp.doctor.wire import Reply, Wire
+from pdpp.doctor.wire import TimedReply, Wire
 from pdpp.model import instant
 from pdpp.model.grant import status
 from pdpp.store.port import Store
+from pdpp.wire.http import HttpReply
 
 NAMES = [step.name for step in STEPS]
 MCP, ROOT_PATH = "/mcp", "/.well-known/oauth-protected-resource"
@@ -617,7 +618,7 @@ def test_a_port_where_nobody_listens_is_told() -> None:
         port = listener.getsockname()[1]
     found = examined(f"http://127.0.0.1:{port}")
     assert broken(found) == ["reach"]
-    assert found["reach"].says == f"http://127.0.0.1:{port}: nobody listens there"
+    assert found["reach"].says == f"http://127.0.0.1:{port}: nothing listens there"
     assert untried(found) == NAMES[1:]
 
 
@@ -697,7 +698,9 @@ def test_what_went_wrong_on_the_way_is_said_in_plain_words(
 
 @pytest.mark.parametrize("headers", [{}, {"date": "some day"}])
 def test_an_answer_without_a_good_date_tells_nothing_of_the_clock(headers: dict[str, str]) -> None:
-    state = ExaminationState("http://127.0.0.1/mcp", Wire(), first=Reply(200, headers, b""))
+    state = ExaminationState(
+        "http://127.0.0.1/mcp", Wire(), first=TimedReply(HttpReply(200, headers, b""))
+    )
     with pytest.raises(StepUntried):
         clock(state)
 
@@ -707,7 +710,7 @@ def test_a_clock_that_is_off_is_told(seconds: int, words: str) -> None:
     headers = {"date": "Thu, 01 Oct 2026 00:00:00 GMT"}
     at = (instant.parse("2026-10-01") or 0) / instant.SECOND - seconds
     state = ExaminationState(
-        "http://127.0.0.1/mcp", Wire(), first=Reply(200, headers, b"", sent_at=at)
+        "http://127.0.0.1/mcp", Wire(), first=TimedReply(HttpReply(200, headers, b""), sent_at=at)
     )
     with pytest.raises(StepBroken, match=f"90 seconds {words} this"):
         clock(state)

@@ -1,5 +1,6 @@
 """The HTTP client against servers that misbehave."""
 
+import re
 import socket
 import threading
 import time
@@ -16,6 +17,16 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n"
 SHORT = HttpLimits(0.3)
 
 
+def received(connection: socket.socket) -> bytes:
+    """Return one request with its whole body."""
+    request = connection.recv(65_536)
+    head, _, body = request.partition(b"\r\n\r\n")
+    length = re.search(rb"Content-Length: (\d+)", head)
+    while length is not None and len(body) < int(length[1]):
+        body += connection.recv(65_536)
+    return head + b"\r\n\r\n" + body
+
+
 @contextmanager
 def server(*answers: bytes | Callable[[socket.socket], None]) -> Iterator[tuple[str, list[bytes]]]:
     """Serve one raw answer a connection, then end it; note what was asked."""
@@ -27,7 +38,7 @@ def server(*answers: bytes | Callable[[socket.socket], None]) -> Iterator[tuple[
             for answer in answers:
                 connection, _ = listener.accept()
                 with connection, suppress(OSError):
-                    asked.append(connection.recv(65_536))
+                    asked.append(received(connection))
                     if callable(answer):
                         answer(connection)
                     else:

@@ -15,11 +15,11 @@ from functools import cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from urllib.parse import SplitResult, urlsplit
 
-import httptools
 import orjson
 
 from pdpp.authz.client_metadata import Description, read_metadata
 from pdpp.model.errors import OAuthError
+from pdpp.wire.http import HttpClient, HttpLimits, HttpReply, Unreachable
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
@@ -46,8 +46,8 @@ def is_public(address: str) -> bool:
 
 async def resolve(host: str, port: int) -> Sequence[str]:
     """Return the addresses of a host."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(entry[4][0]) for entry in found]
+    entries = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(entry[4][0]) for entry in entries]
 
 
 @cache
@@ -70,71 +70,29 @@ class DocumentFetcher:
     async def fetch(self, client_id: str) -> Description:
         """Return what the document of a client says of it."""
         parts = _checked(client_id)
+        host = str(parts.hostname)
         try:
             async with self.turns:
-                answer = await asyncio.wait_for(self._get(parts), self.seconds)
-        except (OSError, TimeoutError, httptools.HttpParserError, UnicodeError):
-            raise _refuse("cannot be fetched") from None
-        return _read(client_id, answer)
+                reply = await asyncio.wait_for(self._get(client_id, parts), self.seconds)
+        except Unreachable as problem:
+            raise _refuse(f"cannot be fetched from {host}: {problem.cause}") from None
+        except TimeoutError:
+            raise _refuse(f"cannot be fetched from {host}: it did not answer in time") from None
+        except (OSError, UnicodeError):
+            raise _refuse(f"cannot be fetched from {host}: there is no such name") from None
+        return _read(client_id, reply)
 
-    async def _get(self, parts: SplitResult) -> "DocumentResponse":
-        host, port = str(parts.hostname), parts.port or 443
-        addresses = await self.resolve(host, port)
+    async def _get(self, client_id: str, parts: SplitResult) -> HttpReply:
+        addresses = await self.resolve(str(parts.hostname), parts.port or 443)
         if not addresses or not all(self.allowed(address) for address in addresses):
             raise _refuse("is not at a public address")
-        reader, writer = await asyncio.open_connection(
-            addresses[0], port, ssl=self.context(), server_hostname=host
+        http = HttpClient(HttpLimits(self.seconds, self.most_bytes), trust=self.context)
+        headers = {"Accept": "application/json", "User-Agent": "pdpp-server"}
+        # In a thread: the client blocks, but never longer than its limits. It connects to the
+        # address that was judged; a second look at the name could give another.
+        return await asyncio.to_thread(
+            http.request, "GET", client_id, headers, address=addresses[0]
         )
-        try:
-            writer.write(
-                f"GET {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\n"
-                "Accept: application/json\r\nAccept-Encoding: identity\r\n"
-                "User-Agent: pdpp-server\r\nConnection: close\r\n\r\n".encode("ascii")
-            )
-            return await self._receive(reader)
-        finally:
-            writer.transport.abort()
-
-    async def _receive(self, reader: asyncio.StreamReader) -> "DocumentResponse":
-        answer, size = DocumentResponse(), 0
-        parser = httptools.HttpResponseParser(answer)
-        while not answer.complete:
-            piece = await reader.read(4_096)
-            size += len(piece)
-            if size > self.most_bytes:
-                raise _refuse("is too long")
-            if not piece:
-                break
-            parser.feed_data(piece)
-        answer.status = parser.get_status_code()
-        return answer
-
-
-@dataclass(slots=True)
-class DocumentResponse:
-    """An HTTP answer as it comes in."""
-
-    status: int = 0
-    media_type: str = ""
-    encoded: bool = False
-    body: bytearray = field(default_factory=bytearray)
-    complete: bool = False
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header."""
-        match name.lower():
-            case b"content-type":
-                self.media_type = value.decode("latin-1").partition(";")[0].strip().lower()
-            case b"content-encoding":
-                self.encoded = value.strip().lower() != b"identity"
-
-    def on_body(self, piece: bytes) -> None:
-        """Take a piece of the body."""
-        self.body += piece
-
-    def on_message_complete(self) -> None:
-        """Take note of the end."""
-        self.complete = True
 
 
 def _checked(client_id: str) -> SplitResult:
@@ -156,13 +114,14 @@ def _is_number(host: str) -> bool:
     return "." not in host or _NUMBER.match(host.rpartition(".")[2]) is not None
 
 
-def _read(client_id: str, answer: DocumentResponse) -> Description:
-    if answer.status != 200 or answer.encoded:
+def _read(client_id: str, reply: HttpReply) -> Description:
+    if reply.status != 200 or reply.headers.get("content-encoding", "identity") != "identity":
         raise _refuse("was not answered with plain 200")
-    if answer.media_type != "application/json" and not answer.media_type.endswith("+json"):
+    media_type = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "application/json" and not media_type.endswith("+json"):
         raise _refuse("is not JSON")
     try:
-        document = orjson.loads(bytes(answer.body))
+        document = orjson.loads(reply.body)
     except orjson.JSONDecodeError:
         raise _refuse("is not JSON") from None
     if not isinstance(document, dict) or document.get("client_id") != client_id:

@@ -3,13 +3,12 @@
 import base64
 import hashlib
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
 from pdpp.doctor.finding import StepBroken, StepUntried
 from pdpp.doctor.html import PageKind, page_kind
 from pdpp.doctor.state import CALLBACK, ExaminationState
-from pdpp.doctor.wire import Reply, json_of, shown
+from pdpp.doctor.wire import TimedReply, json_of, shown
 
 _LOG = "The log of the server (pdpp.oauth) tells each step and why it was refused."
 _SCOPE = "pdpp:read offline_access"
@@ -71,7 +70,7 @@ def authorize(state: ExaminationState) -> str:
     return _login_page(state.wire.get(where))
 
 
-def _login_page(reply: Reply) -> str:
+def _login_page(reply: TimedReply) -> str:
     match page_kind(reply):
         case PageKind.LOGIN:
             return "the owner meets a login"
@@ -178,7 +177,7 @@ def bearer(secret: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {secret}"}
 
 
-def _push(state: ExaminationState, client_id: str, callback: str) -> Reply:
+def _push(state: ExaminationState, client_id: str, callback: str) -> TimedReply:
     challenge = base64.urlsafe_b64encode(hashlib.sha256(state.verifier.encode()).digest())
     form = {
         "client_id": client_id,
@@ -193,13 +192,13 @@ def _push(state: ExaminationState, client_id: str, callback: str) -> Reply:
     return state.wire.post_form(state.endpoint("pushed_authorization_request_endpoint"), form)
 
 
-def _ask_token(state: ExaminationState, **form: str) -> Reply:
+def _ask_token(state: ExaminationState, **form: str) -> TimedReply:
     told: Mapping[str, str] = {"client_id": state.client_id, **form}
     return state.wire.post_form(state.endpoint("token_endpoint"), told)
 
 
-def _take_tokens(state: ExaminationState, reply: Reply, what: str) -> None:
-    document: dict[str, Any] = json_of(reply, what)
+def _take_tokens(state: ExaminationState, reply: TimedReply, what: str) -> None:
+    document = json_of(reply, what)
     access, renewed = document.get("access_token"), document.get("refresh_token")
     if not isinstance(access, str) or not isinstance(renewed, str):
         raise StepBroken(f"{what} gave no access token with a refresh token", _LOG)

@@ -4,7 +4,7 @@ from enum import Enum
 from html.parser import HTMLParser
 from typing import NamedTuple
 
-from pdpp.doctor.wire import Reply
+from pdpp.doctor.wire import TimedReply
 
 
 class PageKind(Enum):
@@ -34,7 +34,7 @@ class _Inputs(HTMLParser):
             self.found.append(Input(told["name"] or "", told.get("value") or ""))
 
 
-def inputs(reply: Reply) -> list[Input]:
+def inputs(reply: TimedReply) -> list[Input]:
     """Return the fields of the forms of a page, in order."""
     parser = _Inputs()
     parser.feed(reply.body.decode("utf-8", "replace"))
@@ -46,7 +46,7 @@ def value_of(fields: list[Input], name: str) -> str:
     return next((field.value for field in fields if field.name == name), "")
 
 
-def page_kind(reply: Reply) -> PageKind:
+def page_kind(reply: TimedReply) -> PageKind:
     """Tell what kind of door a page is."""
     names = {field.name for field in inputs(reply)} if reply.is_html else set()
     if "passphrase" in names:

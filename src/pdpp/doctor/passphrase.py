@@ -7,7 +7,7 @@ from urllib.parse import urlencode, urlsplit
 from pdpp.authz.requester import agent_id
 from pdpp.doctor.finding import StepBroken, StepUntried
 from pdpp.doctor.html import Input, PageKind, inputs, page_kind, value_of
-from pdpp.doctor.wire import Reply, Wire
+from pdpp.doctor.wire import TimedReply, Wire
 
 _FORM = "Let the proxy pass cookies and forms on as they are."
 
@@ -35,7 +35,7 @@ class ByPassphrase:
             raise StepBroken(f"the owner's yes was answered with {yes.status}", _FORM)
         return yes.headers.get("location", "")
 
-    def _log_in(self, url: str) -> Reply:
+    def _log_in(self, url: str) -> TimedReply:
         door = self._get(url)
         let_in = self._post(url, inputs(door), [Input("passphrase", self._passphrase)])
         if let_in.status == 429:
@@ -60,10 +60,10 @@ class ByPassphrase:
         self._post(url, fields, [Input("revoke", "client:")])
         self._post(f"{self._origin}/logout", fields, [])
 
-    def _get(self, url: str) -> Reply:
+    def _get(self, url: str) -> TimedReply:
         return self._kept(self._wire.ask("GET", url, self._headers()))
 
-    def _post(self, url: str, page: list[Input], fields: list[Input]) -> Reply:
+    def _post(self, url: str, page: list[Input], fields: list[Input]) -> TimedReply:
         told = [Input("token", value_of(page, "token")), *fields]
         headers = {"Content-Type": "application/x-www-form-urlencoded", **self._headers()}
         return self._kept(self._wire.ask("POST", url, headers, urlencode(told).encode()))
@@ -72,7 +72,7 @@ class ByPassphrase:
         kept = "; ".join(f"{name}={value}" for name, value in self._cookies.items())
         return {"Accept": "text/html", **({"Cookie": kept} if kept else {})}
 
-    def _kept(self, reply: Reply) -> Reply:
+    def _kept(self, reply: TimedReply) -> TimedReply:
         """Keep the cookies of an answer."""
         for text in reply.cookies:
             name, _, value = text.partition(";")[0].partition("=")

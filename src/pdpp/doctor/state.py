@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from pdpp.credentials import provider_origin
-from pdpp.doctor.wire import Reply, Wire
+from pdpp.doctor.wire import TimedReply, Wire
 
 CALLBACK = "http://127.0.0.1/pdpp-doctor/callback"
 """Where a code would go; nobody listens there, because the address itself tells it."""
@@ -41,7 +41,7 @@ class ExaminationState:
     client_document: str | None = None
     now: Callable[[], float] = time.time
 
-    first: Reply | None = None
+    first: TimedReply | None = None
     issuer: str = ""
     server: Mapping[str, Any] = field(default_factory=dict)
     client_id: str = ""

@@ -8,12 +8,14 @@ import ssl
 import time
 from collections.abc import Mapping
 from functools import cached_property
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any, NamedTuple
-from urllib.parse import SplitResult, urlencode, urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from pdpp.doctor.finding import StepBroken
 from pdpp.evidence.fence import visible
+from pdpp.wire.connection import port_of
+from pdpp.wire.failure import cause
+from pdpp.wire.http import HttpClient, HttpLimits, HttpReply, Unreachable
 
 MOST_BYTES = 4 << 20
 _LONGEST_SHOWN = 120
@@ -28,15 +30,37 @@ class NoAnswer(Exception):
     """Nothing came back; the message says why in a few words."""
 
 
-class Reply(NamedTuple):
-    """What came back, with header names in lower case, and when."""
+class TimedReply(NamedTuple):
+    """What came back, and when it was sent for and how long it took."""
 
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-    cookies: tuple[str, ...] = ()
+    reply: HttpReply
     sent_at: float = 0.0
     took: float = 0.0
+
+    @property
+    def status(self) -> int:
+        """Return the status of the answer."""
+        return self.reply.status
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Return the headers, their names in lower case."""
+        return self.reply.headers
+
+    @property
+    def body(self) -> bytes:
+        """Return the bytes of the answer."""
+        return self.reply.body
+
+    @property
+    def cookies(self) -> tuple[str, ...]:
+        """Return the cookies that the answer sets."""
+        return self.reply.cookies
+
+    @property
+    def document(self) -> Mapping[str, Any]:
+        """Return the JSON object in the body; an empty one where there is none."""
+        return self.reply.document
 
     @property
     def is_html(self) -> bool:
@@ -47,17 +71,8 @@ class Reply(NamedTuple):
     @property
     def title(self) -> str:
         """Return the title of a page, or nothing."""
-        found = _TITLE.search(self.body)
-        return "" if found is None else shown(html.unescape(found[1].decode("utf-8", "replace")))
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """Return the JSON object in the body; an empty one where there is none."""
-        try:
-            found = json.loads(self.body)
-        except ValueError:
-            return {}
-        return found if isinstance(found, dict) else {}
+        title = _TITLE.search(self.body)
+        return "" if title is None else shown(html.unescape(title[1].decode("utf-8", "replace")))
 
 
 def shown(text: str) -> str:
@@ -66,7 +81,7 @@ def shown(text: str) -> str:
     return line if len(line) <= _LONGEST_SHOWN else line[: _LONGEST_SHOWN - 1] + "…"
 
 
-def json_of(reply: Reply, what: str, status: int = 200) -> dict[str, Any]:
+def json_of(reply: TimedReply, what: str, status: int = 200) -> Mapping[str, Any]:
     """Return the JSON of an answer that must have a status, or say what came instead."""
     if reply.is_html:
         title = f" with the title “{reply.title}”" if reply.title else ""
@@ -84,7 +99,7 @@ def json_of(reply: Reply, what: str, status: int = 200) -> dict[str, Any]:
     return reply.document
 
 
-def _said(reply: Reply) -> str:
+def _said(reply: TimedReply) -> str:
     document = reply.document
     error = document.get("error")
     found = error.get("message") if isinstance(error, dict) else None
@@ -110,6 +125,7 @@ class Wire:
     def __init__(self, *, seconds: float = 15.0, authorities: str | None = None) -> None:
         self._seconds = seconds
         self._authorities = authorities
+        self._http = HttpClient(HttpLimits(seconds, MOST_BYTES), trust=lambda: self.context)
 
     @cached_property
     def context(self) -> ssl.SSLContext:
@@ -126,69 +142,33 @@ class Wire:
         try:
             return socket.create_connection(place, self._seconds)
         except OSError as problem:
-            raise NoAnswer(_why(problem)) from None
+            raise NoAnswer(shown(cause(problem))) from None
 
-    def get(self, url: str, **headers: str) -> Reply:
+    def get(self, url: str, **headers: str) -> TimedReply:
         """Ask for something."""
         return self.ask("GET", url, headers)
 
-    def post_form(self, url: str, form: Mapping[str, str], **headers: str) -> Reply:
+    def post_form(self, url: str, form: Mapping[str, str], **headers: str) -> TimedReply:
         """Send a form."""
         sent = {"Content-Type": "application/x-www-form-urlencoded", **headers}
         return self.ask("POST", url, sent, urlencode(form).encode())
 
-    def post_json(self, url: str, document: Any, headers: Mapping[str, str] | None = None) -> Reply:
+    def post_json(
+        self, url: str, document: Any, headers: Mapping[str, str] | None = None
+    ) -> TimedReply:
         """Send a document."""
         sent = {"Content-Type": "application/json", **(headers or {})}
         return self.ask("POST", url, sent, json.dumps(document).encode())
 
     def ask(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None
-    ) -> Reply:
+    ) -> TimedReply:
         """Send one request on a connection of its own and return its answer."""
-        parts = urlsplit(url)
-        target = parts.path + (f"?{parts.query}" if parts.query else "")
-        connection = self._connection(parts)
         sent = {"Accept": "application/json, text/event-stream", **headers}
         began = time.monotonic()
         try:
-            connection.request(method, target or "/", body, sent)
-            answer = connection.getresponse()
-            found = answer.read(MOST_BYTES)
-        except (OSError, HTTPException) as problem:
-            raise NoAnswer(_why(problem)) from None
-        finally:
-            connection.close()
-        names = {name.lower(): value for name, value in answer.getheaders()}
-        cookies = tuple(answer.headers.get_all("Set-Cookie", ()))
+            reply = self._http.request(method, url, sent, body)
+        except Unreachable as problem:
+            raise NoAnswer(shown(problem.cause)) from None
         took = time.monotonic() - began
-        return Reply(answer.status, names, found, cookies, time.time() - took / 2, took)
-
-    def _connection(self, parts: SplitResult) -> HTTPConnection:
-        host, port = parts.hostname or "", port_of(parts)
-        if parts.scheme == "https":
-            return HTTPSConnection(host, port, timeout=self._seconds, context=self.context)
-        return HTTPConnection(host, port, timeout=self._seconds)
-
-
-def port_of(parts: SplitResult) -> int:
-    """Return the port an address leads to."""
-    return parts.port or (443 if parts.scheme == "https" else 80)
-
-
-def _why(problem: Exception) -> str:
-    match problem:
-        case ssl.SSLCertVerificationError():
-            return f"its certificate is not good: {shown(problem.verify_message)}"
-        case ssl.SSLError():
-            return "it does not speak TLS as it should"
-        case socket.gaierror():
-            return "there is no such name"
-        case ConnectionRefusedError():
-            return "nobody listens there"
-        case TimeoutError():
-            return "it did not answer in time"
-        case HTTPException():
-            return "what came back is not HTTP"
-        case _:
-            return "the connection broke off"
+        return TimedReply(reply, time.time() - took / 2, took)

@@ -6,23 +6,27 @@ class AnswerTooLong(Exception):
 
 
 class Unreachable(Exception):
-    """No answer came; the message says from where and why, without any secret."""
+    """No answer came; the message says from where and why, without any secret.
 
-    def __init__(self, origin: str, reason: str) -> None:
-        super().__init__(f"{origin} {reason}")
-        self.reason = reason
+    ``cause`` says why in a few words, for who writes a message of their own.
+    """
+
+    def __init__(self, message: str, cause: str) -> None:
+        super().__init__(message)
+        self.cause = cause
 
 
 def unreachable(origin: str, problem: Exception, seconds: float, most_bytes: int) -> Unreachable:
     """Return a failure of the network as an error that says what happened."""
+    reason = cause(problem)
     if isinstance(problem, AnswerTooLong):
-        return Unreachable(origin, f"answered with more than {most_bytes} bytes")
+        return Unreachable(f"{origin} answered with more than {most_bytes} bytes", reason)
     if isinstance(problem, TimeoutError):
-        return Unreachable(origin, f"did not answer within {seconds:g} s")
+        return Unreachable(f"{origin} did not answer within {seconds:g} s", reason)
     return Unreachable(
-        origin,
-        f"cannot be reached ({cause(problem)}); check that the server runs, the address, and any "
+        f"{origin} cannot be reached ({reason}); check that the server runs, the address, and any "
         "proxy between",
+        reason,
     )
 
 
@@ -33,6 +37,8 @@ def cause(problem: Exception) -> str:
     from http.client import HTTPException, IncompleteRead, InvalidURL
 
     match problem:
+        case AnswerTooLong():
+            return "its answer is too long"
         case ssl.SSLCertVerificationError():
             return f"its certificate is not good: {problem.verify_message}"
         case ssl.SSLError():
