@@ -7,8 +7,6 @@ import httpx
 import pytest
 from tests.oauth.dance import CALLBACK, Dance, Party, challenge_of, oauth_error, query
 
-from pdpp.oauth.token_request import S256Challenge
-
 
 @pytest.mark.parametrize(
     "uri",
@@ -47,7 +45,6 @@ def test_rfc9700_2_1_1_pkce_is_required_and_cannot_be_downgraded(
         {"code_challenge_method": None},
     ):
         assert dance.ask(party, **changes).status_code == 400
-    assert S256Challenge.CODE_CHALLENGE_METHODS.keys() == {"S256"}
 
 
 def test_rfc9700_4_8_2_a_verifier_is_needed_even_if_the_challenge_is_sent_as_one(
@@ -237,7 +234,7 @@ def test_no_secret_stands_in_a_log(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     for name in list(logging.Logger.manager.loggerDict):
-        if name.startswith(("pdpp", "authlib")):
+        if name.startswith("pdpp"):
             caplog.set_level(logging.DEBUG, name)
     review_id = dance.review_of(party, state="a very private state")
     code = query(dance.approve(review_id))["code"]

@@ -15,6 +15,7 @@ from pdpp.model.errors import OAuthError
 from pdpp.model.instant import SECOND
 from pdpp.oauth.endpoint import AuthorizationContext, json_answer, redirect
 from pdpp.oauth.request import OAuthRequest
+from pdpp.oauth.token_request import TokenEndpoint
 from pdpp.store.vault import VaultTransaction
 
 CONSENT_PAGE = "/consent"
@@ -82,17 +83,14 @@ async def begin_device(context: AuthorizationContext, request: OAuthRequest) -> 
 async def issue(context: AuthorizationContext, request: OAuthRequest) -> Response:
     """Give tokens for a code, a device code or a refresh token."""
     request.required("grant_type")
-    issued = await context.write(lambda: _serve_at_desk(context.authority, request))
+    issued = await context.write(lambda: _issue(context.authority, request))
     return json_answer(_token_answer(context, issued))
 
 
-def _serve_at_desk(authority: Authority, request: OAuthRequest) -> IssuedTokens:
-    # Imported with the first request, so that starting the server does not wait for it.
-    from pdpp.oauth.token_request import TokenEndpoint
-
+def _issue(authority: Authority, request: OAuthRequest) -> IssuedTokens:
     def work(transaction: VaultTransaction, now: int) -> IssuedTokens:
-        desk = TokenEndpoint(transaction, authority.issuer(transaction, now), request.origins, now)
-        return desk.serve(request.parameters)
+        issuer = authority.issuer(transaction, now)
+        return TokenEndpoint(transaction, issuer, request.origins, now).serve(request.parameters)
 
     return authority.decide(work)
 

@@ -1,251 +1,172 @@
-"""The token desk: Authlib checks a token request in the order the RFCs ask for, we issue.
+"""Token requests: the checks of the token endpoint, in the order that the RFCs ask for.
 
-A desk serves one request inside one transaction. Its grants override how tokens are made, because
-Authlib's own way writes them to its debug log and knows nothing of families.
+A request is served inside one transaction. What is wrong with a request is found before anything
+is used up, with one exception: a code that comes a second time ends what it gave, whatever else
+the request says, because one of the two who sent it is a thief.
 """
 
-from collections.abc import Mapping
+import base64
+import hashlib
+import hmac
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
-from authlib.oauth2 import OAuth2Error
-from authlib.oauth2.rfc6749 import AuthorizationServer, OAuth2Request
-from authlib.oauth2.rfc6749.errors import InvalidGrantError
-from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant, RefreshTokenGrant
-from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
-from authlib.oauth2.rfc7636 import CodeChallenge
-from authlib.oauth2.rfc8628 import DeviceCodeGrant
-
-from pdpp.authz.client_metadata import GRANT_TYPES, REFRESH_TOKEN
-from pdpp.authz.issuance import NOT_GOOD, IssuedTokens, Issuer
+from pdpp.authz.client_metadata import (
+    AUTHORIZATION_CODE,
+    DEVICE_CODE,
+    REFRESH_TOKEN,
+)
+from pdpp.authz.issuance import IssuedTokens, Issuer, invalid_grant
 from pdpp.authz.request import ServerOrigins
 from pdpp.authz.short_lived import SecretKind
 from pdpp.authz.token import hash_token
 from pdpp.model.errors import OAuthError
 from pdpp.model.instant import SECOND
-from pdpp.store.vault import RefreshToken, RegisteredClient, ShortLivedSecret, VaultTransaction
+from pdpp.store.vault import RegisteredClient, ShortLivedSecret, VaultTransaction
 
-_ENDPOINT = "https://localhost/oauth/token"
-"""Stands for our own endpoint: Authlib takes plain http on the loopback interface only."""
-
+_VERIFIER = re.compile(r"[A-Za-z0-9\-._~]{43,128}\Z")
 _SLOWER = 5 * SECOND
-_AUTH_METHODS = ["none"]
-
-
-class TokenRequest(OAuth2Request):
-    """A token request as Authlib reads it, whose parameters were checked for repetition."""
-
-    def __init__(self, parameters: Mapping[str, str]) -> None:
-        super().__init__("POST", _ENDPOINT)
-        self.payload = BasicOAuth2Payload(dict(parameters))
-
-    @property
-    def form(self) -> dict[str, str]:
-        """Return the parameters."""
-        found: dict[str, str] = self.payload.data
-        return found
-
-
-class TokenEndpoint(AuthorizationServer):
-    """Serves one token request."""
-
-    def __init__(
-        self, transaction: VaultTransaction, issuer: Issuer, origins: ServerOrigins, now: int
-    ) -> None:
-        super().__init__()
-        self.transaction = transaction
-        self.issuer = issuer
-        self.origins = origins
-        self.now = now
-        self.register_grant(CodeGrant, [S256Challenge(required=True)])
-        self.register_grant(RefreshGrant)
-        self.register_grant(DeviceGrant)
-
-    def serve(self, parameters: Mapping[str, str]) -> IssuedTokens:
-        """Return the tokens for a request, or refuse it in our own words."""
-        if parameters.get("grant_type") not in GRANT_TYPES:
-            offered = ", ".join(GRANT_TYPES)
-            raise OAuthError(
-                f"The grant types here are: {offered}.", error="unsupported_grant_type"
-            )
-        grant = self.get_token_grant(TokenRequest(parameters))
-        try:
-            grant.validate_token_request()
-        except OAuth2Error as error:
-            description = error.get_error_description() or _DESCRIPTIONS.get(error.error, "")
-            raise OAuthError(description, error=error.error) from None
-        audience = self.origins.audience(parameters.get("resource"))
-        issued: IssuedTokens = grant.issue(audience)
-        return issued
-
-    def query_client(self, client_id: str) -> "KnownClient | None":
-        """Return a client; Authlib asks."""
-        client = self.transaction.client(client_id)
-        return None if client is None else KnownClient(client)
-
-    def send_signal(self, name: str, *args: Any, **kwargs: Any) -> None:
-        """Let what Authlib announces pass."""
-
-
-_DESCRIPTIONS = {
-    "invalid_grant": NOT_GOOD,
-    "authorization_pending": "The owner has not decided yet; ask again after the interval.",
-    "slow_down": "Wait five seconds longer between two questions from now on.",
-    "expired_token": "The device code has expired; start again.",
-    "access_denied": "The owner has denied the request.",
-    "invalid_scope": "A refresh cannot ask for more than was granted.",
-}
 
 
 @dataclass(frozen=True, slots=True)
-class KnownClient:
-    """A client as Authlib asks about it."""
+class TokenEndpoint:
+    """Serves one token request inside one transaction, at one moment."""
 
-    client: RegisteredClient
-
-    def get_client_id(self) -> str:
-        """Return its id."""
-        return self.client.id
-
-    def check_endpoint_auth_method(self, method: str, _endpoint: str) -> bool:
-        """Tell whether it may authenticate this way: every client is public."""
-        return method in _AUTH_METHODS
-
-    def check_grant_type(self, grant_type: str) -> bool:
-        """Tell whether it registered for a grant type."""
-        return grant_type in self.client.grant_types
-
-
-@dataclass(frozen=True, slots=True)
-class KnownCode:
-    """An authorization code as Authlib asks about it."""
-
-    secret: ShortLivedSecret
-    code_challenge_method: str = "S256"
-
-    @property
-    def code_challenge(self) -> str:
-        """Return what the verifier must hash to."""
-        return str(self.secret.body["code_challenge"])
-
-    def get_redirect_uri(self) -> str:
-        """Return where the code was sent."""
-        return str(self.secret.body["redirect_uri"])
-
-
-class S256Challenge(CodeChallenge):
-    """Proof of possession by S256, and by nothing else."""
-
-    SUPPORTED_CODE_CHALLENGE_METHOD = ("S256",)
-    CODE_CHALLENGE_METHODS = {"S256": CodeChallenge.CODE_CHALLENGE_METHODS["S256"]}  # noqa: RUF012
-
-
-class CodeGrant(AuthorizationCodeGrant):
-    """Authorization codes."""
-
-    TOKEN_ENDPOINT_AUTH_METHODS = _AUTH_METHODS
-
-    def query_authorization_code(self, code: str, client: KnownClient) -> KnownCode | None:
-        """Return a code of this client's; one that was used before ends what it gave."""
-        secret = self.server.transaction.secret(SecretKind.CODE.value, hash_token(code))
-        if secret is None or secret.client_id != client.get_client_id():
-            return None
-        self.server.issuer.refuse_replay(secret)
-        return KnownCode(secret)
-
-    def issue(self, audience: str | None) -> IssuedTokens:
-        """Return the tokens for the code."""
-        return _redeem(self, self.request.authorization_code.secret, audience)
-
-
-@dataclass(frozen=True, slots=True)
-class KnownRefresh:
-    """A refresh token as Authlib asks about it."""
-
-    refresh: RefreshToken
-
-    def check_client(self, client: KnownClient) -> bool:
-        """Tell whether it was given to a client."""
-        return self.refresh.client_id == client.get_client_id()
-
-    def get_scope(self) -> str:
-        """Return the scope it was given for."""
-        return self.refresh.scope
-
-
-class RefreshGrant(RefreshTokenGrant):
-    """RefreshToken tokens."""
-
-    TOKEN_ENDPOINT_AUTH_METHODS = _AUTH_METHODS
-
-    def authenticate_refresh_token(self, refresh_token: str) -> KnownRefresh | None:
-        """Return a refresh token, good or not: whether it is, its rotation decides."""
-        found = self.server.transaction.refresh(hash_token(refresh_token))
-        return None if found is None else KnownRefresh(found)
-
-    def issue(self, audience: str | None) -> IssuedTokens:
-        """Return the tokens that replace the refresh token."""
-        issued: IssuedTokens = self.server.issuer.rotate(
-            self.request.refresh_token.refresh, audience
-        )
-        return issued
-
-
-@dataclass(frozen=True, slots=True)
-class KnownDevice:
-    """A device that waits, as Authlib asks about it."""
-
-    secret: ShortLivedSecret
+    transaction: VaultTransaction
+    issuer: Issuer
+    origins: ServerOrigins
     now: int
 
-    def get_client_id(self) -> str | None:
-        """Return the client it asks for."""
-        return self.secret.client_id
+    def serve(self, parameters: Mapping[str, str]) -> IssuedTokens:
+        """Return the tokens for a request, or refuse it."""
+        serve = self._by_grant_type(parameters.get("grant_type"))
+        client = self._client(parameters)
+        return serve(parameters, client)
 
-    def is_expired(self) -> bool:
-        """Tell whether it waited too long."""
-        return self.secret.expires_at <= self.now
+    def _by_grant_type(
+        self, grant_type: str | None
+    ) -> Callable[[Mapping[str, str], RegisteredClient], IssuedTokens]:
+        offered = {
+            AUTHORIZATION_CODE: self._serve_code,
+            REFRESH_TOKEN: self._serve_refresh,
+            DEVICE_CODE: self._serve_device,
+        }
+        serve = offered.get(grant_type or "")
+        if serve is None:
+            names = ", ".join(offered)
+            raise OAuthError(f"The grant types here are: {names}.", error="unsupported_grant_type")
+        return serve
 
-    def get_user_code(self) -> bool | None:
-        """Return what the owner answered; Authlib passes it on to ``query_user_grant``."""
-        answer: bool | None = self.secret.body["approved"]
-        return answer
+    def _client(self, parameters: Mapping[str, str]) -> RegisteredClient:
+        """Return the client that asks; every client is public, so one with a secret is not ours."""
+        client = self.transaction.client(parameters.get("client_id", ""))
+        if client is None or "client_secret" in parameters:
+            raise OAuthError(
+                "There is no such client here; clients have no secret.", error="invalid_client"
+            )
+        if parameters["grant_type"] not in client.grant_types:
+            raise OAuthError(
+                "This client did not register for this grant type.", error="unauthorized_client"
+            )
+        return client
+
+    # Codes
+
+    def _serve_code(self, parameters: Mapping[str, str], client: RegisteredClient) -> IssuedTokens:
+        code = self._secret_of(SecretKind.CODE, _required(parameters, "code"), client)
+        self.issuer.refuse_replay(code)
+        # Compared exactly, and needed even where a client has registered only one (RFC 6749 4.1.3).
+        if parameters.get("redirect_uri") != code.body["redirect_uri"]:
+            raise invalid_grant()
+        _check_verifier(_required(parameters, "code_verifier"), str(code.body["code_challenge"]))
+        return self._redeem(code, parameters, client)
+
+    # Devices
+
+    def _serve_device(
+        self, parameters: Mapping[str, str], client: RegisteredClient
+    ) -> IssuedTokens:
+        device = self._secret_of(SecretKind.DEVICE, _required(parameters, "device_code"), client)
+        if device.used_at is not None:
+            self.issuer.refuse_replay(device)
+        if device.expires_at <= self.now:
+            raise OAuthError("The device code has expired; start again.", error="expired_token")
+        match device.body["approved"]:
+            case True:
+                return self._redeem(device, parameters, client)
+            case False:
+                raise OAuthError("The owner has denied the request.", error="access_denied")
+        raise self._not_yet(device)
+
+    def _not_yet(self, device: ShortLivedSecret) -> OAuthError:
+        """Return the answer to a device that waits; one that asks too often waits ever longer."""
+        asked_at, pause = device.body["asked_at"], device.body["pause"]
+        hurried = asked_at is not None and self.now - asked_at < pause
+        body = {
+            **device.body,
+            "asked_at": self.now,
+            "pause": pause + _SLOWER if hurried else pause,
+        }
+        self.transaction.change_secret(replace(device, body=body))
+        if hurried:
+            return OAuthError(
+                "Wait five seconds longer between two questions from now on.", error="slow_down"
+            )
+        return OAuthError(
+            "The owner has not decided yet; ask again after the interval.",
+            error="authorization_pending",
+        )
+
+    # Refresh tokens
+
+    def _serve_refresh(
+        self, parameters: Mapping[str, str], client: RegisteredClient
+    ) -> IssuedTokens:
+        secret = _required(parameters, "refresh_token")
+        refresh = self.transaction.refresh(hash_token(secret))
+        if refresh is None or refresh.client_id != client.id:
+            raise invalid_grant()
+        if not set(parameters.get("scope", "").split()) <= set(refresh.scope.split()):
+            raise OAuthError(
+                "A refresh cannot ask for more than was granted.", error="invalid_scope"
+            )
+        # Whether it is still good, its rotation decides: one that is not ends its family.
+        return self.issuer.rotate(refresh, self._audience(parameters))
+
+    # What they share
+
+    def _secret_of(self, kind: SecretKind, text: str, client: RegisteredClient) -> ShortLivedSecret:
+        """Return a code of this client's, good or not; another's is as unknown as none."""
+        secret = self.transaction.secret(kind.value, hash_token(text))
+        if secret is None or secret.client_id != client.id:
+            raise invalid_grant()
+        return secret
+
+    def _redeem(
+        self, secret: ShortLivedSecret, parameters: Mapping[str, str], client: RegisteredClient
+    ) -> IssuedTokens:
+        refreshes = REFRESH_TOKEN in client.grant_types
+        return self.issuer.redeem(secret, self._audience(parameters), refreshes=refreshes)
+
+    def _audience(self, parameters: Mapping[str, str]) -> str | None:
+        return self.origins.audience(parameters.get("resource"))
 
 
-class DeviceGrant(DeviceCodeGrant):
-    """Device codes."""
-
-    TOKEN_ENDPOINT_AUTH_METHODS = _AUTH_METHODS
-
-    def query_device_credential(self, device_code: str) -> KnownDevice:
-        """Return a device of this client's that was not served yet."""
-        desk = self.server
-        secret = desk.transaction.secret(SecretKind.DEVICE.value, hash_token(device_code))
-        if secret is None or secret.client_id != self.request.payload.client_id:
-            raise InvalidGrantError
-        if secret.used_at is not None:
-            desk.issuer.refuse_replay(secret)
-        return KnownDevice(secret, desk.now)
-
-    def query_user_grant(self, answer: bool | None) -> tuple[str, bool] | None:
-        """Return who answered and how, once somebody did."""
-        return None if answer is None else ("owner", answer)
-
-    def should_slow_down(self, device: KnownDevice) -> bool:
-        """Tell whether a device asks too often; each time it does, the pause grows."""
-        body = dict(device.secret.body)
-        hurried = body["asked_at"] is not None and device.now - body["asked_at"] < body["pause"]
-        body["asked_at"] = device.now
-        body["pause"] += _SLOWER if hurried else 0
-        self.server.transaction.change_secret(replace(device.secret, body=body))
-        return bool(hurried)
-
-    def issue(self, audience: str | None) -> IssuedTokens:
-        """Return the tokens for the device."""
-        return _redeem(self, self.request.credential.secret, audience)
+def _required(parameters: Mapping[str, str], name: str) -> str:
+    value = parameters.get(name)
+    if value is None:
+        raise OAuthError(f"The parameter {name} is missing.", error="invalid_request")
+    return value
 
 
-def _redeem(grant: Any, secret: ShortLivedSecret, audience: str | None) -> IssuedTokens:
-    refreshes = grant.request.client.check_grant_type(REFRESH_TOKEN)
-    issued: IssuedTokens = grant.server.issuer.redeem(secret, audience, refreshes=refreshes)
-    return issued
+def _check_verifier(verifier: str, challenge: str) -> None:
+    """Refuse a verifier that does not hash to the challenge by S256, the only method here."""
+    if not _VERIFIER.match(verifier):
+        raise OAuthError(
+            "The code_verifier has 43 to 128 letters, digits and -._~.", error="invalid_request"
+        )
+    digest = hashlib.sha256(verifier.encode("ascii")).digest()
+    made = base64.urlsafe_b64encode(digest).rstrip(b"=")
+    if not hmac.compare_digest(made, challenge.encode()):
+        raise invalid_grant()
