@@ -14,7 +14,7 @@ from tests.mcp.host import KernelWire
 from tests.mcp.sight import object_calls, text_calls
 
 from pdpp.evidence.text import json_text
-from pdpp.wire import channel
+from pdpp.wire.http import HttpClient, HttpLimits
 
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("schema", {}),
@@ -343,7 +343,8 @@ def test_an_answer_without_a_length_ends_with_its_connection() -> None:
 
 
 def test_an_answer_without_end_is_not_taken_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(channel, "MOST_BYTES", 1 << 16)
+    small = HttpLimits(most_bytes=1 << 16)
+    monkeypatch.setattr(HttpClient.__init__, "__defaults__", (small,))
     large = b'{"data":"' + b"x" * (1 << 17) + b'"}'
     answer = Foreign(answer=lambda _: Response(large, media_type="application/json"))
     with answer.served() as (server, host):
@@ -353,7 +354,7 @@ def test_an_answer_without_end_is_not_taken_in(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_thirty_two_megabytes_are_the_most_that_is_taken_in() -> None:
-    assert channel.MOST_BYTES == 32 << 20
+    assert HttpLimits().most_bytes == 32 << 20
 
 
 def test_blobs_are_described_by_what_the_answer_says() -> None:
