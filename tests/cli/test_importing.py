@@ -13,9 +13,20 @@ from typing import Any
 
 import pytest
 from tests.cli.shell import DEADLINE_SECONDS, command, environment, pdpp, started, wait_for
+from tests.engine import open_store
 from tests.sources.kit import Home, zipped
 
 from pdpp.sources.importing.writer import BATCH_ITEMS
+from pdpp.sources.keys import KeySealer
+
+
+def sealed(home: Home, name: str) -> tuple[str, str]:
+    """Return the stream and the key of a message that its log gives a name."""
+    store = open_store(home.data)
+    try:
+        return "messages", KeySealer(store.secret(), "claude_code").seal(name)
+    finally:
+        store.close()
 
 
 def message(number: int, text: str = "") -> bytes:
@@ -206,17 +217,18 @@ def shrunk(home: Home, logs: Path) -> Path:
 def test_nothing_is_deleted_unless_it_is_mirrored(home: Home, shrunk: Path) -> None:
     report = home.bring(shrunk)
     assert report["counts"]["deleted"] == 0
-    assert ("messages", "s.u2") in home.records()
+    assert sealed(home, "s.u2") in home.records()
 
 
 def test_a_mirror_shows_what_would_go_and_asks(home: Home, shrunk: Path) -> None:
     refused = pdpp("import", shrunk, "--mirror", data=home.data, stdin=b"y\nn\n")
-    assert "No longer in the export: 1 messages, such as messages:s.u2\n" in refused.err
+    gone = ":".join(sealed(home, "s.u2"))
+    assert f"No longer in the export: 1 messages, such as {gone}\n" in refused.err
     assert "Delete these 1 records? [y/N] " in refused.err
-    assert ("messages", "s.u2") in home.records()
+    assert sealed(home, "s.u2") in home.records()
     agreed = pdpp("import", shrunk, "--mirror", data=home.data, stdin=b"y\ny\n")
     assert "1 deleted" in agreed.out
-    assert ("messages", "s.u2") not in home.records()
+    assert sealed(home, "s.u2") not in home.records()
 
 
 def test_a_mirror_of_a_script_deletes_and_says_so(home: Home, shrunk: Path) -> None:
@@ -276,7 +288,7 @@ def test_a_watched_folder_is_followed_until_ctrl_c(home: Home, logs: Path) -> No
     def holds(key: str) -> Callable[[], bool]:
         def look() -> bool:
             with suppress(Exception):
-                return ("messages", key) in home.records()
+                return sealed(home, key) in home.records()
             return False
 
         return look

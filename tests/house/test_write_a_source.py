@@ -68,8 +68,8 @@ def test_the_plugin_of_the_page_imports_its_export(
         "a shape that is not known",
     ]
     records = home.records()
-    assert records[("rides", "7")]["picture"]["size_bytes"] == 9
-    assert "picture" not in records[("rides", "8")]
+    pictures = [ride.get("picture", {}).get("size_bytes") for ride in records.values()]
+    assert sorted(pictures, key=str) == [9, None]
     again = bring(export, home, plugin).document
     assert counts(again) == {"read": 4, "unchanged": 2, "unknown": 2}
     ask(home, tmp_path / "agent", "seals", "Head wind on the mole, and seals on the rocks")

@@ -17,6 +17,7 @@ from pdpp.sources.importing.report import ImportReport, ImportSubject
 from pdpp.sources.importing.run import ImportRun
 from pdpp.sources.importing.writer import RecordWriter
 from pdpp.sources.item import START, Finding, Item, ResumePoint, Skipped, Unknown
+from pdpp.sources.keys import KeySealer
 from pdpp.sources.reading.tree import Tree, open_tree
 from pdpp.sources.source import ExportPart, GrowingPart
 from pdpp.store.catalogue import Feed
@@ -109,7 +110,14 @@ class Harness:
         return reached
 
     def writer(self) -> RecordWriter:
-        return RecordWriter(self.store, "c1", self.intake, self.report, blob_bytes=1_000)
+        return RecordWriter(
+            self.store,
+            "c1",
+            self.intake,
+            self.report,
+            blob_bytes=1_000,
+            sealer=KeySealer(b"secret", "notes"),
+        )
 
     def tree(self) -> Tree:
         return open_tree(self.folder / "export")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pdpp.evidence.handle import key_problem
 from pdpp.sources import keys
-from pdpp.sources.keys import Ordinals, SeenKeys, digest_key, safe_key
+from pdpp.sources.keys import KeySealer, Ordinals, RecordKey, SeenKeys, digest_key, safe_key
 
 
 @given(st.lists(st.text(), min_size=1))
@@ -61,3 +61,23 @@ def test_memory_is_bounded_by_groups_and_things(monkeypatch: object) -> None:
         many.number("", str(number))
     assert many.number("", str(keys._MOST_THINGS)) == 2
     assert many.number("", "0") == 1
+
+
+def test_a_sealed_key_is_the_same_in_every_import_and_tells_nothing_without_the_secret() -> None:
+    first, again = KeySealer(b"one secret", "whatsapp"), KeySealer(b"one secret", "whatsapp")
+    name = safe_key("+351 900 000 001")
+    sealed = first.seal(name)
+    assert sealed == again.seal(name)
+    assert len(sealed) == 24
+    assert sealed not in {
+        KeySealer(b"another secret", "whatsapp").seal(name),
+        KeySealer(b"one secret", "telegram").seal(name),
+        digest_key(name),
+    }
+
+
+def test_names_of_records_inside_data_are_sealed_like_keys() -> None:
+    sealer = KeySealer(b"one secret", "mail")
+    data: dict[str, object] = {"id": RecordKey("a"), "thread": RecordKey("b"), "title": "a"}
+    sealer.seal_data(data)
+    assert data == {"id": sealer.seal("a"), "thread": sealer.seal("b"), "title": "a"}

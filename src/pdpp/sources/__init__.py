@@ -1,6 +1,6 @@
 """Sources: importers for the exports people already have, and what a new one is written with."""
 
-from pdpp.sources.item import START, Attachment, Finding, Item, ResumePoint, Skipped, Unknown
+from pdpp.sources.item import START, Attachment, Finding, Item, ResumePoint, Seen, Skipped, Unknown
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import (
     AnyPart,
@@ -28,6 +28,7 @@ __all__ = [
     "OwnerChoices",
     "Recognition",
     "ResumePoint",
+    "Seen",
     "Skipped",
     "Source",
     "Tree",

@@ -1,4 +1,4 @@
-"""Items: what a source finds in an export, one thing at a time."""
+"""Findings: what a source finds in an export, one thing at a time."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -16,12 +16,15 @@ class Attachment(NamedTuple):
 
 
 class Item(NamedTuple):
-    """One record to bring in; without ``emitted_at`` it counts as emitted now."""
+    """One record to bring in.
+
+    It counts as emitted when it is imported: its own date is a field of ``data``, which a grant
+    can hide. ``key`` and the members of ``data`` that name records are ``RecordKey``.
+    """
 
     stream: str
     key: str
     data: dict[str, Any]
-    emitted_at: str | None = None
     attachments: tuple[Attachment, ...] = ()
 
 
@@ -44,8 +47,14 @@ class Unknown(NamedTuple):
     example: str
 
 
+class Seen(NamedTuple):
+    """One unit of the input, such as a message or a line; what became of it follows."""
+
+    kind: str
+
+
 class ResumePoint(NamedTuple):
-    """A place in a part that grows at its end: everything before it has been yielded.
+    """An offset in a growing part: everything before it has been yielded.
 
     ``state`` is small JSON data that the reader wants back when it goes on from here.
     """
@@ -56,7 +65,7 @@ class ResumePoint(NamedTuple):
 
 START = ResumePoint()
 
-Finding = Item | Skipped | Unknown | ResumePoint
+Finding = Item | Skipped | Unknown | Seen | ResumePoint
 
 
 def present(data: Mapping[str, Any], *nothing: object) -> dict[str, Any]:

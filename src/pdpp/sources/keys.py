@@ -1,29 +1,75 @@
-"""Keys: names of records that stay the same in every export of the same thing."""
+"""Keys: names of records that stay the same in every export of the same thing.
+
+A reader names records by what the export says: an id of the service, or a digest of content. Such
+a name may hold or betray a field that a grant hides, so the writer seals every ``RecordKey``, as
+the record's key and inside its data, with a secret of the store before anything is stored.
+"""
 
 import hashlib
+import hmac
+from base64 import b32encode
 from collections import OrderedDict
 
 from pdpp.evidence.handle import key_problem
 
 _DIGEST_CHARS = 32
+_SEALED_BYTES = 15
+_MOST_SEALED = 50_000
 _MOST_GROUPS = 64
 _MOST_THINGS = 200_000
 
 
-def digest_key(*parts: str | bytes) -> str:
+class RecordKey(str):
+    """The name of a record as its export gives it, before it is sealed."""
+
+    __slots__ = ()
+
+
+class KeySealer:
+    """Turns the names of one source's records into keys that tell nothing.
+
+    A sealed key is an HMAC under a secret of the store: the same name gives the same key in every
+    import, and nobody without the secret can check a guess of what it was made from.
+    """
+
+    def __init__(self, secret: bytes, connector_key: str) -> None:
+        self._secret = hmac.digest(secret, f"pdpp import {connector_key}".encode(), "sha256")
+        self._sealed: dict[str, str] = {}
+
+    def seal(self, name: str) -> str:
+        """Return the key for a name: 24 small letters and digits, 120 bits."""
+        sealed = self._sealed.get(name)
+        if sealed is None:
+            if len(self._sealed) >= _MOST_SEALED:
+                self._sealed.clear()
+            content = hmac.digest(self._secret, name.encode("utf-8", "surrogatepass"), "sha256")
+            sealed = b32encode(content[:_SEALED_BYTES]).decode().lower()
+            self._sealed[name] = sealed
+        return sealed
+
+    def seal_data(self, data: dict[str, object]) -> None:
+        """Seal the members of a record that name records."""
+        for name, value in data.items():
+            if type(value) is RecordKey:
+                data[name] = self.seal(value)
+
+
+def digest_key(*parts: str | bytes) -> RecordKey:
     """Return a key made of content, for things that have no id of their own."""
     digest = hashlib.sha256()
     for part in parts:
         content = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
         digest.update(len(content).to_bytes(8, "big"))
         digest.update(content)
-    return digest.hexdigest()[:_DIGEST_CHARS]
+    return RecordKey(digest.hexdigest()[:_DIGEST_CHARS])
 
 
-def safe_key(*parts: str) -> str:
+def safe_key(*parts: str) -> RecordKey:
     """Return the parts joined by a dot, or a digest of them where a handle could not carry that."""
     key = ".".join(parts)
-    return key if key_problem(key) is None and key == key.strip() else digest_key(*parts)
+    if key_problem(key) is None and key == key.strip():
+        return RecordKey(key)
+    return digest_key(*parts)
 
 
 class SeenKeys:
@@ -66,8 +112,8 @@ class Ordinals:
             del counts[next(iter(counts))]
         return number
 
-    def key(self, group: str, *parts: str) -> str:
+    def key(self, group: str, *parts: str) -> RecordKey:
         """Return a key from content, with its number where the same content came before."""
         digest = digest_key(group, *parts)
         number = self.number(group, digest)
-        return digest if number == 1 else f"{digest}-{number}"
+        return digest if number == 1 else RecordKey(f"{digest}-{number}")

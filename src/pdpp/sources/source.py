@@ -103,6 +103,9 @@ class Source(ABC):
     settings: Mapping[str, str] = MappingProxyType({})
     """What the owner can say with ``--set NAME=VALUE``: names with one line of help each."""
 
+    passed_over: Mapping[str, str] = MappingProxyType({})
+    """Files of the export that are left out on purpose: patterns of names, each with the reason."""
+
     def declaration(self) -> Mapping[str, Any]:
         """Return the source declaration; built-in ones lie beside the code."""
         return load_declaration(self.connector_key)

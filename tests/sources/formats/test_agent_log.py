@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pdpp.sources.formats.agent_log import AgentLog, LogSample, logs_of, look_at
 from pdpp.sources.formats.agent_session import AgentSession
-from pdpp.sources.item import START, Finding, Item, ResumePoint, Skipped, Unknown
+from pdpp.sources.item import START, Finding, Item, ResumePoint, Seen, Skipped, Unknown
 from pdpp.sources.reading.jsonlines import LogEvent
 from pdpp.sources.reading.tree import FileEntry, Tree, open_tree
 from pdpp.sources.source import Confidence
@@ -50,12 +50,15 @@ def test_a_session_goes_on_from_a_place_as_if_it_had_been_read_whole(tmp_path: P
     lines = ['{"word": "a", "at": "1"}', "[", '{"at": "2"}', '{"word": "b", "at": "3"}']
     [entry] = tree(tmp_path / "e", s="".join(f"{line}\n" for line in lines)).entries
     whole = list(Words(entry).read(START))
-    kinds = [Item, ResumePoint, Skipped, ResumePoint, Unknown, ResumePoint, Item, ResumePoint, Item]
+    kinds = [
+        *(Seen, Item, ResumePoint, Skipped, ResumePoint),
+        *(Seen, Unknown, ResumePoint, Seen, Item, ResumePoint, Item),
+    ]
     assert [type(found) for found in whole] == kinds
     assert isinstance(whole[-1], Item)
     assert whole[-1].key == "s"
     assert whole[-1].data["message_count"] == 2
-    place = whole[3]
+    place = whole[4]
     assert isinstance(place, ResumePoint)
     later = list(Words(entry).read(place))
-    assert later[2:] == whole[6:]
+    assert later[3:] == whole[8:]

@@ -122,7 +122,10 @@ def test_events_and_tasks_give_these_records(tmp_path: Path) -> None:
     everything = calendar(CHOIR, MOVED, HOLIDAY, FLOATING, LISBON, TASK, DIARY)
     path = put(tmp_path, everything)
     golden("calendar_ics", read(SOURCE, path))
-    assert [found.reason for found in told(SOURCE, path)] == ["neither an event nor a task"]
+    assert [found.reason for found in told(SOURCE, path)] == [
+        "a time zone, which the times of entries are read with",
+        "neither an event nor a task",
+    ]
 
 
 def test_a_time_without_a_zone_floats_unless_the_owner_names_one(tmp_path: Path) -> None:
@@ -147,6 +150,7 @@ def test_calendars_of_a_folder_keep_apart_what_both_hold(tmp_path: Path) -> None
 def test_an_event_without_a_time_and_one_that_stands_twice_are_told(tmp_path: Path) -> None:
     path = put(tmp_path, calendar(event("x", "SUMMARY:When?"), LISBON, LISBON))
     assert [found.reason for found in told(SOURCE, path)] == [
+        "a time zone, which the times of entries are read with",
         "an event without a time",
         "an entry that stands twice",
     ]
@@ -162,7 +166,7 @@ def test_a_wrong_value_loses_no_other_event(tmp_path: Path) -> None:
     wrong = event("w", "DTSTART:yesterday", "SUMMARY:Odd")
     path = put(tmp_path, calendar(wrong, LISBON))
     assert [data["title"] for data in read(SOURCE, path).values()] == ["Dentist"]
-    assert len(told(SOURCE, path)) == 1
+    assert len(told(SOURCE, path)) == 2
 
 
 def test_letters_of_windows_are_read(tmp_path: Path) -> None:
@@ -198,7 +202,10 @@ def test_an_event_too_large_is_told_and_the_next_is_read(tmp_path: Path) -> None
     huge = event("big", "DTSTART:20260101T000000Z", *(["X-NOISE:" + "x" * 1_000_000] * 34))
     path = put(tmp_path, calendar(huge, LISBON))
     assert [data["title"] for data in read(SOURCE, path).values()] == ["Dentist"]
-    assert [found.reason for found in told(SOURCE, path)] == ["an entry too large"]
+    assert [found.reason for found in told(SOURCE, path)] == [
+        "a time zone, which the times of entries are read with",
+        "an entry too large",
+    ]
 
 
 @given(st.permutations(["a", "b", "c"]), st.integers(min_value=1, max_value=3))

@@ -23,6 +23,7 @@ from tests.sources.kit import (
     told,
 )
 
+from pdpp.sources.formats.agent_log import ABOUT_SESSION
 from pdpp.sources.formats.claude_code.source import ClaudeCode
 from pdpp.sources.item import START, Item, ResumePoint
 from pdpp.sources.reading.tree import open_tree
@@ -126,7 +127,8 @@ def test_the_records_are_the_expected_ones(projects: Path) -> None:
 
 def test_what_is_no_message_is_told(projects: Path) -> None:
     assert [item.reason for item in told(SOURCE, projects)] == [
-        "a line of type file-history-snapshot, which is no message"
+        ABOUT_SESSION,
+        "a line of type file-history-snapshot, which is no message",
     ]
 
 
@@ -219,7 +221,7 @@ def test_an_agent_finds_a_sentence_of_a_session(projects: Path, tmp_path: Path) 
     report = bring_and_ask(
         projects, tmp_path, "lighthouse clock", "The lighthouse clock ignores summer time."
     )
-    assert counts(report) == {"read": 10, "new": 9, "skipped": 1}
+    assert counts(report) == {"read": 11, "new": 9, "skipped": 2}
 
 
 def test_an_image_becomes_a_blob(projects: Path, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from tests.sources.kit import (
     told,
 )
 
+from pdpp.sources.formats.agent_log import ABOUT_SESSION
 from pdpp.sources.formats.codex.source import Codex
 from pdpp.sources.item import START, Item, ResumePoint
 from pdpp.sources.reading.tree import open_tree
@@ -145,6 +146,8 @@ def test_the_records_are_the_expected_ones(sessions: Path) -> None:
 
 def test_lines_that_are_no_messages_are_told(sessions: Path) -> None:
     assert sorted(item.reason for item in told(SOURCE, sessions)) == [
+        ABOUT_SESSION,
+        ABOUT_SESSION,
         "a line of type event_msg, which is no message",
         "a line of type state, which is no message",
         "a line of type turn_context, which is no message",
@@ -155,15 +158,16 @@ def test_lines_and_content_of_a_new_type_are_unknown(tmp_path: Path) -> None:
     odd = [TALK[0], line("novelty", {}, 1), line("response_item", {"type": "hologram"}, 2)]
     found = told(SOURCE, write(tmp_path / NAME, odd))
     assert [item.reason for item in found] == [
+        ABOUT_SESSION,
         "a line of a type that is not known",
         "content of a type that is not known",
     ]
-    assert found[0].example == f"{NAME} line 2: novelty"
+    assert found[1].example == f"{NAME} line 2: novelty"
 
 
 def test_a_message_before_any_time_is_unknown(tmp_path: Path) -> None:
     lines = [{**PLAIN[0], "timestamp": "soon"}, PLAIN[2]]
-    [found] = told(SOURCE, write(tmp_path / NAME, lines))
+    _, found = told(SOURCE, write(tmp_path / NAME, lines))
     assert found.reason == "a message without a time"
 
 
@@ -247,4 +251,4 @@ def test_an_agent_finds_a_sentence_of_a_session(sessions: Path, tmp_path: Path) 
     report = bring_and_ask(
         sessions, tmp_path, "summer timetable", "The summer timetable was never taken down."
     )
-    assert counts(report) == {"read": 16, "new": 13, "skipped": 3}
+    assert counts(report) == {"read": 18, "new": 13, "skipped": 5}

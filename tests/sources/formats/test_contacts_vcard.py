@@ -117,7 +117,7 @@ def test_pictures_become_blobs(tmp_path: Path) -> None:
 
 def test_a_picture_at_an_address_stays_there(tmp_path: Path) -> None:
     card = plain("Ana", "PHOTO;VALUE=uri:https://x.example/a.jpg", "PHOTO;ENCODING=b:not base64!")
-    (item,) = findings(SOURCE, put(tmp_path, book(card)))
+    _, item = findings(SOURCE, put(tmp_path, book(card)))
     assert isinstance(item, Item)
     assert item.attachments == ()
 

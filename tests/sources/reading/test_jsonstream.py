@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpp.model.errors import DamagedFile
-from pdpp.sources.item import Finding, Item, Skipped, Unknown
+from pdpp.sources.item import Finding, Item, Seen, Skipped, Unknown
 from pdpp.sources.reading import jsonstream
 from pdpp.sources.reading.jsonstream import JsonElement, elements, objects, read_each
 from pdpp.sources.reading.tree import open_tree
@@ -200,7 +200,9 @@ def test_each_value_goes_to_a_reader_and_one_that_surprises_it_loses_no_other(
     def reader(value: Any, where: str) -> Iterator[Finding]:
         yield Item("things", value["id"], {"where": where})
 
-    first, second, third, fourth = read_each(entry, reader, "all.item", noun="thing")
+    findings = list(read_each(entry, reader, "all.item", noun="thing"))
+    assert findings.count(Seen("thing")) == 3
+    first, second, third, fourth = [found for found in findings if not isinstance(found, Seen)]
     assert first == Item("things", "1", {"where": "a.json thing 1"})
     assert second == Unknown("a shape that is not known", "a.json thing 2 (KeyError)")
     assert isinstance(third, Skipped)

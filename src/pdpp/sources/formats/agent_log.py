@@ -8,12 +8,14 @@ from pdpp.evidence.amount import counted
 from pdpp.sources.formats.agent_session import AgentSession
 from pdpp.sources.item import Finding, Item, ResumePoint
 from pdpp.sources.keys import safe_key
-from pdpp.sources.reading.guard import attempt
+from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonlines import LogEvent, events
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence
 
 _LOOKED_AT = 20
+ABOUT_SESSION = "a line about the session, kept in the session's record"
+EMPTY = "an empty message"
 
 
 def logs_of(tree: Tree) -> list[FileEntry]:
@@ -56,13 +58,13 @@ class AgentLog(ABC):
         for found in events(self._entry, start.offset):
             session.lines += 1
             if isinstance(found, LogEvent):
-                yield from attempt(self._event(found, session), found.where)
+                yield from account(self._event(found, session), found.where, "line")
             else:
                 yield found.skipped
             if found.closed:
                 yield ResumePoint(found.end, session.state())
         if session.messages:
-            yield Item("sessions", self._id, session.record(self._id), session.last)
+            yield Item("sessions", self._id, session.record(self._id))
 
     @abstractmethod
     def _event(self, event: LogEvent, session: AgentSession) -> Iterator[Finding]:
@@ -70,4 +72,4 @@ class AgentLog(ABC):
 
     def _item(self, stream: str, name: str, at: str, data: dict[str, Any]) -> Item:
         key = safe_key(self._id, name)
-        return Item(stream, key, {"id": key, "session_id": self._id, "sent_at": at, **data}, at)
+        return Item(stream, key, {"id": key, "session_id": self._id, "sent_at": at, **data})

@@ -13,7 +13,7 @@ from pdpp.store.catalogue import Feed
 from pdpp.store.port import PageQuery, Store
 from pdpp.store.scope import owner_reaches
 
-Seen = set[bytes]
+SeenRecords = set[bytes]
 
 
 def seen_mark(stream: str, key: str) -> bytes:
@@ -35,7 +35,7 @@ class AbsentRecords:
             self.examples.append(f"{stream}:{key}")
 
 
-def find_absent(store: Store, connection_id: str, seen: Seen) -> AbsentRecords:
+def find_absent(store: Store, connection_id: str, seen: SeenRecords) -> AbsentRecords:
     """Look through a connection for what was not seen."""
     absent = AbsentRecords()
     for feed, keys in _absent_keys(store, connection_id, seen):
@@ -45,7 +45,7 @@ def find_absent(store: Store, connection_id: str, seen: Seen) -> AbsentRecords:
 
 
 def delete_absent(
-    store: Store, connection_id: str, seen: Seen, intake: OpenIntake, report: ImportReport
+    store: Store, connection_id: str, seen: SeenRecords, intake: OpenIntake, report: ImportReport
 ) -> None:
     """Delete what was not seen, batch by batch, and count it."""
     for feed, keys in _absent_keys(store, connection_id, seen):
@@ -55,7 +55,9 @@ def delete_absent(
         report.write(feed.stream.name, batch.write(), keys)
 
 
-def _absent_keys(store: Store, connection_id: str, seen: Seen) -> Iterator[tuple[Feed, list[str]]]:
+def _absent_keys(
+    store: Store, connection_id: str, seen: SeenRecords
+) -> Iterator[tuple[Feed, list[str]]]:
     for reach in owner_reaches(store.catalogue()):
         if reach.connection_id != connection_id:
             continue

@@ -33,6 +33,30 @@ class CaseCount:
             self.examples.append(visible(example, lines=False)[:_LONGEST_EXAMPLE])
 
 
+@dataclass(slots=True)
+class FileCounts:
+    """What became of the files of an export."""
+
+    found: int = 0
+    read: int = 0
+    attached: int = 0
+    passed_over: dict[str, CaseCount] = field(default_factory=dict)
+    unknown: dict[str, CaseCount] = field(default_factory=dict)
+
+    def pass_over(self, reason: str, name: str) -> None:
+        """Count a file that the source knows and leaves out."""
+        _case(self.passed_over, reason).add(name)
+
+    def wonder(self, kind: str, name: str) -> None:
+        """Count a file that the source does not know."""
+        _case(self.unknown, kind).add(name)
+
+    def unaccounted(self) -> int:
+        """Return how many files are in none of the groups."""
+        left_out = [*self.passed_over.values(), *self.unknown.values()]
+        return self.found - self.read - self.attached - sum(cases.count for cases in left_out)
+
+
 @dataclass(frozen=True, slots=True)
 class ImportSubject:
     """What is imported, from where and to where."""
@@ -59,7 +83,19 @@ class ImportReport:
     streams: dict[str, Counter[str]] = field(default_factory=dict)
     skipped: dict[str, CaseCount] = field(default_factory=dict)
     unknown: dict[str, CaseCount] = field(default_factory=dict)
+    units: Counter[str] = field(default_factory=Counter)
+    files: FileCounts = field(default_factory=FileCounts)
     cut: bool = False
+
+    def unaccounted(self) -> int:
+        """Return how much more or less was read than is accounted for; 0 when nothing is lost.
+
+        Everything that was read is written, unchanged, skipped for a reason or of an unknown kind,
+        and every file of the export is read, attached, passed over for a reason or unknown.
+        """
+        outcomes = ("new", "changed", "unchanged", "skipped", "unknown")
+        things = self.counts["read"] - sum(self.counts[name] for name in outcomes)
+        return abs(things) + abs(self.files.unaccounted())
 
     def skip(self, reason: str, example: str) -> None:
         """Count something that was understood and not brought in."""
@@ -106,10 +142,16 @@ class ImportReport:
             "started_at": instant.to_text(self.started_at),
             "ended_at": None if self.ended_at is None else instant.to_text(self.ended_at),
             "counts": {name: self.counts[name] for name in COUNTS},
+            "units": dict(self.units),
+            "unaccounted": self.unaccounted(),
             "files": {
+                "found": self.files.found,
                 "read": self.counts["parts"],
                 "read_earlier": self.counts["parts_read_earlier"],
+                "attached": self.files.attached,
                 "kept": self.counts["blobs"],
+                "passed_over": _cases(self.files.passed_over),
+                "unknown": _cases(self.files.unknown),
             },
             "streams": {
                 name: {kind: held[kind] for kind in _WRITTEN} for name, held in self.streams.items()
@@ -145,6 +187,11 @@ def tell(document: Mapping[str, Any]) -> list[str]:
     lines += [f"  {_stream_line(name, held)}" for name, held in document["streams"].items()]
     for kind in ("skipped", "unknown"):
         lines += [f"  {kind}, {_case_line(case)}" for case in document[kind]]
+    files = document["files"]
+    lines += [f"  files passed over, {_case_line(case)}" for case in files["passed_over"]]
+    lines += [f"  files not known, {_case_line(case)}" for case in files["unknown"]]
+    if document["unaccounted"]:
+        lines.append(f"  {document['unaccounted']:,} not accounted for: please report this")
     return [visible(line, lines=False) for line in lines]
 
 

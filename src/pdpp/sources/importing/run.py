@@ -6,7 +6,7 @@ from pdpp.model.errors import DamagedFile
 from pdpp.sources.importing.positions import PartPosition, PositionLog, position_of, resume_point
 from pdpp.sources.importing.report import ImportReport
 from pdpp.sources.importing.writer import RecordWriter
-from pdpp.sources.item import Item, ResumePoint, Skipped, Unknown
+from pdpp.sources.item import Finding, Item, ResumePoint, Seen, Skipped, Unknown
 from pdpp.sources.reading.guard import SURPRISES, surprise
 from pdpp.sources.source import AnyPart
 
@@ -18,9 +18,9 @@ _TELL_EVERY = 64
 class ImportRun:
     """One import in progress: it can stop after any item and continue later.
 
-    ``stop`` is asked after every item, and in a part that grows at every place; ``tell`` is called
-    now and then to show progress. A ``patient`` journey says nothing of a last line that is still
-    being written.
+    ``stop`` is asked after every item, and in a part that grows at every resume point; ``tell`` is
+    called now and then to show progress. A ``patient`` run says nothing of a last line that is
+    still being written.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class ImportRun:
         tell: Callable[[], None] = lambda: None,
         patient: bool = False,
     ) -> None:
-        self._sink = writer
+        self._writer = writer
         self._report = report
         self._journal = journal
         self._stop = stop
@@ -61,25 +61,29 @@ class ImportRun:
         """Tell whether somebody wants the run to end."""
         return self._stop()
 
-    def take(self, found: Item | Skipped | Unknown, *, growing: bool) -> bool:
+    def take(self, finding: Item | Skipped | Unknown, *, growing: bool) -> bool:
         """Count one thing, gather it where it is an item, and tell whether a batch is gathered.
 
         The end of a part that is ``growing`` may be cut off without anything being wrong.
         """
         counts = self._report.counts
-        if isinstance(found, Item):
-            self._sink.add(found)
-        elif isinstance(found, Unknown):
-            self._report.wonder(found.reason, found.example)
-        elif found.cut and growing and self._patient:
+        if isinstance(finding, Item):
+            self._writer.add(finding)
+        elif isinstance(finding, Unknown):
+            self._report.wonder(finding.reason, finding.example)
+        elif finding.cut and growing and self._patient:
             return False
         else:
-            self._report.skip(found.reason, found.example)
-            self._report.cut |= found.cut and not growing
+            self._report.skip(finding.reason, finding.example)
+            self._report.cut |= finding.cut and not growing
         counts["read"] = read = counts["read"] + 1
         if not read % _TELL_EVERY:
             self._tell()
-        return self._sink.full
+        return self._writer.full
+
+    def see(self, seen: Seen) -> None:
+        """Count one unit of the input."""
+        self._report.units[seen.kind] += 1
 
     def reach(self, name: str, position: PartPosition) -> None:
         """Remember how far a part is, to be noted when everything before it is written."""
@@ -87,14 +91,14 @@ class ImportRun:
 
     def flush(self) -> None:
         """Send what is gathered to be written, and note how far what was sent before came."""
-        self._sink.send()
+        self._writer.send()
         self._note()
         self._sent, self._reached = self._reached, {}
         self._tell()
 
     def _settle(self) -> None:
         """Wait until everything is written."""
-        self._sink.settle()
+        self._writer.settle()
         self._note()
 
     def _note(self) -> None:
@@ -107,23 +111,18 @@ class _Reader:
     """The reading of one part."""
 
     def __init__(self, run: ImportRun, part: AnyPart, earlier: PartPosition | None) -> None:
-        self._journey = run
+        self._run = run
         self._part = part
-        self._place, self._passed_over = resume_point(earlier, part)
+        self._point, self._passed_over = resume_point(earlier, part)
         self._items = 0
         self._whole = True
 
     def run(self) -> bool:
-        grows, stopped = self._part.grows, self._journey.stopped
+        grows, stopped = self._part.grows, self._run.stopped
         try:
-            for found in self._part.findings(self._place):
-                if isinstance(found, ResumePoint):
-                    self._place = found
-                    asked = grows
-                else:
-                    self._take(found)
-                    asked = not grows
-                if asked and stopped():
+            for finding in self._part.findings(self._point):
+                may_stop = self._take_any(finding) == grows
+                if may_stop and stopped():
                     self._reach(done=False)
                     return False
         except DamagedFile as problem:
@@ -136,18 +135,29 @@ class _Reader:
 
     def _tear(self, skipped: Skipped) -> None:
         self._whole = False
-        self._journey.take(skipped, growing=False)
+        self._run.take(skipped, growing=False)
 
-    def _take(self, found: Item | Skipped | Unknown) -> None:
+    def _take_any(self, finding: Finding) -> bool:
+        """Take one finding; return whether it is a resume point."""
+        if isinstance(finding, ResumePoint):
+            self._point = finding
+            return True
+        if not isinstance(finding, Seen):
+            self._take(finding)
+        elif self._items >= self._passed_over:
+            self._run.see(finding)
+        return False
+
+    def _take(self, finding: Item | Skipped | Unknown) -> None:
         self._items += 1
         if self._items <= self._passed_over:
             return
-        if isinstance(found, Skipped) and found.cut and not self._part.grows:
+        if isinstance(finding, Skipped) and finding.cut and not self._part.grows:
             self._whole = False
-        if self._journey.take(found, growing=self._part.grows):
+        if self._run.take(finding, growing=self._part.grows):
             self._reach(done=False)
-            self._journey.flush()
+            self._run.flush()
 
     def _reach(self, *, done: bool) -> None:
-        position = position_of(self._part, self._items, self._place, done=done)
-        self._journey.reach(self._part.entry.name, position)
+        position = position_of(self._part, self._items, self._point, done=done)
+        self._run.reach(self._part.entry.name, position)

@@ -11,7 +11,14 @@ from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import ImportRefused
 from pdpp.model.validation import parse_declaration
-from pdpp.sources.importing.mirror import AbsentRecords, Seen, delete_absent, find_absent, seen_mark
+from pdpp.sources.importing.files import count_files
+from pdpp.sources.importing.mirror import (
+    AbsentRecords,
+    SeenRecords,
+    delete_absent,
+    find_absent,
+    seen_mark,
+)
 from pdpp.sources.importing.positions import PositionLog
 from pdpp.sources.importing.recognition import RecognisedExport
 from pdpp.sources.importing.report import (
@@ -24,6 +31,7 @@ from pdpp.sources.importing.report import (
 from pdpp.sources.importing.run import ImportRun
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.importing.writer import OpenIntake, RecordWriter
+from pdpp.sources.keys import KeySealer
 from pdpp.sources.reading.tree import Tree
 from pdpp.sources.source import AnyPart
 from pdpp.store.catalogue import Catalogue
@@ -106,7 +114,7 @@ class ImportTask:
         now = environment.clock()
         self.name = environment.state.new_report_name(now)
         self.report = ImportReport(_subject(tree, export, destination), now)
-        self._seen: Seen = set()
+        self._seen: SeenRecords = set()
 
     def settle(self, progress: Callable[[int], None] | None = None) -> Declaration:
         """Register the source where it is new or changed, and add the connection."""
@@ -139,8 +147,8 @@ class ImportTask:
             self.report_refused()
             reached = self.read_parts(journal, callbacks or ImportCallbacks(), mirror=mirror)
             journal.end(complete=reached)
-        status = DAMAGED if self.report.cut else COMPLETE
-        self.end(status if reached else INTERRUPTED)
+        whole = not self.report.cut and not self.report.unaccounted()
+        self.end((COMPLETE if whole else DAMAGED) if reached else INTERRUPTED)
         return self.report
 
     def journal(self, declaration: Declaration) -> PositionLog:
@@ -175,7 +183,10 @@ class ImportTask:
                 tell=self._teller(parts, callbacks),
                 patient=patient,
             )
-            return run.run(parts)
+            reached = run.run(parts)
+        if reached:
+            count_files(self.report, self.tree, self.export, parts)
+        return reached
 
     def _writer(self, *, mirror: bool) -> RecordWriter:
         def see(stream: str, key: str) -> None:
@@ -187,13 +198,14 @@ class ImportTask:
             self.environment.intake,
             self.report,
             blob_bytes=self.environment.blob_bytes,
+            sealer=KeySealer(self.environment.store.secret(), self.export.source.connector_key),
             see=see if mirror else None,
         )
 
     def _teller(self, parts: Sequence[AnyPart], callbacks: ImportCallbacks) -> Callable[[], None]:
         total = sum(part.entry.size for part in parts)
         meter = self.tree.meter
-        meter.bytes_read = 0
+        meter.reset()
         return lambda: callbacks.tell(self.report, min(meter.bytes_read, total), total)
 
     def end(self, status: str) -> None:

@@ -18,6 +18,7 @@ import orjson
 from pdpp.model.errors import DamagedFile, ImportRefused, PayloadTooLarge
 from pdpp.sources.importing.report import ImportReport
 from pdpp.sources.item import Attachment, Item
+from pdpp.sources.keys import KeySealer, RecordKey
 from pdpp.sources.reading.jsontext import scrub
 from pdpp.store.blobs import media_type_of
 from pdpp.store.catalogue import Feed
@@ -61,7 +62,6 @@ class _Parcel(NamedTuple):
 
     intake: Intake
     key: str
-    emitted_at: Any
     data: Any
     text: bytes
 
@@ -89,12 +89,14 @@ class RecordWriter:
         report: ImportReport,
         *,
         blob_bytes: int,
+        sealer: KeySealer,
         see: Callable[[str, str], None] | None = None,
     ) -> None:
         self._store = store
         self._connection_id = connection_id
         self._intake = intake
         self._report = report
+        self._sealer = sealer
         self._blob_bytes = blob_bytes
         self.full = False
         self._loads: dict[str, _Load] = {}
@@ -112,18 +114,20 @@ class RecordWriter:
 
     def add(self, item: Item) -> None:
         """Take one item; its files are kept at once."""
-        stream, key, data, emitted_at, attachments = item
+        stream, key, data, attachments = item
+        if type(key) is RecordKey:
+            key = self._sealer.seal(key)
+        if type(data) is dict:
+            self._sealer.seal_data(data)
         for attachment in attachments:
             self._keep(item, attachment)
         try:
             text = canonical(data)
         except TypeError:
-            self._add_scrubbed(item)
+            self._add_scrubbed(item._replace(key=key))
             return
         flat = type(data) is dict and _FLAT.issuperset(map(type, data.values()))
-        self._take(
-            stream, scrub(key), emitted_at, data.copy() if flat else orjson.loads(text), text
-        )
+        self._take(stream, scrub(key), data.copy() if flat else orjson.loads(text), text)
 
     def _add_scrubbed(self, item: Item) -> None:
         """Take an item without halves of characters; what is no JSON even then is told."""
@@ -132,13 +136,13 @@ class RecordWriter:
         except (TypeError, RecursionError):
             self._report.skip("a value that JSON cannot say", f"{item.stream} {item.key}")
         else:
-            self._take(item.stream, scrub(item.key), item.emitted_at, orjson.loads(text), text)
+            self._take(item.stream, scrub(item.key), orjson.loads(text), text)
 
-    def _take(self, stream: str, key: str, emitted_at: Any, data: Any, text: bytes) -> None:
+    def _take(self, stream: str, key: str, data: Any, text: bytes) -> None:
         load = self._loads.get(stream)
         if load is None:
             load = self._loads[stream] = self._load(stream)
-        self._group.append(_Parcel(load.intake, key, emitted_at, data, text))
+        self._group.append(_Parcel(load.intake, key, data, text))
         load.keys.append(key)
         self._count += 1
         self._size += len(text)
@@ -152,8 +156,8 @@ class RecordWriter:
     def _hand_over(self) -> None:
         """Have what was read checked and made ready."""
         group, self._group, self._group_size = self._group, [], 0
-        for intake, key, emitted_at, data, text in group:
-            intake.take_record(key, emitted_at, data, text)
+        for intake, key, data, text in group:
+            intake.take_record(key, None, data, text)
 
     def _load(self, stream: str) -> _Load:
         feed = self._store.catalogue().feeds.get((self._connection_id, stream))
@@ -167,6 +171,7 @@ class RecordWriter:
             with attachment.open() as content:
                 blob = self._store.keep_blob(content, media_type, self._blob_bytes)
         except (DamagedFile, PayloadTooLarge) as problem:
+            self._report.counts["read"] += 1
             self._report.skip("a file that cannot be kept", f"{item.key}: {problem.message}")
             return
         self._report.counts["blobs"] += 1

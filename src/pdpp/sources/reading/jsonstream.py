@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.item import Finding, Skipped
-from pdpp.sources.reading.guard import attempt
+from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsontext import NotJson, read_json
 from pdpp.sources.reading.tree import FileEntry
 
@@ -59,7 +59,7 @@ def read_each(
                 yield found
             else:
                 where = f"{entry.name} {noun} {found.number}"
-                yield from attempt(reader(found.value, where), where)
+                yield from account(reader(found.value, where), where, noun)
 
 
 def objects(entry: FileEntry) -> Iterator[dict[str, Any]]:

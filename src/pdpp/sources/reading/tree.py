@@ -47,9 +47,15 @@ class TreeLimits:
 
 @dataclass(slots=True)
 class ReadMeter:
-    """Counts the bytes that were read, to tell how far an import is."""
+    """Counts the bytes that were read, and remembers which files were opened."""
 
     bytes_read: int = 0
+    opened: set[str] = field(default_factory=set)
+
+    def reset(self) -> None:
+        """Begin to count anew."""
+        self.bytes_read = 0
+        self.opened.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,7 @@ class FileEntry:
             inner.seek(offset)
         except DAMAGE as problem:
             raise DamagedFile(f"{self.name} cannot be read: {_words(problem)}") from problem
+        self.meter.opened.add(self.name)
         return io.BufferedReader(_Measured(inner, self), _BUFFER)
 
     def head(self, size: int = HEAD_BYTES) -> bytes:

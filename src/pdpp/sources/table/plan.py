@@ -37,6 +37,13 @@ class TablePlan:
         """Return the name of the source."""
         return str(self.declaration["connector_key"])
 
+    @property
+    def primary_key(self) -> tuple[str, ...]:
+        """Return the fields that the declaration names a record by."""
+        streams = self.declaration["streams"]
+        stream = next(stream for stream in streams if stream["name"] == self.stream)
+        return tuple(stream["primary_key"])
+
     def as_json(self) -> dict[str, Any]:
         """Return the plan as it is kept."""
         return {

@@ -101,6 +101,7 @@ class _Reading:
     _readers: dict[str, tuple[TableColumn, Callable[[Any], Any]]] = field(init=False)
     _ordinals: Ordinals = field(default_factory=Ordinals)
     _floats: bool = field(init=False)
+    _names_itself: bool = field(init=False)
     _told: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -108,6 +109,7 @@ class _Reading:
             column.name: (column, reader(column.kind, column.form, self.zone))
             for column in self.plan.columns
         }
+        self._names_itself = self.plan.primary_key == self.plan.key
         self._floats = self.zone is None and any(
             column.kind == Kind.DATE_TIME and column.form != ZONED for column in self.plan.columns
         )
@@ -147,6 +149,8 @@ class _Reading:
     def _key(self, data: Mapping[str, Any], row: RawRow) -> str:
         parts = [data.get(name) for name in self.plan.key]
         if parts and all(part is not None for part in parts):
-            return safe_key(*(str(part).strip() for part in parts))
+            key = safe_key(*(str(part).strip() for part in parts))
+            # A key that is its record's own primary key tells nothing more, and stays readable.
+            return str(key) if self._names_itself else key
         content = [f"{name}={row.values[name]!r}" for name in sorted(row.values)]
         return self._ordinals.key(str(data.get(self.plan.time, "")), digest_key(*content))

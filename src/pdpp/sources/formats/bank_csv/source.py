@@ -10,7 +10,7 @@ from pdpp.sources.formats.bank_csv.mapping import COLUMNS, ColumnMapping, make_p
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals
 from pdpp.sources.reading.csvtable import CsvTable, Row, find_table, rows
-from pdpp.sources.reading.guard import attempt
+from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.money import members
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import (
@@ -88,7 +88,7 @@ def _read(entry: FileEntry, table: CsvTable, plan: ColumnMapping) -> Iterator[Fi
             yield row
         else:
             where = f"{entry.name} line {row.line:,}"
-            yield from attempt(_transaction(row, plan, ordinals, where), where)
+            yield from account(_transaction(row, plan, ordinals, where), where, "row")
 
 
 def _transaction(
@@ -118,7 +118,7 @@ def _transaction(
         **members("amount", amount),
         **(members("balance", balance) if balance is not None else {}),
     }
-    yield Item("transactions", key, present(data, ""), f"{day}T00:00:00Z")
+    yield Item("transactions", key, present(data, ""))
 
 
 def _amount(cell: Any, plan: ColumnMapping) -> Decimal | None:

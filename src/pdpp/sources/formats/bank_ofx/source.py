@@ -14,8 +14,8 @@ from pdpp.sources.formats.bank_ofx.statement import (
     statements,
 )
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
-from pdpp.sources.keys import digest_key, safe_key
-from pdpp.sources.reading.guard import attempt
+from pdpp.sources.keys import RecordKey, digest_key, safe_key
+from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.money import exact, members
 from pdpp.sources.reading.tags import tags
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -104,9 +104,9 @@ def _read(entry: FileEntry) -> Iterator[Finding]:
                 yield Skipped("a statement about investments", f"{entry.name} {found.name}")
             elif isinstance(found, BankMovement):
                 where = f"{entry.name} transaction {found.number}"
-                yield from attempt(_transaction(found, seen, where), where)
+                yield from account(_transaction(found, seen, where), where, "transaction")
             else:
-                yield from attempt(_account(found), f"{entry.name} account")
+                yield from account(_account(found), f"{entry.name} account", "account")
 
 
 def _account(closing: StatementEnd) -> Iterator[Finding]:
@@ -153,30 +153,30 @@ def _transaction(movement: BankMovement, seen: dict[str, str], where: str) -> It
     if key is None:
         yield Skipped("a transaction that stands twice", where)
         return
-    yield Item("transactions", key, {"id": key, **data}, moment or f"{day}T00:00:00Z")
+    yield Item("transactions", key, {"id": key, **data})
 
 
-def _key(number: str | None, data: dict[str, Any], seen: dict[str, str]) -> str | None:
+def _key(number: str | None, data: dict[str, Any], seen: dict[str, str]) -> RecordKey | None:
     """Return the bank's own name for a transaction, or one made of its content.
 
     Some banks give one name to two transactions; the second then has its content in its key. None
     says that exactly this one was there before.
     """
     digest = digest_key(*(f"{name}={data[name]}" for name in sorted(data)))
-    key = safe_key(data["account_id"], number) if number else f"{data['account_id']}.{digest}"
+    key = safe_key(data["account_id"], number) if number else safe_key(data["account_id"], digest)
     if len(seen) >= _MOST_REMEMBERED:
         seen.clear()
     if seen.get(key, digest) != digest:
-        key = f"{key}-{digest[:8]}"
+        key = RecordKey(f"{key}-{digest[:8]}")
     if key in seen:
         return None
     seen[key] = digest
     return key
 
 
-def _account_key(statement: BankStatement) -> str:
+def _account_key(statement: BankStatement) -> RecordKey:
     account = statement.account
-    return digest_key(account.get("BANKID", ""), account["ACCTID"])[:16]
+    return digest_key(account.get("BANKID", ""), account["ACCTID"])
 
 
 def _moment(text: str) -> tuple[str | None, str | None]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import SeenKeys, digest_key, safe_key
 from pdpp.sources.reading.components import LooseLine, TextComponent, components
-from pdpp.sources.reading.guard import attempt
+from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.times import local_text, zone_named
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
@@ -100,7 +100,7 @@ def _read(entry: FileEntry, zone: str | None, several: bool) -> Iterator[Finding
                 yield found._replace(example=f"{reader.entry.name} {found.example}")
             else:
                 where = f"{reader.entry.name} {found.kind} {found.number}"
-                yield from attempt(_component(reader, found, where), where)
+                yield from account(_component(reader, found, where), where, found.kind)
     if not ended:
         yield Skipped(_ENDED, reader.entry.name, cut=True)
 
@@ -110,6 +110,7 @@ def _component(reader: _Reader, block: TextComponent, where: str) -> Iterator[Fi
 
     if block.kind == "VTIMEZONE":
         Calendar.from_ical(f"BEGIN:VCALENDAR\r\n{block.text}END:VCALENDAR\r\n")
+        yield Skipped("a time zone, which the times of entries are read with", where)
         return
     stream = _KINDS[block.kind]
     if not stream:
@@ -155,7 +156,7 @@ def _entry(
     }
     if begin is not None:
         data |= _span(reader, begin)
-    yield Item(stream, key, present(data, "", []), data["updated_at"])
+    yield Item(stream, key, present(data, "", []))
 
 
 def _span(reader: _Reader, begin: date) -> dict[str, Any]:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import digest_key, safe_key
-from pdpp.sources.reading.guard import attempt
+from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import read_each
 from pdpp.sources.reading.jsontext import NotJson, read_json
 from pdpp.sources.reading.times import epoch_text
@@ -26,6 +27,24 @@ class ChatGpt(Source):
 
     connector_key = "chatgpt"
     label = "ChatGPT export"
+    passed_over = MappingProxyType(
+        {
+            "user.json": "whose export it is",
+            "user_settings.json": "settings of the account",
+            "chat.html": "the conversations once more, as a web page",
+            "export_manifest.json": "the list of the export's files",
+            "conversation_asset_file_names.json": "names of files, used to name attachments",
+            "library_files.json": "facts about files, used to name attachments",
+            "message_feedback.json": "ratings of answers",
+            "model_comparisons.json": "answers compared for OpenAI",
+            "shared_conversations.json": "links to conversations that were shared",
+            "sectioned_conversations.json": "how the list of conversations is arranged",
+            "shopping.json": "shopping results",
+            "ads.json": "what advertisements were shown",
+            "sora.json": "Sora's own data",
+            "group_chats.json": "group chats, in a layout that is not known yet",
+        }
+    )
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for conversations that are trees of messages."""
@@ -103,7 +122,7 @@ def _conversation(shelf: _Shelf, value: Mapping[str, Any], where: str) -> Iterat
     key, count = safe_key(str(name)), 0
     visible = _visible(nodes, value.get("current_node"))
     for node_id, node in nodes.items():
-        for found in attempt(_message(key, node_id, node, visible, began, shelf), where):
+        for found in account(_message(key, node_id, node, visible, began, shelf), where, "message"):
             count += isinstance(found, Item) and found.stream == "messages"
             yield found
     updated = epoch_text(value.get("update_time")) or (known[-1] if known else began)
@@ -115,7 +134,7 @@ def _conversation(shelf: _Shelf, value: Mapping[str, Any], where: str) -> Iterat
         "started_at": began,
         "updated_at": updated,
     }
-    yield Item("conversations", key, present(data), updated)
+    yield Item("conversations", key, present(data))
 
 
 def _time(node: Any) -> str | None:
@@ -143,9 +162,10 @@ def _message(
     shelf: _Shelf,
 ) -> Iterator[Finding]:
     message = node.get("message")
-    if message is None:
-        return
     where = f"{conversation} {node_id}"[:120]
+    if message is None:
+        yield Skipped("a node of the tree without a message", where)
+        return
     if message.get("metadata", {}).get("is_visually_hidden_from_conversation"):
         yield Skipped("a message that the conversation hides", where)
         return
@@ -172,7 +192,7 @@ def _message(
         "visible": node_id in visible,
         "sent_at": sent,
     }
-    yield Item("messages", key, present(data), sent)
+    yield Item("messages", key, present(data))
     for part in files:
         yield from _attachment(part, key, conversation, sent, shelf)
 
@@ -207,4 +227,4 @@ def _attachment(
         "media_type": media_type,
         "sent_at": sent,
     }
-    yield Item("attachments", key, data, sent, (Attachment("file", entry.open, media_type),))
+    yield Item("attachments", key, data, (Attachment("file", entry.open, media_type),))

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import digest_key, safe_key
-from pdpp.sources.reading.guard import attempt
+from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import Reader, objects, read_each
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -22,6 +23,14 @@ class ClaudeAi(Source):
 
     connector_key = "claude_ai"
     label = "Claude.ai export"
+    passed_over = MappingProxyType(
+        {
+            "users.json": "whose export it is",
+            "manifest-*.json": "links to the export's files, which are secret",
+            "login_history.json": "when and where the account was used",
+            "README.txt": "a note without content",
+        }
+    )
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for conversations that hold their messages as a list."""
@@ -96,7 +105,7 @@ def _conversation(value: Any, where: str) -> Iterator[Finding]:
     key, count = safe_key(str(value["uuid"])), 0
     for number, message in enumerate(value["chat_messages"], 1):
         place = f"{where} message {number}"
-        for found in attempt(_message(key, message, began, place), place):
+        for found in account(_message(key, message, began, place), place, "message"):
             count += isinstance(found, Item) and found.stream == "messages"
             yield found
     updated = moment_text(value.get("updated_at")) or began
@@ -108,7 +117,7 @@ def _conversation(value: Any, where: str) -> Iterator[Finding]:
         "started_at": began,
         "updated_at": updated,
     }
-    yield Item("conversations", key, present(data), updated)
+    yield Item("conversations", key, present(data))
 
 
 def _message(conversation: str, value: Any, began: str, where: str) -> Iterator[Finding]:
@@ -131,7 +140,7 @@ def _message(conversation: str, value: Any, began: str, where: str) -> Iterator[
             "file_names": [str(each.get("file_name")) for each in files] or None,
             "sent_at": sent,
         }
-        yield Item("messages", key, present(data), sent)
+        yield Item("messages", key, present(data))
     elif not attachments:
         yield Skipped("an empty message", where)
     if files:
@@ -176,7 +185,7 @@ def _attachment(
         "text": str(value.get("extracted_content") or ""),
         "sent_at": sent,
     }
-    yield Item("attachments", key, data, sent)
+    yield Item("attachments", key, data)
 
 
 def _project(value: Any, where: str) -> Iterator[Finding]:
@@ -194,9 +203,9 @@ def _project(value: Any, where: str) -> Iterator[Finding]:
         "created_at": made,
         "updated_at": updated,
     }
-    yield Item("projects", key, present(data), updated)
+    yield Item("projects", key, present(data))
     for number, document in enumerate(value.get("docs") or (), 1):
-        yield from attempt(_document(key, document, made), f"{where} document {number}")
+        yield from account(_document(key, document, made), f"{where} document {number}", "document")
 
 
 def _document(project: str, value: Mapping[str, Any], made: str) -> Iterator[Finding]:
@@ -204,7 +213,7 @@ def _document(project: str, value: Mapping[str, Any], made: str) -> Iterator[Fin
     key = safe_key(project, str(value.get("uuid") or digest_key(name, text)))
     created = moment_text(value.get("created_at")) or made
     data = {"id": key, "project_id": project, "name": name, "text": text, "created_at": created}
-    yield Item("project_documents", key, data, created)
+    yield Item("project_documents", key, data)
 
 
 def _memory(value: Any, where: str) -> Iterator[Finding]:

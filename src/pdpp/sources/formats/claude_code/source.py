@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pdpp.sources.formats.agent_log import AgentLog, logs_of, look_at
+from pdpp.sources.formats.agent_log import ABOUT_SESSION, EMPTY, AgentLog, logs_of, look_at
 from pdpp.sources.formats.agent_session import AgentSession, joined, spelled
 from pdpp.sources.item import Attachment, Finding, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
@@ -66,6 +66,10 @@ def _versions(entry: FileEntry) -> set[str]:
     return found
 
 
+def _kinds(pieces: Iterable[Mapping[str, Any]]) -> list[Any]:
+    return [piece["type"] for piece in pieces]
+
+
 def _order(version: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d{1,9}", version)]
 
@@ -83,6 +87,7 @@ class _ClaudeCodeLog(AgentLog):
         value, kind = event.value, event.value.get("type")
         if kind == "summary":
             session.name(value.get("summary", ""))
+            yield Skipped(ABOUT_SESSION, event.where)
         elif kind in _ASIDE:
             yield Skipped(f"a line of type {kind}, which is no message", event.where)
         elif kind not in _SPOKEN:
@@ -90,9 +95,11 @@ class _ClaudeCodeLog(AgentLog):
         elif moment_text(value.get("timestamp")) is None or not value.get("uuid"):
             yield Unknown("a message without an id or a time", event.where)
         else:
-            yield from self._message(value, session)
+            yield from self._message(value, session, event.where)
 
-    def _message(self, value: Mapping[str, Any], session: AgentSession) -> Iterator[Finding]:
+    def _message(
+        self, value: Mapping[str, Any], session: AgentSession, where: str
+    ) -> Iterator[Finding]:
         message = value.get("message") or {"content": value.get("content")}
         content = message.get("content") or []
         pieces = [{"type": "text", "text": content}] if isinstance(content, str) else content
@@ -104,6 +111,8 @@ class _ClaudeCodeLog(AgentLog):
             yield self._item(
                 "messages", value["uuid"], value["timestamp"], data | self._more(value, thinking)
             )
+        if not text and not thinking and not set(_kinds(pieces)) - _READ_ELSEWHERE:
+            yield Skipped(EMPTY, where)
         for number, piece in enumerate(pieces):
             yield from self._piece(piece, value, f"{value['uuid']}.{number}")
 

@@ -7,7 +7,7 @@ alone, without a time, after a first line about the session.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pdpp.sources.formats.agent_log import AgentLog, logs_of, look_at
+from pdpp.sources.formats.agent_log import ABOUT_SESSION, EMPTY, AgentLog, logs_of, look_at
 from pdpp.sources.formats.agent_session import AgentSession, joined, spelled
 from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.keys import safe_key
@@ -62,8 +62,10 @@ class _CodexLog(AgentLog):
         kind = value.get("type", value.get("record_type"))
         if kind == "session_meta":
             self._meet(value["payload"], session)
+            yield Skipped(ABOUT_SESSION, event.where)
         elif kind is None and "instructions" in value:
             self._meet(value, session)
+            yield Skipped(ABOUT_SESSION, event.where)
         elif kind in _ASIDE:
             yield Skipped(f"a line of type {kind}, which is no message", event.where)
         elif kind == "response_item":
@@ -91,9 +93,13 @@ class _CodexLog(AgentLog):
         if not at:
             yield Unknown("a message without a time", event.where)
         elif kind == "message":
-            yield from self._message(payload["role"], _texts(payload["content"]), at, session)
+            yield from self._message(
+                payload["role"], _texts(payload["content"]), at, session, event.where
+            )
         elif kind == "reasoning":
-            yield from self._message("reasoning", _texts(payload.get("summary")), at, session)
+            yield from self._message(
+                "reasoning", _texts(payload.get("summary")), at, session, event.where
+            )
         elif kind in _CALLS:
             data = {"tool": _tool(payload), "input": _input(payload)}
             yield self._item("tool_calls", str(payload.get("call_id") or session.lines), at, data)
@@ -105,10 +111,14 @@ class _CodexLog(AgentLog):
             where = f"{event.where}: {str(kind)[:40]}"
             yield Unknown("content of a type that is not known", where)
 
-    def _message(self, role: str, text: str, at: str, session: AgentSession) -> Iterator[Finding]:
+    def _message(
+        self, role: str, text: str, at: str, session: AgentSession, where: str
+    ) -> Iterator[Finding]:
         if text:
             session.hear(role, text, at)
             yield self._item("messages", f"{session.lines:06}", at, {"role": role, "text": text})
+        else:
+            yield Skipped(EMPTY, where)
 
 
 def _texts(pieces: Any) -> str:

@@ -10,7 +10,7 @@ from pdpp.sources.formats.contacts_vcard.vcard import VcardLine, vcard_lines
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import SeenKeys, digest_key, safe_key
 from pdpp.sources.reading.components import LooseLine, TextComponent, components
-from pdpp.sources.reading.guard import attempt
+from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
@@ -65,7 +65,7 @@ def _read(entry: FileEntry) -> Iterator[Finding]:
                 yield found._replace(example=f"{entry.name} {found.example}")
             elif isinstance(found, TextComponent):
                 where = f"{entry.name} card {found.number}"
-                yield from attempt(_card(found, seen, where), where)
+                yield from account(_card(found, seen, where), where, "card")
             elif isinstance(found, LooseLine) and found.line.strip():
                 yield _stray(found.line.strip(), entry.name)
 
@@ -86,7 +86,7 @@ def _card(block: TextComponent, seen: SeenKeys, where: str) -> Iterator[Finding]
     if not seen.first(key):
         yield Skipped("a card that stands twice", where)
         return
-    yield Item("contacts", key, {"id": key, **data}, data.get("updated_at"), _photo(lines))
+    yield Item("contacts", key, {"id": key, **data}, _photo(lines))
 
 
 def _contact(lines: list[VcardLine]) -> dict[str, Any]:

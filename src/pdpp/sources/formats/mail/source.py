@@ -10,7 +10,7 @@ from pdpp.evidence.amount import counted
 from pdpp.sources.formats.mail.mbox import LARGEST, mbox_messages
 from pdpp.sources.item import Attachment, Finding, Item, Skipped
 from pdpp.sources.keys import SeenKeys, digest_key, safe_key
-from pdpp.sources.reading.guard import attempt
+from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.times import local_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
@@ -141,7 +141,7 @@ def _read_box(folder: _Folder) -> Iterator[Finding]:
             else:
                 where = f"{folder.entry.name} message {found.number}"
                 made = _message(folder, found.content, found.envelope, seen, where)
-                yield from attempt(made, where)
+                yield from account(made, where, "message")
 
 
 def _read_single(folder: _Folder) -> Iterator[Finding]:
@@ -153,7 +153,7 @@ def _read_single(folder: _Folder) -> Iterator[Finding]:
     elif not is_message(content[:65_536]):
         yield Skipped("a file that is no message", name)
     else:
-        yield from attempt(_message(folder, content, "", SeenKeys(), name), name)
+        yield from account(_message(folder, content, "", SeenKeys(), name), name, "message")
 
 
 def _message(
@@ -171,13 +171,13 @@ def _message(
     said = body(message)
     data = _data(folder, message, key, envelope, said.text)
     html = () if said.html is None else (_attachment("html", said.html, "text/html"),)
-    yield Item("messages", key, data, data.get("sent_at"), html)
+    yield Item("messages", key, data, html)
     times = {name: data[name] for name in ("sent_at", "floating") if name in data}
     for number, file in enumerate(said.files, 1):
         own = safe_key(key, str(number))
         about = {"id": own, "message_id": key, "name": file.name, "media_type": file.media_type}
         attachment = _attachment("file", file.content, file.media_type)
-        yield Item("attachments", own, about | times, data.get("sent_at"), (attachment,))
+        yield Item("attachments", own, about | times, (attachment,))
 
 
 def _attachment(field: str, content: bytes, media_type: str) -> Attachment:

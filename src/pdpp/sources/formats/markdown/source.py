@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from pdpp.sources.formats.markdown.frontmatter import split_front
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, present
 from pdpp.sources.keys import digest_key, safe_key
-from pdpp.sources.reading.guard import attempt
+from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.times import local_text, zone_named
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
@@ -32,6 +32,15 @@ class Markdown(Source):
     """A folder of notes, with the pictures and files they show."""
 
     connector_key = "markdown"
+    passed_over = MappingProxyType(
+        {
+            ".obsidian/*": "settings of Obsidian",
+            "*/.obsidian/*": "settings of Obsidian",
+            ".trash/*": "notes that were thrown away",
+            ".git/*": "the history of the folder",
+            "*/.git/*": "the history of the folder",
+        }
+    )
     label = "Markdown notes"
     settings = MappingProxyType(
         {"time_zone": "Zone of times that name none, such as Europe/Lisbon."}
@@ -106,7 +115,7 @@ def _read(shelf: _Shelf, entry: FileEntry) -> Iterator[Finding]:
         yield Skipped("a note too large", entry.name)
         return
     text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").replace("\r\n", "\n")
-    yield from attempt(_note(shelf, entry, text), entry.name)
+    yield from account(_note(shelf, entry, text), entry.name, "note")
 
 
 def _note(shelf: _Shelf, entry: FileEntry, text: str) -> Iterator[Finding]:
@@ -134,7 +143,7 @@ def _note(shelf: _Shelf, entry: FileEntry, text: str) -> Iterator[Finding]:
         "floating": floating,
         "updated_at": updated,
     }
-    yield Item("notes", key, {"body": "", **present(data, "", [])}, updated)
+    yield Item("notes", key, {"body": "", **present(data, "", [])})
     for name in shown.files:
         yield from _attachment(shelf, entry, key, name)
 
@@ -200,4 +209,4 @@ def _attachment(shelf: _Shelf, note: FileEntry, key: str, name: str) -> Iterator
         "path": entry.name,
         "media_type": media_type,
     }
-    yield Item("attachments", own, data, None, (Attachment("file", entry.open, media_type),))
+    yield Item("attachments", own, data, (Attachment("file", entry.open, media_type),))

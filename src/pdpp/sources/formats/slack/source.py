@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from html import unescape
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
@@ -30,6 +31,14 @@ class Slack(Source):
     """The zip that a workspace's owner exports."""
 
     connector_key = "slack"
+    passed_over = MappingProxyType(
+        {
+            "integration_logs.json": "which integrations were installed",
+            "canvases.json": "the list of canvases, which are files",
+            "lists.json": "the list of lists, which are files",
+            "file_conversations.json": "conversations about files",
+        }
+    )
     label = "Slack export"
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
@@ -202,7 +211,7 @@ def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> 
     if not data["text"] and not files:
         yield Skipped("a message without text or files", where)
         return
-    yield Item("messages", key, present(data, []), sent)
+    yield Item("messages", key, present(data, []))
 
 
 def _sender(book: _Book, value: Mapping[str, Any]) -> str:

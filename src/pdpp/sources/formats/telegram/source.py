@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
-from pdpp.sources.reading.guard import attempt
+from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import elements
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -32,6 +33,13 @@ class Telegram(Source):
     """``result.json`` of a whole account or of one chat, with the files beside it."""
 
     connector_key = "telegram"
+    passed_over = MappingProxyType(
+        {
+            "*_thumb.jpg": "a small form of a picture",
+            "export_results.html": "the list of contents as a web page",
+            "lists/*.html": "a list as a web page",
+        }
+    )
     label = "Telegram Desktop export"
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | ExportRefusal | None:  # noqa: ARG002
@@ -100,8 +108,17 @@ def _read(tree: Tree, entry: FileEntry, whole: bool) -> Iterator[Finding]:
                 yield found
             else:
                 where = f"{entry.name} {found.path} {found.number}"
-                yield from attempt(reader.take(found.path, found.value), where)
+                taken = reader.take(found.path, found.value)
+                unit = _unit(found.path)
+                yield from account(taken, where, unit) if unit else taken
     yield from reader.close()
+
+
+def _unit(path: str) -> str | None:
+    """Return what a path leads to; None for what a chat says of itself."""
+    if path.endswith("messages.item"):
+        return "message"
+    return "contact" if path == "contacts.list.item" else None
 
 
 def _path(top: str, name: str) -> str:
@@ -145,7 +162,7 @@ class _Reader:
             "started_at": times[0],
             "updated_at": times[1],
         }
-        yield Item("chats", key, data, times[1])
+        yield Item("chats", key, data)
 
     def _message(self, value: Mapping[str, Any]) -> Iterator[Finding]:
         sent = epoch_text(value.get("date_unixtime"))
@@ -165,7 +182,7 @@ class _Reader:
             (min(sent, self._times[0]), max(sent, self._times[1])) if self._times else (sent, sent)
         )
         key = safe_key(chat, str(value["id"]))
-        yield Item("messages", key, _message_data(key, chat, self._about, value, text, sent), sent)
+        yield Item("messages", key, _message_data(key, chat, self._about, value, text, sent))
         if media is not None:
             yield from self._media(key, chat, media, value, sent)
 
@@ -186,7 +203,7 @@ class _Reader:
             "media_type": media_type,
             "sent_at": sent,
         }
-        yield Item("media", message, data, sent, (Attachment("file", found.open, media_type),))
+        yield Item("media", message, data, (Attachment("file", found.open, media_type),))
 
 
 def _message_data(

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from pdpp.model.errors import ImportRefused
 from pdpp.sources.formats.whatsapp.lines import ORDERS, ChatLine, chat_line, guess_order
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
-from pdpp.sources.keys import Ordinals, digest_key, safe_key
-from pdpp.sources.reading.guard import attempt
+from pdpp.sources.keys import Ordinals, RecordKey, digest_key, safe_key
+from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.lines import lines
 from pdpp.sources.reading.times import local_text, zone_named
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -88,9 +88,9 @@ class _Chat(NamedTuple):
     zone: tzinfo | None
 
     @property
-    def key(self) -> str:
+    def key(self) -> RecordKey:
         """Return the name of the chat in records."""
-        return digest_key(self.name)[:16]
+        return digest_key(self.name)
 
 
 class _Message(NamedTuple):
@@ -154,7 +154,7 @@ def _read(chat: _Chat) -> Iterator[Finding]:
             yield found
             continue
         where = f"{chat.entry.name} line {found.number}"
-        for item in attempt(_message(chat, found, ordinals, where), where):
+        for item in account(_message(chat, found, ordinals, where), where, "message"):
             if isinstance(item, Item) and item.stream == "messages":
                 count += 1
                 sent = item.data["sent_at"]
@@ -246,4 +246,4 @@ def _media(chat: _Chat, message: str, name: str, sent: str, floating: bool) -> I
         "floating": floating,
         "sent_at": sent,
     }
-    yield Item("media", message, data, None, (Attachment("file", entry.open, media_type),))
+    yield Item("media", message, data, (Attachment("file", entry.open, media_type),))

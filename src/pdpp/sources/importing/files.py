@@ -1,0 +1,53 @@
+"""File counts: every file of an export is read, attached, passed over for a reason, or unknown."""
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+
+from pdpp.sources.importing.recognition import RecognisedExport
+from pdpp.sources.importing.report import FileCounts, ImportReport
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import AnyPart
+
+EVERYWHERE: Mapping[str, str] = MappingProxyType(
+    {
+        ".DS_Store": "a file of the operating system",
+        "._*": "a file of the operating system",
+        "Thumbs.db": "a file of the operating system",
+        "desktop.ini": "a file of the operating system",
+        "__MACOSX/*": "a file of the operating system",
+        "*/__MACOSX/*": "a file of the operating system",
+    }
+)
+"""Files that mean nothing in any export."""
+
+_EARLIER = "a file that was dealt with in an earlier run"
+
+
+def count_files(
+    report: ImportReport, tree: Tree, export: RecognisedExport, parts: Sequence[AnyPart]
+) -> None:
+    """Count what became of every file of a tree, once its parts are read."""
+    files = report.files = FileCounts(found=len(tree.entries))
+    read = {part.entry.name for part in parts}
+    resumed = report.counts["parts_read_earlier"] > 0
+    patterns = {**EVERYWHERE, **export.source.passed_over}
+    for entry in tree.entries:
+        if entry.name in read:
+            files.read += 1
+        elif entry.name in tree.meter.opened:
+            files.attached += 1
+        elif (reason := _reason(entry, patterns)) is not None:
+            files.pass_over(reason, entry.name)
+        elif resumed:
+            files.pass_over(_EARLIER, entry.name)
+        else:
+            files.wonder(f"a file of the kind {entry.suffix or 'without an ending'}", entry.name)
+
+
+def _reason(entry: FileEntry, patterns: Mapping[str, str]) -> str | None:
+    """Return why a file is passed over; a pattern with a slash is about the whole name."""
+    for pattern, reason in patterns.items():
+        if fnmatchcase(entry.name if "/" in pattern else entry.base, pattern):
+            return reason
+    return None
