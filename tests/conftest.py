@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.coverage_switch import CoverageSwitch
 from tests.house.record import RECORD, Record, is_whole
 from tests.house.requirements import PROPERTY, WrongClaim, claims_of
 from tests.scheduling import FileScheduling, order_of
+from tests.soak import SOAK
 
 Made = pytest.Item | pytest.Collector | list[pytest.Item | pytest.Collector] | None
 
@@ -18,17 +20,17 @@ settings.register_profile(
     "ci",
     deadline=None,
     derandomize=True,
-    max_examples=100,
+    max_examples=50,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile(
     "soak",
     deadline=None,
     derandomize=False,
-    max_examples=5000,
+    max_examples=1_000,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "soak" if SOAK else "ci"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -38,6 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    config.pluginmanager.register(CoverageSwitch())
     if is_whole(config):
         config.pluginmanager.register(Record(config.rootpath / RECORD))
 

@@ -1,0 +1,62 @@
+"""Where lines are counted: not in the files that repeat one property over and over.
+
+Counting lines nearly doubles the processor time of a test. Files that attack, kill or compare
+hundreds of times run the same lines again; the other tests are the ones that reach them all.
+"""
+
+import os
+from collections.abc import Generator
+
+import pytest
+from coverage import Coverage
+from tests.scheduling import file_of
+
+NOT_COUNTED = (
+    "tests/attacks/",
+    "tests/faults/",
+    "tests/promises/",
+    "tests/house/test_bench",
+    "tests/house/test_soak",
+    "tests/house/test_wheel",
+    "tests/openapi/test_queries",
+    "tests/openapi/test_schemathesis",
+    "tests/sources/importing/test_scale",
+)
+
+_CHILDREN = "COVERAGE_PROCESS_CONFIG"
+"""Programs that tests start count their lines while this is in the environment."""
+
+
+class CoverageSwitch:
+    """Counts lines or not, from one file to the next."""
+
+    def __init__(self) -> None:
+        self._stopped: list[Coverage] = []
+        self._children = os.environ.get(_CHILDREN)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Switch before the fixtures of a file are made: they start the servers it asks."""
+        if file_of(item.nodeid).startswith(NOT_COUNTED):
+            self._stop()
+        else:
+            self._start()
+        return (yield)
+
+    def _stop(self) -> None:
+        # A worker has two counters, one of the runner's plugin and one that every child process
+        # starts: stopping the upper one starts the lower one again.
+        while (counter := Coverage.current()) is not None:
+            counter.stop()
+            self._stopped.append(counter)
+        os.environ.pop(_CHILDREN, None)
+
+    def _start(self) -> None:
+        if self._stopped and self._children is not None:
+            os.environ[_CHILDREN] = self._children
+        while self._stopped:
+            self._stopped.pop().start()
+
+    def pytest_sessionfinish(self) -> None:
+        """Leave the counters as the runner's plugin expects them."""
+        self._start()
