@@ -1,0 +1,98 @@
+"""The page about the architecture, compared with the code."""
+
+import ast
+import re
+import tomllib
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "pdpp"
+PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+
+PICTURE = PAGE.split("```\n", 2)[1]
+DRAWN = re.compile(r"(\w+)(?: \{([\w ]+)\})?")
+ROW = re.compile(r"^\| `([\w.]+)/?` \|", re.MULTILINE)
+PLACE = re.compile(r"`(pdpp(?:\.\w+)+)(?::([\w.]+))?`")
+WORD = re.compile(r"^\| (\w+) \| (.+) \|$", re.MULTILINE)
+MOST_WORDS = 25
+
+
+def section(heading: str) -> str:
+    return PAGE.split(f"\n## {heading}", 1)[1].split("\n## ", 1)[0]
+
+
+def packages_in(folder: Path) -> set[str]:
+    """Return the names of the packages in a folder that have code."""
+    return {path.parent.name for path in folder.glob("*/__init__.py")}
+
+
+def modules_in(folder: Path) -> set[str]:
+    return {path.stem for path in folder.glob("*.py")} - {"__init__", "__main__"}
+
+
+def test_the_rows_of_the_picture_are_those_of_the_import_contract() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    layers = contracts["contracts"][0]["layers"]
+    held = [{name.strip().removeprefix("pdpp.") for name in row.split(":")} for row in layers]
+    drawn = [{name for name, _ in DRAWN.findall(line)} for line in PICTURE.splitlines()]
+    assert drawn == held
+
+
+def test_the_picture_names_every_package_and_no_other() -> None:
+    drawn = DRAWN.findall(PICTURE)
+    assert {name for name, _ in drawn} == packages_in(SOURCE) | modules_in(SOURCE)
+    for name, inside in drawn:
+        assert set(inside.split()) == packages_in(SOURCE / name), name
+
+
+def test_the_page_names_every_part_of_the_engine() -> None:
+    (parts,) = re.findall(r"`store/sqlite` is the one embedded engine \{([\w ]+)\}", PAGE)
+    assert set(parts.split()) == packages_in(SOURCE / "store" / "sqlite")
+
+
+def test_the_table_explains_every_package_once() -> None:
+    explained = [name.removesuffix(".py") for name in ROW.findall(PAGE)]
+    assert sorted(explained) == sorted(packages_in(SOURCE) | modules_in(SOURCE))
+
+
+@pytest.mark.parametrize("place", PLACE.findall(PAGE), ids=":".join)
+def test_every_place_that_is_named_exists(place: tuple[str, str]) -> None:
+    thing: object = import_module(place[0])
+    for name in filter(None, place[1].split(".")):
+        thing = getattr(thing, name)
+
+
+def test_a_search_is_followed_from_the_socket_to_the_engine() -> None:
+    passed = [module for module, _ in PLACE.findall(section("How a search runs"))]
+    assert passed[0].startswith("pdpp.serving.")
+    assert {module.split(".")[1] for module in passed} >= {"serving", "app", "resource", "store"}
+    assert any(module.startswith("pdpp.store.sqlite.search") for module in passed)
+
+
+# Words
+
+
+@cache
+def names() -> frozenset[str]:
+    """Return every part of every name that the code gives to anything."""
+    defined: set[str] = set()
+    for path in SOURCE.rglob("*.py"):
+        defined |= {path.stem, path.parent.name}
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                defined.add(node.name)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                defined.add(node.id)
+    parts = (re.findall(r"[A-Z]?[a-z0-9]+", name) for name in defined)
+    return frozenset(part.lower() for split in parts for part in split)
+
+
+def test_the_glossary_is_short_and_every_word_of_it_is_in_the_code() -> None:
+    words = dict(WORD.findall(section("Words of this house")))
+    del words["word"]
+    assert 0 < len(words) <= MOST_WORDS
+    assert [word for word in words if not {word, f"{word}s"} & names()] == []
