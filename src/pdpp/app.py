@@ -18,7 +18,8 @@ from pdpp.authz.authority import Authority
 from pdpp.authz.client_document import DocumentFetcher
 from pdpp.authz.principal import Gate
 from pdpp.hosted import ICON_PATH, MCP_PATH, hosted_endpoint, metadata
-from pdpp.jobs.housekeeping import Housekeeper
+from pdpp.jobs.housekeeping import Housekeeping
+from pdpp.jobs.runner import JobRunner
 from pdpp.model import instant
 from pdpp.oauth.routes import make_authorization, oauth_routes
 from pdpp.pages.icon import ICON
@@ -104,14 +105,15 @@ def _service(store: Store, settings: Settings, clock: instant.Clock) -> Service:
 
 
 def _lifespan(service: Service) -> Lifespan[Starlette]:
-    keeper = Housekeeper(service.store, service.runner, service.settings, service.clock)
+    housekeeping = Housekeeping(service.store, service.settings, service.clock)
+    job_runner = JobRunner(service.store, housekeeping.kinds(), service.clock)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         service.recorder.start()
-        care = asyncio.create_task(keeper.keep())
+        job_runner.start()
         yield
-        care.cancel()
+        await asyncio.to_thread(job_runner.stop)
         service.runner.close()
         service.recorder.close()
 

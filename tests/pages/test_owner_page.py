@@ -137,8 +137,8 @@ def test_a_stranger_meets_the_door_with_a_form_that_only_the_owner_may_send(
 @pytest.mark.parametrize(
     ("body", "headers", "status"),
     [
-        (b"token=x", {"Content-Type": "application/json"}, 400),
-        (b"token=x", {"Content-Type": "multipart/form-data; boundary=a"}, 400),
+        (b"token=x", {"Content-Type": "application/json"}, 415),
+        (b"token=x", {"Content-Type": "multipart/form-data; boundary=a"}, 415),
         (b"\xff=x", FORM, 400),
         (b"a=%ff", FORM, 400),
         (b"&".join([b"a=1"] * 60_000), FORM, 400),

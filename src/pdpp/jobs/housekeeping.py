@@ -1,75 +1,90 @@
-"""Housekeeping: what a server does for its store while nobody waits."""
+"""Housekeeping: the jobs that a server does for its store again and again."""
 
-import asyncio
-import logging
-from collections.abc import Awaitable, Callable
-from functools import partial
+import time
+from collections.abc import Sequence
 
 from pdpp.authz.authority import Authority
+from pdpp.jobs.context import JobContext
+from pdpp.jobs.kind import JobKind
 from pdpp.model import instant
-from pdpp.service.runner import Runner
 from pdpp.service.settings import Settings
+from pdpp.store.jobs import Json
 from pdpp.store.port import Store
+from pdpp.store.scope import owner_reaches
 
+PRUNE, SWEEP, TEND = "prune", "sweep", "tend"
 _LOOK_SECONDS = 2.0
 _PAUSE_SECONDS = 0.02
+"""Between two pieces of work, so that requests that write get their turn."""
+
 _HOUR_SECONDS = 3_600.0
 _DAY_SECONDS = 86_400.0
+_KEPT_JOBS = 1_000
+_KEPT_OF_A_KIND = 10
+_KEPT_DAYS = 90
 
-log = logging.getLogger("pdpp.housekeeping")
 
+class Housekeeping:
+    """Puts the index together after writes, and drops what nobody can ask for any more."""
 
-class Housekeeper:
-    """Puts the index together after writes, and drops in time what nobody can ask for any more."""
-
-    def __init__(
-        self, store: Store, runner: Runner, settings: Settings, clock: instant.Clock
-    ) -> None:
+    def __init__(self, store: Store, settings: Settings, clock: instant.Clock) -> None:
         self._store = store
-        self._runner = runner
         self._settings = settings
         self._clock = clock
         self._authority = Authority(store, clock, settings.lifetimes)
         self._tended: object = None
+        self._seen: object = None
+        self._looked_at: object = None
 
-    async def keep(self) -> None:
-        """Keep house until cancelled."""
-        await asyncio.gather(
-            self._every(_DAY_SECONDS, self.prune),
-            self._every(_HOUR_SECONDS, self.sweep),
-            self._every(_LOOK_SECONDS, self.tend),
+    def kinds(self) -> Sequence[JobKind]:
+        """Return the kinds of jobs that keep a store in order."""
+        return (
+            JobKind(PRUNE, self.prune, every=_DAY_SECONDS),
+            JobKind(SWEEP, self.sweep, every=_HOUR_SECONDS),
+            JobKind(TEND, self.tend, every=_LOOK_SECONDS, wanted=self.wants_tending),
         )
 
-    async def _every(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
-        """Do a piece of work again and again; a failure is logged and tried again later."""
-        while True:
-            try:
-                await work()
-            except Exception as problem:
-                known = self._store.explain(problem) is not None
-                message = "housekeeping failed; trying again in %s s"
-                log.error(message, seconds, exc_info=not known)
-            await asyncio.sleep(seconds)
-
-    async def prune(self) -> None:
+    def prune(self, _context: JobContext) -> Json:
         """Drop the traces of what went away before any bookmark that is still good."""
         before = self._clock() - self._settings.bookmark_life
-        await self._runner.write(partial(self._store.prune, before))
+        return {"traces_dropped": self._store.prune(before)}
 
-    async def sweep(self) -> None:
-        """Forget codes, tokens, clients and uploads that have ended or never came to anything."""
-        await self._runner.write(partial(self._store.sweep_blobs, self._clock() - instant.DAY))
-        while await self._runner.write(self._authority.sweep):
-            await asyncio.sleep(_PAUSE_SECONDS)
+    def sweep(self, context: JobContext) -> Json:
+        """Forget codes, tokens, clients, uploads and jobs that have ended or came to nothing."""
+        now = self._clock()
+        files = self._store.sweep_blobs(now - instant.DAY)
+        before = now - _KEPT_DAYS * instant.DAY
+        kinds = (PRUNE, SWEEP, TEND)
+        jobs = self._store.jobs.prune(before, _KEPT_JOBS, kinds, _KEPT_OF_A_KIND)
+        entries = 0
+        while dropped := self._authority.sweep():
+            entries += dropped
+            context.progress(entries, note="ended codes, tokens and clients")
+            context.check()
+            time.sleep(_PAUSE_SECONDS)
+        return {"files_removed": files, "jobs_forgotten": jobs, "entries_dropped": entries}
 
-    async def tend(self) -> None:
-        """Put the index together if there were writes and none came since the last look."""
-        state = self._store.state()
-        await asyncio.sleep(_LOOK_SECONDS)
-        if state == self._tended or self._store.state() != state:
-            return
-        begin = True
-        while await self._runner.write(partial(self._store.tend, begin=begin)):
-            begin = False
-            await asyncio.sleep(_PAUSE_SECONDS)
-        self._tended = self._store.state()
+    def wants_tending(self) -> bool:
+        """Tell whether records were written, and nothing since the last look."""
+        state, before = self._store.state(), self._seen
+        self._seen = state
+        if state != before or state == self._looked_at:
+            return False
+        # Jobs are written too: only the versions of feeds say that records were.
+        self._looked_at = state
+        tended, self._tended = self._tended, self._versions()
+        return self._tended != tended
+
+    def _versions(self) -> tuple[int, ...]:
+        reaches = owner_reaches(self._store.catalogue())
+        return tuple(self._store.latest_version(reach) for reach in reaches)
+
+    def tend(self, context: JobContext) -> Json:
+        """Put the index together, a bounded piece at a time."""
+        begin, pieces = True, 0
+        while self._store.tend(begin=begin):
+            begin, pieces = False, pieces + 1
+            context.progress(pieces, note="pieces of the index put together")
+            context.check()
+            time.sleep(_PAUSE_SECONDS)
+        return {"pieces": pieces}

@@ -16,6 +16,7 @@ from pdpp.store.cell import CellValue
 from pdpp.store.scope import Reach
 
 if TYPE_CHECKING:
+    from pdpp.store.jobs import JobStore
     from pdpp.store.receipts import ReceiptLog
     from pdpp.store.vault import Vault
 
@@ -298,6 +299,11 @@ class Store(Protocol):
     @property
     def receipts(self) -> "ReceiptLog":
         """Return the log of what was read."""
+        ...
+
+    @property
+    def jobs(self) -> "JobStore":
+        """Return the work that outlives a request."""
         ...
 
     @property

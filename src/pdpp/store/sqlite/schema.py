@@ -8,6 +8,7 @@ import re
 import apsw
 
 from pdpp.model.errors import NewerDatabase, StoreError
+from pdpp.store.sqlite.jobs_tables import TABLES as JOB_TABLES
 from pdpp.store.sqlite.records.tables import TABLES as RECORD_TABLES
 from pdpp.store.sqlite.search.tables import TABLES as SEARCH_TABLES
 from pdpp.store.sqlite.vault.tables import TABLES as VAULT_TABLES
@@ -16,7 +17,7 @@ APPLICATION_ID = 0x50445050
 VERSION = 20
 """The format of the first release. Smaller numbers were only ever written during development."""
 
-TABLES = RECORD_TABLES + SEARCH_TABLES + VAULT_TABLES
+TABLES = RECORD_TABLES + SEARCH_TABLES + VAULT_TABLES + JOB_TABLES
 
 _CREATED = re.compile(r"^CREATE (?:VIRTUAL )?TABLE (\w+)", re.MULTILINE)
 _ELSEWHERE = "choose another data folder"

@@ -35,6 +35,7 @@ from pdpp.store.scope import Reach
 from pdpp.store.sqlite import feeds, integrity
 from pdpp.store.sqlite.database import Database
 from pdpp.store.sqlite.failures import advice, explain
+from pdpp.store.sqlite.jobs import SqliteJobs
 from pdpp.store.sqlite.receipts.anchor import SettingAnchor
 from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME, ReceiptFile
 from pdpp.store.sqlite.records.aggregates import Aggregator, Bucket, ExactSum
@@ -81,6 +82,7 @@ class SqliteStore:
         self._blobs = BlobFolder(folder / BLOB_FOLDER / str(OWNER))
         self._field_sets = FieldSets()
         self.vault = SqliteVault(self._db)
+        self.jobs = SqliteJobs(self._db, clock)
         self._projector = projectors(self._field_set)
         self._catalogue: Catalogue | None = None
         self._receipts: ReceiptFile | None = None

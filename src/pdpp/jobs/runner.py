@@ -1,0 +1,210 @@
+"""The runner of jobs: a few threads that claim what is due, work on it, and keep the outcome."""
+
+import logging
+import secrets
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
+
+from pdpp.jobs.context import JobCancelled, JobContext
+from pdpp.jobs.kind import JobKind
+from pdpp.model.errors import PdppError
+from pdpp.model.instant import SECOND, Clock
+from pdpp.store.jobs import Job, JobLease, JobOrder, JobStatus, Json, LeaseLost
+from pdpp.store.port import Store
+
+LEASE_SECONDS = 30.0
+"""How long after the death of a worker its jobs wait. A worker that is alive renews its leases
+three times as often; it must not lose one while the machine is busy."""
+
+_THREADS = 2
+_LOOK_SECONDS = 1.0
+_STOP_SECONDS = 10.0
+
+log = logging.getLogger("pdpp.jobs")
+
+
+class JobRunner:
+    """Works on the jobs of one store in this process; others may do so in theirs."""
+
+    def __init__(
+        self,
+        store: Store,
+        kinds: Iterable[JobKind],
+        clock: Clock,
+        *,
+        threads: int = _THREADS,
+        lease_seconds: float = LEASE_SECONDS,
+        look_seconds: float = _LOOK_SECONDS,
+    ) -> None:
+        self._store = store
+        self._kinds = {kind.name: kind for kind in kinds}
+        self._limits = {kind.name: kind.at_once for kind in self._kinds.values()}
+        self._clock = clock
+        self._lease = int(lease_seconds * SECOND)
+        self._look_seconds = look_seconds
+        # A process that is killed and started again is another worker.
+        self._worker = secrets.token_hex(8)
+        self._stopping = threading.Event()
+        self._wake = threading.Event()
+        self._running: dict[str, tuple[JobContext, int]] = {}
+        self._lock = threading.Lock()
+        self._threads = [
+            threading.Thread(target=self._work, name=f"pdpp-job-{number}", daemon=True)
+            for number in range(threads)
+        ]
+        self._threads.append(threading.Thread(target=self._care, name="pdpp-job-care", daemon=True))
+
+    def start(self) -> None:
+        """Begin to work."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Let what runs end where it can go on later, and wait for it a while."""
+        self._stopping.set()
+        self._wake.set()
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(_STOP_SECONDS)
+
+    def wake(self) -> None:
+        """Look for work now."""
+        self._wake.set()
+
+    def run_now(self, order: JobOrder) -> Job:
+        """Add a job and do it here and now; return it as it ended, or as it is where it waits."""
+        job = self._store.jobs.add(order)
+        claimed = self._store.jobs.claim(self._limits, self._new_lease(), job.id)
+        if claimed is not None:
+            self._run(claimed)
+        return self._store.jobs.get(job.id) or job
+
+    # Working
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                job = self._store.jobs.claim(self._limits, self._new_lease())
+                if job is not None:
+                    self._run(job)
+                    continue
+            except Exception:
+                log.exception("looking for work failed; trying again")
+            self._wake.wait(self._look_seconds)
+            self._wake.clear()
+
+    def _new_lease(self) -> JobLease:
+        return JobLease(self._worker, self._clock() + self._lease)
+
+    def _run(self, job: Job) -> None:
+        """Do one job; whatever happens in it, the runner goes on."""
+        kind = self._kinds[job.kind]
+        context = JobContext(job, self._store.jobs, self._worker, self._stopping.is_set)
+        with self._lock:
+            self._running[job.id] = context, self._clock()
+        try:
+            # A lease that was lost means that another worker has the job and will end it.
+            with suppress(LeaseLost):
+                self._attempt(kind, context)
+        finally:
+            with self._lock:
+                del self._running[job.id]
+
+    def _attempt(self, kind: JobKind, context: JobContext) -> None:
+        if context.job.attempts > kind.most_attempts:
+            message = f"It was begun {kind.most_attempts} times and never came to an end."
+            self._finish(kind, context, JobStatus.FAILED, {"code": "gave_up", "message": message})
+            return
+        try:
+            result = kind.run(context)
+        except JobCancelled:
+            self._end_early(kind, context)
+        except LeaseLost:
+            raise
+        except Exception as problem:  # noqa: BLE001 - whatever it is becomes the job's error
+            error = self._error(kind, context.job, problem)
+            self._finish(kind, context, JobStatus.FAILED, error)
+        else:
+            self._finish(kind, context, JobStatus.SUCCEEDED, result)
+
+    def _end_early(self, kind: JobKind, context: JobContext) -> None:
+        context.renew(self._clock() + self._lease)
+        if context.wanted_cancelled:
+            self._finish(kind, context, JobStatus.CANCELLED, None)
+        else:
+            self._store.jobs.release(context.job.id, self._worker)
+
+    def _finish(
+        self, kind: JobKind, context: JobContext, status: JobStatus, outcome: Json | None
+    ) -> None:
+        jobs = self._store.jobs
+        jobs.finish(context.job.id, self._worker, status, context.current, outcome)
+        if kind.every is not None and kind.wanted is None:
+            self._schedule(kind)
+
+    def _error(self, kind: JobKind, job: Job, problem: Exception) -> Json:
+        """Return what is kept of a failure: a typed error says it, of any other the log does."""
+        known = problem if isinstance(problem, PdppError) else self._store.explain(problem)
+        if known is not None:
+            log.warning("job %s (%s) failed: %s", job.id, kind.name, known.code)
+            return {"code": known.code, "message": known.message}
+        log.error("job %s (%s) failed", job.id, kind.name, exc_info=problem)
+        return {"code": "failed", "message": "It failed; the log of the server has the detail."}
+
+    # Care: leases, progress, and what repeats
+
+    def _care(self) -> None:
+        """Renew leases, write progress down, and add what repeats, about once a second."""
+        looked: dict[str, int] = {}
+        scheduled = False
+        while not self._stopping.is_set():
+            try:
+                if not scheduled:
+                    self._schedule_all()
+                    scheduled = True
+                self._renew_all()
+                self._look(looked)
+            except Exception:
+                log.exception("the care for jobs failed; trying again")
+            self._stopping.wait(self._look_seconds)
+        # Threads that end their work now still need their leases.
+        while any(thread.is_alive() for thread in self._threads[:-1]) and self._running:
+            with suppress(Exception):
+                self._renew_all()
+            threading.Event().wait(self._look_seconds)
+
+    def _renew_all(self) -> None:
+        now = self._clock()
+        with self._lock:
+            running = list(self._running.items())
+        for job_id, (context, renewed_at) in running:
+            if not context.has_news and now - renewed_at < self._lease // 3:
+                context.listen()
+                continue
+            context.renew(now + self._lease)
+            with self._lock:
+                if job_id in self._running:
+                    self._running[job_id] = context, now
+
+    def _schedule_all(self) -> None:
+        for kind in self._kinds.values():
+            if kind.every is not None and kind.wanted is None:
+                self._schedule(kind)
+
+    def _schedule(self, kind: JobKind) -> None:
+        """Add the next run of a kind that repeats, unless it is there."""
+        last = self._store.jobs.last_finished(kind.name)
+        due = 0 if last is None else last + int((kind.every or 0) * SECOND)
+        self._store.jobs.add(JobOrder(kind.name, {}, due, once=True))
+
+    def _look(self, looked: dict[str, int]) -> None:
+        """Add what is wanted now, of kinds that are only done when they are."""
+        now = self._clock()
+        for kind in self._kinds.values():
+            if kind.wanted is None or now - looked.get(kind.name, 0) < (kind.every or 0) * SECOND:
+                continue
+            looked[kind.name] = now
+            if kind.wanted():
+                self._store.jobs.add(JobOrder(kind.name, once=True))
+                self.wake()

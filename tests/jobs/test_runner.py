@@ -1,0 +1,258 @@
+"""Jobs run once, go on where they were cut, can be cancelled, and say why they failed."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from tests.engine import open_store
+from tests.jobs.worker import make_runner
+from tests.serving import SetClock
+
+from pdpp.jobs.context import JobContext
+from pdpp.jobs.kind import JobKind
+from pdpp.jobs.runner import JobRunner
+from pdpp.model import instant
+from pdpp.model.errors import ImportRefused
+from pdpp.store.jobs import (
+    Job,
+    JobLease,
+    JobOrder,
+    JobProgress,
+    JobStatus,
+    LeaseLost,
+)
+from pdpp.store.port import Store
+
+DEADLINE = 30.0
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Wait until something holds."""
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < end, "it never came to that"
+        time.sleep(0.01)
+
+
+@contextmanager
+def worker(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a worker in a process of its own."""
+    command = [sys.executable, "-m", "tests.jobs.worker", str(folder)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE)
+    try:
+        yield process
+    finally:
+        if process.stdin is not None:
+            process.stdin.close()
+        process.wait(DEADLINE)
+
+
+def counting(store: Store, folder: Path, steps: int, pause: float = 0.01) -> Job:
+    """Ask for a count."""
+    trace = folder / "trace"
+    trace.touch()
+    parameters = {"trace": str(trace), "steps": steps, "pause": pause}
+    return store.jobs.add(JobOrder("count", parameters))
+
+
+def trace(folder: Path) -> list[int]:
+    """Return the steps that any worker took, in order."""
+    return [int(line) for line in (folder / "trace").read_text().split()]
+
+
+def state_of(store: Store, job: Job) -> Job:
+    found = store.jobs.get(job.id)
+    assert found is not None
+    return found
+
+
+def test_a_job_goes_on_where_its_worker_was_killed(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    job = counting(store, tmp_path, steps=200)
+    with worker(tmp_path) as first:
+        wait_for(lambda: len(trace(tmp_path)) >= 20)
+        first.kill()
+    cut = state_of(store, job)
+    assert cut.status is JobStatus.RUNNING
+    assert cut.state is not None
+    with worker(tmp_path):
+        wait_for(lambda: state_of(store, job).status is JobStatus.SUCCEEDED)
+    ended = state_of(store, job)
+    assert (ended.result, ended.attempts) == ({"counted": 200}, 2)
+    assert ended.progress == JobProgress(200, 200, "step 200")
+    # The step that was being saved when the worker died may be taken again, and no other.
+    steps = trace(tmp_path)
+    assert sorted(set(steps)) == list(range(1, 201))
+    assert len(steps) <= 201
+    store.close()
+
+
+def test_several_processes_never_run_one_job_twice(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    jobs = [counting(store, tmp_path, steps=10, pause=0.001) for _ in range(12)]
+    with worker(tmp_path), worker(tmp_path), worker(tmp_path):
+        wait_for(lambda: all(state_of(store, job).status is JobStatus.SUCCEEDED for job in jobs))
+    # One at a time: the steps of two jobs are never mixed.
+    assert trace(tmp_path) == list(range(1, 11)) * 12
+    assert {state_of(store, job).attempts for job in jobs} == {1}
+    store.close()
+
+
+def test_a_running_job_is_cancelled_and_a_waiting_one_never_begins(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    running = counting(store, tmp_path, steps=100_000)
+    waiting = counting(store, tmp_path, steps=100_000)
+    runner = make_runner(tmp_path)
+    runner.start()
+    wait_for(lambda: len(trace(tmp_path)) >= 3)
+    ended = store.jobs.request_cancel(waiting.id)
+    assert ended is not None
+    assert ended.status is JobStatus.CANCELLED
+    asked = store.jobs.request_cancel(running.id)
+    assert asked is not None
+    assert asked.cancel_requested
+    wait_for(lambda: state_of(store, running).status is JobStatus.CANCELLED)
+    runner.stop()
+    assert state_of(store, waiting).started_at is None
+    assert trace(tmp_path)[-1] < 100_000
+    assert store.jobs.request_cancel(running.id) == state_of(store, running)
+    assert store.jobs.request_cancel("job_unknown") is None
+    store.close()
+
+
+def test_a_server_that_stops_hands_its_job_back_at_once(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    job = counting(store, tmp_path, steps=30)
+    runner = make_runner(tmp_path)
+    runner.start()
+    wait_for(lambda: len(trace(tmp_path)) >= 3)
+    runner.stop()
+    handed_back = state_of(store, job)
+    assert (handed_back.status, handed_back.attempts) == (JobStatus.QUEUED, 0)
+    runner = make_runner(tmp_path)
+    runner.start()
+    wait_for(lambda: state_of(store, job).status is JobStatus.SUCCEEDED)
+    runner.stop()
+    assert trace(tmp_path) == list(range(1, 31))
+    store.close()
+
+
+def refuse(_context: JobContext) -> None:
+    raise ImportRefused("the export is of a kind that nobody knows")
+
+
+def break_down(_context: JobContext) -> None:
+    raise RuntimeError("secret of a record")
+
+
+@pytest.mark.parametrize(
+    ("run", "code", "message"),
+    [
+        (refuse, "import_refused", "the export is of a kind that nobody knows"),
+        (break_down, "failed", "It failed; the log of the server has the detail."),
+    ],
+)
+def test_a_failure_is_kept_with_its_reason_and_nothing_of_the_records(
+    tmp_path: Path, run: Callable[[JobContext], None], code: str, message: str
+) -> None:
+    store = open_store(tmp_path)
+    runner = JobRunner(store, [JobKind("breaks", run)], instant.now)
+    ended = runner.run_now(JobOrder("breaks"))
+    assert ended.status is JobStatus.FAILED
+    assert ended.error == {"code": code, "message": message}
+    assert ended.result is None
+    store.close()
+
+
+def test_a_job_that_keeps_killing_its_worker_is_given_up(tmp_path: Path) -> None:
+    clock = SetClock()
+    store = open_store(tmp_path, clock)
+    job = store.jobs.add(JobOrder("deadly"))
+    for number in range(5):
+        claimed = store.jobs.claim({"deadly": 1}, JobLease(f"worker {number}", clock.now + 1))
+        assert claimed is not None
+        clock.advance(60)
+    runs: list[int] = []
+    kind = JobKind("deadly", lambda _: runs.append(1))
+    runner = JobRunner(store, [kind], clock, look_seconds=0.01)
+    runner.start()
+    wait_for(lambda: state_of(store, job).status is JobStatus.FAILED)
+    runner.stop()
+    assert runs == []
+    assert (state_of(store, job).error or {})["code"] == "gave_up"
+    store.close()
+
+
+def test_whoever_lost_a_lease_can_change_nothing(tmp_path: Path) -> None:
+    clock = SetClock()
+    store = open_store(tmp_path, clock)
+    jobs = store.jobs
+    job = jobs.add(JobOrder("count"))
+    assert jobs.claim({"count": 1}, JobLease("slow", clock.now + 1)) is not None
+    assert jobs.claim({"count": 1}, JobLease("quick", clock.now + 1)) is None
+    clock.advance(60)
+    assert jobs.claim({"count": 1}, JobLease("quick", clock.now + 60_000_000)) is not None
+    for change in (
+        lambda: jobs.save(job.id, "slow", {"step": 1}),
+        lambda: jobs.renew(job.id, JobLease("slow", clock.now + 1), JobProgress()),
+        lambda: jobs.release(job.id, "slow"),
+        lambda: jobs.finish(job.id, "slow", JobStatus.SUCCEEDED, JobProgress(), None),
+    ):
+        with pytest.raises(LeaseLost):
+            change()
+    jobs.save(job.id, "quick", {"step": 2})
+    assert state_of(store, job).state == {"step": 2}
+    store.close()
+
+
+def test_what_repeats_waits_its_time_also_after_a_restart(tmp_path: Path) -> None:
+    clock = SetClock()
+    store = open_store(tmp_path, clock)
+    runs: list[int] = []
+    kind = JobKind("repeats", lambda _: runs.append(1), every=3_600.0)
+
+    def serve(until: Callable[[], bool]) -> None:
+        runner = JobRunner(store, [kind], clock, look_seconds=0.01)
+        runner.start()
+        wait_for(until)
+        runner.stop()
+
+    def waits() -> bool:
+        return any(job.status is JobStatus.QUEUED for job in store.jobs.recent(10))
+
+    serve(lambda: len(runs) == 1 and waits())
+    serve(waits)
+    assert len(runs) == 1
+    (following,) = [job for job in store.jobs.recent(10) if job.status is JobStatus.QUEUED]
+    assert following.not_before == clock.now + 3_600 * instant.SECOND
+    clock.advance(3_601)
+    serve(lambda: len(runs) == 2 and waits())
+    store.close()
+
+
+def test_a_kind_may_run_several_at_once_if_it_says_so(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    together = threading.Barrier(2, timeout=DEADLINE)
+    kind = JobKind("pair", lambda _: {"place": together.wait()}, at_once=2)
+    jobs = [store.jobs.add(JobOrder("pair")) for _ in range(2)]
+    runner = JobRunner(store, [kind], instant.now, look_seconds=0.01)
+    runner.start()
+    wait_for(lambda: all(state_of(store, job).status is JobStatus.SUCCEEDED for job in jobs))
+    runner.stop()
+    store.close()
+
+
+def test_a_state_that_grows_without_end_is_refused(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+
+    def hoard(context: JobContext) -> None:
+        context.save({"everything": "x" * (2 << 20)})
+
+    ended = JobRunner(store, [JobKind("hoard", hoard)], instant.now).run_now(JobOrder("hoard"))
+    assert ended.status is JobStatus.FAILED
+    store.close()
