@@ -5,13 +5,14 @@ import time
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import orjson
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Router
-from starlette.routing import Route as Path
+from starlette.routing import Route as HttpRoute
 from starlette.types import ASGIApp, Lifespan
 
 from pdpp.authz.authority import Authority
@@ -19,6 +20,7 @@ from pdpp.authz.client_document import DocumentFetcher
 from pdpp.authz.principal import Gate
 from pdpp.hosted import ICON_PATH, MCP_PATH, hosted_endpoint, metadata
 from pdpp.jobs.housekeeping import Housekeeping
+from pdpp.jobs.importing import import_kind
 from pdpp.jobs.runner import JobRunner
 from pdpp.model import instant
 from pdpp.oauth.routes import make_authorization, oauth_routes
@@ -62,6 +64,7 @@ def make_app(
     clock: instant.Clock = instant.now,
     share: Share | None = None,
     fetcher: DocumentFetcher | None = None,
+    data: Path | None = None,
 ) -> Starlette:
     """Put the ASGI application together over an open store."""
     service = _service(store, settings or Settings(), clock)
@@ -71,19 +74,19 @@ def make_app(
     resource.redirect_slashes = False
     app = Application(
         routes=[
-            Path(MCP_PATH, hosted_endpoint(resource, service)),
+            HttpRoute(MCP_PATH, hosted_endpoint(resource, service)),
             *resource.routes,
             *oauth_routes(make_authorization(service, authority, error_page, fetcher), metadata),
             *_documents(service),
             *_fixtures(service),
             *page_routes(make_site(service, authority)),
-            Path(READY_PATH, Readiness(service)),
-            Path(METRICS_PATH, Metrics(service, meter, share.started if share else None)),
+            HttpRoute(READY_PATH, Readiness(service)),
+            HttpRoute(METRICS_PATH, Metrics(service, meter, share.started if share else None)),
         ],
         middleware=[Middleware(Observer, meter=meter)],
-        lifespan=_lifespan(service),
+        lifespan=_lifespan(service, data),
     )
-    meter.expect(route.path for route in app.routes if isinstance(route, Path))
+    meter.expect(route.path for route in app.routes if isinstance(route, HttpRoute))
     app.router.redirect_slashes = False
     app.router.default = NoSuchRoute(service)
     return app
@@ -104,9 +107,17 @@ def _service(store: Store, settings: Settings, clock: instant.Clock) -> Service:
     )
 
 
-def _lifespan(service: Service) -> Lifespan[Starlette]:
-    housekeeping = Housekeeping(service.store, service.settings, service.clock)
-    job_runner = JobRunner(service.store, housekeeping.kinds(), service.clock)
+def _job_runner(service: Service, data: Path | None) -> JobRunner:
+    """Return what works in the background; without a data folder there are no imports."""
+    store, settings = service.store, service.settings
+    kinds = [*Housekeeping(store, settings, service.clock).kinds()]
+    if data is not None:
+        kinds.append(import_kind(store, data, settings))
+    return JobRunner(store, kinds, service.clock)
+
+
+def _lifespan(service: Service, data: Path | None) -> Lifespan[Starlette]:
+    job_runner = _job_runner(service, data)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -125,7 +136,7 @@ def _resource_paths(service: Service, meter: Meter) -> Iterable[BaseRoute]:
     for route in ROUTES:
         by_path.setdefault(route.path, []).append(_counting(route, meter))
     for path, routes in sorted(by_path.items(), key=lambda item: "/records" not in item[0]):
-        yield Path(BASE + path, ResourceEndpoint(service, routes))
+        yield HttpRoute(BASE + path, ResourceEndpoint(service, routes))
 
 
 def _counting(route: Route, meter: Meter) -> Route:
@@ -167,4 +178,4 @@ def _fixed(
     headers: Mapping[str, str] | None = None,
 ) -> BaseRoute:
     sent = {"Content-Type": media_type, "X-Content-Type-Options": "nosniff", **(headers or {})}
-    return Path(path, FixedDocument(service, body, 200, sent))
+    return HttpRoute(path, FixedDocument(service, body, 200, sent))

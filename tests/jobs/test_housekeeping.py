@@ -31,7 +31,9 @@ def test_everything_that_ended_is_swept_away_however_much_it_is(
     store = open_store(tmp_path, clock)
     with store.vault.transaction() as book:
         for number in range(5):
-            book.add_secret(ShortLivedSecret(str(number), "review", {}, clock.now, clock.now + number))
+            book.add_secret(
+                ShortLivedSecret(str(number), "review", {}, clock.now, clock.now + number)
+            )
     clock.advance(60)
     swept = keep_house(store, clock, SWEEP)
     assert (swept.status, (swept.result or {})["entries_dropped"]) == (JobStatus.SUCCEEDED, 5)

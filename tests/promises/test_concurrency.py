@@ -31,7 +31,8 @@ ROOT = Path(__file__).parents[2]
 INGEST = """
 import sys
 from pathlib import Path
-from tests.promises.ingester import Store, ingest
+from tests.engine import open_store
+from tests.promises.ingester import ingest
 store = open_store(Path(sys.argv[1]))
 for batch in range(int(sys.argv[2])):
     ingest(store, batch)

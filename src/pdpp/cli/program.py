@@ -39,6 +39,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
             "Choose your passphrase; make and revoke tokens of your own.",
         ),
         "config": ("pdpp.cli.config:config", "See the settings of a server and their origin."),
+        "jobs": ("pdpp.cli.jobs:jobs", "See the work in the background, and cancel it."),
         "receipts": ("pdpp.cli.receipts:receipts", "See what each client read."),
         "doctor": ("pdpp.cli.doctor:doctor", "Find out why an agent cannot connect."),
         "check": ("pdpp.cli.maintenance:check", "Check that everything stored is sound."),

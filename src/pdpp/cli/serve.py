@@ -151,7 +151,7 @@ def serve(configuration: Configuration, demo: bool, ready_file: Path | None, as_
             ready = Ready(url, data, tokens, begin_setup(store.vault))
             announce = partial(_announce, ready, ready_file, as_json=as_json)
             if configuration["workers"] == 1:
-                server = AnnouncedServer(configure(make_app(store, settings)), announce)
+                server = AnnouncedServer(configure(make_app(store, settings, data=data)), announce)
                 tune_process()
                 server.run([listener])
         if configuration["workers"] > 1:

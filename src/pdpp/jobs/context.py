@@ -42,6 +42,11 @@ class JobContext:
         if self.cancelled():
             raise JobCancelled(self.job.id)
 
+    def give_up(self) -> None:
+        """Cancel the job from within: nobody is to go on with it."""
+        self._cancelled.set()
+        raise JobCancelled(self.job.id)
+
     def save(self, state: Json) -> None:
         """Keep what a later run goes on from; raise where another worker has the job by now."""
         self._jobs.save(self.job.id, self._worker, state)

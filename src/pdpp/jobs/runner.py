@@ -77,8 +77,23 @@ class JobRunner:
         job = self._store.jobs.add(order)
         claimed = self._store.jobs.claim(self._limits, self._new_lease(), job.id)
         if claimed is not None:
-            self._run(claimed)
+            ended = threading.Event()
+            care = threading.Thread(target=self._renew_until, args=(ended,), daemon=True)
+            care.start()
+            try:
+                self._run(claimed)
+            finally:
+                ended.set()
+                care.join()
         return self._store.jobs.get(job.id) or job
+
+    def _renew_until(self, ended: threading.Event) -> None:
+        """Keep the lease of the job that is done here and now."""
+        while not ended.wait(self._look_seconds):
+            try:
+                self._renew_all()
+            except Exception:
+                log.exception("a lease could not be renewed; trying again")
 
     # Working
 
@@ -125,6 +140,10 @@ class JobRunner:
         except Exception as problem:  # noqa: BLE001 - whatever it is becomes the job's error
             error = self._error(kind, context.job, problem)
             self._finish(kind, context, JobStatus.FAILED, error)
+        except BaseException:
+            # A person who ends the program ends what it does; only a kill is gone on with.
+            self._finish(kind, context, JobStatus.CANCELLED, None)
+            raise
         else:
             self._finish(kind, context, JobStatus.SUCCEEDED, result)
 

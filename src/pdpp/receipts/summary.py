@@ -23,6 +23,8 @@ VERBS: Mapping[str, str] = MappingProxyType(
         "searchSemantic": "searched",
         "readBlob": "read a file",
         "headBlob": "looked at a file",
+        "listJobs": "looked at jobs",
+        "getJob": "looked at a job",
     }
 )
 """What each operation is, as a person would say it."""

@@ -40,6 +40,7 @@ _LISTS: Mapping[str, str] = {
     "listStreams": "StreamList",
     "getStream": "StreamList",
     "listRecords": "RecordList",
+    "listJobs": "JobList",
     "search": "SearchResultList",
     "searchSemantic": "SearchResultList",
     "searchHybrid": "SearchResultList",

@@ -7,7 +7,7 @@ from typing import Any
 from pdpp.evidence.analyse import MAX_QUERY_CHARS
 from pdpp.evidence.window import DEFAULT_LIMIT, MAX_AROUND, MAX_LIMIT
 from pdpp.model.errors import InvalidWindow
-from pdpp.resource import aggregate, ingest, records, schema, search, window
+from pdpp.resource import aggregate, ingest, jobs, records, schema, search, window
 from pdpp.resource.blob import head_blob, read_blob, store_blob
 from pdpp.resource.calendar import GRANULARITIES
 from pdpp.resource.call import Call
@@ -288,6 +288,37 @@ ROUTES: tuple[Route, ...] = (
         "Blob",
         owner_only=True,
         takes_body="application/octet-stream",
+        writes=True,
+    ),
+    Route(
+        "GET",
+        "/jobs",
+        "listJobs",
+        "The newest jobs: what the server works on in the background.",
+        jobs.list_jobs,
+        _take(_LIMIT, Parameter("kind", Shape.TEXT, "Only jobs of this kind, such as import.")),
+        "List",
+        owner_only=True,
+    ),
+    Route(
+        "GET",
+        "/jobs/{job_id}",
+        "getJob",
+        "One job with its progress, its result or its error.",
+        jobs.get_job,
+        {},
+        "Job",
+        owner_only=True,
+    ),
+    Route(
+        "POST",
+        "/jobs/{job_id}/cancel",
+        "cancelJob",
+        "Cancel a job: one that waits ends at once, one that runs as soon as it can.",
+        jobs.cancel_job,
+        {},
+        "Job",
+        owner_only=True,
         writes=True,
     ),
 )

@@ -11,6 +11,7 @@ from pdpp.resource.aggregate import METRICS
 from pdpp.resource.calendar import GRANULARITIES
 from pdpp.resource.schema import COUNT_KINDS
 from pdpp.resource.search import MOST_EXCERPTS
+from pdpp.store.jobs import JobStatus
 
 Json = dict[str, Any]
 
@@ -212,6 +213,7 @@ SCHEMAS: Json = {
     "Error": _object({"error": _ERROR}),
     "Warning": _object({"code": TEXT, "message": TEXT}, {"param": TEXT}),
     "StreamList": _list(ref("Stream")),
+    "JobList": _list(ref("Job")),
     "RecordList": _list({"anyOf": [ref("Record"), ref("Tombstone")]}),
     "SearchResultList": _list(ref("SearchResult"), {"recall": ref("Recall")}),
     "Stream": _object(
@@ -375,6 +377,24 @@ SCHEMAS: Json = {
             "records_unchanged": SIZE,
             "records_deleted": SIZE,
             "rejections": _array(_object({"input_index": SIZE, "code": TEXT, "message": TEXT})),
+        }
+    ),
+    "Job": _object(
+        {
+            "object": {"const": "job"},
+            "id": TEXT,
+            "kind": TEXT,
+            "status": {"enum": [status.value for status in JobStatus]},
+            "created_at": MOMENT,
+            "not_before": _nullable(MOMENT),
+            "started_at": _nullable(MOMENT),
+            "finished_at": _nullable(MOMENT),
+            "progress": _object({"done": SIZE, "total": SIZE, "note": TEXT}),
+            "attempts": SIZE,
+            "cancel_requested": FLAG,
+            "parameters": {"type": "object"},
+            "result": {"type": ["object", "null"]},
+            "error": {**_nullable(_object({"code": TEXT, "message": TEXT}))},
         }
     ),
     "Blob": _object(

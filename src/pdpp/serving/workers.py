@@ -113,7 +113,7 @@ def answer(
     configure_logging(work.log)
     share = Share(memoryview(memory).cast("B").cast("Q"), place, work.started)
     with open_store(work.data) as store:
-        app = make_app(store, work.settings, instant.now, share)
+        app = make_app(store, work.settings, instant.now, share, data=work.data)
         server = AnnouncedServer(configure(app), lambda: news.send(place))
         threading.Thread(target=_follow, args=(server,), daemon=True).start()
         tune_process()

@@ -1,0 +1,67 @@
+"""One import, run as a job."""
+
+from pathlib import Path
+from typing import Any
+
+from pdpp.jobs.context import JobContext
+from pdpp.model import instant
+from pdpp.service.settings import Settings
+from pdpp.sources.importing.recognition import recognise_export
+from pdpp.sources.importing.report import INTERRUPTED, ImportReport
+from pdpp.sources.importing.state import ImportState
+from pdpp.sources.importing.task import (
+    ImportCallbacks,
+    ImportEnvironment,
+    ImportTask,
+    find_destination,
+)
+from pdpp.sources.importing.writer import short_turns
+from pdpp.sources.reading.tree import open_tree
+from pdpp.sources.source import OwnerChoices
+from pdpp.sources.table.own import own_sources
+from pdpp.store.catalogue import Feed
+from pdpp.store.intake import Intake
+from pdpp.store.jobs import Json
+from pdpp.store.port import Store
+
+
+def run_import(store: Store, folder: Path, limits: Settings, context: JobContext) -> Json:
+    """Bring in what the parameters name; go on where an earlier run was cut."""
+    task = _task(store, ImportState(folder), limits, context.parameters)
+    declaration = task.settle()
+    with short_turns():
+        task.run(declaration, import_callbacks(context))
+    return import_result(task, context)
+
+
+def import_callbacks(context: JobContext) -> ImportCallbacks:
+    """Return what an import asks and tells while it runs as a job."""
+
+    def tell(report: ImportReport, done: int, total: int) -> None:
+        context.progress(done, total, f"{report.counts['read']:,} records read")
+
+    return ImportCallbacks(context.cancelled, tell)
+
+
+def import_result(task: ImportTask, context: JobContext) -> dict[str, Any]:
+    """Return the report of an import that came to its end; end one early that did not.
+
+    What was read is in the import's own position log: the next run goes on from there.
+    """
+    if task.report.status == INTERRUPTED:
+        context.check()
+    return dict(task.document())
+
+
+def _task(store: Store, state: ImportState, limits: Settings, asked: Json) -> ImportTask:
+    tree = open_tree(Path(asked["path"]))
+    choices = OwnerChoices(asked.get("settings") or {}, state.recall)
+    export = recognise_export(tree, choices, asked.get("source"), own_sources(state.plans()))
+    connection_id = asked.get("connection_id")
+    destination = find_destination(store.catalogue(), state, export, connection_id)
+
+    def intake(feed: Feed) -> Intake:
+        return Intake(store, feed, now=instant.now(), line_bytes=limits.line_bytes)
+
+    environment = ImportEnvironment(store, state, intake, limits.blob_bytes)
+    return ImportTask(tree, export, destination, environment)

@@ -1,0 +1,40 @@
+"""Imports as jobs: an export on the server's own disk is brought in while nobody waits."""
+
+from pathlib import Path
+
+from pdpp.jobs.context import JobContext
+from pdpp.jobs.kind import JobKind
+from pdpp.service.settings import Settings
+from pdpp.store.jobs import JobOrder, Json
+from pdpp.store.port import Store
+
+IMPORT = "import"
+AT_ONCE = 4
+
+
+def import_order(
+    path: Path,
+    source: str | None = None,
+    connection_id: str | None = None,
+    settings: Json | None = None,
+) -> JobOrder:
+    """Return the order to bring in an export; the server must be able to read the path."""
+    parameters = {
+        "path": str(path.resolve()),
+        "source": source,
+        "connection_id": connection_id,
+        "settings": dict(settings or {}),
+    }
+    return JobOrder(IMPORT, parameters)
+
+
+def import_kind(store: Store, folder: Path, limits: Settings) -> JobKind:
+    """Return the kind of job that brings in exports; ``folder`` is the data folder."""
+
+    def run(context: JobContext) -> Json:
+        # The readers of all formats are loaded with the first import, not with the server.
+        from pdpp.jobs.import_run import run_import
+
+        return run_import(store, folder, limits, context)
+
+    return JobKind(IMPORT, run, at_once=AT_ONCE)

@@ -1,0 +1,103 @@
+"""An import runs in the background as it does in the foreground, and goes on after a cut."""
+
+import time
+from pathlib import Path
+
+import pytest
+from tests.engine import open_store
+
+from pdpp.jobs.context import JobContext
+from pdpp.jobs.import_run import run_import
+from pdpp.jobs.importing import IMPORT, import_kind, import_order
+from pdpp.jobs.kind import JobKind
+from pdpp.jobs.runner import JobRunner
+from pdpp.model import instant
+from pdpp.service.settings import Settings
+from pdpp.store.jobs import Job, JobStatus, Json
+from pdpp.store.port import Store
+from pdpp.store.scope import owner_reaches
+
+NOTES = 400
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for number in range(NOTES):
+        text = f"# Note {number}\n\nAbout the harbour, page {number}.\n"
+        (folder / f"note-{number:04}.md").write_text(text)
+    return folder
+
+
+def held(store: Store) -> int:
+    return sum(store.counts(owner_reaches(store.catalogue())).values())
+
+
+def ended(store: Store, job: Job) -> Job:
+    deadline = time.monotonic() + 60
+    while (found := store.jobs.get(job.id)) is None or found.finished_at is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return found
+
+
+def test_an_import_in_the_background_brings_everything_in_and_reports(
+    tmp_path: Path, notes: Path
+) -> None:
+    store = open_store(tmp_path / "data")
+    runner = JobRunner(store, [import_kind(store, tmp_path / "data", Settings())], instant.now)
+    job = store.jobs.add(import_order(notes))
+    runner.start()
+    done = ended(store, job)
+    runner.stop()
+    assert done.status is JobStatus.SUCCEEDED, done.error
+    assert (done.result or {})["counts"]["new"] == NOTES
+    assert held(store) >= NOTES
+    assert done.progress.done == done.progress.total > 0
+    assert "records read" in done.progress.note
+    store.close()
+
+
+def test_an_import_that_was_handed_back_goes_on_and_reads_nothing_twice(
+    tmp_path: Path, notes: Path
+) -> None:
+    data = tmp_path / "data"
+    store = open_store(data)
+    begun: list[JobRunner] = []
+
+    def stopping(context: JobContext) -> Json:
+        """Import, and have the server stop once some of it is read."""
+        noted = context.progress
+
+        def progress(done: int, total: int = 0, note: str = "") -> None:
+            noted(done, total, note)
+            if done > total // 3:
+                begun[0]._stopping.set()
+
+        context.progress = progress  # type: ignore[method-assign]
+        return run_import(store, data, Settings(), context)
+
+    begun.append(JobRunner(store, [JobKind(IMPORT, stopping)], instant.now))
+    cut = begun[0].run_now(import_order(notes))
+    assert cut.status is JobStatus.QUEUED
+    read_before = held(store)
+    runner = JobRunner(store, [import_kind(store, data, Settings())], instant.now)
+    runner.start()
+    done = ended(store, cut)
+    runner.stop()
+    assert done.status is JobStatus.SUCCEEDED, done.error
+    counts = (done.result or {})["counts"]
+    assert held(store) >= NOTES
+    assert counts["new"] + read_before >= NOTES
+    assert counts["read"] < NOTES or read_before == 0
+    store.close()
+
+
+def test_a_path_that_is_not_there_fails_with_the_reason(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "data")
+    runner = JobRunner(store, [import_kind(store, tmp_path / "data", Settings())], instant.now)
+    failed = runner.run_now(import_order(tmp_path / "nothing"))
+    assert failed.status is JobStatus.FAILED
+    assert (failed.error or {})["message"]
+    store.close()
