@@ -118,6 +118,7 @@ def paths_of(route: Route) -> st.SearchStrategy[str]:
     parts = {
         "stream": st.one_of(st.sampled_from(list(STREAMS)), awkward),
         "record_id": st.one_of(st.sampled_from(KEYS), awkward),
+        "job_id": awkward,
         "blob_id": st.one_of(st.sampled_from(BLOBS), awkward),
     }
     return st.fixed_dictionaries(parts).map(

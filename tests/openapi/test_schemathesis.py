@@ -34,6 +34,7 @@ KEYS = [key for _, _, key in demo.AWKWARD.values()]
 REAL = {
     "stream": st.sampled_from(STREAMS),
     "record_id": st.sampled_from(KEYS),
+    "job_id": st.just("job_0000000000000000"),
     "blob_id": st.sampled_from([blob.blob_id for blob in demo.blobs()]),
 }
 GARBAGE = [
@@ -159,7 +160,9 @@ def test_generated_calls_without_a_valid_token_are_refused(
 def test_no_form_of_a_bad_token_opens_any_route(
     world: World, session: requests.Session, tokens: dict[str, str], route: Route, form: str | None
 ) -> None:
-    path = (BASE + route.path).format(stream="documents", record_id="logo-draft", blob_id="0" * 64)
+    path = (BASE + route.path).format(
+        stream="documents", record_id="logo-draft", blob_id="0" * 64, job_id="job_x"
+    )
     headers = {} if form is None else {"Authorization": form.format(token=tokens["owner"])}
     answer = session.request(route.method, world.server.url + path, headers=headers, data=b"x")
     assert answer.status_code == 401

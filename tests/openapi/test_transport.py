@@ -123,7 +123,8 @@ def narrow_wire(tmp_path: Path) -> Iterator[Wire]:
 
 
 def filled(path: str) -> str:
-    return path.format(stream="documents", record_id="logo-draft", blob_id="0" * 64)
+    names = {"stream": "documents", "record_id": "logo-draft", "job_id": "job_x"}
+    return path.format(blob_id="0" * 64, **names)
 
 
 @pytest.mark.parametrize(("method", "path"), WRONG)

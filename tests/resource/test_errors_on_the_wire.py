@@ -12,7 +12,10 @@ from pdpp.resource.routes import BASE, ROUTES
 
 BOOKS = "/v1/streams/books/records"
 PATHS = [
-    (route.method, BASE + route.path.format(stream="books", record_id="b1", blob_id="0" * 64))
+    (
+        route.method,
+        BASE + route.path.format(stream="books", record_id="b1", blob_id="0" * 64, job_id="x"),
+    )
     for route in ROUTES
 ]
 

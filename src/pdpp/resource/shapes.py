@@ -34,9 +34,11 @@ def error_codes() -> dict[int, list[str]]:
     """Return the codes of errors by their status, without those that ``/v1`` never sends."""
     codes: dict[int, list[str]] = {}
     for error in vars(errors).values():
-        if isinstance(error, type) and issubclass(error, errors.PdppError):
+        if not (isinstance(error, type) and issubclass(error, errors.PdppError)):
+            continue
+        if not issubclass(error, errors.ELSEWHERE):
             listed = codes.setdefault(error.status, [])
-            if not issubclass(error, errors.ELSEWHERE) and error.code not in listed:
+            if error.code not in listed:
                 listed.append(error.code)
     return codes
 
