@@ -18,7 +18,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 PIN = re.compile(r"^([a-z0-9._-]+)==(\S+)", re.MULTILINE)
 LISTED = re.compile(r"^- `([^`]+)`: \S", re.MULTILINE)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-COMMAND = re.compile(r"\bmake ([a-z]+)")
+COMMAND = re.compile(r"\bmake ([a-z-]+)")
 ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
@@ -89,8 +89,8 @@ def test_every_relative_link_points_at_a_file(document: Path) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_make_command_in_a_document_is_a_target(document: Path) -> None:
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    named = re.findall(r"`make ([a-z]+)|^make ([a-z]+)", document.read_text(), re.MULTILINE)
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = re.findall(r"`make ([a-z-]+)|^make ([a-z-]+)", document.read_text(), re.MULTILINE)
     assert {first or second for first, second in named} <= targets
 
 
