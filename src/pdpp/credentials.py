@@ -1,7 +1,14 @@
-"""The credential cache: what a program on this machine may read elsewhere, kept privately."""
+"""The credential cache: what a program on this machine may read elsewhere, kept privately.
+
+Files are written in the form of the reference implementation, so that its programs and ours share
+them: ``{provider_url, credential: {access_token, token_type, expires_at, refresh_token, …}}``. A
+flat form with ``token``, ``token_kind`` and a number as ``expires_at`` is read too.
+"""
 
 import json
 import os
+import stat
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +20,8 @@ from urllib.parse import SplitResult, urlsplit
 OWNER_VARIABLES = ("PDPP_OWNER_TOKEN", "PDPP_OWNER_SECRET", "PDPP_CONTROL_TOKEN")
 _OWNER_PREFIX = "pdpp_owner_"
 _SOON_SECONDS = 60
+_RENAMED = ("provider_url", "token", "expires_at")
+"""Members that the file has elsewhere, or in another form."""
 
 
 class CredentialError(Exception):
@@ -117,8 +126,7 @@ class Cache:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.chmod(self._folder, 0o700)
         path = self.path(credential.provider_url)
-        known = {k: v for k, v in credential._asdict().items() if v is not None}
-        write_file(path, json.dumps(known).encode())
+        write_file(path, json.dumps(_file_form(credential)).encode())
         return path
 
     def forget(self, provider_url: str) -> bool:
@@ -156,11 +164,47 @@ def _lock(descriptor: int) -> None:
     fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
+def _file_form(credential: Credential) -> dict[str, Any]:
+    """Return a credential as it is written."""
+    ours = {k: v for k, v in credential._asdict().items() if k not in _RENAMED and v is not None}
+    members = {"access_token": credential.token, "token_type": "Bearer", **ours}
+    if credential.expires_at is not None:
+        members["expires_at"] = _moment_text(credential.expires_at)
+    return {"provider_url": credential.provider_url, "credential": members}
+
+
+def _flat(document: dict[str, Any]) -> dict[str, Any]:
+    """Return the members of a credential in either form."""
+    nested = document.get("credential")
+    if not isinstance(nested, dict):
+        return document
+    flat = {"token_kind": "client", **nested, "provider_url": document.get("provider_url")}
+    flat["token"] = nested.get("access_token")
+    if isinstance(nested.get("expires_at"), str):
+        flat["expires_at"] = _moment(nested["expires_at"])
+    return flat
+
+
+def _moment_text(moment: float) -> str:
+    from datetime import UTC, datetime
+
+    text = datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")
+
+
+def _moment(text: str) -> float:
+    from datetime import UTC, datetime
+
+    moment = datetime.fromisoformat(text)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
 def _read(path: Path) -> Credential:
     document = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(document, dict):
         raise ValueError("a credential is an object")
-    credential = Credential(**{k: v for k, v in document.items() if k in Credential._fields})
+    flat = _flat(document)
+    credential = Credential(**{k: v for k, v in flat.items() if k in Credential._fields})
     texts = (credential.provider_url, credential.token, credential.token_kind)
     if not all(isinstance(text, str) and text for text in texts):
         raise ValueError("a credential needs provider_url, token and token_kind")
@@ -201,15 +245,38 @@ def refuse_owner_environment(environment: Mapping[str, str]) -> None:
 
 
 def cache_folder(root: str | None, environment: Mapping[str, str], provider: str | None) -> Path:
-    """Return the folder of the cache: the one told, the working directory's, else the user's."""
+    """Return the folder of the cache: the one chosen, the working directory's, else the user's.
+
+    The working directory may be somebody else's project. A folder there counts only if nobody but
+    this user can put a credential into it; else a stranger could choose which server is read.
+    """
     chosen = root or environment.get("PDPP_CACHE_ROOT")
     if chosen:
         return Path(chosen).expanduser() / "clients"
     here = Path.cwd() / ".pdpp" / "clients"
     personal = Path.home() / ".pdpp" / "clients"
-    if provider is not None and Cache(here).path(provider).exists():
+    there = here.is_dir() if provider is None else Cache(here).path(provider).exists()
+    if not there or here == personal:
+        return personal
+    problem = _why_not_private(here.parent) or _why_not_private(here)
+    if problem is None:
         return here
-    return here if provider is None and here.is_dir() else personal
+    sys.stderr.write(f"note: {here} is not used: {problem}\n")
+    return personal
+
+
+def _why_not_private(folder: Path) -> str | None:
+    """Return why others could change what a folder holds; None where only this user can."""
+    if os.name == "nt":  # pragma: no cover
+        return "folders of the working directory are not used on Windows"
+    facts = folder.lstat()
+    if not stat.S_ISDIR(facts.st_mode):
+        return f"{folder.name} is not a folder"
+    if facts.st_uid != os.getuid():
+        return f"{folder.name} belongs to another user"
+    if facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return f"others can write to {folder.name} (chmod go-w {folder})"
+    return None
 
 
 def document_of(credential: Credential) -> dict[str, Any]:

@@ -125,10 +125,10 @@ def _placed(arguments: tuple[str | Path, ...], data: Path | None) -> tuple[str |
 
 def pdpp_here(*arguments: str | Path, data: Path | None = None) -> Ended:
     """Run the program in this process, where a test needs many quick runs."""
-    out, err = io.StringIO(), io.StringIO()
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
     with redirect_stdout(out), redirect_stderr(err):
         code = run([str(argument) for argument in _placed(arguments, data)])
-    return Ended(code, out.getvalue(), err.getvalue())
+    return Ended(code, *(stream.buffer.getvalue().decode() for stream in (out, err)))
 
 
 @contextmanager

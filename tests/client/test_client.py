@@ -248,3 +248,15 @@ def test_a_client_shows_its_address_and_not_its_token(demo: World, token: str) -
     client = Client(demo.server.url + "/", token)
     assert repr(client) == f"Client({demo.server.url!r})"
     client.close()
+
+
+def test_a_citation_opens_the_owners_page_at_the_passage(client: Client) -> None:
+    hit = next(iter(client.search("invoice 4471 adhesive")))
+    [part] = hit.excerpts
+    page = f"{client.url}/r/cin_home/messages/m-invoice-4471"
+    assert (
+        client.citation_url(hit) == f"{page}#field=body&chars={part.start_chars}-{part.end_chars}"
+    )
+    assert client.citation_url(client.record(hit.id)) == page
+    window = client.window(hit.id, "body", offset_chars=3, limit_chars=10)
+    assert client.citation_url(window) == f"{page}#field=body&chars=3-13"

@@ -42,6 +42,7 @@ def test_the_names_of_the_library() -> None:
         "ServerError",
         "ServerUnreachable",
         "Stream",
+        "UnexpectedAnswer",
         "Window",
     ]
     for name in client.__all__:

@@ -99,6 +99,10 @@ def test_a_write_that_fails_leaves_what_was_there(
         b'{"provider_url":"https://data.example.org","token":"a b","token_kind":"client"}',
         b'{"provider_url":"https://data.example.org","token":"a\\nb","token_kind":"client"}',
         b'{"provider_url":"https://data.example.org","token":"t","token_kind":"c","expires_at":"x"}',
+        b'{"provider_url":"https://data.example.org","credential":{}}',
+        b'{"provider_url":"https://data.example.org","credential":{"access_token":5}}',
+        b'{"provider_url":"https://data.example.org",'
+        b'"credential":{"access_token":"t","expires_at":"soon"}}',
     ],
 )
 def test_a_file_that_holds_no_credential_is_refused_with_the_command(
@@ -194,6 +198,86 @@ def test_the_folder_is_the_one_told_then_the_nearest_that_has_the_provider(
     assert cache_folder(None, {}, URL) == near
     assert cache_folder(None, {}, None) == near
     assert cache_folder(None, {}, "https://other.example") == home / ".pdpp" / "clients"
+
+
+@pytest.mark.parametrize("part", ["", "clients"])
+def test_a_cache_in_the_working_directory_that_others_can_write_to_is_not_used(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    part: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    near = tmp_path / ".pdpp" / "clients"
+    Cache(near).store(credential())
+    (tmp_path / ".pdpp" / part).chmod(0o770)
+    assert cache_folder(None, {}, URL) == tmp_path / "home" / ".pdpp" / "clients"
+    told = capsys.readouterr().err
+    assert told.startswith(f"note: {near} is not used: others can write to ")
+    assert told.count("\n") == 1
+
+
+def test_a_cache_in_the_working_directory_that_is_somebody_elses_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    Cache(tmp_path / ".pdpp" / "clients").store(credential())
+    mine = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: mine + 1)
+    assert cache_folder(None, {}, URL) == tmp_path / "home" / ".pdpp" / "clients"
+    assert "belongs to another user" in capsys.readouterr().err
+
+
+def test_a_link_in_the_working_directory_is_no_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    Cache(tmp_path / "elsewhere").store(credential())
+    (tmp_path / ".pdpp").mkdir(mode=0o700)
+    (tmp_path / ".pdpp" / "clients").symlink_to(tmp_path / "elsewhere")
+    assert cache_folder(None, {}, URL) == tmp_path / "home" / ".pdpp" / "clients"
+
+
+def test_the_form_of_the_reference_implementation_is_written_and_read(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    kept = credential(refresh_token="r", expires_at=1_700_000_000.5, grant_id="g", client_id="c")
+    written = json.loads(cache.store(kept).read_text())
+    assert written == {
+        "provider_url": URL,
+        "credential": {
+            "access_token": "token-1",
+            "token_type": "Bearer",
+            "expires_at": "2023-11-14T22:13:20.500Z",
+            "refresh_token": "r",
+            "token_kind": "client",
+            "grant_id": "g",
+            "client_id": "c",
+        },
+    }
+    theirs = {
+        "provider_url": URL,
+        "credential": {
+            "access_token": "token-9",
+            "token_type": "Bearer",
+            "expires_at": "2026-08-21T10:00:00.000Z",
+        },
+    }
+    cache.path(URL).write_text(json.dumps(theirs))
+    read = cache.load(URL)
+    assert (read.token, read.token_kind, read.refresh_token) == ("token-9", "client", None)
+    assert read.expires_at == 1_787_306_400.0
+    assert [held.token for held in cache.providers()] == ["token-9"]
+
+
+def test_the_flat_form_is_read(tmp_path: Path) -> None:
+    cache, kept = Cache(tmp_path), credential(refresh_token="r", expires_at=5.0, grant_id="g")
+    flat = {name: value for name, value in kept._asdict().items() if value is not None}
+    cache.path(URL).write_text(json.dumps(flat))
+    assert cache.load(URL) == kept
+    assert cache.providers() == [kept]
 
 
 def test_an_owners_credential_in_the_environment_is_refused() -> None:

@@ -21,7 +21,7 @@ from pdpp.client.result import (
 from pdpp.credentials import CredentialError, OwnerCredentialError
 from pdpp.evidence.handle import Handle
 from pdpp.model.errors import PdppError
-from pdpp.wire.answer import ServerError, ServerUnreachable
+from pdpp.wire.answer import ServerError, ServerUnreachable, UnexpectedAnswer
 
 if TYPE_CHECKING:
     from pdpp.client.asynchronous import AsyncBlob, AsyncChanges, AsyncClient, AsyncListing
@@ -52,6 +52,7 @@ __all__ = [
     "ServerError",
     "ServerUnreachable",
     "Stream",
+    "UnexpectedAnswer",
     "Window",
 ]
 

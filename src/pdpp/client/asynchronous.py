@@ -167,6 +167,7 @@ class AsyncClient:
 
     ask = _awaited(Client.ask)
     schema = _awaited(Client.schema)
+    ask_schema = _awaited(Client.ask_schema)
     streams = _awaited(Client.streams)
     records = _turned(Client.records, AsyncListing[Record])
     changes = _turned(Client.changes, AsyncChanges)
@@ -176,6 +177,7 @@ class AsyncClient:
     search = _turned(Client.search, AsyncListing[Hit])
     aggregate = _awaited(Client.aggregate)
     save_blob = _awaited(Client.save_blob)
+    citation_url = _turned(Client.citation_url, str)
 
     def blob(self, blob_id: str, *, offset: int = 0) -> AsyncBlob:
         """Open a blob with ``async with``, to be read piece by piece."""

@@ -18,14 +18,16 @@ from pdpp.client.request import (
     SearchOptions,
     WindowOptions,
 )
-from pdpp.client.result import Aggregation, Hit, Record, Schema, Stream, Window
+from pdpp.client.result import Aggregation, Excerpt, Hit, Record, Schema, Stream, Window
 from pdpp.client.session import ClientSession, RawAnswer
 from pdpp.credentials import Cache, cache_folder, is_token, provider_origin
 from pdpp.evidence.budget import MAX_LIMIT
-from pdpp.evidence.handle import Handle, complete_handle
-from pdpp.model.errors import Conflict
-from pdpp.wire.answer import ServerUnreachable
+from pdpp.evidence.handle import Handle, complete_handle, parse_handle
+from pdpp.evidence.presentation import is_web_link
+from pdpp.model.errors import Conflict, InvalidRequest
+from pdpp.wire.answer import UnexpectedAnswer
 from pdpp.wire.bearer import Bearer, FixedBearer, RenewedBearer
+from pdpp.wire.citation import passage_address, record_address
 from pdpp.wire.http import HttpClient, HttpLimits
 
 Metric = Literal["count", "sum", "min", "max", "count_distinct"]
@@ -96,15 +98,30 @@ class Client:
         self, stream: str | None = None, *, connection_id: str | None = None, full: bool = False
     ) -> Schema:
         """Return what the token opens; with a stream its fields, with ``full`` their schemas."""
+        return self.ask_schema(stream, connection_id, full=full).parsed(envelope.schema_of)
+
+    def ask_schema(
+        self, stream: str | None = None, connection_id: str | None = None, *, full: bool = False
+    ) -> RawAnswer:
+        """Return the answer with a schema; a server without our views of it sends its own."""
         asked = request.schema(stream, connection_id, full=full)
-        return self._session.read(asked, envelope.schema_of)
+        try:
+            return self._session.ask(asked)
+        except InvalidRequest as problem:
+            if problem.param not in ("detail", "view"):
+                raise
+            return self._session.ask(asked.without_params(problem.param))
 
     def streams(
         self, stream: str | None = None, *, connection_id: str | None = None
     ) -> tuple[Stream, ...]:
         """Return one row for each connection and stream."""
-        asked = request.streams(stream, connection_id)
-        return self._session.read(asked, envelope.page_of(envelope.stream_of)).items
+        answer = self._session.ask(request.streams(stream, connection_id))
+        if "data" in answer.body or stream is None:
+            return answer.parsed(envelope.page_of(envelope.stream_of)).items
+        # Another server describes the stream of one connection here; its list has all of them.
+        rows = self.streams(connection_id=connection_id)
+        return tuple(row for row in rows if row.name == stream)
 
     def records(self, stream: str, **options: Unpack[RecordOptions]) -> Listing[Record]:
         """Return the records of a stream, newest first unless asked otherwise."""
@@ -127,7 +144,8 @@ class Client:
     def window(self, id: str | Handle, field: str, **options: Unpack[WindowOptions]) -> Window:
         """Return a bounded piece of one field, by offset or around the first match of a query."""
         handle = complete_handle(id, options.get("connection_id"))
-        return self._session.read(request.window(handle, field, options), envelope.window_of)
+        read = envelope.window_reader(handle.connection_id)
+        return self._session.read(request.window(handle, field, options), read)
 
     def windows(
         self,
@@ -147,13 +165,34 @@ class Client:
                 raise Conflict("The field has changed while it was read; begin again.")
             yield window
             if window.next_offset_chars == offset:
-                raise ServerUnreachable("The server's offset does not move on; reading was ended.")
+                raise UnexpectedAnswer("The server's offset does not move on; reading was ended.")
             digest, offset = window.digest, window.next_offset_chars
 
     def search(self, query: str, **options: Unpack[SearchOptions]) -> Listing[Hit]:
         """Return the records that hold some words, best first, with what proves it."""
         read = envelope.page_of(envelope.hit_of)
         return Listing(lambda r: self._session.read(r, read), request.search(query, options))
+
+    def citation_url(self, item: Hit | Record | Window) -> str:
+        """Return the address where a person opens a record, at the passage that was found.
+
+        On our servers that is the owner's page of the record. Another server has none: then it is
+        the link that the hit declares, else the record's address under ``/v1``.
+        """
+        address, is_page = record_address(
+            self.url, self._session.record_page, parse_handle(item.id)
+        )
+        if not is_page:
+            link = item.raw.get("url")
+            return link if isinstance(link, str) and is_web_link(link) else address
+        match item:
+            case Hit(
+                excerpts=(Excerpt(field_path=field, start_chars=int(s), end_chars=int(e)), *_)
+            ):
+                return passage_address(address, field, s, e)
+            case Window(field_path=field, start_chars=start, end_chars=end):
+                return passage_address(address, field, start, end)
+        return address
 
     def aggregate(
         self, stream: str, metric: Metric = "count", **options: Unpack[AggregateOptions]

@@ -1,6 +1,11 @@
-"""Envelopes: the server's answers read into typed results; what is missing raises, to be told."""
+"""Envelopes: the server's answers read into typed results.
 
-from collections.abc import Callable
+Only what names a record or a stream is required. Other servers of the protocol leave out members
+that ours adds (versions, digests, titles, offsets, the short name of a connector): those are None.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TypeVar
 
 from pdpp.client.result import (
@@ -27,13 +32,12 @@ def page_of(parse: Callable[[Json], T]) -> "Callable[[Json], Page[T]]":
     """Return what reads a list of one kind of thing."""
 
     def read(raw: Json) -> Page[T]:
-        count = raw.get("meta", {}).get("count", {})
         return Page(
             items=tuple(parse(item) for item in raw["data"]),
-            has_more=raw["has_more"] is True,
+            has_more=raw.get("has_more") is True,
             next_cursor=raw.get("next_cursor"),
             next_changes_since=raw.get("next_changes_since"),
-            count=count.get("value"),
+            count=_count(raw),
             warnings=_warnings(raw),
             raw=raw,
         )
@@ -41,8 +45,20 @@ def page_of(parse: Callable[[Json], T]) -> "Callable[[Json], Page[T]]":
     return read
 
 
+def _count(raw: Json) -> int | None:
+    """Return how many there are in all: a number, or an object with one."""
+    count = _meta(raw).get("count")
+    value = count.get("value") if isinstance(count, Mapping) else count
+    return value if isinstance(value, int) else None
+
+
+def _meta(raw: Json) -> Json:
+    meta = raw.get("meta")
+    return meta if isinstance(meta, Mapping) else {}
+
+
 def _warnings(raw: Json) -> tuple[Notice, ...]:
-    warnings = raw.get("meta", {}).get("warnings", [])
+    warnings = _meta(raw).get("warnings") or []
     return tuple(Notice(str(w.get("code")), str(w.get("message")), w) for w in warnings)
 
 
@@ -52,10 +68,10 @@ def stream_of(raw: Json) -> Stream:
         name=raw["name"],
         label=raw.get("label") or raw["name"],
         connection_id=raw["connection_id"],
-        connector_key=raw["connector_key"],
-        display_name=raw["display_name"],
-        record_count=raw["record_count"],
-        newest_record_at=raw.get("freshness", {}).get("newest_record_at"),
+        connector_key=raw.get("connector_key"),
+        display_name=raw.get("display_name") or raw["connection_id"],
+        record_count=raw.get("record_count"),
+        newest_record_at=(raw.get("freshness") or {}).get("newest_record_at"),
         raw=raw,
     )
 
@@ -67,12 +83,12 @@ def record_of(raw: Json) -> Record:
         key=raw["id"],
         stream=raw["stream"],
         connection_id=raw["connection_id"],
-        connector_key=raw["connector_key"],
-        display_name=raw["display_name"],
-        data=raw.get("data", {}),
-        emitted_at=raw["emitted_at"],
-        version=raw["version"],
-        expanded=raw.get("expanded", {}),
+        connector_key=raw.get("connector_key"),
+        display_name=raw.get("display_name") or raw["connection_id"],
+        data=raw.get("data") or {},
+        emitted_at=raw.get("emitted_at"),
+        version=raw.get("version"),
+        expanded=raw.get("expanded") or {},
         deleted_at=raw.get("deleted_at"),
         raw=raw,
     )
@@ -80,61 +96,85 @@ def record_of(raw: Json) -> Record:
 
 def hit_of(raw: Json) -> Hit:
     """Read a search result."""
+    connection_id, stream, key = raw["connection_id"], raw["stream"], raw["record_key"]
     return Hit(
-        id=raw["id"],
-        key=raw["record_key"],
-        stream=raw["stream"],
-        connection_id=raw["connection_id"],
-        connector_key=raw["connector_key"],
-        display_name=raw["display_name"],
-        title=raw["title"],
+        id=raw.get("id") or Handle(connection_id, stream, key).id,
+        key=key,
+        stream=stream,
+        connection_id=connection_id,
+        connector_key=raw.get("connector_key"),
+        display_name=raw.get("display_name"),
+        title=raw.get("title"),
         event_time=raw.get("event_time"),
-        emitted_at=raw["emitted_at"],
-        matched_fields=tuple(raw.get("matched_fields", [])),
-        score=float(raw.get("score", {}).get("value", 0.0)),
-        excerpts=tuple(_excerpt(part) for part in raw.get("evidence_excerpts", [])),
+        emitted_at=raw.get("emitted_at"),
+        matched_fields=tuple(raw.get("matched_fields") or ()),
+        score=_score(raw),
+        excerpts=tuple(_excerpt(part) for part in raw.get("evidence_excerpts") or ()),
         raw=raw,
     )
+
+
+def _score(raw: Json) -> float | None:
+    score = raw.get("score")
+    value = score.get("value") if isinstance(score, Mapping) else score
+    return float(value) if isinstance(value, int | float) else None
 
 
 def _excerpt(raw: Json) -> Excerpt:
     return Excerpt(
         field_path=raw["field_path"],
         preview_text=raw["preview_text"],
-        start_chars=raw["start_chars"],
-        end_chars=raw["end_chars"],
-        total_chars=raw["total_chars"],
+        start_chars=raw.get("start_chars"),
+        end_chars=raw.get("end_chars"),
+        total_chars=raw.get("total_chars"),
         matches=_spans(raw),
-        truncated=raw["truncated"] is True,
-        digest=raw["digest"],
+        truncated=raw.get("truncated") is True,
+        digest=raw.get("digest"),
         raw=raw,
     )
 
 
 def _spans(raw: Json) -> tuple[Span, ...]:
-    return tuple((m["start_chars"], m["end_chars"]) for m in raw.get("matches", []))
+    return tuple((m["start_chars"], m["end_chars"]) for m in raw.get("matches") or ())
 
 
-def window_of(raw: Json) -> Window:
-    """Read a field window."""
+def window_reader(connection_id: str | None) -> Callable[[Json], Window]:
+    """Return what reads a window of a record that was asked for in one connection."""
+    return partial(window_of, connection_id=connection_id)
+
+
+def window_of(raw: Json, connection_id: str | None = None) -> Window:
+    """Read a field window; a server that does not repeat the connection is told it."""
     window = raw["window"]
+    text, start = window["text"], window["start_chars"]
+    connection_id = raw.get("connection_id") or connection_id
+    has_more = window.get("has_more") is True
     return Window(
-        id=Handle(raw.get("connection_id"), raw["stream"], raw["record_id"]).id,
+        id=Handle(connection_id, raw["stream"], raw["record_id"]).id,
         field_path=raw["field"]["path"],
-        text=window["text"],
-        start_chars=window["start_chars"],
-        end_chars=window["end_chars"],
+        text=text,
+        start_chars=start,
+        end_chars=start + len(text),
         total_chars=window["total_chars"],
-        complete=window["complete"] is True,
-        has_more=window["has_more"] is True,
-        next_offset_chars=window.get("next_offset_chars"),
+        complete=window.get("complete") is True,
+        has_more=has_more,
+        # Counted here: a server that counts in UTF-16 is wrong after an emoji, and skips text.
+        next_offset_chars=start + len(text) if has_more and text else None,
         previous_offset_chars=window.get("previous_offset_chars"),
-        matches=_spans(window),
+        matches=_matches(window),
         match_count=window.get("match_count"),
-        digest=raw["digest"],
-        version=raw["version"],
+        digest=raw.get("digest"),
+        version=raw.get("version"),
         raw=raw,
     )
+
+
+def _matches(window: Json) -> tuple[Span, ...]:
+    """Return where the words are: every match, or the one that a server tells alone."""
+    first, last = window.get("match_start_chars"), window.get("match_end_chars")
+    if window.get("matches") or not isinstance(first, int) or not isinstance(last, int):
+        return _spans(window)
+    return ((first, last),)
 
 
 def aggregation_of(raw: Json) -> Aggregation:
@@ -145,7 +185,7 @@ def aggregation_of(raw: Json) -> Aggregation:
         value=raw.get("value"),
         groups=tuple(Group(g.get("key"), g["count"], g.get("value")) for g in groups),
         other_count=raw.get("other_count") or 0,
-        filtered_record_count=raw["filtered_record_count"],
+        filtered_record_count=raw.get("filtered_record_count"),
         approximate=raw.get("approximate") is True,
         warnings=_warnings(raw),
         raw=raw,
@@ -156,19 +196,20 @@ def schema_of(raw: Json) -> Schema:
     """Read a schema, compact or full."""
     connectors = raw["connectors"]
     return Schema(
-        detail=raw["detail"],
-        token_kind=str(raw.get("bearer", {}).get("token_kind", "client")),
+        detail=raw.get("detail"),
+        token_kind=str((raw.get("bearer") or {}).get("token_kind", "client")),
         connections={
-            connection["connection_id"]: connection["display_name"]
+            connection["connection_id"]: connection.get("display_name")
+            or connection["connection_id"]
             for connector in connectors
-            for connection in connector["granted_connections"]
+            for connection in _granted(connector)
         },
         streams=tuple(
             SchemaStream(
                 row["name"],
-                connector["connector_key"],
-                row.get("record_counts") or {row["connection_id"]: row.get("record_count")},
-                row.get("fields", {}),
+                connector.get("connector_key"),
+                _record_counts(connector, row),
+                row.get("field_capabilities") or row.get("fields") or {},
                 row,
             )
             for connector in connectors
@@ -176,3 +217,18 @@ def schema_of(raw: Json) -> Schema:
         ),
         raw=raw,
     )
+
+
+def _granted(part: Json) -> Sequence[Json]:
+    return part.get("granted_connections") or ()
+
+
+def _record_counts(connector: Json, row: Json) -> Mapping[str, int | None]:
+    """Return by connection how many records a stream has; None where the server does not say."""
+    if row.get("record_counts"):
+        counts: Mapping[str, int | None] = row["record_counts"]
+        return counts
+    if row.get("connection_id"):
+        return {row["connection_id"]: row.get("record_count")}
+    granted = _granted(row) or _granted(connector)
+    return {connection["connection_id"]: None for connection in granted}

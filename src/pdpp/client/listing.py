@@ -5,7 +5,7 @@ from typing import Generic, TypeVar
 
 from pdpp.client.request import ReadRequest
 from pdpp.client.result import Page, Record
-from pdpp.wire.answer import ServerUnreachable
+from pdpp.wire.answer import UnexpectedAnswer
 
 T = TypeVar("T")
 
@@ -30,8 +30,11 @@ class Listing(Generic[T]):
             if not page.has_more or page.next_cursor is None:
                 return
             if page.next_cursor == request.params.get("cursor"):
-                raise ServerUnreachable("The server's cursor does not move on; reading was ended.")
-            request = self._request.with_params(cursor=page.next_cursor)
+                raise UnexpectedAnswer("The server's cursor does not move on; reading was ended.")
+            request = self._following(page, page.next_cursor)
+
+    def _following(self, page: Page[T], cursor: str) -> ReadRequest:  # noqa: ARG002 - for changes
+        return self._request.with_params(cursor=cursor)
 
     def __iter__(self) -> Iterator[T]:
         for page in self.pages():
@@ -46,5 +49,17 @@ class Changes(Listing[Record]):
     def pages(self) -> Iterator[Page[Record]]:
         """Yield one page after the other, and keep the bookmark of the last."""
         for page in super().pages():
-            self.bookmark = page.next_changes_since or self.bookmark
+            if not page.has_more:
+                self.bookmark = page.next_changes_since or self.bookmark
             yield page
+
+    def _following(self, page: Page[Record], cursor: str) -> ReadRequest:
+        """Return the next page's request: the cursor alone where the server says so.
+
+        The reference server begins anew when the bookmark is repeated beside the cursor.
+        """
+        request = super()._following(page, cursor)
+        following = (page.raw.get("links") or {}).get("next")
+        if isinstance(following, str) and "changes_since=" not in following:
+            return request.without_params("changes_since")
+        return request

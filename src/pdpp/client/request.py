@@ -19,6 +19,10 @@ class ReadRequest(NamedTuple):
         """Return the same read with something more asked."""
         return self._replace(params={**self.params, **more})
 
+    def without_params(self, *names: str) -> "ReadRequest":
+        """Return the same read with something less asked."""
+        return self._replace(params={k: v for k, v in self.params.items() if k not in names})
+
 
 class RecordOptions(TypedDict, total=False):
     """What a page of records may be asked with."""

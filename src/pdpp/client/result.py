@@ -1,4 +1,7 @@
-"""Results: what the server answers as typed values; ``raw`` is the answer itself."""
+"""Results: what the server answers as typed values; ``raw`` is the answer itself.
+
+A member that another implementation of the protocol does not send is None: nothing is invented.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,9 +39,9 @@ class Stream(NamedTuple):
     name: str
     label: str
     connection_id: str
-    connector_key: str
+    connector_key: str | None
     display_name: str
-    record_count: int
+    record_count: int | None
     newest_record_at: str | None
     raw: Json
 
@@ -50,11 +53,11 @@ class Record(NamedTuple):
     key: str
     stream: str
     connection_id: str
-    connector_key: str
+    connector_key: str | None
     display_name: str
     data: Json
-    emitted_at: str
-    version: str
+    emitted_at: str | None
+    version: str | None
     expanded: Json
     deleted_at: str | None
     raw: Json
@@ -66,33 +69,45 @@ class Record(NamedTuple):
 
 
 class Excerpt(NamedTuple):
-    """A passage that proves a match: ``field[start_chars:end_chars]``, marked in the preview."""
+    """A passage that proves a match: ``field[start_chars:end_chars]``, marked in the preview.
+
+    ``field_path`` names the field, ``preview_text`` is the passage with ``<mark>`` around each
+    match, ``matches`` are the same matches as offsets, and ``digest`` identifies the whole text.
+    """
 
     field_path: str
     preview_text: str
-    start_chars: int
-    end_chars: int
-    total_chars: int
+    start_chars: int | None
+    end_chars: int | None
+    total_chars: int | None
     matches: tuple[Span, ...]
     truncated: bool
-    digest: str
+    digest: str | None
     raw: Json
 
 
 class Hit(NamedTuple):
-    """One search result; ``excerpts`` is empty where no passage proves the match."""
+    """One search result.
+
+    ``id`` names the record in every other call, ``key`` is its name within the stream.
+    ``connector_key`` is the kind of source, ``display_name`` what the owner calls the account.
+    ``title`` and ``event_time`` come from the fields that the source declares for them.
+    ``matched_fields`` are the fields that hold the words, ``score`` ranks the hit as ``raw`` says,
+    and ``excerpts`` are the passages that prove the match; a match without a passage has none.
+    ``Client.citation_url(hit)`` is an address where a person sees the record.
+    """
 
     id: str
     key: str
     stream: str
     connection_id: str
-    connector_key: str
-    display_name: str
-    title: str
+    connector_key: str | None
+    display_name: str | None
+    title: str | None
     event_time: str | None
-    emitted_at: str
+    emitted_at: str | None
     matched_fields: tuple[str, ...]
-    score: float
+    score: float | None
     excerpts: tuple[Excerpt, ...]
     raw: Json
 
@@ -112,8 +127,8 @@ class Window(NamedTuple):
     previous_offset_chars: int | None
     matches: tuple[Span, ...]
     match_count: int | None
-    digest: str
-    version: str
+    digest: str | None
+    version: str | None
     raw: Json
 
 
@@ -133,7 +148,7 @@ class Aggregation(NamedTuple):
     value: Any
     groups: tuple[Group, ...]
     other_count: int
-    filtered_record_count: int
+    filtered_record_count: int | None
     approximate: bool
     warnings: tuple[Notice, ...]
     raw: Json
@@ -143,7 +158,7 @@ class SchemaStream(NamedTuple):
     """A stream that the token opens; ``fields`` are its flags, only where a stream was named."""
 
     name: str
-    connector_key: str
+    connector_key: str | None
     record_counts: Mapping[str, int | None]
     fields: Json
     raw: Json
@@ -152,7 +167,7 @@ class SchemaStream(NamedTuple):
 class Schema(NamedTuple):
     """What the token opens, and what may be asked of it."""
 
-    detail: str
+    detail: str | None
     token_kind: str
     connections: Mapping[str, str]
     streams: tuple[SchemaStream, ...]

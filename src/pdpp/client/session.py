@@ -10,6 +10,7 @@ from pdpp.wire.answer import (
     GRANT_HEADER,
     ServerError,
     ServerUnreachable,
+    UnexpectedAnswer,
     body_of,
     error_of,
     target,
@@ -37,7 +38,7 @@ class RawAnswer(NamedTuple):
         try:
             return parse(self.body)
         except (KeyError, TypeError, ValueError, AttributeError):
-            raise ServerUnreachable(
+            raise UnexpectedAnswer(
                 f"{self.source} answered with JSON that is not of this protocol. Nothing was read."
             ) from None
 
@@ -55,6 +56,8 @@ class ClientSession:
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self.origin = origin.rstrip("/")
+        self.record_page: str | None = None
+        """Where the server shows a record to people, as its answers say."""
         self._http = http
         self._bearer = bearer
         self._grant = {} if grant_id is None else {GRANT_HEADER: grant_id}
@@ -71,6 +74,7 @@ class ClientSession:
             body = body_of(reply, self.origin)
         except ServerError as error:
             raise typed(error) from None
+        self.record_page = reply.headers.get("pdpp-record-page") or self.record_page
         source = self.origin + target(request.path, {})
         return RawAnswer(body, reply.body, reply.headers.get("request-id"), source)
 

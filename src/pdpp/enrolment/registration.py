@@ -9,6 +9,7 @@ from pdpp.wire.http import FORM_LIMITS, HttpClient
 SCOPE = "pdpp:read offline_access"
 REDIRECT_PATH = "/callback"
 _LONGEST = 300
+_BAD_REQUEST = 400
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 
 
@@ -19,17 +20,19 @@ def register(provider: Provider) -> str:
             f"{provider.issuer} registers no programs; ask its owner for a token and run: "
             f"pdpp connect {provider.url} --token-file FILE"
         )
-    metadata = {
+    strict = {
         "client_name": f"pdpp on {platform.node() or 'this machine'}"[:80],
         "redirect_uris": [f"http://127.0.0.1{REDIRECT_PATH}"],
         "grant_types": ["authorization_code", "refresh_token", DEVICE_GRANT],
         "response_types": ["code"],
         "token_endpoint_auth_method": "none",
-        "application_type": "native",
-        "scope": SCOPE,
     }
+    metadata = {**strict, "application_type": "native", "scope": SCOPE}
     with reaching():
         reply = HttpClient(FORM_LIMITS).post_json(provider.registration_endpoint, metadata)
+        if reply.status == _BAD_REQUEST:
+            # Some servers refuse members that they do not know; these are known to all.
+            reply = HttpClient(FORM_LIMITS).post_json(provider.registration_endpoint, strict)
     answer = reply.document
     client_id = answer.get("client_id")
     if not isinstance(client_id, str) or not client_id:

@@ -39,6 +39,14 @@ class ServerUnreachable(PdppError):
     status = 502
 
 
+class UnexpectedAnswer(PdppError):
+    """JSON that is not what this protocol answers with."""
+
+    type = "api_error"
+    code = "unexpected_answer"
+    status = 502
+
+
 def target(path: Sequence[str], params: Params) -> str:
     """Return the address of a read: filters and expand limits in brackets, lists repeated."""
     query = "&".join(f"{path_part(k)}={path_part(v)}" for k, v in _pairs(params))
@@ -95,10 +103,18 @@ def _object(reply: HttpReply, decode: Decode) -> dict[str, Any] | None:
 def _error(reply: HttpReply, body: Mapping[str, Any] | None, origin: str) -> PdppError:
     error = body.get("error") if body is not None else None
     if isinstance(error, str):
-        error = {"code": error, "message": str((body or {}).get("error_description", error))}
+        error = _plain_error(reply.status, error, body or {})
     if not isinstance(error, dict):
         return strange(reply, origin)
     return ServerError(reply.status, error, reply.headers.get("request-id"))
+
+
+def _plain_error(status: int, error: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an error that is a word of OAuth, or the words of a web framework for a status."""
+    message = body.get("error_description") or body.get("message") or error
+    if "statusCode" in body:
+        error = "not_found" if status == 404 else "api_error"
+    return {"code": error, "message": str(message)}
 
 
 def strange(reply: HttpReply, origin: str) -> ServerUnreachable:

@@ -34,6 +34,7 @@ def _words(client: Client, record: Record) -> str:
     """Return a record for a person: its title, where it is from, its fields, and its body last."""
     facts = facts_in(client, record.stream, record.connection_id)
     title = title_of(record, facts)
-    source = " · ".join((record.connector_key, record.display_name, record.stream, record.id))
+    parts = (record.connector_key, record.display_name, record.stream, record.id)
+    source = " · ".join(part for part in parts if part is not None)
     text = document_text(record.id, record.data, facts, _EVERYTHING).text
     return f"{title}\n{source}\n\n{text}\n"

@@ -18,7 +18,8 @@ _FACTS = {
     BLOB: {"blob_id", "media_type"},
     DECLARATION: {"connector_key"},
 }
-_ACCOUNT = {"connection_id", "connector_key", "display_name"}
+_ACCOUNT = {"connection_id", "display_name"}
+"""What every account has; another server's may come without the key of its connector."""
 
 
 class ManifestEntry(NamedTuple):

@@ -41,7 +41,7 @@ class RemoteOrigin:
         return [
             {
                 "connection_id": row.connection_id,
-                "connector_key": row.connector_key,
+                **({} if row.connector_key is None else {"connector_key": row.connector_key}),
                 "display_name": row.display_name,
             }
             for row in accounts.values()
@@ -51,7 +51,8 @@ class RemoteOrigin:
         """Yield the declarations, which a server tells its owner alone."""
         if self.scope != "owner":
             return
-        for key, row in {row.connector_key: row for row in self._rows}.items():
+        rows = {row.connector_key: row for row in self._rows if row.connector_key is not None}
+        for key, row in rows.items():
             full = self._client.schema(row.name, connection_id=row.connection_id, full=True)
             document = _declaration(full)
             if document is not None:
@@ -87,7 +88,9 @@ class RemoteOrigin:
 
 
 def _line(record: Record) -> bytes:
-    line = {"key": record.key, "data": record.data, "emitted_at": record.emitted_at}
+    line = {"key": record.key, "data": record.data}
+    if record.emitted_at is not None:
+        line["emitted_at"] = record.emitted_at
     return json_text(line).encode("utf-8", "surrogatepass")
 
 

@@ -91,13 +91,14 @@ def aggregate(
 def _show(page: Printer, aggregation: Aggregation) -> None:
     of = f" of {aggregation.raw['field']}" if aggregation.raw.get("field") else ""
     head = f"{aggregation.metric}{of} of {aggregation.raw.get('stream')}"
-    records = f"{aggregation.filtered_record_count:,} records"
+    counted = aggregation.filtered_record_count
+    records = "" if counted is None else f" · {counted:,} records"
     if "groups" not in aggregation.raw:
         page.line(
             StyledText(head),
             ": ",
             StyledText(field_text(aggregation.value), "title"),
-            f" · {records}",
+            records,
         )
     else:
         _groups(page, aggregation, head, records)
@@ -113,7 +114,7 @@ def _groups(page: Printer, aggregation: Aggregation, head: str, records: str) ->
     valued = any(group.value is not None for group in aggregation.groups)
     headings = ["group", "records", *([aggregation.metric] if valued else [])]
     page.table(headings, [_row(group, valued=valued) for group in aggregation.groups])
-    page.line(StyledText(f"other_count {aggregation.other_count:,} · {records}", "quiet"))
+    page.line(StyledText(f"other_count {aggregation.other_count:,}{records}", "quiet"))
 
 
 def _name(key: str) -> str:

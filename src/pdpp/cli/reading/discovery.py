@@ -1,6 +1,6 @@
 """``pdpp read schema`` and ``pdpp read streams``: what there is to read."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -9,13 +9,10 @@ from pdpp.cli.options import REMOTE_CODES, examples
 from pdpp.cli.reading import raw, read_options
 from pdpp.cli.reading.hint import next_command
 from pdpp.cli.reading.naming import stream_of
-from pdpp.cli.reading.paging import write_lines
 from pdpp.cli.reading.printer import Cell, Printer, StyledText, make_printer
 from pdpp.cli.reading.provider import connected, sourced
 from pdpp.client import request
-from pdpp.client.envelope import page_of, schema_of
-from pdpp.client.envelope import stream_of as row_of
-from pdpp.client.result import Page, Schema, SchemaStream, Stream
+from pdpp.client.result import Schema, SchemaStream, Stream
 from pdpp.evidence.amount import counted
 from pdpp.evidence.compact import field_flags
 
@@ -43,13 +40,12 @@ def schema(
     """Tell what the grant opens; with STREAM its fields and what may be asked of each."""
     name = None if stream is None else stream_of(stream)
     with connected(provider, cache_root) as client:
-        answer = client.ask(request.schema(name, connection, full=full))
         if as_json:
-            raw.verbatim(answer)
+            raw.verbatim(client.ask_schema(name, connection, full=full))
         elif name is None:
-            _index(make_printer(), answer.parsed(schema_of))
+            _index(make_printer(), client.schema(connection_id=connection, full=full))
         else:
-            _fields(make_printer(), answer.parsed(schema_of))
+            _fields(make_printer(), client.schema(name, connection_id=connection, full=full))
 
 
 def _index(page: Printer, schema: Schema) -> None:
@@ -76,21 +72,27 @@ def _index(page: Printer, schema: Schema) -> None:
 def _fields(page: Printer, schema: Schema) -> None:
     for stream in schema.streams:
         _stream(page, schema, stream)
-    page.line(StyledText(str(schema.raw.get("field_capability_legend", "")), "quiet"))
+    legend = schema.raw.get("field_capability_legend")
+    if isinstance(legend, Mapping):
+        legend = ", ".join(f"{flag} = {meaning}" for flag, meaning in legend.items())
+    if legend:
+        page.line(StyledText(str(legend), "quiet"))
 
 
 def _stream(page: Printer, schema: Schema, stream: SchemaStream) -> None:
+    source = [] if stream.connector_key is None else [stream.connector_key]
     places = [
         f"{schema.connections.get(id, id)} ({id}, {'?' if count is None else f'{count:,}'} records)"
         for id, count in stream.record_counts.items()
     ]
-    page.line(StyledText(stream.name, "title"), f" · {stream.connector_key} · {', '.join(places)}")
+    page.line(StyledText(stream.name, "title"), f" · {' · '.join([*source, ', '.join(places)])}")
     rows: list[list[Cell]] = [
         [StyledText(name, "title"), *_flags(flags)] for name, flags in stream.fields.items()
     ]
     page.table(["field", "type", "role", "may be asked"], rows)
-    for what in ("views", "expand"):
-        names = [_name(item) for item in stream.raw.get(what, [])]
+    related = stream.raw.get("expand") or stream.raw.get("expand_capabilities") or ()
+    for what, items in (("views", stream.raw.get("views") or ()), ("expand", related)):
+        names = [_name(item) for item in items]
         if names:
             page.line(f"{what}: {', '.join(names)}")
 
@@ -129,28 +131,28 @@ def streams(
     read_options.one_form(as_json=as_json, as_lines=as_lines, every=False)
     name = None if stream is None else stream_of(stream)
     with connected(provider, cache_root) as client:
-        answer = client.ask(request.streams(name, connection))
         if as_json:
-            raw.verbatim(answer)
+            raw.verbatim(client.ask(request.streams(name, connection)))
             return
-        rows = answer.parsed(page_of(row_of))
+        rows = client.streams(name, connection_id=connection)
     if as_lines:
-        write_lines(iter([rows]))
+        for row in rows:
+            raw.one_line(row.raw)
     else:
         _rows(make_printer(), rows)
 
 
-def _rows(page: Printer, listed: Page[Stream]) -> None:
+def _rows(page: Printer, listed: Sequence[Stream]) -> None:
     rows: list[list[Cell]] = [
         [
             StyledText(row.name, "title"),
-            f"{row.record_count:,}",
+            "" if row.record_count is None else f"{row.record_count:,}",
             row.newest_record_at or "",
             row.display_name,
             StyledText(row.connection_id, "id"),
         ]
-        for row in listed.items
+        for row in listed
     ]
     page.table(["stream", "records", "newest", "account", "connection"], rows)
-    if listed.items:
-        page.command("records", next_command("records", listed.items[0].name))
+    if listed:
+        page.command("records", next_command("records", listed[0].name))

@@ -83,10 +83,14 @@ def _show(client: Client, page: Printer, record: Record) -> None:
     facts = facts_in(client, record.stream, record.connection_id)
     id = spelled_id(record.id)
     page.line(StyledText(quote(title_of(record, facts)), "title"))
-    source = f" · {record.connector_key} · {record.display_name} · {record.stream}"
-    page.line(
-        StyledText(id, "id"), f"{source} · emitted {record.emitted_at} · version {record.version}"
+    origin = (
+        record.connector_key,
+        record.display_name,
+        record.stream,
+        None if record.emitted_at is None else f"emitted {record.emitted_at}",
+        None if record.version is None else f"version {record.version}",
     )
+    page.line(StyledText(id, "id"), *(f" · {part}" for part in origin if part is not None))
     for name, value in record.data.items():
         _field(page, id, name, value, facts.kinds.get(name))
     for name, related in record.expanded.items():

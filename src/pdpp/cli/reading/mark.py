@@ -28,6 +28,8 @@ def pieces_of(text: str, start: int, matches: Sequence[Span]) -> list[TextPiece]
 
 def excerpt_pieces(part: Excerpt) -> list[TextPiece]:
     """Return a preview without its marks, cut where they were; as it stands where they are odd."""
+    if part.start_chars is None:
+        return [TextPiece(part.preview_text)]
     pieces, at, place = [], 0, part.start_chars
     for first, last in part.matches:
         opening = at + first - place

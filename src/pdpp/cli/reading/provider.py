@@ -130,11 +130,19 @@ def refusal(problem: PdppError, url: str | None) -> Refused:
     error = dict(problem.body("")["error"])
     if not error.get("request_id"):
         error.pop("request_id", None)
-    return Refused(error, _fix(problem, url), _EXITS.get(problem.code, 1))
+    return Refused(error, _fix(problem, url), _exit_code(problem))
+
+
+def _exit_code(problem: PdppError) -> int:
+    """Return how the program ends; other servers have codes of their own for a token that ended."""
+    code = _EXITS.get(problem.code)
+    if code is None and problem.status == 401 and not problem.code.endswith("not_allowed"):
+        return NOT_CONNECTED
+    return 1 if code is None else code
 
 
 def _fix(problem: PdppError, url: str | None) -> str | None:
-    if _EXITS.get(problem.code) in (OWNER, NOT_CONNECTED) and url is not None:
+    if _exit_code(problem) in (OWNER, NOT_CONNECTED) and url is not None:
         return f"pdpp connect {url}"
     choices = problem.detail.get("available_connections")
     if isinstance(choices, list):

@@ -9,7 +9,7 @@ from pdpp.cli.reading.hint import next_command, spelled_id
 from pdpp.cli.reading.mark import excerpt_pieces
 from pdpp.cli.reading.naming import stream_of
 from pdpp.cli.reading.paging import MOST_A_PAGE, pages_of, write_end, write_items, write_lines
-from pdpp.cli.reading.printer import Printer, StyledText, make_printer, quoted
+from pdpp.cli.reading.printer import Cell, Printer, StyledText, make_printer, quoted
 from pdpp.cli.reading.provider import connected, sourced
 from pdpp.client import request
 from pdpp.client.request import SearchOptions
@@ -93,17 +93,21 @@ def _card(page: Printer, number: int, hit: Hit) -> None:
         where = f" · matched in {matched} only, no passage" if matched else " · no passage"
         page.line(f"{number}. ", StyledText(id, "id"), where)
         page.command("read", next_command("fetch", id), _INDENT)
-    source = [hit.connector_key, hit.display_name, hit.stream]
-    if hit.event_time is not None:
-        source.append(hit.event_time)
-    page.line(StyledText(quote(hit.title), "title"), f" · {' · '.join(source)}", indent=_INDENT)
+    title: list[Cell] = [] if hit.title is None else [StyledText(quote(hit.title), "title"), " · "]
+    source = (hit.connector_key, hit.display_name, hit.stream, hit.event_time)
+    page.line(*title, " · ".join(part for part in source if part is not None), indent=_INDENT)
 
 
 def _evidence(page: Printer, number: int, id: str, part: Excerpt) -> None:
-    place = f"{part.field_path} {part.start_chars}–{part.end_chars} of {part.total_chars} in "
-    page.line(f"{number}. {place}", StyledText(id, "id"))
+    page.line(f"{number}. {part.field_path}{_range(part)} in ", StyledText(id, "id"))
     page.line(*quoted(part, excerpt_pieces(part), coloured=page.coloured), indent=_INDENT)
     page.command("read", window_command(id, part), _INDENT)
+
+
+def _range(part: Excerpt) -> str:
+    if part.start_chars is None:
+        return ""
+    return f" {part.start_chars}–{part.end_chars} of {part.total_chars}"
 
 
 def window_command(id: str, part: Excerpt) -> str:

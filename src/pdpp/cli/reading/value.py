@@ -33,7 +33,7 @@ def title_of(record: Record, facts: FieldFacts) -> str:
         facts.roles,
         label=record.display_name,
         stream=record.stream,
-        emitted_at=record.emitted_at,
+        emitted_at=record.emitted_at or "",
     ).title
 
 

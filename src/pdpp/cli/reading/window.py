@@ -11,7 +11,7 @@ from pdpp.cli.reading.printer import Printer, StyledText, make_printer
 from pdpp.cli.reading.provider import connected, sourced
 from pdpp.client import request
 from pdpp.client.client import Client
-from pdpp.client.envelope import window_of
+from pdpp.client.envelope import window_reader
 from pdpp.client.request import WindowOptions
 from pdpp.client.result import Window
 from pdpp.evidence.budget import DEFAULT_LIMIT, MAX_LIMIT
@@ -97,7 +97,7 @@ def _options(
 
 def _one(client: Client, piece: FieldPiece, options: WindowOptions, *, as_lines: bool) -> None:
     asked = request.window(piece.handle, piece.field, options)
-    read = client.ask(asked).parsed(window_of)
+    read = client.ask(asked).parsed(window_reader(piece.handle.connection_id))
     if as_lines:
         raw.one_line(read.raw)
         return
@@ -129,11 +129,15 @@ def _head(page: Printer, read: Window) -> None:
     ended = "whole field" if read.complete else "end reached"
     state = "more follows" if read.has_more else ended
     place = f"chars {read.start_chars}–{read.end_chars} of {read.total_chars}, {state}"
+    digest = "" if read.digest is None else f" · digest {read.digest}"
     id = StyledText(spelled_id(read.id), "id")
-    page.line(id, f" · {read.field_path} · {place} · digest {read.digest}")
-    if read.match_count is not None and read.matches:
+    page.line(id, f" · {read.field_path} · {place}{digest}")
+    if read.matches:
         first, *others = (f"{start}–{end}" for start, end in read.matches)
         more = f"; others at {', '.join(others)}" if others else ""
+        if read.match_count is None:
+            page.line(f"match at {first}{more}")
+            return
         left = read.match_count - len(read.matches)
         page.line(f"match 1 of {read.match_count} at {first}{more}{_and_more(left)}")
 
@@ -146,7 +150,7 @@ def _beside(page: Printer, read: Window) -> None:
     """Offer the piece after this one and the piece before it."""
     id, limit = (
         spelled_id(read.id),
-        max(DEFAULT_LIMIT, read.raw["window"]["limit_chars"]),
+        max(DEFAULT_LIMIT, read.raw["window"].get("limit_chars") or 0),
     )
     sized = None if limit == DEFAULT_LIMIT else min(limit, MAX_LIMIT)
     if read.next_offset_chars is not None:

@@ -1,0 +1,147 @@
+"""The library against another implementation of the protocol: the shapes of the reference."""
+
+from collections.abc import Iterator
+
+import pytest
+from tests.reference_server import Behaviour, ReferenceServer
+from tests.reference_server.world import LONG_BODY
+
+from pdpp import Client
+from pdpp.client import PdppError, ServerError
+from pdpp.model.errors import AmbiguousConnection, FieldNotText, NotFound
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ReferenceServer]:
+    with ReferenceServer() as running:
+        yield running
+
+
+@pytest.fixture
+def client(server: ReferenceServer) -> Iterator[Client]:
+    with Client(server.url, server.token) as made:
+        yield made
+
+
+def test_a_schema_has_what_the_server_tells_and_nothing_else(client: Client) -> None:
+    schema = client.schema()
+    assert schema.detail == "compact"
+    assert schema.token_kind == "client"
+    assert schema.connections == {
+        "cin_work": "Work mail",
+        "cin_home": "Home mail",
+        "cin_bank": "Everyday account",
+    }
+    mail, bank = schema.streams
+    assert (mail.name, mail.record_counts) == ("messages", {"cin_work": None, "cin_home": None})
+    assert (bank.connector_key, bank.record_counts) == ("bank", {"cin_bank": None})
+    assert mail.fields["subject"] == "declared"
+
+
+@pytest.mark.parametrize("compact", ["served", "refused", "ignored"])
+def test_a_full_schema_is_read_from_a_server_that_knows_no_detail(compact: str) -> None:
+    with (
+        ReferenceServer(Behaviour(compact=compact)) as server,
+        Client(server.url, server.token) as client,
+    ):
+        full = client.schema("messages", full=True)
+        assert full.detail is None
+        assert full.streams[0].fields["sent_at"]["range_filter"]["usable"] is True
+        assert client.schema("messages").streams[0].name == "messages"
+
+
+def test_streams_are_listed_for_every_connection(client: Client) -> None:
+    rows = client.streams()
+    assert [(row.connection_id, row.name, row.record_count) for row in rows] == [
+        ("cin_work", "messages", 12),
+        ("cin_home", "messages", 1),
+        ("cin_bank", "payments", 4),
+    ]
+    assert {row.connector_key for row in rows} == {None}
+    named = client.streams("messages")
+    assert [row.connection_id for row in named] == ["cin_work", "cin_home"]
+
+
+def test_records_come_without_a_version(client: Client) -> None:
+    page = client.records("messages", connection_id="cin_work", limit=5).first()
+    first = page.items[0]
+    assert (first.id, first.version, first.connector_key) == ("cin_work/messages:m0", None, None)
+    assert page.has_more
+    assert page.count is None
+    keys = [r.key for r in client.records("messages", connection_id="cin_work", limit=5)]
+    assert keys == [f"m{number}" for number in range(12)]
+    assert client.record("cin_work/messages:m3").data["subject"] == "Invoice 3"
+
+
+def test_a_hit_has_an_id_and_no_invented_title(server: ReferenceServer, client: Client) -> None:
+    hits = list(client.search("heron", limit=5))
+    assert len(hits) == 13
+    home = next(hit for hit in hits if hit.connection_id == "cin_home")
+    assert home.id == "cin_home/messages:m1"
+    assert (home.title, home.event_time, home.connector_key) == (None, None, None)
+    [part] = home.excerpts
+    assert (part.start_chars, part.total_chars, part.digest) == (None, None, None)
+    assert "<mark>heron</mark>" in part.preview_text
+    address = f"{server.url}/v1/streams/messages/records/m1?connection_id=cin_home"
+    assert client.citation_url(home) == address
+    assert client.search("heron", limit=5).first().count == 13
+
+
+def test_a_long_field_is_read_to_its_end_past_characters_that_count_twice(client: Client) -> None:
+    windows = list(client.windows("cin_work/messages:m0", "body", limit_chars=1_000))
+    assert "".join(window.text for window in windows) == LONG_BODY
+    assert {window.id for window in windows} == {"cin_work/messages:m0"}
+    assert windows[0].digest is None
+
+
+def test_changes_go_on_with_the_cursor_alone(server: ReferenceServer, client: Client) -> None:
+    server.asked.clear()
+    changes = client.changes("messages", connection_id="cin_work", limit=5)
+    keys = [record.key for record in changes]
+    assert keys == [*(f"m{number}" for number in range(12)), "gone"]
+    assert changes.bookmark == "bkm_15"
+    assert [asked.query.get("changes_since") for asked in server.asked] == [
+        ["beginning"],
+        None,
+        None,
+    ]
+    assert list(client.changes("messages", changes.bookmark, connection_id="cin_work")) == []
+
+
+def test_the_bookmark_is_there_after_the_last_page_only(client: Client) -> None:
+    changes = client.changes("messages", connection_id="cin_work", limit=5)
+    pages = changes.pages()
+    next(pages)
+    assert changes.bookmark is None
+
+
+def test_numbers_are_read(client: Client) -> None:
+    assert client.aggregate("payments", "sum", field="amount").value == -105.0
+    groups = client.aggregate("messages", group_by="from", connection_id="cin_work").groups
+    assert sum(group.count for group in groups) == 12
+
+
+def test_refusals_keep_the_code_and_words_of_the_server(client: Client) -> None:
+    with pytest.raises(AmbiguousConnection) as ambiguous:
+        client.record("messages:m1")
+    choices = ambiguous.value.detail["available_connections"]
+    assert [choice["connection_id"] for choice in choices] == ["cin_work", "cin_home"]
+    with pytest.raises(FieldNotText):
+        client.window("cin_work/messages:m1", "picture")
+    with pytest.raises(ServerError) as refused:
+        client.records("diary").first()
+    assert (refused.value.status, refused.value.code) == (401, "context.stream_not_allowed")
+    with pytest.raises(NotFound):
+        client.search("x", mode="semantic").first()
+    with pytest.raises(NotFound, match="not found"):
+        client.save_blob("blob1", "unused")
+
+
+def test_a_token_that_ended_is_told_as_such(client: Client, server: ReferenceServer) -> None:
+    server.alive = False
+    try:
+        with pytest.raises(PdppError) as refused:
+            client.schema()
+    finally:
+        server.alive = True
+    assert refused.value.code == "context.active_false"
