@@ -1,16 +1,25 @@
-"""``pdpp mcp config`` names the server that a person most likely means."""
+"""``pdpp mcp config`` and ``pdpp mcp install``: what each agent's host is told."""
 
+import json
+import os
 import shlex
 import sys
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from tests.cli.shell import pdpp_here
 
-from pdpp.cli.mcp import configuration
+from pdpp.cli.hosts.host import HOSTS
+from pdpp.cli.hosts.launch import by_program
 from pdpp.credentials import Cache, Credential
 
 FIRST, SECOND = "https://one.example", "https://two.example"
+LOCAL = "http://127.0.0.1:7377"
+READERS: dict[str, Any] = {"codex": tomllib.loads, "continue": yaml.safe_load}
+READERS |= {"goose": yaml.safe_load}
 
 
 @pytest.fixture(autouse=True)
@@ -25,9 +34,16 @@ def connect(folder: Path, url: str) -> None:
     Cache(folder).store(Credential(url, "pdpp_client_x", "client"))
 
 
+def config(client: str, *arguments: str) -> Any:
+    """Return the block that is printed, read as the client's own kind of file."""
+    ended = pdpp_here("mcp", "config", client, *arguments)
+    assert ended.code == 0, ended.err
+    return READERS.get(client, json.loads)(ended.out)
+
+
 def test_it_is_the_only_one_connected(folder: Path) -> None:
     connect(folder, FIRST)
-    assert f"{FIRST}/mcp" in pdpp_here("mcp", "config", "json").out
+    assert config("json")["mcpServers"]["pdpp"] == {"url": f"{FIRST}/mcp"}
 
 
 @pytest.mark.parametrize("connected", [(), (FIRST, SECOND)])
@@ -36,20 +52,123 @@ def test_it_is_the_usual_one_where_none_or_several_are(
 ) -> None:
     for url in connected:
         connect(folder, url)
-    assert "http://127.0.0.1:7377/mcp" in pdpp_here("mcp", "config", "json").out
+    assert config("json")["mcpServers"]["pdpp"]["args"][-1] == LOCAL
 
 
 def test_it_is_the_one_that_was_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     connect(folder, FIRST)
     monkeypatch.setenv("PDPP_PROVIDER_URL", SECOND)
-    assert f"{SECOND}/mcp" in pdpp_here("mcp", "config", "json").out
+    assert config("json")["mcpServers"]["pdpp"] == {"url": f"{SECOND}/mcp"}
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the line is for a POSIX shell")
-def test_a_program_in_a_folder_with_spaces_can_be_started_by_the_line(
-    monkeypatch: pytest.MonkeyPatch,
+def texts(value: Any) -> list[str]:
+    """Return every text inside a document."""
+    if isinstance(value, dict):
+        return [text for part in value.values() for text in texts(part)]
+    if isinstance(value, list):
+        return [text for part in value for text in texts(part)]
+    return [value] if isinstance(value, str) else []
+
+
+@pytest.mark.parametrize("client", HOSTS)
+@pytest.mark.parametrize("url", [LOCAL, FIRST])
+def test_one_block_is_printed_and_the_remarks_are_apart(client: str, url: str) -> None:
+    ended = pdpp_here("mcp", "config", client, "--provider-url", url)
+    assert ended.err.startswith(f"For {HOSTS[client].label}, this goes into ")
+    inside = texts(READERS.get(client, json.loads)(ended.out))
+    by_address = url == FIRST and HOSTS[client].remote
+    assert (f"{url}/mcp" in inside) is by_address
+    assert (inside.count("--provider-url") == 1) is not by_address
+    assert "profile" not in ended.out.lower()
+
+
+@pytest.mark.parametrize("client", HOSTS)
+def test_a_server_on_the_internet_is_read_through_the_program_where_that_is_chosen(
+    client: str,
 ) -> None:
-    monkeypatch.setenv("PATH", "")
+    inside = texts(config(client, "--provider-url", FIRST, "--by", "program"))
+    assert "--provider-url" in inside
+    assert f"{FIRST}/mcp" not in inside
+
+
+def test_claude_desktop_takes_no_address() -> None:
+    told = pdpp_here("mcp", "config", "claude-desktop", "--by", "address").failed(code=64)
+    assert "Claude Desktop connects to no address" in told
+
+
+def test_chatgpt_needs_a_public_address() -> None:
+    told = pdpp_here("mcp", "config", "chatgpt", "--provider-url", LOCAL).failed()
+    assert "needs a public https address" in told
+    public = pdpp_here("mcp", "config", "chatgpt", "--provider-url", FIRST)
+    assert public.out == f"{FIRST}/mcp\n"
+
+
+def test_a_program_in_a_folder_with_spaces_is_one_word(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/my programs/python")
-    line = configuration("claude-code", FIRST)[-1]
-    assert shlex.split(line)[5:8] == ["/my programs/python", "-m", "pdpp"]
+    assert by_program(FIRST).command[:3] == ("/my programs/python", "-m", "pdpp")
+    assert config("json", "--by", "program")["mcpServers"]["pdpp"]["command"] == (
+        "/my programs/python"
+    )
+
+
+# Installing
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A PATH on which each client's program only notes what it was told."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("claude", "codex", "gemini", "qwen", "copilot", "code"):
+        script = folder / name
+        script.write_text(f'#!/bin/sh\nprintf "%s\\n" {name} "$@" > "{tmp_path}/told"\n')
+        script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}/usr/bin:/bin")
+    return tmp_path / "told"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the programs are shell scripts")
+@pytest.mark.parametrize(
+    ("client", "start", "end"),
+    [
+        ("claude-code", "claude mcp add --scope user pdpp --", "claude mcp remove --scope user"),
+        ("codex", "codex mcp add pdpp --", "codex mcp remove"),
+        ("gemini-cli", "gemini mcp add -s user pdpp", "gemini mcp remove -s user"),
+        ("qwen-code", "qwen mcp add -s user pdpp", "qwen mcp remove -s user"),
+        ("copilot-cli", "copilot mcp add pdpp --", "copilot mcp remove"),
+    ],
+)
+def test_the_clients_own_command_is_shown_and_run_and_undone(
+    programs: Path, client: str, start: str, end: str
+) -> None:
+    ended = pdpp_here("mcp", "install", client, "--provider-url", LOCAL, "--yes")
+    assert ended.code == 0, ended.err
+    told = programs.read_text().splitlines()
+    command = [*by_program(LOCAL).command]
+    assert told == [*start.split(), *command]
+    assert shlex.join(told) in ended.err
+    programs.unlink()
+    assert pdpp_here("mcp", "uninstall", client, "--yes").code == 0
+    assert programs.read_text().splitlines() == [*end.split(), "pdpp"]
+
+
+def test_vs_code_is_told_in_json(programs: Path) -> None:
+    assert pdpp_here("mcp", "install", "vscode", "--provider-url", LOCAL, "--yes").code == 0
+    program, option, document = programs.read_text().splitlines()
+    assert (program, option) == ("code", "--add-mcp")
+    assert json.loads(document)["name"] == "pdpp"
+
+
+def test_nothing_runs_unasked_or_where_the_client_is_not(
+    programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = pdpp_here("mcp", "install", "codex")
+    assert (asked.code, programs.exists()) == (64, False)
+    assert "--yes" in asked.err
+    monkeypatch.setenv("PATH", "")
+    missing = pdpp_here("mcp", "install", "codex", "--yes")
+    assert missing.code == 1
+    assert "codex is not on the PATH" in missing.err
+    for client in ("cursor", "claude-desktop", "opencode", "zed", "goose", "continue"):
+        told = pdpp_here("mcp", "install", client, "--yes").failed()
+        assert f"pdpp mcp config {client}" in told

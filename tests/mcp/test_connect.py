@@ -25,7 +25,6 @@ from tests.mcp.shelf import NOTES
 from tests.serving import UNLIMITED, World, grant, living, owner, planted_store
 
 from pdpp.app import make_app
-from pdpp.cli.mcp import CLIENTS, configuration
 from pdpp.cli.program import run
 from pdpp.cli.stdio import serve_stdio
 from pdpp.credentials import Cache, Credential
@@ -169,59 +168,6 @@ def test_the_token_comes_from_standard_input(world: World, tmp_path: Path) -> No
     assert (done.returncode, done.stderr) == (0, b"")
     [kept] = (tmp_path / ".pdpp" / "clients").glob("*.json")
     assert kept.stat().st_mode & 0o777 == 0o600
-
-
-# Configuration
-
-
-@pytest.mark.parametrize("client", CLIENTS)
-@pytest.mark.parametrize("url", ["http://127.0.0.1:7377", "https://data.example.org"])
-def test_a_client_gets_one_way_first_and_no_profile(client: str, url: str) -> None:
-    code, out, err = pdpp("mcp", "config", client, "--provider-url", url)
-    assert (code, err) == (0, "")
-    assert "profile" not in out.lower()
-    remote, local = out.find(f"{url}/mcp"), out.find("--provider-url")
-    assert remote >= 0
-    if client == "chatgpt":
-        assert local < 0
-    elif url.startswith("https"):
-        assert remote < local
-    else:
-        assert 0 <= local < remote
-
-
-def blocks(lines: list[str]) -> Iterator[Any]:
-    """Yield the JSON documents among lines."""
-    held: list[str] = []
-    for line in lines:
-        if line == "{":
-            held = []
-        held.append(line)
-        if line == "}":
-            yield json.loads("\n".join(held))
-
-
-@pytest.mark.parametrize("client", ["claude-desktop", "cursor", "vscode", "gemini-cli", "json"])
-def test_what_is_to_be_pasted_is_json(client: str) -> None:
-    local, remote = blocks(configuration(client, "http://127.0.0.1:7377"))
-    [entries] = local.values()
-    command = entries["pdpp"]
-    assert command["args"][-2:] == ["--provider-url", "http://127.0.0.1:7377"]
-    [entries] = remote.values()
-    assert "http://127.0.0.1:7377/mcp" in entries["pdpp"].values()
-
-
-def test_the_program_is_started_by_its_module_where_it_is_not_on_the_path(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("PATH", "")
-    [line, *_] = configuration("claude-code", "http://127.0.0.1:7377")
-    assert f"{sys.executable} -m pdpp mcp" in line
-
-
-def test_the_address_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PDPP_PROVIDER_URL", "https://mine.example")
-    assert "https://mine.example/mcp" in pdpp("mcp", "config", "json")[1]
 
 
 # Starting the adapter

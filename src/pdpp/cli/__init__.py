@@ -6,12 +6,15 @@ import sys
 
 from pdpp.serving import COLLECTOR_ROUNDS
 
+_COMMANDS = {"config", "install", "uninstall", "-h", "--help"}
+"""What ``pdpp mcp`` does beside serving an agent, which begins as fast as it can."""
+
 
 def main() -> None:
     """Run the program on this process's arguments and leave with its exit code."""
     arguments = sys.argv[1:]
     try:
-        if arguments[:1] == ["mcp"] and not {"config", "-h", "--help"} & set(arguments):
+        if arguments[:1] == ["mcp"] and not _COMMANDS & set(arguments):
             from pdpp.cli.stdio import serve_stdio
 
             code = serve_stdio(arguments[1:])

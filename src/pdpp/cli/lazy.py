@@ -32,6 +32,17 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(import_module(module), name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is asked for; a name that is nearly right is offered."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as problem:
+            raise click.NoSuchCommand(
+                problem.command_name, possibilities=self._table, ctx=ctx
+            ) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the table without importing what it names."""
         with formatter.section("Commands"):

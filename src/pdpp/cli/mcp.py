@@ -1,31 +1,26 @@
-"""``pdpp mcp``: what it takes, and the ready configuration for clients."""
+"""``pdpp mcp``: the adapter for agents, and the commands that tell agents' hosts of it."""
 
-import json
 import os
 import shlex
 import shutil
 import subprocess
 import sys
 from typing import Any
-from urllib.parse import urlsplit
 
 import click
 
 from pdpp.cli.connect import provider
+from pdpp.cli.hosts.host import HOSTS, AgentHost
+from pdpp.cli.hosts.launch import Launch, by_address, by_program, usual
 from pdpp.cli.options import HERE, REMOTE_CODES, examples
+from pdpp.cli.output import note
 from pdpp.cli.stdio import serve_stdio
-from pdpp.credentials import Cache, cache_folder
+from pdpp.credentials import Cache, cache_folder, is_loopback
 
-CLIENTS = (
-    "claude-code",
-    "claude-desktop",
-    "chatgpt",
-    "cursor",
-    "vscode",
-    "codex",
-    "gemini-cli",
-    "json",
-)
+CHATGPT = "chatgpt"
+CLIENTS = (*HOSTS, CHATGPT)
+INSTALLED = tuple(name for name, host in HOSTS.items() if host.add is not None)
+_WAYS = ("program", "address")
 
 
 def _own_provider() -> str:
@@ -41,16 +36,16 @@ def _own_provider() -> str:
     invoke_without_command=True,
     epilog=examples(
         "pdpp mcp --provider-url http://127.0.0.1:7377",
-        "pdpp mcp config claude-code",
+        "pdpp mcp install claude-code",
         "pdpp mcp config cursor --provider-url https://data.example.org",
         codes=REMOTE_CODES,
     ),
 )
-@click.option("--provider-url", metavar="URL", help="The server to read; PDPP_PROVIDER_URL too.")
-@click.option("--cache-root", metavar="DIR", help="Folder of the cache; PDPP_CACHE_ROOT too.")
+@click.option("--provider-url", metavar="URL", help="The server to read; or PDPP_PROVIDER_URL.")
+@click.option("--cache-root", metavar="DIR", help="Folder of the cache; or PDPP_CACHE_ROOT.")
 @click.pass_context
 def mcp(context: click.Context, provider_url: str | None, cache_root: str | None) -> Any:
-    """Serve an agent over standard input and output, or print how to connect one.
+    """Serve an agent over standard input and output, or tell an agent's host how to start this.
 
     Reads with the credential that pdpp connect keeps.
     """
@@ -63,87 +58,126 @@ def mcp(context: click.Context, provider_url: str | None, cache_root: str | None
     return serve_stdio(arguments)
 
 
-@mcp.command(epilog=examples(*(f"pdpp mcp config {client}" for client in CLIENTS)))
-@click.argument("client", type=click.Choice(CLIENTS))
-@click.option(
+_provider_option = click.option(
     "--provider-url",
     type=provider,
     metavar="URL",
     default=_own_provider,
-    help="The server that the agent is to read; unless given, the only one connected.",
+    help="The server that the agent is to read. Default: the only one connected.",
 )
-def config(client: str, provider_url: str) -> None:
-    """Print the configuration that lets a client read."""
-    for line in configuration(client, provider_url):
-        click.echo(line)
+_by_option = click.option(
+    "--by",
+    "way",
+    type=click.Choice(_WAYS),
+    help="Let the host start this program, or connect to the server's address itself. Default: "
+    "the address of a server on the internet, else the program.",
+)
 
 
-def configuration(client: str, provider_url: str) -> list[str]:
-    """Return what to run or paste for a client: one way first, then the other."""
-    remote, local = _remote(client, provider_url), _local(client, provider_url)
-    if client == "chatgpt":
-        return remote
-    if is_public(provider_url):
-        return [*remote, "", "# Or through a program on this machine:", *local]
-    return [*local, "", "# Or over HTTP, where the client takes a bearer token:", *remote]
+@mcp.command(
+    epilog=examples(
+        "pdpp mcp config claude-desktop",
+        "pdpp mcp config codex >> ~/.codex/config.toml",
+        "pdpp mcp config cursor --by address --provider-url https://data.example.org",
+    )
+)
+@click.argument("client", type=click.Choice(CLIENTS), metavar="CLIENT")
+@_provider_option
+@_by_option
+def config(client: str, provider_url: str, way: str | None) -> None:
+    """Print the one block that CLIENT takes in its configuration file, ready to paste whole.
+
+    \b
+    CLIENT is claude-code, claude-desktop, codex, gemini-cli, cursor, vscode, opencode,
+    copilot-cli, qwen-code, continue, zed, goose, json (for others) or chatgpt.
+    The file it goes into is named on stderr.
+    """
+    if client == CHATGPT:
+        _explain_chatgpt(provider_url)
+        return
+    host = HOSTS[client]
+    click.echo(host.block(_launch(host, provider_url, way)))
+    note(f"For {host.label}, this goes into {host.where}.")
+    if host.add is not None:
+        note(f"Or let the program do it: pdpp mcp install {client}")
 
 
-def is_public(provider_url: str) -> bool:
-    """Tell whether other machines can reach an address."""
-    return urlsplit(provider_url).scheme == "https"
+def _launch(host: AgentHost, provider_url: str, way: str | None) -> Launch:
+    if way is None:
+        return usual(provider_url, remote=host.remote)
+    if way == "program":
+        return by_program(provider_url)
+    if not host.remote:
+        raise click.UsageError(
+            f"{host.label} connects to no address in its file; leave --by out",
+            click.get_current_context(),
+        )
+    return by_address(provider_url)
 
 
-def _command() -> list[str]:
-    """Return how this program is started."""
-    installed = shutil.which("pdpp")
-    return [installed] if installed else [sys.executable, "-m", "pdpp"]
+def _explain_chatgpt(provider_url: str) -> None:
+    """Print the address that ChatGPT is given, or what is missing until there is one."""
+    if not provider_url.startswith("https://") or is_loopback(provider_url):
+        raise click.ClickException(
+            f"ChatGPT connects from the internet and needs a public https address; {provider_url} "
+            "is none. Publish the server (see the guide on other machines), then: "
+            "pdpp mcp config chatgpt --provider-url https://YOUR-ADDRESS"
+        )
+    click.echo(f"{provider_url}/mcp")
+    note("In ChatGPT: Settings, Connectors, Create; give this address and choose OAuth.")
 
 
-def _remote(client: str, provider_url: str) -> list[str]:
-    address = f"{provider_url}/mcp"
-    if client == "claude-code":
-        return [f"claude mcp add --transport http pdpp {address}"]
-    if client == "chatgpt":
-        return [
-            "# ChatGPT reads servers it can reach over https.",
-            "# In Settings, Connectors, Create, give this address:",
-            address,
-        ]
-    if client == "codex":
-        return ["# In ~/.codex/config.toml:", "[mcp_servers.pdpp]", f'url = "{address}"']
-    key = "httpUrl" if client == "gemini-cli" else "url"
-    entry = {"type": "http", key: address} if client == "vscode" else {key: address}
-    return [f"# {_place(client)}", *_json(client, entry)]
+@mcp.command(epilog=examples(*(f"pdpp mcp install {client}" for client in INSTALLED)))
+@click.argument("client", type=click.Choice(CLIENTS), metavar="CLIENT")
+@_provider_option
+@_by_option
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def install(client: str, provider_url: str, way: str | None, yes: bool) -> None:
+    """Add this server to CLIENT with the client's own command, for every folder of this user.
+
+    The command is shown before it runs. pdpp mcp uninstall CLIENT undoes it.
+    """
+    if client == CHATGPT:
+        _explain_chatgpt(provider_url)
+        return
+    host = HOSTS[client]
+    if host.add is None:
+        raise click.ClickException(
+            f"{host.label} has no command that adds a server; paste what pdpp mcp config {client} "
+            f"prints into {host.where}"
+        )
+    _run(host, host.add(_launch(host, provider_url, way)), yes=yes)
 
 
-def _local(client: str, provider_url: str) -> list[str]:
-    first, *rest = _command()
-    arguments = [*rest, "mcp", "--provider-url", provider_url]
-    if client == "claude-code":
-        join = subprocess.list2cmdline if sys.platform == "win32" else shlex.join
-        return ["claude mcp add pdpp -- " + join([first, *arguments])]
-    if client == "codex":
-        return [
-            "# In ~/.codex/config.toml:",
-            "[mcp_servers.pdpp]",
-            f"command = {json.dumps(first)}",
-            f"args = {json.dumps(arguments)}",
-        ]
-    entry: dict[str, Any] = {"command": first, "args": arguments}
-    if client == "vscode":
-        entry = {"type": "stdio", **entry}
-    return [f"# {_place(client)}", *_json(client, entry)]
+@mcp.command(epilog=examples(*(f"pdpp mcp uninstall {client}" for client in INSTALLED)))
+@click.argument("client", type=click.Choice(CLIENTS), metavar="CLIENT")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def uninstall(client: str, yes: bool) -> None:
+    """Remove this server from CLIENT with the client's own command."""
+    host = HOSTS.get(client)
+    if host is None or not host.remove:
+        label, where = (client, "its settings") if host is None else (host.label, host.where)
+        raise click.ClickException(
+            f"{label} has no command that removes a server; take pdpp out of {where}"
+        )
+    _run(host, list(host.remove), yes=yes)
 
 
-def _place(client: str) -> str:
-    return {
-        "claude-desktop": "In claude_desktop_config.json (Settings, Developer, Edit Config):",
-        "cursor": "In ~/.cursor/mcp.json:",
-        "vscode": "In .vscode/mcp.json:",
-        "gemini-cli": "In ~/.gemini/settings.json:",
-    }.get(client, "For any client that takes JSON:")
-
-
-def _json(client: str, entry: dict[str, Any]) -> list[str]:
-    key = "servers" if client == "vscode" else "mcpServers"
-    return json.dumps({key: {"pdpp": entry}}, indent=2).splitlines()
+def _run(host: AgentHost, command: list[str], *, yes: bool) -> None:
+    """Show a client's own command, ask, and run it; its exit code becomes ours."""
+    join = subprocess.list2cmdline if sys.platform == "win32" else shlex.join
+    note(f"{host.label}'s own command:\n  {join(command)}")
+    program = shutil.which(command[0])
+    if program is None:
+        raise click.ClickException(
+            f"{command[0]} is not on the PATH; install {host.label} first, or run the command "
+            "above where it is"
+        )
+    if not yes:
+        if not sys.stdin.isatty():
+            raise click.UsageError("Say --yes to run it without being asked.")
+        click.confirm("Run it?", default=True, abort=True, err=True)
+    # The command is ours, from the table of hosts, and was shown; no shell is between.
+    code = subprocess.run([program, *command[1:]], check=False).returncode  # noqa: S603
+    if code:
+        raise click.ClickException(f"{command[0]} ended with exit code {code}")

@@ -72,7 +72,8 @@ def describe(problem: Exception) -> Mapping[str, Any]:
         return problem.error
     if isinstance(problem, click.UsageError):
         path = problem.ctx.command_path if problem.ctx is not None else "pdpp"
-        message = f"{problem.format_message().rstrip('.')}. See {path} --help."
+        text = problem.format_message().rstrip(".")
+        message = f"{text}{'' if text.endswith(('?', ')')) else '.'} See {path} --help."
         return {"code": "usage", "message": message}
     if isinstance(problem, click.ClickException):
         return {"code": "failed", "message": problem.format_message()}

@@ -86,7 +86,8 @@ def test_an_owners_credential_is_refused_and_sent_nowhere(desk: Desk, name: str)
 def test_an_owners_token_in_the_cache_is_refused(desk: Desk, tmp_path: Path) -> None:
     env = kept(tmp_path, Credential(desk.url, desk.token, "client"))
     path = Cache(tmp_path / "clients").path(desk.url)
-    held = json.loads(path.read_text()) | {"token": owner(desk.world.store)}
+    held = json.loads(path.read_text())
+    held["credential"]["access_token"] = owner(desk.world.store)
     path.write_text(json.dumps(held))
     assert "owner_credential_refused" in pdpp("read", "streams", env=env).failed(code=77)
 

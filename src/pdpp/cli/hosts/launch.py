@@ -1,0 +1,54 @@
+"""How an agent's host reaches the server: by starting this program, or at an address."""
+
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from pdpp.credentials import is_loopback
+
+NAME = "pdpp"
+"""What the server is called in every host."""
+
+
+class Launch(NamedTuple):
+    """The program a host starts with its arguments, or the address it connects to."""
+
+    command: tuple[str, ...] = ()
+    url: str | None = None
+
+    @property
+    def program(self) -> str:
+        """Return the program alone."""
+        return self.command[0]
+
+    @property
+    def arguments(self) -> list[str]:
+        """Return what the program is started with."""
+        return list(self.command[1:])
+
+
+def own_command() -> list[str]:
+    """Return how this very program is started from anywhere.
+
+    Not the first ``pdpp`` on the PATH: that may be another one of the same name.
+    """
+    beside = Path(sys.executable).with_name("pdpp.exe" if sys.platform == "win32" else "pdpp")
+    return [str(beside)] if beside.is_file() else [sys.executable, "-m", "pdpp"]
+
+
+def by_program(provider_url: str, command: list[str] | None = None) -> Launch:
+    """Return the launch through ``pdpp mcp``, which reads with the kept credential."""
+    start = own_command() if command is None else command
+    return Launch((*start, "mcp", "--provider-url", provider_url))
+
+
+def by_address(provider_url: str) -> Launch:
+    """Return the launch over HTTP, with the host's own login."""
+    return Launch(url=f"{provider_url}/mcp")
+
+
+def usual(provider_url: str, *, remote: bool) -> Launch:
+    """Return the way that works without asking: by address where the server is on the internet."""
+    if remote and provider_url.startswith("https://") and not is_loopback(provider_url):
+        return by_address(provider_url)
+    return by_program(provider_url)
