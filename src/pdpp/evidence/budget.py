@@ -62,3 +62,8 @@ def cut(text: str, limit: int) -> tuple[str, bool]:
 def json_length(value: object) -> int:
     """Return how many characters a value takes as compact JSON."""
     return len(json_text(value))
+
+
+def json_bytes(value: object) -> int:
+    """Return how many bytes a value takes as compact JSON."""
+    return len(json_text(value).encode("utf-8", "surrogatepass"))

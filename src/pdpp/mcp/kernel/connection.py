@@ -13,7 +13,7 @@ Write = Callable[[bytes], None]
 """Writes one line, whole; it fails where nobody reads any more."""
 
 _MOST_WORKERS = 8
-_READING = ("tools/call", "resources/list", "resources/read")
+_READING = "initialize server/discover tools/call tools/list resources/list resources/read".split()
 """The methods that may wait for another server; the others are answered where they are read."""
 
 

@@ -50,6 +50,13 @@ class Tool(NamedTuple):
     call: Callable[[JsonObject, Context], Awaitable[JsonObject]]
 
 
+class Surface(NamedTuple):
+    """What a client is told before it calls anything."""
+
+    instructions: str
+    tools: Sequence[JsonObject]
+
+
 class UnknownResource(Exception):
     """A resource address that names nothing the caller may read."""
 
@@ -73,23 +80,23 @@ class Kernel:
         tools: Sequence[Tool],
         resources: ResourceProvider | None = None,
         instructions: str = "",
+        describe: Callable[[Context], Awaitable[Surface]] | None = None,
     ) -> None:
-        self._resources = resources
+        """Take the parts; ``describe`` tells each caller of its own tools where that differs."""
+        surface = Surface(instructions, [{"name": t.name, **t.definition} for t in tools])
+
+        async def described(_: Context) -> Surface:
+            return surface
+
+        self._resources, self._describe = resources, describe or described
         self._tools = {tool.name: tool for tool in tools}
-        told = {"instructions": instructions} if instructions else {}
-        self._about: JsonObject = {"capabilities": {"tools": {}, "prompts": {}}, **told}
-        lists: dict[str, JsonObject] = {
-            "tools/list": {"tools": [{"name": tool.name, **tool.definition} for tool in tools]},
-            "prompts/list": {"prompts": []},
-        }
-        if resources is not None:
-            self._about["capabilities"]["resources"] = {}
-            lists["resources/templates/list"] = {"resourceTemplates": list(resources.templates())}
         self._server = server.as_json()
-        self._legacy: dict[str, JsonObject] = lists | {"ping": {}}
-        meta = {"_meta": {protocol.META_SERVER: self._server}}
-        versions = {"supportedVersions": list(protocol.MODERN_VERSIONS)}
-        self._modern = lists | {"server/discover": {**versions, **self._about, **meta}}
+        self._capabilities: JsonObject = {"tools": {}, "prompts": {}}
+        self._fixed: dict[str, JsonObject] = {"prompts/list": {"prompts": []}}
+        if resources is not None:
+            self._capabilities["resources"] = {}
+            templates = {"resourceTemplates": list(resources.templates())}
+            self._fixed["resources/templates/list"] = templates
 
     async def handle(
         self,
@@ -127,18 +134,27 @@ class Kernel:
     async def _dispatch(self, request: RpcRequest, context: Context) -> JsonObject:
         if request.method.endswith("/list") and request.params.get("cursor") is not None:
             raise RpcError(INVALID_PARAMS, "Unknown cursor: every list is one page")
-        fixed = self._modern if context.modern else self._legacy
-        if request.method in fixed:
-            return fixed[request.method]
+        if request.method in self._fixed:
+            return self._fixed[request.method]
         match request.method:
             case "tools/call":
                 return await self._call_tool(request.params, context)
+            case "tools/list":
+                return {"tools": list((await self._describe(context)).tools)}
             case "resources/list" if self._resources is not None:
                 return {"resources": list(await self._resources.list(context))}
             case "resources/read" if self._resources is not None:
                 return await _read(self._resources, _text(request.params, "uri"), context)
             case "initialize" if not context.modern:
-                return self._initialization(request.params)
+                version = protocol.negotiate(request.params.get("protocolVersion"))
+                about = {"protocolVersion": version, "serverInfo": self._server}
+                return {**about, **await self._about(context)}
+            case "ping" if not context.modern:
+                return {}
+            case "server/discover" if context.modern:
+                versions = {"supportedVersions": list(protocol.MODERN_VERSIONS)}
+                meta = {"_meta": {protocol.META_SERVER: self._server}}
+                return {**versions, **await self._about(context), **meta}
         raise RpcError(rpc.METHOD_NOT_FOUND, f"Method not found: {_seen(request.method)}")
 
     async def _call_tool(self, params: JsonObject, context: Context) -> JsonObject:
@@ -150,9 +166,11 @@ class Kernel:
             raise RpcError(INVALID_PARAMS, f"Unknown tool: {_seen(name)}")
         return await self._tools[name].call(arguments, context)
 
-    def _initialization(self, params: JsonObject) -> JsonObject:
-        version = protocol.negotiate(params.get("protocolVersion"))
-        return {"protocolVersion": version, "serverInfo": self._server, **self._about}
+    async def _about(self, context: Context) -> JsonObject:
+        """Return what both eras open with."""
+        instructions = (await self._describe(context)).instructions
+        told = {"instructions": instructions} if instructions else {}
+        return {"capabilities": self._capabilities, **told}
 
 
 async def _read(resources: ResourceProvider, uri: str, context: Context) -> JsonObject:

@@ -50,13 +50,10 @@ class Argument(NamedTuple):
         if self.form is ArgumentType.LIST:
             schema["items"] = {"type": "string"}
         elif self.form is ArgumentType.FILTER:
+            # Hosts stumble over unions of types, and a value may be a scalar or a range: the
+            # description says what it is, and the check below refuses the rest.
             schema["minProperties"] = 1
-            schema["additionalProperties"] = {
-                "type": ["string", "number", "boolean", "object"],
-                "properties": {
-                    operator: {"type": ["string", "number"]} for operator in RANGE_OPERATORS
-                },
-            }
+            schema["additionalProperties"] = True
         elif self.form is ArgumentType.LIMITS:
             schema["minProperties"] = 1
             schema["additionalProperties"] = {"type": "integer"}

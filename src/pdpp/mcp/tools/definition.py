@@ -1,6 +1,6 @@
-"""The six tools as clients see them: fixed words, flat schemas, nothing from any record."""
+"""The six tools as clients see them: our words, flat schemas, nothing from any record."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from pdpp.evidence.budget import MAX_AROUND, MAX_LIMIT
 from pdpp.evidence.handle import MAX_URI_CHARS
@@ -14,8 +14,8 @@ _EXPAND = Argument("expand", ArgumentType.LIST, "relations")
 _EXPAND_LIMIT = Argument("expand_limit", ArgumentType.LIMITS, "relation: most")
 
 SIGNATURES: dict[str, Signature] = {
-    found.tool: found
-    for found in (
+    tool.tool: tool
+    for tool in (
         signature(
             "schema",
             {"stream": "messages"},
@@ -112,37 +112,58 @@ SIGNATURES: dict[str, Signature] = {
 }
 
 DESCRIPTIONS: dict[str, str] = {
-    "schema": "What you may read: connections and streams; with stream its fields, filters, sorts, "
-    "aggregates. Start here.",
-    "query_records": "Records of one stream by filter and sort, or what changed since a bookmark.",
-    "aggregate": "Count, sum, min, max, distinct; optionally grouped. Groups come with "
-    "other_count: records in groups beyond limit, so above 0 means top-N truncation.",
-    "search": "Find records that hold all words. Shows the matched passage, the id to pass to "
+    "schema": "What of the user's own data you may read: {nouns}. Connections and streams; with "
+    "stream its fields, filters, sorts, aggregates. Start here.",
+    "query_records": "List the user's {few}: records of one stream by filter and sort, or what "
+    "changed since a bookmark.",
+    "aggregate": "Count, sum, min, max, distinct over the user's {few}; optionally grouped. Groups "
+    "come with other_count: records in groups beyond limit, so above 0 means top-N truncation.",
+    "search": "Search the user's own {nouns}{words}. Shows the matched passage, the id to pass to "
     "fetch, and how to read on.",
     "fetch": "One record (or pdpp://blob/… metadata) as a document: id, title, text, url, "
     "metadata.",
     "read_record_field": "Read a bounded piece of one field, by offset or around a query. Name the "
     "record by id, or connection_id + stream + record_id.",
 }
+"""What each tool is for; ``{nouns}`` is what the grant opens, ``{few}`` the first of it, and
+``{words}`` what people ask for it by."""
 
 TITLES: dict[str, str] = {
-    "schema": "Discover",
-    "query_records": "Query records",
-    "aggregate": "Aggregate",
-    "search": "Search",
-    "fetch": "Fetch",
-    "read_record_field": "Read field",
+    "schema": "What there is: {few}",
+    "query_records": "List {few}",
+    "aggregate": "Count and sum {few}",
+    "search": "Search {few}",
+    "fetch": "Open a record",
+    "read_record_field": "Read a field",
 }
+
+HINTS: dict[str, str] = {
+    "schema": "my personal data {nouns}",
+    "query_records": "list recent {few}",
+    "aggregate": "how many, how much, total",
+    "search": "my own personal data",
+    "fetch": "open in full",
+    "read_record_field": "read on",
+}
+"""Words for a host that finds tools by these too; the others look at descriptions alone."""
+
+ALWAYS_LOADED = frozenset({"search", "schema"})
+"""The tools that a host with a tool search should show from the start: every task begins there."""
 
 _OBJECT = {"type": "object"}
 _OBJECTS = {"type": "array", "items": _OBJECT}
 _STRING = {"type": "string"}
+_RESULT = {"type": "object", "properties": dict.fromkeys(("id", "title", "url", "evidence"), _STRING)}
 
 _OUTPUTS: dict[str, dict[str, Any]] = {
     "schema": {"data": _OBJECT},
     "query_records": {"data": _OBJECT},
     "aggregate": {"data": _OBJECT},
-    "search": {"data": _OBJECT, "results": _OBJECTS, "content_ladder": _OBJECT},
+    "search": {
+        "data": _OBJECT,
+        "results": {"type": "array", "items": _RESULT},
+        "content_ladder": _OBJECT,
+    },
     "fetch": {
         "id": _STRING,
         "title": _STRING,
@@ -157,6 +178,7 @@ _OUTPUTS: dict[str, dict[str, Any]] = {
         "window": _OBJECT,
         "binary": _OBJECT,
         "source": _OBJECT,
+        "hidden_characters": {"type": "boolean"},
     },
 }
 
@@ -164,20 +186,35 @@ ANNOTATIONS = {
     "readOnlyHint": True,
     "destructiveHint": False,
     "idempotentHint": True,
-    "openWorldHint": False,
 }
 
 
-def definition(tool: str) -> dict[str, Any]:
+class DataWords(NamedTuple):
+    """How the definitions name what a grant opens: in nouns, in few of them, in words to find."""
+
+    nouns: str = "records"
+    few: str = "records"
+    words: str = ""
+
+
+ANY_DATA = DataWords()
+"""For a grant of which nothing is known yet."""
+
+
+def definition(tool: str, data: DataWords = ANY_DATA) -> dict[str, Any]:
     """Return what ``tools/list`` says of a tool, without its name."""
+    named = data._asdict()
+    meta: dict[str, Any] = {"anthropic/searchHint": HINTS[tool].format(**named)}
+    if tool in ALWAYS_LOADED:
+        meta["anthropic/alwaysLoad"] = True
     return {
-        "title": TITLES[tool],
-        "description": DESCRIPTIONS[tool],
+        "title": TITLES[tool].format(**named),
+        "description": DESCRIPTIONS[tool].format(**named),
         "inputSchema": SIGNATURES[tool].schema(),
         "outputSchema": {
             "type": "object",
-            "properties": {**_OUTPUTS[tool], "next": _OBJECTS, "error": _OBJECT},
-            "additionalProperties": False,
+            "properties": {**_OUTPUTS[tool], "next": _OBJECTS},
         },
         "annotations": ANNOTATIONS,
+        "_meta": meta,
     }
