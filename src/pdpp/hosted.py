@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ from pdpp.mcp.kernel.http import HttpRefusal, McpEndpoint, Receive, Scope, Send
 from pdpp.mcp.reading.field_facts import FieldFacts
 from pdpp.mcp.reading.reader import ChildGrant, GrantReader
 from pdpp.mcp.reading.resource_client import JsonCodec, ResourceClient
+from pdpp.mcp.reading.stream_name import StreamName
 from pdpp.mcp.reading.transport import App, InProcessTransport
 from pdpp.mcp.server import make_kernel
 from pdpp.model.errors import AuthenticationError, OwnerTokenRefused, PdppError
@@ -148,6 +150,7 @@ def make_reader(
     principal = caller.principal
     client = ResourceClient(transport, caller.bearer, codec=_CODEC)
     reader = GrantReader(client, memory, principal.binding)
+    reader.names = partial(_stream_names, principal, clock())
     if principal.package is not None:
         now = clock()
         children = [
@@ -160,6 +163,17 @@ def make_reader(
             transport, caller.bearer, child.grant_id, _CODEC
         )
     return reader
+
+
+def _stream_names(principal: Principal, now: int) -> list[StreamName]:
+    """Return what the streams are called that a caller may read, without asking the store."""
+    principals = principal.children if principal.package is not None else [principal]
+    return [
+        StreamName(reach.feed.connection.connector_key, reach.stream.name, reach.stream.label or "")
+        for own in principals
+        if own.problem(now) is None
+        for reach in own.reaches
+    ]
 
 
 def _child(principal: Principal, now: int) -> ChildGrant | None:

@@ -97,7 +97,8 @@ def test_requests_piped_in_are_answered_before_the_process_ends() -> None:
     done = subprocess.run(
         command("stdio"), input=sent, capture_output=True, env=environment(), timeout=DEADLINE
     )
-    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == list(range(50))
+    answered = sorted(json.loads(line)["id"] for line in done.stdout.splitlines())
+    assert answered == list(range(50))
     assert (done.returncode, done.stderr) == (0, b"")
 
 
@@ -201,9 +202,11 @@ def test_neither_an_event_loop_nor_a_logger_is_imported() -> None:
         "import sys\n"
         "from pdpp.cli import stdio\n"
         "from pdpp.credentials import Cache, Credential\n"
-        "from pdpp.mcp import adapter, network, server\n"
+        "from pdpp.mcp import server\n"
+        "from pdpp.mcp.reading import network\n"
+        "from pdpp.mcp.tools import registry\n"
         "from pdpp.mcp import stdio\n"
-        "adapter.operation('search')\n"
+        "registry.operation('search')\n"
         "print({'asyncio', 'logging', 'dataclasses', 'inspect'} & set(sys.modules))\n"
     )
     done = subprocess.run(

@@ -113,7 +113,7 @@ def _grouped(connector: Json, rows: list[Json], *, fields: bool) -> list[dict[st
     """Return the rows of a connector, those that differ only by connection made one."""
     groups: dict[str, dict[str, Any]] = {}
     for row in rows:
-        shown = _stream_row(row) if fields else {"name": row["name"]}
+        shown = _stream_row(row) if fields else _picked(row, "name", "label")
         group = groups.setdefault(repr(shown), {**shown, "record_counts": {}})
         for name, count in _record_counts(row, connector).items():
             group["record_counts"].setdefault(name, count)

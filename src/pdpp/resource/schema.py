@@ -106,7 +106,8 @@ def _row(call: Call, reach: Reach, count: int, *, fields: bool) -> dict[str, Any
         "record_count": count,
     }
     if not fields:
-        return row
+        told = stream.label and stream.label.casefold() != stream.name.casefold()
+        return {**row, "label": stream.label} if told else row
     row |= {
         "label": stream.label,
         "description": stream.description,

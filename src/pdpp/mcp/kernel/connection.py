@@ -13,8 +13,8 @@ Write = Callable[[bytes], None]
 """Writes one line, whole; it fails where nobody reads any more."""
 
 _MOST_WORKERS = 8
-_READING = "initialize server/discover tools/call tools/list resources/list resources/read".split()
-"""The methods that may wait for another server; the others are answered where they are read."""
+_QUICK = ("ping", "prompts/list", "resources/templates/list")
+"""The methods that wait for nobody; the others may have to ask another server, in a thread."""
 
 
 class _Job(NamedTuple):
@@ -69,7 +69,7 @@ class LineConnection:
         id, method = _id_under("id", message), _member("method", message)
         if id is not None and id in self._running:
             self._send(rpc.failure(id, INVALID_REQUEST, "A request with this id is still running"))
-        elif id is not None and method in _READING:
+        elif id is not None and method not in _QUICK:
             self._hand_over(_Job(message, id, threading.Event()))
         else:
             if method == "notifications/cancelled":

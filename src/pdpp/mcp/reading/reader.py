@@ -12,6 +12,7 @@ from pdpp.evidence.compact import compact_schema
 from pdpp.evidence.handle import Handle, path_part
 from pdpp.mcp.reading.field_facts import NO_FACTS, FieldFacts, facts_of
 from pdpp.mcp.reading.resource_client import Params, ResourceClient, ServerAnswer, ServerError
+from pdpp.mcp.reading.stream_name import StreamName
 from pdpp.mcp.reading.transport import HttpReply
 from pdpp.model.errors import AmbiguousConnection, InvalidRequest, PdppError
 
@@ -72,6 +73,8 @@ class GrantReader:
         self.client_of = client_of
         self.record_page = record_page
         self.cancelled: Event | None = None
+        self.names: Callable[[], Sequence[StreamName]] | None = None
+        """Tells what the streams are called, where that is known without a request."""
 
     def until(self, cancelled: Event) -> "GrantReader":
         """Return the same way for one request, which ends when nobody waits for it any more."""
@@ -138,6 +141,20 @@ class GrantReader:
             answer = await self.get(["schema"], params, connection_id)
         body = answer.body.get("data", answer.body)
         return compact_schema(body if isinstance(body, Mapping) else {}, stream=stream)
+
+    async def stream_names(self) -> Sequence[StreamName]:
+        """Return what the streams are called that may be read; none where nobody tells."""
+        if self.names is not None:
+            return self.names()
+        try:
+            body = await self.compact(None, None)
+        except PdppError:
+            return []
+        return [
+            StreamName(connector.get("connector_key", ""), row["name"], row.get("label", ""))
+            for connector in body["connectors"]
+            for row in connector["streams"]
+        ]
 
     async def facts(self, connection_id: str | None, stream: str) -> FieldFacts:
         """Return the roles and kinds that a stream's declaration gives its fields."""

@@ -112,7 +112,7 @@ SIGNATURES: dict[str, Signature] = {
 }
 
 DESCRIPTIONS: dict[str, str] = {
-    "schema": "What of the user's own data you may read: {nouns}. Connections and streams; with "
+    "schema": "What of the user's own records you may read: {nouns}. Connections and streams; with "
     "stream its fields, filters, sorts, aggregates. Start here.",
     "query_records": "List the user's {few}: records of one stream by filter and sort, or what "
     "changed since a bookmark.",
@@ -138,7 +138,7 @@ TITLES: dict[str, str] = {
 }
 
 HINTS: dict[str, str] = {
-    "schema": "my personal data {nouns}",
+    "schema": "my personal data",
     "query_records": "list recent {few}",
     "aggregate": "how many, how much, total",
     "search": "my own personal data",
@@ -153,7 +153,10 @@ ALWAYS_LOADED = frozenset({"search", "schema"})
 _OBJECT = {"type": "object"}
 _OBJECTS = {"type": "array", "items": _OBJECT}
 _STRING = {"type": "string"}
-_RESULT = {"type": "object", "properties": dict.fromkeys(("id", "title", "url", "evidence"), _STRING)}
+_RESULT = {
+    "type": "object",
+    "properties": dict.fromkeys(("id", "title", "url", "evidence"), _STRING),
+}
 
 _OUTPUTS: dict[str, dict[str, Any]] = {
     "schema": {"data": _OBJECT},

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from pdpp.evidence.budget import json_bytes
 from pdpp.mcp.kernel import Surface
+from pdpp.mcp.reading.stream_name import StreamName
 from pdpp.mcp.tools.definition import ANY_DATA, SIGNATURES, DataWords, definition
-from pdpp.mcp.tools.vocabulary import StreamName, asked_words, nouns_of
+from pdpp.mcp.tools.vocabulary import asked_words, nouns_of
 
 MOST_BYTES = 7_500
 _FRAME = {"resultType": "complete", "ttlMs": 300_000, "cacheScope": "private"}
@@ -57,4 +58,3 @@ def _listed(words: Sequence[str], between: str, most: int) -> str:
             break
         listed = longer
     return listed
-

@@ -8,13 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-
-class StreamName(NamedTuple):
-    """What a stream is called: by its connector, by itself, and by the label of its declaration."""
-
-    connector_key: str
-    stream: str
-    label: str = ""
+from pdpp.mcp.reading.stream_name import StreamName
 
 
 class DataKind(NamedTuple):
@@ -33,28 +27,26 @@ KINDS = (
     _kind(
         "email",
         "mail email gmail imap mbox eml outlook inbox",
-        "email mail inbox letter invoice receipt booking flight attachment newsletter",
+        "email invoice inbox receipt booking attachment newsletter flight letter",
     ),
     _kind(
         "chats",
         "chat whatsapp telegram slack signal discord imessage sms messenger",
-        "chat message conversation group family friend",
+        "chat message family conversation",
     ),
     _kind(
         "calendar",
         "calendar ics caldav event appointment",
-        "calendar event appointment meeting schedule birthday reminder",
+        "calendar appointment meeting event birthday schedule reminder",
     ),
     _kind(
         "payments",
         "bank payment transaction statement ofx qif paypal ledger",
-        "bank payment transaction spending expense salary rent balance account",
+        "bank payment spending account salary rent transaction expense balance",
     ),
-    _kind("notes", "note markdown evernote obsidian notion keep", "note recipe diary journal idea"),
-    _kind(
-        "orders", "order purchase shop amazon cart", "order purchase shopping delivery return buy"
-    ),
-    _kind("photos", "photo picture album camera instagram", "photo picture image album"),
+    _kind("notes", "note markdown evernote obsidian notion keep", "note diary recipe"),
+    _kind("orders", "order purchase shop amazon cart", "order purchase delivery return shopping"),
+    _kind("photos", "photo picture album camera instagram", "photo picture album"),
     _kind("contacts", "contact vcard people addressbook", "contact phone address person"),
     _kind("tasks", "task todo reminder", "task todo reminder"),
     _kind(
@@ -72,18 +64,14 @@ KINDS = (
     ),
     _kind("music", "music listening track spotify lastfm playlist", "music song playlist artist"),
     _kind("videos", "video youtube watch movie netflix", "video movie series watched"),
-    _kind(
-        "browsing", "browser browsing bookmark tab visit", "browser history bookmark website"
-    ),
+    _kind("browsing", "browser browsing bookmark tab visit", "browser history bookmark website"),
     _kind(
         "posts",
         "post tweet twitter facebook mastodon reddit linkedin",
         "post comment like social media",
     ),
     _kind("books", "book kindle highlight reading", "book highlight reading"),
-    _kind(
-        "code", "github gitlab commit repository pull", "code commit repository pull request"
-    ),
+    _kind("code", "github gitlab commit repository pull", "code commit repository pull request"),
     _kind("files", "file drive dropbox document", "file document"),
 )
 """In the order in which people ask for them; a description names the first that there are."""
