@@ -1,7 +1,7 @@
-"""Problems: an error with the calls that would do instead."""
+"""Errors: a refusal in both halves, with the calls that would do instead."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from pdpp.evidence.budget import cut, json_length
 from pdpp.mcp.drawing.escaping import label
@@ -9,6 +9,7 @@ from pdpp.mcp.drawing.result import MOST_ERROR_CHARS, fits, result
 from pdpp.mcp.drawing.structured import error_structured
 from pdpp.mcp.drawing.text import error_text
 from pdpp.mcp.drawing.view import ErrorView, NextCall
+from pdpp.mcp.reading.choices import ConnectionChoice, choices_in
 from pdpp.mcp.tools.definition import SIGNATURES
 from pdpp.mcp.tools.locator import locate_window
 from pdpp.model.errors import InvalidRequest, PdppError
@@ -19,35 +20,62 @@ _LENGTHS = ((1_200, 12), (600, 8), (400, 5), (300, 3), (120, 2), (60, 1), (20, 0
 
 _ALWAYS = ("type", "code", "message", "param", "request_id", "retry_with", "total", "truncated")
 _DEEPEST = 4
+_MOST_CHOICES = 12
+_LABEL_CHARS = 60
+
+
+class FailedCall(NamedTuple):
+    """A call that was refused: its tool, those of its arguments that the tool has, and why."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    error: PdppError
+
+    @property
+    def choices(self) -> Sequence[ConnectionChoice]:
+        """Return the connections that the error offers."""
+        return choices_in(self.error.detail.get("available_connections"))
+
+    def without(self, *names: str) -> dict[str, Any]:
+        """Return the arguments but for some."""
+        return {name: value for name, value in self.arguments.items() if name not in names}
 
 
 def error_result(tool: str, arguments: Mapping[str, Any], error: PdppError) -> dict[str, Any]:
     """Return an error as a tool result of two halves, with as much of it as has room."""
-    told = dict(error.body("")["error"])
-    if not told["request_id"]:
-        del told["request_id"]
-    if isinstance(error, ServerError):
-        told.pop("example", None)  # Only the adapter writes calls; a server has no say in them.
-    calls = _calls(tool, arguments, error)
+    members: dict[str, Any] = dict(error.body("")["error"])
+    if not members["request_id"]:
+        del members["request_id"]
+    example = None if isinstance(error, ServerError) else members.get("example")
+    # A server's words about calls are not shown: only the adapter writes calls.
+    members.pop("example", None)
+    known = {k: v for k, v in arguments.items() if k in SIGNATURES[tool].arguments}
+    calls = _calls(FailedCall(tool, known, error), example)
+    if example is not None:
+        members["example"] = True
     views = (
-        ErrorView(_bounded_error(told, chars, items), _short(calls, chars, items))
+        ErrorView(
+            _bounded_error(members, chars, items),
+            choices_in(members.get("unavailable_connections"))[:items],
+            _whole_calls(calls, chars, items),
+        )
         for chars, items in _LENGTHS
     )
     halves = ((error_text(view), error_structured(view)) for view in views)
-    spoken, shaped = next(
+    text, structured = next(
         half for half in halves if fits(*half, MOST_ERROR_CHARS, MOST_ERROR_CHARS)
     )
-    return result(spoken, shaped, error=True)
+    return result(text, structured, error=True)
 
 
-def _bounded_error(told: Mapping[str, Any], chars: int, items: int) -> dict[str, Any]:
-    first = list(told)[: len(_ALWAYS) + items] if items else ()
-    kept = {name: told[name] for name in told if name in first or name in _ALWAYS}
-    shown = {cut(name, 60)[0]: _bounded(kept[name], chars, items) for name in kept}
-    offered = told.get("available_connections")
+def _bounded_error(members: Mapping[str, Any], chars: int, items: int) -> dict[str, Any]:
+    first = list(members)[: len(_ALWAYS) + items] if items else ()
+    kept = {name: members[name] for name in members if name in first or name in _ALWAYS}
+    bounded = {cut(name, 60)[0]: _bounded(kept[name], chars, items) for name in kept}
+    offered = members.get("available_connections")
     if isinstance(offered, list) and len(offered) > items:
-        shown["truncated"] = True
-    return shown
+        bounded["truncated"] = True
+    return bounded
 
 
 def _bounded(value: Any, chars: int, items: int, depth: int = 0) -> Any:
@@ -62,61 +90,96 @@ def _bounded(value: Any, chars: int, items: int, depth: int = 0) -> Any:
     return {cut(str(k), 60)[0]: _bounded(v, chars, items, depth + 1) for k, v in members}
 
 
-def _short(calls: Sequence[NextCall], chars: int, items: int) -> Sequence[NextCall]:
+def _whole_calls(calls: Sequence[NextCall], chars: int, items: int) -> Sequence[NextCall]:
     """Return the calls that can be shown whole; a call is never cut."""
     return [call for call in calls if json_length(call.as_json()) <= chars][: items + 1]
 
 
-def _calls(tool: str, arguments: Mapping[str, Any], error: PdppError) -> Sequence[NextCall]:
-    """Return the calls that follow from an error, if any would help."""
-    example = error.detail.get("example")
-    if isinstance(example, Mapping) and not isinstance(error, ServerError):
+# The calls that follow from an error
+
+
+def _calls(failed: FailedCall, example: Mapping[str, Any] | None) -> Sequence[NextCall]:
+    if example is not None:
         return [NextCall("for example", str(example["tool"]), example["arguments"])]
-    if error.code in ("ambiguous_connection", "ambiguous_schema_detail"):
-        choices = _choices(tool, arguments, error.detail.get("available_connections"))
-        listed = NextCall("all of them", "schema", {})
-        return [listed, *choices] if error.detail.get("truncated") else choices
-    known = {k: v for k, v in arguments.items() if k in SIGNATURES[tool].arguments}
-    if error.code == "cursor_expired":
-        return [NextCall("start again", tool, {**known, "changes_since": "beginning"})]
-    if error.code == "invalid_cursor":
-        fresh = {k: v for k, v in known.items() if k != "cursor"}
-        if known.get("changes_since") not in (None, "beginning"):
-            fresh["changes_since"] = "beginning"
-        return [NextCall("start again", tool, fresh)]
-    if error.code in ("unknown_field", "field_not_granted", "invalid_filter", "invalid_expand"):
-        return [NextCall("what may be asked", "schema", _scope(tool, known))]
-    if error.code == "not_found" and error.param == "q":
-        whole = {k: v for k, v in known.items() if k not in _AROUND}
-        return [NextCall("read from its start", tool, whole)]
-    if error.code == "payload_too_large" and tool == "schema":
-        return [NextCall("shorter", "schema", _scope(tool, known) if "detail" in known else {})]
-    if error.code in ("grant_stream_not_allowed", "not_found"):
-        return [NextCall("what may be read", "schema", {})]
-    return []
+    if failed.choices:
+        return _with_a_connection(failed)
+    offer = _OFFERS.get(failed.error.code)
+    return [] if offer is None else offer(failed)
 
 
-_AROUND = ("query", "before_chars", "after_chars")
+def _with_a_connection(failed: FailedCall) -> list[NextCall]:
+    again = dict(failed.arguments)
+    if again.get("changes_since") not in (None, "beginning") and "connection_id" in again:
+        again["changes_since"] = "beginning"  # A bookmark belongs to the connection it was made in.
+    calls = [
+        NextCall(
+            label(cut(choice.label, _LABEL_CHARS)[0]),
+            failed.tool,
+            {**again, "connection_id": choice.connection_id},
+        )
+        for choice in failed.choices[:_MOST_CHOICES]
+    ]
+    if failed.error.detail.get("truncated"):
+        calls.insert(0, NextCall("all of them", "schema", {}))
+    return calls
 
 
-def _scope(tool: str, known: Mapping[str, Any]) -> dict[str, Any]:
+def _from_the_beginning(failed: FailedCall) -> list[NextCall]:
+    again = {**failed.arguments, "changes_since": "beginning"}
+    return [NextCall("start again", failed.tool, again)]
+
+
+def _without_cursor(failed: FailedCall) -> list[NextCall]:
+    again = failed.without("cursor")
+    if again.get("changes_since") not in (None, "beginning"):
+        again["changes_since"] = "beginning"
+    return [NextCall("start again", failed.tool, again)]
+
+
+def _schema_of_stream(failed: FailedCall) -> list[NextCall]:
+    return [NextCall("what may be asked", "schema", _scope(failed))]
+
+
+def _index(_: FailedCall) -> list[NextCall]:
+    return [NextCall("what may be read", "schema", {})]
+
+
+def _not_found(failed: FailedCall) -> list[NextCall]:
+    if failed.error.param != "q":
+        return _index(failed)
+    whole = failed.without("query", "before_chars", "after_chars")
+    return [NextCall("read from its start", failed.tool, whole)]
+
+
+def _shorter(failed: FailedCall) -> list[NextCall]:
+    if failed.tool != "schema":
+        return []
+    scope = _scope(failed) if "detail" in failed.arguments else {}
+    return [NextCall("shorter", "schema", scope)]
+
+
+_OFFERS: Mapping[str, Callable[[FailedCall], list[NextCall]]] = {
+    "cursor_expired": _from_the_beginning,
+    "invalid_cursor": _without_cursor,
+    "unknown_field": _schema_of_stream,
+    "field_not_granted": _schema_of_stream,
+    "invalid_filter": _schema_of_stream,
+    "invalid_expand": _schema_of_stream,
+    "not_found": _not_found,
+    "payload_too_large": _shorter,
+    "grant_stream_not_allowed": _index,
+    "context.stream_not_allowed": _index,
+}
+"""What to offer after each code; one with a dot is the reference implementation's."""
+
+
+def _scope(failed: FailedCall) -> dict[str, Any]:
     """Return the stream and connection that a call is about."""
-    named: dict[str, Any] = {k: known.get(k) for k in ("stream", "connection_id")}
-    if isinstance(known.get("id"), str):
+    named: dict[str, Any] = {k: failed.arguments.get(k) for k in ("stream", "connection_id")}
+    if isinstance(failed.arguments.get("id"), str):
         try:
-            handle, _ = locate_window(tool, known)
+            handle, _ = locate_window(failed.tool, failed.arguments)
             named = {"stream": handle.stream, "connection_id": handle.connection_id}
         except InvalidRequest:
             named = {}
     return {name: value for name, value in named.items() if isinstance(value, str)}
-
-
-def _choices(tool: str, arguments: Mapping[str, Any], offered: Any) -> list[NextCall]:
-    calls = []
-    for choice in offered if isinstance(offered, list) else []:
-        if not isinstance(choice, Mapping):
-            continue
-        name = f"{choice.get('display_name')} ({choice.get('connector_key')})"
-        with_it = {**arguments, "connection_id": choice.get("connection_id")}
-        calls.append(NextCall(label(cut(name, 60)[0]), tool, with_it))
-    return calls[:12]

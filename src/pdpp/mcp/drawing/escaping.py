@@ -2,13 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import HIDDEN, is_plain, quote, visible
 from pdpp.evidence.text import field_text, json_text
 from pdpp.mcp.drawing.view import NextCall
+from pdpp.mcp.reading.choices import ConnectionChoice
 from pdpp.mcp.tools.argument import call_text
 
 _WORD = re.compile(r"[\w.@:+/-]+\Z")
@@ -75,9 +75,9 @@ def call_lines(calls: Iterable[NextCall]) -> list[str]:
     return [call_line(call) for call in calls]
 
 
-def unavailable_lines(children: Iterable[Mapping[str, Any]]) -> list[str]:
+def unavailable_lines(connections: Iterable[ConnectionChoice]) -> list[str]:
     """Return the sources that gave nothing, each on its line with the reason."""
     return [
-        f"unavailable: {word(str(child.get('connection_id')))} ({plain(str(child.get('code')))})"
-        for child in children
+        f"unavailable: {word(connection.connection_id)} ({plain(connection.code or 'no reason')})"
+        for connection in connections
     ]

@@ -281,10 +281,11 @@ def error_text(view: ErrorView) -> str:
     message = " ".join(str(error.get("message")).split())
     said = visible(message, lines=False) if "example" in error else plain(message)
     lines = [f"{plain(str(error.get('code')))}: {said}"]
-    told = [f"{plain(name)}: {word(field_text(error[name]))}" for name in error if _tells(name)]
-    if told:
-        lines.append(" · ".join(told))
-    lines += unavailable_lines(c for c in error.get("unavailable_connections", []) if _is_object(c))
+    others = [name for name in error if name not in _TOLD_OTHERWISE]
+    if others:
+        details = (f"{plain(name)}: {word(field_text(error[name]))}" for name in others)
+        lines.append(" · ".join(details))
+    lines += unavailable_lines(view.unavailable)
     lines += ["  " + call for call in call_lines(view.calls)]
     if error.get("request_id"):
         lines.append(f"request {word(str(error['request_id']))}")
@@ -295,11 +296,3 @@ _TOLD_OTHERWISE = frozenset(
     {"type", "code", "message", "param", "request_id", "example"}
     | {"available_connections", "unavailable_connections"}
 )
-
-
-def _tells(name: str) -> bool:
-    return name not in _TOLD_OTHERWISE
-
-
-def _is_object(value: object) -> bool:
-    return isinstance(value, Mapping)

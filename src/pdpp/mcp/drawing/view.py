@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from pdpp.evidence.binary import Binary
+    from pdpp.mcp.reading.choices import ConnectionChoice
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -165,4 +166,5 @@ class ErrorView(NamedTuple):
     """Why a call gave nothing, and what to do next."""
 
     error: Mapping[str, Any]
+    unavailable: "Sequence[ConnectionChoice]"
     calls: Sequence[NextCall]

@@ -45,9 +45,10 @@ class ChildGrant(NamedTuple):
             "grant_id": self.grant_id,
         }
 
-    def unavailable(self, code: str) -> dict[str, Any]:
+    def unavailable(self, code: str) -> ConnectionChoice:
         """Return the child as one that cannot be chosen."""
-        return {**self.as_json(), "code": code}
+        own = self.connection_id, self.connector_key, self.display_name, self.grant_id
+        return ConnectionChoice(*own, code)
 
 
 class GrantReader:

@@ -19,6 +19,9 @@ _MOST_EXAMPLE = 400
 _MOST_CHARS = 3_000
 """How long the arguments may be together: results repeat them in the call that goes on."""
 
+HOSTS_OWN = frozenset({"wait_for_previous"})
+"""Arguments that a host adds to every tool for itself and passes on: Gemini CLI's."""
+
 _UNSOUND = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -97,12 +100,12 @@ class Signature(NamedTuple):
     def check(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments as they may be used, or refuse with a call that would do."""
         for name in given:
-            if name not in self.arguments:
+            if name not in self.arguments and name not in HOSTS_OWN:
                 raise self._unknown(name, given)
         checked: dict[str, Any] = {}
         for name, argument in self.arguments.items():
             value = given.get(name)
-            if value is None:
+            if value is None or value in ("", []):
                 if argument.required:
                     raise self._refuse(InvalidRequest, f"{name} is required", name)
                 continue
@@ -149,6 +152,7 @@ class Signature(NamedTuple):
         return value
 
     def _integer(self, argument: Argument, value: Any) -> int:
+        value = _whole(value)
         if isinstance(value, bool) or not isinstance(value, int):
             raise self._refuse(InvalidRequest, f"{argument.name} is a whole number", argument.name)
         if not argument.least <= value <= (_LARGEST if argument.most is None else argument.most):
@@ -192,7 +196,7 @@ class Signature(NamedTuple):
                 raise self._refuse(
                     InvalidFilter, f"{_shown(field)} takes one scalar or a range", name
                 )
-        return value
+        return {name: _plain_value(wanted) for name, wanted in value.items()}
 
     def _limits(self, argument: Argument, value: Any) -> dict[str, int]:
         name = argument.name
@@ -205,11 +209,12 @@ class Signature(NamedTuple):
                 raise self._refuse(
                     InvalidExpand, f"write the plain relation name, not {_shown(relation)}", name
                 )
-            if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+            whole = _whole(limit)
+            if isinstance(whole, bool) or not isinstance(whole, int) or whole < 1:
                 raise self._refuse(
                     InvalidExpand, f"{_shown(relation)} takes a whole number from 1", name
                 )
-        return value
+        return {relation: int(limit) for relation, limit in value.items()}
 
     def _unknown(self, name: str, given: Mapping[str, Any]) -> InvalidRequest:
         import difflib
@@ -246,12 +251,30 @@ class Signature(NamedTuple):
     ) -> InvalidRequest:
         form = self.arguments[param].form if param in self.arguments else None
         example = corrected or {**self.example, **_EXAMPLES.get(form, {})}
-        return error(
-            f"{self.tool}: {what}. Nothing was read. "
-            f"A correct call: {call_text(self.tool, example)}",
-            param=param,
-            example={"tool": self.tool, "arguments": dict(example)},
-        )
+        return refusal(self.tool, what, param, example, error)
+
+
+def refusal(
+    tool: str,
+    what: str,
+    param: str,
+    example: Mapping[str, Any],
+    error: type[InvalidRequest] = InvalidRequest,
+) -> InvalidRequest:
+    """Return the refusal of a call, with one that would do; it is shown as the next call."""
+    call = {"tool": tool, "arguments": dict(example)}
+    return error(f"{tool}: {what}. Nothing was read.", param=param, example=call)
+
+
+def _whole(value: Any) -> Any:
+    """Return a whole number as one, however a host wrote it: 2.0 is 2."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _plain_value(wanted: Any) -> Any:
+    if isinstance(wanted, dict):
+        return {operator: _whole(limit) for operator, limit in wanted.items()}
+    return _whole(wanted)
 
 
 def _scalar(value: Any) -> bool:

@@ -13,7 +13,7 @@ from pdpp.evidence.handle import (
     parse_window_uri,
     part_problem,
 )
-from pdpp.mcp.tools.argument import call_text
+from pdpp.mcp.tools.argument import refusal
 from pdpp.mcp.tools.definition import SIGNATURES
 from pdpp.model.errors import InvalidRequest
 
@@ -98,9 +98,4 @@ _SELECTORS = (
 
 def refuse(tool: str, what: str) -> InvalidRequest:
     """Return a refusal that shows a correct call."""
-    example = SIGNATURES[tool].example
-    return InvalidRequest(
-        f"{tool}: {what}. Nothing was read. A correct call: {call_text(tool, example)}",
-        param="id",
-        example={"tool": tool, "arguments": dict(example)},
-    )
+    return refusal(tool, what, "id", SIGNATURES[tool].example)
