@@ -30,13 +30,11 @@ VALID: dict[str, dict[str, Any]] = {
     "read_record_field": FIELD,
 }
 WRONG: dict[ArgumentType, list[Any]] = {
-    ArgumentType.TEXT: [1, True, [], {}, "", ["x"], 1.5, "\x00", "x" * 17_000, "\ud800"],
-    ArgumentType.INTEGER: ["1", 1.5, True, [], {}, -1, 10**20],
-    ArgumentType.LIST: ["a", {}, [], [1], [""], ["a,b"], ["a[]"], [None], ["x"] * 101, 5],
+    ArgumentType.TEXT: [1, True, {}, ["x"], 1.5, "\x00", "x" * 17_000, "\ud800"],
+    ArgumentType.INTEGER: ["1", 1.5, True, {}, -1, 10**20],
+    ArgumentType.LIST: ["a", {}, [1], [""], ["a,b"], ["a[]"], [None], ["x"] * 101, 5],
     ArgumentType.FILTER: [
         "a=b",
-        "",
-        [],
         {},
         5,
         True,
@@ -57,7 +55,6 @@ WRONG: dict[ArgumentType, list[Any]] = {
     ArgumentType.LIMITS: [
         "a=1",
         {},
-        [],
         5,
         {"": 1},
         {"a[b]": 1},
@@ -113,9 +110,44 @@ def test_a_value_of_the_wrong_form_is_refused_with_a_correct_call(
     for value in WRONG[argument.form]:
         error = refusal(world, host, tool, {**VALID[tool], name: value})
         assert error["param"] == name
-        example = error["example"]
-        assert example["tool"] == tool
-        SIGNATURES[tool].check(example["arguments"])
+        assert error["example"] is True
+
+
+def test_the_call_shown_with_a_refusal_is_good_and_stands_there_once(host: Host) -> None:
+    for tool, arguments in VALID.items():
+        for name, argument in SIGNATURES[tool].arguments.items():
+            result = host.call(tool, {**arguments, name: WRONG[argument.form][0]})
+            [call] = object_calls(result.structured["next"])
+            SIGNATURES[call.tool].check(call.arguments)
+            assert result.text.count(f"{call.tool} {{") == 1
+            assert f"{call.tool} {{" not in result.structured["error"]["message"]
+
+
+EMPTY = [("connection_id", ""), ("streams", []), ("cursor", ""), ("mode", "")]
+
+
+@pytest.mark.parametrize(("name", "empty"), EMPTY)
+def test_an_empty_value_means_not_given(host: Host, name: str, empty: Any) -> None:
+    bare = host.good("search", {"query": "kiln"})
+    assert host.good("search", {"query": "kiln", name: empty}).raw == bare.raw
+
+
+def test_an_empty_value_does_not_do_for_what_is_required(world: Inside, host: Host) -> None:
+    assert refusal(world, host, "search", {"query": ""})["param"] == "query"
+    assert refusal(world, host, "query_records", {"stream": ""})["param"] == "stream"
+
+
+def test_a_whole_number_may_be_written_with_a_point(world: Inside, host: Host) -> None:
+    host.good("search", {"query": "kiln", "limit": 2.0})
+    host.good("query_records", {"stream": "notes", "limit": 2.0})
+    assert all("limit=2.0" not in target for target in world.targets())
+    refusal(world, host, "search", {"query": "kiln", "limit": 2.5})
+
+
+def test_what_a_host_adds_for_itself_is_dropped_and_nothing_else(world: Inside, host: Host) -> None:
+    host.good("search", {"query": "kiln", "wait_for_previous": True})
+    assert "wait" not in "".join(world.targets())
+    refusal(world, host, "search", {"query": "kiln", "wait_for_next": True})
 
 
 def test_a_correct_call_is_shown_in_both_halves(host: Host) -> None:
@@ -306,4 +338,8 @@ def test_whatever_is_sent_the_check_passes_it_or_refuses_it(data: st.DataObject)
     sent = data.draw(st.dictionaries(names, ANY, max_size=4))
     with suppress(InvalidRequest):
         checked = signature.check(sent)
-        assert checked == {name: value for name, value in sent.items() if value is not None}
+        assert checked == {
+            name: value
+            for name, value in sent.items()
+            if value is not None and value not in ("", [])
+        }

@@ -1,5 +1,8 @@
 """The adapter: its credential, what it forwards, and errors that keep their meaning."""
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +14,14 @@ from tests.mcp.client import (
     Client,
     Estate,
     StdioWire,
+    bare_environment,
     compact,
     connect,
     connect_to,
     open_wire,
     run_pdpp,
 )
+from tests.mcp.launch import DEADLINE, META
 from tests.mcp.post import FIRST, SECOND
 from tests.mcp.recorder import reads
 from tests.mcp.sight import see
@@ -62,6 +67,70 @@ def test_an_empty_cache_ends_the_start_with_the_command_that_fills_it(
     assert ended.stdout == ""
     assert f"pdpp connect {demo.world.server.url}" in ended.stderr
     assert sent == []
+
+
+@pytest.mark.scenario("S048", 1, on="stdio")
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_without_a_credential_the_first_request_is_answered_with_the_command(
+    demo: Estate, tmp_path: Path, era: str
+) -> None:
+    address = demo.world.server.url
+    opening: dict[str, Any] = {"method": "initialize", "params": {"protocolVersion": "2025-11-25"}}
+    if era == "modern":
+        opening = {"method": "tools/list", "params": {"_meta": META}}
+    empty = str(tmp_path / "empty")
+    sent = [
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 7, **opening},
+    ]
+    with subprocess.Popen(
+        [sys.executable, "-m", "pdpp", "mcp", "--provider-url", address, "--cache-root", empty],
+        cwd=tmp_path,
+        env=bare_environment(HOME=str(tmp_path)),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write("".join(json.dumps(message) + "\n" for message in sent))
+        process.stdin.flush()
+        answer = json.loads(process.stdout.readline())
+        assert process.wait(DEADLINE) == 78  # It ends by itself: its input is still open.
+        assert process.stdout.read() == ""
+        told = process.stderr.read()
+    assert answer["id"] == 7
+    assert answer["error"]["code"] == -32000
+    assert answer["error"]["data"]["command"] == f"pdpp connect {address}"
+    assert f"pdpp connect {address}" in answer["error"]["message"]
+    assert answer["error"]["message"] in told
+
+
+def test_a_grant_that_ends_while_the_process_runs_is_told_with_the_command(
+    demo: Estate, tmp_path: Path
+) -> None:
+    approval = approve(demo.store, Selection(connections=("cin_bank",)))
+    address = demo.world.server.url
+    wire = StdioWire(address, connect(demo, tmp_path, approval.token), "2025-11-25")
+    try:
+        open_wire(wire, "2025-11-25")
+        revoke_grant(demo.store, approval.grant_id)
+        calls: list[tuple[str, dict[str, Any]]] = [
+            ("schema", {}),
+            ("search", {"query": "rent"}),
+            ("query_records", {"stream": "accounts"}),
+            ("fetch", {"id": "cin_bank/accounts:x"}),
+        ]
+        for tool, arguments in calls:
+            answer = wire.request("tools/call", {"name": tool, "arguments": arguments})
+            error = answer["structuredContent"]["error"]
+            assert answer["isError"]
+            assert error["command"] == f"pdpp connect {address}"
+            assert f"pdpp connect {address}" in answer["content"][0]["text"]
+    finally:
+        wire.close()
 
 
 @pytest.mark.scenario("S048", 1, on="stdio")

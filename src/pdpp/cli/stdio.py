@@ -37,7 +37,7 @@ def serve_stdio(arguments: Sequence[str], environment: Mapping[str, str] | None 
     except ValueError as problem:
         return _leave(str(problem), USAGE)
     except CredentialError as problem:
-        return _leave(str(problem), problem.exit_code)
+        return _refuse(problem)
     _serve(cache, credential)
     return 0
 
@@ -71,6 +71,16 @@ def _leave(problem: str, code: int) -> int:
     hint = f"; use: {_HINT}" if code == USAGE else ""
     sys.stderr.write(f"error: {problem}{hint}\n")
     return code
+
+
+def _refuse(problem: CredentialError) -> int:
+    """Say on both streams why nothing can be read and which command mends it."""
+    _leave(str(problem), problem.exit_code)
+    if not sys.stdin.isatty():
+        from pdpp.mcp.stdio import refuse
+
+        refuse(str(problem), str(problem).rpartition("run: ")[2])
+    return problem.exit_code
 
 
 def _serve(cache: Cache, credential: Credential) -> None:

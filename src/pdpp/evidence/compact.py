@@ -109,11 +109,17 @@ def _stream_row(row: Json) -> dict[str, Any]:
     }
 
 
+def _index_row(row: Json) -> dict[str, Any]:
+    """Return what an index says of a stream: its name, and its label where that says more."""
+    name, label = _text(row.get("name")), _text(row.get("label"))
+    return {"name": name, **({"label": label} if label.casefold() not in ("", name) else {})}
+
+
 def _grouped(connector: Json, rows: list[Json], *, fields: bool) -> list[dict[str, Any]]:
     """Return the rows of a connector, those that differ only by connection made one."""
     groups: dict[str, dict[str, Any]] = {}
     for row in rows:
-        shown = _stream_row(row) if fields else _picked(row, "name", "label")
+        shown = _stream_row(row) if fields else _index_row(row)
         group = groups.setdefault(repr(shown), {**shown, "record_counts": {}})
         for name, count in _record_counts(row, connector).items():
             group["record_counts"].setdefault(name, count)

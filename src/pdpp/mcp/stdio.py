@@ -4,12 +4,14 @@ import contextlib
 import os
 import sys
 
-from pdpp.mcp.kernel import Kernel
+from pdpp.mcp.kernel import Kernel, rpc
 from pdpp.mcp.kernel.connection import LineConnection
 from pdpp.mcp.lines import read_lines, write_line
 
 MAX_BYTES = 4 * 1024 * 1024
 WATCH_SECONDS = 1.0
+NOT_CONNECTED = -32000
+"""The code of the one answer of a server that has no credential to read with."""
 
 
 def run(kernel: Kernel, *, principal: object = None) -> None:
@@ -23,6 +25,26 @@ def run(kernel: Kernel, *, principal: object = None) -> None:
 
     with contextlib.suppress(KeyboardInterrupt):
         connection.serve(read_lines(source, MAX_BYTES, there, WATCH_SECONDS))
+
+
+def refuse(message: str, command: str) -> None:
+    """Answer the first request of a client with why nothing is served, and serve nothing.
+
+    Hosts show nobody what stands on standard error, but they do show the answer to ``initialize``.
+    """
+    source, sink = _claimed_streams()
+    parent = os.getppid()
+    for line in read_lines(source, MAX_BYTES, lambda: os.getppid() == parent, WATCH_SECONDS):
+        try:
+            request = rpc.read(rpc.parse(line or b""))
+        except rpc.RpcError as error:
+            request = None if error.id is None else rpc.RpcRequest(error.id, "", {})
+        if request is not None:
+            data = {"code": "not_connected", "command": command}
+            answer = rpc.failure(request.id, NOT_CONNECTED, message, data)
+            with contextlib.suppress(OSError):
+                write_line(sink, rpc.encode(answer))
+            return
 
 
 def _claimed_streams() -> tuple[int, int]:

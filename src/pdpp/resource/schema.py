@@ -106,8 +106,7 @@ def _row(call: Call, reach: Reach, count: int, *, fields: bool) -> dict[str, Any
         "record_count": count,
     }
     if not fields:
-        told = stream.label and stream.label.casefold() != stream.name.casefold()
-        return {**row, "label": stream.label} if told else row
+        return {**row, "label": stream.label}
     row |= {
         "label": stream.label,
         "description": stream.description,

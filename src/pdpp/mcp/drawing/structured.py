@@ -16,6 +16,7 @@ from pdpp.mcp.drawing.view import (
     SearchView,
     WindowView,
 )
+from pdpp.mcp.reading.choices import ConnectionChoice
 
 
 def _calls(calls: Iterable[NextCall | None]) -> dict[str, Any]:
@@ -38,11 +39,11 @@ def search_structured(view: SearchView) -> dict[str, Any]:
     }
 
 
-def _unavailable(children: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the children that gave nothing; of many only their names and codes."""
-    if len(children) <= _FEW:
-        return list(children)
-    return [{"connection_id": c["connection_id"], "code": c["code"]} for c in children]
+def _unavailable(connections: Sequence[ConnectionChoice]) -> list[dict[str, str]]:
+    """Return the connections that gave nothing; of many only their names and codes."""
+    if len(connections) <= _FEW:
+        return [connection.as_json() for connection in connections]
+    return [ConnectionChoice(c.connection_id, code=c.code).as_json() for c in connections]
 
 
 _FEW = 12

@@ -79,7 +79,7 @@ class SearchView(NamedTuple):
     complete: bool | None
     next: NextCall | None
     notes: Sequence[str] = ()
-    unavailable: Sequence[Mapping[str, Any]] = ()
+    unavailable: "Sequence[ConnectionChoice]" = ()
 
 
 class Truncation(NamedTuple):
@@ -151,7 +151,7 @@ class SchemaView(NamedTuple):
     body: Mapping[str, Any]
     stream: str | None
     calls: Sequence[NextCall]
-    unavailable: Sequence[Mapping[str, Any]] = ()
+    unavailable: "Sequence[ConnectionChoice]" = ()
 
 
 class AggregateView(NamedTuple):

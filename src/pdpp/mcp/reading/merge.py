@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from pdpp.mcp.reading.choices import ConnectionChoice
 from pdpp.mcp.reading.package_cursor import ChildPosition, PackageCursor
 from pdpp.mcp.reading.reader import ChildGrant
 from pdpp.mcp.reading.resource_client import ServerAnswer, hits_of
@@ -15,7 +16,7 @@ class ChildAnswers(NamedTuple, Generic[T]):
     """What several children answered, who gave nothing, and who cannot be asked this way."""
 
     answers: list[tuple[ChildGrant, T]]
-    unavailable: list[dict[str, Any]]
+    unavailable: list[ConnectionChoice]
     unfit: list[ChildGrant]
 
 

@@ -1,7 +1,7 @@
 """A reader over the network, for the adapter on standard input and output."""
 
 from collections.abc import Sequence
-from threading import Thread
+from threading import Lock, Thread
 
 from pdpp.credentials import Cache, Credential
 from pdpp.mcp.reading.reader import GrantReader
@@ -18,7 +18,9 @@ def network_reader(cache: Cache, credential: Credential) -> GrantReader:
     """Return the way to a provider's records under a cached credential."""
     bearer = RenewedBearer(cache, credential)
     transport = NetworkTransport(credential.provider_url, bearer)
-    reader = GrantReader(ResourceClient(transport, credential.token), {}, credential.provider_url)
+    client = ResourceClient(transport, credential.token)
+    client.connect_command = f"pdpp connect {credential.provider_url}"
+    reader = GrantReader(client, {}, credential.provider_url)
     reader.names = NamesInTime(GrantReader(reader.client, {}, reader.key))
     return reader
 
@@ -33,10 +35,12 @@ class NamesInTime:
         self._seconds = seconds
         self._names: Sequence[StreamName] = ()
         self._thread = Thread(target=self._ask, args=(reader,), name="pdpp-names", daemon=True)
-        self._thread.start()
+        self._start = Lock()
 
     def __call__(self) -> Sequence[StreamName]:
         """Return the names, none where they have not come yet."""
+        if self._start.acquire(blocking=False):  # Held for ever: the thread starts once.
+            self._thread.start()
         self._thread.join(self._seconds)
         return self._names
 

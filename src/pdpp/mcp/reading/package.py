@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
+from pdpp.mcp.reading.choices import ConnectionChoice
 from pdpp.mcp.reading.merge import ChildAnswers, MergedSearch
 from pdpp.mcp.reading.package_cursor import ChildPosition, PackageCursor, is_package_cursor
 from pdpp.mcp.reading.reader import ChildGrant, GrantReader
@@ -60,7 +61,7 @@ class _Together(NamedTuple):
     """What the children are asked in one request, and those that cannot answer."""
 
     params: Params
-    unavailable: Sequence[Mapping[str, Any]]
+    unavailable: Sequence[ConnectionChoice]
 
 
 def _together(asked: Sequence[ChildGrant], params: Params) -> _Together | None:
@@ -174,20 +175,20 @@ def _is_unavailable(problem: PdppError) -> bool:
 
 
 def _all_refused(
-    refusals: Sequence[PdppError], unavailable: Sequence[Mapping[str, Any]]
+    refusals: Sequence[PdppError], unavailable: Sequence[ConnectionChoice]
 ) -> PdppError:
     asked_wrongly = [refusal for refusal in refusals if refusal.code in _UNFIT]
     if asked_wrongly:
         return asked_wrongly[0]
     error = refusals[0] if refusals else ServerUnreachable("No connection answered in time.")
-    error.detail["unavailable_connections"] = list(unavailable)[:12]
+    error.detail["unavailable_connections"] = [c.as_json() for c in unavailable[:12]]
     error.detail.setdefault("retry", "ask the owner to approve again, or choose another connection")
     return error
 
 
 async def schema_children(
     reader: GrantReader, stream: str | None
-) -> tuple[dict[str, Any], list[Mapping[str, Any]]]:
+) -> tuple[dict[str, Any], Sequence[ConnectionChoice]]:
     """Ask every child for its part of the schema and put the parts together."""
     asked = [c for c in reader.children or () if stream is None or stream in c.streams]
 
@@ -216,7 +217,7 @@ async def schema_children(
         "stream_count": sum(int(body.get("stream_count", 0)) for _, body in found.answers),
         **legend,
     }
-    return merged, list(found.unavailable)
+    return merged, found.unavailable
 
 
 def _take_in(into: dict[str, Any], connector: Mapping[str, Any]) -> None:

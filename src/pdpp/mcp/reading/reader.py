@@ -10,6 +10,7 @@ from pdpp.evidence.ambiguity import MOST_CANDIDATES, ambiguous_connection
 from pdpp.evidence.amount import counted
 from pdpp.evidence.compact import compact_schema
 from pdpp.evidence.handle import Handle, path_part
+from pdpp.mcp.reading.choices import ConnectionChoice
 from pdpp.mcp.reading.field_facts import NO_FACTS, FieldFacts, facts_of
 from pdpp.mcp.reading.resource_client import Params, ResourceClient, ServerAnswer, ServerError
 from pdpp.mcp.reading.stream_name import StreamName
@@ -205,7 +206,9 @@ def ambiguous(children: Sequence[ChildGrant]) -> AmbiguousConnection:
     good = [child for child in children if child.problem is None]
     bad = [child.unavailable(child.problem) for child in children if child.problem is not None]
     hint = " Call schema {} for all of them." if len(good) > MOST_CANDIDATES else ""
-    detail: dict[str, Any] = {"unavailable_connections": bad[:MOST_CANDIDATES]} if bad else {}
+    detail: dict[str, Any] = (
+        {"unavailable_connections": [c.as_json() for c in bad[:MOST_CANDIDATES]]} if bad else {}
+    )
     return ambiguous_connection(
         f"{counted(len(good), 'connection fits', 'connections fit')} and none was named; "
         f"nothing was read.{hint}",

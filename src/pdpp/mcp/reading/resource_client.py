@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from pdpp.evidence.budget import json_length
 from pdpp.mcp.reading.transport import HttpReply, Transport, Unreachable
+from pdpp.model.errors import PdppError
 from pdpp.wire.answer import (
     GRANT_HEADER,
     Params,
@@ -30,6 +31,10 @@ PAGE_HEADER = "pdpp-record-page"
 ROOM_HEADER = "PDPP-Room"
 CURSORS_HEADER = "pdpp-cursors"
 """Tells the cursors after the last hits to who said how much room there is: for cutting there."""
+
+
+_UNAUTHORIZED = 401
+_ENDED = frozenset({"grant_revoked", "grant_expired", "grant_invalid"})
 
 
 class JsonCodec(NamedTuple):
@@ -59,6 +64,8 @@ class ResourceClient:
         codec: JsonCodec = JsonCodec(),  # noqa: B008 - it cannot change
     ) -> None:
         self.codec = codec
+        self.connect_command = ""
+        """What the user runs when the grant has ended; empty where a host does that itself."""
         self._transport = transport
         self._headers = {
             "Authorization": f"Bearer {bearer}",
@@ -81,19 +88,32 @@ class ResourceClient:
         """
         headers = self._headers if room is None else {**self._headers, ROOM_HEADER: str(room)}
         reply = await self._send("GET", target(path, params), headers)
-        body = body_of(reply, self.origin, self.codec.decode)
+        try:
+            body = body_of(reply, self.origin, self.codec.decode)
+        except ServerError as error:
+            raise self._with_command(error) from None
         cursors = reply.headers.get(CURSORS_HEADER)
-        told = cursors.split(",") if cursors else ()
         page = reply.headers.get(PAGE_HEADER)
-        return ServerAnswer(body, reply.headers.get("request-id"), page, told)
+        request_id = reply.headers.get("request-id")
+        return ServerAnswer(body, request_id, page, cursors.split(",") if cursors else ())
 
     async def bytes(self, path: Sequence[str], first: int) -> HttpReply:
         """Return the first bytes of a blob."""
         headers = {**self._headers, "Accept": "*/*", "Range": f"bytes=0-{first - 1}"}
         reply = await self._send("GET", target(path, {}), headers)
         if reply.status >= 400 and reply.status != 416:
-            raise error_of(reply, self.origin, self.codec.decode)
+            raise self._with_command(error_of(reply, self.origin, self.codec.decode))
         return reply
+
+    def _with_command(self, error: PdppError) -> PdppError:
+        """Return an error; one that says that the grant has ended with the command that mends it.
+
+        The server's code and words stay: whether it was revoked or expired matters to the user.
+        """
+        if self.connect_command and (error.status == _UNAUTHORIZED or error.code in _ENDED):
+            error.message = f"{error.message} To connect again, run: {self.connect_command}"
+            error.detail["command"] = self.connect_command
+        return error
 
     async def _send(self, method: str, to: str, headers: Mapping[str, str]) -> HttpReply:
         try:

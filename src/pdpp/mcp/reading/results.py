@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from pdpp.mcp.reading.choices import ConnectionChoice
 from pdpp.mcp.reading.resource_client import ServerAnswer, hits_of
 
 _CURSOR = re.compile(r"(?<=[?&]cursor=)[^&]*")
@@ -18,7 +19,7 @@ class SearchResults(NamedTuple):
     hits: Sequence[Mapping[str, Any]]
     first: Callable[[int], Mapping[str, Any] | None]
     extra: int = 0
-    unavailable: Sequence[Mapping[str, Any]] = ()
+    unavailable: Sequence[ConnectionChoice] = ()
 
 
 def results_of(answer: ServerAnswer, limit: int) -> SearchResults:

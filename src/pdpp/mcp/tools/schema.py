@@ -7,6 +7,7 @@ from pdpp.evidence.compact import objects
 from pdpp.mcp.drawing import schema_text, structured
 from pdpp.mcp.drawing.result import MOST_CHARS, fits, result
 from pdpp.mcp.drawing.view import NextCall, SchemaView
+from pdpp.mcp.reading.choices import ConnectionChoice
 from pdpp.mcp.reading.package import schema_children
 from pdpp.mcp.reading.reader import GrantReader
 from pdpp.mcp.tools.locator import check_stream
@@ -24,7 +25,7 @@ async def schema(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, An
     if arguments.get("detail") == "full":
         return await _full(reader, stream, connection_id)
     body: Mapping[str, Any]
-    unavailable: list[Mapping[str, Any]] = []
+    unavailable: Sequence[ConnectionChoice] = ()
     if reader.children is not None and connection_id is None:
         body, unavailable = await schema_children(reader, stream)
     else:
