@@ -31,10 +31,12 @@ VALID: dict[str, dict[str, Any]] = {
 }
 WRONG: dict[ArgumentType, list[Any]] = {
     ArgumentType.TEXT: [1, True, {}, ["x"], 1.5, "\x00", "x" * 17_000, "\ud800"],
-    ArgumentType.INTEGER: ["1", 1.5, True, {}, -1, 10**20],
+    ArgumentType.INTEGER: ["1", "", 1.5, True, [], {}, -1, 10**20],
     ArgumentType.LIST: ["a", {}, [1], [""], ["a,b"], ["a[]"], [None], ["x"] * 101, 5],
     ArgumentType.FILTER: [
         "a=b",
+        "",
+        [],
         {},
         5,
         True,
@@ -55,6 +57,7 @@ WRONG: dict[ArgumentType, list[Any]] = {
     ArgumentType.LIMITS: [
         "a=1",
         {},
+        [],
         5,
         {"": 1},
         {"a[b]": 1},

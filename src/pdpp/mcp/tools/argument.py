@@ -71,6 +71,9 @@ class Argument(NamedTuple):
         return schema
 
 
+_EMPTY: Mapping[ArgumentType, Any] = {ArgumentType.TEXT: "", ArgumentType.LIST: []}
+"""Values by which hosts say that an argument is not given."""
+
 _OBJECTS = (ArgumentType.FILTER, ArgumentType.LIMITS)
 _EXAMPLES: Mapping[ArgumentType | None, Mapping[str, Any]] = {
     ArgumentType.FILTER: {"filter": {"sent_at": {"gte": "2026-01-01T00:00:00Z"}}},
@@ -105,7 +108,7 @@ class Signature(NamedTuple):
         checked: dict[str, Any] = {}
         for name, argument in self.arguments.items():
             value = given.get(name)
-            if value is None or value in ("", []):
+            if value is None or value == _EMPTY.get(argument.form):
                 if argument.required:
                     raise self._refuse(InvalidRequest, f"{name} is required", name)
                 continue
