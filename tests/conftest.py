@@ -16,6 +16,9 @@ from tests.soak import SOAK
 
 Made = pytest.Item | pytest.Collector | list[pytest.Item | pytest.Collector] | None
 
+_MEMORY = Path("/dev/shm")  # noqa: S108 - what is put there is in folders of its own
+_LEAST_ROOM = 6 << 30
+
 settings.register_profile(
     "ci",
     deadline=None,
@@ -38,11 +41,25 @@ def pytest_configure(config: pytest.Config) -> None:
 
     Programs that tests start take an interrupt even where a shell in the background ignores it.
     """
+    _keep_files_in_memory()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(CoverageSwitch())
     if is_whole(config):
         config.pluginmanager.register(Record(config.rootpath / RECORD))
+
+
+def _keep_files_in_memory() -> None:
+    """Put temporary files into memory where it has room, unless the environment names a folder.
+
+    Every write that a store acknowledges waits for the disk, and tests make thousands of stores.
+    """
+    if "TMPDIR" in os.environ or not os.access(_MEMORY, os.W_OK):
+        return
+    room = os.statvfs(_MEMORY)
+    if not room.f_flag & os.ST_NOEXEC and room.f_bavail * room.f_frsize >= _LEAST_ROOM:
+        os.environ["TMPDIR"] = str(_MEMORY)
+        tempfile.tempdir = None
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -63,11 +80,10 @@ def ram_path(tmp_path: Path) -> Iterator[Path]:
 
     What a killed process had written is there on any disk; waiting for one shows nothing more.
     """
-    memory = Path("/dev/shm")  # noqa: S108 - the folder in it is made for this test alone
-    if not os.access(memory, os.W_OK):
+    if not os.access(_MEMORY, os.W_OK):
         yield tmp_path
         return
-    folder = Path(tempfile.mkdtemp(prefix="pdpp-", dir=memory))
+    folder = Path(tempfile.mkdtemp(prefix="pdpp-", dir=_MEMORY))
     yield folder
     shutil.rmtree(folder)
 
