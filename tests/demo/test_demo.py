@@ -26,12 +26,12 @@ PINNED = "8152bd1a83a2c1d3aac3ff38cc9095361f4f6d9653bb0cdf81cbf9ca8512a0df"
 
 
 @pytest.fixture(scope="module")
-def batches() -> list[demo.Batch]:
+def batches() -> list[demo.DemoBatch]:
     return list(demo.batches())
 
 
 @pytest.fixture(scope="module")
-def records(batches: list[demo.Batch]) -> Records:
+def records(batches: list[demo.DemoBatch]) -> Records:
     return {
         (batch.connection_id, batch.stream, line["key"]): line["data"]
         for batch in batches
@@ -49,7 +49,7 @@ def declarations() -> dict[str, Declaration]:
 
 
 @pytest.fixture(scope="module")
-def blobs() -> dict[str, demo.Blob]:
+def blobs() -> dict[str, demo.DemoBlob]:
     return {blob.blob_id: blob for blob in demo.blobs()}
 
 
@@ -134,7 +134,7 @@ def test_every_declared_stream_of_every_connection_has_records(
 
 
 def test_every_record_fits_its_schema(
-    declarations: dict[str, Declaration], batches: list[demo.Batch]
+    declarations: dict[str, Declaration], batches: list[demo.DemoBatch]
 ) -> None:
     for batch in batches:
         schema = dict(declarations[batch.connection_id].streams[batch.stream].schema)
@@ -143,7 +143,7 @@ def test_every_record_fits_its_schema(
             assert validator.is_valid(line["data"]), line
 
 
-def test_every_line_holds_exactly_what_ingestion_takes(batches: list[demo.Batch]) -> None:
+def test_every_line_holds_exactly_what_ingestion_takes(batches: list[demo.DemoBatch]) -> None:
     for batch in batches:
         assert batch.lines
         for line in batch.lines:
@@ -158,7 +158,7 @@ def test_no_key_holds_a_slash_or_a_control_character(records: Records) -> None:
         assert not re.search(r"[/\x00-\x1f\x7f-\x9f]", key)
 
 
-def test_nothing_happens_after_the_last_day(batches: list[demo.Batch]) -> None:
+def test_nothing_happens_after_the_last_day(batches: list[demo.DemoBatch]) -> None:
     end = instant.parse("2026-10-31T23:59:59Z")
     assert end is not None
     for batch in batches:
@@ -169,7 +169,7 @@ def test_nothing_happens_after_the_last_day(batches: list[demo.Batch]) -> None:
 
 
 def test_a_key_comes_twice_only_as_a_later_version_of_a_changing_record(
-    declarations: dict[str, Declaration], batches: list[demo.Batch]
+    declarations: dict[str, Declaration], batches: list[demo.DemoBatch]
 ) -> None:
     versions: dict[Place, list[dict[str, Any]]] = defaultdict(list)
     for batch in batches:
@@ -255,7 +255,7 @@ def test_a_blob_is_named_by_its_content() -> None:
 
 
 def test_records_and_blobs_point_to_each_other_exactly(
-    declarations: dict[str, Declaration], records: Records, blobs: dict[str, demo.Blob]
+    declarations: dict[str, Declaration], records: Records, blobs: dict[str, demo.DemoBlob]
 ) -> None:
     refs = list(_refs(records, declarations))
     for ref in refs:
@@ -265,7 +265,7 @@ def test_records_and_blobs_point_to_each_other_exactly(
     assert {ref["blob_id"] for ref in refs} == set(blobs)
 
 
-def test_text_blobs_decode_and_json_blobs_parse(blobs: dict[str, demo.Blob]) -> None:
+def test_text_blobs_decode_and_json_blobs_parse(blobs: dict[str, demo.DemoBlob]) -> None:
     kinds = {blob.media_type for blob in blobs.values()}
     assert kinds == {
         "text/plain",
@@ -282,7 +282,7 @@ def test_text_blobs_decode_and_json_blobs_parse(blobs: dict[str, demo.Blob]) -> 
             assert orjson.loads(blob.content)["items"]
 
 
-def test_every_picture_is_a_valid_png(blobs: dict[str, demo.Blob]) -> None:
+def test_every_picture_is_a_valid_png(blobs: dict[str, demo.DemoBlob]) -> None:
     pictures = [blob.content for blob in blobs.values() if blob.media_type == "image/png"]
     assert len(pictures) > 100
     for picture in pictures:
@@ -304,7 +304,7 @@ def _unpack(picture: bytes) -> tuple[int, int, bytes]:
     return width, height, zlib.decompress(chunks[b"IDAT"])
 
 
-def test_every_pdf_says_where_its_objects_are(blobs: dict[str, demo.Blob]) -> None:
+def test_every_pdf_says_where_its_objects_are(blobs: dict[str, demo.DemoBlob]) -> None:
     papers = [blob.content for blob in blobs.values() if blob.media_type == "application/pdf"]
     assert papers
     for paper in papers:
@@ -334,7 +334,7 @@ def test_the_invoice_adds_up_to_what_was_paid() -> None:
 
 
 def test_the_letter_and_its_files_say_what_the_story_says(
-    records: Records, blobs: dict[str, demo.Blob]
+    records: Records, blobs: dict[str, demo.DemoBlob]
 ) -> None:
     letter = demo.INVOICE_STORY["letter"]
     files = {

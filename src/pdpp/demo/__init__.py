@@ -6,7 +6,16 @@ each stream. ``blobs.jsonl`` holds the files and pictures that records point to.
 """
 
 from pdpp.demo.awkward import AWKWARD
-from pdpp.demo.files import Batch, Blob, Source, batches, blobs, sources
+from pdpp.demo.files import DemoBatch, DemoBlob, DemoSource, batches, blobs, sources
 from pdpp.demo.story import INVOICE_STORY
 
-__all__ = ["AWKWARD", "INVOICE_STORY", "Batch", "Blob", "Source", "batches", "blobs", "sources"]
+__all__ = [
+    "AWKWARD",
+    "INVOICE_STORY",
+    "DemoBatch",
+    "DemoBlob",
+    "DemoSource",
+    "batches",
+    "blobs",
+    "sources",
+]

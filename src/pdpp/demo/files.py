@@ -20,7 +20,7 @@ _SOURCES = ("mail", "chat", "notes", "bank", "calendar", "photos", "shop")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DemoSource:
     """A source declaration and its connections, as (connection_id, display_name)."""
 
     declaration: dict[str, Any]
@@ -28,7 +28,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class DemoBatch:
     """Lines to ingest into one stream of one connection."""
 
     connection_id: str
@@ -37,7 +37,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Blob:
+class DemoBlob:
     """Content that records point to; ``blob_id`` is the sha256 of it."""
 
     blob_id: str
@@ -45,27 +45,27 @@ class Blob:
     content: bytes
 
 
-def sources() -> tuple[Source, ...]:
+def sources() -> tuple[DemoSource, ...]:
     """Return every source with its connections; the caller may change what it gets."""
     documents = (_source(name) for name in _SOURCES)
     return tuple(
-        Source(document["declaration"], tuple(document["connections"].items()))
+        DemoSource(document["declaration"], tuple(document["connections"].items()))
         for document in documents
     )
 
 
-def batches() -> Iterator[Batch]:
+def batches() -> Iterator[DemoBatch]:
     """Yield every record as lines to ingest, one stream after the other."""
     for name in _SOURCES:
         for path in _source(name)["records"]:
             yield from _stream_batches(name, path)
 
 
-def blobs() -> Iterator[Blob]:
+def blobs() -> Iterator[DemoBlob]:
     """Yield every piece of content that records point to, each once."""
     for item in _json_lines(FOLDER / "blobs.jsonl"):
         content = _content(item)
-        yield Blob(sha256(content).hexdigest(), item["media_type"], content)
+        yield DemoBlob(sha256(content).hexdigest(), item["media_type"], content)
 
 
 def _source(name: str) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def _source(name: str) -> dict[str, Any]:
     return document
 
 
-def _stream_batches(source: str, path: str) -> Iterator[Batch]:
+def _stream_batches(source: str, path: str) -> Iterator[DemoBatch]:
     """Yield one file as batches small enough for one request each.
 
     A name such as ``messages.later`` is the stream ``messages`` again: later versions of records
@@ -83,7 +83,7 @@ def _stream_batches(source: str, path: str) -> Iterator[Batch]:
     stream = file_name.partition(".")[0]
     lines = [_ingest_line(record) for record in _json_lines(FOLDER / source / f"{path}.jsonl")]
     for start in range(0, len(lines), BATCH_LINES):
-        yield Batch(connection_id, stream, lines[start : start + BATCH_LINES])
+        yield DemoBatch(connection_id, stream, lines[start : start + BATCH_LINES])
 
 
 def _ingest_line(record: dict[str, Any]) -> Line:
