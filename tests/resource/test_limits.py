@@ -7,8 +7,17 @@ from pathlib import Path
 import pytest
 from tests.engine import database_of
 from tests.resource.library import LIBRARY, book, library_store
-from tests.serving import DEADLINE, UNLIMITED, SetClock, living, planted_store, refused
+from tests.serving import (
+    DEADLINE,
+    UNLIMITED,
+    SetClock,
+    approve,
+    living,
+    planted_store,
+    refused,
+)
 
+from pdpp.authz.token import TokenKind, mint
 from pdpp.model import instant
 from pdpp.model.errors import Overloaded, RateLimitExceeded
 from pdpp.service.rate_limit import RateLimiter
@@ -29,6 +38,19 @@ def test_a_token_that_asks_too_often_is_told_when_to_retry(tmp_path: Path) -> No
         refused(answer, 429, "rate_limit_exceeded")
         assert 1 <= int(answer.headers["retry-after"]) <= 100
         assert other.get(BOOKS).status_code == 200
+
+
+def test_all_tokens_of_a_grant_share_what_it_may_ask(tmp_path: Path) -> None:
+    settings = replace(UNLIMITED, requests_per_second=0.01, request_burst=4)
+    store = library_store(tmp_path)
+    approval = approve(store)
+    secret, token = mint(TokenKind.CLIENT, "another", instant.now(), grant_id=approval.grant_id)
+    with store.vault.transaction() as ledger:
+        ledger.add_token(token)
+    with living(store, settings) as world:
+        clients = [world.server.client(name) for name in (approval.token, secret)]
+        statuses = [client.get(BOOKS).status_code for _ in range(3) for client in clients]
+    assert statuses == [200, 200, 200, 200, 429, 429]
 
 
 def test_a_read_that_takes_too_long_is_stopped_and_may_be_retried(tmp_path: Path) -> None:

@@ -56,6 +56,11 @@ class Principal:
             return self.grant.id
         return self.token.hash if self.package is None else self.package.id
 
+    @property
+    def approval_id(self) -> str:
+        """Return what requests are counted by: all tokens of one approval share it."""
+        return self.binding if self.package is None else self.package.id
+
     def problem(self, now: int) -> PdppError | None:
         """Say why the caller may not read now, or nothing."""
         for approval in (self.package, self.grant):

@@ -1,16 +1,21 @@
 """Field windows: bounded stretches of one field's text, counted in code points."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pdpp.evidence.analyse import Match, Phrase, find, parse_query
+from pdpp.evidence.analyse import Match, Phrase, parse_query
 from pdpp.evidence.budget import DEFAULT_AROUND as DEFAULT_AROUND
 from pdpp.evidence.budget import DEFAULT_LIMIT as DEFAULT_LIMIT
 from pdpp.evidence.budget import MAX_AROUND as MAX_AROUND
 from pdpp.evidence.budget import MAX_LIMIT as MAX_LIMIT
+from pdpp.evidence.scan import ScanBudget, scan
 from pdpp.model.errors import InvalidWindow
 
 MAX_MATCHES = 20
+"""How many matches of a query are listed."""
+
+MOST_COUNTED = 1_000
+"""How many matches of a query are counted; the first ones are what a reader needs."""
 
 
 class TextWindow(NamedTuple):
@@ -25,6 +30,7 @@ class TextWindow(NamedTuple):
     match_end_chars: int | None = None
     match_count: int | None = None
     matches: tuple[tuple[int, int], ...] | None = None
+    more_matches: bool = False
 
     @property
     def complete(self) -> bool:
@@ -64,7 +70,13 @@ class TextWindow(NamedTuple):
             body["match_end_chars"] = self.match_end_chars
             body["match_count"] = self.match_count
             body["matches"] = [{"start_chars": s, "end_chars": e} for s, e in self.matches]
+            if self.more_matches:
+                body["more_matches"] = True
         return body
+
+
+def _never() -> bool:
+    return False
 
 
 def _require(value: int, param: str, least: int, most: int | None) -> None:
@@ -73,13 +85,16 @@ def _require(value: int, param: str, least: int, most: int | None) -> None:
         raise InvalidWindow(f"{param} must be {bounds}; it is {value}.", param=param)
 
 
-def chosen_window(text: str, asked: Mapping[str, Any]) -> TextWindow | None:
+def chosen_window(
+    text: str, asked: Mapping[str, Any], out_of_time: Callable[[], bool] | None = None
+) -> TextWindow | None:
     """Return the window that the parameters of a read choose; None where it has no match."""
     if "q" not in asked:
         limit = asked.get("limit_chars", DEFAULT_LIMIT)
         return slice_window(text, asked.get("offset_chars", 0), limit)
     around = (asked.get(name, DEFAULT_AROUND) for name in ("before_chars", "after_chars"))
-    return match_window(text, parse_query(asked["q"]), *around)
+    before, after = around
+    return match_window(text, parse_query(asked["q"]), before, after, out_of_time)
 
 
 def slice_window(text: str, offset: int = 0, limit: int = DEFAULT_LIMIT) -> TextWindow:
@@ -108,14 +123,19 @@ def match_window(
     phrases: Sequence[Phrase],
     before: int = DEFAULT_AROUND,
     after: int = DEFAULT_AROUND,
+    out_of_time: Callable[[], bool] | None = None,
 ) -> TextWindow | None:
-    """Return the window around the first match of a query, or None when the text has none."""
+    """Return the window around the first match of a query, or None when the text has none.
+
+    Matches are counted up to a bound; then, or when time is up, there may be more.
+    """
     _require(before, "before_chars", 0, MAX_AROUND)
     _require(after, "after_chars", 0, MAX_AROUND)
-    found = find(text, phrases)
-    if not found:
+    budget = ScanBudget(MOST_COUNTED, out_of_time or _never)
+    matches, complete = scan(text, phrases, budget)
+    if not matches:
         return None
-    first = found[0]
+    first = matches[0]
     start, end = _around(first, before, after, len(text))
     return TextWindow(
         text[start:end],
@@ -125,6 +145,7 @@ def match_window(
         min(MAX_LIMIT, before + (first.end - first.start) + after),
         match_start_chars=first.start,
         match_end_chars=first.end,
-        match_count=len(found),
-        matches=tuple((match.start, match.end) for match in found[:MAX_MATCHES]),
+        match_count=len(matches),
+        matches=tuple((match.start, match.end) for match in matches[:MAX_MATCHES]),
+        more_matches=not complete,
     )

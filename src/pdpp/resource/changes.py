@@ -7,7 +7,8 @@ from pdpp.model.errors import CursorExpired, InvalidRequest
 from pdpp.receipts.served import of_changes
 from pdpp.resource.call import Call, chosen_fields
 from pdpp.resource.envelope import list_envelope, record_envelope, tombstone_envelope
-from pdpp.store.port import ChangeQuery, Tombstone
+from pdpp.service.runner import leave_loop
+from pdpp.store.port import ChangeQuery, Record, Tombstone
 from pdpp.store.scope import Reach
 
 _LAST_KEY = "\U0010ffff"
@@ -32,6 +33,7 @@ def list_changes(call: Call) -> dict[str, Any]:
             select=select,
         )
     )
+    leave_loop(sum(len(change.data) for change in page.changes if isinstance(change, Record)))
     call.served.append(partial(of_changes, page.changes, select))
     data = [
         tombstone_envelope(change) if isinstance(change, Tombstone) else record_envelope(change)

@@ -77,7 +77,7 @@ class ResourceEndpoint:
             # The adapter's own reads may be by a token that was issued for the adapter.
             resources=self._inner_names if scope.get(INNER) else self._names,
         )
-        service.rate_limiter.take(principal.token.hash)
+        service.rate_limiter.take(principal.approval_id)
         if route.owner_only and not principal.is_owner:
             raise InsufficientScope("Only the owner may do this; a grant reads.")
         query = parse_parameters(scope["query_string"], route.parameters)
@@ -101,7 +101,6 @@ class ResourceEndpoint:
         if route.answer == "Blob":
             with tempfile.SpooledTemporaryFile(_SPOOL_BYTES) as spool:
                 await _spool(receive, call.headers, service.settings.blob_bytes, spool)
-                spool.seek(0)
                 stored = replace(call, body=spool)
                 answer = await service.runner.write(lambda: route.operation(stored))
         elif route.takes_body is not None:
@@ -218,8 +217,15 @@ async def _read_body(receive: Receive, headers: Mapping[str, str], limit: int) -
 async def _spool(
     receive: Receive, headers: Mapping[str, str], limit: int, target: BinaryIO | Any
 ) -> None:
+    """Take a body into a file; once it is on the disk, writing is done in a thread."""
+    size = 0
     async for chunk in _chunks(receive, headers, limit):
-        target.write(chunk)
+        size += len(chunk)
+        if size > _SPOOL_BYTES:
+            await asyncio.to_thread(target.write, chunk)
+        else:
+            target.write(chunk)
+    target.seek(0)
 
 
 async def _send_blob(
@@ -242,7 +248,7 @@ async def _send_bytes(receive: Receive, send: Send, span: BlobRange) -> bool:
         with span.blob.path.open("rb") as source:
             source.seek(span.start)
             while left and not gone.done():
-                chunk = source.read(min(CHUNK, left))
+                chunk = await asyncio.to_thread(source.read, min(CHUNK, left))
                 if not chunk:
                     return False
                 left -= len(chunk)

@@ -21,7 +21,7 @@ ERRORS: Mapping[int, str] = {
     413: "The body is too large.",
     416: "The range is outside the blob.",
     422: "Understood, but not possible.",
-    429: "Too many requests with this token.",
+    429: "Too many requests under this grant.",
     500: "Something failed in the server.",
     503: "Too long or too busy; retry later.",
 }

@@ -13,6 +13,7 @@ from pdpp.resource.changes import list_changes
 from pdpp.resource.envelope import list_envelope, record_envelope, record_envelopes
 from pdpp.resource.filters import apply_filters
 from pdpp.resource.relation import chosen_relations, expand
+from pdpp.service.runner import leave_loop
 from pdpp.store.port import PagePosition, PageQuery, Record
 from pdpp.store.scope import Reach, pick
 
@@ -37,6 +38,7 @@ def list_records(call: Call) -> dict[str, Any]:
             select=None if relations else select,
         )
     )
+    leave_loop(sum(len(record.data) for record in page.records))
     call.served.append(partial(of_records, page.records, select))
     data = (
         [_answer(call, record, select, relations) for record in page.records]
@@ -97,6 +99,7 @@ def get_record(call: Call) -> orjson.Fragment:
     record = call.store.record(reach, key, None if relations else select)
     if record is None:
         raise no_record(call.stream, key)
+    leave_loop(len(record.data))
     call.served.append(partial(of_records, (record,), select))
     return _answer(call, record, select, relations)
 

@@ -335,6 +335,7 @@ SCHEMAS: Json = {
             "match_end_chars": SIZE,
             "match_count": SIZE,
             "matches": _array(_SPAN, MAX_MATCHES),
+            "more_matches": {"const": True, "description": "match_count is not all of them."},
         },
     ),
     "Aggregation": _object(

@@ -1,4 +1,4 @@
-"""RateLimiter: how many requests each token may make."""
+"""Rate limits: how many requests one caller may make."""
 
 import math
 from collections import OrderedDict
@@ -10,10 +10,13 @@ _MOST = 10_000
 
 
 class RateLimiter:
-    """A bucket per token, or per address, that fills at a steady rate and holds a burst."""
+    """A bucket for each caller, which fills at a steady rate and holds a burst.
+
+    A caller is a grant, a package or, where nobody is known yet, an address.
+    """
 
     def __init__(
-        self, rate: float, burst: int, clock: Callable[[], float], whose: str = "with this token"
+        self, rate: float, burst: int, clock: Callable[[], float], whose: str = "under this grant"
     ) -> None:
         self._rate = rate
         self._burst = burst
@@ -21,15 +24,15 @@ class RateLimiter:
         self._whose = whose
         self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def take(self, token: str) -> None:
-        """Take one request from a token's bucket, or refuse with the time until there is one."""
+    def take(self, caller: str) -> None:
+        """Take one request from a caller's bucket, or refuse with the time until there is one."""
         if self._rate <= 0:
             return
         now = self._clock()
-        level, at = self._levels.pop(token, (float(self._burst), now))
+        level, at = self._levels.pop(caller, (float(self._burst), now))
         level = min(float(self._burst), level + (now - at) * self._rate)
         allowed = level >= 1
-        self._levels[token] = (level - 1 if allowed else level, now)
+        self._levels[caller] = (level - 1 if allowed else level, now)
         if len(self._levels) > _MOST:
             self._levels.popitem(last=False)
         if not allowed:

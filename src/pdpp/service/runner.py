@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from contextvars import ContextVar
+from typing import NamedTuple, TypeVar
 
 from pdpp.model.errors import Overloaded
 from pdpp.service.settings import Settings
@@ -14,6 +15,38 @@ T = TypeVar("T")
 
 _MOST_WAITING = 64
 _MOST_REMEMBERED = 1_024
+
+
+class _Turn(NamedTuple):
+    """How long the code that runs now may take, and whether everybody waits for it."""
+
+    deadline: Timer
+    on_loop: bool
+
+
+_turn: ContextVar[_Turn | None] = ContextVar("pdpp_turn", default=None)
+
+LARGE_BYTES = 100_000
+"""Records larger than this in all are read and looked through in a thread."""
+
+
+def leave_loop(size: int) -> None:
+    """Have a read begin again in a thread, where it is on the loop and has so much to look at.
+
+    The engine's own clock only runs while it looks for rows; parsing, hashing and searching a long
+    text are done after that.
+    """
+    turn = _turn.get()
+    if turn is not None and turn.on_loop and size > LARGE_BYTES:
+        raise DeadlinePassed
+
+
+def check_time() -> bool:
+    """Raise where the time of the read that runs now is up; else say that it is not."""
+    turn = _turn.get()
+    if turn is not None and turn.deadline.passed():
+        raise DeadlinePassed
+    return False
 
 
 class Runner:
@@ -35,11 +68,18 @@ class Runner:
         """
         if kind not in self._long:
             try:
-                with self._store.reading(Timer(self._settings.inline_seconds)):
-                    return operation()
+                return self._read(_Turn(Timer(self._settings.inline_seconds), True), operation)
             except DeadlinePassed:
                 self._remember(kind)
         return await self._in_thread(self._readers, lambda: self._long_read(kind, operation))
+
+    def _read(self, turn: _Turn, operation: Callable[[], T]) -> T:
+        token = _turn.set(turn)
+        try:
+            with self._store.reading(turn.deadline):
+                return operation()
+        finally:
+            _turn.reset(token)
 
     def _remember(self, kind: str) -> None:
         if len(self._long) >= _MOST_REMEMBERED:
@@ -49,8 +89,7 @@ class Runner:
     def _long_read(self, kind: str, operation: Callable[[], T]) -> T:
         short = Timer(self._settings.inline_seconds / 2)
         try:
-            with self._store.reading(Timer(self._settings.read_seconds)):
-                answer = operation()
+            answer = self._read(_Turn(Timer(self._settings.read_seconds), False), operation)
             if not short.passed():
                 self._long.discard(kind)
             return answer

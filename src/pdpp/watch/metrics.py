@@ -42,7 +42,7 @@ class Metrics(WatchEndpoint):
         service = self._service
         bearer = headers_of(scope).get("authorization")
         principal = service.gate.admit(bearer, resources={service.settings.origin})
-        service.rate_limiter.take(principal.token.hash)
+        service.rate_limiter.take(principal.approval_id)
         if not principal.is_owner:
             raise InsufficientScope("Only the owner may read the metrics; a grant reads records.")
         holdings = await service.runner.read("metrics", lambda: self._holdings(principal))
