@@ -23,6 +23,22 @@ NOT_COUNTED = (
     "tests/sources/importing/test_scale",
 )
 
+CHILDREN_COUNTED = (
+    "tests/cli/test_cli_doctor",
+    "tests/cli/test_cli_mcp",
+    "tests/cli/test_cli_owner.",
+    "tests/cli/test_cli_seeding",
+    "tests/cli/test_cli_serve",
+    "tests/cli/test_demo",
+    "tests/cli/test_importing",
+    "tests/cli/test_process",
+    "tests/cli/test_workers",
+    "tests/mcp/test_connect",
+    "tests/mcp/test_lines",
+    "tests/mcp/test_mcp_stdio",
+)
+"""Files that start programs whose lines run nowhere else; one that counts takes twice as long."""
+
 _CHILDREN = "COVERAGE_PROCESS_CONFIG"
 """Programs that tests start count their lines while this is in the environment."""
 
@@ -37,10 +53,15 @@ class CoverageSwitch:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         """Switch before the fixtures of a file are made: they start the servers it asks."""
-        if file_of(item.nodeid).startswith(NOT_COUNTED):
+        file = file_of(item.nodeid)
+        if file.startswith(NOT_COUNTED):
             self._stop()
         else:
             self._start()
+        if self._children is not None and file.startswith(CHILDREN_COUNTED):
+            os.environ[_CHILDREN] = self._children
+        else:
+            os.environ.pop(_CHILDREN, None)
         return (yield)
 
     def _stop(self) -> None:
@@ -49,11 +70,8 @@ class CoverageSwitch:
         while (counter := Coverage.current()) is not None:
             counter.stop()
             self._stopped.append(counter)
-        os.environ.pop(_CHILDREN, None)
 
     def _start(self) -> None:
-        if self._stopped and self._children is not None:
-            os.environ[_CHILDREN] = self._children
         while self._stopped:
             self._stopped.pop().start()
 
