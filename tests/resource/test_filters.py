@@ -49,6 +49,19 @@ RANGED = [
 ]
 
 
+@pytest.mark.parametrize("kind", [Kind.INTEGER, Kind.NUMBER])
+@pytest.mark.parametrize("number", [2**63 - 1, -(2**63), 10**18, 1_234_567_890_123_456_789])
+def test_whole_numbers_of_64_bits_are_compared_exactly(kind: Kind, number: int) -> None:
+    value = parse_value(Field("n", kind, {}), str(number), "filter[n]")
+    assert (value, type(value)) == (number, int)
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**19])
+def test_a_whole_number_that_no_record_can_hold_is_refused(number: int) -> None:
+    with pytest.raises(InvalidFilter, match="a whole number of 64 bits"):
+        parse_value(Field("n", Kind.INTEGER, {}), str(number), "filter[n]")
+
+
 @pytest.mark.scenario("S071")
 @pytest.mark.parametrize(("field", "text", "expected"), EXACT)
 def test_an_exact_filter_keeps_the_records_of_that_value(

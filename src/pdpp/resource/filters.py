@@ -17,7 +17,9 @@ from pdpp.model.grant import Interval
 from pdpp.resource.parameter import RawFilter
 from pdpp.store.scope import Condition, Reach
 
-_INTEGER = re.compile(r"[+-]?\d{1,18}\Z", re.ASCII)
+_INTEGER = re.compile(r"[+-]?\d{1,19}\Z", re.ASCII)
+_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+"""Whole numbers are kept and compared in 64 bits, exactly."""
 
 
 def apply_filters(
@@ -81,7 +83,7 @@ def parse_value(declared: Field, text: str, param: str) -> str | int | float:
     elif declared.kind is Kind.BOOLEAN:
         value = {"true": 1, "false": 0}.get(text)
     elif declared.kind is Kind.INTEGER:
-        value = int(text) if _INTEGER.match(text) else None
+        value = _integer(text)
     else:
         value = _number(text)
     if value is None:
@@ -91,9 +93,16 @@ def parse_value(declared: Field, text: str, param: str) -> str | int | float:
     return value
 
 
+def _integer(text: str) -> int | None:
+    """Return a whole number that a record can hold."""
+    number = int(text) if _INTEGER.match(text) else None
+    return number if number is not None and _SMALLEST <= number <= _LARGEST else None
+
+
 def _number(text: str) -> int | float | None:
-    if _INTEGER.match(text):
-        return int(text)
+    whole = _integer(text)
+    if whole is not None:
+        return whole
     try:
         number = float(text)
     except ValueError:
@@ -106,7 +115,7 @@ def _form(kind: Kind) -> str:
         Kind.DATE_TIME: "a time such as 2026-01-31T08:00:00Z or a date",
         Kind.DATE: "a date such as 2026-01-31",
         Kind.BOOLEAN: "true or false",
-        Kind.INTEGER: "a whole number",
+        Kind.INTEGER: "a whole number of 64 bits",
         Kind.NUMBER: "a number",
     }.get(kind, "text")
 

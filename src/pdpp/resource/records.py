@@ -12,6 +12,7 @@ from pdpp.resource.call import Call, chosen_fields, no_record
 from pdpp.resource.changes import list_changes
 from pdpp.resource.envelope import list_envelope, record_envelope, record_envelopes
 from pdpp.resource.filters import apply_filters
+from pdpp.resource.page_cursor import opened_position, sealed_position
 from pdpp.resource.relation import chosen_relations, expand
 from pdpp.service.runner import leave_loop
 from pdpp.store.port import PagePosition, PageQuery, Record
@@ -34,7 +35,7 @@ def list_records(call: Call) -> dict[str, Any]:
             limit=limit,
             sort=sort,
             descending=descending,
-            after=_position(call, descending),
+            after=_position(call, reaches, sort, descending),
             select=None if relations else select,
         )
     )
@@ -47,10 +48,8 @@ def list_records(call: Call) -> dict[str, Any]:
     )
     next_cursor = None
     if page.next is not None:
-        place = page.next
-        next_cursor = call.signer.seal(
-            "page", _bound(call, descending), [place.value, place.connection_id, place.key]
-        )
+        position = sealed_position(page.next)
+        next_cursor = call.signer.seal("page", _bound(call, descending), position)
     count = None
     if call.query.text("count") != "none":
         count = sum(call.store.count(reach) for reach in reaches)
@@ -61,12 +60,14 @@ def _bound(call: Call, descending: bool) -> tuple[str, ...]:
     return call.bound("desc" if descending else "asc")
 
 
-def _position(call: Call, descending: bool) -> PagePosition | None:
+def _position(
+    call: Call, reaches: Sequence[Reach], sort: str | None, descending: bool
+) -> PagePosition | None:
     cursor = call.query.text("cursor")
     if cursor is None:
         return None
-    value, connection_id, key = call.signer.open("page", _bound(call, descending), cursor)
-    return PagePosition(value, connection_id, key)
+    parts = call.signer.open("page", _bound(call, descending), cursor)
+    return opened_position(call, reaches, sort, descending, parts)
 
 
 def _order(call: Call, reaches: Sequence[Reach]) -> tuple[str | None, bool]:

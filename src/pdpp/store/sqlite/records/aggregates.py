@@ -162,11 +162,21 @@ def _plain(value: CellValue) -> CellValue:
     return value
 
 
+_SCALE = 10_000
+_MOST_SCALED = 1e11
+
+
 class ExactSum:
-    """Adds up numbers to the same in any order; an SQL aggregate."""
+    """Adds up numbers to the same in any order; an SQL aggregate.
+
+    Numbers of at most four decimal places, as amounts of money are, are added up as whole numbers
+    of their ten-thousandths: the sum is what a person would write, -793.64 and not
+    -793.640000000001.
+    """
 
     def __init__(self) -> None:
         self._whole = 0
+        self._scaled = 0
         self._parts: list[float] = []
 
     def step(self, *values: Any) -> None:
@@ -174,16 +184,25 @@ class ExactSum:
         if isinstance(values[0], int):
             self._whole += values[0]
         elif isinstance(values[0], float):
-            self._parts.append(values[0])
+            self._take(values[0])
+
+    def _take(self, value: float) -> None:
+        # Past this the ten-thousandths of a number are no longer all told apart.
+        scaled = round(value * _SCALE) if -_MOST_SCALED < value < _MOST_SCALED else 0
+        if scaled / _SCALE == value:
+            self._scaled += scaled
+        else:
+            self._parts.append(value)
 
     def final(self) -> int | float:
         """Return the sum: a whole number of whole ones where it fits, the largest past the end."""
-        if not self._parts and abs(self._whole) <= _LARGEST:
+        if not self._parts and not self._scaled and abs(self._whole) <= _LARGEST:
             return self._whole
+        scaled = self._whole * _SCALE + self._scaled
         try:
-            return fsum((self._whole, *self._parts))
+            return fsum((scaled / _SCALE, *self._parts))
         except OverflowError:
-            exact = sum(map(Fraction, self._parts), Fraction(self._whole))
+            exact = sum(map(Fraction, self._parts), Fraction(scaled, _SCALE))
             return float(max(-_FLOAT_END, min(_FLOAT_END, exact)))
 
 

@@ -1,0 +1,59 @@
+"""Page cursors: where a page of records ended, always in few characters.
+
+A page ends at a sort value and a record. Where the value is a long text only its beginning goes
+into the cursor, with a digest of the whole: the value itself is read again from the record. Where
+that record has gone or changed since, the next page begins with the first record whose value has
+the same beginning, so that nothing is missed and only records that share it can be shown again.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from pdpp.resource.call import Call
+from pdpp.store.port import PagePosition
+from pdpp.store.scope import Reach
+
+_MOST_CHARS = 40
+_AFTER_ALL = "\U0010ffff"
+"""Sorts after every text with the same beginning."""
+
+
+def sealed_position(position: PagePosition) -> list[Any]:
+    """Return a position as it goes into a cursor."""
+    value, connection_id, key = position
+    if not isinstance(value, str) or len(value) <= _MOST_CHARS:
+        return [value, connection_id, key]
+    return [value[:_MOST_CHARS], connection_id, key, _digest(value)]
+
+
+def opened_position(
+    call: Call, reaches: Sequence[Reach], sort: str | None, descending: bool, parts: list[Any]
+) -> PagePosition:
+    """Return the position that a cursor holds."""
+    value, connection_id, key, *digest = parts
+    if not digest:
+        return PagePosition(value, connection_id, key)
+    whole = _value_now(call, reaches, sort, connection_id, key)
+    if whole is not None and _digest(whole) == digest[0]:
+        return PagePosition(whole, connection_id, key)
+    return PagePosition(value + _AFTER_ALL if descending else value, connection_id, key)
+
+
+def _value_now(
+    call: Call, reaches: Sequence[Reach], sort: str | None, connection_id: str, key: str
+) -> str | None:
+    """Return the text that a record is sorted by now, if the caller still sees it."""
+    for reach in reaches:
+        name = sort or reach.default_sort()
+        record = call.store.record(reach, key) if reach.connection_id == connection_id else None
+        if record is not None and name is not None:
+            value = orjson.loads(record.data).get(name)
+            return value if isinstance(value, str) else None
+    return None
+
+
+def _digest(value: str) -> str:
+    return hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()[:16]
