@@ -70,8 +70,7 @@ def make_app(
     service = _service(store, settings or Settings(), clock)
     authority = Authority(store, clock, service.settings.lifetimes)
     meter = Meter(share)
-    resource = Router([*_resource_paths(service, meter)], default=NoSuchRoute(service))
-    resource.redirect_slashes = False
+    resource = _resource(service, meter)
     app = Application(
         routes=[
             HttpRoute(MCP_PATH, hosted_endpoint(resource, service)),
@@ -90,6 +89,18 @@ def make_app(
     app.router.redirect_slashes = False
     app.router.default = NoSuchRoute(service)
     return app
+
+
+def make_local_api(store: Store, gate: Gate) -> tuple[ASGIApp, Service]:
+    """Return ``/v1`` alone for callers in this process, whom ``gate`` knows, and its service."""
+    service = replace(_service(store, Settings(), instant.now), gate=gate)
+    return _resource(service, Meter(None)), service
+
+
+def _resource(service: Service, meter: Meter) -> Router:
+    resource = Router([*_resource_paths(service, meter)], default=NoSuchRoute(service))
+    resource.redirect_slashes = False
+    return resource
 
 
 def _service(store: Store, settings: Settings, clock: instant.Clock) -> Service:

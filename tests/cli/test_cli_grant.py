@@ -1,4 +1,6 @@
+import io
 import json
+import sys
 from pathlib import Path
 
 import httpx
@@ -84,8 +86,10 @@ def test_a_choice_that_makes_no_sense_is_wrong_usage(
 
 
 def test_the_list_shows_what_is_active_and_on_request_what_was(diary: Path) -> None:
-    first = pdpp_here(*ASK, "--json", data=diary).document["grant_id"]
-    second = pdpp_here(*ASK, "--expires", "2099-01-01", "--json", data=diary).document["grant_id"]
+    first = pdpp_here(*ASK, "--everything", "--json", data=diary).document["grant_id"]
+    second = pdpp_here(
+        *ASK, "--everything", "--expires", "2099-01-01", "--json", data=diary
+    ).document["grant_id"]
     assert pdpp_here("grant", "revoke", first, data=diary).out == f"Revoked: {first}\n"
     heading, row = pdpp_here("grant", "list", data=diary).out.splitlines()
     assert heading.split() == ["ID", "CLIENT", "STATUS", "EXPIRES", "STREAMS", "PURPOSE"]
@@ -98,7 +102,7 @@ def test_the_list_shows_what_is_active_and_on_request_what_was(diary: Path) -> N
 
 
 def test_a_grant_can_be_revoked_twice_and_says_since_when(diary: Path) -> None:
-    number = pdpp_here(*ASK, "--json", data=diary).document["grant_id"]
+    number = pdpp_here(*ASK, "--everything", "--json", data=diary).document["grant_id"]
     revoked = pdpp_here("grant", "revoke", number, "--json", data=diary).document
     assert revoked["status"] == "revoked"
     assert (
@@ -167,3 +171,35 @@ def test_a_grant_over_a_lost_connection_and_many_records_can_still_be_told() -> 
         "    entries: every field, before 1970-01-01T00:00:00Z, only the records "
         "e00, e01, e02, e03, e04, e05, e06, e07, e08, e09 and 2 more",
     ]
+
+
+def test_a_grant_over_everything_must_be_meant(diary: Path) -> None:
+    told = pdpp_here(*ASK, data=diary).failed(code=64)
+    assert "this would share everything" in told
+    assert "--everything" in told
+    both = pdpp_here(*ASK, "--everything", "--stream", "entries", data=diary).failed(code=64)
+    assert "not both" in both
+    assert pdpp_here("grant", "list", "--json", data=diary).document == {"grants": []}
+
+
+class Typing(io.StringIO):
+    """A person at a terminal who types this."""
+
+    def isatty(self) -> bool:
+        """Tell that this is a terminal."""
+        return True
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "grants"), [("y\n", 0, 1), ("n\n", 130, 0), ("", 130, 0)]
+)
+def test_a_person_is_asked_before_everything_is_shared(
+    diary: Path, monkeypatch: pytest.MonkeyPatch, answer: str, code: int, grants: int
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Typing(answer))
+    ended = pdpp_here(*ASK, data=diary)
+    assert ended.code == code
+    assert "my-agent could read every account and field" in ended.err
+    assert "Share everything? [y/N]" in ended.err
+    listed = pdpp_here("grant", "list", "--json", data=diary).document
+    assert len(listed["grants"]) == grants

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from tests.cli.shell import Served, pdpp, pdpp_here, serving
 
-ASK = ("grant", "create", "--client", "my-agent", "--purpose", "b", "--json")
+ASK = ("grant", "create", "--client", "my-agent", "--purpose", "b", "--everything", "--json")
 
 
 def new_token(data: Path, *more: str) -> dict[str, str]:

@@ -51,7 +51,7 @@ def connections(client: httpx.Client) -> set[str]:
 
 
 def test_a_package_is_shown_as_it_was_made(diary: Path) -> None:
-    made = pdpp_here(*ASK, "--json", data=diary).document
+    made = pdpp_here(*ASK, "--everything", "--json", data=diary).document
     number = made["grant_package_id"]
     shown = pdpp_here(*PACKAGE, "show", number, "--json", data=diary).document
     assert shown == {name: value for name, value in made.items() if name != "package_token"}
@@ -62,9 +62,9 @@ def test_a_package_is_shown_as_it_was_made(diary: Path) -> None:
 
 def test_the_list_shows_what_is_active_and_on_request_what_was(diary: Path) -> None:
     assert pdpp_here(*PACKAGE, "list", data=diary).out == "No packages.\n"
-    first = pdpp_here(*ASK, "--json", data=diary).document["grant_package_id"]
+    first = pdpp_here(*ASK, "--everything", "--json", data=diary).document["grant_package_id"]
     later = ("--expires", "2099-01-01", "--json")
-    second = pdpp_here(*ASK, *later, data=diary).document["grant_package_id"]
+    second = pdpp_here(*ASK, "--everything", *later, data=diary).document["grant_package_id"]
     assert pdpp_here(*PACKAGE, "revoke", first, data=diary).out == f"Revoked: {first}\n"
     heading, row = pdpp_here(*PACKAGE, "list", data=diary).out.splitlines()
     assert heading.split() == ["ID", "CLIENT", "STATUS", "EXPIRES", "GRANTS", "PURPOSE"]
@@ -77,7 +77,7 @@ def test_the_list_shows_what_is_active_and_on_request_what_was(diary: Path) -> N
 
 
 def test_a_package_can_be_revoked_twice_and_says_since_when(diary: Path) -> None:
-    number = pdpp_here(*ASK, "--json", data=diary).document["grant_package_id"]
+    number = pdpp_here(*ASK, "--everything", "--json", data=diary).document["grant_package_id"]
     revoked = pdpp_here(*PACKAGE, "revoke", number, "--json", data=diary).document
     assert [held["status"] for held in revoked["grants"]] == ["revoked"]
     again = pdpp_here(*PACKAGE, "revoke", number, data=diary)

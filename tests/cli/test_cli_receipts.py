@@ -29,7 +29,17 @@ def read_diary(fresh_diary: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     lines = entry("e1", text="A day of marzipan") + entry("e2", text="Overcast") + entry("e3")
     where = ("--connection", "cin_diary", "--stream", "entries")
     assert pdpp("ingest", "-", *where, data=data, stdin=lines).code == 0
-    made = pdpp("grant", "create", "--client", "my-agent", "--purpose", "p", "--json", data=data)
+    made = pdpp(
+        "grant",
+        "create",
+        "--client",
+        "my-agent",
+        "--purpose",
+        "p",
+        "--everything",
+        "--json",
+        data=data,
+    )
     owner = pdpp("owner", "token", "--json", data=data).document["owner_token"]
     with serving(data, folder / "notes") as served:
         token = made.document["client_token"]

@@ -3,7 +3,16 @@ from pathlib import Path
 import httpx
 from tests.cli.shell import Served, pdpp, pdpp_here, serving
 
-ASK = ("grant", "create", "--client", "my-agent", "--purpose", "Answer my questions", "--json")
+ASK = (
+    "grant",
+    "create",
+    "--client",
+    "my-agent",
+    "--purpose",
+    "Answer my questions",
+    "--everything",
+    "--json",
+)
 
 
 def introspect(served: Served, secret: str, token: str) -> httpx.Response:

@@ -114,7 +114,7 @@ def test_a_public_address_is_the_one_the_server_tells(diary: Path, tmp_path: Pat
 
 
 def test_a_rate_limit_is_kept(diary: Path, tmp_path: Path) -> None:
-    ask = ("grant", "create", "--client", "a", "--purpose", "b", "--json")
+    ask = ("grant", "create", "--client", "a", "--purpose", "b", "--everything", "--json")
     token = pdpp(*ask, data=diary).document["client_token"]
     with serving(diary, tmp_path / "notes", "--rate-limit", "0.1/s") as served:
         answers = [served.get("/v1/streams", token) for _ in range(2)]

@@ -90,7 +90,7 @@ def test_workers_share_the_port_the_store_and_their_counts(crew: Served) -> None
 
 
 def test_a_revoked_grant_is_refused_by_every_worker(crew: Served) -> None:
-    ask = ("grant", "create", "--client", "a", "--purpose", "b", "--json")
+    ask = ("grant", "create", "--client", "a", "--purpose", "b", "--everything", "--json")
     made = pdpp(*ask, data=crew.data).document
     token = made["client_token"]
     assert all(crew.get("/v1/streams", token).status_code == 200 for _ in range(10))
@@ -99,7 +99,7 @@ def test_a_revoked_grant_is_refused_by_every_worker(crew: Served) -> None:
 
 
 def test_what_every_worker_serves_is_in_one_sound_log_of_receipts(crew: Served) -> None:
-    ask = ("grant", "create", "--client", "a", "--purpose", "b", "--json")
+    ask = ("grant", "create", "--client", "a", "--purpose", "b", "--everything", "--json")
     token = pdpp(*ask, data=crew.data).document["client_token"]
     for _ in range(30):
         assert crew.get("/v1/streams", token).status_code == 200

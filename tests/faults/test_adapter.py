@@ -24,7 +24,7 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def token(data: Path) -> str:
-    ask = ("grant", "create", "--client", "a", "--purpose", "b", "--json")
+    ask = ("grant", "create", "--client", "a", "--purpose", "b", "--everything", "--json")
     return str(pdpp(*ask, data=data).document["client_token"])
 
 

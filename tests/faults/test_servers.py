@@ -59,7 +59,7 @@ def test_two_servers_show_each_others_writes_and_heed_each_others_revocations(
     pair: tuple[Served, Served], data: Path
 ) -> None:
     owner = pdpp("owner", "token", "--json", data=data).document["owner_token"]
-    ask = ("grant", "create", "--client", "a", "--purpose", "b", "--json")
+    ask = ("grant", "create", "--client", "a", "--purpose", "b", "--everything", "--json")
     made = pdpp(*ask, data=data).document
     token = made["client_token"]
     expected: set[str] = set()

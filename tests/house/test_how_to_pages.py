@@ -74,7 +74,7 @@ def home(tmp_path: Path) -> Home:
     pdpp("connection", "add", "diary", "--name", "My days", "--id", "cin_diary", data=data)
     where = ("--connection", "cin_diary", "--stream", "entries")
     pdpp("ingest", "-", *where, data=data, stdin=entry("e1", text="It began to rain."))
-    ask = ("grant", "create", "--client", "my-agent", "--purpose", "b", "--json")
+    ask = ("grant", "create", "--client", "my-agent", "--purpose", "b", "--everything", "--json")
     made = pdpp(*ask, data=data).document
     return Home(tmp_path, made["grant_id"], made["client_token"])
 

@@ -19,7 +19,7 @@ from pdpp.cli.progress import Progress
 from pdpp.cli.progress_bar import ProgressBar
 from pdpp.cli.reading import read_options
 from pdpp.cli.reading.naming import Parts, record_of, stream_of, usage
-from pdpp.cli.reading.provider import connected, keyed, read_token, sourced
+from pdpp.cli.reading.provider import connected, granted, keyed, read_token
 from pdpp.client.client import Client
 from pdpp.evidence.fence import visible
 from pdpp.evidence.handle import BLOB_URI, STREAM_URI, Handle
@@ -74,7 +74,7 @@ class Wanted(NamedTuple):
     metavar="FILE",
     help="Read with the token in a file, or - for standard input, instead of the kept grant.",
 )
-@sourced
+@granted
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 def export(
     what: str | None,

@@ -29,7 +29,8 @@ grant.add_command(package)
 
 @grant.command(
     epilog=examples(
-        'pdpp grant create --client my-agent --purpose "Answer my questions"',
+        'pdpp grant create --client my-agent --purpose "Answer my questions" \\',
+        "  --connection cin_home --since 2026-01-01 --expires 30d",
         'pdpp grant create --client tax-helper --purpose "Tax return" --expires 30d \\',
         "  --connection cin_bank --since 2025-01-01 --until 2026-01-01",
         'pdpp grant create --client planner --purpose "Plan my week" \\',
@@ -41,8 +42,8 @@ grant.add_command(package)
 def create(asked: GrantChoice, data: Path, as_json: bool) -> None:
     """Let a client read, and print its token once.
 
-    Without a choice the grant is over everything; connections, streams, fields and records may be
-    named several times.
+    Choose connections, streams, fields, a time or records; each may be named several times.
+    Without a choice the grant covers everything, which you are asked to confirm.
     """
     now = instant.now()
     with open_store(data) as store:

@@ -1,5 +1,6 @@
 """Grant options: who may read what, and until when."""
 
+import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, NamedTuple
@@ -8,6 +9,8 @@ import click
 
 from pdpp.authz.selection import Selection, resolve
 from pdpp.cli.options import expiry, time, words
+from pdpp.cli.output import note
+from pdpp.evidence.fence import visible
 from pdpp.evidence.handle import key_problem
 from pdpp.model.errors import InvalidRequest
 from pdpp.model.grant import Allowance, Interval
@@ -57,8 +60,9 @@ _OPTIONS = (
     click.option("--until", type=time, metavar="TIME", help="Only what happened before then."),
     _several("--record", "records", "ID", "Only this record.", type=record_id),
     click.option(
-        "--expires", type=expiry, metavar="30d|DATE", help="When it ends; unless given, never."
+        "--expires", type=expiry, metavar="30d|DATE", help="When it ends. Default: never."
     ),
+    click.option("--everything", is_flag=True, help="All accounts and fields, now and later."),
 )
 
 
@@ -77,14 +81,34 @@ def grant_options(function: Callable[..., None]) -> Callable[..., None]:
         until: int | None,
         records: tuple[str, ...],
         expires: int | None,
+        everything: bool,
         **others: Any,
     ) -> None:
         selection = Selection(connections, streams, fields, view, _interval(since, until), records)
+        _confirm_everything(client, selection, everything=everything)
         function(asked=GrantChoice(client, purpose, selection, expires), **others)
 
     for option in reversed(_OPTIONS):
         run = option(run)
     return run
+
+
+def _confirm_everything(client: str, selection: Selection, *, everything: bool) -> None:
+    """Make sure that a grant over everything is meant, and not only a choice forgotten."""
+    context = click.get_current_context()
+    chosen = selection != Selection()
+    if everything and chosen:
+        raise click.UsageError("Choose what to share, or say --everything; not both.", context)
+    if everything or chosen:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError(
+            "Nothing is chosen, so this would share everything. Choose with --connection, "
+            "--stream, --field or --since; or say --everything.",
+            context,
+        )
+    note(f"Nothing is chosen: {visible(client, lines=False)} could read every account and field.")
+    click.confirm("Share everything?", default=False, abort=True, err=True)
 
 
 def _interval(since: int | None, until: int | None) -> Interval | None:

@@ -29,7 +29,8 @@ def package() -> None:
 
 @package.command(
     epilog=examples(
-        'pdpp grant package create --client my-agent --purpose "Answer my questions"',
+        'pdpp grant package create --client my-agent --purpose "Answer my questions" \\',
+        "  --everything --expires 30d",
         "pdpp grant package create --client planner --connection cin_home \\",
         '  --connection cin_calendar --expires 30d --purpose "Plan my week"',
     )
@@ -39,8 +40,9 @@ def package() -> None:
 def create(asked: GrantChoice, data: Path, as_json: bool) -> None:
     """Make a grant for each account, and print the one token for all of them once.
 
-    Without a choice the grants are over everything; connections, streams, fields and records may
-    be named several times. Each grant can be taken back alone, with pdpp grant revoke.
+    Choose connections, streams, fields, a time or records; each may be named several times.
+    Without a choice the grants cover everything, which you are asked to confirm. Each grant can be
+    taken back alone, with pdpp grant revoke.
     """
     now = instant.now()
     with open_store(data) as store:

@@ -12,6 +12,7 @@ import click
 import pdpp
 from pdpp.cli.lazy import LazyGroup
 from pdpp.cli.output import Refused, complain
+from pdpp.cli.terminal import is_terminal
 from pdpp.model.errors import PdppError
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 64, 130
@@ -54,10 +55,22 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     table=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Start with: pdpp demo",
+    invoke_without_command=True,
 )
 @click.version_option(pdpp.__version__, prog_name="pdpp", message="%(prog)s %(version)s")
-def program() -> None:
+@click.pass_context
+def program(context: click.Context) -> int | None:
     """A personal data server that you own and AI agents read through grants."""
+    if context.invoked_subcommand is not None:
+        return None
+    if not is_terminal():
+        click.echo(context.get_help(), err=True)
+        return USAGE
+    from pdpp.cli.overview import overview, overview_lines
+
+    for line in overview_lines(overview()):
+        click.echo(line)
+    return OK
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -65,8 +65,9 @@ class Ready:
                 "  pdpp source add SOURCE.json",
                 '  pdpp connection add CONNECTOR_KEY --name "WorkerOptions mail"',
                 "  pdpp ingest RECORDS.ndjson --connection ID --stream NAME",
-                "and to let an agent read that cannot ask for it:",
-                '  pdpp grant create --client my-agent --purpose "Answer my questions"',
+                "and for an agent that cannot ask by itself, a narrow grant with an end:",
+                '  pdpp grant create --client my-agent --purpose "Answer my questions" \\',
+                "    --connection ID --since 2026-01-01 --expires 30d",
             ]
         else:
             lines += [

@@ -28,7 +28,7 @@ from pdpp.model.errors import Conflict, InvalidRequest
 from pdpp.wire.answer import UnexpectedAnswer
 from pdpp.wire.bearer import Bearer, FixedBearer, RenewedBearer
 from pdpp.wire.citation import passage_address, record_address
-from pdpp.wire.http import HttpClient, HttpLimits
+from pdpp.wire.http import HttpClient, HttpLimits, HttpSender
 
 Metric = Literal["count", "sum", "min", "max", "count_distinct"]
 
@@ -65,6 +65,13 @@ class Client:
         client = cls.__new__(cls)
         bearer = RenewedBearer(cache, credential)
         client._session = _session(credential.provider_url, bearer, timeout)
+        return client
+
+    @classmethod
+    def over(cls, http: HttpSender, origin: str) -> "Client":
+        """Return a client whose requests another sender carries, which knows the caller."""
+        client = cls.__new__(cls)
+        client._session = ClientSession(http, origin, FixedBearer("local"))
         return client
 
     def __repr__(self) -> str:

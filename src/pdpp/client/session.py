@@ -16,7 +16,7 @@ from pdpp.wire.answer import (
     target,
 )
 from pdpp.wire.bearer import Bearer, Sent
-from pdpp.wire.http import Download, HttpClient, HttpReply, Unreachable
+from pdpp.wire.http import Download, HttpReply, HttpSender, Unreachable
 
 MAX_WAIT_SECONDS = 60.0
 """How long in all a read waits because the server asked it to."""
@@ -48,7 +48,7 @@ class ClientSession:
 
     def __init__(
         self,
-        http: HttpClient,
+        http: HttpSender,
         origin: str,
         bearer: Bearer,
         *,

@@ -7,7 +7,7 @@ the time and the size of every answer.
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 from urllib.parse import SplitResult, urlencode, urlsplit
 
 from pdpp.wire.failure import AnswerTooLong, Unreachable, unreachable
@@ -53,6 +53,14 @@ class HttpReply(NamedTuple):
 
     def close(self) -> None:
         """Do nothing: the whole answer is here."""
+
+
+class HttpSender(Protocol):
+    """What carries requests: the HTTP client, or something in this process."""
+
+    def request(self, method: str, url: str, headers: Mapping[str, str]) -> HttpReply: ...
+    def download(self, url: str, headers: Mapping[str, str]) -> "Download": ...
+    def close(self) -> None: ...
 
 
 class HttpClient:
@@ -257,4 +265,12 @@ def _close(connection: "BoundedConnection | None") -> None:
         connection.close()
 
 
-__all__ = ["FORM_LIMITS", "Download", "HttpClient", "HttpLimits", "HttpReply", "Unreachable"]
+__all__ = [
+    "FORM_LIMITS",
+    "Download",
+    "HttpClient",
+    "HttpLimits",
+    "HttpReply",
+    "HttpSender",
+    "Unreachable",
+]

@@ -34,5 +34,6 @@ READS = MappingProxyType(
 def read() -> None:
     """Read what a grant opens, from little to much.
 
-    Reads with the credential that pdpp connect keeps, never with the owner's.
+    Reads with the credential that pdpp connect keeps, never with the owner's. The owner reads a
+    data folder with --data DIR, without a grant.
     """

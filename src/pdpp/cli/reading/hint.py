@@ -9,7 +9,7 @@ import click
 from pdpp.evidence.fence import HIDDEN
 from pdpp.evidence.handle import parse_handle, record_uri
 
-_CARRIED = ("provider", "cache_root")
+_CARRIED = ("provider", "cache_root", "data")
 """What a next command needs where this one was told it."""
 
 

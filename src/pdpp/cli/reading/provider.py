@@ -3,7 +3,9 @@
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TextIO, TypeVar
+from functools import wraps
+from pathlib import Path
+from typing import Any, TextIO, TypeVar, cast
 
 import click
 
@@ -20,6 +22,7 @@ from pdpp.credentials import (
 from pdpp.model.errors import PdppError
 
 _LONGEST_TOKEN = 4_096
+_DATA = "pdpp.data"
 UNREACHABLE, OWNER, NOT_CONNECTED = 69, 77, 78
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -45,6 +48,26 @@ _FIXES = {
 
 
 def sourced(function: F) -> F:
+    """Give a command ``--provider``, ``--cache-root`` and, for the owner, ``--data``."""
+
+    @wraps(function)
+    def run(*, data: Path | None, **given: Any) -> Any:
+        context = click.get_current_context()
+        if data is not None and (given.get("provider") or given.get("cache_root")):
+            raise click.UsageError("--data reads a folder; leave --provider out", context)
+        context.meta[_DATA] = data
+        return function(**given)
+
+    owner = click.option(
+        "--data",
+        metavar="DIR",
+        type=click.Path(path_type=Path),
+        help="For the owner: read this data folder itself, with receipts and without a grant.",
+    )
+    return cast(F, granted(owner(run)))
+
+
+def granted(function: F) -> F:
     """Give a command ``--provider`` and ``--cache-root``."""
     provider = click.option(
         "--provider",
@@ -59,7 +82,14 @@ def sourced(function: F) -> F:
 
 @contextmanager
 def connected(provider: str | None, cache_root: str | None) -> Iterator[Client]:
-    """Open the server a command reads, and tell what it refuses with the command that mends it."""
+    """Open what a command reads, and tell what is refused with the command that mends it."""
+    data = click.get_current_context().meta.get(_DATA)
+    if data is not None:
+        from pdpp.cli.reading.local import local_client
+
+        with mending(None), local_client(data) as client:
+            yield client
+        return
     with mending(None):
         refuse_owner_environment(os.environ)
         url = _chosen(provider, cache_root)

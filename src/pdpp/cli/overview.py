@@ -1,0 +1,100 @@
+"""``pdpp`` alone: what state this installation is in, and what to do next."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from pdpp.evidence.amount import counted
+from pdpp.wire.http import HttpClient, HttpLimits, Unreachable
+
+_LOOK = HttpLimits(seconds=1.0, most_bytes=1 << 16)
+
+
+class Overview(NamedTuple):
+    """What there is: data, accounts, records, grants, a passphrase, and a server that answers."""
+
+    data: Path
+    address: str
+    running: bool
+    exists: bool
+    accounts: int = 0
+    records: int = 0
+    grants: int = 0
+    has_passphrase: bool = False
+
+
+def overview() -> Overview:
+    """Look at the data folder and the address that the settings name."""
+    from pdpp.configuration.effective import configure
+    from pdpp.serving.data_folder import own_folder
+    from pdpp.store.sqlite.store import FILE_NAME
+
+    configuration = configure({}, os.environ, own_folder())
+    data: Path = configuration["data"]
+    address = f"http://{configuration['host']}:{configuration['port']}"
+    exists = (data / FILE_NAME).is_file()
+    seen = Overview(data, address, _answers(address), exists)
+    return _with_counts(seen) if exists else seen
+
+
+def _answers(address: str) -> bool:
+    try:
+        return HttpClient(_LOOK).get(f"{address}/healthz").status == 200
+    except Unreachable:
+        return False
+
+
+def _with_counts(seen: Overview) -> Overview:
+    from pdpp.authz.owner import has_passphrase
+    from pdpp.model import instant
+    from pdpp.model.grant import ACTIVE, status
+    from pdpp.serving.data_folder import open_store
+    from pdpp.store.scope import owner_reaches
+
+    now = instant.now()
+    with open_store(seen.data) as store, store.reading():
+        catalogue = store.catalogue()
+        return seen._replace(
+            accounts=len(catalogue.connections),
+            records=sum(store.counts(owner_reaches(catalogue)).values()),
+            grants=sum(status(grant, now) == ACTIVE for grant in store.vault.grants()),
+            has_passphrase=has_passphrase(store.vault),
+        )
+
+
+def overview_lines(seen: Overview) -> Iterator[str]:
+    """Yield the state in words, and the commands that come next."""
+    if not seen.exists:
+        yield f"Nothing is stored yet ({seen.data})."
+    else:
+        records = counted(seen.records, "record")
+        accounts, grants = counted(seen.accounts, "account"), counted(seen.grants, "grant")
+        yield f"{records} of {accounts} in {seen.data}; {grants} for agents."
+    running = f"answers on {seen.address}" if seen.running else "is not running"
+    yield f"The server {running}."
+    yield ""
+    yield "Next:"
+    for command, purpose in _next(seen):
+        yield f"  {command:<34}{purpose}"
+    yield ""
+    yield "pdpp --help lists every command."
+
+
+def _next(seen: Overview) -> Iterator[tuple[str, str]]:
+    if not seen.exists:
+        yield "pdpp setup", "choose a folder and a passphrase, and start at login"
+        yield "pdpp demo", "watch an agent read invented records first"
+        return
+    if not seen.records:
+        yield "pdpp import FILE", "bring in an export that you have"
+    if not seen.running:
+        yield "pdpp serve", "start the server, or: pdpp service install"
+    if not seen.has_passphrase:
+        yield "pdpp owner init", "choose your passphrase"
+    if seen.records:
+        yield "pdpp read search WORDS --data DIR", "search your own records"
+        if not seen.grants:
+            yield f"pdpp connect {seen.address}", "let an agent on this machine ask for a grant"
+        yield "pdpp mcp install CLIENT", "tell an agent's host of this server"
+        yield "pdpp receipts", "see what each agent read"
