@@ -25,7 +25,7 @@ endif
 COMPILE = uv pip compile --quiet --universal --upgrade --python-version 3.11 --only-binary :all: \
 	--generate-hashes --no-header --no-annotate
 
-JUDGES := tests/mcp/judges tests/pages/browser
+JUDGES := tests/mcp/judges tests/pages/browser tests/hosts
 FAST := tests/model tests/evidence tests/store tests/authz tests/wire tests/configuration tests/resource \
 	tests/demo tests/house/test_architecture.py tests/house/test_documents.py
 SOAKED := tests/promises tests/attacks tests/faults tests/oauth/test_kill.py tests/sources/importing/test_scale.py

@@ -37,7 +37,7 @@ def test_the_owner_reads_without_a_grant_and_leaves_receipts(full: Path) -> None
     rows = pdpp_here("read", "streams", "--json", data=full).document["data"]
     assert {row["name"]: row["record_count"] for row in rows} == {"entries": 1, "moods": 0}
     receipts = pdpp_here("receipts", "--json", data=full).document["receipts"]
-    assert {receipt["operation"] for receipt in receipts} >= {"search", "window"}
+    assert {receipt["operation"] for receipt in receipts} >= {"search", "readFieldWindow"}
     assert {receipt["client_id"] for receipt in receipts} == {None}
     assert pdpp_here("owner", "tokens", "--all", "--json", data=full).document == {"tokens": []}
     assert pdpp_here("grant", "list", "--all", "--json", data=full).document == {"grants": []}
