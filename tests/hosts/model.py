@@ -176,7 +176,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer one turn."""
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
         path = self.path.partition("?")[0]
-        if path.endswith("count_tokens") or path.endswith(":countTokens"):
+        if path.endswith(("count_tokens", ":countTokens")):
             self._send(200, "application/json", b'{"input_tokens": 1, "totalTokens": 1}')
             return
         events = [*self.model.events(path, body)]
