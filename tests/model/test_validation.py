@@ -304,7 +304,6 @@ def test_the_kept_document_is_a_copy() -> None:
         ("/streams/0/schema/properties/size/minimum", "1"),
         ("/streams/0/schema/properties/size/x_pdpp_role", "size"),
         ("/streams/0/schema/properties/size/x_pdpp_role", None),
-        ("/streams/0/schema/properties/size/x_pdpp_type", "blog"),
         ("/streams/0/schema/properties/size/x_pdpp_type", ["blob"]),
         ("/streams/0/schema/properties/size/x_pdpp_type", "binary"),
         ("/streams/0/schema/properties/size/x_pdpp_role", "event-time"),
@@ -412,17 +411,66 @@ def test_null_for_an_optional_key_is_the_same_as_leaving_it_out(pointer: str) ->
         ("/streams/0/views/0/field", "'fields'"),
     ],
 )
-def test_an_unknown_key_is_refused_with_the_nearest_known_one(pointer: str, nearest: str) -> None:
-    error = problem(changed(pointer, 1))
-    assert error.param == pointer
-    assert "no key" in error.message
-    assert f"Write {nearest}." in error.message
+def test_an_unknown_key_is_kept_with_a_warning_that_names_the_nearest_known_one(
+    pointer: str, nearest: str
+) -> None:
+    document = changed(pointer, 1)
+    declaration = parse_declaration(document)
+    assert declaration.document == document
+    (warning,) = declaration.warnings
+    assert warning.pointer == pointer
+    assert "means nothing here" in warning.message
+    assert f"Write {nearest}." in warning.message
 
 
-def test_an_unknown_key_near_no_known_one_is_refused_with_all_of_them() -> None:
-    error = problem(changed("/streams/0/query/aggregations/avg", ["size"]))
-    assert error.param == "/streams/0/query/aggregations/avg"
-    assert "Write one of: count, sum, min, max" in error.message
+def test_an_unknown_key_near_no_known_one_is_warned_of_with_all_of_them() -> None:
+    declaration = parse_declaration(changed("/streams/0/query/aggregations/avg", ["size"]))
+    (warning,) = declaration.warnings
+    assert warning.pointer == "/streams/0/query/aggregations/avg"
+    assert "Write one of: count, sum, min, max" in warning.message
+
+
+def test_what_other_implementations_declare_registers_with_warnings() -> None:
+    document = changed("/streams/0/incremental", True)
+    stream = document["streams"][0]
+    stream["required"] = False
+    properties = stream["schema"]["properties"]
+    properties["subject"]["x_pdpp_type"] = "text"
+    properties["paid"] = {"type": "number", "x_pdpp_type": "currency"}
+    properties["boss"] = {"type": "string", "x_pdpp_type": "person"}
+    properties["ended"] = {
+        "type": "string",
+        "x_pdpp_type": "timestamp",
+        "x_pdpp_role": "event-time",
+    }
+    declaration = parse_declaration(document)
+    fields = declaration.streams["messages"].fields
+    assert fields["ended"].kind is Kind.DATE_TIME
+    assert [field.name for field in fields.values() if field.role is Role.EVENT_TIME] == ["sent_at"]
+    assert {warning.pointer.rpartition("/")[2] for warning in declaration.warnings} == {
+        "incremental",
+        "required",
+        "x_pdpp_type",
+        "x_pdpp_role",
+    }
+    assert len(declaration.warnings) == 6
+
+
+def test_a_warning_never_hides_a_mistake_in_what_is_known() -> None:
+    document = changed("/streams/0/incremental", True)
+    document["streams"][0]["primary_key"] = ["nothing"]
+    assert problem(document).param == "/streams/0/primary_key/0"
+
+
+def test_a_stream_without_times_and_roles_works_with_what_it_has() -> None:
+    document = changed("/streams/0/consent_time_field", REMOVED)
+    stream = document["streams"][0]
+    del stream["cursor_field"]
+    for schema in stream["schema"]["properties"].values():
+        schema.pop("x_pdpp_role", None)
+    parsed = parse_declaration(document).streams["messages"]
+    assert (parsed.cursor_field, parsed.consent_time_field) == (None, None)
+    assert {field.role for field in parsed.fields.values()} == {None}
 
 
 @pytest.mark.parametrize("pointer", ["/x_note", "/streams/0/x_note", "/streams/0/query/x_note"])

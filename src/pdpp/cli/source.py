@@ -8,7 +8,7 @@ import click
 import orjson
 
 from pdpp.cli.options import common, examples
-from pdpp.cli.output import show, table
+from pdpp.cli.output import note, show, table
 from pdpp.cli.progress import Progress
 from pdpp.evidence.fence import visible
 from pdpp.model.declaration import Declaration
@@ -36,10 +36,14 @@ def add(file: BinaryIO, data: Path, as_json: bool) -> None:
         with Progress("Indexing records again:") as progress:
             store.register(declaration, progress=progress.tell)
     document = {"status": _status(earlier, declaration), **_document(declaration)}
+    if declaration.warnings:
+        document["warnings"] = [warning._asdict() for warning in declaration.warnings]
     lines = [
         f"{document['status'].capitalize()}: {key}, revision {declaration.revision}",
         f"Streams: {', '.join(declaration.streams)}",
     ]
+    for pointer, message in declaration.warnings:
+        note(visible(f"warning: {pointer}: {message}", lines=False))
     if earlier is None:
         lines.append(
             f"Next: pdpp connection add {key} --name {shlex.quote(declaration.display_name)}"

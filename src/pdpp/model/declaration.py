@@ -1,9 +1,9 @@
 """Source declarations: what a source offers, as typed values derived once when it is registered."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from pdpp.model.vocabulary import RANGE_OPERATORS as RANGE_OPERATORS
 from pdpp.model.vocabulary import Kind as Kind
@@ -85,6 +85,13 @@ class Stream:
     countable: bool = True
 
 
+class DeclarationWarning(NamedTuple):
+    """Something in a declaration that is kept and means nothing to this server."""
+
+    pointer: str
+    message: str
+
+
 @dataclass(frozen=True, slots=True)
 class Declaration:
     """A validated source declaration; ``revision`` names its exact content."""
@@ -98,3 +105,4 @@ class Declaration:
     display_name: str
     streams: Mapping[str, Stream]
     document: Mapping[str, Any]
+    warnings: tuple[DeclarationWarning, ...] = field(default=(), compare=False)

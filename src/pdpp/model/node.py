@@ -14,6 +14,7 @@ FREE_PREFIX = "x_"
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _SUGGESTED = 12
+_MOST_WARNINGS = 100
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -28,11 +29,14 @@ class DeclarationProblem:
     given: str = ""
     known: Collection[str] = ()
 
+    @property
+    def advice(self) -> str:
+        """Return what is wrong and what to write instead."""
+        return self.message + _suggestion(self.given, self.known)
+
     def as_error(self) -> InvalidDeclaration:
         """Return the problem as the error the caller sees."""
-        return InvalidDeclaration(
-            self.message + _suggestion(self.given, self.known), param=self.pointer
-        )
+        return InvalidDeclaration(self.advice, param=self.pointer)
 
 
 def _suggestion(given: str, known: Collection[str]) -> str:
@@ -48,14 +52,20 @@ def _suggestion(given: str, known: Collection[str]) -> str:
 
 @dataclass(slots=True)
 class Problems:
-    """The problem that stands first in the document, of all that were noted."""
+    """The problem that stands first in the document, and what is only worth a warning."""
 
     first: DeclarationProblem | None = None
+    warnings: list[DeclarationProblem] = field(default_factory=list)
 
     def note(self, problem: DeclarationProblem) -> None:
         """Keep a problem when it stands before the one known so far."""
         if self.first is None or problem.place < self.first.place:
             self.first = problem
+
+    def warn(self, problem: DeclarationProblem) -> None:
+        """Keep what a person should know of; past some dozens nobody reads on."""
+        if len(self.warnings) < _MOST_WARNINGS:
+            self.warnings.append(problem)
 
     def raise_first(self) -> None:
         """Raise the first problem, if there was any."""
@@ -105,6 +115,10 @@ class Node:
     def refuse(self, message: str, given: str = "", known: Collection[str] = ()) -> None:
         """Note that this node is wrong; the message says what to write instead."""
         self.problems.note(DeclarationProblem(self.place, self.pointer, message, given, known))
+
+    def warn(self, message: str, given: str = "", known: Collection[str] = ()) -> None:
+        """Note that this node is kept and means nothing here."""
+        self.problems.warn(DeclarationProblem(self.place, self.pointer, message, given, known))
 
     def member(self, key: str) -> "Node":
         """Return the member of an object, absent where there is none."""
@@ -164,9 +178,10 @@ class Node:
             waiting.extend(node.children())
 
     def admit(self, required: Sequence[str], optional: Sequence[str] = ()) -> bool:
-        """Tell whether this is an object with the required keys, the optional ones and no others.
+        """Tell whether this is an object with the required keys.
 
-        Only an object is read further, so only what is not one answers False.
+        Only an object is read further, so only what is not one answers False. A key that is
+        neither required nor optional is kept with a warning: other implementations have their own.
         """
         if not isinstance(self.value, dict):
             self.refuse(f"Write an object with {', '.join(required or optional)} here.")
@@ -174,7 +189,7 @@ class Node:
         known = (*required, *optional)
         for key, child in self.members().items():
             if key not in known and not key.startswith(FREE_PREFIX):
-                child.refuse(f"There is no key {key[:NAME_LIMIT]!r} here.", key, known)
+                child.warn(f"{key[:NAME_LIMIT]!r} means nothing here.", key, known)
         for key in required:
             if key not in self.value:
                 self.member(key).refuse(f"{key!r} is required here.")

@@ -1,7 +1,7 @@
 """Properties: what the JSON Schema of a stream says about each field on its own."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jsonschema_rs
@@ -17,6 +17,9 @@ NUMBERS = frozenset({Kind.INTEGER, Kind.NUMBER})
 _FORBIDDEN = "/:[],"
 _REFERENCES = frozenset({"$ref", "$dynamicRef"})
 _MARKS = ("blob", "binary")
+_TIMESTAMP = "timestamp"
+"""What other implementations write on a text that is a time, with no format beside it."""
+
 _TEXT = frozenset({Kind.TEXT})
 _ROLE_KINDS: Mapping[Role, frozenset[Kind]] = {
     Role.TITLE: _TEXT,
@@ -63,8 +66,7 @@ def parse_properties(schema: Node) -> dict[str, Property] | None:
         properties.refuse(f"Write at most {PROPERTY_LIMIT} properties in one stream.")
         return None
     parsed = {name: _parse_property(name, node) for name, node in properties.members().items()}
-    _refuse_repeated_roles(properties, parsed)
-    return parsed
+    return _with_single_roles(properties, parsed)
 
 
 def kind_of(name: str, schema: Mapping[str, Any]) -> Kind:
@@ -148,9 +150,10 @@ def _refuse_field_name(name: str, node: Node) -> None:
 
 
 def _check_mark(mark: Node, schema: Mapping[str, Any]) -> None:
-    if mark.value not in _MARKS:
-        given = mark.value if isinstance(mark.value, str) else ""
-        mark.refuse("This is not one of the values allowed here.", given, _MARKS)
+    if not isinstance(mark.value, str):
+        mark.refuse("This is not one of the values allowed here.", "", _MARKS)
+    elif mark.value not in (*_MARKS, _TIMESTAMP):
+        mark.warn(f"The type {mark.value[:NAME_LIMIT]!r} means nothing here.", mark.value, _MARKS)
     elif mark.value == "binary" and _type_of(_without_null(schema)) not in {"string", ""}:
         mark.refuse('Write "binary" only on a property whose type is "string".')
 
@@ -164,17 +167,25 @@ def _parse_role(node: Node, kind: Kind) -> Role | None:
     return role
 
 
-def _refuse_repeated_roles(properties: Node, parsed: Mapping[str, Property]) -> None:
+def _with_single_roles(properties: Node, parsed: Mapping[str, Property]) -> dict[str, Property]:
+    """Return the properties with each role on one of them; a second time of an event is no role.
+
+    Others describe an event by two times, its start and its end; the first one names it.
+    """
     holders: dict[Role, str] = {}
+    single = dict(parsed)
     for name, property_ in parsed.items():
-        if property_.role is None or property_.role is Role.SECONDARY:
+        role = property_.role
+        holder = name if role in (None, Role.SECONDARY) else holders.setdefault(role, name)
+        if holder == name:
             continue
-        holder = holders.setdefault(property_.role, name)
-        if holder != name:
-            node = properties.member(name).member("x_pdpp_role")
-            node.refuse(
-                f"{holder!r} already has the role {property_.role}; write it once a stream."
-            )
+        node = properties.member(name).member("x_pdpp_role")
+        if role is Role.EVENT_TIME:
+            node.warn(f"{holder!r} has the role {role} already and keeps it alone.")
+            single[name] = replace(property_, role=None)
+        else:
+            node.refuse(f"{holder!r} already has the role {role}; write it once a stream.")
+    return single
 
 
 def _without_null(schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -208,4 +219,6 @@ def _is_blob(name: str, schema: Mapping[str, Any]) -> bool:
 def _string_kind(schema: Mapping[str, Any]) -> Kind:
     if str(schema.get("contentEncoding", "")).lower() == "base64":
         return Kind.BINARY
+    if "format" not in schema and schema.get("x_pdpp_type") == _TIMESTAMP:
+        return Kind.DATE_TIME
     return _FORMAT_KINDS.get(schema.get("format", ""), Kind.TEXT)

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -14,6 +14,7 @@ from pdpp.model.declaration import (
     TIMES,
     Cardinality,
     Declaration,
+    DeclarationWarning,
     Field,
     Kind,
     Relationship,
@@ -92,7 +93,11 @@ def parse_declaration(document: object) -> Declaration:
     root = Node(plain)
     declaration = _parse_root(root, plain)
     root.problems.raise_first()
-    return declaration
+    warnings = sorted(root.problems.warnings, key=lambda problem: problem.place)
+    return replace(
+        declaration,
+        warnings=tuple(DeclarationWarning(one.pointer, one.advice) for one in warnings),
+    )
 
 
 def _plain(document: object) -> Any:
