@@ -19,9 +19,10 @@ from bench.report import Row
 from pdpp.model import instant
 from pdpp.service.settings import Settings
 from pdpp.serving import COLLECTOR_ROUNDS
+from pdpp.sources.importing.destination import find_destination
 from pdpp.sources.importing.recognition import RecognisedExport, recognise_export
 from pdpp.sources.importing.state import ImportState
-from pdpp.sources.importing.task import ImportEnvironment, ImportTask, find_destination
+from pdpp.sources.importing.task import ImportEnvironment, ImportTask
 from pdpp.sources.item import START, Item
 from pdpp.sources.reading.tree import open_tree
 from pdpp.sources.source import OwnerChoices
@@ -147,10 +148,9 @@ def _import(export: RecognisedExport, path: Path, data: Path) -> Took:
     def intake(feed: Feed) -> Intake:
         return Intake(store, feed, now=instant.now(), line_bytes=Settings().line_bytes)
 
-    destination = find_destination(store.catalogue(), state, export, None)
-    task = ImportTask(
-        open_tree(path), export, destination, ImportEnvironment(store, state, intake, 1 << 30)
-    )
+    tree = open_tree(path)
+    destination = find_destination(store, state, tree, export, None)
+    task = ImportTask(tree, export, destination, ImportEnvironment(store, state, intake, 1 << 30))
     declaration = task.settle()
     took = _timed(lambda: task.run(declaration))
     store.close()

@@ -9,9 +9,10 @@ from tests.engine import open_store
 from tests.serving import SetClock
 from tests.sources.kit import stored
 
+from pdpp.sources.importing.destination import find_destination
 from pdpp.sources.importing.recognition import RecognisedExport
 from pdpp.sources.importing.state import ImportState
-from pdpp.sources.importing.task import ImportEnvironment, ImportTask, find_destination
+from pdpp.sources.importing.task import ImportEnvironment, ImportTask
 from pdpp.sources.item import START, Finding, Item, ResumePoint, Skipped
 from pdpp.sources.reading.tree import FileEntry, Tree, open_tree
 from pdpp.sources.source import (
@@ -108,7 +109,7 @@ class WordLists:
         found = self.source.recognise(tree, OwnerChoices(given))
         assert isinstance(found, Recognition)
         export = RecognisedExport(self.source, found)
-        destination = find_destination(self.store.catalogue(), self.state, export, chosen)
+        destination = find_destination(self.store, self.state, tree, export, chosen)
         environment = ImportEnvironment(self.store, self.state, self.intake, 1_000, self.clock)
         return ImportTask(tree, export, destination, environment)
 

@@ -1,9 +1,9 @@
-"""Arrivals: what was recognised is shown and asked about, then brought in and reported."""
+"""Import tasks: show what was recognised, ask, import it and report."""
 
 import shlex
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from pdpp.cli.output import note, show
+from pdpp.cli.output import note, show, table
 from pdpp.cli.progress import Progress
 from pdpp.cli.progress_bar import ProgressBar
 from pdpp.cli.stopping import Stop
@@ -20,19 +20,20 @@ from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import ImportRefused
 from pdpp.service.settings import Settings
-from pdpp.sources.importing.recognition import recognise_export
+from pdpp.sources.importing.destination import find_destination
+from pdpp.sources.importing.discovery import Discovery, discover, usable_sources
+from pdpp.sources.importing.recognition import RecognisedExport, recognise_export
 from pdpp.sources.importing.report import COMPLETE, INTERRUPTED, ImportReport, tell
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.importing.task import (
     ImportCallbacks,
     ImportEnvironment,
     ImportTask,
-    find_destination,
 )
 from pdpp.sources.importing.watching import watch
 from pdpp.sources.importing.writer import short_turns
 from pdpp.sources.reading.tree import Tree, open_tree
-from pdpp.sources.source import OwnerChoices
+from pdpp.sources.source import OwnerChoices, Source
 from pdpp.sources.table.own import OwnTable, own_export, own_sources
 from pdpp.store.catalogue import Feed
 from pdpp.store.intake import Intake
@@ -70,26 +71,67 @@ class PreparedImport(NamedTuple):
     own: OwnTable | None
 
 
+class PreparedImports(NamedTuple):
+    """The exports that some paths hold, and words for what none of the sources knows."""
+
+    imports: list[PreparedImport]
+    unknown: list[str]
+
+
+def prepare_all(
+    store: Store, state: ImportState, paths: Sequence[Path], choice: Choice
+) -> PreparedImports:
+    """Find out what paths hold and where it goes; nothing is written yet."""
+    choices = OwnerChoices(choice.settings, state.recall, chosen=choice.source is not None)
+    sources, broken = usable_sources(choice.source, own_sources(state.plans()))
+    imports: list[PreparedImport] = []
+    unknown: list[str] = []
+    for path in paths:
+        discovery = discover(path, choices, sources)
+        unknown += _unknown_words(path, discovery, choice, sources)
+        for found in discovery.exports:
+            task = _task(store, state, found.tree, found.export, choice)
+            imports.append(PreparedImport(task, choices, None))
+    if not imports:
+        raise ImportRefused("; ".join([*unknown, *broken]))
+    return PreparedImports(imports, unknown)
+
+
+def _unknown_words(
+    path: Path, discovery: Discovery, choice: Choice, sources: Sequence[Source]
+) -> list[str]:
+    if choice.source is None or discovery.exports or not discovery.unknown:
+        return discovery.unknown
+    named = f"{path.name} does not look like {sources[0].label}"
+    return [f"{named}: {words}" for words in discovery.unknown]
+
+
 def prepare(store: Store, state: ImportState, path: Path, choice: Choice) -> PreparedImport:
-    """Find out what a path holds and where it goes; nothing is written yet."""
+    """Find out what one path holds as a whole, as a watch and a plan of the owner's need it."""
     tree = open_tree(path)
-    choices = OwnerChoices(choice.settings, state.recall)
+    choices = OwnerChoices(choice.settings, state.recall, chosen=choice.source is not None)
     own = _own(store, state, tree, choice)
     if own is not None:
         export = own_export(tree, choices, own)
     else:
         export = recognise_export(tree, choices, choice.source, own_sources(state.plans()))
+    return PreparedImport(_task(store, state, tree, export, choice), choices, own)
+
+
+def _task(
+    store: Store, state: ImportState, tree: Tree, export: RecognisedExport, choice: Choice
+) -> ImportTask:
     unknown = sorted(choice.settings.keys() - export.source.settings.keys())
     if unknown:
         known = [f"{name} ({help_})" for name, help_ in export.source.settings.items()]
         has = ", ".join(known) or "none"
         raise ImportRefused(f"{export.source.label} has no setting {unknown[0]!r}; it has {has}")
-    destination = find_destination(store.catalogue(), state, export, choice.connection_id)
+    destination = find_destination(store, state, tree, export, choice.connection_id)
     limits = Settings()
     environment = ImportEnvironment(
         store, state, partial(_intake, store, limits.line_bytes), limits.blob_bytes
     )
-    return PreparedImport(ImportTask(tree, export, destination, environment), choices, own)
+    return ImportTask(tree, export, destination, environment)
 
 
 def _own(store: Store, state: ImportState, tree: Tree, choice: Choice) -> OwnTable | None:
@@ -107,6 +149,39 @@ def _intake(store: Store, line_bytes: int, feed: Feed) -> Intake:
     return Intake(store, feed, now=instant.now(), line_bytes=line_bytes)
 
 
+def bring_all(prepared: PreparedImports, options: ImportOptions) -> list[str]:
+    """Show everything that was found, ask once, and import it; return how each import ended."""
+    if not options.as_json:
+        for line in overview(prepared):
+            note(line)
+    if not options.yes:
+        _ask(f"Import these {len(prepared.imports)} exports?")
+    ends: list[str] = []
+    documents = []
+    for each in prepared.imports:
+        ends.append(_import(each, options))
+        documents.append(each.task.document())
+        if not options.as_json:
+            show({}, tell(each.task.document()), as_json=False)
+        if ends[-1] == INTERRUPTED:
+            break
+    if options.as_json:
+        show({"imports": documents, "not_known": prepared.unknown}, (), as_json=True)
+    return ends
+
+
+def overview(prepared: PreparedImports) -> list[str]:
+    """Return a table of what was found, and where each goes."""
+    rows = [("FOUND", "SOURCE", "ACCOUNT", "")]
+    for each in prepared.imports:
+        task = each.task
+        state = "new" if task.destination.is_new else task.destination.reason
+        name = task.tree.path.name
+        rows.append((name, task.export.source.label, task.destination.display_name, state))
+    lines = table([[visible(cell, lines=False) for cell in row] for row in rows])
+    return [*lines, *(visible(f"Not known: {words}", lines=False) for words in prepared.unknown)]
+
+
 def bring(prepared: PreparedImport, options: ImportOptions) -> str:
     """Ask, import and report one export; return how it ended."""
     task = prepared.task
@@ -118,6 +193,17 @@ def bring(prepared: PreparedImport, options: ImportOptions) -> str:
         return COMPLETE
     if not options.yes:
         _ask("Bring it in?")
+    status = _import(prepared, options)
+    show(task.document(), tell(task.document()), as_json=options.as_json)
+    if task.report.status == INTERRUPTED:
+        again = shlex.join(["pdpp", "import", str(task.tree.path)])
+        note(f"Interrupted; everything counted above is kept. To go on: {again}")
+    return status
+
+
+def _import(prepared: PreparedImport, options: ImportOptions) -> str:
+    """Import one export; return how it ended."""
+    task = prepared.task
     if prepared.own is not None:
         plan = prepared.own.plan
         task.environment.state.keep_plan(plan.connector_key, plan.as_json())
@@ -128,10 +214,6 @@ def bring(prepared: PreparedImport, options: ImportOptions) -> str:
         _run(prepared, declaration, options, stop)
     if options.mirror and task.report.status != INTERRUPTED:
         _mirror(task, options)
-    show(task.document(), tell(task.document()), as_json=options.as_json)
-    if task.report.status == INTERRUPTED:
-        again = shlex.join(["pdpp", "import", str(task.tree.path)])
-        note(f"Interrupted; everything counted above is kept. To go on: {again}")
     return INTERRUPTED if stop() else task.report.status
 
 
@@ -140,7 +222,7 @@ def _run(
 ) -> None:
     task, every = prepared.task, options.every
     with Progress("") as progress:
-        callbacks = _escort(stop, progress)
+        callbacks = _callbacks(stop, progress)
         if every is None:
             task.run(declaration, callbacks, mirror=options.mirror)
             return
@@ -149,7 +231,7 @@ def _run(
         watch(task, declaration, prepared.choices, callbacks, lambda: stop.wait(every))
 
 
-def _escort(stop: Stop, progress: Progress) -> ImportCallbacks:
+def _callbacks(stop: Stop, progress: Progress) -> ImportCallbacks:
     bar = ProgressBar(time.monotonic())
 
     def tell_progress(report: ImportReport, done: int, total: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 import click
 
 from pdpp.cli.import_history import show_history
-from pdpp.cli.import_task import Choice, ImportOptions, bring, prepare
+from pdpp.cli.import_task import Choice, ImportOptions, bring, bring_all, prepare, prepare_all
 from pdpp.cli.options import common, examples
 from pdpp.cli.source import read_document
 from pdpp.serving.data_folder import open_store
@@ -96,13 +96,15 @@ def importing(
 def _bring_all(
     paths: Sequence[str], state: ImportState, choice: Choice, options: ImportOptions, data: Path
 ) -> None:
-    ends: list[str] = []
+    whole = choice.infer or choice.declaration is not None or options.every is not None
     with open_store(data, create=True) as store:
-        for path in paths:
-            ends.append(bring(prepare(store, state, Path(path), choice), options))
-            if ends[-1] == INTERRUPTED:
-                break
-    if ends[-1] == INTERRUPTED:
+        if whole:
+            ends = [bring(prepare(store, state, Path(path), choice), options) for path in paths]
+        else:
+            prepared = prepare_all(store, state, [Path(path) for path in paths], choice)
+            single = len(prepared.imports) == 1 and not prepared.unknown
+            ends = [bring(prepared.imports[0], options)] if single else bring_all(prepared, options)
+    if INTERRUPTED in ends:
         click.get_current_context().exit(_INTERRUPTED)
     if any(status != COMPLETE for status in ends):
         click.get_current_context().exit(1)

@@ -6,6 +6,7 @@ from typing import Any
 from pdpp.jobs.context import JobContext
 from pdpp.model import instant
 from pdpp.service.settings import Settings
+from pdpp.sources.importing.destination import find_destination
 from pdpp.sources.importing.recognition import recognise_export
 from pdpp.sources.importing.report import INTERRUPTED, ImportReport
 from pdpp.sources.importing.state import ImportState
@@ -13,7 +14,6 @@ from pdpp.sources.importing.task import (
     ImportCallbacks,
     ImportEnvironment,
     ImportTask,
-    find_destination,
 )
 from pdpp.sources.importing.writer import short_turns
 from pdpp.sources.reading.tree import open_tree
@@ -58,7 +58,7 @@ def _task(store: Store, state: ImportState, limits: Settings, asked: Json) -> Im
     choices = OwnerChoices(asked.get("settings") or {}, state.recall)
     export = recognise_export(tree, choices, asked.get("source"), own_sources(state.plans()))
     connection_id = asked.get("connection_id")
-    destination = find_destination(store.catalogue(), state, export, connection_id)
+    destination = find_destination(store, state, tree, export, connection_id)
 
     def intake(feed: Feed) -> Intake:
         return Intake(store, feed, now=instant.now(), line_bytes=limits.line_bytes)

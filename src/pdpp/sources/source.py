@@ -33,6 +33,8 @@ class OwnerChoices:
 
     given: Mapping[str, str] = field(default_factory=dict)
     recall: Recall = _nothing
+    chosen: bool = False
+    """Whether the owner named the source: it then takes what it can read at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +42,17 @@ class Recognition:
     """What a source sees in an export.
 
     ``account`` names a new connection and ``identity`` finds it again; unless given they are the
-    same. ``records`` is how many there are, where that is cheap to know. ``notes`` are remarks for
-    the person. What the owner decided for files of this ``shape`` is kept as ``remember``.
-    ``detail`` is the source's own.
+    same. Where the data does not say whose it is, ``owner_known`` is false, and the records
+    themselves are compared with what is stored. ``records`` is how many there are, where that is
+    cheap to know. ``notes`` are remarks for the person. What the owner decided for files of this
+    ``shape`` is kept as ``remember``. ``detail`` is the source's own.
     """
 
     confidence: Confidence
     version: str
     account: str
     identity: str = ""
+    owner_known: bool = True
     records: int | None = None
     notes: tuple[str, ...] = ()
     shape: str = ""
@@ -113,6 +117,10 @@ class Source(ABC):
     @abstractmethod
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | ExportRefusal | None:
         """Say what this export is, by a bounded look at its content; None when it is not ours."""
+
+    def roots(self, tree: Tree) -> Iterable[str]:  # noqa: ARG002 - for sources that need it
+        """Return the folders of a tree that are exports of their own; one, the top, unless told."""
+        return ("",)
 
     @abstractmethod
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[AnyPart]:

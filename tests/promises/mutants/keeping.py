@@ -127,7 +127,7 @@ MUTANTS = (
     Mutant(
         IMPORTED,
         "follows names that lead out of an archive",
-        (("pdpp.sources.reading.archive:_name_problem", lambda real: lambda *_: None),),
+        (("pdpp.sources.reading.archive:name_problem", lambda real: lambda *_: None),),
         (
             "tests/sources/reading/test_archive.py"
             "::test_names_that_lead_outside_are_refused_and_the_others_stay",

@@ -203,4 +203,4 @@ def test_keys_are_the_same_whatever_stands_before_a_conversation(name: str) -> N
 def test_an_agent_finds_an_answer_in_a_zip(tmp_path: Path) -> None:
     path = zipped(tmp_path / "data.zip", files(RHYTHM, OLD))
     report = bring_and_ask(path, tmp_path, "long pause", "Two short flashes and a long pause")
-    assert report["counts"]["new"] == 6
+    assert report["counts"]["new"] == 7

@@ -23,6 +23,7 @@ from tests.sources.kit import (
     zipped,
 )
 
+from pdpp.sources.formats.mail.encoded import decoded
 from pdpp.sources.formats.mail.source import Mail
 from pdpp.sources.item import Item
 from pdpp.sources.reading.html import html_text
@@ -253,3 +254,63 @@ def test_an_agent_finds_a_sentence_in_a_takeout(tmp_path: Path) -> None:
     path = zipped(tmp_path / "takeout.zip", {"Takeout/Mail/All mail.mbox": box(GMAIL, REPLY)})
     report = bring_and_ask(path, tmp_path, "nobody should cross", "From noon on, nobody should")
     assert report["counts"]["new"] == 2
+
+
+def mail_to(owner: str, number: int) -> bytes:
+    made = EmailMessage()
+    made["From"] = f"person{number}@x.example"
+    made["To"] = f"Nora <{owner}>"
+    made["Subject"] = f"Number {number}"
+    made["Message-ID"] = f"<{number}@x.example>"
+    made["Date"] = "Thu, 1 Jan 2026 00:00:00 +0000"
+    made.set_content(f"Text of message {number}.\n")
+    return b"From x Thu Jan  1 00:00:00 2026\n" + made.as_bytes() + b"\n"
+
+
+def test_the_owner_is_the_address_that_most_messages_are_to_or_from(tmp_path: Path) -> None:
+    path = tmp_path / "anything.mbox"
+    path.write_bytes(b"".join(mail_to("nora@lind.example", n) for n in range(9)))
+    seen = look(SOURCE, path)
+    assert isinstance(seen, Recognition)
+    assert (seen.identity, seen.owner_known) == ("nora@lind.example", True)
+
+
+def test_a_mailbox_under_three_names_is_one_account(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    accounts = set()
+    for number, name in enumerate(("Inbox.mbox", "Inbox (1).mbox", "renamed")):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        # Nothing says whose mailbox it is: its messages are compared with those stored.
+        content = b"".join(mail_to(f"list{n}@x.example", n) for n in range(10 + number))
+        (folder / name).write_bytes(content)
+        report = home.bring(folder / name)
+        accounts.add(report["connection"]["connection_id"])
+        assert report["counts"]["new"] == (10 if not number else 1)
+    assert len(accounts) == 1
+
+
+def test_a_last_message_without_an_end_of_line_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a.mbox"
+    path.write_bytes((mail_to("nora@lind.example", 1)).rstrip(b"\n"))
+    assert len(read(SOURCE, path)) == 1
+    [note] = told(SOURCE, path)
+    assert not note.cut  # type: ignore[union-attr]
+
+
+def test_a_message_with_an_envelope_line_or_old_line_ends_is_read(tmp_path: Path) -> None:
+    content = mail_to("nora@lind.example", 1)
+    folder = tmp_path / "mails"
+    folder.mkdir()
+    (folder / "one.eml").write_bytes(content)
+    (folder / "two.eml").write_bytes(b"\xef\xbb\xbf" + content.partition(b"\n")[2])
+    assert [data["subject"] for data in read(SOURCE, folder).values()] == ["Number 1"]
+    assert not told(SOURCE, folder)
+
+
+def test_space_around_encoded_words_stays_and_long_headers_are_quick() -> None:
+    assert decoded("=?utf-8?q?Tide?=\r\n table =?utf-8?b?w6k=?= =?utf-8?q?t=C3=A9?=") == (
+        "Tide table été"
+    )
+    assert decoded("=?utf-8?q?=C3?= =?utf-8?q?=A9?=") == "é"
+    assert len(decoded("=?utf-8?q?x?= " * 200_000)) <= 256 << 10

@@ -139,7 +139,87 @@ def test_an_account_gives_these_records(tmp_path: Path) -> None:
     assert [found.reason for found in told(SOURCE, path)] == [
         "a contact without a name",
         "a file that is not in the export",
+        "a chat without messages",
     ]
+
+
+def test_what_is_no_text_is_put_into_words(tmp_path: Path) -> None:
+    poll = {
+        "question": "When do we sail?",
+        "answers": [{"text": "At dawn", "voters": 2}, {"text": "At noon", "voters": 0}],
+    }
+    odd = [
+        message(1, "", poll=poll),
+        message(2, "", place_name="The mole", location_information={"latitude": 1}),
+        message(3, "", contact_information={"first_name": "Ana", "phone_number": "0035191"}),
+        message(4, "Good", reactions=[{"type": "emoji", "emoji": "👍", "count": 3}]),
+        {**message(5, ""), "type": "service", "action": "invite_members", "members": ["Bo"]},
+        {"id": 6, "type": "unsupported"},
+    ]
+    path = export(tmp_path / "e", {**CHAT, "messages": odd})
+    records = read(SOURCE, path)
+    texts = [data["text"] for (stream, _), data in records.items() if stream == "messages"]
+    assert texts == [
+        "Poll: When do we sail?\n- At dawn (2 votes)\n- At noon (0 votes)",
+        "Place: The mole, 1, None",
+        "Contact: Ana 0035191",
+        "Good",
+        "invite members: Bo",
+    ]
+    assert [data.get("reactions") for data in records.values()][3] == ["👍 ×3"]
+    assert [found.reason for found in told(SOURCE, path)] == [
+        "a message that Telegram itself could not export"
+    ]
+
+
+def test_an_account_with_many_contacts_is_recognised_however_late_its_chats_begin(
+    tmp_path: Path,
+) -> None:
+    people = [
+        {"user_id": n, "first_name": f"Person {n}", "phone_number": f"00351{n:09}"}
+        for n in range(5_000)
+    ]
+    seen = look(SOURCE, export(tmp_path / "e", {**ACCOUNT, "contacts": {"list": people}}))
+    assert isinstance(seen, Recognition)
+    assert (seen.account, seen.version) == ("Telegram (Nora)", "a whole account")
+
+
+def test_two_exports_of_chats_are_both_read_and_a_renamed_one_too(tmp_path: Path) -> None:
+    export(tmp_path / "e" / "ChatExport_2026-01-01", CHAT)
+    other = {**CHAT, "id": 901, "name": "Choir", "messages": [message(1, "La")]}
+    export(tmp_path / "e" / "ChatExport_2026-01-01 (1)", other, "result (1).json")
+    chats = [
+        data["name"]
+        for (stream, _), data in read(SOURCE, tmp_path / "e").items()
+        if stream == "chats"
+    ]
+    assert sorted(chats) == ["Choir", "Sailing club"]
+
+
+def test_an_older_export_without_exact_times_floats_unless_a_zone_is_named(tmp_path: Path) -> None:
+    old = message(1, "Old")
+    del old["date_unixtime"]
+    path = export(tmp_path / "e", {**CHAT, "messages": [old]})
+    [data] = [d for (stream, _), d in read(SOURCE, path).items() if stream == "messages"]
+    assert (data["sent_at"], data["floating"]) == ("2026-01-01T10:00:00", True)
+    zoned = read(SOURCE, path, time_zone="Europe/Lisbon")
+    [data] = [d for (stream, _), d in zoned.items() if stream == "messages"]
+    assert (data["sent_at"], data.get("floating")) == ("2026-01-01T10:00:00Z", None)
+
+
+def test_control_characters_as_telegram_writes_them_lose_nothing(tmp_path: Path) -> None:
+    path = export(tmp_path / "e", {**CHAT, "messages": [message(1, "one TAB two")]})
+    document = path / "result.json"
+    document.write_text(document.read_text().replace("TAB", "\\x0B"))
+    [data] = [d for (stream, _), d in read(SOURCE, path).items() if stream == "messages"]
+    assert data["text"] == "one \x0b two"
+
+
+def test_stories_are_records_with_their_pictures(tmp_path: Path) -> None:
+    story = {"date": "2026-01-01T10:00:00", "pinned": True, "media": "photos/boat.jpg"}
+    path = export(tmp_path / "e", {**ACCOUNT, "stories": [story]})
+    [data] = [d for (stream, _), d in read(SOURCE, path).items() if stream == "stories"]
+    assert (data["name"], data["pinned"]) == ("boat.jpg", True)
 
 
 def test_a_chat_alone_and_in_an_account_give_the_same_messages(tmp_path: Path) -> None:
@@ -149,7 +229,7 @@ def test_a_chat_alone_and_in_an_account_give_the_same_messages(tmp_path: Path) -
 
 
 def test_what_has_no_id_or_time_is_told(tmp_path: Path) -> None:
-    odd = [message(1, "x", date_unixtime="soon"), {**message(2, "y"), "id": "two"}, 5]
+    odd = [message(1, "x", date_unixtime="soon", date="later"), {**message(2, "y"), "id": "two"}, 5]
     path = export(tmp_path / "e", {**CHAT, "messages": [*odd, message(3, 7)]})
     assert [found.reason for found in told(SOURCE, path)] == [
         "a message without an id or a time",

@@ -8,8 +8,9 @@ from tests.engine import open_store
 from tests.sources.word_lists import WordLists, Words
 
 from pdpp.model.errors import ImportRefused
+from pdpp.sources.importing.destination import Destination
 from pdpp.sources.importing.report import ImportReport
-from pdpp.sources.importing.task import Destination, ImportCallbacks
+from pdpp.sources.importing.task import ImportCallbacks
 
 
 def test_an_account_gets_a_connection_of_its_own_and_finds_it_again(word_lists: WordLists) -> None:

@@ -26,7 +26,7 @@ def recognise_export(
 ) -> RecognisedExport:
     """Ask every source, the owner's own too, or only the chosen one; return the surest."""
     if not tree.entries:
-        raise ImportRefused(f"{tree.path.name} holds no file that can be read{_refused(tree)}")
+        raise ImportRefused(f"{tree.path.name} holds no file that can be read{refused_words(tree)}")
     if chosen is not None:
         mine = next((source for source in own if source.connector_key == chosen), None)
         return recognise_as(tree, choices, mine or registry.load(chosen))
@@ -41,7 +41,7 @@ def recognise_export(
         return best[0]
     if best:
         raise ImportRefused(_ambiguous(tree, best))
-    raise ImportRefused("; ".join([*(refusals or [_unknown(tree)]), *broken]))
+    raise ImportRefused("; ".join([*(refusals or [unknown_words(tree)]), *broken]))
 
 
 def recognise_as(tree: Tree, choices: OwnerChoices, source: Source) -> RecognisedExport:
@@ -83,14 +83,16 @@ def _ambiguous(tree: Tree, exports: list[RecognisedExport]) -> str:
     return f"{tree.path.name} looks like more than one thing: {seen}; say which with --as"
 
 
-def _unknown(tree: Tree) -> str:
+def unknown_words(tree: Tree) -> str:
+    """Say what a tree is that no source knows."""
     return (
-        f"{tree.path.name} is not known: it is {tree.sight()}{_refused(tree)}. "
+        f"{tree.path.name} is not known: it is {tree.sight()}{refused_words(tree)}. "
         f"Known are {', '.join(registry.names())}; {_INFER}"
     )
 
 
-def _refused(tree: Tree) -> str:
+def refused_words(tree: Tree) -> str:
+    """Say what of a tree may not be read."""
     if not tree.refused:
         return ""
     first = tree.refused[0]

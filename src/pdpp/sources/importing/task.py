@@ -1,6 +1,5 @@
 """Import tasks: read one recognised export into one connection, and report what happened."""
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -9,8 +8,8 @@ from typing import Any
 import pdpp
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
-from pdpp.model.errors import ImportRefused
 from pdpp.model.validation import parse_declaration
+from pdpp.sources.importing.destination import Destination, identity_of
 from pdpp.sources.importing.files import count_files
 from pdpp.sources.importing.mirror import (
     AbsentRecords,
@@ -34,40 +33,7 @@ from pdpp.sources.importing.writer import OpenIntake, RecordWriter
 from pdpp.sources.keys import KeySealer
 from pdpp.sources.reading.tree import Tree
 from pdpp.sources.source import AnyPart
-from pdpp.store.catalogue import Catalogue
 from pdpp.store.port import Store
-
-
-@dataclass(frozen=True, slots=True)
-class Destination:
-    """The connection that an export goes into."""
-
-    connection_id: str
-    display_name: str
-    is_new: bool
-
-
-def find_destination(
-    catalogue: Catalogue, state: ImportState, export: RecognisedExport, chosen: str | None
-) -> Destination:
-    """Return the chosen connection, else the one of the same account, else a new one."""
-    key, identity = export.source.connector_key, identity_of(export)
-    derived = f"cin_{hashlib.sha256(f'{key} {identity}'.encode()).hexdigest()[:12]}"
-    candidates = [chosen] if chosen else [state.connection_of(key, identity), derived]
-    for connection_id in candidates:
-        held = catalogue.connections.get(connection_id or "")
-        if held is not None and held.connector_key == key:
-            return Destination(held.connection_id, held.display_name, is_new=False)
-        if held is not None:
-            raise ImportRefused(
-                f"{held.connection_id} holds {held.connector_key}, not {key}; choose another one"
-            )
-    return Destination(chosen or derived, export.recognition.account, is_new=True)
-
-
-def identity_of(export: RecognisedExport) -> str:
-    """Return what an account is known by."""
-    return export.recognition.identity or export.recognition.account
 
 
 @dataclass(frozen=True, slots=True)

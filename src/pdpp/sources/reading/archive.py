@@ -4,13 +4,13 @@ import stat
 import struct
 import zipfile
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, cast
+from typing import IO, BinaryIO, cast
 
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.tree import FileEntry, ReadMeter, Tree, TreeLimits
 
-_BEGINNINGS = (b"PK\x03\x04", b"PK\x05\x06")
+ZIP_BEGINNINGS = (b"PK\x03\x04", b"PK\x05\x06")
 _END = struct.Struct("<4s4H2LH")
 _END_MARK = b"PK\x05\x06"
 _BIG_END_PLACE = struct.Struct("<4sLQL")
@@ -28,7 +28,7 @@ _WAY_OUT = "unpack it yourself and import the folder, if you trust it"
 def is_zip(path: Path) -> bool:
     """Tell whether a file begins as zips do."""
     with path.open("rb") as file:
-        return file.read(4) in _BEGINNINGS
+        return file.read(4) in ZIP_BEGINNINGS
 
 
 def open_archive(path: Path, limits: TreeLimits) -> Tree:
@@ -39,6 +39,29 @@ def open_archive(path: Path, limits: TreeLimits) -> Tree:
     except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as problem:
         raise DamagedFile(f"{path.name} is a damaged zip: {problem}") from problem
     meter = ReadMeter()
+    entries, refused = _entries(archive, limits, meter)
+    _check_total(path.name, entries, path.stat().st_size, limits)
+    return Tree(path, "zip", tuple(entries), tuple(refused), meter)
+
+
+def archive_entries(
+    content: IO[bytes], name: str, size: int, limits: TreeLimits, meter: ReadMeter
+) -> tuple[list[FileEntry], list[Skipped]]:
+    """List a zip that lies inside something else, under the same rules."""
+    try:
+        archive = zipfile.ZipFile(content)
+    except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as problem:
+        raise DamagedFile(f"{name} is a damaged zip: {problem}") from problem
+    if len(archive.infolist()) > limits.entries:
+        raise ImportRefused(f"{name} lists more than {limits.entries:,} entries; {_WAY_OUT}")
+    entries, refused = _entries(archive, limits, meter)
+    _check_total(name, entries, size, limits)
+    return entries, refused
+
+
+def _entries(
+    archive: zipfile.ZipFile, limits: TreeLimits, meter: ReadMeter
+) -> tuple[list[FileEntry], list[Skipped]]:
     entries: dict[str, FileEntry] = {}
     refused: list[Skipped] = []
     for info in archive.infolist():
@@ -51,16 +74,19 @@ def open_archive(path: Path, limits: TreeLimits) -> Tree:
             refused.append(Skipped(reason, info.filename[:200]))
         else:
             entries[info.filename] = _entry(archive, info, meter)
-    _check_total(path, entries, limits)
-    ordered = tuple(entries[name] for name in sorted(entries))
-    return Tree(path, "zip", ordered, tuple(refused), meter)
+    return [entries[name] for name in sorted(entries)], refused
 
 
-def _check_total(path: Path, entries: dict[str, FileEntry], limits: TreeLimits) -> None:
-    total = sum(entry.size for entry in entries.values())
+def _check_total(name: str, entries: list[FileEntry], size: int, limits: TreeLimits) -> None:
+    """Refuse an archive that unpacks to too much, in all or for its own size."""
+    total = sum(entry.size for entry in entries)
     if total > limits.total_bytes:
         raise ImportRefused(
-            f"{path.name} unpacks to {total:,} bytes, more than {limits.total_bytes:,}; {_WAY_OUT}"
+            f"{name} unpacks to {total:,} bytes, more than {limits.total_bytes:,}; {_WAY_OUT}"
+        )
+    if total > limits.ratio_from_bytes and total > limits.whole_ratio * max(size, 1):
+        raise ImportRefused(
+            f"{name} unpacks to more than {limits.whole_ratio} times its size; {_WAY_OUT}"
         )
 
 
@@ -108,8 +134,8 @@ def _problem(info: zipfile.ZipInfo, limits: TreeLimits) -> str | None:
     kind = stat.S_IFMT(info.external_attr >> 16) if info.create_system == _UNIX else 0
     if kind not in (0, stat.S_IFREG):
         return "a link to another place" if kind == stat.S_IFLNK else "neither a file nor a folder"
-    if name_problem := _name_problem(info.filename, limits):
-        return name_problem
+    if problem := name_problem(info.filename, limits):
+        return problem
     if info.flag_bits & _ENCRYPTED:
         return "encrypted"
     if info.compress_type not in _METHODS:
@@ -122,7 +148,7 @@ def _problem(info: zipfile.ZipInfo, limits: TreeLimits) -> str | None:
     return None
 
 
-def _name_problem(name: str, limits: TreeLimits) -> str | None:
+def name_problem(name: str, limits: TreeLimits) -> str | None:
     steps = PurePosixPath(name.replace("\\", "/")).parts
     if not steps or len(name) > limits.name_chars or len(steps) > limits.depth:
         return "a name too long or empty"

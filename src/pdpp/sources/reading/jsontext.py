@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_HEX = re.compile(r"\\\\|\\x([0-9A-Fa-f]{2})")
 _REPLACEMENT = "\ufffd"
 
 
@@ -24,12 +25,18 @@ def read_json(text: bytes) -> Any:
 
 def _lenient(text: bytes) -> Any:
     try:
-        value = json.loads(text.decode("utf-8", "replace"), parse_constant=_no_constant)
+        written = _HEX.sub(_escaped, text.decode("utf-8", "replace"))
+        value = json.loads(written, parse_constant=_no_constant, strict=False)
     except RecursionError:
         raise NotJson("JSON too deep") from None
     except ValueError:
         raise NotJson("not JSON") from None
     return scrub(value)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    r"""Return ``\\x0B``, which Telegram writes and JSON does not have, as JSON writes it."""
+    return match.group() if match.group(1) is None else f"\\u00{match.group(1)}"
 
 
 def _no_constant(name: str) -> None:

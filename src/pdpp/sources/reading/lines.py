@@ -1,7 +1,8 @@
 """Lines: a stream split at line feeds, each line bounded, with the place where it ends."""
 
+import io
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, cast
 
 LONGEST = 16 << 20
 
@@ -25,6 +26,7 @@ class ByteLine(NamedTuple):
 def lines(stream: BinaryIO, longest: int = LONGEST, *, offset: int = 0) -> Iterator[ByteLine]:
     """Yield every line of a stream that stands at an offset, however long the stream is."""
     number = 0
+    stream = _with_line_feeds(stream)
     while text := stream.readline(longest + 2):
         number += 1
         offset += len(text)
@@ -36,6 +38,32 @@ def lines(stream: BinaryIO, longest: int = LONGEST, *, offset: int = 0) -> Itera
         if number == 1 and offset == len(text):
             text = text.removeprefix(_MARK)
         yield ByteLine(number, text.removesuffix(b"\n"), offset, whole, too_long)
+
+
+def _with_line_feeds(stream: BinaryIO) -> BinaryIO:
+    """Return a stream whose lines end with line feeds; old programs write only returns."""
+    peek = getattr(stream, "peek", None)
+    head = peek(_CHUNK) if peek is not None else b""
+    if b"\r" in head and b"\n" not in head:
+        return cast(BinaryIO, io.BufferedReader(_Returns(stream)))
+    return stream
+
+
+class _Returns(io.RawIOBase):
+    """A stream in which returns are read as line feeds."""
+
+    def __init__(self, inner: BinaryIO) -> None:
+        self._inner = inner
+
+    def readable(self) -> bool:
+        """Say that this can be read."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Read some bytes."""
+        chunk = self._inner.read(len(buffer)).replace(b"\r", b"\n")
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
 
 
 def _skip(stream: BinaryIO) -> tuple[int, bool]:

@@ -40,6 +40,7 @@ class TreeLimits:
     total_bytes: int = 256 << 30
     directory_bytes: int = 256 << 20
     ratio: int = 250
+    whole_ratio: int = 100
     ratio_from_bytes: int = 64 << 20
     depth: int = 64
     name_chars: int = 1_024
@@ -175,6 +176,12 @@ class Tree:
                 steps.append(step)
         return self.get("/".join(steps))
 
+    def under(self, folder: str) -> "Tree":
+        """Return the part of a tree that lies in a folder; names stay as they are."""
+        prefix = f"{folder}/"
+        entries = tuple(entry for entry in self.entries if entry.name.startswith(prefix))
+        return Tree(self.path / folder, self.kind, entries, (), self.meter)
+
     def sight(self) -> str:
         """Say in a few words what this is, for a person whose export nobody knows."""
         if self.kind == "file":
@@ -187,6 +194,7 @@ class Tree:
 def open_tree(path: Path, limits: TreeLimits | None = None) -> Tree:
     """Look at what a path names; nothing is unpacked and no link inside it is followed."""
     from pdpp.sources.reading.archive import is_zip, open_archive
+    from pdpp.sources.reading.nested import TAR_SUFFIXES, open_tar
 
     limits = limits or TreeLimits()
     path = path.resolve()
@@ -197,8 +205,10 @@ def open_tree(path: Path, limits: TreeLimits | None = None) -> Tree:
         raise ImportRefused(f"{path} is neither a file nor a folder")
     if is_zip(path):
         return open_archive(path, limits)
+    if path.name.lower().endswith(TAR_SUFFIXES):
+        return open_tar(path, limits)
     meter = ReadMeter()
-    return Tree(path, "file", (_file_entry(path, path.name, path.stat(), meter),), meter=meter)
+    return Tree(path, "file", (file_entry(path, path.name, path.stat(), meter),), meter=meter)
 
 
 def _open_folder(path: Path, limits: TreeLimits) -> Tree:
@@ -210,7 +220,7 @@ def _open_folder(path: Path, limits: TreeLimits) -> Tree:
             refused.append(found)
             continue
         name, place, status = found
-        entries.append(_file_entry(place, name, status, meter))
+        entries.append(file_entry(place, name, status, meter))
         if len(entries) > limits.entries:
             raise ImportRefused(f"{path} holds more than {limits.entries:,} files")
     entries.sort(key=lambda entry: entry.name)
@@ -252,7 +262,7 @@ def _problem(name: str, status: os.stat_result, limits: TreeLimits) -> str | Non
     return "a file too large" if status.st_size > limits.entry_bytes else None
 
 
-def _file_entry(place: Path, name: str, status: os.stat_result, meter: ReadMeter) -> FileEntry:
+def file_entry(place: Path, name: str, status: os.stat_result, meter: ReadMeter) -> FileEntry:
     stamp = f"{status.st_mtime_ns:x}-{status.st_size:x}"
     return FileEntry(name, status.st_size, stamp, lambda: _open_file(place), meter)
 

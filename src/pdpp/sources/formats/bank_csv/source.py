@@ -59,6 +59,7 @@ class BankCsv(Source):
             "a table of transactions" + (", mapped as before" if kept else ""),
             account=f"Bank ({account})",
             identity=account,
+            owner_known="account" in told,
             notes=(f"read as: {plan.words()}; say --set NAME=COLUMN where that is wrong",),
             shape=shape,
             remember={**plan.remembered(), "account": account},

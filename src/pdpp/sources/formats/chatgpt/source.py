@@ -10,12 +10,13 @@ from pdpp.sources.keys import digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import read_each
 from pdpp.sources.reading.jsontext import NotJson, read_json
+from pdpp.sources.reading.structure import candidates, json_paths
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
 
-_FILES = ("conversations.json", "conversations-*.json")
-_MARKS = (b'"mapping"', b'"current_node"', b'"conversation_id"', b'"default_model_slug"')
+_FILES = ("conversations*.json", "*.json")
+_TREES = ("item.mapping", "item.current_node", "item.conversation_id", "item.create_time")
 _PROSE = frozenset({"text", "multimodal_text", "code", "user_editable_context", "tether_quote"})
 _THOUGHT = frozenset({"thoughts", "reasoning_recap"})
 _TEXTS = ("text", "content", "result", "user_profile", "user_instructions")
@@ -48,7 +49,7 @@ class ChatGpt(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for conversations that are trees of messages."""
-        found = [entry for entry in tree.named(*_FILES) if _is_ours(entry)]
+        found = [entry for entry in candidates(tree, *_FILES) if _is_ours(entry)]
         if not found:
             return None
         account = _account(tree)
@@ -58,6 +59,7 @@ class ChatGpt(Source):
             f"conversations as trees, in {files}",
             account=f"ChatGPT ({account})" if account else "ChatGPT",
             identity=account or "chatgpt",
+            owner_known=bool(account),
             detail={"entries": [entry.name for entry in found]},
         )
 
@@ -69,8 +71,8 @@ class ChatGpt(Source):
 
 
 def _is_ours(entry: FileEntry) -> bool:
-    head = entry.head()
-    return _MARKS[0] in head and any(mark in head for mark in _MARKS[1:])
+    paths = json_paths(entry, _TREES)
+    return _TREES[0] in paths and len(paths) > 1
 
 
 def _account(tree: Tree) -> str:

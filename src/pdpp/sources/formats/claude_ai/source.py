@@ -1,25 +1,51 @@
-"""Claude.ai exports: conversations with their messages, projects, and what it remembers."""
+"""Claude.ai exports: one zip until August 2026, since then a manifest and a zip per category."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
-from pdpp.sources.keys import digest_key, safe_key
-from pdpp.sources.reading.guard import account
-from pdpp.sources.reading.jsonstream import Reader, objects, read_each
-from pdpp.sources.reading.times import moment_text
+from pdpp.evidence.amount import counted
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.claude_ai.conversations import ConversationReader, read_design_chat
+from pdpp.sources.formats.claude_ai.knowledge import read_memory, read_page, read_project
+from pdpp.sources.item import Finding
+from pdpp.sources.reading.jsonstream import JsonElement, Reader, entry_elements, objects, read_each
+from pdpp.sources.reading.structure import candidates, json_paths, opening
 from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import (
+    Confidence,
+    ExportPart,
+    ExportRefusal,
+    OwnerChoices,
+    Recognition,
+    Source,
+)
 
-_MARKS = (b'"chat_messages"', b'"uuid"')
-_PROJECT_MARKS = (b'"uuid"', b'"docs"')
-_UNTITLED = "(no title)"
+_KINDS: Mapping[str, tuple[str, frozenset[str]]] = MappingProxyType(
+    {
+        "conversations": ("conversation", frozenset({"uuid", "chat_messages"})),
+        "projects": ("project", frozenset({"uuid", "docs"})),
+        "memories": ("memory", frozenset({"conversations_memory"})),
+        "pages": ("artifact", frozenset({"active_version", "versions", "kind"})),
+        "design_chats": ("conversation", frozenset({"uuid", "messages", "title", "project"})),
+    }
+)
+"""The files of an export: what each holds, and the members that it is known by."""
+
+_WORDS = {"pages": "artifacts", "design_chats": "design chats"}
+_MEMBERS = frozenset().union(*(members for _, members in _KINDS.values()))
+_LINKS = frozenset({"data_files", "total_files"})
+_PATTERNS = ("conversations*.json", "*.json")
+_MANIFEST = ExportRefusal(
+    "this is only the list of links to a Claude export; open each link while you are logged in, "
+    "and import the folder with the zips that it gives"
+)
 
 
 class ClaudeAi(Source):
-    """The zip that Anthropic sends, or what was taken out of it."""
+    """What Anthropic sends: zips, or what was taken out of them."""
 
     connector_key = "claude_ai"
     label = "Claude.ai export"
@@ -29,206 +55,93 @@ class ClaudeAi(Source):
             "manifest-*.json": "links to the export's files, which are secret",
             "login_history.json": "when and where the account was used",
             "README.txt": "a note without content",
+            "*/versions/*": "an earlier version of an artifact",
+            "artifact_comments.json": "comments on an artifact",
+            "comments.json": "comments on a page",
         }
     )
 
-    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
-        """Look for conversations that hold their messages as a list."""
-        talks = [entry for entry in tree.named("conversations.json") if _has(entry, _MARKS)]
-        if not talks:
-            return None
-        projects = [entry for entry in _projects(tree) if _has(entry, _PROJECT_MARKS)]
-        extras = [entry for entry in tree.named("memories.json") if entry.size > 2]
-        account = _account(tree)
-        also = [
-            f"{len(found)} file{'s' * (len(found) != 1)} of {what}"
-            for found, what in ((projects, "projects"), (extras, "memories"))
-            if found
-        ]
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | ExportRefusal | None:  # noqa: ARG002
+        """Look at the members of every JSON file."""
+        files: dict[str, list[str]] = {}
+        links = False
+        for entry in candidates(tree, *_PATTERNS):
+            members = _members(entry)
+            links = links or members >= _LINKS
+            kind = next((k for k, (_, known) in _KINDS.items() if known <= members), None)
+            if kind is not None:
+                files.setdefault(kind, []).append(entry.name)
+        if not files:
+            return _MANIFEST if links else None
+        name, identity = _account(tree, files)
         return Recognition(
             Confidence.CERTAIN,
-            ", ".join(["conversations", *also]),
-            account=f"Claude ({account})" if account else "Claude",
-            identity=account or "claude_ai",
-            detail={
-                "conversations": [entry.name for entry in talks],
-                "projects": [entry.name for entry in projects],
-                "memories": [entry.name for entry in extras],
-            },
+            ", ".join(_summary(files)),
+            account=f"Claude ({name})" if name else "Claude",
+            identity=identity or "claude_ai",
+            owner_known=bool(identity),
+            detail={"files": files},
         )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each file."""
         readers: dict[str, Reader] = {
-            "conversations": _conversation,
-            "projects": _project,
-            "memories": _memory,
+            "conversations": ConversationReader().read,
+            "projects": read_project,
+            "memories": read_memory,
+            "design_chats": read_design_chat,
         }
-        for what, reader in readers.items():
-            for entry in tree.these(recognition.detail[what]):
-                yield ExportPart(entry, partial(_read, entry, reader))
+        for kind, (noun, _) in _KINDS.items():
+            for entry in tree.these(recognition.detail["files"].get(kind, ())):
+                reader = readers.get(kind) or partial(read_page, tree, entry)
+                yield ExportPart(entry, partial(_read, entry, reader, noun))
 
 
-def _has(entry: FileEntry, marks: tuple[bytes, ...]) -> bool:
-    head = entry.head()
-    return all(mark in head for mark in marks)
+def _members(entry: FileEntry) -> frozenset[str]:
+    """Return which known members a file has, whether it is a list of things or one thing."""
+    prefix = "item." if opening(entry) == b"[" else ""
+    wanted = [prefix + name for name in (*_MEMBERS, *_LINKS)]
+    return frozenset(path.removeprefix(prefix) for path in json_paths(entry, wanted))
 
 
-def _projects(tree: Tree) -> list[FileEntry]:
-    inside = [
-        entry
-        for entry in tree.entries
-        if entry.suffix == ".json" and "projects" in entry.name.split("/")[:-1]
-    ]
-    return [*tree.named("projects.json"), *inside]
+def _summary(files: Mapping[str, list[str]]) -> Iterator[str]:
+    if "conversations" in files:
+        yield "conversations"
+    for kind in _KINDS:
+        if kind != "conversations" and kind in files:
+            yield f"{counted(len(files[kind]), 'file')} of {_WORDS.get(kind, kind)}"
 
 
-def _account(tree: Tree) -> str:
-    """Return the address that the export belongs to."""
-    for entry in tree.named("users.json"):
-        for user in objects(entry):
-            return str(user.get("email_address") or user.get("uuid") or "")[:120]
-    return ""
+def _account(tree: Tree, files: Mapping[str, list[str]]) -> tuple[str, str]:
+    """Return the name of the account for a person, and the id that finds it again.
 
-
-def _read(entry: FileEntry, reader: Reader) -> Iterator[Finding]:
-    """Read a file that is a list of things, or one thing."""
-    path = "item" if entry.head(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[") else ""
-    return read_each(entry, reader, path)
-
-
-def _conversation(value: Any, where: str) -> Iterator[Finding]:
-    began = moment_text(value.get("created_at"))
-    if not value.get("uuid") or began is None:
-        yield Unknown("a conversation without an id or a time", where)
-        return
-    key, count = safe_key(str(value["uuid"])), 0
-    for number, message in enumerate(value["chat_messages"], 1):
-        place = f"{where} message {number}"
-        for found in account(_message(key, message, began, place), place, "message"):
-            count += isinstance(found, Item) and found.stream == "messages"
-            yield found
-    updated = moment_text(value.get("updated_at")) or began
-    data = {
-        "id": key,
-        "title": str(value.get("name") or _UNTITLED),
-        "summary": value.get("summary") or None,
-        "message_count": count,
-        "started_at": began,
-        "updated_at": updated,
-    }
-    yield Item("conversations", key, present(data))
-
-
-def _message(conversation: str, value: Any, began: str, where: str) -> Iterator[Finding]:
-    uuid = value.get("uuid")
-    if not uuid:
-        yield Unknown("a message without an id", where)
-        return
-    key = safe_key(conversation, str(uuid))
-    sent = moment_text(value.get("created_at")) or began
-    text, thinking = _texts(value)
-    attachments = [each for each in value.get("attachments") or () if isinstance(each, dict)]
-    files = [each for each in value.get("files") or () if isinstance(each, dict)]
-    if text or thinking:
-        data = {
-            "id": key,
-            "conversation_id": conversation,
-            "role": {"human": "user"}.get(value.get("sender"), str(value.get("sender"))),
-            "text": text,
-            "thinking": thinking or None,
-            "file_names": [str(each.get("file_name")) for each in files] or None,
-            "sent_at": sent,
-        }
-        yield Item("messages", key, present(data))
-    elif not attachments:
-        yield Skipped("an empty message", where)
-    if files:
-        yield Skipped("a file that the export only names", where)
-    for number, each in enumerate(attachments, 1):
-        yield from _attachment(key, conversation, number, each, sent)
-
-
-def _texts(value: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what a message says and what was thought before it.
-
-    Newer exports have typed parts, which also hold the use of tools; older ones only a text.
+    Each zip of an export stands for itself: the id is in conversations and memories too, and only
+    one of the zips has the address.
     """
-    said, thought = [], []
-    for part in value.get("content") or ():
-        kind = part.get("type") if isinstance(part, dict) else None
-        if kind == "text":
-            said.append(part.get("text"))
-        elif kind == "thinking":
-            thought.append(part.get("thinking"))
-        elif kind == "tool_use":
-            said.append(f"[used {part.get('name')}]")
-    texts = [_joined(said), _joined(thought)]
-    return texts[0] or str(value.get("text") or "").strip(), texts[1]
+    users = [user for entry in tree.named("users.json") for user in objects(entry)]
+    for user in users[:1]:
+        name = str(user.get("email_address") or user.get("full_name") or user.get("uuid") or "")
+        return name[:120], str(user.get("uuid") or name)[:120]
+    for entry in tree.these([*files.get("conversations", ()), *files.get("memories", ())]):
+        for value in _first(entry):
+            account = value.get("account")
+            found = account.get("uuid") if isinstance(account, dict) else value.get("account_uuid")
+            if isinstance(found, str) and found:
+                return "", found[:120]
+    return "", ""
 
 
-def _joined(pieces: list[Any]) -> str:
-    return "\n\n".join(piece for piece in pieces if isinstance(piece, str) and piece.strip())
+def _first(entry: FileEntry) -> Iterator[Mapping[str, Any]]:
+    """Yield the first object of a file."""
+    path = "item" if opening(entry) == b"[" else ""
+    with suppress(DamagedFile):
+        for element in entry_elements(entry, path):
+            if isinstance(element, JsonElement) and isinstance(element.value, dict):
+                yield element.value
+            return
 
 
-def _attachment(
-    message: str, conversation: str, number: int, value: Mapping[str, Any], sent: str
-) -> Iterator[Finding]:
-    """Yield a document that was pasted or given; its text is in the export."""
-    key = safe_key(message, str(number))
-    data = {
-        "id": key,
-        "message_id": message,
-        "conversation_id": conversation,
-        "name": str(value.get("file_name") or "(pasted text)"),
-        "media_type": str(value.get("file_type") or "text/plain"),
-        "text": str(value.get("extracted_content") or ""),
-        "sent_at": sent,
-    }
-    yield Item("attachments", key, data)
-
-
-def _project(value: Any, where: str) -> Iterator[Finding]:
-    made = moment_text(value.get("created_at"))
-    if not value.get("uuid") or made is None:
-        yield Unknown("a project without an id or a time", where)
-        return
-    key = safe_key(str(value["uuid"]))
-    updated = moment_text(value.get("updated_at")) or made
-    data = {
-        "id": key,
-        "name": str(value.get("name") or _UNTITLED),
-        "description": value.get("description") or None,
-        "instructions": value.get("prompt_template") or None,
-        "created_at": made,
-        "updated_at": updated,
-    }
-    yield Item("projects", key, present(data))
-    for number, document in enumerate(value.get("docs") or (), 1):
-        yield from account(_document(key, document, made), f"{where} document {number}", "document")
-
-
-def _document(project: str, value: Mapping[str, Any], made: str) -> Iterator[Finding]:
-    name, text = str(value.get("filename") or _UNTITLED), str(value.get("content") or "")
-    key = safe_key(project, str(value.get("uuid") or digest_key(name, text)))
-    created = moment_text(value.get("created_at")) or made
-    data = {"id": key, "project_id": project, "name": name, "text": text, "created_at": created}
-    yield Item("project_documents", key, data)
-
-
-def _memory(value: Any, where: str) -> Iterator[Finding]:
-    """Yield what Claude remembers, each text as one record."""
-    for name, text in sorted(_memories(value)):
-        key = safe_key("memory", digest_key(name))
-        yield Item("memories", key, {"id": key, "name": name, "text": text})
-    if not list(_memories(value)):
-        yield Skipped("an empty memory", where)
-
-
-def _memories(value: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(value.get("conversations_memory"), str) and value["conversations_memory"]:
-        yield "What Claude remembers of you", value["conversations_memory"]
-    projects = value.get("project_memories")
-    for name, text in (projects if isinstance(projects, dict) else {}).items():
-        if isinstance(text, str) and text:
-            yield f"What Claude remembers in project {name}", text
+def _read(entry: FileEntry, reader: Reader, noun: str) -> Iterator[Finding]:
+    """Read a file that is a list of things, or one thing."""
+    path = "item" if opening(entry) == b"[" else ""
+    return read_each(entry, reader, path, noun=noun)

@@ -10,6 +10,7 @@ from pdpp.sources.reading.lines import lines
 LARGEST = 64 << 20
 
 _FROM = re.compile(rb"From \S.*\d{4}\s*(?:[+-]\d{4})?\s*\Z|From \S+\s*\Z")
+_BOUNDARY = re.compile(rb'boundary="?([^"\s;]{1,100})', re.IGNORECASE)
 _QUOTED = re.compile(rb">+From ")
 
 
@@ -38,10 +39,29 @@ def mbox_messages(stream: BinaryIO, name: str) -> Iterator[MboxMessage | Skipped
         size += len(text) + 1
         if size <= LARGEST and not line.too_long:
             held.append(text)
-    if number and not whole:
-        yield Skipped("the last message, whose line does not end", f"{name} {number}", cut=True)
-    elif number:
-        yield _message(number, envelope, held, size, name)
+    if number:
+        last = _message(number, envelope, held, size, name)
+        if whole or isinstance(last, Skipped):
+            yield last
+        else:
+            yield from _unended(last, name)
+
+
+def _unended(message: MboxMessage, name: str) -> Iterator[MboxMessage | Skipped]:
+    """Yield a last message whose last line does not end.
+
+    Some programs leave the end of the last line away; but a file may also have been cut. A message
+    is kept when its headers are whole, and one of several parts must close the last of them.
+    """
+    where = f"{name} message {message.number}"
+    head, blank, body = message.content.partition(b"\n\n")
+    if not blank and b"\n\r\n" not in message.content:
+        yield Skipped("the last message, which is cut off", where, cut=True)
+        return
+    yield message
+    boundary = _BOUNDARY.search(head)
+    torn = boundary is not None and b"--%b--" % boundary.group(1) not in body
+    yield Skipped("a last line that does not end; the file may be cut off", where, cut=torn)
 
 
 def _message(

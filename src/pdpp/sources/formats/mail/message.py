@@ -4,16 +4,14 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from email import policy
-from email.errors import MessageError
-from email.header import decode_header
 from email.message import Message
 from email.parser import BytesParser
 from email.utils import getaddresses, parsedate_to_datetime
 from typing import NamedTuple
 
+from pdpp.sources.formats.mail.encoded import LONGEST, decoded, guessed
 from pdpp.sources.reading.html import html_text
 
-_SPACE = re.compile(r"\s+")
 _MOST_PARTS = 1_000
 _BAD_BYTES = re.compile("[\udc80-\udcff]")
 _IS_UTC = re.compile(r"-0000\s*(?:\([^()]*\))?\s*\Z")
@@ -43,7 +41,7 @@ def parse(content: bytes) -> Message:
 
 def header(message: Message, name: str) -> str:
     """Return a header as a person reads it, on one line."""
-    return _decoded(next(_raw(message, name), ""))
+    return decoded(next(_raw(message, name), ""))
 
 
 def _raw(message: Message, name: str) -> Iterator[str]:
@@ -57,26 +55,13 @@ def _raw(message: Message, name: str) -> Iterator[str]:
 def people(message: Message, name: str) -> list[str]:
     """Return the people of a header, each as ``Name <address>``."""
     found = []
-    for label, address in getaddresses(list(_raw(message, name))):
-        known = _decoded(label)
+    for label, address in getaddresses([value[:LONGEST] for value in _raw(message, name)]):
+        known = decoded(label)
         if known and address and known != address:
             found.append(f"{known} <{address}>")
         elif known or address:
             found.append(address or known)
     return found
-
-
-def _decoded(text: str) -> str:
-    """Return text in which the encoded words of RFC 2047 are letters again."""
-    try:
-        pieces = decode_header(text)
-    except (MessageError, ValueError):
-        pieces = [(text, None)]
-    said = "".join(
-        piece if isinstance(piece, str) else _guessed(piece, charset or "utf-8")
-        for piece, charset in pieces
-    )
-    return _SPACE.sub(" ", said).strip()
 
 
 def references(message: Message) -> list[str]:
@@ -137,7 +122,7 @@ def _leaves(message: Message) -> Iterator[Message]:
 
 def _file_name(part: Message) -> str:
     name = part.get_filename()
-    return _decoded(str(name))[:200] if name else ""
+    return decoded(str(name))[:200] if name else ""
 
 
 def _bytes(part: Message) -> bytes:
@@ -149,21 +134,11 @@ def _bytes(part: Message) -> bytes:
 
 
 def _text(part: Message) -> str:
-    return _guessed(_bytes(part), part.get_content_charset() or "utf-8").replace("\r\n", "\n")
-
-
-def _guessed(content: bytes, charset: str) -> str:
-    """Return text in the charset it claims, else in one that it can be."""
-    for name in (charset, "utf-8"):
-        try:
-            return content.decode(name)
-        except (LookupError, ValueError):
-            continue
-    return content.decode("cp1252", "replace")
+    return guessed(_bytes(part), part.get_content_charset() or "utf-8").replace("\r\n", "\n")
 
 
 def _mended(text: str) -> str:
     """Return text whose raw bytes, kept aside by the parser, are read as UTF-8 or Windows'."""
     if not _BAD_BYTES.search(text):
         return text
-    return _guessed(text.encode("utf-8", "surrogateescape"), "utf-8")
+    return guessed(text.encode("utf-8", "surrogateescape"), "utf-8")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pdpp.evidence.amount import counted
 from pdpp.sources.formats.mail.mbox import LARGEST, mbox_messages
+from pdpp.sources.formats.mail.owner import owner_of
 from pdpp.sources.item import Attachment, Finding, Item, Skipped
 from pdpp.sources.keys import SeenKeys, digest_key, safe_key
 from pdpp.sources.reading.guard import account
@@ -22,8 +23,8 @@ _HEADERS = re.compile(
     rb"^(?:From|To|Date|Subject|Message-ID|Received|MIME-Version|Return-Path|Delivered-To):",
     re.MULTILINE | re.IGNORECASE,
 )
-_DELIVERED = re.compile(rb"^(?:Delivered-To|X-Original-To):\s*<?([^\s<>]{3,120})", re.MULTILINE)
 _FEW_HEADERS = 3
+_COPY = re.compile(r" ?\(\d+\)\Z")
 _MOST_LOOKED_AT = 20
 _MOST_REMEMBERED = 2_000_000
 _MAILDIR = ("cur", "new")
@@ -43,7 +44,8 @@ class Mail(Source):
             is_message(entry.head(8_192)) for entry in singles[:_MOST_LOOKED_AT]
         ):
             return None
-        account = _account([*boxes, *singles]) or tree.path.stem
+        owner = owner_of([*boxes, *singles])
+        account = owner or _COPY.sub("", tree.path.stem)
         kinds = [
             counted(len(found), one, many)
             for found, one, many in ((boxes, "mailbox", "mailboxes"), (singles, "message", ""))
@@ -54,6 +56,7 @@ class Mail(Source):
             " and ".join(kinds),
             account=f"Mail ({account})",
             identity=account,
+            owner_known=bool(owner),
             records=None if boxes else len(singles),
             detail={"boxes": [entry.name for entry in boxes], "several": len(boxes) > 1},
         )
@@ -91,7 +94,8 @@ def _box_candidates(tree: Tree) -> list[FileEntry]:
 
 def _singles(tree: Tree) -> list[FileEntry]:
     if tree.kind == "file":
-        return [entry for entry in tree.entries if is_message(entry.head(8_192))]
+        single = (entry for entry in tree.entries if not is_mbox(entry.head(8_192)))
+        return [entry for entry in single if is_message(entry.head(8_192))]
     return [entry for entry in tree.entries if entry.suffix == ".eml" or _in_maildir(entry)]
 
 
@@ -108,16 +112,14 @@ def is_mbox(head: bytes) -> bool:
 
 def is_message(head: bytes) -> bool:
     """Tell whether a file begins as a single message does."""
-    headers, _, _ = head.replace(b"\r\n", b"\n").partition(b"\n\n")
-    return not head.startswith(b"From ") and len(_HEADERS.findall(headers)) >= _FEW_HEADERS
+    plain = head.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    headers, _, _ = without_envelope(plain).partition(b"\n\n")
+    return len(_HEADERS.findall(headers)) >= _FEW_HEADERS
 
 
-def _account(entries: list[FileEntry]) -> str:
-    for entry in entries[:_MOST_LOOKED_AT]:
-        found = _DELIVERED.search(entry.head())
-        if found is not None:
-            return found.group(1).decode("utf-8", "replace")
-    return ""
+def without_envelope(content: bytes) -> bytes:
+    """Return a message without the line ``From …`` that some programs save before it."""
+    return content.partition(b"\n")[2] if content.startswith(b"From ") else content
 
 
 def _box_name(entry: FileEntry) -> str:
@@ -153,6 +155,7 @@ def _read_single(folder: _Folder) -> Iterator[Finding]:
     elif not is_message(content[:65_536]):
         yield Skipped("a file that is no message", name)
     else:
+        content = without_envelope(content.removeprefix(b"\xef\xbb\xbf"))
         yield from account(_message(folder, content, "", SeenKeys(), name), name, "message")
 
 

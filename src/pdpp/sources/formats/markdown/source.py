@@ -60,6 +60,7 @@ class Markdown(Source):
             f"{'an Obsidian vault' if vault else 'Markdown files'}, {len(notes):,} notes",
             account=f"Notes ({tree.path.stem})",
             identity=tree.path.stem,
+            owner_known=False,
             records=len(notes),
             notes=(remark,) if others else (),
             detail={"time_zone": choices.given.get("time_zone")},

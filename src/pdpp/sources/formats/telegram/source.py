@@ -1,15 +1,20 @@
 """Telegram Desktop exports in their machine-readable form."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime, tzinfo
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.telegram.content import kind_of, plain_text, reactions_of, text_of
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
-from pdpp.sources.keys import safe_key
+from pdpp.sources.keys import digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import elements
-from pdpp.sources.reading.times import epoch_text
+from pdpp.sources.reading.structure import candidates, json_paths
+from pdpp.sources.reading.times import epoch_text, local_text, zone_named
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import (
     Confidence,
@@ -25,6 +30,10 @@ _HTML = ExportRefusal(
     "from Telegram Desktop and choose “Machine-readable JSON”"
 )
 _MEDIA = ("photo", "file")
+_MEMBERS = (
+    *("chats.list", "personal_information", "contacts", "type"),
+    *("messages.item.id", "messages.item.type", "messages.item.date"),
+)
 _PLACES = ("chats.list.item", "left_chats.list.item")
 _ABOUT = ("name", "type", "id")
 
@@ -42,74 +51,98 @@ class Telegram(Source):
     )
     label = "Telegram Desktop export"
 
-    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | ExportRefusal | None:  # noqa: ARG002
-        """Look for chats with Telegram's dates, or for its web pages."""
-        for entry in tree.named("result.json", "*.json"):
-            head = entry.head()
-            if b'"date_unixtime"' in head and b'"messages"' in head and b'"from_id"' in head:
-                return _recognition(entry, head)
-            if b'"chats"' in head and b'"personal_information"' in head:
-                return _recognition(entry, head)
-        pages = tree.named("messages.html", "export_results.html")
-        return (
-            _HTML
-            if any(b"tgme" in page.head() or b"Telegram" in page.head() for page in pages)
-            else None
-        )
+    settings = MappingProxyType(
+        {"time_zone": "Zone of the computer that exported; older exports do not tell it."}
+    )
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | ExportRefusal | None:
+        """Look for documents with the members of an account or of a chat, or for web pages."""
+        documents = {
+            entry.name: whole
+            for entry in candidates(tree, "result*.json", "*.json")
+            if (whole := _is_whole(entry)) is not None
+        }
+        if not documents:
+            pages = tree.named("messages.html", "export_results.html")
+            named = (b"tgme" in page.head() or b"Telegram" in page.head() for page in pages)
+            return _HTML if any(named) else None
+        zone_named(choices.given.get("time_zone"))
+        return _recognition(tree, documents, choices.given.get("time_zone"))
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
-        """Return the one document."""
-        entry = tree.get(recognition.detail["entry"])
-        if entry is not None:
-            yield ExportPart(entry, partial(_read, tree, entry, recognition.detail["whole"]))
+        """Return one part for each document."""
+        zone = zone_named(recognition.detail["time_zone"])
+        documents = recognition.detail["documents"]
+        for entry in tree.these(documents):
+            yield ExportPart(entry, partial(_read, tree, entry, documents[entry.name], zone))
 
 
-def _recognition(entry: FileEntry, head: bytes) -> Recognition:
-    whole = b'"chats"' in head
-    facts = _facts(entry, whole)
-    account = facts.get("name") or "Telegram"
+def _is_whole(entry: FileEntry) -> bool | None:
+    """Tell an account from a chat; None where a document is neither.
+
+    The chats of an account can begin after megabytes of contacts, so keys are streamed.
+    """
+    members = json_paths(entry, _MEMBERS)
+    if members >= {"chats.list"} or members >= {"personal_information", "contacts"}:
+        return True
+    if members >= {"messages.item.id", "messages.item.type", "messages.item.date", "type"}:
+        return False
+    return None
+
+
+def _recognition(tree: Tree, documents: Mapping[str, bool], zone: str | None) -> Recognition:
+    facts = [_facts(entry, documents[entry.name]) for entry in tree.these(documents)]
+    owners = [fact for fact, whole in zip(facts, documents.values(), strict=True) if whole]
+    known = next((fact for fact in owners if fact.get("id")), {})
+    names = [str(fact["name"]) for fact in owners or facts if fact.get("name")]
+    account = names[0] if len(set(names)) == 1 else ""
+    if len(documents) == 1:
+        version = "a whole account" if owners else "one chat"
+    else:
+        version = f"{len(documents)} documents"
     return Recognition(
         Confidence.CERTAIN,
-        "a whole account" if whole else "one chat",
-        account=f"Telegram ({account})" if facts.get("name") else "Telegram",
-        identity=str(facts.get("id") or account),
-        detail={"entry": entry.name, "whole": whole},
+        version,
+        account=f"Telegram ({account})" if account else "Telegram",
+        identity=str(known.get("id") or "telegram"),
+        owner_known=bool(known),
+        detail={"documents": dict(documents), "time_zone": zone},
     )
 
 
 def _facts(entry: FileEntry, whole: bool) -> Mapping[str, Any]:
-    """Return whose export this is, from the beginning of the document."""
+    """Return whose export this is, from what stands before the messages."""
     wanted = (
         ("personal_information.first_name", "personal_information.user_id")
         if whole
         else ("name", "id")
     )
-    found: dict[str, Any] = {}
-    with entry.open() as stream:
+    facts: dict[str, Any] = {}
+    with suppress(DamagedFile), entry.open() as stream:
         for element in elements(stream, *wanted, "chats", "messages"):
             if isinstance(element, Skipped) or element.path in ("chats", "messages"):
                 break
-            found["id" if element.path.endswith("id") else "name"] = element.value
-            if len(found) == len(wanted):
+            facts["id" if element.path.endswith("id") else "name"] = element.value
+            if len(facts) == len(wanted):
                 break
-    return found
+    return facts
 
 
-def _read(tree: Tree, entry: FileEntry, whole: bool) -> Iterator[Finding]:
+def _read(tree: Tree, entry: FileEntry, whole: bool, zone: tzinfo | None) -> Iterator[Finding]:
     """Read chat after chat; what a chat says of itself stands before its messages."""
     tops = _PLACES if whole else ("",)
     paths = [_path(top, name) for top in tops for name in (*_ABOUT, "messages.item")]
     if whole:
-        paths.append("contacts.list.item")
-    reader = _Reader(tree, entry)
+        paths += ["contacts.list.item", "stories.item"]
+    reader = _Reader(tree, entry, zone)
     with entry.open() as stream:
-        for found in elements(stream, *paths):
-            if isinstance(found, Skipped):
-                yield found
+        for element in elements(stream, *paths):
+            if isinstance(element, Skipped):
+                yield element
             else:
-                where = f"{entry.name} {found.path} {found.number}"
-                taken = reader.take(found.path, found.value)
-                unit = _unit(found.path)
+                where = f"{entry.name} {element.path} {element.number}"
+                taken = reader.take(element.path, element.value)
+                unit = _unit(element.path)
                 yield from account(taken, where, unit) if unit else taken
     yield from reader.close()
 
@@ -118,7 +151,7 @@ def _unit(path: str) -> str | None:
     """Return what a path leads to; None for what a chat says of itself."""
     if path.endswith("messages.item"):
         return "message"
-    return "contact" if path == "contacts.list.item" else None
+    return {"contacts.list.item": "contact", "stories.item": "story"}.get(path)
 
 
 def _path(top: str, name: str) -> str:
@@ -128,9 +161,10 @@ def _path(top: str, name: str) -> str:
 class _Reader:
     """The chat that is being read, and how many messages it had so far."""
 
-    def __init__(self, tree: Tree, entry: FileEntry) -> None:
+    def __init__(self, tree: Tree, entry: FileEntry, zone: tzinfo | None) -> None:
         self._tree = tree
         self._entry = entry
+        self._zone = zone
         self._about: dict[str, Any] = {}
         self._count = 0
         self._times: tuple[str, str] | None = None
@@ -140,6 +174,8 @@ class _Reader:
         name = path.rpartition(".")[2]
         if path == "contacts.list.item":
             yield from _contact(value)
+        elif path == "stories.item":
+            yield from self._story(value)
         elif name in _ABOUT:
             if name in self._about or self._count:
                 yield from self.close()
@@ -152,6 +188,8 @@ class _Reader:
         about, count, times = self._about, self._count, self._times
         self._about, self._count, self._times = {}, 0, None
         if times is None:
+            if "id" in about:
+                yield Skipped("a chat without messages", f"{self._entry.name} {about['id']}")
             return
         key = _chat_key(about)
         data = {
@@ -165,26 +203,59 @@ class _Reader:
         yield Item("chats", key, data)
 
     def _message(self, value: Mapping[str, Any]) -> Iterator[Finding]:
-        sent = epoch_text(value.get("date_unixtime"))
-        where = f"{_chat_key(self._about)} {value.get('id')}"[:120]
+        chat = _chat_key(self._about)
+        where = f"{chat} {value.get('id')}"[:120]
+        if value.get("type") == "unsupported":
+            yield Skipped("a message that Telegram itself could not export", where)
+            return
+        sent, floating = self._sent(value)
         if sent is None or not isinstance(value.get("id"), int):
             yield Unknown("a message without an id or a time", where)
             return
-        chat, text = _chat_key(self._about), _text(value.get("text"))
-        service = value.get("type") != "message"
-        if service:
-            text = text or str(value.get("action") or "").replace("_", " ")
+        text = text_of(value)
         media = next((value[name] for name in _MEDIA if isinstance(value.get(name), str)), None)
         if not text and media is None:
-            text = f"[{value.get('media_type') or _kind(value)}]"
+            text = f"[{kind_of(value)}]"
         self._count += 1
         self._times = (
             (min(sent, self._times[0]), max(sent, self._times[1])) if self._times else (sent, sent)
         )
         key = safe_key(chat, str(value["id"]))
-        yield Item("messages", key, _message_data(key, chat, self._about, value, text, sent))
+        data = _message_data(key, chat, self._about, value, text, sent)
+        yield Item("messages", key, {**data, "floating": True} if floating else data)
         if media is not None:
             yield from self._media(key, chat, media, value, sent)
+
+    def _sent(self, value: Mapping[str, Any]) -> tuple[str | None, bool]:
+        """Return when a message was sent, and whether that time floats.
+
+        Exports from before 2022 have only the local time of the computer that exported.
+        """
+        sent = epoch_text(value.get("date_unixtime"))
+        if sent is not None:
+            return sent, False
+        try:
+            return local_text(datetime.fromisoformat(str(value.get("date"))), self._zone)
+        except ValueError:
+            return None, False
+
+    def _story(self, value: Mapping[str, Any]) -> Iterator[Finding]:
+        sent, _ = self._sent(value)
+        if sent is None:
+            yield Unknown("a story without a time", "stories")
+            return
+        name = str(value.get("media") or "")
+        key = digest_key("story", sent, name)
+        data = {
+            "id": key,
+            "caption": plain_text(value.get("text") or value.get("caption")) or None,
+            "pinned": bool(value.get("pinned")),
+            "name": name.rpartition("/")[2] or None,
+            "posted_at": sent,
+        }
+        entry = self._tree.beside(self._entry, name) if name else None
+        files = () if entry is None else (Attachment("file", entry.open, entry.media_type),)
+        yield Item("stories", key, present(data), files)
 
     def _media(
         self, message: str, chat: str, name: str, value: Mapping[str, Any], sent: str
@@ -221,6 +292,7 @@ def _message_data(
         "reply_to": safe_key(chat, str(answered)) if isinstance(answered, int) else None,
         "forwarded_from": value.get("forwarded_from"),
         "media_type": value.get("media_type"),
+        "reactions": reactions_of(value) or None,
         "edited_at": epoch_text(value.get("edited_unixtime")),
         "sent_at": sent,
     }
@@ -239,22 +311,6 @@ def _chat_key(about: Mapping[str, Any]) -> str:
 def _chat_name(about: Mapping[str, Any]) -> str:
     names = {"saved_messages": "Saved messages"}
     return str(about.get("name") or names.get(str(about.get("type"))) or "(deleted account)")
-
-
-def _kind(value: Mapping[str, Any]) -> str:
-    """Return what a message without words is."""
-    known = ("location_information", "contact_information", "poll", "game_title", "sticker_emoji")
-    return next((name.split("_")[0] for name in known if name in value), "no text")
-
-
-def _text(value: Any) -> str:
-    """Return a text, which is a string or a list of strings and marked pieces."""
-    if isinstance(value, str):
-        return value
-    if not isinstance(value, list):
-        return ""
-    pieces = (piece.get("text") if isinstance(piece, dict) else piece for piece in value)
-    return "".join(piece for piece in pieces if isinstance(piece, str))
 
 
 def _contact(value: Mapping[str, Any]) -> Iterator[Finding]:

@@ -1,0 +1,54 @@
+"""Encoded words: headers of RFC 2047 as letters, in time that grows with their length alone."""
+
+import binascii
+import quopri
+import re
+
+_WORD = re.compile(r"=\?([A-Za-z0-9_.:+-]{1,60})(?:\*[A-Za-z-]{1,20})?\?([bBqQ])\?([^?\s]*+)\?=")
+_SPACE = re.compile(r"\s+")
+LONGEST = 256 << 10
+"""So much of a header is read; no honest one is longer."""
+
+
+def decoded(text: str) -> str:
+    """Return text in which encoded words are letters again, on one line.
+
+    Space between two encoded words is no part of the text, any other space is.
+    """
+    text = text[:LONGEST]
+    pieces: list[str] = []
+    charset, content, at = "", b"", 0
+    for word in _WORD.finditer(text):
+        between = text[at : word.start()]
+        adjacent = bool(charset) and not between.strip()
+        if not adjacent or word.group(1).lower() != charset:
+            pieces.append(guessed(content, charset) if charset else "")
+            content = b""
+        if not adjacent:
+            pieces.append(between)
+        charset = word.group(1).lower()
+        content += _bytes(word.group(2), word.group(3))
+        at = word.end()
+    pieces.append(guessed(content, charset) if charset else "")
+    pieces.append(text[at:])
+    return _SPACE.sub(" ", "".join(pieces)).strip()
+
+
+def _bytes(encoding: str, text: str) -> bytes:
+    raw = text.encode("utf-8", "surrogateescape")
+    if encoding in "qQ":
+        return quopri.decodestring(raw, header=True)
+    try:
+        return binascii.a2b_base64(raw + b"==")
+    except binascii.Error:
+        return raw
+
+
+def guessed(content: bytes, charset: str) -> str:
+    """Return text in the charset it claims, else in one that it can be."""
+    for name in (charset, "utf-8"):
+        try:
+            return content.decode(name)
+        except (LookupError, ValueError):
+            continue
+    return content.decode("cp1252", "replace")

@@ -1,0 +1,53 @@
+"""Owners: whose mailbox it is, by the addresses that its messages were sent to and from."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from pdpp.sources.reading.tree import FileEntry
+
+_SAMPLE_BYTES = 4 << 20
+_MOST_FILES = 40
+_FROM_LINE = re.compile(rb"^From \S", re.MULTILINE)
+_DELIVERED = re.compile(rb"^(?:Delivered-To|X-Original-To):\s*<?([^\s<>@]{1,80}@[^\s<>]{3,120})")
+_HEADER = re.compile(rb"^(?:To|From|Cc|Bcc|Sender|Reply-To):(.*(?:\n[ \t].*)*)", re.IGNORECASE)
+_ADDRESS = re.compile(rb"[A-Za-z0-9._%+-]{1,80}@[A-Za-z0-9.-]{3,120}\w")
+_FEW = 3
+_SHARE = 0.6
+"""An address that stands in so many of the messages, to or from, is the owner's."""
+
+
+def owner_of(entries: Iterable[FileEntry]) -> str:
+    """Return the address that a mailbox belongs to, or nothing where its messages do not tell."""
+    delivered: Counter[str] = Counter()
+    involved: Counter[str] = Counter()
+    count = 0
+    for entry in list(entries)[:_MOST_FILES]:
+        content = entry.head(_SAMPLE_BYTES).replace(b"\r\n", b"\n")
+        for message in _FROM_LINE.split(content):
+            head = message.partition(b"\n\n")[0]
+            if head.strip():
+                count += 1
+                _count(head, delivered, involved)
+    if delivered:
+        return delivered.most_common(1)[0][0]
+    best = involved.most_common(2)
+    if not best or count < _FEW or best[0][1] < _SHARE * count:
+        return ""
+    alone = len(best) == 1 or best[1][1] < best[0][1]
+    return best[0][0] if alone else ""
+
+
+def _count(head: bytes, delivered: Counter[str], involved: Counter[str]) -> None:
+    """Count the addresses of one message, each once."""
+    found: set[str] = set()
+    for line in _unfolded(head):
+        if match := _DELIVERED.match(line):
+            delivered[match.group(1).decode("ascii", "replace").lower()] += 1
+        elif match := _HEADER.match(line):
+            found.update(a.decode().lower() for a in _ADDRESS.findall(match.group(1)[:20_000]))
+    involved.update(found)
+
+
+def _unfolded(head: bytes) -> list[bytes]:
+    return re.sub(rb"\n[ \t]+", b" ", head).split(b"\n")

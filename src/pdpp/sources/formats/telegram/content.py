@@ -1,0 +1,83 @@
+"""Content of Telegram messages: texts, and words for what is no text, such as polls and places."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+_SERVICE_FACTS = ("title", "new_title", "emoticon", "duration_seconds", "discard_reason")
+
+
+def text_of(value: Mapping[str, Any]) -> str:
+    """Return what a message says; what is not written is put into words."""
+    text = plain_text(value.get("text"))
+    if value.get("type") == "service":
+        return text or service_text(value)
+    pieces = [text, *_extras(value)]
+    return "\n".join(piece for piece in pieces if piece)
+
+
+def plain_text(value: Any) -> str:
+    """Return a text, which is a string or a list of strings and marked pieces."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list):
+        return ""
+    pieces = (piece.get("text") if isinstance(piece, Mapping) else piece for piece in value)
+    return "".join(piece for piece in pieces if isinstance(piece, str))
+
+
+def service_text(value: Mapping[str, Any]) -> str:
+    """Return what happened in a chat, such as that somebody joined."""
+    action = str(value.get("action") or "").replace("_", " ")
+    members = [str(name) for name in value.get("members") or () if name]
+    facts = [str(value[name]) for name in _SERVICE_FACTS if value.get(name)]
+    details = ", ".join([*members, *facts])
+    return f"{action}: {details}" if details else action
+
+
+def _extras(value: Mapping[str, Any]) -> Iterator[str]:
+    poll = value.get("poll")
+    if isinstance(poll, Mapping):
+        yield f"Poll: {plain_text(poll.get('question'))}"
+        yield from _answers(poll)
+    todo = value.get("todo_list")
+    if isinstance(todo, Mapping):
+        yield f"List: {plain_text(todo.get('title'))}"
+        yield from _answers(todo)
+    place = [str(value[name]) for name in ("place_name", "address") if value.get(name)]
+    position = value.get("location_information")
+    if isinstance(position, Mapping):
+        place.append(f"{position.get('latitude')}, {position.get('longitude')}")
+    if place:
+        yield f"Place: {', '.join(place)}"
+    contact = value.get("contact_information")
+    if isinstance(contact, Mapping):
+        names = ("first_name", "last_name", "phone_number")
+        yield f"Contact: {' '.join(str(contact[name]) for name in names if contact.get(name))}"
+    if value.get("game_title"):
+        yield f"Game: {value['game_title']}"
+    if isinstance(value.get("invoice_information"), str | Mapping):
+        yield "Invoice"
+    if value.get("giveaway_information"):
+        yield "Giveaway"
+
+
+def _answers(value: Mapping[str, Any]) -> Iterator[str]:
+    for answer in value.get("answers") or ():
+        if isinstance(answer, Mapping):
+            votes = f" ({answer['voters']} votes)" if "voters" in answer else ""
+            yield f"- {plain_text(answer.get('text'))}{votes}"
+
+
+def reactions_of(value: Mapping[str, Any]) -> list[str]:
+    """Return how people reacted to a message, each as the sign and how often."""
+    reactions = value.get("reactions")
+    return [
+        f"{each.get('emoji') or each.get('type')} ×{each.get('count')}"
+        for each in (reactions if isinstance(reactions, list) else ())
+        if isinstance(each, Mapping)
+    ]
+
+
+def kind_of(value: Mapping[str, Any]) -> str:
+    """Return what a message without words is."""
+    return str(value.get("media_type") or value.get("sticker_emoji") or "no text")

@@ -1,0 +1,134 @@
+"""Destinations: the connection that an export goes into, found by what its data says.
+
+An account is known by an identity that its source reads in the data, and by its records: an export
+that holds what a connection holds already is of the same account, whatever the file is called.
+"""
+
+import secrets
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from pdpp.model.errors import DamagedFile, ImportRefused
+from pdpp.sources.importing.recognition import RecognisedExport
+from pdpp.sources.importing.state import ImportState
+from pdpp.sources.item import START, Item
+from pdpp.sources.keys import KeySealer, RecordKey
+from pdpp.sources.reading.guard import SURPRISES
+from pdpp.sources.reading.tree import Tree
+from pdpp.store.catalogue import Catalogue, Connection
+from pdpp.store.port import Store
+from pdpp.store.scope import owner_reaches
+
+_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
+_ID_CHARS = 12
+_SAMPLE_PARTS = 20
+_SAMPLE_ITEMS = 400
+_SAMPLE_SECONDS = 2.0
+_SAME_SHARE = 0.2
+"""At least so much of a sample must be there already for an export to be of the same account: a
+few messages stand in the mailboxes of two people, most do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """The connection that an export goes into, and how it was found."""
+
+    connection_id: str
+    display_name: str
+    is_new: bool
+    reason: str = field(default="", compare=False)
+
+
+def new_connection_id() -> str:
+    """Return an id that tells nothing of the account."""
+    return "cin_" + "".join(secrets.choice(_ALPHABET) for _ in range(_ID_CHARS))
+
+
+def identity_of(export: RecognisedExport) -> str:
+    """Return what an account is known by."""
+    return export.recognition.identity or export.recognition.account
+
+
+def connections_of(catalogue: Catalogue, connector_key: str) -> list[Connection]:
+    """Return the connections that hold records of one source."""
+    held = catalogue.connections.values()
+    return [connection for connection in held if connection.connector_key == connector_key]
+
+
+def find_destination(
+    store: Store, state: ImportState, tree: Tree, export: RecognisedExport, chosen: str | None
+) -> Destination:
+    """Return the chosen connection, else the one of the same account, else a new one."""
+    catalogue, key = store.catalogue(), export.source.connector_key
+    if chosen:
+        held = catalogue.connections.get(chosen)
+        if held is None:
+            return Destination(chosen, export.recognition.account, is_new=True)
+        if held.connector_key != key:
+            raise ImportRefused(f"{chosen} holds {held.connector_key}, not {key}; choose another")
+        return _existing(held, "as you said")
+    remembered = state.connection_of(key, identity_of(export))
+    held = catalogue.connections.get(remembered or "")
+    if held is not None and held.connector_key == key:
+        return _existing(held, "of the same account")
+    same = None if export.recognition.owner_known else find_overlap(store, tree, export)
+    if same is not None:
+        return _existing(same, "which holds the same records")
+    return Destination(new_connection_id(), export.recognition.account, is_new=True)
+
+
+def _existing(connection: Connection, reason: str) -> Destination:
+    return Destination(connection.connection_id, connection.display_name, False, reason)
+
+
+def find_overlap(
+    store: Store,
+    tree: Tree,
+    export: RecognisedExport,
+    clock: Callable[[], float] = time.monotonic,
+) -> Connection | None:
+    """Return the connection that holds a good part of what an export begins with."""
+    catalogue, key = store.catalogue(), export.source.connector_key
+    candidates = connections_of(catalogue, key)
+    if not candidates:
+        return None
+    reaches = {
+        (reach.connection_id, reach.stream.name): reach for reach in owner_reaches(catalogue)
+    }
+    sealer = KeySealer(store.secret(), key)
+    found: Counter[str] = Counter()
+    count = 0
+    with store.reading():
+        for item in _sample(tree, export, clock() + _SAMPLE_SECONDS, clock):
+            count += 1
+            name = sealer.seal(item.key) if type(item.key) is RecordKey else item.key
+            for connection in candidates:
+                reach = reaches.get((connection.connection_id, item.stream))
+                if reach is not None and store.record(reach, name) is not None:
+                    found[connection.connection_id] += 1
+    tree.meter.reset()
+    best = found.most_common(1)
+    if not best or best[0][1] < _SAME_SHARE * count:
+        return None
+    return catalogue.connections[best[0][0]]
+
+
+def _sample(
+    tree: Tree, export: RecognisedExport, until: float, clock: Callable[[], float]
+) -> Iterator[Item]:
+    """Yield items from the beginning of some parts, for a short time."""
+    parts = list(export.source.parts(tree, export.recognition))
+    step = max(1, len(parts) // _SAMPLE_PARTS)
+    share = max(20, _SAMPLE_ITEMS // max(1, min(len(parts), _SAMPLE_PARTS)))
+    for part in parts[::step][:_SAMPLE_PARTS]:
+        try:
+            items = (found for found in part.findings(START) if isinstance(found, Item))
+            for item in islice(items, share):
+                yield item
+                if clock() > until:
+                    return
+        except (DamagedFile, *SURPRISES):
+            continue

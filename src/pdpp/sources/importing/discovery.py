@@ -1,0 +1,234 @@
+"""Discovery: every export that a path holds, at any depth, and what none of the sources knows."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from os.path import commonpath
+from pathlib import Path
+
+from pdpp.model.errors import DamagedFile, ImportRefused
+from pdpp.sources import registry
+from pdpp.sources.importing.recognition import (
+    RecognisedExport,
+    refused_words,
+    unknown_words,
+)
+from pdpp.sources.reading.guard import SURPRISES
+from pdpp.sources.reading.nested import expand, is_archive
+from pdpp.sources.reading.tree import FileEntry, Tree, TreeLimits, open_tree
+from pdpp.sources.source import Confidence, ExportRefusal, OwnerChoices, Recognition, Source
+
+_TAKEOUT = re.compile(r"(takeout-\d{8}T\d{6}Z)", re.IGNORECASE)
+_CLAUDE = re.compile(
+    r"(?:conversations|projects|memories|light_metadata|frames|design_chats)-\d{3}", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundExport:
+    """An export and the files that belong to it."""
+
+    tree: Tree
+    export: RecognisedExport
+
+
+@dataclass(slots=True)
+class Discovery:
+    """What was found at a path; ``unknown`` says of what is left what it is."""
+
+    exports: list[FoundExport] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """The files that a source would read."""
+
+    found: FoundExport
+    names: frozenset[str]
+
+    @property
+    def is_certain(self) -> bool:
+        return self.found.export.recognition.confidence is Confidence.CERTAIN
+
+    @property
+    def root(self) -> str:
+        """Return the folder that holds every one of the files."""
+        folders = {name.rpartition("/")[0] for name in self.names}
+        return commonpath(folders) if folders and "" not in folders else ""
+
+
+def discover(path: Path, choices: OwnerChoices, sources: Sequence[Source]) -> Discovery:
+    """Look for exports of some sources in a file, a folder or an archive."""
+    limits = TreeLimits()
+    tree = expand(open_tree(path, limits), limits)
+    if not tree.entries:
+        raise ImportRefused(f"{path.name} holds no file that can be read{refused_words(tree)}")
+    discovery = Discovery()
+    for site in _sites(tree):
+        _look(site, choices, sources, discovery)
+    return discovery
+
+
+def _sites(tree: Tree) -> Iterator[Tree]:
+    """Yield the pieces of a folder that are looked at by themselves.
+
+    Loose files are one piece; an archive is one too, except that archives which a service hands
+    out together, parts of one export, stay together.
+    """
+    if tree.kind != "folder":
+        yield _without_archives(tree)
+        return
+    groups: dict[str, list[FileEntry]] = {}
+    opened = sorted({name for entry in tree.entries if (name := _archive_of(tree, entry))})
+    for entry in tree.entries:
+        archive = _archive_of(tree, entry)
+        if archive is None and entry.name not in opened:
+            groups.setdefault("", []).append(entry)
+        elif archive is not None:
+            groups.setdefault(_group(archive), []).append(entry)
+    for group, entries in groups.items():
+        archives = {_archive_of(tree, entry) for entry in entries}
+        alone = group and len(archives) == 1
+        path = tree.path / str(archives.pop()) if alone else tree.path / group
+        refused = tree.refused if not group else ()
+        yield Tree(path, "zip" if group else "folder", tuple(entries), refused, tree.meter)
+
+
+def _archive_of(tree: Tree, entry: FileEntry) -> str | None:
+    """Return the outermost archive that an entry lies in."""
+    steps = entry.name.split("/")
+    for number in range(1, len(steps)):
+        name = "/".join(steps[:number])
+        if name.lower().endswith((".zip", ".tgz", ".tar", ".tar.gz")) and tree.get(name):
+            return name
+    return None
+
+
+def _group(archive: str) -> str:
+    """Return what the archives of one export have in common, or the archive's own name."""
+    folder, _, base = archive.rpartition("/")
+    if takeout := _TAKEOUT.match(base):
+        return f"{folder}/{takeout.group(1)}".strip("/")
+    return f"{folder}/claude-export".strip("/") if _CLAUDE.match(base) else archive
+
+
+def _without_archives(tree: Tree) -> Tree:
+    """Return a tree without the archives whose entries stand in it themselves."""
+    opened = {_archive_of(tree, entry) for entry in tree.entries}
+    entries = tuple(
+        entry
+        for entry in tree.entries
+        if entry.name not in opened and not _is_opened_inside(tree, entry)
+    )
+    return Tree(tree.path, tree.kind, entries, tree.refused, tree.meter)
+
+
+def _is_opened_inside(tree: Tree, entry: FileEntry) -> bool:
+    prefix = f"{entry.name}/"
+    return is_archive(entry) and any(other.name.startswith(prefix) for other in tree.entries)
+
+
+def _look(
+    tree: Tree, choices: OwnerChoices, sources: Sequence[Source], discovery: Discovery
+) -> None:
+    """Ask every source about one piece, and settle who reads which file."""
+    claims: list[_Claim] = []
+    refusals: list[str] = []
+    for source in sources:
+        claims += _claims(tree, choices, source, refusals)
+    kept = _settle(tree, claims)
+    for claim in kept:
+        others = [other for other in kept if other is not claim]
+        discovery.exports.append(_own_files(claim, others))
+    if not kept:
+        words = "; ".join(dict.fromkeys(refusals)) or unknown_words(tree)
+        discovery.unknown.append(words)
+
+
+def _claims(
+    tree: Tree, choices: OwnerChoices, source: Source, refusals: list[str]
+) -> Iterator[_Claim]:
+    for part in _subtrees(tree, source):
+        try:
+            recognition = source.recognise(part, choices)
+        except DamagedFile as problem:
+            recognition = ExportRefusal(problem.message)
+        except SURPRISES:
+            continue
+        if isinstance(recognition, ExportRefusal):
+            refusals.append(recognition.message)
+        elif isinstance(recognition, Recognition):
+            names = frozenset(piece.entry.name for piece in source.parts(part, recognition))
+            export = RecognisedExport(source, recognition)
+            yield _Claim(FoundExport(part, export), names)
+
+
+def _subtrees(tree: Tree, source: Source) -> Iterator[Tree]:
+    for root in source.roots(tree):
+        yield tree if not root else tree.under(root)
+
+
+def _settle(tree: Tree, claims: list[_Claim]) -> list[_Claim]:
+    """Return the claims that stand: no two for one file, and certain ones before likely ones."""
+    certain = [claim for claim in claims if claim.is_certain]
+    likely = [claim for claim in claims if not claim.is_certain]
+    kept: list[_Claim] = []
+    for claim in certain:
+        rivals = [other for other in certain if other is not claim and other.names & claim.names]
+        if rivals:
+            raise ImportRefused(_ambiguous(tree, [claim, *rivals]))
+        kept.append(claim)
+    for claim in likely:
+        if any(claim.names & other.names or _covers(tree, other, claim) for other in certain):
+            continue
+        rivals = [other for other in likely if other is not claim and other.names & claim.names]
+        if rivals:
+            raise ImportRefused(_ambiguous(tree, [claim, *rivals]))
+        kept.append(claim)
+    return kept
+
+
+def _covers(tree: Tree, certain: _Claim, likely: _Claim) -> bool:
+    """Tell whether files lie inside an export that is certain, where they belong to it."""
+    root = certain.root
+    if not root:
+        return tree.kind != "folder" or not likely.names
+    return all(name.startswith(f"{root}/") for name in likely.names)
+
+
+def _own_files(claim: _Claim, others: Iterable[_Claim]) -> FoundExport:
+    """Return an export with its files, without those that other exports of the same piece read."""
+    taken = frozenset().union(*(other.names for other in others))
+    tree, export = claim.found.tree, claim.found.export
+    if not taken:
+        return claim.found
+    folders = {name.rpartition("/")[0] for name in claim.names}
+    entries = tuple(
+        entry
+        for entry in tree.entries
+        if entry.name not in taken and _is_near(entry, claim.names, folders)
+    )
+    return FoundExport(Tree(tree.path, tree.kind, entries, tree.refused, tree.meter), export)
+
+
+def _is_near(entry: FileEntry, names: frozenset[str], folders: set[str]) -> bool:
+    if entry.name in names:
+        return True
+    return any(not folder or entry.name.startswith(f"{folder}/") for folder in folders)
+
+
+def _ambiguous(tree: Tree, claims: list[_Claim]) -> str:
+    sources = dict.fromkeys(claim.found.export.source for claim in claims)
+    labels = ", ".join(f"{source.label} (--as {source.connector_key})" for source in sources)
+    return f"{tree.path.name} looks like more than one thing: {labels}; say which with --as"
+
+
+def usable_sources(chosen: str | None, own: Sequence[Source]) -> tuple[list[Source], list[str]]:
+    """Return the sources to ask, and remarks on plugins that cannot be used."""
+    if chosen is not None:
+        mine = next((source for source in own if source.connector_key == chosen), None)
+        return [mine or registry.load(chosen)], []
+    loaded = [*registry.every(), *own]
+    sources = [source for source in loaded if isinstance(source, Source)]
+    return sources, [broken.words for broken in loaded if not isinstance(broken, Source)]

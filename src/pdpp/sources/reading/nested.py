@@ -1,0 +1,183 @@
+"""Nested archives: zips and tars inside a folder or a zip, opened as if they were folders.
+
+A service hands out one export as several archives, and people keep them zipped in a folder. The
+entries of an archive stand under its own name, ``takeout-1.zip/Takeout/Mail/all.mbox``; the archive
+itself stays an entry too, because some are attachments.
+"""
+
+import io
+import tarfile
+import tempfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO, BinaryIO, NamedTuple, cast
+
+from pdpp.model.errors import DamagedFile, ImportRefused
+from pdpp.sources.item import Skipped
+from pdpp.sources.reading.archive import ZIP_BEGINNINGS, archive_entries, name_problem
+from pdpp.sources.reading.tree import FileEntry, ReadMeter, Tree, TreeLimits, file_entry
+
+DEEPEST = 2
+"""So many archives inside one another are opened."""
+
+_IN_MEMORY = 16 << 20
+_CHUNK = 1 << 20
+_GZIP = b"\x1f\x8b"
+TAR_SUFFIXES = (".tar", ".tgz", ".tar.gz")
+
+
+class Expanded(NamedTuple):
+    """What the archives of a tree hold, and what of them cannot be read."""
+
+    entries: list[FileEntry]
+    refused: list[Skipped]
+
+
+def open_tar(path: Path, limits: TreeLimits) -> Tree:
+    """List a tar, compressed or not, as a tree of its own."""
+    meter = ReadMeter()
+    entry = file_entry(path, path.name, path.stat(), meter)
+    entries, refused = _tar_entries(_seekable(entry, limits), entry, limits)
+    ordered = tuple(sorted(entries, key=lambda entry: entry.name))
+    return Tree(path, "zip", ordered, tuple(refused), meter)
+
+
+def is_archive(entry: FileEntry) -> bool:
+    """Tell whether a file is an archive that can be opened."""
+    if entry.base.lower().endswith(TAR_SUFFIXES):
+        return True
+    return entry.suffix == ".zip" and entry.head(4) in ZIP_BEGINNINGS
+
+
+def expand(tree: Tree, limits: TreeLimits, depth: int = DEEPEST) -> Tree:
+    """Return a tree with the entries of its archives beside its own."""
+    expanded = Expanded(list(tree.entries), list(tree.refused))
+    for entry in tree.entries:
+        if depth and is_archive(entry):
+            _open(entry, limits, depth, expanded)
+    if len(expanded.entries) > limits.entries:
+        raise ImportRefused(f"{tree.path.name} holds more than {limits.entries:,} files")
+    total = sum(entry.size for entry in expanded.entries)
+    if total > limits.total_bytes:
+        raise ImportRefused(f"{tree.path.name} unpacks to {total:,} bytes, which is too much")
+    ordered = tuple(sorted(expanded.entries, key=lambda entry: entry.name))
+    return Tree(tree.path, tree.kind, ordered, tuple(expanded.refused), tree.meter)
+
+
+def _open(entry: FileEntry, limits: TreeLimits, depth: int, expanded: Expanded) -> None:
+    """Add what one archive holds; one that cannot be read costs none of the others."""
+    try:
+        inner = _inner(entry, limits)
+    except (DamagedFile, ImportRefused) as problem:
+        expanded.refused.append(
+            Skipped("an archive that cannot be read", f"{entry.name}: {problem}")
+        )
+        return
+    expanded.entries.extend(inner.entries)
+    expanded.refused.extend(inner.refused)
+    if depth > 1:
+        for child in inner.entries:
+            if is_archive(child):
+                _open(child, limits, depth - 1, expanded)
+
+
+def _inner(entry: FileEntry, limits: TreeLimits) -> Expanded:
+    content = _seekable(entry, limits)
+    if entry.suffix == ".zip":
+        entries, refused = archive_entries(content, entry.base, entry.size, limits, entry.meter)
+    else:
+        entries, refused = _tar_entries(content, entry, limits)
+    prefix = f"{entry.name}/"
+    return Expanded(
+        [FileEntry(prefix + e.name, e.size, e.stamp, e.opener, e.meter) for e in entries],
+        [Skipped(told.reason, prefix + told.example) for told in refused],
+    )
+
+
+class _Held:
+    """A file that is open as long as an entry may read it, and closes with the last of them."""
+
+    def __init__(self, inner: IO[bytes]) -> None:
+        self._inner = inner
+        self.read, self.seek, self.tell = inner.read, inner.seek, inner.tell
+        self.name = None
+
+    def seekable(self) -> bool:
+        """Say that any place can be gone to."""
+        return True
+
+    def close(self) -> None:
+        """Close the file."""
+        self._inner.close()
+
+    def __del__(self) -> None:
+        self._inner.close()
+
+
+def _seekable(entry: FileEntry, limits: TreeLimits) -> IO[bytes]:
+    """Return an archive's bytes as a file that can be read anywhere.
+
+    A file of a folder is opened as it is; one inside another archive is unpacked to a file
+    without a name, because seeking in compressed bytes would unpack them again each time.
+    """
+    compressed = entry.base.lower().endswith((".tgz", ".gz"))
+    if not compressed:
+        raw = entry.opener()
+        if isinstance(raw, io.FileIO):
+            return cast(IO[bytes], _Held(raw))
+        raw.close()
+    copy = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - its entries read it later
+    with entry.open() as stream:
+        for chunk in (
+            _gunzipped(stream, entry) if compressed else iter(lambda: stream.read(_CHUNK), b"")
+        ):
+            copy.write(chunk)
+            if copy.tell() > max(limits.ratio_from_bytes, limits.whole_ratio * entry.size):
+                raise ImportRefused(f"it unpacks to more than {limits.whole_ratio} times its size")
+    copy.seek(0)
+    return cast(IO[bytes], _Held(cast(IO[bytes], copy)))
+
+
+def _gunzipped(stream: BinaryIO, entry: FileEntry) -> Iterator[bytes]:
+    unpacker = zlib.decompressobj(wbits=31)
+    while chunk := stream.read(_CHUNK):
+        try:
+            yield unpacker.decompress(chunk)
+        except zlib.error as problem:
+            raise DamagedFile(f"{entry.name} cannot be unpacked: {problem}") from problem
+
+
+def _tar_entries(
+    content: IO[bytes], entry: FileEntry, limits: TreeLimits
+) -> tuple[list[FileEntry], list[Skipped]]:
+    entries: list[FileEntry] = []
+    refused: list[Skipped] = []
+    try:
+        archive = tarfile.TarFile(fileobj=content)
+        for info in archive:
+            if info.isdir():
+                continue
+            problem = name_problem(info.name, limits)
+            if not info.isreg():
+                problem = "a link to another place"
+            if problem is not None:
+                refused.append(Skipped(problem, info.name[:200]))
+            else:
+                entries.append(_tar_entry(archive, info, entry.meter))
+            if len(entries) > limits.entries:
+                raise ImportRefused(f"{entry.name} lists more than {limits.entries:,} entries")
+    except (tarfile.TarError, OSError, EOFError) as problem:
+        raise DamagedFile(f"{entry.name} is a damaged tar: {problem}") from problem
+    return entries, refused
+
+
+def _tar_entry(archive: tarfile.TarFile, info: tarfile.TarInfo, meter: ReadMeter) -> FileEntry:
+    def opener() -> BinaryIO:
+        content = archive.extractfile(info)
+        if content is None:
+            raise DamagedFile(f"{info.name} cannot be read")
+        return cast(BinaryIO, content)
+
+    name = str(PurePosixPath(info.name))
+    return FileEntry(name, info.size, f"{info.mtime:x}-{info.size:x}", opener, meter)
