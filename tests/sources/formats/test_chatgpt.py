@@ -206,7 +206,8 @@ def test_what_cannot_be_placed_is_told(tmp_path: Path) -> None:
 def test_pictures_become_blobs(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     home.bring(export(tmp_path / "e", TIDES))
-    (file,) = [data for (stream, _), data in home.records().items() if stream == "attachments"]
+    attached = [data for (stream, _), data in home.records().items() if stream == "attachments"]
+    (file,) = [data for data in attached if "file" in data]
     assert file["file"]["size_bytes"] == len(PHOTO)
     assert file["media_type"] == "image/jpeg"
     assert ("messages", file["message_id"]) in home.records()
@@ -264,4 +265,60 @@ def test_an_agent_finds_an_answer_in_a_zip(tmp_path: Path) -> None:
     }
     path = zipped(tmp_path / "export.zip", files)
     report = bring_and_ask(path, tmp_path, "harbour table", "At half past three, by the harbour")
-    assert report["counts"]["new"] == 11
+    assert report["counts"]["new"] == 12
+
+
+def tree_of(*messages: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Return a conversation that is a chain of messages."""
+    mapping: dict[str, Any] = {"client-created-root": {"id": "client-created-root"}}
+    parent = "client-created-root"
+    for number, message in enumerate(messages):
+        name = f"n{number}"
+        mapping[name] = {"id": name, "parent": parent, "message": {"id": name, **message}}
+        parent = name
+    return {"title": "T", "create_time": 1.0, "mapping": mapping, "id": "c-9", **more}
+
+
+def said(text: str, **more: Any) -> dict[str, Any]:
+    content = {"content_type": "text", "parts": [text]}
+    return {"author": {"role": "assistant"}, "create_time": 5.0, "content": content, **more}
+
+
+def test_an_upload_is_known_by_its_true_name_though_its_file_is_called_dat(tmp_path: Path) -> None:
+    named = {"id": "file-abc", "name": "guess.pdf", "mime_type": "application/pdf"}
+    talk = tree_of(said("Here", metadata={"attachments": [named, {"id": "file_gone"}]}))
+    folder = tmp_path / "e"
+    folder.mkdir()
+    (folder / "conversations (1).json").write_text(json.dumps([talk]))
+    (folder / "file-abc.dat").write_bytes(b"%PDF-1.7")
+    names = {"file-abc.dat": "tides 2026.pdf"}
+    (folder / "conversation_asset_file_names.json").write_text(json.dumps(names))
+    home = Home(tmp_path / "home")
+    report = home.bring(folder)
+    files = [data for (stream, _), data in home.records().items() if stream == "attachments"]
+    assert sorted(file["name"] for file in files) == ["file_gone", "tides 2026.pdf"]
+    [kept] = [file["file"] for file in files if "file" in file]
+    assert kept["mime_type"] == "application/pdf"
+    assert report["files"]["unknown"] == []
+
+
+def test_a_document_on_the_canvas_comes_in_its_last_version(tmp_path: Path) -> None:
+    made = json.dumps({"name": "Tides", "type": "document", "content": "High at noon."})
+    first = {"pattern": "noon", "multiple": False, "replacement": "six"}
+    talk = tree_of(
+        said(made, recipient="canmore.create_textdoc"),
+        said(json.dumps({"updates": [first]}), recipient="canmore.update_textdoc"),
+    )
+    path = export(tmp_path / "e", talk)
+    [document] = [d for (stream, _), d in read(SOURCE, path).items() if stream == "documents"]
+    assert (document["title"], document["text"]) == ("Tides", "High at six.")
+    assert document["versions"] == 2
+
+
+def test_an_older_layout_that_names_its_members_late_is_recognised(tmp_path: Path) -> None:
+    long = tree_of(*(said("x" * 10_000) for _ in range(20)), current_node="n19")
+    old = {"title": "T", "mapping": long["mapping"], "moderation_results": [], "plugin_ids": None}
+    old |= {"current_node": "n19", "create_time": 1.0, "id": "c-9"}
+    path = tmp_path / "conversations.json"
+    path.write_text(json.dumps([old]))
+    assert isinstance(look(SOURCE, path), Recognition)

@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
+from pdpp.sources.formats.chatgpt.canvas import Canvas
+from pdpp.sources.formats.chatgpt.files import ExportFiles, bare, file_id, named_files
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
-from pdpp.sources.keys import digest_key, safe_key
+from pdpp.sources.keys import RecordKey, digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import read_each
 from pdpp.sources.reading.jsontext import NotJson, read_json
@@ -65,9 +67,9 @@ class ChatGpt(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each file of conversations."""
-        shelf = _Shelf(tree)
+        files = ExportFiles(tree)
         for entry in tree.these(recognition.detail["entries"]):
-            yield ExportPart(entry, partial(_read, entry, shelf))
+            yield ExportPart(entry, partial(_read, entry, files))
 
 
 def _is_ours(entry: FileEntry) -> bool:
@@ -87,32 +89,11 @@ def _account(tree: Tree) -> str:
     return ""
 
 
-class _Shelf:
-    """The files of an export, by the id that their names begin with."""
-
-    def __init__(self, tree: Tree) -> None:
-        self._entries = {
-            _file_id(entry.base): entry for entry in tree.entries if entry.base.startswith("file")
-        }
-
-    def find(self, pointer: str) -> FileEntry | None:
-        """Return the file that a pointer such as ``file-service://file-abc`` means."""
-        return self._entries.get(_file_id(pointer.rpartition("/")[2].partition("?")[0]))
+def _read(entry: FileEntry, files: ExportFiles) -> Iterator[Finding]:
+    return read_each(entry, partial(_conversation, files), noun="conversation")
 
 
-def _file_id(name: str) -> str:
-    """Return the id in a name: ``file-abc`` of ``file-abc-photo.png``, ``file_abc`` of itself."""
-    stem = name.rpartition(".")[0] or name
-    if stem.startswith("file_"):
-        return stem.partition("-")[0]
-    return "-".join(stem.split("-")[:2])
-
-
-def _read(entry: FileEntry, shelf: _Shelf) -> Iterator[Finding]:
-    return read_each(entry, partial(_conversation, shelf), noun="conversation")
-
-
-def _conversation(shelf: _Shelf, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+def _conversation(files: ExportFiles, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
     name = value.get("id") or value.get("conversation_id")
     nodes = value["mapping"]
     times = [_time(node) for node in nodes.values()]
@@ -123,10 +104,14 @@ def _conversation(shelf: _Shelf, value: Mapping[str, Any], where: str) -> Iterat
         return
     key, count = safe_key(str(name)), 0
     visible = _visible(nodes, value.get("current_node"))
+    canvas = Canvas(key)
     for node_id, node in nodes.items():
-        for found in account(_message(key, node_id, node, visible, began, shelf), where, "message"):
+        for found in account(
+            _message(key, node_id, node, visible, began, files, canvas), where, "message"
+        ):
             count += isinstance(found, Item) and found.stream == "messages"
             yield found
+    yield from canvas.items()
     updated = epoch_text(value.get("update_time")) or (known[-1] if known else began)
     data = {
         "id": key,
@@ -156,12 +141,13 @@ def _visible(nodes: Mapping[str, Any], current: Any) -> set[str]:
 
 
 def _message(
-    conversation: str,
+    conversation: RecordKey,
     node_id: str,
     node: Mapping[str, Any],
     visible: set[str],
     began: str,
-    shelf: _Shelf,
+    files: ExportFiles,
+    canvas: Canvas,
 ) -> Iterator[Finding]:
     message = node.get("message")
     where = f"{conversation} {node_id}"[:120]
@@ -174,8 +160,9 @@ def _message(
     content = message["content"]
     kind = str(content.get("content_type"))
     text = _text(content)
-    files = [part for part in content.get("parts") or () if isinstance(part, dict)]
-    if not text and not files:
+    pointers = [part for part in content.get("parts") or () if isinstance(part, dict)]
+    uploads = named_files(message)
+    if not text and not pointers and not uploads:
         yield Skipped("an empty message", where)
         return
     if kind not in _PROSE | _THOUGHT and not text:
@@ -188,6 +175,7 @@ def _message(
         "conversation_id": conversation,
         "parent_id": safe_key(conversation, node["parent"]) if node.get("parent") else None,
         "role": str(message.get("author", {}).get("role") or "unknown"),
+        "recipient": _recipient(message),
         "kind": kind,
         "text": text,
         "model": message.get("metadata", {}).get("model_slug"),
@@ -195,8 +183,23 @@ def _message(
         "sent_at": sent,
     }
     yield Item("messages", key, present(data))
-    for part in files:
-        yield from _attachment(part, key, conversation, sent, shelf)
+    canvas.take(message, key, text, sent)
+    owner = _Owner(key, conversation, sent)
+    shown = set()
+    for part in pointers:
+        pointer = part.get("asset_pointer")
+        if isinstance(pointer, str):
+            shown.add(file_id(bare(pointer)))
+            yield from _attachment(owner, pointer, {}, files)
+    for upload in uploads:
+        if file_id(str(upload["id"])) not in shown:
+            yield from _attachment(owner, str(upload["id"]), upload, files)
+
+
+def _recipient(message: Mapping[str, Any]) -> str | None:
+    """Return the tool that a message goes to; None where it goes to everybody."""
+    recipient = message.get("recipient")
+    return recipient if isinstance(recipient, str) and recipient != "all" else None
 
 
 def _text(content: Mapping[str, Any]) -> str:
@@ -209,24 +212,30 @@ def _text(content: Mapping[str, Any]) -> str:
     return "\n\n".join(piece for piece in pieces if isinstance(piece, str) and piece.strip())
 
 
+class _Owner(NamedTuple):
+    """The message that a file came with."""
+
+    message: RecordKey
+    conversation: RecordKey
+    sent: str
+
+
 def _attachment(
-    part: Mapping[str, Any], message: str, conversation: str, sent: str, shelf: _Shelf
+    owner: _Owner, pointer: str, told: Mapping[str, Any], files: ExportFiles
 ) -> Iterator[Finding]:
-    pointer = part.get("asset_pointer")
-    if not isinstance(pointer, str):
-        return
-    entry = shelf.find(pointer)
-    if entry is None:
-        yield Skipped("a file that is not in the export", message[:120])
-        return
-    key = safe_key(message, digest_key(pointer)[:8])
-    media_type = entry.media_type
+    """Yield a file of a message; of one that is not in the export at least its name."""
+    key = safe_key(owner.message, digest_key(pointer)[:8])
+    media_type = files.media_type(pointer, told.get("mime_type"))
     data = {
         "id": key,
-        "message_id": message,
-        "conversation_id": conversation,
-        "name": entry.base,
+        "message_id": owner.message,
+        "conversation_id": owner.conversation,
+        "name": files.name(pointer, told.get("name")),
         "media_type": media_type,
-        "sent_at": sent,
+        "sent_at": owner.sent,
     }
-    yield Item("attachments", key, data, (Attachment("file", entry.open, media_type),))
+    entry = files.find(pointer)
+    kept = () if entry is None else (Attachment("file", entry.open, media_type),)
+    yield Item("attachments", key, data, kept)
+    if entry is None:
+        yield Skipped("a file that is not in the export", owner.message[:120])
