@@ -1,3 +1,4 @@
+import gc
 import os
 import shutil
 import signal
@@ -47,6 +48,16 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(CoverageSwitch())
     if is_whole(config):
         config.pluginmanager.register(Record(config.rootpath / RECORD))
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector leave the tests themselves alone, and look less often.
+
+    It takes a fourteenth of the processor time otherwise.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 def _keep_files_in_memory() -> None:
