@@ -14,7 +14,8 @@ from tests.mcp.host import KernelWire
 from tests.mcp.sight import object_calls, text_calls
 
 from pdpp.evidence.text import json_text
-from pdpp.wire.http import HttpClient, HttpLimits
+from pdpp.mcp.reading import transport
+from pdpp.wire.http import HttpLimits
 
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("schema", {}),
@@ -343,8 +344,7 @@ def test_an_answer_without_a_length_ends_with_its_connection() -> None:
 
 
 def test_an_answer_without_end_is_not_taken_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    small = HttpLimits(most_bytes=1 << 16)
-    monkeypatch.setattr(HttpClient.__init__, "__defaults__", (small,))
+    monkeypatch.setattr(transport, "HttpLimits", lambda seconds: HttpLimits(seconds, 1 << 16))
     large = b'{"data":"' + b"x" * (1 << 17) + b'"}'
     answer = Foreign(answer=lambda _: Response(large, media_type="application/json"))
     with answer.served() as (server, host):
