@@ -192,8 +192,8 @@ def test_a_login_that_overlaps_a_new_passphrase_is_refused(
     other = hashed("another good passphrase")
     forgive = Throttle.forgive
 
-    def change_meanwhile(throttle: Throttle, address: str) -> None:
-        forgive(throttle, address)
+    def change_meanwhile(throttle: Throttle, guesser: str, *, known: bool = False) -> None:
+        forgive(throttle, guesser, known=known)
         with owner.vault.transaction() as transaction:
             keep_passphrase(transaction, other)
 

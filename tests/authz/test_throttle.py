@@ -109,7 +109,7 @@ def test_no_more_addresses_are_remembered_than_there_is_room_for(clock: SetClock
     for number in range(4):
         throttle.take(f"198.51.100.{number}")
     assert wait(throttle, HERE) == 0
-    assert len(throttle._tallies) <= 4
+    assert len(throttle._guessers) <= 4
 
 
 def test_a_clock_that_is_set_back_locks_nobody_out(clock: SetClock) -> None:

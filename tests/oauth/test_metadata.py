@@ -76,7 +76,7 @@ def test_programs_in_a_browser_may_read_metadata_register_and_get_tokens(
     dance: Dance, path: str
 ) -> None:
     asked = {
-        "Origin": "https://inspector.example",
+        "Origin": "http://localhost:6274",
         "Access-Control-Request-Method": "POST",
         "Access-Control-Request-Headers": "content-type,mcp-protocol-version",
     }

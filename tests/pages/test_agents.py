@@ -1,5 +1,5 @@
 import pytest
-from tests.pages.house import MAIL, House, Reader, Sheet
+from tests.pages.house import MAIL, PASSPHRASE, House, Reader, Sheet
 from tests.serving import refused
 
 from pdpp.authz.requester import agent_id
@@ -25,7 +25,9 @@ def streams(house: House, token: str) -> list[str]:
 
 def revoke(sheet: Sheet, what: str) -> Sheet:
     token = sheet.fields("header form")[0][1]
-    answer = sheet.reader.http.post(str(sheet.answer.url), data={"token": token, "revoke": what})
+    answer = sheet.reader.http.post(
+        str(sheet.answer.url), data={"token": token, "revoke": what, "confirm": PASSPHRASE}
+    )
     return Sheet(sheet.reader, answer)
 
 

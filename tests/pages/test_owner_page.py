@@ -222,7 +222,7 @@ def test_a_failure_is_a_page_without_detail_and_a_line_in_the_log(
     def fail(_: object) -> None:
         raise RuntimeError("the secret detail")
 
-    monkeypatch.setattr(type(house.store), "grants", fail)
+    monkeypatch.setattr(type(house.store.vault), "grants", fail)
     with caplog.at_level(logging.ERROR, "pdpp.pages"):
         sheet = owner.get("/agents")
     assert sheet.status == 500

@@ -32,8 +32,14 @@ class Window:
         return self
 
     def press(self, name: str) -> None:
-        """Press a button by its name."""
+        """Press a button by its name, with the passphrase typed where the page asks for it."""
+        confirm = self.page.locator("input[name=confirm]")
+        if name == "Approve" and confirm.count():
+            confirm.fill(PASSPHRASE)
         self.page.get_by_role("button", name=name, exact=True).click()
+        if name.startswith("Revoke") and confirm.count():
+            confirm.fill(PASSPHRASE)
+            self.page.get_by_role("button", name="Revoke", exact=True).click()
 
     def sees(self, text: str) -> bool:
         """Tell whether a text can be seen."""

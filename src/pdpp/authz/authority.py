@@ -14,6 +14,7 @@ from pdpp.authz.decision import Decision
 from pdpp.authz.grant_draft import GrantDraft
 from pdpp.authz.issuance import Issuer
 from pdpp.authz.lifetime import Lifetimes
+from pdpp.authz.outstanding import RequestBounds, make_room
 from pdpp.authz.request import Parameters, ServerOrigins, check_details, check_request, check_target
 from pdpp.authz.review import DecisionOutcome, Review
 from pdpp.authz.short_lived import SecretKind, find_secret, new_secret
@@ -26,7 +27,7 @@ from pdpp.store.vault import RegisteredClient, ShortLivedSecret, VaultTransactio
 T = TypeVar("T")
 
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
-_MOST_CLIENTS = 1_000
+_MOST_CLIENTS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,15 @@ class DeviceCodes:
 class Authority:
     """Decides about requests, codes, tokens and clients."""
 
-    def __init__(self, store: Store, clock: Clock, lifetimes: Lifetimes | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        lifetimes: Lifetimes | None = None,
+        bounds: RequestBounds | None = None,
+    ) -> None:
         self.lifetimes = lifetimes or Lifetimes()
+        self.bounds = bounds or RequestBounds()
         self._store = store
         self._vault = store.vault
         self._clock = clock
@@ -119,24 +127,34 @@ class Authority:
     # Requests
 
     def begin(
-        self, parameters: Parameters, client: RegisteredClient, origins: ServerOrigins
+        self,
+        parameters: Parameters,
+        client: RegisteredClient,
+        origins: ServerOrigins,
+        address: str | None = None,
     ) -> str:
         """Return the id of a new review, for a request that was sent in the address."""
         check_target(parameters, client)
         review = check_request(parameters, client, origins, self._clock())
-        return self.decide(lambda transaction, now: self._add_review(transaction, review, now))
+        return self.decide(
+            lambda transaction, now: self._add_review(transaction, review, now, address)
+        )
 
-    def push(self, parameters: Parameters, client: RegisteredClient, origins: ServerOrigins) -> str:
+    def push(
+        self,
+        parameters: Parameters,
+        client: RegisteredClient,
+        origins: ServerOrigins,
+        address: str | None = None,
+    ) -> str:
         """Return the request URI under which a checked request can be begun once."""
         check_target(parameters, client)
         review = check_request(parameters, client, origins, self._clock())
         return self.decide(
-            lambda transaction, now: _add(
-                transaction, SecretKind.PUSHED, review, now, self.lifetimes.pushed
-            )
+            lambda transaction, now: self._add(transaction, SecretKind.PUSHED, review, now, address)
         )
 
-    def begin_pushed(self, request_uri: str, client_id: str) -> str:
+    def begin_pushed(self, request_uri: str, client_id: str, address: str | None = None) -> str:
         """Return the id of a new review, for a request that was pushed before."""
 
         def work(transaction: VaultTransaction, now: int) -> str:
@@ -145,13 +163,17 @@ class Authority:
                 raise OAuthError(
                     "The request_uri is unknown, used or expired.", error="invalid_request"
                 )
-            transaction.use_secret(secret, now)
-            return self._add_review(transaction, _review("", secret), now)
+            transaction.drop_secret(secret)
+            return self._add_review(transaction, _review("", secret), now, address)
 
         return self.decide(work)
 
     def begin_device(
-        self, parameters: Parameters, client: RegisteredClient, origins: ServerOrigins
+        self,
+        parameters: Parameters,
+        client: RegisteredClient,
+        origins: ServerOrigins,
+        address: str | None = None,
     ) -> DeviceCodes:
         """Return the two codes of a device that asks."""
         if DEVICE_CODE not in client.grant_types:
@@ -168,8 +190,11 @@ class Authority:
         user_code = "".join(secrets.choice(_LETTERS) for _ in range(8))
 
         def work(transaction: VaultTransaction, now: int) -> str:
+            make_room(transaction, self.bounds, address, now)
             life = self.lifetimes.device
-            code, secret = new_secret(SecretKind.DEVICE, asked, now, life, client_id=client.id)
+            code, secret = new_secret(
+                SecretKind.DEVICE, asked, now, life, client_id=client.id, address=address
+            )
             transaction.add_secret(secret)
             body = {"device": secret.hash}
             _, typed = new_secret(
@@ -222,11 +247,30 @@ class Authority:
         with self._vault.transaction() as transaction:
             now = self._clock()
             secret = _waiting(find_secret(transaction, SecretKind.REVIEW, review_id, now))
-            transaction.use_secret(secret, now)
+            transaction.drop_secret(secret)
             return conclude(Decision(transaction, self.lifetimes, now), _review(review_id, secret))
 
-    def _add_review(self, transaction: VaultTransaction, review: Review, now: int) -> str:
-        return _add(transaction, SecretKind.REVIEW, review, now, self.lifetimes.review)
+    def _add_review(
+        self, transaction: VaultTransaction, review: Review, now: int, address: str | None = None
+    ) -> str:
+        return self._add(transaction, SecretKind.REVIEW, review, now, address)
+
+    def _add(
+        self,
+        transaction: VaultTransaction,
+        kind: SecretKind,
+        review: Review,
+        now: int,
+        address: str | None,
+    ) -> str:
+        """Keep a request that waits; one without an address is the owner's own doing."""
+        make_room(transaction, self.bounds, address, now)
+        life = self.lifetimes.pushed if kind is SecretKind.PUSHED else self.lifetimes.review
+        text, secret = new_secret(
+            kind, review.as_json(), now, life, client_id=review.client_id, address=address
+        )
+        transaction.add_secret(secret)
+        return text
 
     # Tokens
 
@@ -252,14 +296,6 @@ class Authority:
         return self.decide(
             lambda transaction, now: transaction.sweep(now, self.lifetimes.idle_client)
         )
-
-
-def _add(
-    transaction: VaultTransaction, kind: SecretKind, review: Review, now: int, life: int
-) -> str:
-    text, secret = new_secret(kind, review.as_json(), now, life, client_id=review.client_id)
-    transaction.add_secret(secret)
-    return text
 
 
 def _review(review_id: str, secret: ShortLivedSecret) -> Review:

@@ -25,6 +25,8 @@ _LONGEST_NAME = 100
 _LONGEST_URI = 2_048
 _MOST_REDIRECTS = 16
 _MOST_TYPES = 16
+_LARGEST = 8 << 10
+"""Everything that is kept of one client, in bytes: anybody may register."""
 _LINKS = ("client_uri", "policy_uri", "tos_uri")
 
 
@@ -52,12 +54,15 @@ def read_metadata(document: object) -> Description:
         raise _refuse("RegisteredClient metadata is one JSON object.")
     grant_types = _grant_types(document)
     _check_response_types(document)
-    return Description(
+    described = Description(
         name=_name(document),
         redirect_uris=_redirect_uris(document, needed=AUTHORIZATION_CODE in grant_types),
         grant_types=grant_types,
         about=_links(document),
     )
+    if sum(map(len, (*described.redirect_uris, *described.about.values()))) > _LARGEST:
+        raise _refuse(f"The addresses of a client have at most {_LARGEST:,} bytes in all.")
+    return described
 
 
 def new_client(described: Description, now: int) -> RegisteredClient:

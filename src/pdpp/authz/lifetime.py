@@ -17,6 +17,11 @@ class Lifetimes:
     refresh: int = 90 * DAY
     device: int = 10 * MINUTE
     session: int = 12 * HOUR
+    shared_session: int = HOUR
+    """How long a session lasts at an address whose cookies other ports of the host get, too."""
+    browser: int = 400 * DAY
+    """How long a browser that logged in is known, so that strangers' guesses do not slow it."""
+    login_code: int = 10 * MINUTE
     review: int = 10 * MINUTE
     pushed: int = 90 * SECOND
     grace: int = 30 * SECOND
@@ -25,5 +30,5 @@ class Lifetimes:
     """How long a device waits between two questions."""
     document: int = HOUR
     """How long a fetched client document is taken as it was."""
-    idle_client: int = 14 * DAY
+    idle_client: int = DAY
     """How long a client that never got an approval is kept."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pdpp.authz.lifetime import Lifetimes
 from pdpp.authz.short_lived import SecretKind, find_secret, new_secret
 from pdpp.authz.throttle import Throttle
+from pdpp.authz.token import hash_token
 from pdpp.model.errors import AuthenticationError, Conflict, InvalidRequest
 from pdpp.model.instant import Clock
 from pdpp.store.vault import Vault, VaultReader, VaultTransaction
@@ -23,6 +24,7 @@ MOST_CHARS = 1_024
 
 _SETTING = "passphrase"
 _SETUP = "setup_code"
+_PRIVATE_NAME = "private_name"
 _ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 _GROUPS, _GROUP_CHARS = 3, 4
 
@@ -36,10 +38,38 @@ def begin_setup(vault: Vault) -> str | None:
     with vault.transaction() as transaction:
         if has_passphrase(transaction):
             return None
-        groups = (secrets.SystemRandom().choices(_ALPHABET, k=_GROUP_CHARS) for _ in range(_GROUPS))
-        code = "-".join("".join(group) for group in groups)
+        code = _new_code()
         transaction.keep_setting(_SETUP, _code_hash(code))
         return code
+
+
+def new_login_code(vault: Vault, now: int, lifetimes: Lifetimes) -> str:
+    """Return a code that logs in once, for whoever can run commands beside the data.
+
+    Nobody guesses it, so tries with it are not slowed down: strangers cannot lock the owner out.
+    """
+    code = _new_code()
+    with vault.transaction() as transaction:
+        transaction.drop_secrets(SecretKind.LOGIN_CODE.value)
+        _, kept = new_secret(SecretKind.LOGIN_CODE, {}, now, lifetimes.login_code, text=_bare(code))
+        transaction.add_secret(kept)
+    return code
+
+
+def private_host(vault: Vault) -> str:
+    """Return the owner's own name for this server, made once: random, and under ``.localhost``.
+
+    Browsers lead every such name to this machine, and keep its cookies apart from those of
+    ``localhost`` and ``127.0.0.1``, which every port of the machine gets.
+    """
+    kept = vault.setting(_PRIVATE_NAME)
+    if kept is None:
+        with vault.transaction() as transaction:
+            kept = transaction.setting(_PRIVATE_NAME)
+            if kept is None:
+                kept = f"pdpp-{secrets.token_hex(8)}".encode()
+                transaction.keep_setting(_PRIVATE_NAME, kept)
+    return f"{kept.decode()}.localhost"
 
 
 def has_passphrase(vault: VaultReader) -> bool:
@@ -89,31 +119,66 @@ class Owner:
         """Tell whether there is a code with which the first passphrase may be chosen here."""
         return self.vault.setting(_SETUP) is not None
 
-    def set_up(self, code: str, passphrase: str, address: str) -> str:
+    def set_up(self, code: str, passphrase: str, address: str, *, bound: bool = True) -> str:
         """Choose the first passphrase with the code that the server printed; begin a session."""
         self.throttle.take(address)
-        held = self.vault.setting(_SETUP)
-        if held is None or not hmac.compare_digest(held, _code_hash(code)):
+        expected = self.vault.setting(_SETUP)
+        if expected is None or not hmac.compare_digest(expected, _code_hash(code)):
             raise AuthenticationError("That is not the set-up code that the server printed.")
         self.throttle.forgive(address)
         hashed = hash_passphrase(passphrase)
         with self.vault.transaction() as transaction:
-            if transaction.setting(_SETUP) != held:
+            if transaction.setting(_SETUP) != expected:
                 raise Conflict("A passphrase was chosen already; log in with it.")
             keep_passphrase(transaction, hashed)
-            return self._begin(transaction)
+            return self._begin(transaction, bound=bound)
 
-    def log_in(self, passphrase: str, address: str) -> str:
+    def log_in(
+        self, passphrase: str, address: str, browser: str | None = None, *, bound: bool = True
+    ) -> str:
         """Begin a session and return its secret; a wrong passphrase is refused."""
-        self.throttle.take(address)
-        held = self.vault.setting(_SETTING)
-        if held is None or not _matches(held, passphrase):
-            raise AuthenticationError("That is not the passphrase.")
-        self.throttle.forgive(address)
+        stored = self.check_passphrase(passphrase, address, browser)
         with self.vault.transaction() as transaction:
-            if transaction.setting(_SETTING) != held:
+            if transaction.setting(_SETTING) != stored:
                 raise AuthenticationError("The passphrase has just been changed.")
-            return self._begin(transaction)
+            return self._begin(transaction, bound=bound)
+
+    def check_passphrase(self, passphrase: str, address: str, browser: str | None = None) -> bytes:
+        """Refuse a wrong passphrase, and slow down who guesses; return the stored hash.
+
+        ``browser`` is what a browser brings that logged in before.
+        """
+        known = self._knows_browser(browser)
+        guesser = hash_token(str(browser)) if known else address
+        self.throttle.take(guesser, known=known)
+        stored = self.vault.setting(_SETTING)
+        if stored is None or not _matches(stored, passphrase):
+            raise AuthenticationError("That is not the passphrase.")
+        self.throttle.forgive(guesser, known=known)
+        return stored
+
+    def log_in_with_code(self, code: str, *, bound: bool = True) -> str:
+        """Begin a session with a code that ``pdpp owner code`` printed, which is used up."""
+        with self.vault.transaction() as transaction:
+            kept = find_secret(transaction, SecretKind.LOGIN_CODE, _bare(code), self.clock())
+            if kept is None:
+                raise AuthenticationError(
+                    "That is not a code that is good now; pdpp owner code prints a new one."
+                )
+            transaction.drop_secret(kept)
+            return self._begin(transaction, bound=bound)
+
+    def new_browser(self) -> str:
+        """Return what a browser brings from now on, to be known again."""
+        text, kept = new_secret(SecretKind.BROWSER, {}, self.clock(), self.lifetimes.browser)
+        with self.vault.transaction() as transaction:
+            transaction.add_secret(kept)
+        return text
+
+    def _knows_browser(self, browser: str | None) -> bool:
+        if not browser:
+            return False
+        return find_secret(self.vault, SecretKind.BROWSER, browser, self.clock()) is not None
 
     def knows(self, secret: str | None) -> bool:
         """Tell whether a secret is that of a session that goes on."""
@@ -128,8 +193,10 @@ class Owner:
             if session is not None:
                 transaction.use_secret(session, self.clock())
 
-    def _begin(self, transaction: VaultTransaction) -> str:
-        text, session = new_secret(SecretKind.SESSION, {}, self.clock(), self.lifetimes.session)
+    def _begin(self, transaction: VaultTransaction, *, bound: bool) -> str:
+        """Begin a session: a short one where cookies are not bound to this server alone."""
+        life = self.lifetimes.session if bound else self.lifetimes.shared_session
+        text, session = new_secret(SecretKind.SESSION, {}, self.clock(), life)
         transaction.add_secret(session)
         return text
 
@@ -146,11 +213,11 @@ def _hasher() -> "PasswordHasher":
     return PasswordHasher()
 
 
-def _matches(held: bytes, passphrase: str) -> bool:
+def _matches(stored: bytes, passphrase: str) -> bool:
     from argon2.exceptions import InvalidHashError, VerificationError
 
     try:
-        return _hasher().verify(held.decode(), _normal(passphrase)[: MOST_CHARS + 1])
+        return _hasher().verify(stored.decode(), _normal(passphrase)[: MOST_CHARS + 1])
     except (VerificationError, InvalidHashError):
         return False
 
@@ -160,7 +227,15 @@ def _normal(passphrase: str) -> str:
     return unicodedata.normalize("NFC", passphrase)
 
 
+def _new_code() -> str:
+    groups = (secrets.SystemRandom().choices(_ALPHABET, k=_GROUP_CHARS) for _ in range(_GROUPS))
+    return "-".join("".join(group) for group in groups)
+
+
+def _bare(code: str) -> str:
+    """Return a code as it is compared, however it was typed."""
+    return "".join(char for char in code.upper() if char in _ALPHABET)
+
+
 def _code_hash(code: str) -> bytes:
-    """Return the hash of a set-up code, however it was typed."""
-    bare = "".join(char for char in code.upper() if char in _ALPHABET)
-    return hashlib.sha256(bare.encode()).digest()
+    return hashlib.sha256(_bare(code).encode()).digest()

@@ -16,6 +16,8 @@ class SecretKind(StrEnum):
     USER_CODE = "user_code"
     PUSHED = "pushed"
     SESSION = "session"
+    BROWSER = "browser"
+    LOGIN_CODE = "login_code"
 
 
 _PREFIXES = {
@@ -24,6 +26,7 @@ _PREFIXES = {
     SecretKind.DEVICE: "dev_",
     SecretKind.PUSHED: "urn:ietf:params:oauth:request_uri:",
     SecretKind.SESSION: "ses_",
+    SecretKind.BROWSER: "brw_",
 }
 
 
@@ -35,11 +38,14 @@ def new_secret(
     *,
     client_id: str | None = None,
     text: str | None = None,
+    address: str | None = None,
 ) -> tuple[str, ShortLivedSecret]:
     """Return a new secret's text, to be handed out once, and what is kept of it."""
     if text is None:
         text = _PREFIXES[kind] + secrets.token_urlsafe(32)
-    return text, ShortLivedSecret(hash_token(text), kind.value, body, now, now + life, client_id)
+    return text, ShortLivedSecret(
+        hash_token(text), kind.value, body, now, now + life, client_id, address=address
+    )
 
 
 def find_secret(

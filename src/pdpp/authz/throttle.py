@@ -1,4 +1,4 @@
-"""Throttles: guesses at a secret cost more and more time, from one address and in total."""
+"""Throttles: guesses at a secret cost more and more time, from one guesser and in total."""
 
 import threading
 from collections import OrderedDict
@@ -29,8 +29,8 @@ TOTAL = GuessPace(free=30, longest=60 * SECOND)
 
 
 @dataclass(slots=True)
-class _Tally:
-    guesses: int = 0
+class _Guesses:
+    count: int = 0
     until: int = 0
 
 
@@ -49,48 +49,57 @@ class Throttle:
         self._each_pace, self._total_pace = each, total
         self._longest = max(each.longest, total.longest)
         self._most = most
-        self._total = _Tally()
-        self._tallies: OrderedDict[str, _Tally] = OrderedDict()
+        self._total = _Guesses()
+        self._guessers: OrderedDict[str, _Guesses] = OrderedDict()
         self._lock = threading.Lock()
 
-    def take(self, address: str) -> None:
-        """Count a guess from an address, or refuse it with the time to wait."""
+    def take(self, guesser: str, *, known: bool = False) -> None:
+        """Count a guess from an address or a known browser, or refuse it with the time to wait.
+
+        A known browser has a count of its own and no part in the total: whatever strangers do, it
+        is not slowed down, and guesses from there do not slow others down.
+        """
         now = self._clock()
         with self._lock:
-            tally = self._tally(network(address))
-            wait = max(self._waiting(tally, now), self._waiting(self._total, now))
+            own = self._guesses(guesser if known else network(guesser))
+            counts = [(own, self._each_pace)]
+            if not known:
+                counts.append((self._total, self._total_pace))
+            wait = max(self._waiting(guesses, now) for guesses, _ in counts)
             if wait:
                 seconds = -(-wait // SECOND)
                 raise RateLimitExceeded(
                     f"Too many wrong tries; try again in {seconds} s.",
                     headers={"Retry-After": str(seconds)},
                 )
-            for counted, pace in ((tally, self._each_pace), (self._total, self._total_pace)):
-                counted.guesses += 1
-                counted.until = now + pace.pause(counted.guesses)
+            for guesses, pace in counts:
+                guesses.count += 1
+                guesses.until = now + pace.pause(guesses.count)
 
-    def forgive(self, address: str) -> None:
-        """Forget the guesses of an address after a right one."""
+    def forgive(self, guesser: str, *, known: bool = False) -> None:
+        """Forget the guesses of an address or a known browser after a right one."""
         with self._lock:
-            self._tallies.pop(network(address), None)
-            self._total.guesses -= 1
+            self._guessers.pop(guesser if known else network(guesser), None)
+            if known:
+                return
+            self._total.count -= 1
             self._total.until = min(self._total.until, self._clock())
 
-    def _tally(self, network: str) -> _Tally:
-        tally = self._tallies.setdefault(network, _Tally())
-        self._tallies.move_to_end(network)
-        if len(self._tallies) > self._most:
-            self._tallies.popitem(last=False)
-        return tally
+    def _guesses(self, guesser: str) -> _Guesses:
+        guesses = self._guessers.setdefault(guesser, _Guesses())
+        self._guessers.move_to_end(guesser)
+        if len(self._guessers) > self._most:
+            self._guessers.popitem(last=False)
+        return guesses
 
-    def _waiting(self, tally: _Tally, now: int) -> int:
-        """Return how long a tally still pauses; one that rested for an hour begins anew.
+    def _waiting(self, guesses: _Guesses, now: int) -> int:
+        """Return how long a guesser still pauses; one that rested for an hour begins anew.
 
         So does one whose pause lies further ahead than any lasts: the clock was set back.
         """
-        if now - tally.until > _HOUR or tally.until - now > self._longest:
-            tally.guesses, tally.until = 0, now
-        return max(0, tally.until - now)
+        if now - guesses.until > _HOUR or guesses.until - now > self._longest:
+            guesses.count, guesses.until = 0, now
+        return max(0, guesses.until - now)
 
 
 def network(address: str) -> str:

@@ -7,7 +7,13 @@ from typing import Any, TextIO
 import click
 
 from pdpp.authz.authority import Authority
-from pdpp.authz.owner import has_passphrase, hash_passphrase, keep_passphrase
+from pdpp.authz.lifetime import Lifetimes
+from pdpp.authz.owner import (
+    has_passphrase,
+    hash_passphrase,
+    keep_passphrase,
+    new_login_code,
+)
 from pdpp.authz.token import TokenKind, mint, token_id
 from pdpp.cli import grant_text
 from pdpp.cli.options import common, examples, expiry, passphrase_in, words
@@ -59,6 +65,24 @@ def init(passphrase_file: TextIO | None, reset: bool, data: Path, as_json: bool)
             keep_passphrase(transaction, hashed)
     text = "The passphrase is set; log in with it in a browser."
     show({"owner": "ready"}, [text], as_json=as_json)
+
+
+@owner.command(epilog=examples("pdpp owner code"))
+@common
+def code(data: Path, as_json: bool) -> None:
+    """Print a code that logs you in once, within ten minutes.
+
+    For when wrong tries by somebody else slow the login down, or the passphrase is not at hand.
+    Whoever can run this owns the data anyway. Approving still needs the passphrase.
+    """
+    with open_store(data) as store:
+        if not has_passphrase(store.vault):
+            raise click.ClickException(
+                "there is no passphrase yet; choose one with pdpp owner init"
+            )
+        printed = new_login_code(store.vault, instant.now(), Lifetimes())
+    lines = [printed, "Type it on the login page, under “Locked out, or forgotten it?”."]
+    show({"code": printed}, lines, as_json=as_json)
 
 
 def _passphrase(source: TextIO | None) -> str:

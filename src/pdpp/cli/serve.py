@@ -12,12 +12,13 @@ from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 import click
 
 from pdpp.app import make_app
-from pdpp.authz.owner import begin_setup, has_passphrase
+from pdpp.authz.owner import begin_setup, has_passphrase, private_host
+from pdpp.authz.redirect import LOOPBACK
 from pdpp.cli.options import examples
 from pdpp.cli.output import show, stop_writing
 from pdpp.cli.seeding import DemoTokens, seed
@@ -27,6 +28,7 @@ from pdpp.demo.story import INVOICE, INVOICE_STORY
 from pdpp.hosted import MCP_PATH
 from pdpp.model import instant
 from pdpp.private import write_file
+from pdpp.service.settings import Settings
 from pdpp.serving.data_folder import open_store
 from pdpp.serving.process import BACKLOG, AnnouncedServer, configure, tune_process
 from pdpp.store.sqlite.store import FILE_NAME
@@ -41,13 +43,16 @@ class Ready:
     data: Path
     tokens: DemoTokens | None
     setup_code: str | None = None
+    owner_url: str | None = None
+    """The owner's own address, where it is not the one that agents are given."""
 
     def document(self) -> dict[str, str]:
         """Return the content of the ready file."""
         document = {"url": self.url, "mcp_url": self.url + MCP_PATH}
         if self.tokens is not None:
             document |= {"client_token": self.tokens.client, "package_token": self.tokens.package}
-        return document if self.setup_code is None else document | {"setup_code": self.setup_code}
+        more = {"setup_code": self.setup_code, "owner_url": self.owner_url}
+        return document | {name: value for name, value in more.items() if value is not None}
 
     def greeting(self) -> list[str]:
         """Return what a person reads when the server has started."""
@@ -86,11 +91,22 @@ class Ready:
 
     def _to_the_owner(self) -> list[str]:
         """Return how the owner decides what agents may read."""
+        page = f"{self.owner_url or self.url}/agents"
+        private = (
+            []
+            if self.owner_url is None
+            else [
+                "That address is yours alone: other programs on this computer do not learn there "
+                "that you are",
+                f"logged in. Where a browser does not find it, use {self.url}/agents",
+            ]
+        )
         if self.setup_code is None:
-            return [f"You approve and revoke on {self.url}/agents"]
+            return [f"You approve and revoke on {page}", *private]
         return [
-            f"You approve them on {self.url}/agents: choose your passphrase there with this code",
+            f"You approve them on {page}: choose your passphrase there with this code",
             f"  {self.setup_code}",
+            *private,
         ]
 
 
@@ -149,7 +165,8 @@ def serve(configuration: Configuration, demo: bool, ready_file: Path | None, as_
             clear(ready_file)
         with open_store(data, create=True) as store:
             tokens = seed(store, settings) if demo else None
-            ready = Ready(url, data, tokens, begin_setup(store.vault))
+            owner_url = _owner_url(url, private_host(store.vault), settings)
+            ready = Ready(url, data, tokens, begin_setup(store.vault), owner_url)
             announce = partial(_announce, ready, ready_file, as_json=as_json)
             if configuration["workers"] == 1:
                 server = AnnouncedServer(configure(make_app(store, settings, data=data)), announce)
@@ -162,6 +179,14 @@ def serve(configuration: Configuration, demo: bool, ready_file: Path | None, as_
             WorkerPool(configuration["workers"], listener, work).run(announce)
     if ready_file is not None:
         ready_file.unlink(missing_ok=True)
+
+
+def _owner_url(url: str, private_name: str, settings: Settings) -> str | None:
+    """Return the owner's own address; a server with a public address has no use for one."""
+    parts = urlsplit(url)
+    if settings.public or parts.hostname not in LOOPBACK:
+        return None
+    return f"http://{private_name}:{parts.port}"
 
 
 def _announce(ready: Ready, ready_file: Path | None, *, as_json: bool) -> None:

@@ -40,12 +40,11 @@ class ByPassphrase:
         let_in = self._post(url, inputs(door), [Input("passphrase", self._passphrase)])
         if let_in.status == 429:
             raise StepBroken("too many logins were tried", "Wait for a while, then ask again.")
-        if let_in.status != 303:
+        if let_in.status not in (200, 303):
             raise StepBroken("that is not the owner's passphrase", "Give the one of this server.")
-        page = self._get(url)
-        if page_kind(page) is not PageKind.OTHER:
+        if page_kind(self._get(url)) is not PageKind.OTHER:
             raise StepBroken("the login does not last: its cookie did not come back", _FORM)
-        return page
+        return let_in
 
     def owner_token(self) -> AbstractContextManager[None]:
         """Hold nothing: tokens of the owner's are made beside the store."""
@@ -57,14 +56,16 @@ class ByPassphrase:
             return
         url = f"{self._origin}/agents/{agent_id(client_id)}"
         fields = inputs(self._get(url))
-        self._post(url, fields, [Input("revoke", "client:")])
+        yes = Input("confirm", self._passphrase)
+        self._post(url, fields, [Input("revoke", "client:"), yes])
         self._post(f"{self._origin}/logout", fields, [])
 
     def _get(self, url: str) -> TimedReply:
         return self._kept(self._wire.ask("GET", url, self._headers()))
 
     def _post(self, url: str, page: list[Input], fields: list[Input]) -> TimedReply:
-        told = [Input("token", value_of(page, "token")), *fields]
+        own = [Input(name, value_of(page, name)) for name in ("token", "proof")]
+        told = [*(field for field in own if field.value), *fields]
         headers = {"Content-Type": "application/x-www-form-urlencoded", **self._headers()}
         return self._kept(self._wire.ask("POST", url, headers, urlencode(told).encode()))
 

@@ -16,10 +16,11 @@ from pdpp.authz.client_metadata import is_document_id
 from pdpp.authz.throttle import network
 from pdpp.evidence.fence import visible
 from pdpp.model.errors import OAuthError, PdppError
+from pdpp.oauth.browser_origin import BrowserUse, check_browser
 from pdpp.oauth.request import OAuthRequest, read_request
 from pdpp.service.failure import explained
 from pdpp.service.headers import SECURITY_HEADERS
-from pdpp.service.origin import sender
+from pdpp.service.origin import public_origin, sender
 from pdpp.service.rate_limit import RateLimiter
 from pdpp.service.service import VERSION, Service
 from pdpp.store.vault import RegisteredClient
@@ -37,6 +38,7 @@ _PREFLIGHT = {
     "Access-Control-Max-Age": "600",
 }
 _LONGEST_LOGGED = 200
+_FORBIDDEN = 403
 _CODES = {429: "temporarily_unavailable", 500: "server_error", 503: "temporarily_unavailable"}
 """What the protocol calls a refusal that is not its own."""
 
@@ -79,14 +81,14 @@ Operation = Callable[[AuthorizationContext, OAuthRequest], Awaitable[Response]]
 class OAuthEndpoint:
     """Serves one path; ``media_type`` is that of the body, and without one it is a GET.
 
-    Those that programs in a browser call answer to every origin, without credentials.
+    ``browsers`` says which pages in a browser may call it; they are answered without credentials.
     """
 
     context: AuthorizationContext
     step: str
     operation: Operation
     media_type: str | None = None
-    cross_origin: bool = False
+    browsers: BrowserUse = BrowserUse.NOBODY
     for_people: bool = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -98,14 +100,15 @@ class OAuthEndpoint:
             return
         request_id = self.context.service.new_request_id()
         response.headers.update({"Request-Id": request_id, "PDPP-Version": VERSION})
-        if self.cross_origin:
+        if self.browsers is not BrowserUse.NOBODY and response.status_code != _FORBIDDEN:
             response.headers.update(_CROSS_ORIGIN)
         await response(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response:
-        if request.method == "OPTIONS" and self.cross_origin:
-            return Response(status_code=204, headers=HEADERS | _PREFLIGHT)
         try:
+            if request.method == "OPTIONS" and self.browsers is not BrowserUse.NOBODY:
+                self._check_browser(request)
+                return Response(status_code=204, headers=HEADERS | _PREFLIGHT)
             return await self._serve(request)
         except PdppError as error:
             return self._refuse(error)
@@ -120,6 +123,8 @@ class OAuthEndpoint:
             allowed = {"Allow": ", ".join(methods)}
             message = f"This address takes: {allowed['Allow']}."
             raise OAuthError(message, error="invalid_request", status=405, headers=allowed)
+        if self.media_type is not None:
+            self._check_browser(request)
         settings = self.context.service.settings
         self.context.visitors.take(network(sender(request.scope, settings)))
         oauth_request = await read_request(request, settings, self.media_type)
@@ -130,6 +135,10 @@ class OAuthEndpoint:
             raise
         self._log(oauth_request, str(response.status_code))
         return response
+
+    def _check_browser(self, request: Request) -> None:
+        issuer = public_origin(request.scope, self.context.service.settings)
+        check_browser(self.browsers, request.headers, issuer)
 
     def _methods(self) -> tuple[str, ...]:
         if self.media_type is not None:

@@ -29,15 +29,16 @@ async def authorize(context: AuthorizationContext, request: OAuthRequest) -> Res
     registers a client could otherwise use this server to send people wherever they like.
     """
     authority, parameters = context.authority, request.parameters
+    address = network(request.sender)
     client = await context.client(request)
     pushed = parameters.get("request_uri")
     if pushed is not None:
-        review_id = await context.write(lambda: authority.begin_pushed(pushed, client.id))
+        review_id = await context.write(lambda: authority.begin_pushed(pushed, client.id, address))
         return redirect(f"{CONSENT_PAGE}/{review_id}")
     uri = check_target(parameters, client)
     try:
         review_id = await context.write(
-            lambda: authority.begin(parameters, client, request.origins)
+            lambda: authority.begin(parameters, client, request.origins, address)
         )
     except OAuthError as error:
         if client.approved_at is None:
@@ -54,7 +55,7 @@ async def push(context: AuthorizationContext, request: OAuthRequest) -> Response
     client = await context.client(request)
     authority = context.authority
     request_uri = await context.write(
-        lambda: authority.push(request.parameters, client, request.origins)
+        lambda: authority.push(request.parameters, client, request.origins, network(request.sender))
     )
     life = authority.lifetimes.pushed // SECOND
     return json_answer({"request_uri": request_uri, "expires_in": life}, 201)
@@ -65,7 +66,9 @@ async def begin_device(context: AuthorizationContext, request: OAuthRequest) -> 
     client = await context.client(request)
     authority = context.authority
     waiting = await context.write(
-        lambda: authority.begin_device(request.parameters, client, request.origins)
+        lambda: authority.begin_device(
+            request.parameters, client, request.origins, network(request.sender)
+        )
     )
     page = request.origins.issuer + DEVICE_PAGE
     return json_answer(

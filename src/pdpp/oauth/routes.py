@@ -11,6 +11,7 @@ from pdpp.authz.authority import Authority
 from pdpp.authz.client_document import DocumentFetcher
 from pdpp.model.errors import PdppError
 from pdpp.oauth import operations
+from pdpp.oauth.browser_origin import BrowserUse
 from pdpp.oauth.endpoint import AuthorizationContext, OAuthEndpoint, Operation, json_answer
 from pdpp.oauth.metadata import (
     AUTHORIZE,
@@ -66,21 +67,23 @@ def oauth_routes(context: AuthorizationContext, documents: Documents) -> Iterabl
     yield Route(
         AUTHORIZE, OAuthEndpoint(context, "authorize", operations.authorize, for_people=True)
     )
-    for path, operation, media_type, cross_origin in (
-        (PUSH, operations.push, FORM, False),
-        (TOKEN, operations.issue, FORM, True),
-        (DEVICE, operations.begin_device, FORM, False),
-        (REGISTER, operations.register, JSON, True),
-        (REVOKE, operations.revoke, FORM, True),
-        (INTROSPECT, operations.look_into, FORM, False),
+    for path, operation, media_type, browsers in (
+        (PUSH, operations.push, FORM, BrowserUse.NOBODY),
+        (TOKEN, operations.issue, FORM, BrowserUse.CLIENTS),
+        (DEVICE, operations.begin_device, FORM, BrowserUse.NOBODY),
+        (REGISTER, operations.register, JSON, BrowserUse.CLIENTS),
+        (REVOKE, operations.revoke, FORM, BrowserUse.CLIENTS),
+        (INTROSPECT, operations.look_into, FORM, BrowserUse.NOBODY),
     ):
         step = path.rpartition("/")[2]
-        yield Route(path, OAuthEndpoint(context, step, operation, media_type, cross_origin))
+        yield Route(path, OAuthEndpoint(context, step, operation, media_type, browsers))
     for path in (METADATA_PATH, f"{METADATA_PATH}/mcp"):
-        yield Route(path, OAuthEndpoint(context, "metadata", _describe, cross_origin=True))
+        yield Route(
+            path, OAuthEndpoint(context, "metadata", _describe, browsers=BrowserUse.ANYBODY)
+        )
     for path in documents(""):
         show = _shower(path, documents)
-        yield Route(path, OAuthEndpoint(context, "metadata", show, cross_origin=True))
+        yield Route(path, OAuthEndpoint(context, "metadata", show, browsers=BrowserUse.ANYBODY))
 
 
 async def _describe(_context: AuthorizationContext, request: OAuthRequest) -> Response:

@@ -7,8 +7,9 @@ from starlette.responses import Response
 
 from pdpp.authz.requester import Requester, agent_id, requester_of
 from pdpp.authz.wording import AccountWords, accounts_of, date
-from pdpp.model.errors import InvalidRequest, NotFound
+from pdpp.model.errors import InvalidRequest, NotFound, PdppError
 from pdpp.model.grant import ACTIVE, Grant, Package, status
+from pdpp.pages.login import ask_passphrase, prove
 from pdpp.pages.page_request import PageRequest
 from pdpp.pages.reads import last_read, reads_of
 from pdpp.pages.site import Site
@@ -80,7 +81,7 @@ async def show_agents(request: PageRequest) -> Response:
         "agents.html",
         active=[agent for agent in found if agent.active],
         ended=[agent for agent in found if not agent.active],
-        mcp_url=f"{request.origin}/mcp",
+        mcp_url=f"{request.server_origin}/mcp",
     )
 
 
@@ -94,6 +95,13 @@ async def show_agent(request: PageRequest) -> Response:
 async def revoke(request: PageRequest) -> Response:
     """Answer ``POST /agents/{agent}``: take back a grant, a package, or all the client has."""
     site, agent = request.site, _find(request)
+    if not request.bound:
+        try:
+            request = await prove(request)
+        except PdppError as problem:
+            return ask_passphrase(
+                request, problem, "Type your passphrase to revoke this.", "Revoke"
+            )
     kind, _, name = request.form.one("revoke").partition(":")
     packages = {approval.id for approval in agent.approvals if approval.package}
     grants = {part.id for approval in agent.approvals for part in approval.parts}

@@ -20,7 +20,7 @@ from pdpp.authz.requester import Requester, requester_of
 from pdpp.authz.review import DecisionOutcome, Review
 from pdpp.authz.wording import Wording, destination, identity, word
 from pdpp.model import instant
-from pdpp.model.errors import InvalidRequest
+from pdpp.model.errors import InvalidRequest, PdppError
 from pdpp.model.grant import AccessMode
 from pdpp.pages.chooser import (
     SPANS,
@@ -34,6 +34,7 @@ from pdpp.pages.chooser import (
     span_of,
 )
 from pdpp.pages.form import PostedForm
+from pdpp.pages.login import prove
 from pdpp.pages.page_request import PageRequest
 from pdpp.pages.sample import Sample, take_samples
 from pdpp.store.catalogue import Catalogue
@@ -75,6 +76,10 @@ async def decide(request: PageRequest) -> Response:
     choice = read_choice(form, review.created_at)
     if action != "approve":
         return await _page(request, review, choice)
+    try:
+        request = await prove(request)
+    except PdppError as problem:
+        return await _page(request, review, choice, problem.message, problem.status)
     draft, wording = _shown(request, review, choice)
     if draft is None or wording is None or draft.digest != form.one("digest"):
         return await _page(request, review, choice, CHANGED, status=409)

@@ -19,7 +19,9 @@ async def enter_code(request: PageRequest) -> Response:
     code = request.form.one("user_code")[:_LONGEST]
     authority = request.site.authority
     try:
-        review = await request.site.write(lambda: authority.device_review(code, request.origin))
+        review = await request.site.write(
+            lambda: authority.device_review(code, request.server_origin)
+        )
     except NotFound:
         problem = "No device waits with this code. Check it, or ask the device for a new one."
         return request.page("device.html", status=404, code=code, problem=problem)

@@ -39,6 +39,10 @@ class PostedForm:
         """Return every value of a field."""
         return tuple(self.values.get(name, ()))
 
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return every name with each of its values."""
+        return [(name, value) for name, values in self.values.items() for value in values]
+
     def __contains__(self, name: str) -> bool:
         return name in self.values
 

@@ -1,10 +1,14 @@
-"""Logging in: setting the passphrase up, logging in and out."""
+"""Logging in: setting the passphrase up, logging in and out, and typing the passphrase again."""
+
+from dataclasses import replace
 
 from starlette.responses import Response
 
 from pdpp.authz.owner import LEAST_CHARS
-from pdpp.model.errors import InvalidRequest, PdppError
+from pdpp.model.errors import Forbidden, InvalidRequest, PdppError
 from pdpp.pages.page_request import PageRequest
+
+TYPE_IT_AGAIN = "Nothing is changed yet: type your passphrase again, to show that it is you."
 
 
 def show_login_form(request: PageRequest, problem: PdppError | None = None) -> Response:
@@ -25,23 +29,59 @@ def show_login_form(request: PageRequest, problem: PdppError | None = None) -> R
     return response
 
 
-async def log_in(request: PageRequest) -> Response:
-    """Let the owner in, or say in the form what was wrong."""
+def is_login(request: PageRequest) -> bool:
+    """Tell whether a request carries the form of the login."""
+    return "passphrase" in request.form or "login_code" in request.form
+
+
+async def log_in(request: PageRequest) -> tuple[str, bool]:
+    """Return the secret of a new session, and whether the passphrase was typed for it."""
     owner, form = request.site.owner, request.form
-    passphrase = form.one("passphrase")
-    try:
-        if owner.settled:
-            secret = await request.site.hash(lambda: owner.log_in(passphrase, request.address))
-        else:
-            if passphrase != form.one("again"):
-                raise InvalidRequest("The two passphrases differ; type the same one twice.")
-            code = form.one("code")
-            secret = await request.site.hash(
-                lambda: owner.set_up(code, passphrase, request.address)
-            )
-    except PdppError as problem:
-        return show_login_form(request, problem)
-    return request.begin(secret)
+    bound = request.bound
+    if "login_code" in form:
+        code = form.one("login_code")
+        return await request.site.write(lambda: owner.log_in_with_code(code, bound=bound)), False
+    passphrase, address, browser = form.one("passphrase"), request.address, request.browser
+    if owner.settled:
+        secret = await request.site.hash(
+            lambda: owner.log_in(passphrase, address, browser, bound=bound)
+        )
+        return secret, True
+    if passphrase != form.one("again"):
+        raise InvalidRequest("The two passphrases differ; type the same one twice.")
+    code = form.one("code")
+    return await request.site.hash(
+        lambda: owner.set_up(code, passphrase, address, bound=bound)
+    ), True
+
+
+async def prove(request: PageRequest) -> PageRequest:
+    """Return a request that proves who sends it; refuse one without a proof or the passphrase."""
+    if request.proved_at is not None:
+        return request
+    owner, confirm = request.site.owner, request.form.one("confirm")
+    if not confirm:
+        raise Forbidden(TYPE_IT_AGAIN)
+    address, browser = request.address, request.browser
+    await request.site.hash(lambda: owner.check_passphrase(confirm, address, browser))
+    return replace(request, proved_at=request.site.service.clock())
+
+
+def ask_passphrase(
+    request: PageRequest, problem: PdppError, question: str, button: str
+) -> Response:
+    """Return a page that asks for the passphrase and then sends the same form again."""
+    left_out = ("token", "confirm", "proof")
+    response = request.page(
+        "confirm.html",
+        status=problem.status,
+        problem=None if problem.message == TYPE_IT_AGAIN else problem.message,
+        question=question,
+        button=button,
+        kept=[pair for pair in request.form.pairs() if pair[0] not in left_out],
+    )
+    response.headers.update(problem.headers)
+    return response
 
 
 async def show_login(request: PageRequest) -> Response:

@@ -16,9 +16,10 @@ from pdpp.model.errors import (
     PayloadTooLarge,
     PdppError,
 )
-from pdpp.pages.form import OWNERS_BYTES, STRANGERS_BYTES, read_form
-from pdpp.pages.login import log_in, show_login_form
+from pdpp.pages.form import OWNERS_BYTES, STRANGERS_BYTES, PostedForm, read_form
+from pdpp.pages.login import is_login, log_in, show_login_form
 from pdpp.pages.page_request import PageRequest, make_page_request, policy
+from pdpp.pages.proof import read_proof
 from pdpp.pages.site import Site
 from pdpp.pages.template import render
 from pdpp.service.failure import explained
@@ -33,12 +34,17 @@ log = logging.getLogger("pdpp.pages")
 
 @dataclass(frozen=True, slots=True)
 class OwnerPage:
-    """Serves one path; ``open`` ones are for everybody, the others for the owner."""
+    """Serves one path; ``open`` ones are for everybody, the others for the owner.
+
+    A page that ``proves`` is the answer to its own login, so that what is approved on it needs the
+    passphrase only once; any other is opened again after a login.
+    """
 
     site: Site
     get: Handler | None = None
     post: Handler | None = None
     open: bool = False
+    proves: bool = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; whatever goes wrong becomes a page too."""
@@ -62,7 +68,7 @@ class OwnerPage:
             return error_page(explained(problem, self.site.service.store, log, f"page {route}"))
 
     async def _serve(self, http: Request) -> Response:
-        origin = visited_origin(http, self.site.service.settings)
+        origin = visited_origin(http, self.site.service.settings, self.site.private_host)
         request = make_page_request(self.site, http, origin)
         posted = http.method == "POST"
         if posted:
@@ -73,20 +79,33 @@ class OwnerPage:
                 if request.session is None:
                     return show_login_form(request, problem)
                 raise
-        if "passphrase" in request.form:
-            return await self._enter(request)
+        if is_login(request):
+            return await self._log_in(request)
         if request.session is None and not self.open:
             return show_login_form(request)
         if posted:
             request.require_token()
         return await self._handler(http.method)(request)
 
-    async def _enter(self, request: PageRequest) -> Response:
+    async def _log_in(self, request: PageRequest) -> Response:
         """Take the login form, which stands at the address of every page."""
         if request.session is not None:
             return request.go(request.here)
         request.require_token()
-        return await log_in(request)
+        site = self.site
+        try:
+            secret, typed = await log_in(request)
+        except PdppError as problem:
+            return show_login_form(request, problem)
+        browser = None
+        if request.browser is None:
+            browser = await site.write(site.owner.new_browser)
+        response = request.go(request.here)
+        if self.proves and typed and self.get is not None:
+            proved_at = site.service.clock()
+            known = replace(request, form=PostedForm(), session=secret, proved_at=proved_at)
+            response = await self.get(known)
+        return request.begin(response, secret, browser)
 
     def _handler(self, method: str) -> Handler:
         handler = {"GET": self.get, "HEAD": self.get, "POST": self.post}.get(method)
@@ -97,11 +116,15 @@ class OwnerPage:
 
 async def _filled(request: PageRequest) -> PageRequest:
     """Return a request with the form that was posted."""
-    most = STRANGERS_BYTES if request.session is None else OWNERS_BYTES
-    return replace(request, form=await read_form(request.http, most))
+    if request.session is None:
+        return replace(request, form=await read_form(request.http, STRANGERS_BYTES))
+    form, site = await read_form(request.http, OWNERS_BYTES), request.site
+    now = site.service.clock()
+    proved_at = read_proof(site.proof_key, request.session, form.one("proof"), now)
+    return replace(request, form=form, proved_at=proved_at)
 
 
-def visited_origin(request: Request, settings: Settings) -> str:
+def visited_origin(request: Request, settings: Settings, private_host: str = "") -> str:
     """Return the address under which a browser is here; refuse a name that is not ours.
 
     Another site may have made its own name lead here, to be taken for us by a browser.
@@ -111,7 +134,7 @@ def visited_origin(request: Request, settings: Settings) -> str:
     if host == urlsplit(origin).netloc or from_proxy(request.scope, settings):
         return origin
     name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
-    if name.lower() not in LOOPBACK:
+    if name.lower() not in (*LOOPBACK, private_host):
         raise InvalidRequest(
             f"This server answers to {origin}. Give it another name with --public-url; a proxy in "
             "front of it must pass the Host header on."
@@ -135,6 +158,6 @@ def check_source(request: Request, origin: str) -> None:
 
 def error_page(error: PdppError) -> Response:
     """Return an error as a page for anyone."""
-    context = {"message": error.message, "known": False, "host": "", "token": ""}
+    context = {"message": error.message, "known": False, "host": "", "token": "", "proof": ""}
     headers = {**SECURITY_HEADERS, "Content-Security-Policy": policy(), **error.headers}
     return HTMLResponse(render("error.html", context), error.status, headers)

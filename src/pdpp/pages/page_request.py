@@ -12,7 +12,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from pdpp.authz.owner import form_token
 from pdpp.model.errors import Forbidden
+from pdpp.model.instant import SECOND
 from pdpp.pages.form import PostedForm
+from pdpp.pages.proof import make_proof
 from pdpp.pages.site import Site
 from pdpp.pages.template import render
 from pdpp.service.headers import SECURITY_HEADERS
@@ -40,6 +42,7 @@ class Cookies:
 
     session: str
     mark: str
+    browser: str
     secure: bool
 
     @classmethod
@@ -47,9 +50,9 @@ class Cookies:
         """Return the cookies of a public address."""
         parts = urlsplit(origin)
         if parts.scheme == "https":
-            return cls("__Host-pdpp_session", "__Host-pdpp_mark", True)
+            return cls("__Host-pdpp_session", "__Host-pdpp_mark", "__Host-pdpp_browser", True)
         port = parts.port or 80
-        return cls(f"pdpp_session_{port}", f"pdpp_mark_{port}", False)
+        return cls(f"pdpp_session_{port}", f"pdpp_mark_{port}", f"pdpp_browser_{port}", False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,8 @@ class PageRequest:
     """A request with its form; ``session`` is the secret of the owner's session, if it is one.
 
     ``mark`` is random text that a browser without a session carries, so that forms can be bound
-    to it; it is worth nothing else.
+    to it; it is worth nothing else. ``proved_at`` is when the passphrase was typed, where this
+    request proves that.
     """
 
     site: Site
@@ -66,6 +70,30 @@ class PageRequest:
     session: str | None
     mark: str
     origin: str
+    proved_at: int | None = None
+
+    @property
+    def bound(self) -> bool:
+        """Tell whether the cookies here go to this server alone, and to no other port."""
+        return self.cookies.secure or self.site.is_private(self.origin)
+
+    @property
+    def server_origin(self) -> str:
+        """Return the address that agents are given, which is never the owner's private name."""
+        settings = self.site.service.settings
+        return settings.origin if self.site.is_private(self.origin) else self.origin
+
+    @property
+    def browser(self) -> str | None:
+        """Return what a browser brings that logged in here before."""
+        return self.http.cookies.get(self.cookies.browser)
+
+    @property
+    def proof(self) -> str:
+        """Return the proof that the next form carries; empty where the passphrase is needed."""
+        if self.proved_at is None or self.session is None:
+            return ""
+        return make_proof(self.site.proof_key, self.session, self.proved_at)
 
     @property
     def here(self) -> str:
@@ -106,6 +134,7 @@ class PageRequest:
         """Return a page; forms on it may lead to ``targets`` only."""
         shared = {
             "token": self.token,
+            "proof": self.proof,
             "known": self.session is not None,
             "host": urlsplit(self.origin).netloc,
         }
@@ -119,10 +148,12 @@ class PageRequest:
         """Send the browser elsewhere with a plain GET."""
         return RedirectResponse(location, 303, SECURITY_HEADERS)
 
-    def begin(self, secret: str) -> Response:
-        """Send the browser to this page again, as the owner's."""
-        response = self.go(self.here)
+    def begin(self, response: Response, secret: str, browser: str | None) -> Response:
+        """Make an answer the first one of a session, in a browser that is known from now on."""
         self._set(response, self.cookies.session, secret)
+        if browser is not None:
+            life = self.site.owner.lifetimes.browser // SECOND
+            self._set(response, self.cookies.browser, browser, max_age=life)
         response.delete_cookie(self.cookies.mark, secure=self.cookies.secure, httponly=True)
         return response
 
@@ -132,9 +163,15 @@ class PageRequest:
         response.delete_cookie(self.cookies.session, secure=self.cookies.secure, httponly=True)
         return response
 
-    def _set(self, response: Response, name: str, value: str) -> None:
+    def _set(self, response: Response, name: str, value: str, max_age: int | None = None) -> None:
         response.set_cookie(
-            name, value, path="/", secure=self.cookies.secure, httponly=True, samesite="lax"
+            name,
+            value,
+            max_age=max_age,
+            path="/",
+            secure=self.cookies.secure,
+            httponly=True,
+            samesite="lax",
         )
 
 

@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from starlette.routing import BaseRoute, Route
 
 from pdpp.authz.authority import Authority
-from pdpp.authz.owner import Owner
+from pdpp.authz.owner import Owner, private_host
 from pdpp.authz.throttle import Throttle
 from pdpp.pages.agents import revoke, show_agent, show_agents, show_home
 from pdpp.pages.consent import decide, show_consent
 from pdpp.pages.device import enter_code, show_answer, show_device
 from pdpp.pages.login import log_out, show_login
 from pdpp.pages.owner_page import OwnerPage
+from pdpp.pages.proof import proof_key
 from pdpp.pages.record import show_record
 from pdpp.pages.site import Site
 from pdpp.service.service import RECORD_PAGE, Service
@@ -26,7 +27,7 @@ def page_routes(site: Site) -> Iterator[BaseRoute]:
         "/logout": OwnerPage(site, post=log_out),
         "/agents": OwnerPage(site, show_agents),
         "/agents/{agent}": OwnerPage(site, show_agent, revoke),
-        "/consent/{review_id}": OwnerPage(site, show_consent, decide),
+        "/consent/{review_id}": OwnerPage(site, show_consent, decide, proves=True),
         "/device": OwnerPage(site, show_device, enter_code),
         "/device/{answer}": OwnerPage(site, show_answer),
         RECORD_PAGE: OwnerPage(site, show_record),
@@ -39,4 +40,5 @@ def make_site(service: Service, authority: Authority) -> Site:
     """Return what the pages share."""
     throttle = Throttle(service.clock, service.settings.login, service.settings.all_logins)
     owner = Owner(service.store.vault, service.clock, authority.lifetimes, throttle)
-    return Site(service, authority, owner)
+    store = service.store
+    return Site(service, authority, owner, proof_key(store.secret()), private_host(store.vault))

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 from pdpp.authz.authority import Authority
 from pdpp.authz.owner import Owner
@@ -22,7 +23,14 @@ class Site:
     service: Service
     authority: Authority
     owner: Owner
+    proof_key: bytes
+    private_host: str
+    """A name under ``.localhost`` that only the owner knows: other ports get no cookies of it."""
     hashing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_HASHING_AT_ONCE))
+
+    def is_private(self, origin: str) -> bool:
+        """Tell whether an address is the owner's own, which no other program knows."""
+        return urlsplit(origin).hostname == self.private_host
 
     async def hash(self, operation: Callable[[], T]) -> T:
         """Run what hashes a passphrase away from the event loop, few at a time."""

@@ -38,6 +38,8 @@ class ShortLivedSecret:
     expires_at: int
     client_id: str | None = None
     used_at: int | None = None
+    address: str | None = None
+    """Where the request came from that made it, where a stranger's did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,10 @@ class VaultReader(Protocol):
         """Return a secret, used or not, in time or not."""
         ...
 
+    def outstanding(self, address: str | None = None) -> tuple[int, int]:
+        """Return how many requests of strangers are kept, and their bytes."""
+        ...
+
     def refresh(self, refresh_hash: str) -> RefreshToken | None: ...
     def consents(self, client_id: str | None = None) -> Iterator[Consent]:
         """Yield the evidence of approvals, the newest first."""
@@ -124,6 +130,14 @@ class VaultTransaction(VaultReader, Protocol):
 
     def change_secret(self, secret: ShortLivedSecret) -> None:
         """Replace the body and the end of a secret."""
+        ...
+
+    def drop_secret(self, secret: ShortLivedSecret) -> None:
+        """Forget one secret."""
+        ...
+
+    def drop_ended_requests(self, now: int, most: int) -> int:
+        """Forget requests that nobody approved in time, a few; return how many those were."""
         ...
 
     def drop_secrets(self, kind: str, client_id: str | None = None) -> None:

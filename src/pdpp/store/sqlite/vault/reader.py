@@ -16,7 +16,7 @@ from pdpp.store.vault import Consent, RefreshToken, RegisteredClient, ShortLived
 CLIENT_COLUMNS = (
     "client_id, name, redirect_uris, created_at, grant_types, about, fresh_until, approved_at"
 )
-SHORT_LIVED_COLUMNS = "hash, kind, body, created_at, expires_at, client_id, used_at"
+SHORT_LIVED_COLUMNS = "hash, kind, body, created_at, expires_at, client_id, used_at, address"
 REFRESH_COLUMNS = (
     "hash, family, client_id, scope, created_at, expires_at, grant_id, package_id, audience, "
     "used_at, successor, revoked_at"
@@ -61,8 +61,18 @@ class SqliteVaultReader(ABC):
         )
         if row is None:
             return None
-        stored_hash, kind, body, *times = row
-        return ShortLivedSecret(stored_hash, kind, orjson.loads(body), *times)
+        stored_hash, kind, body, *rest = row
+        return ShortLivedSecret(stored_hash, kind, orjson.loads(body), *rest)
+
+    def outstanding(self, address: str | None = None) -> tuple[int, int]:
+        """Return how many requests wait that came from strangers, and how many bytes they take."""
+        row = self._row(
+            "SELECT count(*), ifnull(sum(size), 0) FROM short_lived_secret"
+            " INDEXED BY short_lived_secret_address WHERE owner = ? AND address IS NOT NULL"
+            " AND address = coalesce(?, address)",
+            address,
+        )
+        return (0, 0) if row is None else (int(row[0]), int(row[1]))
 
     def refresh(self, refresh_hash: str) -> RefreshToken | None:
         """Return a refresh token by its hash."""

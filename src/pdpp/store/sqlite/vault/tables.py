@@ -72,10 +72,15 @@ CREATE TABLE short_lived_secret (
   expires_at INTEGER NOT NULL,
   client_id TEXT,
   used_at INTEGER,
+  address TEXT,
+  size INTEGER NOT NULL,
   PRIMARY KEY (owner, kind, hash)
 ) WITHOUT ROWID;
 CREATE INDEX short_lived_secret_client ON short_lived_secret (owner, client_id)
   WHERE client_id IS NOT NULL;
+-- Requests that strangers made, and the bytes each takes: added up whenever another comes.
+CREATE INDEX short_lived_secret_address ON short_lived_secret (owner, address, size)
+  WHERE address IS NOT NULL;
 CREATE INDEX short_lived_secret_end ON short_lived_secret (owner, expires_at);
 
 CREATE TABLE refresh_token (

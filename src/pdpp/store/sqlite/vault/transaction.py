@@ -89,16 +89,19 @@ class SqliteVaultTransaction(SqliteVaultReader):
 
     def add_secret(self, secret: ShortLivedSecret) -> None:
         """Keep a short-lived secret's hash."""
+        body = _json(secret.body)
         self._insert(
             "short_lived_secret",
-            SHORT_LIVED_COLUMNS,
+            f"{SHORT_LIVED_COLUMNS}, size",
             secret.hash,
             secret.kind,
-            _json(secret.body),
+            body,
             secret.created_at,
             secret.expires_at,
             secret.client_id,
             secret.used_at,
+            secret.address,
+            len(body),
         )
 
     def use_secret(self, secret: ShortLivedSecret, now: int) -> bool:
@@ -116,6 +119,24 @@ class SqliteVaultTransaction(SqliteVaultReader):
             "UPDATE short_lived_secret SET body = ?, expires_at = ?"
             " WHERE owner = ? AND kind = ? AND hash = ?",
             (_json(secret.body), secret.expires_at, OWNER, secret.kind, secret.hash),
+        )
+
+    def drop_secret(self, secret: ShortLivedSecret) -> None:
+        """Forget one secret."""
+        self._db.execute(
+            "DELETE FROM short_lived_secret WHERE owner = ? AND kind = ? AND hash = ?",
+            (OWNER, secret.kind, secret.hash),
+        )
+
+    def drop_ended_requests(self, now: int, most: int) -> int:
+        """Forget requests that nobody approved in time, a few; return how many those were."""
+        return self._delete(
+            "short_lived_secret",
+            "kind, hash",
+            "expires_at < ? AND address IS NOT NULL"
+            " AND ifnull(json_extract(body, '$.approved'), 0) = 0",
+            now,
+            most,
         )
 
     def drop_secrets(self, kind: str, client_id: str | None = None) -> None:
@@ -235,16 +256,16 @@ class SqliteVaultTransaction(SqliteVaultReader):
 
     def sweep(self, now: int, idle: int) -> int:
         """Forget what has ended and clients never approved; return how many rows that were."""
-        self._end_uncollected(now)
+        uncollected = self._end_uncollected(now)
         self._end_keyless(now)
         ended = now - _KEPT_AFTER_END
-        return sum(
+        return uncollected + sum(
             self._delete(table, keys, condition, before)
             for table, keys, condition, before in (
                 (
                     "short_lived_secret",
                     "kind, hash",
-                    "expires_at < ? AND kind IN ('review', 'pushed')",
+                    "expires_at < ? AND kind IN ('review', 'pushed', 'user_code')",
                     now,
                 ),
                 ("short_lived_secret", "kind, hash", "expires_at < ?", ended),
@@ -254,24 +275,35 @@ class SqliteVaultTransaction(SqliteVaultReader):
             )
         )
 
-    def _delete(self, table: str, keys: str, condition: str, before: int) -> int:
+    def _delete(
+        self, table: str, keys: str, condition: str, before: int, most: int = _MOST_SWEPT
+    ) -> int:
         self._db.execute(
             f"DELETE FROM {table} WHERE owner = ? AND ({keys}) IN"
-            f" (SELECT {keys} FROM {table} WHERE owner = ? AND {condition} LIMIT {_MOST_SWEPT})",
-            (OWNER, OWNER, before),
+            f" (SELECT {keys} FROM {table} WHERE owner = ? AND {condition} LIMIT ?)",
+            (OWNER, OWNER, before, most),
         )
         return self._db.changes()
 
-    def _end_uncollected(self, now: int) -> None:
-        """Revoke approvals whose code nobody came for: no token can ever open them."""
+    def _end_uncollected(self, now: int) -> int:
+        """Revoke approvals whose code nobody came for: no token can ever open them.
+
+        A few at a time, and without their bodies: a stranger decides how long those are.
+        """
         rows = self._db.execute(
-            "SELECT body FROM short_lived_secret WHERE owner = ? AND kind IN ('code', 'device')"
-            " AND used_at IS NULL AND expires_at < ?",
-            (OWNER, now),
-        )
-        for (body,) in rows.fetchall():
-            approved = orjson.loads(str(body))
-            self._revoke_approval(approved.get("grant_id"), approved.get("package_id"), now)
+            "SELECT kind, hash, json_extract(body, '$.grant_id'),"
+            " json_extract(body, '$.package_id') FROM short_lived_secret"
+            " INDEXED BY short_lived_secret_end WHERE owner = ? AND expires_at < ?"
+            " AND kind IN ('code', 'device') AND used_at IS NULL LIMIT ?",
+            (OWNER, now, _MOST_SWEPT),
+        ).fetchall()
+        for kind, stored_hash, grant_id, package_id in rows:
+            self._revoke_approval(grant_id, package_id, now)
+            self._db.execute(
+                "DELETE FROM short_lived_secret WHERE owner = ? AND kind = ? AND hash = ?",
+                (OWNER, kind, stored_hash),
+            )
+        return len(rows)
 
     def _end_keyless(self, now: int) -> None:
         """Revoke approvals whose refresh tokens all are: they have one family, and get no other.
