@@ -20,7 +20,7 @@ LINE = b"four plain words here\n"
 
 def test_the_demo_server_answers_with_the_token_it_wrote(demo_server: Served) -> None:
     tokens = {"client_token", "package_token"}
-    assert demo_server.ready.keys() == {"url", "mcp_url", "setup_code"} | tokens
+    assert demo_server.ready.keys() == {"url", "mcp_url", "setup_code", "owner_url"} | tokens
     assert demo_server.ready["mcp_url"] == f"{demo_server.url}/mcp"
     for token in ("client_token", "package_token"):
         answer = demo_server.get("/v1/streams", demo_server.ready[token])
@@ -66,7 +66,7 @@ def test_no_secret_is_in_the_log_or_the_arguments(demo_server: Served) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_the_server_cleanly(number: int, diary: Path, tmp_path: Path) -> None:
     with serving(diary, tmp_path / "notes") as served:
-        assert served.ready.keys() == {"url", "mcp_url", "setup_code"}
+        assert served.ready.keys() == {"url", "mcp_url", "setup_code", "owner_url"}
         with httpx.Client(base_url=served.url, trust_env=False) as client:
             assert client.get("/healthz").status_code == 200
             assert served.stop(number) == 0
@@ -81,7 +81,7 @@ def test_with_json_the_greeting_is_the_ready_document(diary: Path) -> None:
     with started("serve", *options, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         ready = json.loads(process.stdout.readline())
-        assert ready.keys() == {"url", "mcp_url", "setup_code"}
+        assert ready.keys() == {"url", "mcp_url", "setup_code", "owner_url"}
         assert httpx.get(f"{ready['url']}/healthz", trust_env=False).status_code == 200
         process.terminate()
         assert process.wait(timeout=DEADLINE_SECONDS) == 0
@@ -177,7 +177,10 @@ def test_a_new_owner_is_greeted_with_a_code_that_works_once(diary: Path, tmp_pat
     with serving(diary, tmp_path / "two") as served:
         assert "setup_code" not in served.ready
         greeted(served)
-        assert f"You approve and revoke on {served.url}/agents" in served.out.read_text()
+        assert (
+            f"You approve and revoke on {served.ready['owner_url']}/agents"
+            in served.out.read_text()
+        )
 
 
 def test_a_host_without_an_address_is_told(tmp_path: Path) -> None:

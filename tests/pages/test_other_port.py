@@ -72,7 +72,7 @@ def test_a_listener_learns_nothing_of_a_session_at_the_owners_own_address(
     with listener() as (port, cookies), window(house, browser) as own:
         own.page.goto(f"{own_url}/agents")
         own.log_in()
-        expect(own.page.get_by_role("heading", name="Agents", exact=False).first).to_be_visible()
+        expect(own.page.get_by_role("heading", name="Who may read your data")).to_be_visible()
         for host in ("127.0.0.1", "localhost", "other.localhost"):
             own.page.goto(f"http://{host}:{port}/")
             assert "session" not in cookies[-1]
