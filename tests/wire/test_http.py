@@ -184,8 +184,9 @@ def test_an_answer_without_end_is_not_taken_in(answer: bytes) -> None:
 def test_nobody_there_is_told_without_a_second_try() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    with pytest.raises(Unreachable, match="nothing listens there"):
+    with pytest.raises(Unreachable, match="nothing listens there") as told:
         ask(kept(), f"http://127.0.0.1:{port}")
+    assert "start the server with: pdpp serve" in str(told.value)
 
 
 def test_a_request_goes_to_the_address_that_was_judged_and_not_to_the_name() -> None:

@@ -24,15 +24,26 @@ class Overview(NamedTuple):
     has_passphrase: bool = False
 
 
-def overview() -> Overview:
-    """Look at the data folder and the address that the settings name."""
+def address_of(data: Path | None) -> str:
+    """Return where a server of a data folder answers, by its settings."""
+    return _settings(data)[1]
+
+
+def _settings(data: Path | None) -> tuple[Path, str]:
     from pdpp.configuration.effective import configure
     from pdpp.serving.data_folder import own_folder
+
+    configuration = configure({} if data is None else {"data": data}, os.environ, own_folder())
+    host, port = configuration["host"], configuration["port"]
+    shown = f"[{host}]" if ":" in host else host
+    return configuration["data"], f"http://{shown}:{port}"
+
+
+def overview(data: Path | None = None) -> Overview:
+    """Look at the data folder and the address that the settings name."""
     from pdpp.store.sqlite.store import FILE_NAME
 
-    configuration = configure({}, os.environ, own_folder())
-    data: Path = configuration["data"]
-    address = f"http://{configuration['host']}:{configuration['port']}"
+    data, address = _settings(data)
     exists = (data / FILE_NAME).is_file()
     seen = Overview(data, address, _answers(address), exists)
     return _with_counts(seen) if exists else seen

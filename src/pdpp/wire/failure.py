@@ -1,5 +1,7 @@
 """Failures: why no answer came from a server, in a few words a person understands."""
 
+from pdpp.credentials import is_loopback
+
 
 class AnswerTooLong(Exception):
     """More came than may come; ``Unreachable`` says it to the caller."""
@@ -23,11 +25,11 @@ def unreachable(origin: str, problem: Exception, seconds: float, most_bytes: int
         return Unreachable(f"{origin} answered with more than {most_bytes} bytes", reason)
     if isinstance(problem, TimeoutError):
         return Unreachable(f"{origin} did not answer within {seconds:g} s", reason)
-    return Unreachable(
-        f"{origin} cannot be reached ({reason}); check that the server runs, the address, and any "
-        "proxy between",
-        reason,
-    )
+    if isinstance(problem, ConnectionRefusedError) and is_loopback(origin):
+        advice = "start the server with: pdpp serve (or at every login: pdpp service install)"
+    else:
+        advice = "check that the server runs, the address, and any proxy between"
+    return Unreachable(f"{origin} cannot be reached ({reason}); {advice}", reason)
 
 
 def cause(problem: Exception) -> str:

@@ -1,0 +1,106 @@
+"""``pdpp setup``: three questions, and the server is ready."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from pdpp.cli.options import examples, passphrase_in
+from pdpp.cli.output import note
+from pdpp.cli.service import can_install, install_service, make_service
+
+
+@click.command(
+    epilog=examples(
+        "pdpp setup",
+        "pdpp setup --data ~/my-data --passphrase-file - --no-service < passphrase.txt",
+    )
+)
+@click.option(
+    "--data", metavar="DIR", type=click.Path(path_type=Path), help="Where the data lives."
+)
+@click.option(
+    "--passphrase-file",
+    type=click.File("r", encoding="utf-8"),
+    metavar="FILE",
+    help="Read the passphrase from the first line of a file, or of standard input with -.",
+)
+@click.option("--service/--no-service", default=None, help="Start the server at every login.")
+@click.option("--open/--no-open", "opens", default=None, help="Open your page in a browser.")
+def setup(
+    data: Path | None, passphrase_file: TextIO | None, service: bool | None, opens: bool | None
+) -> None:
+    """Choose where the data lives, your passphrase, and whether the server starts at login.
+
+    Asks three questions in a terminal; a script answers them with options. Run it again to change
+    an answer: nothing that is stored is lost.
+    """
+    chosen = _data(data)
+    _passphrase(chosen, passphrase_file)
+    wanted = _service(service)
+    if wanted:
+        install_service(make_service(chosen))
+    _tell(chosen, started=wanted, opens=opens)
+
+
+def _data(given: Path | None) -> Path:
+    from pdpp.serving.data_folder import own_folder
+
+    if given is None:
+        usual = own_folder()
+        if not sys.stdin.isatty():
+            return usual
+        typed: str = click.prompt("Where shall the data live?", default=str(usual), err=True)
+        given = Path(typed)
+    return given.expanduser()
+
+
+def _passphrase(data: Path, source: TextIO | None) -> None:
+    """Keep a passphrase; one that is there stays unless a new one is given."""
+    from pdpp.authz.owner import has_passphrase, hash_passphrase, keep_passphrase
+    from pdpp.serving.data_folder import open_store
+
+    with open_store(data, create=True) as store:
+        if has_passphrase(store.vault) and source is None:
+            note("There is a passphrase already; pdpp owner init --reset replaces it.")
+            return
+        if source is not None:
+            text = passphrase_in(source)
+        elif sys.stdin.isatty():
+            text = click.prompt(
+                "Choose a passphrase, with which you approve what agents may read",
+                hide_input=True,
+                confirmation_prompt="The same again",
+                err=True,
+            )
+        else:
+            raise click.UsageError("Give the passphrase with --passphrase-file.")
+        hashed = hash_passphrase(text)
+        with store.vault.transaction() as transaction:
+            keep_passphrase(transaction, hashed)
+
+
+def _service(given: bool | None) -> bool:
+    if given is not None:
+        return given
+    if not sys.stdin.isatty() or not can_install():
+        return False
+    return click.confirm("Start the server now and at every login?", default=True, err=True)
+
+
+def _tell(data: Path, *, started: bool, opens: bool | None) -> None:
+    from pdpp.cli.overview import address_of
+
+    address = address_of(data)
+    click.echo(f"Ready. The data lives in {data}.")
+    if started:
+        click.echo(f"Your page: {address}/agents")
+    else:
+        click.echo(f"Start the server: pdpp serve --data {shlex.quote(str(data))}")
+    click.echo("Next: pdpp import FILE, and pdpp mcp install CLIENT.")
+    if started and (opens if opens is not None else sys.stdout.isatty()):
+        import webbrowser
+
+        webbrowser.open(f"{address}/agents")

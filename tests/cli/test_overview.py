@@ -1,0 +1,55 @@
+"""``pdpp`` alone: the state in words, and the next step."""
+
+from pathlib import Path
+
+import pytest
+from tests.cli.shell import pdpp_here
+
+from pdpp.cli import program
+from pdpp.cli.overview import Overview, overview, overview_lines
+
+
+def lines(**changed: object) -> str:
+    seen = Overview(Path("/d"), "http://127.0.0.1:7377", running=False, exists=True)
+    return "\n".join(overview_lines(seen._replace(**changed)))  # type: ignore[arg-type]
+
+
+def test_each_state_names_the_next_step() -> None:
+    assert "pdpp setup" in lines(exists=False)
+    empty = lines()
+    assert "pdpp import FILE" in empty
+    assert "pdpp serve" in empty
+    assert "pdpp owner init" in empty
+    full = lines(records=1_200, accounts=2, running=True, has_passphrase=True)
+    assert "1,200 records of 2 accounts in /d; 0 grants for agents." in full
+    assert "The server answers on http://127.0.0.1:7377." in full
+    assert "pdpp serve " not in full
+    assert "pdpp owner init" not in full
+    assert "pdpp connect http://127.0.0.1:7377" in full
+    assert "pdpp connect" not in lines(records=1, accounts=1, grants=1)
+
+
+def test_it_is_shown_in_a_terminal_and_help_elsewhere(
+    diary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PDPP_DATA", str(diary))
+    monkeypatch.setenv("PDPP_PORT", "1")
+    assert overview() == Overview(diary, "http://127.0.0.1:1", False, True, accounts=1)
+    elsewhere = pdpp_here()
+    assert (elsewhere.code, elsewhere.out) == (64, "")
+    assert "Commands:" in elsewhere.err
+    monkeypatch.setattr(program, "is_terminal", lambda: True)
+    shown = pdpp_here()
+    assert (shown.code, shown.err) == (0, "")
+    assert f"0 records of 1 account in {diary}" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [(("serv",), "serve"), (("read", "searhc"), "search"), (("grant", "creat"), "create")],
+)
+def test_a_command_that_is_nearly_right_is_offered(typed: tuple[str, ...], meant: str) -> None:
+    told = pdpp_here(*typed).failed(code=64)
+    assert "Did you mean" in told
+    assert repr(meant) in told
+    assert "?." not in told
