@@ -104,7 +104,7 @@ def test_a_group_alone_shows_its_help_and_counts_as_wrong_usage(arguments: tuple
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("grent",), "No such command 'grent'. See pdpp --help."),
+        (("grent",), "No such command 'grent'. Did you mean 'grant'? See pdpp --help."),
         (("check", "more"), "Got unexpected extra argument (more). See pdpp check --help."),
         (("grant", "list", "--nope"), "No such option"),
         (("grant", "show"), "Missing argument 'ID'. See pdpp grant show --help."),

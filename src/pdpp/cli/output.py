@@ -73,7 +73,7 @@ def describe(problem: Exception) -> Mapping[str, Any]:
     if isinstance(problem, click.UsageError):
         path = problem.ctx.command_path if problem.ctx is not None else "pdpp"
         text = problem.format_message().rstrip(".")
-        message = f"{text}{'' if text.endswith(('?', ')')) else '.'} See {path} --help."
+        message = f"{text}{'' if text.endswith(('?', '?)')) else '.'} See {path} --help."
         return {"code": "usage", "message": message}
     if isinstance(problem, click.ClickException):
         return {"code": "failed", "message": problem.format_message()}
