@@ -314,3 +314,34 @@ def test_a_grant_over_two_streams_keeps_their_changes_apart(shelf: World) -> Non
     _, bookmark = changes(client, "beginning")
     shelf.put("home", "authors", {"id": "a3", "name": "Cai"})
     assert changes(client, bookmark)[0] == []
+
+
+@pytest.mark.parametrize("asked", [{}, {"fields": "id,title"}, {"view": "card"}])
+def test_a_cursor_of_changes_goes_on_alone(shelf: World, asked: dict[str, str]) -> None:
+    client = shelf.client()
+    beside, _ = changes(client, "beginning", limit=2, **asked)
+    first: dict[str, Any] = {"changes_since": "beginning", "connection_id": "home", "limit": 2}
+    first |= asked
+    alone: list[Any] = []
+    body = client.get(BOOKS, params=first).json()
+    while True:
+        alone += body["data"]
+        if not body["has_more"]:
+            break
+        body = client.get(BOOKS, params={"cursor": body["next_cursor"], "limit": 2}).json()
+    assert alone == beside
+    assert "next_changes_since" in body
+
+
+def test_what_is_repeated_beside_a_cursor_of_changes_is_what_it_was(shelf: World) -> None:
+    client = shelf.client()
+    first: dict[str, Any] = {"changes_since": "beginning", "connection_id": "home", "limit": 1}
+    first["fields"] = "id"
+    cursor = client.get(BOOKS, params=first).json()["next_cursor"]
+    assert len(cursor) <= 500
+    for other in ({"fields": "id,title"}, {"connection_id": "work"}):
+        refused(client.get(BOOKS, params={"cursor": cursor, **other}), 400, "invalid_cursor")
+    other_stream = client.get("/v1/streams/authors/records", params={"cursor": cursor})
+    refused(other_stream, 400, "invalid_cursor")
+    refused(shelf.client().get(BOOKS, params={"cursor": cursor}), 400, "invalid_cursor")
+    refused(client.get(BOOKS, params={"cursor": cursor, "sort": "title"}), 400, "invalid_request")

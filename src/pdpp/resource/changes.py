@@ -3,10 +3,12 @@
 from functools import partial
 from typing import Any, NamedTuple
 
+from pdpp.evidence.text import digest
 from pdpp.model.errors import CursorExpired, InvalidRequest
 from pdpp.receipts.served import of_changes
-from pdpp.resource.call import Call, chosen_fields
+from pdpp.resource.call import Call, chosen_fields, refused_stream
 from pdpp.resource.envelope import list_envelope, record_envelope, tombstone_envelope
+from pdpp.service.cursor import refused_cursor
 from pdpp.service.runner import leave_loop
 from pdpp.store.port import ChangeQuery, Record, Tombstone
 from pdpp.store.scope import Reach
@@ -14,15 +16,24 @@ from pdpp.store.scope import Reach
 _LAST_KEY = "\U0010ffff"
 """Sorts after every key."""
 
+_MOST_FIELDS_CHARS = 120
+
+
+def asks_for_changes(call: Call) -> bool:
+    """Tell whether a request says since when it wants changes, or continues such a request."""
+    cursor = call.query.text("cursor")
+    if call.query.text("changes_since") is not None or cursor is None:
+        return call.query.text("changes_since") is not None
+    return call.signer.is_of_kind("changes", _cursor_bound(call), cursor)
+
 
 def list_changes(call: Call) -> dict[str, Any]:
-    """Answer ``GET /v1/streams/{stream}/records?changes_since=…``."""
+    """Answer ``GET /v1/streams/{stream}/records?changes_since=…`` and the pages that follow."""
     for name in ("filter", "sort", "order", "expand"):
         if call.query.values.get(name):
             raise InvalidRequest(f"{name} cannot be combined with changes_since.", param=name)
-    reach = call.one_reach(f"{call.stream!r} is")
-    select = chosen_fields(call, [reach])
-    session = _session(call, reach)
+    session = _session(call)
+    reach, select = session.reach, session.select
     page = call.store.changes(
         ChangeQuery(
             reach=reach,
@@ -41,7 +52,7 @@ def list_changes(call: Call) -> dict[str, Any]:
     ]
     if page.has_more:
         place = [*page.last, session.horizon, session.gone_before]
-        cursor = call.signer.seal("changes", _page_bound(call, reach), place)
+        cursor = call.signer.seal("changes", _cursor_bound(call), [*place, *_scope(session)])
         return list_envelope(call, data, next_cursor=cursor)
     version, key = max(page.last, (session.gone_before or 0, _LAST_KEY))
     bookmark = call.signer.seal("bookmark", _stream_bound(call, reach), [version, key, call.now])
@@ -55,6 +66,8 @@ class _Session(NamedTuple):
     what went away was never seen.
     """
 
+    reach: Reach
+    select: frozenset[str] | None
     after: tuple[int, str]
     horizon: int
     gone_before: int | None
@@ -64,20 +77,32 @@ def _stream_bound(call: Call, reach: Reach) -> tuple[str, ...]:
     return call.principal.binding, reach.connection_id, reach.stream.name
 
 
-def _page_bound(call: Call, reach: Reach) -> tuple[str, ...]:
-    return (*_stream_bound(call, reach), call.query.binding())
+def _cursor_bound(call: Call) -> tuple[str, ...]:
+    """Return what a cursor is bound to; its connection and its fields it carries with it."""
+    return call.principal.binding, call.stream
 
 
-def _session(call: Call, reach: Reach) -> _Session:
-    """Return where to go on."""
+def _scope(session: _Session) -> tuple[str, list[str] | str | None]:
+    """Return the connection and the fields of a session; many fields only as their digest."""
+    if session.select is None:
+        return session.reach.connection_id, None
+    names = sorted(session.select)
+    written = repr(names)
+    if len(written) <= _MOST_FIELDS_CHARS:
+        return session.reach.connection_id, names
+    return session.reach.connection_id, digest(written)
+
+
+def _session(call: Call) -> _Session:
+    """Return where to go on: after a cursor, after a bookmark, or from the beginning."""
     cursor, since = call.query.text("cursor"), call.query.text("changes_since")
     if cursor is not None:
-        place = call.signer.open("changes", _page_bound(call, reach), cursor)
-        version, key, horizon, gone_before = place
-        return _Session((version, key), horizon, gone_before)
+        return _continued(call, cursor)
+    reach = call.one_reach(f"{call.stream!r} is")
+    select = chosen_fields(call, [reach])
     horizon = max(call.now, call.store.latest_version(reach))
     if since == "beginning":
-        return _Session((0, ""), horizon, call.store.latest_trace(reach))
+        return _Session(reach, select, (0, ""), horizon, call.store.latest_trace(reach))
     bound = _stream_bound(call, reach)
     version, key, issued = call.signer.open("bookmark", bound, since or "", "changes_since")
     if issued < call.now - call.settings.bookmark_life:
@@ -85,4 +110,26 @@ def _session(call: Call, reach: Reach) -> _Session:
             "This bookmark is too old; read again with changes_since=beginning.",
             param="changes_since",
         )
-    return _Session((version, key), horizon, None)
+    return _Session(reach, select, (version, key), horizon, None)
+
+
+def _continued(call: Call, cursor: str) -> _Session:
+    """Return the session that a cursor continues, alone or beside what was asked first.
+
+    What is repeated must be what it was; what is left out comes from the cursor.
+    """
+    opened = call.signer.open("changes", _cursor_bound(call), cursor)
+    version, key, horizon, gone_before, connection_id, names = opened
+    if call.query.text("connection_id") not in (None, connection_id):
+        raise refused_cursor()
+    reaches = call.principal.reaches_of(call.stream, connection_id)
+    if not reaches:
+        raise refused_stream(call.stream, connection_id)
+    reach = reaches[0]
+    select = chosen_fields(call, [reach])
+    if select is None and isinstance(names, list):
+        select = frozenset(names)
+    session = _Session(reach, select, (version, key), horizon, gone_before)
+    if _scope(session) != (connection_id, names):
+        raise refused_cursor()
+    return session

@@ -9,7 +9,7 @@ import orjson
 from pdpp.model.errors import InvalidRequest
 from pdpp.receipts.served import of_records
 from pdpp.resource.call import Call, chosen_fields, no_record
-from pdpp.resource.changes import list_changes
+from pdpp.resource.changes import asks_for_changes, list_changes
 from pdpp.resource.envelope import list_envelope, record_envelope, record_envelopes
 from pdpp.resource.filters import apply_filters
 from pdpp.resource.page_cursor import opened_position, sealed_position
@@ -21,7 +21,7 @@ from pdpp.store.scope import Reach, pick
 
 def list_records(call: Call) -> dict[str, Any]:
     """Answer ``GET /v1/streams/{stream}/records``."""
-    if call.query.text("changes_since") is not None:
+    if asks_for_changes(call):
         return list_changes(call)
     reaches = call.stream_reaches()
     select = chosen_fields(call, reaches)

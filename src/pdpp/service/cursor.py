@@ -13,6 +13,13 @@ _TAG_BYTES = 16
 _LONGEST = 4_096
 
 
+def refused_cursor(param: str = "cursor") -> InvalidCursor:
+    """Return the refusal of a cursor that does not go with its request."""
+    return InvalidCursor(
+        f"This {param} was not made for this request; start again without it.", param=param
+    )
+
+
 class Signer:
     """Seals positions into cursors and opens them again."""
 
@@ -31,22 +38,27 @@ class Signer:
 
     def open(self, kind: str, binding: Sequence[str], cursor: str, param: str = "cursor") -> Any:
         """Return the position of a cursor made for the same grant, request and direction."""
-        refusal = InvalidCursor(
-            f"This {param} was not made for this request; start again without it.", param=param
-        )
+        payload = self._payload(kind, binding, cursor)
+        if payload is None:
+            raise refused_cursor(param)
+        return orjson.loads(payload)
+
+    def is_of_kind(self, kind: str, binding: Sequence[str], cursor: str) -> bool:
+        """Tell whether a cursor was made for such a request."""
+        return self._payload(kind, binding, cursor) is not None
+
+    def _payload(self, kind: str, binding: Sequence[str], cursor: str) -> bytes | None:
         if len(cursor) > _LONGEST or not cursor.isascii():
-            raise refusal
+            return None
         padded = cursor + "=" * (-len(cursor) % 4)
         try:
             sealed = base64.b64decode(padded, altchars=b"-_", validate=True)
         except ValueError:
-            raise refusal from None
+            return None
         tag, payload = sealed[:_TAG_BYTES], sealed[_TAG_BYTES:]
-        if not hmac.compare_digest(tag, _tag(self._bound(kind, binding), payload)):
-            raise refusal
-        if _text(sealed) != cursor:
-            raise refusal
-        return orjson.loads(payload)
+        genuine = hmac.compare_digest(tag, _tag(self._bound(kind, binding), payload))
+        # The same bytes can be written in several ways; only one is ours.
+        return payload if genuine and _text(sealed) == cursor else None
 
     def _bound(self, kind: str, binding: Sequence[str]) -> hmac.HMAC:
         """Return the tag of what a cursor is bound to; its length keeps all else out of it."""
