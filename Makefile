@@ -30,7 +30,7 @@ FAST := tests/model tests/evidence tests/store tests/authz tests/wire tests/conf
 	tests/demo tests/house/test_architecture.py tests/house/test_documents.py
 SOAKED := tests/promises tests/attacks tests/faults tests/oauth/test_kill.py tests/sources/importing/test_scale.py
 
-.PHONY: help install run test test-fast bench soak lint format docs audit lock judges
+.PHONY: help install run test test-fast bench soak lint format docs bundles audit lock judges
 
 help:
 	@echo 'make run        start the server with demo data   PORT=$(PORT) DATA=$(DATA)'
@@ -41,6 +41,7 @@ help:
 	@echo 'make lint       check format, lint, types and imports'
 	@echo 'make format     rewrite the code to the house format'
 	@echo 'make docs       write the pages of the reference that are made from the code'
+	@echo 'make bundles    pack the server for the hosts of agents, into dist/bundles'
 	@echo 'make install    build $(VENV) with everything development needs'
 	@echo 'make audit      ask a public list whether a pinned package has a known weakness'
 	@echo 'make lock       pin the newest dependencies again (needs uv)'
@@ -92,6 +93,9 @@ lint: $(VENV)/dev.stamp
 format: $(VENV)/dev.stamp
 	$(PY) -m ruff check --fix-only --quiet .
 	$(PY) -m ruff format --quiet .
+
+bundles: $(VENV)/dev.stamp tests/hosts/node_modules/.stamp
+	@$(PY) -m bundles
 
 docs: $(VENV)/dev.stamp
 	@$(PY) -m tests.house.reference

@@ -1,0 +1,76 @@
+"""The bundles say what the code does, and the official packers take them."""
+
+import base64
+import json
+import re
+import zipfile
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pytest
+from bundles import contents
+from bundles.__main__ import PACKER, pack, write_bundles
+from tests.hosts.conftest import Home, needed
+
+from pdpp.cli.program import run
+from pdpp.mcp.tools.definition import SIGNATURES
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("bundles") / "out"
+    write_bundles(target)
+    return target
+
+
+def test_the_bundle_for_claude_desktop_is_packed_by_the_official_packer(folder: Path) -> None:
+    needed("mcpb")
+    packed = pack(folder, PACKER)
+    assert packed is not None
+    with zipfile.ZipFile(packed) as archive:
+        assert set(archive.namelist()) == {"manifest.json", "pyproject.toml", "server/main.py"}
+        manifest = json.loads(archive.read("manifest.json"))
+    assert {tool["name"] for tool in manifest["tools"]} == set(SIGNATURES)
+    assert contents.DISTRIBUTION in (folder / "claude-desktop" / "pyproject.toml").read_text()
+
+
+def test_the_plugin_is_one_that_claude_code_accepts(folder: Path, home: Home) -> None:
+    needed("claude")
+    said = home.run("claude", "plugin", "validate", str(folder / "claude-code-plugin"))
+    assert "Validation passed" in said
+    skill = (folder / "claude-code-plugin/skills/personal-data/SKILL.md").read_text()
+    description = re.search(r"^description: (.*)$", skill, re.MULTILINE)
+    assert description is not None
+    assert len(description[1]) <= 1_024
+    for word in ("mail", "calendar", "payments", "photos", "notes"):
+        assert word in description[1]
+
+
+def test_the_registry_entry_names_the_distribution(folder: Path) -> None:
+    entry = json.loads((folder / "server.json").read_text())
+    [package] = entry["packages"]
+    assert package["identifier"] == contents.project()["name"] == "pdpp-server"
+    assert package["identifier"] in contents.project()["scripts"]
+    assert entry["version"] == package["version"] == contents.project()["version"]
+    assert len(entry["description"]) <= 100
+
+
+def test_the_links_hold_a_command_that_the_program_knows(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (folder / "links.md").read_text()
+    cursor, vscode = re.findall(r"\((\S+)\)", page)
+    config = parse_qs(urlsplit(cursor).query)["config"][0]
+    first = json.loads(base64.b64decode(config))
+    second = json.loads(unquote(vscode.partition("?")[2]))
+    for entry in (first, second):
+        assert [entry["command"], *entry["args"][:4]] == contents.uvx()
+    assert run(["mcp", "--help"]) == 0
+    assert "--provider-url" in capsys.readouterr().out
+
+
+def test_no_text_installs_somebody_elses_package() -> None:
+    ours = re.compile(r"(pip|pipx|uv tool|uv pip) install(?: -\S+)* pdpp(?!-server)\b")
+    pages = [contents.ROOT / "README.md", *(contents.ROOT / "docs").rglob("*.md")]
+    for path in [*pages, *(contents.ROOT / "src").rglob("*.py")]:
+        assert not ours.search(path.read_text(encoding="utf-8")), path
