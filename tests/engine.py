@@ -1,17 +1,38 @@
 """The engine that tests run on. Nothing outside ``tests/store/sqlite`` names one."""
 
+import hashlib
+import zlib
 from pathlib import Path
 from typing import Any
 
 from pdpp.authz.authority import Authority
 from pdpp.model import instant
+from pdpp.store.catalogue import Feed
 from pdpp.store.port import Store
 from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.sqlite.write.prepared import SurrogateOf
 
 
-def open_store(folder: Path, clock: instant.Clock = instant.now) -> Store:
-    """Open the store in a data folder, or make one there."""
-    return SqliteStore(folder, clock)
+def open_store(
+    folder: Path, clock: instant.Clock = instant.now, surrogate_of: SurrogateOf | None = None
+) -> Store:
+    """Open the store in a data folder, or make one there.
+
+    ``surrogate_of`` gives new records their random numbers, where a test has to know them.
+    """
+    return SqliteStore(folder, clock, surrogate_of)
+
+
+def ordered_surrogate(feed: Feed, key: str) -> int:
+    """Give records numbers in the order of their keys, so that a test knows their order."""
+    prefix = int.from_bytes(key.encode()[:5].ljust(5, b"\0"), "big")
+    return (prefix << 23) | zlib.crc32(f"{feed.id} {key}".encode()) >> 9
+
+
+def surrogate_by_key(feed: Feed, key: str) -> int:
+    """Give records of the same key the same number in every store, where stores are compared."""
+    name = "\0".join((*feed.address, key)).encode()
+    return int.from_bytes(hashlib.sha256(name).digest()[:8], "big", signed=True)
 
 
 def database_of(part: object) -> Any:

@@ -25,7 +25,7 @@ import httpx
 import orjson
 import uvicorn
 from starlette.types import ASGIApp
-from tests.engine import open_store
+from tests.engine import open_store, ordered_surrogate
 
 from pdpp import demo
 from pdpp.app import make_app
@@ -99,7 +99,7 @@ def planted_store(
     clock: instant.Clock = instant.now,
 ) -> Store:
     """Open a new store that holds one source with records of a test's own."""
-    store = open_store(folder, clock)
+    store = open_store(folder, clock, ordered_surrogate)
     plant(store, declaration, connections, records)
     return store
 

@@ -321,7 +321,7 @@ def test_another_declaration_is_another_draft(tmp_path: Path) -> None:
 def test_a_draft_shows_what_its_grant_would_show(world: World) -> None:
     made = draft(world, detail({"name": "messages", "fields": ["id"], "connection_ids": ["work"]}))
     (reach,) = made.reaches(world.store.catalogue())
-    assert (reach.feed.place, reach.fields, reach.whole) == (
+    assert (reach.feed.address, reach.fields, reach.whole) == (
         ("work", "messages"),
         frozenset({"id"}),
         False,

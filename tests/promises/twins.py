@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from tests.engine import open_store, revoke_grant
+from tests.engine import open_store, revoke_grant, surrogate_by_key
 from tests.promises.caller import Caller, calling
 from tests.promises.letters import MESSAGE_FIELDS, declaration, later_declaration
 from tests.promises.sights import (
@@ -279,7 +279,7 @@ def _twin(stack: ExitStack, template: Template, folder: Path, token: str, seed: 
     place = folder / seed
     shutil.copytree(template.folder, place)
     clock = SetClock("2026-09-01T00:00:00Z")
-    store = open_store(place, clock)
+    store = open_store(place, clock, surrogate_by_key)
     stack.callback(store.close)
     app = make_app(store, UNLIMITED, clock)
     caller = stack.enter_context(calling(app, token))

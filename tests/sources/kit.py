@@ -146,7 +146,7 @@ def _held(store: Store) -> Iterator[tuple[Key, dict[str, Any]]]:
         while True:
             page = store.page(PageQuery((reach,), 1_000, after=after))
             for record in page.records:
-                yield (reach.stream.name, record.key), orjson.loads(record.data)
+                yield (reach.stream.name, record.id), orjson.loads(record.data)
             if page.next is None:
                 break
             after = page.next

@@ -89,7 +89,8 @@ def test_stores_on_one_folder_see_and_heed_each_other(
     one.put({"a": {"note": "x", "size": 1}})
     two.put({"b": {"subject": "y"}, "a": {"note": "z"}})
     assert one.keys() == two.keys() == ["a", "b"]
-    hidden = one.store.record(one.reach(fields=["note"]), "b")
+    noted = one.reach(fields=["note"])
+    hidden = one.store.record(noted, one.id(noted, "b"))
     assert hidden is not None
     assert hidden.data == b"{}"
     one.store.close()

@@ -7,18 +7,25 @@ from pdpp.evidence.analyse import parse_query
 from pdpp.model.declaration import Kind
 from pdpp.model.errors import Conflict, NotFound
 from pdpp.model.grant import AccessMode, Grant, Interval
-from pdpp.store.port import AggregateQuery, ChangeQuery, PageQuery, SearchQuery, Store
+from pdpp.store.port import (
+    AggregateQuery,
+    ChangePosition,
+    ChangeQuery,
+    PageQuery,
+    SearchQuery,
+    Store,
+)
 from pdpp.store.scope import Reach, grant_reaches
 
 
 def searched(world: World, q: str, reach: Reach | None = None) -> list[str]:
     page = world.store.search(SearchQuery((reach or world.reach(),), parse_query(q), 99))
-    return sorted(hit.record.key for hit in page.hits)
+    return sorted(world.key(hit.record) for hit in page.hits)
 
 
 def sorted_by(world: World, name: str) -> list[str]:
     page = world.store.page(PageQuery((world.reach(),), 99, sort=name, descending=False))
-    return [record.key for record in page.records]
+    return [world.key(record) for record in page.records]
 
 
 def with_query(**changes: Data) -> Data:
@@ -210,7 +217,10 @@ def test_a_record_deleted_before_the_consent_time_changed_is_no_news_to_a_new_gr
     world.settle(declare(stream(consent_time_field="day"), version="2"))
     reach = world.reach(time=Interval(1_769_731_200_000_000, None))
     horizon = world.store.latest_version(reach)
-    assert world.store.changes(ChangeQuery(reach, 9, (0, ""), horizon, True)).changes == ()
+    assert (
+        world.store.changes(ChangeQuery(reach, 9, ChangePosition(0, None), horizon, True)).changes
+        == ()
+    )
 
 
 def test_a_write_with_an_older_catalogue_is_indexed_as_declared_now(world: World) -> None:
@@ -237,7 +247,7 @@ def test_a_stale_catalogue_keeps_reading_what_it_knew(world: World) -> None:
     world.settle(declare(with_query(search={"lexical_fields": ["note"]}), version="2"))
     world.put({"b": {"size": 2, "weight": 1, "note": "apple"}})
     page = world.store.page(PageQuery((stale,), 9, sort="weight"))
-    assert [record.key for record in page.records] == ["a", "b"]
+    assert [world.key(record) for record in page.records] == ["a", "b"]
 
 
 def test_an_older_grant_never_sees_a_field_declared_later(world: World) -> None:

@@ -8,6 +8,7 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.engine import ordered_surrogate
 from tests.store.records import BATCHES, DAY, FEWER, KEYS, limits, narrow
 from tests.store.world import (
     NOW,
@@ -46,8 +47,8 @@ def read_pages(
         after = page.next
 
 
-def handles(records: Iterator[Record] | Sequence[Record]) -> Rows:
-    return [(record.reach.connection_id, record.key) for record in records]
+def handles(world: World, records: Iterator[Record] | Sequence[Record]) -> Rows:
+    return [(record.reach.connection_id, world.key(record)) for record in records]
 
 
 def expected(
@@ -56,20 +57,22 @@ def expected(
     sort: str | None,
     descending: bool,
 ) -> Rows:
-    present: list[tuple[Any, str, str]] = []
-    absent: Rows = []
+    present: list[tuple[Any, str, int, str]] = []
+    absent: list[tuple[str, int, str]] = []
     for reach in reaches:
         by = sort or reach.default_sort()
         by = by if by is not None and reach.cell(by) is not None else None
         for key, data in shown(reach, kept[reach.connection_id]).items():
             value = cell(reach, by, data)
+            place = (reach.connection_id, ordered_surrogate(reach.feed, key), key)
             if value is None:
-                absent.append((reach.connection_id, key))
+                absent.append(place)
             else:
-                present.append((value, reach.connection_id, key))
+                present.append((value, *place))
     present.sort(reverse=descending)
     absent.sort(reverse=descending)
-    return [(connection_id, key) for _, connection_id, key in present] + absent
+    in_order = [*(place[1:] for place in present), *absent]
+    return [(connection_id, key) for connection_id, _, key in in_order]
 
 
 @given(
@@ -97,9 +100,9 @@ def test_a_sequence_of_pages_is_the_sorted_list_of_what_the_reaches_show(
         reaches = [narrow(world, "c1", drawn), narrow(world, "c2", drawn)]
         wanted = expected(reaches, kept, sort, descending)
         found = read_pages(world.store, reaches, limit, sort=sort, descending=descending)
-        assert handles(found) == wanted
+        assert handles(world, found) == wanted
         single = read_pages(world.store, reaches[:1], limit, sort=sort, descending=descending)
-        assert handles(single) == [row for row in wanted if row[0] == "c1"]
+        assert handles(world, single) == [row for row in wanted if row[0] == "c1"]
 
 
 @FEWER
@@ -112,11 +115,11 @@ def test_a_record_shows_the_granted_fields_and_of_those_the_ones_asked_for(
         reach = narrow(world, "c1", drawn)
         asked = None if select is None else frozenset(select)
         for record in world.store.page(PageQuery((reach,), 100, select=asked)).records:
-            data = batch[record.key]
+            data = batch[world.key(record)]
             assert orjson.loads(record.data) == projected(reach, data, select)
             granted = orjson.dumps(projected(reach, data), option=orjson.OPT_SORT_KEYS)
             assert record.version == hashlib.sha256(granted).hexdigest()[:16]
-            assert world.store.record(reach, record.key, asked) == record
+            assert world.store.record(reach, record.id, asked) == record
 
 
 @FEWER
@@ -161,7 +164,7 @@ def test_pages_of_what_a_filter_leaves_go_on_where_the_last_one_ended(
         kept = {name: {k: {**d, "note": "n"} for k, d in batch.items()} for name in ("c1", "c2")}
         wanted = expected(reaches, kept, sort, descending)
         found = read_pages(world.store, reaches, limit, sort=sort, descending=descending)
-        assert handles(found) == wanted
+        assert handles(world, found) == wanted
 
 
 def test_an_unindexed_time_is_compared_as_a_moment(world: World) -> None:
@@ -176,26 +179,26 @@ def test_an_unindexed_time_is_compared_as_a_moment(world: World) -> None:
 def test_pages_are_newest_first_by_the_cursor_field_of_the_stream(world: World) -> None:
     world.settle(declare(stream(cursor_field="size"), version="2"))
     world.put({"a": {"size": 1, "at": "2026-01-03"}, "b": {"size": 2, "at": "2026-01-01"}})
-    assert handles(read_pages(world.store, [world.reach()], 9)) == [("c1", "b"), ("c1", "a")]
+    assert handles(world, read_pages(world.store, [world.reach()], 9)) == [("c1", "b"), ("c1", "a")]
 
 
-def test_pages_fall_back_to_the_consent_time_and_then_to_the_key(world: World) -> None:
+def test_pages_fall_back_to_the_consent_time_and_then_to_random_numbers(world: World) -> None:
     world.settle(declare(stream(cursor_field="size"), version="2"))
     world.put({"a": {"size": 1, "at": "2026-01-03"}, "b": {"size": 2, "at": "2026-01-01"}})
     timed = world.reach(fields=["at"])
-    assert handles(read_pages(world.store, [timed], 9)) == [("c1", "a"), ("c1", "b")]
+    assert handles(world, read_pages(world.store, [timed], 9)) == [("c1", "a"), ("c1", "b")]
     bare = world.reach(fields=["note"])
-    assert handles(read_pages(world.store, [bare], 9)) == [("c1", "b"), ("c1", "a")]
+    assert handles(world, read_pages(world.store, [bare], 9)) == [("c1", "b"), ("c1", "a")]
 
 
 def test_a_page_goes_on_after_its_last_record_whatever_was_written_between(world: World) -> None:
     world.put({key: {"size": size} for key, size in [("a", 1), ("b", 2), ("c", 3), ("d", 4)]})
     query = PageQuery((world.reach(),), 2, sort="size")
     page = world.store.page(query)
-    assert [record.key for record in page.records] == ["d", "c"]
+    assert [world.key(record) for record in page.records] == ["d", "c"]
     world.put({"c": None, "new": {"size": 9}, "between": {"size": 2}})
     later = world.store.page(PageQuery((world.reach(),), 9, sort="size", after=page.next))
-    assert [record.key for record in later.records] == ["between", "b", "a"]
+    assert [world.key(record) for record in later.records] == ["between", "b", "a"]
 
 
 def test_streams_without_a_common_order_follow_each_other(world: World) -> None:
@@ -206,7 +209,7 @@ def test_streams_without_a_common_order_follow_each_other(world: World) -> None:
     reaches = [world.reach("c0"), world.reach("c1")]
     rows = [("c1", "m1"), ("c1", "m2"), ("c0", "n2"), ("c0", "n1")]
     for limit in (1, 2, 3, 9):
-        assert handles(read_pages(world.store, reaches, limit)) == rows
+        assert handles(world, read_pages(world.store, reaches, limit)) == rows
 
 
 def test_no_reach_is_an_empty_page(store: Store) -> None:
@@ -239,14 +242,14 @@ def test_a_grant_compares_a_retyped_field_as_it_was_declared_to_it(world: World)
 
 @FEWER
 @given(BATCHES, st.data())
-def test_one_record_is_found_by_key_only_where_the_reach_shows_it(
+def test_one_record_is_found_by_id_only_where_the_reach_shows_it(
     planner: Engine, batch: dict[str, Data], data: st.DataObject
 ) -> None:
     with fresh(planner) as world:
         world.settle().put(batch)
         reach = narrow(world, "c1", data.draw(limits()))
         visible = shown(reach, batch)
-        found = {key for key in batch if world.store.record(reach, key) is not None}
+        found = {k for k in batch if world.store.record(reach, world.id(reach, k)) is not None}
         assert found == visible.keys()
         assert world.store.record(reach, "nowhere") is None
 
@@ -256,10 +259,10 @@ def test_related_records_come_by_time_then_key_up_to_a_limit(world: World) -> No
     world.put({key: {"thread": "t1", "at": moment} for key, moment in at.items()})
     world.put({"e": {"thread": "t2", "at": "2026-01-01"}, "f": {"at": "2026-01-01"}})
     related = world.store.related
-    assert [r.key for r in related(world.reach(), "thread", "t1", 9)] == ["b", "d", "c", "a"]
-    assert [r.key for r in related(world.reach(), "thread", "t1", 2)] == ["b", "d"]
+    assert [world.key(r) for r in related(world.reach(), "thread", "t1", 9)] == ["b", "d", "c", "a"]
+    assert [world.key(r) for r in related(world.reach(), "thread", "t1", 2)] == ["b", "d"]
     undated = world.reach(fields=["thread"])
-    assert [r.key for r in related(undated, "thread", "t1", 9)] == ["a", "b", "c", "d"]
+    assert [world.key(r) for r in related(undated, "thread", "t1", 9)] == ["a", "b", "c", "d"]
 
 
 def test_related_records_stay_inside_the_reach(world: World) -> None:
@@ -268,7 +271,7 @@ def test_related_records_stay_inside_the_reach(world: World) -> None:
     until = world.store.record(world.reach(), "a")
     assert until is not None
     early = world.reach(time=Interval(None, 1_767_312_000_000_000))
-    assert [r.key for r in world.store.related(early, "thread", "t1", 9)] == ["b"]
+    assert [world.key(r) for r in world.store.related(early, "thread", "t1", 9)] == ["b"]
     assert world.store.related(world.reach(fields=["at"]), "thread", "t1", 9) == ()
     assert world.store.related(world.reach(), "note", "t1", 9) == ()
     assert world.store.related(world.reach(), "size", "t1", 9) == ()

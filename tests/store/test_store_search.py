@@ -84,7 +84,9 @@ def score(hits: int, length: int) -> int:
     return round(1_000_000 * hits * 2.2 / (hits + 1.2 * (0.5 + 0.5 * length / 100)))
 
 
-def complete_handle(reach: Reach, key: str, data: Data, phrases: Sequence[Phrase]) -> Place | None:
+def complete_handle(
+    world: World, reach: Reach, key: str, data: Data, phrases: Sequence[Phrase]
+) -> Place | None:
     total = 0
     for phrase in phrases:
         found = 0
@@ -96,17 +98,17 @@ def complete_handle(reach: Reach, key: str, data: Data, phrases: Sequence[Phrase
             return None
         total += found
     time = cell(reach, "at", data) if reach.shows("at") else None
-    return -total, -int(time or 0), (reach.connection_id, "messages", key)
+    return -total, -int(time or 0), (reach.connection_id, "messages", world.id(reach, key))
 
 
 def expected(
-    pairs: Sequence[tuple[Reach, Mapping[str, Data]]], phrases: Sequence[Phrase]
+    world: World, pairs: Sequence[tuple[Reach, Mapping[str, Data]]], phrases: Sequence[Phrase]
 ) -> list[Place]:
     return sorted(
         place
         for reach, records in pairs
         for key, data in shown(reach, records).items()
-        if (place := complete_handle(reach, key, data, phrases)) is not None
+        if (place := complete_handle(world, reach, key, data, phrases)) is not None
     )
 
 
@@ -123,7 +125,7 @@ def found(store: Store, reaches: Sequence[Reach], q: str, limit: int) -> list[Pl
         assert len(page.hits) == limit
         after = page.hits[-1].position
     for hit in hits:
-        assert (hit.record.reach.connection_id, hit.record.key) == hit.position.handle[::2]
+        assert (hit.record.reach.connection_id, hit.record.id) == hit.position.handle[::2]
     assert page.ranked == len(hits)
     return [(-hit.position.score, -hit.position.time, hit.position.handle) for hit in hits]
 
@@ -155,7 +157,7 @@ def test_hits_are_the_records_that_hold_every_phrase_where_the_reaches_show_it(
         if size is not None and narrowed.shows("size"):
             narrowed = narrowed.narrowed([condition(narrowed, "size", "eq", size)])
         whole = world.reach("c2")
-        wanted = expected([(narrowed, first), (whole, second)], parse_query(q))
+        wanted = expected(world, [(narrowed, first), (whole, second)], parse_query(q))
         assert found(world.store, [narrowed, whole], q, limit) == wanted
         alone = [place for place in wanted if place[2][0] == "c1"]
         assert found(world.store, [narrowed], q, limit) == alone
@@ -175,7 +177,7 @@ def test_the_index_follows_every_edit_and_deletion(
         world.put(dict.fromkeys(deleted))
         left = {key: data for key, data in kept.items() if key not in deleted}
         reach = world.reach()
-        assert found(world.store, [reach], q, 9) == expected([(reach, left)], parse_query(q))
+        assert found(world.store, [reach], q, 9) == expected(world, [(reach, left)], parse_query(q))
 
 
 def test_nothing_outside_a_reach_moves_a_hit(world: World) -> None:

@@ -5,11 +5,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
-from tests.engine import open_store
+from tests.engine import open_store, ordered_surrogate
 
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
@@ -17,7 +18,8 @@ from pdpp.model.grant import Allowance, Interval
 from pdpp.model.validation import parse_declaration
 from pdpp.store.catalogue import Feed
 from pdpp.store.cell import CellValue, cells_of
-from pdpp.store.port import Line, PageQuery, Record, Store, WriteResult
+from pdpp.store.port import Line, PageQuery, Record, Store, Tombstone, WriteResult
+from pdpp.store.pseudonym import FeedSeal, GrantKeys
 from pdpp.store.scope import Condition, Reach
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - a private folder is made inside
@@ -80,7 +82,7 @@ class Engine(Protocol):
     def __call__(self, folder: Path, clock: instant.Clock) -> Store: ...
 
 
-ENGINES: Mapping[str, Engine] = {"sqlite": open_store}
+ENGINES: Mapping[str, Engine] = {"sqlite": partial(open_store, surrogate_of=ordered_surrogate)}
 
 
 def stream(
@@ -120,6 +122,7 @@ class World:
 
     store: Store
     clock: Clock = field(default_factory=Clock)
+    written: dict[int, str] = field(default_factory=dict)
 
     def settle(self, declaration: Declaration | None = None, *connections: str) -> "World":
         """Register a declaration and connect accounts to it, ``c1`` where none is named."""
@@ -137,6 +140,7 @@ class World:
         return self.write(records, self.feed(connection_id))
 
     def write(self, records: Mapping[str, Data | None], feed: Feed) -> WriteResult:
+        self.written |= {ordered_surrogate(feed, key): key for key in records}
         lines = [
             Line(index, key, self.clock.now, data)
             for index, (key, data) in enumerate(records.items())
@@ -164,9 +168,26 @@ class World:
             conditions=conditions,
         )
 
+    def key(self, change: Record | Tombstone) -> str:
+        """Return the key of a record that a reach shows, under whatever id."""
+        reach = change.reach
+        if reach.shows_key:
+            return change.id
+        keys = GrantKeys(self.store.secret(), reach.grant_id)
+        surrogate = FeedSeal(keys, *reach.feed.address).open(change.id)
+        assert surrogate is not None
+        return self.written[surrogate]
+
+    def id(self, reach: Reach, key: str) -> str:
+        """Return what a record is called under a reach."""
+        if reach.shows_key:
+            return key
+        keys = GrantKeys(self.store.secret(), reach.grant_id)
+        return FeedSeal(keys, *reach.feed.address).seal(ordered_surrogate(reach.feed, key))
+
     def keys(self, reach: Reach | None = None) -> list[str]:
         """Return the keys a reach shows, by asking for each key there is."""
-        return sorted(record.key for record in all_records(self.store, reach or self.reach()))
+        return sorted(map(self.key, all_records(self.store, reach or self.reach())))
 
 
 @contextmanager

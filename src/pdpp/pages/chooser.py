@@ -158,7 +158,7 @@ def open_boxes(
     choice: ConsentChoice, catalogue: Catalogue, counts: Mapping[int, int]
 ) -> Iterator[AccountBox]:
     """Yield every account with its streams and fields."""
-    feeds = sorted(catalogue.feeds.values(), key=lambda feed: (_name(feed), *feed.place))
+    feeds = sorted(catalogue.feeds.values(), key=lambda feed: (_name(feed), *feed.address))
     for connection_id, held in groupby(feeds, lambda feed: feed.connection.connection_id):
         streams = tuple(_open_box(feed, choice, counts.get(feed.id)) for feed in held)
         yield _account(connection_id, catalogue, choice, streams)
@@ -169,7 +169,7 @@ def _name(feed: Feed) -> str:
 
 
 def _open_box(feed: Feed, choice: ConsentChoice, count: int | None) -> Box:
-    place, stream = feed.place, feed.stream
+    place, stream = feed.address, feed.stream
     notes = [] if count is None else [f"{count:,} in all"]
     if stream.consent_time_field is None:
         notes.append("without dates, so always all of it")

@@ -179,7 +179,7 @@ def _view(store: Store, review: Review, choice: ConsentChoice, requester: Reques
         return ConsentView(boxes, problem=problem.message)
     reaches = draft.reaches(catalogue)
     found = store.counts(reaches)
-    counts = {reach.feed.place: found.get(reach.feed.id, 0) for reach in reaches}
+    counts = {reach.feed.address: found.get(reach.feed.id, 0) for reach in reaches}
     numbers = [
         counts.setdefault((allowance.connection_id, allowance.stream), 0)
         for allowance in draft.allowances

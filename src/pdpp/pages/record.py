@@ -69,7 +69,7 @@ def _find(store: Store, path: Mapping[str, str]) -> Record:
     feed = store.catalogue().feeds.get((path["connection_id"], path["stream"]))
     record = None
     if feed is not None:
-        record = store.record(Reach(feed, feed.stream, None, True), path["record_id"])
+        record = store.cited(Reach(feed, feed.stream, None, True), path["record_id"])
     if record is None:
         raise NotFound("There is no such record here, or not any more.")
     return record

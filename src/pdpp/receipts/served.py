@@ -64,7 +64,7 @@ def of_changes(
         by_reach.setdefault(change.reach, []).append(change)
     for reach, own in by_reach.items():
         data = [change.data for change in own if isinstance(change, Record)]
-        yield _part_of_records(reach, select, tuple([change.key for change in own]), data)
+        yield _part_of_records(reach, select, tuple([change.id for change in own]), data)
 
 
 def _part_of_records(
@@ -100,7 +100,7 @@ def of_hits(hits: Sequence[Hit], answers: Sequence[Mapping[str, Any]]) -> Iterat
         same = found.get(place)
         if same is None:
             same = found[place] = [], []
-        same[0].append(record.key)
+        same[0].append(record.id)
         same[1].append(len(answer["title"]) + len(answer["event_time"] or ""))
         for passage in answer["evidence_excerpts"]:
             same[1].append(len(passage["preview_text"]))
@@ -126,7 +126,7 @@ def of_blob(blob_id: str, use: BlobUse | None, size: int) -> Iterator[Served]:
     if use is None:
         yield Served(None, None, None, (), bytes=size, blob_id=blob_id)
     else:
-        yield part_of(use.reach, (use.field,), records=(use.key,), bytes=size, blob_id=blob_id)
+        yield part_of(use.reach, (use.field,), records=(use.id,), bytes=size, blob_id=blob_id)
 
 
 def of_numbers(

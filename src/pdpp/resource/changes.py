@@ -10,11 +10,8 @@ from pdpp.resource.call import Call, chosen_fields, refused_stream
 from pdpp.resource.envelope import list_envelope, record_envelope, tombstone_envelope
 from pdpp.service.cursor import refused_cursor
 from pdpp.service.runner import leave_loop
-from pdpp.store.port import ChangeQuery, Record, Tombstone
+from pdpp.store.port import ChangePosition, ChangeQuery, Record, Tombstone
 from pdpp.store.scope import Reach
-
-_LAST_KEY = "\U0010ffff"
-"""Sorts after every key."""
 
 _MOST_FIELDS_CHARS = 120
 
@@ -54,8 +51,10 @@ def list_changes(call: Call) -> dict[str, Any]:
         place = [*page.last, session.horizon, session.gone_before]
         cursor = call.signer.seal("changes", _cursor_bound(call), [*place, *_scope(session)])
         return list_envelope(call, data, next_cursor=cursor)
-    version, key = max(page.last, (session.gone_before or 0, _LAST_KEY))
-    bookmark = call.signer.seal("bookmark", _stream_bound(call, reach), [version, key, call.now])
+    last = page.last
+    if session.gone_before is not None and session.gone_before >= last.version:
+        last = ChangePosition(session.gone_before, None)
+    bookmark = call.signer.seal("bookmark", _stream_bound(call, reach), [*last, call.now])
     return list_envelope(call, data, next_changes_since=bookmark)
 
 
@@ -68,7 +67,7 @@ class _Session(NamedTuple):
 
     reach: Reach
     select: frozenset[str] | None
-    after: tuple[int, str]
+    after: ChangePosition
     horizon: int
     gone_before: int | None
 
@@ -102,15 +101,16 @@ def _session(call: Call) -> _Session:
     select = chosen_fields(call, [reach])
     horizon = max(call.now, call.store.latest_version(reach))
     if since == "beginning":
-        return _Session(reach, select, (0, ""), horizon, call.store.latest_trace(reach))
+        beginning = ChangePosition(0, None)
+        return _Session(reach, select, beginning, horizon, call.store.latest_trace(reach))
     bound = _stream_bound(call, reach)
-    version, key, issued = call.signer.open("bookmark", bound, since or "", "changes_since")
+    version, mark, issued = call.signer.open("bookmark", bound, since or "", "changes_since")
     if issued < call.now - call.settings.bookmark_life:
         raise CursorExpired(
             "This bookmark is too old; read again with changes_since=beginning.",
             param="changes_since",
         )
-    return _Session(reach, select, (version, key), horizon, None)
+    return _Session(reach, select, ChangePosition(version, mark), horizon, None)
 
 
 def _continued(call: Call, cursor: str) -> _Session:
@@ -119,7 +119,7 @@ def _continued(call: Call, cursor: str) -> _Session:
     What is repeated must be what it was; what is left out comes from the cursor.
     """
     opened = call.signer.open("changes", _cursor_bound(call), cursor)
-    version, key, horizon, gone_before, connection_id, names = opened
+    version, mark, horizon, gone_before, connection_id, names = opened
     if call.query.text("connection_id") not in (None, connection_id):
         raise refused_cursor()
     reaches = call.principal.reaches_of(call.stream, connection_id)
@@ -129,7 +129,7 @@ def _continued(call: Call, cursor: str) -> _Session:
     select = chosen_fields(call, [reach])
     if select is None and isinstance(names, list):
         select = frozenset(names)
-    session = _Session(reach, select, (version, key), horizon, gone_before)
+    session = _Session(reach, select, ChangePosition(version, mark), horizon, gone_before)
     if _scope(session) != (connection_id, names):
         raise refused_cursor()
     return session

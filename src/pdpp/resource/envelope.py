@@ -44,12 +44,12 @@ def _joined(records: Iterable[Record]) -> bytes:
     """
     pieces: list[bytes] = []
     sources: dict[Reach, bytes] = {}
-    for reach, key, data, emitted_at, version in records:
+    for reach, id, data, emitted_at, version in records:
         ending = f',"emitted_at":"{instant.to_text(emitted_at)}","version":"{version}"}}'
         source = sources.get(reach)
         if source is None:
             source = sources[reach] = _source_json(reach)
-        pieces += (_BETWEEN, orjson.dumps(key), source, data, ending.encode())
+        pieces += (_BETWEEN, orjson.dumps(id), source, data, ending.encode())
     pieces[:1] = [_BETWEEN[1:]] if pieces else []
     return b"".join(pieces)
 
@@ -64,7 +64,7 @@ def tombstone_envelope(tombstone: Tombstone) -> dict[str, Any]:
     """Return what is left of a record that went away."""
     return {
         "object": "record",
-        "id": tombstone.key,
+        "id": tombstone.id,
         "stream": tombstone.reach.stream.name,
         **source_of(tombstone.reach),
         "emitted_at": instant.to_text(tombstone.emitted_at),

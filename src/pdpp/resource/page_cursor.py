@@ -23,32 +23,32 @@ _AFTER_ALL = "\U0010ffff"
 
 def sealed_position(position: PagePosition) -> list[Any]:
     """Return a position as it goes into a cursor."""
-    value, connection_id, key = position
+    value, connection_id, mark = position
     if not isinstance(value, str) or len(value) <= _MOST_CHARS:
-        return [value, connection_id, key]
-    return [value[:_MOST_CHARS], connection_id, key, _digest(value)]
+        return [value, connection_id, mark]
+    return [value[:_MOST_CHARS], connection_id, mark, _digest(value)]
 
 
 def opened_position(
     call: Call, reaches: Sequence[Reach], sort: str | None, descending: bool, parts: list[Any]
 ) -> PagePosition:
     """Return the position that a cursor holds."""
-    value, connection_id, key, *digest = parts
+    value, connection_id, mark, *digest = parts
     if not digest:
-        return PagePosition(value, connection_id, key)
-    whole = _value_now(call, reaches, sort, connection_id, key)
+        return PagePosition(value, connection_id, mark)
+    whole = _value_now(call, reaches, sort, connection_id, mark)
     if whole is not None and _digest(whole) == digest[0]:
-        return PagePosition(whole, connection_id, key)
-    return PagePosition(value + _AFTER_ALL if descending else value, connection_id, key)
+        return PagePosition(whole, connection_id, mark)
+    return PagePosition(value + _AFTER_ALL if descending else value, connection_id, mark)
 
 
 def _value_now(
-    call: Call, reaches: Sequence[Reach], sort: str | None, connection_id: str, key: str
+    call: Call, reaches: Sequence[Reach], sort: str | None, connection_id: str, mark: str
 ) -> str | None:
     """Return the text that a record is sorted by now, if the caller still sees it."""
     for reach in reaches:
         name = sort or reach.default_sort()
-        record = call.store.record(reach, key) if reach.connection_id == connection_id else None
+        record = call.store.marked(reach, mark) if reach.connection_id == connection_id else None
         if record is not None and name is not None:
             value = orjson.loads(record.data).get(name)
             return value if isinstance(value, str) else None

@@ -82,8 +82,8 @@ def _order(call: Call, reaches: Sequence[Reach]) -> tuple[str | None, bool]:
     field = asked.removeprefix("-")
     for reach in reaches:
         reach.field(field, "sort")
-        if reach.cell(field) is None:
-            offered = ", ".join(name for name in reach.names() if reach.cell(name) is not None)
+        if not reach.compares(field):
+            offered = ", ".join(name for name in reach.names() if reach.compares(name))
             raise InvalidRequest(
                 f"{reach.stream.name} cannot be sorted by {field!r}; it can by: {offered}.",
                 param="sort",

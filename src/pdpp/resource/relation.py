@@ -71,8 +71,10 @@ def expandable(call: Call, reach: Reach) -> dict[str, Relationship]:
 def _linked(call: Call, reach: Reach, relation: Relationship) -> Reach | None:
     for other in call.principal.reaches:
         if other.connection_id == reach.connection_id and other.stream.name == relation.stream:
-            holder = reach if relation.cardinality is Cardinality.BELONGS_TO else other
-            return other if holder.cell(relation.foreign_key) is not None else None
+            belongs = relation.cardinality is Cardinality.BELONGS_TO
+            holder, named = (reach, other) if belongs else (other, reach)
+            # Which records are related follows from the key, so both ends of the link are needed.
+            return other if holder.compares(relation.foreign_key) and named.shows_key else None
     return None
 
 
@@ -109,7 +111,7 @@ def _having(
     call: Call, record: Record, relation: Relationship, other: Reach, limit: int
 ) -> dict[str, Any] | orjson.Fragment | None:
     numbered = other.stream.fields[relation.foreign_key].kind is Kind.INTEGER
-    value = _as_number(record.key) if numbered else record.key
+    value = _as_number(record.id) if numbered else record.id
     if value is None:
         return None
     single = relation.cardinality is Cardinality.HAS_ONE

@@ -149,7 +149,7 @@ def _shown(reach: Reach, name: str | None) -> str | None:
 
 
 def _field(reach: Reach, declared: Field) -> dict[str, Any]:
-    indexed = reach.cell(declared.name) is not None
+    indexed = reach.compares(declared.name)
     facts: dict[str, Any] = {
         "type": declared.kind.value,
         "schema": declared.schema,

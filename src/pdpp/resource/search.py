@@ -159,17 +159,17 @@ def _hit(hit: Hit, phrases: Sequence[Phrase]) -> dict[str, Any]:
         stream=reach.stream.label,
         emitted_at=emitted_at,
     )
-    matched, excerpts = _evidence(reach, record.key, data, phrases)
+    matched, excerpts = _evidence(reach, record.id, data, phrases)
     return {
         "object": "search_result",
-        "id": _handle_before(reach) + record.key,
-        "record_key": record.key,
+        "id": _handle_before(reach) + record.id,
+        "record_key": record.id,
         "stream": reach.stream.name,
         **_source(reach),
         "title": title,
         "event_time": event_time,
         "emitted_at": emitted_at,
-        "record_url": record_path(reach, record.key),
+        "record_url": record_path(reach, record.id),
         "matched_fields": matched,
         "score": {
             "kind": "lexical",

@@ -32,7 +32,7 @@ class Feed:
     blobs: tuple[str, ...] = ()
 
     @property
-    def place(self) -> tuple[str, str]:
+    def address(self) -> tuple[str, str]:
         """Return the connection and the stream, by which a catalogue finds this feed."""
         return self.connection.connection_id, self.stream.name
 

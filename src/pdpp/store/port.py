@@ -22,10 +22,13 @@ if TYPE_CHECKING:
 
 
 class Record(NamedTuple):
-    """A record as a reach shows it: ``data`` is the JSON of the visible fields only."""
+    """A record as a reach shows it: ``data`` is the JSON of the visible fields only.
+
+    ``id`` is the record's key, or its pseudonym where the reach does not show the key.
+    """
 
     reach: Reach
-    key: str
+    id: str
     data: bytes
     emitted_at: int
     version: str
@@ -36,18 +39,22 @@ class Tombstone:
     """A record that a reach used to show and no longer does."""
 
     reach: Reach
-    key: str
+    id: str
     emitted_at: int
     deleted_at: int
     version: str
 
 
 class PagePosition(NamedTuple):
-    """Where a page ended: the sort value, the connection and the key of its last record."""
+    """Where a page ended: the sort value, the connection and the mark of its last record.
+
+    Records of equal value follow each other in the order of random numbers, so that no order tells
+    anything about a hidden key; a mark is such a number, sealed for the grant.
+    """
 
     value: CellValue
     connection_id: str
-    key: str
+    mark: str
 
 
 class PageQuery(NamedTuple):
@@ -68,13 +75,20 @@ class RecordPage(NamedTuple):
     next: PagePosition | None
 
 
+class ChangePosition(NamedTuple):
+    """Where a page of changes ended: a version and the mark of a record, None after all of it."""
+
+    version: int
+    mark: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class ChangeQuery:
     """What changed in one reach after a version, up to a horizon that a session of pages shares."""
 
     reach: Reach
     limit: int
-    after: tuple[int, str]
+    after: ChangePosition
     horizon: int
     tombstones: bool
     select: frozenset[str] | None = None
@@ -85,7 +99,7 @@ class ChangePage:
     """Changes in order of version, the place of the last one, and whether more follow."""
 
     changes: tuple[Record | Tombstone, ...]
-    last: tuple[int, str]
+    last: ChangePosition
     has_more: bool
 
 
@@ -198,7 +212,7 @@ class BlobUse(NamedTuple):
     """A record that refers to a blob: where it is seen, in which field, as what media type."""
 
     reach: Reach
-    key: str
+    id: str
     field: str
     media_type: str
 
@@ -239,20 +253,43 @@ class Store(Protocol):
         ...
 
     def state(self) -> object:
-        """Return a value that differs, in one thread, after any write by any process."""
+        """Return a token of what is stored: asked for in one thread, it differs after any write.
+
+        It means nothing else and is compared with nothing but an earlier one, so that an engine may
+        use a counter, a position in a log or a timestamp of its own.
+        """
         ...
 
     def catalogue(self) -> Catalogue: ...
-    def secret(self) -> bytes: ...
+    def secret(self) -> bytes:
+        """Return the secret that cursors are signed and ids are sealed with, made once."""
+        ...
+
+    def import_secret(self) -> bytes:
+        """Return the secret under which importers hash what keys of records are made of."""
+        ...
+
     def register(
         self, declaration: Declaration, *, progress: Callable[[int], None] | None = None
     ) -> None: ...
     def connect(self, connection_id: str, connector_key: str, display_name: str) -> None: ...
 
     def page(self, query: PageQuery) -> RecordPage: ...
-    def record(
-        self, reach: Reach, key: str, select: frozenset[str] | None = None
-    ) -> Record | None: ...
+    def record(self, reach: Reach, id: str, select: frozenset[str] | None = None) -> Record | None:
+        """Return the record that a reach shows under an id."""
+        ...
+
+    def marked(self, reach: Reach, mark: str) -> Record | None:
+        """Return the record that the mark of a position is of, if the reach shows it."""
+        ...
+
+    def cited(self, reach: Reach, id: str) -> Record | None:
+        """Return the record that the owner or any grant, also a revoked one, saw under an id.
+
+        ``reach`` is one of the owner's.
+        """
+        ...
+
     def related(
         self, reach: Reach, field: str, value: str | int, limit: int
     ) -> tuple[Record, ...]: ...

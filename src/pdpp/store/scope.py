@@ -5,10 +5,9 @@ asked for. The store takes nothing but reaches, so there is no way to read past 
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 import orjson
 
@@ -16,6 +15,8 @@ from pdpp.model.declaration import Field, Kind, Stream
 from pdpp.model.errors import FieldNotGranted, UnknownField
 from pdpp.model.grant import Allowance, Grant, Interval
 from pdpp.store.catalogue import Catalogue, Feed
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,11 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reach:
-    """What a caller sees of one feed. ``fields`` None is the owner, who sees everything."""
+    """What a caller sees of one feed. ``fields`` None is the owner, who sees everything.
+
+    ``unfiltered`` is the reach before a request narrowed it; what follows from a grant is worked
+    out there once and kept for as long as the reach itself.
+    """
 
     feed: Feed
     stream: Stream
@@ -40,6 +45,17 @@ class Reach:
     keys: frozenset[str] | None = None
     conditions: tuple[Condition, ...] = ()
     grant_id: str | None = None
+    unfiltered: "Reach | None" = None
+    _derived: dict[Callable[["Reach"], Any], Any] = field(default_factory=dict, init=False)
+
+    def once(self, make: Callable[["Reach"], _T]) -> _T:
+        """Return what a function makes of the unfiltered reach; it is called once for it."""
+        reach = self.unfiltered or self
+        try:
+            value: _T = reach._derived[make]
+        except KeyError:
+            value = reach._derived[make] = make(reach)
+        return value
 
     @property
     def connection_id(self) -> str:
@@ -61,9 +77,9 @@ class Reach:
 
     def field(self, name: str, param: str) -> Field:
         """Return a visible field, or refuse the same way whether it is hidden or does not exist."""
-        found = self.stream.fields.get(name)
-        if found is not None and self.shows(name):
-            return found
+        declared = self.stream.fields.get(name)
+        if declared is not None and self.shows(name):
+            return declared
         offered = ", ".join(self.names()[:40])
         if self.whole:
             raise UnknownField(
@@ -89,6 +105,24 @@ class Reach:
             and self.shows(consent)
         )
 
+    @property
+    def shows_emission(self) -> bool:
+        """Tell whether records are shown with the moment they were emitted at.
+
+        That moment is mostly the event's own, so it is shown only beside the event time, or where
+        a stream has none and all of its fields are shown.
+        """
+        return self.once(_shows_emission)
+
+    @property
+    def shows_key(self) -> bool:
+        """Tell whether records are shown under their keys: their fields are all shown."""
+        return self.once(_shows_key)
+
+    def compares(self, name: str) -> bool:
+        """Tell whether records can be filtered and sorted by a visible field, as its kind."""
+        return self.cell(name) is not None
+
     def cell(self, name: str) -> int | None:
         """Return the place where a visible field is indexed as the kind this reach knows."""
         declared = self.stream.fields.get(name)
@@ -99,7 +133,7 @@ class Reach:
 
     def lexical_places(self) -> Mapping[int, str]:
         """Return the searchable fields this reach shows, by their place in the index."""
-        return _lexical_places(self)
+        return self.once(_lexical_places)
 
     def default_sort(self) -> str | None:
         """Return the field pages are ordered by when the caller names none: a visible one."""
@@ -110,7 +144,11 @@ class Reach:
 
     def narrowed(self, conditions: Iterable[Condition]) -> "Reach":
         """Return this reach with further conditions on visible fields."""
-        return replace(self, conditions=(*self.conditions, *conditions))
+        return replace(
+            self,
+            conditions=(*self.conditions, *conditions),
+            unfiltered=self.unfiltered or self,
+        )
 
     def project(
         self,
@@ -191,7 +229,19 @@ def in_order(reaches: Iterable[Reach]) -> tuple[Reach, ...]:
     )
 
 
-@lru_cache(maxsize=8_192)
+def _shows_emission(reach: Reach) -> bool:
+    if reach.fields is None or reach.shows_time:
+        return True
+    without_time = reach.feed.stream.consent_time_field is None
+    return without_time and all(map(reach.shows, reach.feed.stream.fields))
+
+
+def _shows_key(reach: Reach) -> bool:
+    """Tell whether a reach shows what keys are made of, when it was granted and now."""
+    declared = (*reach.stream.primary_key, *reach.feed.stream.primary_key)
+    return reach.fields is None or all(map(reach.shows, declared))
+
+
 def _lexical_places(reach: Reach) -> Mapping[int, str]:
     declared = reach.stream.fields
     return {
@@ -201,9 +251,12 @@ def _lexical_places(reach: Reach) -> Mapping[int, str]:
     }
 
 
-@lru_cache(maxsize=4_096)
 def roles_of(reach: Reach) -> Mapping[str, str]:
     """Return the declared roles of the visible fields."""
+    return reach.once(_roles)
+
+
+def _roles(reach: Reach) -> Mapping[str, str]:
     return {
         name: declared.role.value
         for name, declared in reach.stream.fields.items()

@@ -26,8 +26,8 @@ def everything(folder: Path) -> dict[str, Any]:
             "sources": {key: d.revision for key, d in catalogue.sources.items()},
             "connections": dict(catalogue.connections),
             "records": {
-                reach.feed.place: [
-                    (record.key, record.data, record.emitted_at, record.version)
+                reach.feed.address: [
+                    (record.id, record.data, record.emitted_at, record.version)
                     for record in store.page(PageQuery((reach,), 1_000_000)).records
                 ]
                 for reach in owner_reaches(catalogue)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-import orjson
 from tests.promises.mutants.mutant import Make, Mutant
 
 OUTSIDE = "Nothing outside the grant changes a byte."
@@ -36,11 +35,11 @@ def _with_more(belongs: Any) -> Make:
             from pdpp.store.scope import in_order
 
             own = real(grant, catalogue)
-            held = {reach.feed.place for reach in own}
+            held = {reach.feed.address for reach in own}
             more = [
                 replace(own[0], feed=feed, stream=feed.stream)
                 for feed in catalogue.feeds.values()
-                if feed.place not in held and any(belongs(feed, reach.feed) for reach in own)
+                if feed.address not in held and any(belongs(feed, reach.feed) for reach in own)
             ]
             return in_order([*own, *more])
 
@@ -79,13 +78,10 @@ def _any_cell(_: Any) -> Any:
 
 
 def _last_stamp(_: Any) -> Any:
-    def visible_stamp(
-        reach: Any, created: int, emitted: int, stamps: str | None
-    ) -> tuple[int, int]:
-        marks = orjson.loads(stamps) if stamps else {}
-        return max([(created, emitted), *(tuple(mark) for name, mark in marks.items() if name)])
+    def visible(stamps: Any, _: Any, first: tuple[int, int]) -> tuple[int, int]:
+        return max([first, *map(tuple, stamps.fields.values())])
 
-    return visible_stamp
+    return visible
 
 
 def _any_use(real: Any) -> Any:
@@ -124,6 +120,8 @@ def _newest(reach: Any) -> Any:
 def _outside(name: str, target: str, make: Make, world: str) -> Mutant:
     return Mutant(OUTSIDE, name, ((target, make),), (f"{_WORLDS}[{world}]",))
 
+
+_IDS = "tests/store/test_record_ids.py"
 
 MUTANTS = (
     _outside(
@@ -188,9 +186,21 @@ MUTANTS = (
     ),
     _outside(
         "tells of changes in hidden fields",
-        "pdpp.store.sqlite.records.changes:visible_stamp",
+        "pdpp.store.sqlite.records.stamps:Stamps.visible",
         _last_stamp,
         "few fields-grant",
+    ),
+    Mutant(
+        OUTSIDE,
+        "shows keys whose fields are hidden",
+        (("pdpp.store.scope:_shows_key", lambda real: lambda reach: True),),
+        (f"{_IDS}::test_an_id_opens_the_record_under_its_grant_and_nothing_under_another",),
+    ),
+    Mutant(
+        OUTSIDE,
+        "tells when records with a hidden time were emitted",
+        (("pdpp.store.scope:_shows_emission", lambda real: lambda reach: True),),
+        (f"{_IDS}::test_a_record_tells_when_it_was_emitted_only_beside_its_event_time",),
     ),
     _outside(
         "opens the files of hidden records",

@@ -22,7 +22,7 @@ def numbers_in(folder: Path) -> dict[str, int]:
 
 def found(world: World, word: str) -> list[str]:
     query = SearchQuery((world.reach(),), parse_query(word), 10)
-    return sorted(hit.record.key for hit in world.store.search(query).hits)
+    return sorted(world.key(hit.record) for hit in world.store.search(query).hits)
 
 
 def test_of_one_key_the_last_line_decides_and_its_words_are_found(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_each_reach_gives_its_newest_matches_however_many_are_read_at_once(
         page = world.store.search(SearchQuery(reaches, parse_query("apple"), 99))
         held = {name: counts[CONNECTIONS.index(name)] for name in reached}
         wanted = share_out(held, bound)
-        assert {(hit.position.handle[0], hit.record.key) for hit in page.hits} == {
+        assert {(hit.position.handle[0], world.key(hit.record)) for hit in page.hits} == {
             (name, str(number))
             for name, count in wanted.items()
             for number in range(held[name] - count, held[name])

@@ -35,7 +35,9 @@ Cells = dict[tuple[int, str], CellValue]
 def cells_in(folder: Path) -> Cells:
     """Return the value of each place and key; what is absent is None."""
     db = apsw.Connection(str(folder / FILE_NAME))
-    rows: list[Any] = db.execute("SELECT field, key, value FROM cell").fetchall()
+    rows: list[Any] = db.execute(
+        "SELECT field, key, value FROM cell JOIN record ON record.id = cell.record"
+    ).fetchall()
     db.close()
     return {(place, key): None if value == b"" else value for place, key, value in rows}
 

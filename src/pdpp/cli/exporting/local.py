@@ -33,7 +33,7 @@ class LocalOrigin:
         self._catalogue = store.catalogue()
         self._whole = stream is None and connection_id is None
         self._reaches = {
-            reach.feed.place: reach
+            reach.feed.address: reach
             for reach in owner_reaches(self._catalogue)
             if stream in (None, reach.stream.name) and connection_id in (None, reach.connection_id)
         }
@@ -103,5 +103,5 @@ class LocalOrigin:
 
 def _line(record: Record) -> bytes:
     emitted = instant.to_text(record.emitted_at).encode()
-    key = orjson.dumps(record.key)
+    key = orjson.dumps(record.id)
     return b'{"key":%b,"data":%b,"emitted_at":"%b"}' % (key, record.data, emitted)

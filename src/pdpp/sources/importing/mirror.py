@@ -65,9 +65,9 @@ def _absent_keys(
         while True:
             page = store.page(PageQuery((reach,), BATCH_ITEMS, after=after, select=frozenset()))
             keys = [
-                record.key
+                record.id
                 for record in page.records
-                if seen_mark(reach.stream.name, record.key) not in seen
+                if seen_mark(reach.stream.name, record.id) not in seen
             ]
             if keys:
                 yield reach.feed, keys

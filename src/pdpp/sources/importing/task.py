@@ -164,7 +164,9 @@ class ImportTask:
             self.environment.intake,
             self.report,
             blob_bytes=self.environment.blob_bytes,
-            sealer=KeySealer(self.environment.store.secret(), self.export.source.connector_key),
+            sealer=KeySealer(
+                self.environment.store.import_secret(), self.export.source.connector_key
+            ),
             see=see if mirror else None,
         )
 

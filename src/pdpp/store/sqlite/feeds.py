@@ -13,12 +13,14 @@ from pdpp.store.catalogue import Catalogue, Connection, Feed
 from pdpp.store.cell import cells_of
 from pdpp.store.sqlite.numbering import MOST_FEEDS, MOST_PLACES, index_row
 from pdpp.store.sqlite.records.predicate import ABSENT, OWNER
+from pdpp.store.sqlite.records.stamps import MOVED
 from pdpp.store.sqlite.search import lengths
 from pdpp.store.sqlite.write.prepared import blobs_of, words_of
 
 Progress = Callable[[int], None]
 _Places = dict[str, list[Any]]
-_Row = tuple[int, str, bytes]
+_Row = tuple[int, int, bytes]
+"""A record's number, its surrogate and its data."""
 _CHUNK = 1_000
 
 
@@ -197,9 +199,14 @@ def _lay_feeds(
                     "UPDATE ghost SET time = NULL WHERE owner = ? AND feed = ?", (OWNER, row[0])
                 )
                 db.execute(
-                    "UPDATE record SET stamps = json_remove(stamps, '$.\"\"')"
+                    "UPDATE record SET stamps ="
+                    " json_set(stamps, '$.moves', json('[]'), '$.moved_before', NULL)"
                     " WHERE owner = ? AND feed = ? AND stamps IS NOT NULL",
                     (OWNER, row[0]),
+                )
+                db.execute(
+                    "DELETE FROM edit WHERE owner = ? AND feed = ? AND field = ?",
+                    (OWNER, row[0], MOVED),
                 )
             sources = {declaration.connector_key: declaration}
             _reindex(db, _feed(row[0], connection, sources, stream.name, text), before, progress)
@@ -268,15 +275,15 @@ def _rewrite(
     """Write what is kept of some records beside their data, of words only what is new."""
     cells_in, consent = cells_of(feed.cells), feed.stream.consent_time_field
     records, cells, words, gone, blobs = [], [], [], [], []
-    for number, key, data in rows:
+    for number, surrogate, data in rows:
         record = orjson.loads(data)
         values = cells_in(record)
         time = values[feed.cells[consent][0]] if consent is not None else None
         records.append((orjson.dumps(values).decode(), time, number))
         for place, _ in feed.cells.values():
             held = ABSENT if values[place] is None else values[place]
-            cells.append((OWNER, feed.id, place, held, key, number))
-        blobs += [(OWNER, b, feed.id, name, key) for name, b in blobs_of(feed, record)]
+            cells.append((OWNER, feed.id, place, held, surrogate, number))
+        blobs += [(OWNER, b, feed.id, name, number) for name, b in blobs_of(feed, record)]
         gone += [(index_row(number, place),) for place in stale]
         words += [
             (index_row(number, place), text)
@@ -296,7 +303,7 @@ def _chunks(db: apsw.Connection, feed: int) -> Iterable[list[_Row]]:
     last = -1
     while rows := list(
         db.execute(
-            "SELECT id, key, data FROM record WHERE owner = ? AND feed = ? AND id > ?"
+            "SELECT id, surrogate, data FROM record WHERE owner = ? AND feed = ? AND id > ?"
             " ORDER BY id LIMIT ?",
             (OWNER, feed, last, _CHUNK),
         )

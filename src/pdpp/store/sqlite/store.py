@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO
 
@@ -31,6 +32,7 @@ from pdpp.store.port import (
     SearchQuery,
     WriteResult,
 )
+from pdpp.store.pseudonym import FeedSeal, GrantKeys, located, locator_of
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite import feeds, integrity
 from pdpp.store.sqlite.database import Database
@@ -41,12 +43,12 @@ from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME, ReceiptFile
 from pdpp.store.sqlite.records.aggregates import Aggregator, Bucket, ExactSum
 from pdpp.store.sqlite.records.changes import ChangeReader
 from pdpp.store.sqlite.records.predicate import OWNER
-from pdpp.store.sqlite.records.projection import projectors
+from pdpp.store.sqlite.records.projection import Projector
 from pdpp.store.sqlite.records.reader import RecordReader
 from pdpp.store.sqlite.search import postings, search
 from pdpp.store.sqlite.vault.vault import SqliteVault
 from pdpp.store.sqlite.write.fieldsets import FieldSets
-from pdpp.store.sqlite.write.prepared import PreparedBatch, prepare
+from pdpp.store.sqlite.write.prepared import PreparedBatch, SurrogateOf, prepare
 from pdpp.store.sqlite.write.writer import BatchWriter
 
 _TENDED_PAGES = 500
@@ -58,8 +60,13 @@ BLOB_FOLDER = "blobs"
 class SqliteBatch(PreparedBatch):
     """Records made ready, and what writes them."""
 
-    def __init__(self, feed: Feed, write: Callable[[PreparedBatch], WriteResult]) -> None:
-        super().__init__(feed)
+    def __init__(
+        self,
+        feed: Feed,
+        surrogate_of: SurrogateOf | None,
+        write: Callable[[PreparedBatch], WriteResult],
+    ) -> None:
+        super().__init__(feed, surrogate_of)
         self._write = write
 
     def write(self) -> WriteResult:
@@ -75,15 +82,21 @@ def _give_functions(db: apsw.Connection) -> None:
 class SqliteStore:
     """Fulfils the store's port on an embedded database."""
 
-    def __init__(self, folder: Path, clock: instant.Clock = instant.now) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        clock: instant.Clock = instant.now,
+        surrogate_of: SurrogateOf | None = None,
+    ) -> None:
         self._folder = folder
         self._clock = clock
+        self._surrogate_of = surrogate_of
+        self._secret: bytes | None = None
         self._db = Database(folder / FILE_NAME, _give_functions)
         self._blobs = BlobFolder(folder / BLOB_FOLDER / str(OWNER))
         self._field_sets = FieldSets()
         self.vault = SqliteVault(self._db)
         self.jobs = SqliteJobs(self._db, clock)
-        self._projector = projectors(self._field_set)
         self._catalogue: Catalogue | None = None
         self._receipts: ReceiptFile | None = None
 
@@ -119,16 +132,25 @@ class SqliteStore:
 
     def secret(self) -> bytes:
         """Return the key that signs cursors, made once."""
+        if self._secret is None:
+            self._secret = self._kept_secret()
+        return self._secret
+
+    def _kept_secret(self) -> bytes:
         find = "SELECT value FROM setting WHERE owner = ? AND name = 'secret'"
-        found = next(self._db.reader.execute(find, (OWNER,)), None)
-        if found is not None:
-            return bytes(found[0])
+        row = next(self._db.reader.execute(find, (OWNER,)), None)
+        if row is not None:
+            return bytes(row[0])
         with self._db.writing() as db:
             db.execute(
                 "INSERT OR IGNORE INTO setting VALUES (?, 'secret', ?)",
                 (OWNER, secrets.token_bytes(32)),
             )
             return bytes(db.execute(find, (OWNER,)).get)
+
+    def import_secret(self) -> bytes:
+        """Return the secret under which importers hash what keys of records are made of."""
+        return blake2b(b"import keys", key=self.secret(), digest_size=32).digest()
 
     def register(
         self, declaration: Declaration, *, progress: Callable[[int], None] | None = None
@@ -144,6 +166,13 @@ class SqliteStore:
 
     # Reading
 
+    def _projector(self, reach: Reach, select: frozenset[str] | None) -> Projector:
+        return reach.once(self._new_projector).selecting(select)
+
+    def _new_projector(self, reach: Reach) -> Projector:
+        keys = GrantKeys(self.secret(), reach.grant_id)
+        return Projector(reach, self._field_set, FeedSeal(keys, *reach.feed.address))
+
     def _records(self) -> RecordReader:
         return RecordReader(self._db.reader, self._projector)
 
@@ -154,9 +183,27 @@ class SqliteStore:
         """Return one page of records."""
         return self._records().page(query)
 
-    def record(self, reach: Reach, key: str, select: frozenset[str] | None = None) -> Record | None:
-        """Return one record by key."""
-        return self._records().record(reach, key, select)
+    def record(self, reach: Reach, id: str, select: frozenset[str] | None = None) -> Record | None:
+        """Return the record that a reach shows under an id."""
+        return self._records().record(reach, id, select)
+
+    def marked(self, reach: Reach, mark: str) -> Record | None:
+        """Return the record that the mark of a position is of, if the reach shows it."""
+        surrogate = self._projector(reach, None).seal.open(mark)
+        return None if surrogate is None else self._records().by_surrogate(reach, surrogate)
+
+    def cited(self, reach: Reach, id: str) -> Record | None:
+        """Return the record that the owner or any grant saw under an id."""
+        record, locator = self.record(reach, id), located(id)
+        if record is not None or locator is None:
+            return record
+        for grant in self.vault.grants():
+            if locator_of(self.secret(), grant.id) == locator:
+                seal = FeedSeal(GrantKeys(self.secret(), grant.id), *reach.feed.address)
+                surrogate = seal.open(id)
+                if surrogate is not None:
+                    return self._records().by_surrogate(reach, surrogate)
+        return None
 
     def related(self, reach: Reach, field: str, value: str | int, limit: int) -> tuple[Record, ...]:
         """Return the first records whose field has a value."""
@@ -203,20 +250,20 @@ class SqliteStore:
 
     def write(self, feed: Feed, lines: Iterable[Line]) -> WriteResult:
         """Write one batch, all of it or nothing."""
-        return self._write(prepare(feed, lines))
+        return self._write(prepare(feed, lines, self._surrogate_of))
 
     def batch(self, feed: Feed) -> "SqliteBatch":
         """Begin a batch for one feed."""
-        return SqliteBatch(feed, self._write)
+        return SqliteBatch(feed, self._surrogate_of, self._write)
 
     def _write(self, batch: PreparedBatch) -> WriteResult:
         feed = batch.feed
         with self._db.writing() as db:
-            current = feeds.load(db, self._catalogue).feeds.get(feed.place)
+            current = feeds.load(db, self._catalogue).feeds.get(feed.address)
             if current is None:
                 raise NotFound(f"{feed.stream.name!r} is no longer a stream of its connection.")
             if current != feed:
-                batch = prepare(current, batch.lines())
+                batch = prepare(current, batch.lines(), self._surrogate_of)
             return BatchWriter(db, batch, self._field_sets, self._clock()).write()
 
     def prune(self, before: int) -> int:
@@ -278,18 +325,19 @@ class SqliteStore:
 
     def blob_shown(self, blob_id: str, reaches: Iterable[Reach]) -> BlobUse | None:
         """Return the visible record through which a blob is seen, None where none refers to it."""
-        uses: dict[int, list[tuple[str, str]]] = {}
-        for feed, field, key in self._db.reader.execute(
-            "SELECT feed, field, key FROM blob_use WHERE owner = ? AND blob_id = ?",
+        uses: dict[int, list[tuple[str, int]]] = {}
+        for feed, field, number in self._db.reader.execute(
+            "SELECT feed, field, record FROM blob_use WHERE owner = ? AND blob_id = ?",
             (OWNER, blob_id),
         ):
-            uses.setdefault(feed, []).append((field, key))
+            uses.setdefault(feed, []).append((field, number))
+        records = self._records()
         for reach in reaches if uses else ():
-            for field, key in uses.get(reach.feed.id, ()):
-                record = self.record(reach, key) if reach.opens_blob(field) else None
+            for field, number in uses.get(reach.feed.id, ()):
+                record = records.by_number(reach, number) if reach.opens_blob(field) else None
                 if record is not None:
                     media_type = media_type_of(orjson.loads(record.data)[field])
-                    return BlobUse(reach, key, field, media_type)
+                    return BlobUse(reach, record.id, field, media_type)
         return None
 
     # Care

@@ -1,8 +1,9 @@
 """What changed: records whose visible part changed after a version, and those that went away.
 
 Versions are clock readings in microseconds that never repeat or go back within a feed, one for
-each batch. A change is placed by the last write that altered a field the reach shows, so that a
-write to a hidden field neither adds a change nor moves one.
+each batch. A change stands at the last write that altered a field the reach shows, so that a write
+to a hidden field neither adds a change nor moves one; within one version records follow each other
+by their surrogates. A page reads rows of indexes in this order, a few more than it shows.
 """
 
 from collections.abc import Iterator
@@ -11,14 +12,32 @@ from typing import Any
 
 import apsw
 
+from pdpp.model.errors import InvalidCursor
 from pdpp.model.grant import Interval
-from pdpp.store.port import ChangePage, ChangeQuery, Record, Tombstone
+from pdpp.store.port import ChangePage, ChangePosition, ChangeQuery, Record, Tombstone
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite.records.predicate import OWNER, Sql, records_where
-from pdpp.store.sqlite.records.projection import COLUMNS, Projectors, visible_stamp
+from pdpp.store.sqlite.records.predicate import OWNER, Sql, limits_where, records_where
+from pdpp.store.sqlite.records.projection import COLUMNS, Projectors, Row
+from pdpp.store.sqlite.records.stamps import CREATED, MOVED, Stamps
 
-_Place = tuple[int, str]
+_Place = tuple[int, int]
+"""A version and a surrogate."""
+
 _Change = tuple[_Place, Record | Tombstone]
+
+_CHUNK = 128
+
+_EDITED_FIELDS = """
+    WITH RECURSIVE edited (field) AS (
+      SELECT min(field) FROM edit WHERE owner = :owner AND feed = :feed
+      UNION ALL
+      SELECT (SELECT min(field) FROM edit
+              WHERE owner = :owner AND feed = :feed AND field > edited.field)
+      FROM edited WHERE edited.field IS NOT NULL
+    )
+    SELECT field FROM edited WHERE field IS NOT NULL
+"""
+"""One look into the index for each field, however many rows there are."""
 
 
 class ChangeReader:
@@ -30,97 +49,160 @@ class ChangeReader:
 
     def changes(self, query: ChangeQuery) -> ChangePage:
         """Return one page of changes in order of version."""
-        ways = [self._untouched(query), self._edited(query)]
+        ways = self._written(query)
         if query.tombstones:
             ways.append(self._gone(query))
-        found: list[Record | Tombstone] = []
-        last = query.after
+        changes: list[Record | Tombstone] = []
+        last: _Place | None = None
         for place, change in merge(*ways, key=lambda change: change[0]):
-            if len(found) == query.limit:
-                return ChangePage(tuple(found), last, True)
-            found.append(change)
+            if place == last:
+                continue  # several fields of one record changed in one write
+            if len(changes) == query.limit:
+                return ChangePage(tuple(changes), self._position(query, last), True)
+            changes.append(change)
             last = place
-        return ChangePage(tuple(found), last, False)
+        return ChangePage(tuple(changes), self._position(query, last), False)
 
-    def _untouched(self, query: ChangeQuery) -> Iterator[_Change]:
-        """Yield records as they were first written; most are."""
-        where = records_where(query.reach)
-        sql = (
-            Sql(f"SELECT r.version, {COLUMNS} FROM record r WHERE")
-            + where
-            + Sql("AND r.stamps IS NULL AND (r.version, r.key) > (?, ?)", query.after)
-            + Sql("AND r.version <= ? ORDER BY r.version, r.key", (query.horizon,))
-        )
-        for row in self._db.execute(sql.text, sql.values):
-            version, key, *_ = row
-            yield (version, key), self._record(query, row)
+    def _position(self, query: ChangeQuery, last: _Place | None) -> ChangePosition:
+        if last is None:
+            return query.after
+        return ChangePosition(last[0], self._projector(query.reach, None).seal.seal(last[1]))
 
-    def _edited(self, query: ChangeQuery) -> Iterator[_Change]:
-        """Yield records that were written more than once, placed by what the reach shows."""
-        where = records_where(query.reach)
-        sql = (
-            Sql(f"SELECT r.version, {COLUMNS} FROM record r WHERE")
-            + where
-            + Sql("AND r.stamps IS NOT NULL AND r.version > ?", (query.after[0] - 1,))
-        )
-        placed: list[tuple[_Place, tuple[Any, ...]]] = []
-        for row in self._db.execute(sql.text, sql.values):
-            _, key, _, _, _, created, emitted, stamps = row
-            version, _ = visible_stamp(query.reach, created, emitted, stamps)
-            if query.after < (version, key) and version <= query.horizon:
-                placed.append(((version, key), row))
-        placed.sort(key=lambda item: item[0])
-        for place, row in placed:
-            yield place, self._record(query, row)
+    def _after(self, query: ChangeQuery, alias: str) -> Sql:
+        """Return the condition that something stands after the position of a query."""
+        version, mark = query.after
+        if mark is None:
+            return Sql(f"AND {alias}.version > ?", (version,))
+        surrogate = self._projector(query.reach, None).seal.open(mark)
+        if surrogate is None:
+            raise InvalidCursor("This cursor is not from here; start again without it.")
+        return _behind(alias, (version, surrogate))
+
+    def _written(self, query: ChangeQuery) -> list[Iterator[_Change]]:
+        """Return the ways to records in the order of their last visible write."""
+        reach = query.reach
+        asked = {"owner": OWNER, "feed": reach.feed.id}
+        edited = {row[0] for row in self._db.execute(_EDITED_FIELDS, asked)} - {CREATED, MOVED}
+        if all(map(reach.shows, edited)):
+            return [self._in_order(query, _by_last_write(reach), "r")]
+        walked = [CREATED, *sorted(filter(reach.shows, edited))]
+        if reach.time is not None:
+            walked.append(MOVED)
+        once = _by_last_write(reach) + Sql("AND r.stamps IS NULL")
+        edits = [self._in_order(query, _by_edit(reach, field), "e") for field in walked]
+        return [self._in_order(query, once, "r"), *edits]
+
+    def _in_order(self, query: ChangeQuery, way: Sql, alias: str) -> Iterator[_Change]:
+        """Yield the records along a way whose last visible write is where they stand on it."""
+        for row in self._rows(query, way, alias):
+            version, surrogate = row[:2]
+            if self._stands(query.reach, row):
+                record = self._projector(query.reach, query.select).record(row)
+                yield (version, surrogate), record
+
+    def _rows(self, query: ChangeQuery, way: Sql, alias: str) -> Iterator[Row]:
+        """Yield rows in order, a chunk at a time: no statement stays open in between."""
+        after, size = self._after(query, alias), min(query.limit + 1, _CHUNK)
+        while True:
+            sql = (
+                way
+                + after
+                + Sql(f"AND {alias}.version <= ?", (query.horizon,))
+                + Sql(f"ORDER BY {alias}.version, {alias}.surrogate LIMIT ?", (size,))
+            )
+            rows: list[Any] = self._db.execute(sql.text, sql.values).fetchall()
+            yield from rows
+            if len(rows) < size:
+                return
+            after = _behind(alias, rows[-1][:2])
+
+    def _stands(self, reach: Reach, row: Row) -> bool:
+        version, _, _, _, _, _, created, emitted, stamps = row
+        if stamps is None:
+            return bool(version == created)
+        return bool(Stamps.parse(stamps).visible(reach, (created, emitted))[0] == version)
 
     def _gone(self, query: ChangeQuery) -> Iterator[_Change]:
         """Yield tombstones of records the reach showed once and shows no more."""
+        reach, projector = query.reach, self._projector(query.reach, None)
+        for version, surrogate, key, emitted in self._rows(query, _by_trace(reach), "g"):
+            if not self._went_later(query, version, surrogate) and self._went(
+                reach, surrogate, key
+            ):
+                yield (
+                    (version, surrogate),
+                    Tombstone(
+                        reach,
+                        projector.id(surrogate, key),
+                        projector.emitted(version, emitted),
+                        version,
+                        f"{version:016x}",
+                    ),
+                )
+
+    def _went_later(self, query: ChangeQuery, version: int, surrogate: int) -> bool:
+        """Tell whether a record left a later trace too, by which it is told."""
         reach = query.reach
-        feed = Sql("owner = ? AND feed = ?", (OWNER, reach.feed.id))
         sql = (
-            Sql("SELECT * FROM (SELECT max(version) AS version, key, emitted FROM ghost WHERE")
-            + feed
-            + Sql("AND version >= ? AND version <= ?", (query.after[0], query.horizon))
+            Sql("SELECT 1 FROM ghost g WHERE g.owner = ? AND g.feed = ?", (OWNER, reach.feed.id))
+            + Sql("AND g.surrogate = ? AND g.version > ?", (surrogate, version))
+            + Sql("AND g.version <= ?", (query.horizon,))
             + _within(reach.time)
-            + Sql("GROUP BY key) WHERE (version, key) > (?, ?)", query.after)
-            + Sql("ORDER BY version, key")
         )
-        for version, key, emitted in self._db.execute(sql.text, sql.values):
-            allowed = reach.keys is None or key in reach.keys
-            if allowed and not self._shown(reach, key):
-                token = f"{version:016x}"
-                yield (version, key), Tombstone(reach, key, emitted, version, token)
+        return next(self._db.execute(sql.text, sql.values), None) is not None
 
     def latest_trace(self, reach: Reach) -> int:
         """Return the version of the last record that went away from what a reach shows, else 0."""
-        sql = (
-            Sql("SELECT version, key FROM ghost WHERE owner = ?", (OWNER,))
-            + Sql("AND feed = ?", (reach.feed.id,))
-            + _within(reach.time)
-            + Sql("ORDER BY version DESC, key DESC")
-        )
-        for version, key in self._db.execute(sql.text, sql.values):
-            allowed = reach.keys is None or key in reach.keys
-            if allowed and not self._shown(reach, key):
+        sql = _by_trace(reach) + Sql("ORDER BY g.version DESC, g.surrogate DESC")
+        for version, surrogate, key, _ in self._db.execute(sql.text, sql.values):
+            if self._went(reach, surrogate, key):
                 return int(version)
         return 0
 
-    def _shown(self, reach: Reach, key: str) -> bool:
-        where = records_where(reach)
-        sql = f"SELECT 1 FROM record r WHERE {where.text} AND r.key = ?"
-        return next(self._db.execute(sql, (*where.values, key)), None) is not None
+    def _went(self, reach: Reach, surrogate: int, key: str) -> bool:
+        """Tell whether a record that left a trace may be known of and is shown no more."""
+        if reach.keys is not None and key not in reach.keys:
+            return False
+        sql = Sql("SELECT 1 FROM record r WHERE") + records_where(reach)
+        sql += Sql("AND r.surrogate = ?", (surrogate,))
+        return next(self._db.execute(sql.text, sql.values), None) is None
 
-    def _record(self, query: ChangeQuery, row: tuple[Any, ...]) -> Record:
-        return self._projector(query.reach, query.select).record(row)
+
+def _by_last_write(reach: Reach) -> Sql:
+    return Sql(
+        f"SELECT r.version, {COLUMNS} FROM record r INDEXED BY record_version WHERE"
+    ) + records_where(reach)
+
+
+def _by_edit(reach: Reach, field: str | bytes) -> Sql:
+    return (
+        Sql(f"SELECT e.version, {COLUMNS} FROM edit e CROSS JOIN record r")
+        + Sql("ON r.owner = e.owner AND r.feed = e.feed AND r.surrogate = e.surrogate")
+        + Sql("WHERE e.owner = ? AND e.feed = ?", (OWNER, reach.feed.id))
+        + Sql("AND e.field = ?", (field,))
+        + limits_where(reach)
+    )
+
+
+def _by_trace(reach: Reach) -> Sql:
+    return (
+        Sql("SELECT g.version, g.surrogate, g.key, g.emitted FROM ghost g")
+        + Sql("WHERE g.owner = ? AND g.feed = ?", (OWNER, reach.feed.id))
+        + _within(reach.time)
+    )
+
+
+def _behind(alias: str, place: _Place) -> Sql:
+    return Sql(f"AND ({alias}.version, {alias}.surrogate) > (?, ?)", place)
 
 
 def _within(interval: Interval | None) -> Sql:
     """Return the condition that a ghost had been inside a stretch of time."""
     if interval is None:
         return Sql("")
-    sql = Sql("AND time IS NOT NULL")
+    sql = Sql("AND g.time IS NOT NULL")
     if interval.since is not None:
-        sql += Sql("AND time >= ?", (interval.since,))
+        sql += Sql("AND g.time >= ?", (interval.since,))
     if interval.until is not None:
-        sql += Sql("AND time < ?", (interval.until,))
+        sql += Sql("AND g.time < ?", (interval.until,))
     return sql

@@ -1,7 +1,6 @@
 """Predicates: a reach becomes SQL, written from places and kinds, never from a caller's text."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import apsw
@@ -54,32 +53,43 @@ class CellRange:
         )
 
 
-@lru_cache(maxsize=4_096)
-def records_where(reach: Reach, without: str | None = None) -> Sql:
+def records_where(reach: Reach) -> Sql:
     """Return the whole condition on record rows ``r``: the feed, the grant and the request."""
-    return Sql("r.owner = ? AND r.feed = ?", (OWNER, reach.feed.id)) + limits_where(reach, without)
+    return Sql("r.owner = ? AND r.feed = ?", (OWNER, reach.feed.id)) + limits_where(reach)
 
 
-@lru_cache(maxsize=4_096)
 def limits_where(reach: Reach, without: str | None = None) -> Sql:
     """Return what limits the records of a feed, as further conditions on record rows ``r``.
 
     ``without`` names a field whose conditions the caller has put elsewhere.
     """
+    if reach.time is not None and without == reach.stream.consent_time_field:
+        sql = reach.once(_keys_where)
+    else:
+        sql = reach.once(_grant_where)
+    for condition in reach.conditions:
+        if condition.field != without:
+            sql += Sql("AND") + _condition(reach, condition)
+    return sql
+
+
+def _grant_where(reach: Reach) -> Sql:
+    """Return the limits that a grant sets."""
     sql = Sql("")
-    if reach.time is not None and without != reach.stream.consent_time_field:
+    if reach.time is not None:
         if reach.time.since is not None:
             sql += Sql("AND r.time >= ?", (reach.time.since,))
         if reach.time.until is not None:
             sql += Sql("AND r.time < ?", (reach.time.until,))
         sql += Sql("AND r.time IS NOT NULL")
-    if reach.keys is not None:
-        keys = orjson.dumps(sorted(reach.keys)).decode()
-        sql += Sql("AND r.key IN (SELECT value FROM json_each(?))", (keys,))
-    for condition in reach.conditions:
-        if condition.field != without:
-            sql += Sql("AND") + _condition(reach, condition)
-    return sql
+    return sql + _keys_where(reach)
+
+
+def _keys_where(reach: Reach) -> Sql:
+    if reach.keys is None:
+        return Sql("")
+    keys = orjson.dumps(sorted(reach.keys)).decode()
+    return Sql("AND r.key IN (SELECT value FROM json_each(?))", (keys,))
 
 
 def value_of(reach: Reach, field: str) -> Sql:

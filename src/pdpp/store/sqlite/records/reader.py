@@ -1,13 +1,13 @@
 """Reading records: one, a page over several reaches, the related ones, and how many."""
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from heapq import merge
 from itertools import islice
 from typing import Any
 
 import apsw
 
+from pdpp.model.errors import InvalidCursor
 from pdpp.store.cell import CellValue
 from pdpp.store.port import PagePosition, PageQuery, Record, RecordPage
 from pdpp.store.scope import Reach
@@ -23,7 +23,7 @@ from pdpp.store.sqlite.records.predicate import (
     spans,
     value_of,
 )
-from pdpp.store.sqlite.records.projection import COLUMNS, Projectors, Row
+from pdpp.store.sqlite.records.projection import COLUMNS, Projector, Projectors, Row
 
 
 class RecordReader:
@@ -33,17 +33,29 @@ class RecordReader:
         self._db = db
         self._projector = projector
 
-    def record(self, reach: Reach, key: str, select: frozenset[str] | None) -> Record | None:
-        """Return one record by key, if the reach shows it."""
-        where = records_where(reach)
-        row = next(
-            self._db.execute(
-                f"SELECT NULL, {COLUMNS} FROM record r WHERE {where.text} AND r.key = ?",
-                (*where.values, key),
-            ),
-            None,
-        )
-        return None if row is None else self._projector(reach, select).record(row)
+    def record(self, reach: Reach, id: str, select: frozenset[str] | None) -> Record | None:
+        """Return one record by what it is called under the reach, if the reach shows it."""
+        projector = self._projector(reach, select)
+        if reach.shows_key:
+            return self._one(reach, projector, Sql("AND r.key = ?", (id,)))
+        surrogate = projector.seal.open(id)
+        return None if surrogate is None else self.by_surrogate(reach, surrogate, select)
+
+    def by_surrogate(
+        self, reach: Reach, surrogate: int, select: frozenset[str] | None = None
+    ) -> Record | None:
+        """Return one record by its surrogate, if the reach shows it."""
+        projector = self._projector(reach, select)
+        return self._one(reach, projector, Sql("AND r.surrogate = ?", (surrogate,)))
+
+    def by_number(self, reach: Reach, number: int) -> Record | None:
+        """Return one record by its number, if the reach shows it."""
+        return self._one(reach, self._projector(reach, None), Sql("AND r.id = ?", (number,)))
+
+    def _one(self, reach: Reach, projector: Projector, condition: Sql) -> Record | None:
+        sql = Sql(f"SELECT NULL, {COLUMNS} FROM record r WHERE") + records_where(reach) + condition
+        row = next(self._db.execute(sql.text, sql.values), None)
+        return None if row is None else projector.record(row)
 
     def page(self, query: PageQuery) -> RecordPage:
         """Return one page in one order over every reach."""
@@ -53,7 +65,13 @@ class RecordReader:
         rows = self._walk(reach, query)
         records = self._projector(reach, query.select).records(rows[: query.limit])
         more = len(rows) > query.limit
-        return RecordPage(tuple(records), _place(reach, rows[query.limit - 1]) if more else None)
+        return RecordPage(
+            tuple(records), self._place(reach, rows[query.limit - 1]) if more else None
+        )
+
+    def _place(self, reach: Reach, row: Row) -> PagePosition:
+        mark = self._projector(reach, None).seal.seal(row[1])
+        return PagePosition(row[0], reach.connection_id, mark)
 
     def _merged(self, query: PageQuery) -> RecordPage:
         """Return one page from several reaches."""
@@ -61,7 +79,7 @@ class RecordReader:
         rows = list(islice(merge(*ways, key=_rank(query.descending)), query.limit + 1))
         shown = rows[: query.limit]
         records = tuple([self._projector(reach, query.select).record(row) for reach, row in shown])
-        return RecordPage(records, _place(*shown[-1]) if len(rows) > query.limit else None)
+        return RecordPage(records, self._place(*shown[-1]) if len(rows) > query.limit else None)
 
     def _walk(self, reach: Reach, query: PageQuery) -> list[Row]:
         """Return the rows of one reach that follow the position, in the order of the query.
@@ -71,7 +89,7 @@ class RecordReader:
         sort = query.sort or reach.default_sort()
         place = reach.cell(sort) if sort is not None else None
         if sort is None or place is None:
-            return self._by_key(reach, query)
+            return self._by_surrogate(reach, query)
         if _filtered_elsewhere(reach, sort):
             span = selective_span(self._db, reach)
             if span is not None:
@@ -86,16 +104,16 @@ class RecordReader:
         if after is None or after.value is not None:
             present = _present(reach, sort, place)
             if after is not None:
-                present += _keyset(query, reach, "w.value", "w.key")
-            rows = self._run(query, present, "w.value {0}, w.key {0}")
+                present += self._keyset(query, reach, "w.value", "w.surrogate")
+            rows = self._run(query, present, "w.value {0}, w.surrogate {0}")
         limited = any(condition.field == sort for condition in reach.conditions)
         by_time = reach.time is not None and sort == reach.stream.consent_time_field
         if len(rows) <= query.limit and not limited and not by_time:
             absent = _select("NULL", _by_cells(reach, sort, place))
             absent += Sql("AND w.value = ?", (ABSENT,))
             if after is not None and after.value is None:
-                absent += _key_after(query, reach, "w.key")
-            rows += self._run(query, absent, "w.key {0}")
+                absent += self._surrogate_after(query, reach, "w.surrogate")
+            rows += self._run(query, absent, "w.surrogate {0}")
         return rows
 
     def _sorted(self, reach: Reach, query: PageQuery, way: Sql, value: Sql) -> list[Row]:
@@ -104,17 +122,48 @@ class RecordReader:
         sql = Sql("SELECT * FROM (") + inner + Sql(") r WHERE TRUE")
         if query.after is not None:
             if query.after.value is None:
-                sql += Sql("AND value IS NULL") + _key_after(query, reach, "r.key")
+                sql += Sql("AND value IS NULL") + self._surrogate_after(query, reach, "r.surrogate")
             else:
                 sql += Sql("AND (value IS NULL OR (TRUE")
-                sql += _keyset(query, reach, "value", "r.key") + Sql("))")
-        return self._run(query, sql, "value IS NULL, value {0}, r.key {0}")
+                sql += self._keyset(query, reach, "value", "r.surrogate") + Sql("))")
+        return self._run(query, sql, "value IS NULL, value {0}, r.surrogate {0}")
 
-    def _by_key(self, reach: Reach, query: PageQuery) -> list[Row]:
+    def _by_surrogate(self, reach: Reach, query: PageQuery) -> list[Row]:
         sql = _select("NULL", Sql("record r WHERE") + records_where(reach))
         if query.after is not None and query.after.value is None:
-            sql += _key_after(query, reach, "r.key")
-        return self._run(query, sql, "r.key {0}")
+            sql += self._surrogate_after(query, reach, "r.surrogate")
+        return self._run(query, sql, "r.surrogate {0}")
+
+    def _keyset(self, query: PageQuery, reach: Reach, value: str, surrogate: str) -> Sql:
+        """Return the condition for what follows the position among present values.
+
+        Between records of equal value the connection decides, then the surrogate.
+        """
+        after = query.after
+        if after is None or after.value is None:
+            return Sql("")
+        sign = "<" if query.descending else ">"
+        if reach.connection_id == after.connection_id:
+            end = self._surrogate_of(reach, after)
+            return Sql(f"AND ({value}, {surrogate}) {sign} (?, ?)", (after.value, end))
+        before = (reach.connection_id < after.connection_id) is query.descending
+        return Sql(f"AND {value} {sign}{'=' if before else ''} ?", (after.value,))
+
+    def _surrogate_after(self, query: PageQuery, reach: Reach, surrogate: str) -> Sql:
+        """Return the condition for what follows the position among absent values."""
+        assert query.after is not None  # noqa: S101 - callers have looked
+        after = query.after
+        if reach.connection_id == after.connection_id:
+            end = self._surrogate_of(reach, after)
+            return Sql(f"AND {surrogate} {'<' if query.descending else '>'} ?", (end,))
+        before = (reach.connection_id < after.connection_id) is query.descending
+        return Sql("AND TRUE" if before else "AND FALSE")
+
+    def _surrogate_of(self, reach: Reach, after: PagePosition) -> int:
+        surrogate = self._projector(reach, None).seal.open(after.mark)
+        if surrogate is None:
+            raise InvalidCursor("This cursor is not from here; start again without it.")
+        return surrogate
 
     def _run(self, query: PageQuery, sql: Sql, order: str) -> list[Row]:
         """Return as many rows as a page can need, and one more."""
@@ -127,7 +176,7 @@ class RecordReader:
         place = reach.cell(field)
         if place is None:
             return ()
-        order = "r.time, r.key" if reach.shows_time else "r.key"
+        order = "r.time, r.surrogate" if reach.shows_time else "r.surrogate"
         sql = (
             Sql(f"SELECT NULL, {COLUMNS} FROM cell w CROSS JOIN record r ON r.id = w.record WHERE")
             + Sql("w.owner = ? AND w.feed = ? AND w.field = ?", (OWNER, reach.feed.id, place))
@@ -173,7 +222,6 @@ def _select(value: str, way: Sql) -> Sql:
     return Sql(f"SELECT {value} AS value, {COLUMNS} FROM") + way
 
 
-@lru_cache(maxsize=4_096)
 def _present(reach: Reach, sort: str, place: int) -> Sql:
     """Return the selection of the records that have a value to be sorted by."""
     return _select("w.value", _by_cells(reach, sort, place) + span_where(reach, sort))
@@ -186,10 +234,6 @@ def _by_cells(reach: Reach, sort: str, place: int) -> Sql:
         + Sql("w.owner = ? AND w.feed = ? AND w.field = ?", (OWNER, reach.feed.id, place))
         + limits_where(reach, without=sort)
     )
-
-
-def _place(reach: Reach, row: Row) -> PagePosition:
-    return PagePosition(row[0], reach.connection_id, row[1])
 
 
 def _beside(reach: Reach, rows: Sequence[Row]) -> Iterator[tuple[Reach, Row]]:
@@ -211,38 +255,13 @@ def _filtered_elsewhere(reach: Reach, sort: str) -> bool:
     return reach.time is not None and reach.stream.consent_time_field != sort
 
 
-def _keyset(query: PageQuery, reach: Reach, value: str, key: str) -> Sql:
-    """Return the condition for what follows the position among present values.
-
-    Between records of equal value the connection decides, then the key.
-    """
-    if query.after is None or query.after.value is None:
-        return Sql("")
-    sign = "<" if query.descending else ">"
-    after = query.after
-    if reach.connection_id == after.connection_id:
-        return Sql(f"AND ({value}, {key}) {sign} (?, ?)", (after.value, after.key))
-    before = (reach.connection_id < after.connection_id) is query.descending
-    return Sql(f"AND {value} {sign}{'=' if before else ''} ?", (after.value,))
-
-
-def _key_after(query: PageQuery, reach: Reach, key: str) -> Sql:
-    """Return the condition for what follows the position among absent values."""
-    assert query.after is not None  # noqa: S101 - callers have looked
-    after = query.after
-    if reach.connection_id == after.connection_id:
-        return Sql(f"AND {key} {'<' if query.descending else '>'} ?", (after.key,))
-    before = (reach.connection_id < after.connection_id) is query.descending
-    return Sql("AND TRUE" if before else "AND FALSE")
-
-
 def _rank(descending: bool) -> Callable[[tuple[Reach, Row]], Any]:
     """Return the key that orders rows of several reaches as each is ordered in itself."""
 
     def rank(row: tuple[Reach, Row]) -> tuple[Any, ...]:
-        reach, (value, key, *_) = row
+        reach, (value, surrogate, *_) = row
         parts = (isinstance(value, str), value if value is not None else 0)
-        return value is None, _Ordered((*parts, reach.connection_id, key), descending)
+        return value is None, _Ordered((*parts, reach.connection_id, surrogate), descending)
 
     return rank
 

@@ -63,14 +63,16 @@ CREATE TABLE field_set (
   UNIQUE (owner, fields)
 );
 
--- `id` is the feed and a sequence. `created` and `emitted` belong to the first write; `stamps`
--- holds, for each field that changed later, the version and emission that changed it, and the
--- times the record was moved away from.
+-- `id` is the feed and a sequence; `surrogate` is a random number that stands for the record
+-- wherever its key or its place in the sequence must not be told. `created` and `emitted` belong to
+-- the first write, `version` to the last; `stamps` holds, for each field that changed later, the
+-- version and emission that changed it, and the times the record was moved away from.
 CREATE TABLE record (
   id INTEGER PRIMARY KEY,
   owner INTEGER NOT NULL,
   feed INTEGER NOT NULL,
   key TEXT NOT NULL,
+  surrogate INTEGER NOT NULL,
   created INTEGER NOT NULL,
   emitted INTEGER NOT NULL,
   version INTEGER NOT NULL,
@@ -82,7 +84,20 @@ CREATE TABLE record (
   data BLOB NOT NULL
 );
 CREATE UNIQUE INDEX record_key ON record (owner, feed, key);
-CREATE INDEX record_version ON record (owner, feed, version, key);
+CREATE UNIQUE INDEX record_surrogate ON record (owner, feed, surrogate);
+CREATE INDEX record_version ON record (owner, feed, version, surrogate);
+
+-- For each record that was written more than once: when each of its fields changed last, under the
+-- name of the field; when it was first written, under x'00'; and when it was moved in time, under
+-- x'01'. A page of changes reads the rows of visible fields only.
+CREATE TABLE edit (
+  owner INTEGER NOT NULL,
+  feed INTEGER NOT NULL,
+  field NOT NULL,
+  version INTEGER NOT NULL,
+  surrogate INTEGER NOT NULL,
+  PRIMARY KEY (owner, feed, field, version, surrogate)
+) WITHOUT ROWID;
 
 -- One typed value per record and indexed field; an absent value is the empty blob.
 CREATE TABLE cell (
@@ -90,9 +105,9 @@ CREATE TABLE cell (
   feed INTEGER NOT NULL,
   field INTEGER NOT NULL,
   value NOT NULL,
-  key TEXT NOT NULL,
+  surrogate INTEGER NOT NULL,
   record INTEGER NOT NULL,
-  PRIMARY KEY (owner, feed, field, value, key)
+  PRIMARY KEY (owner, feed, field, value, surrogate)
 ) WITHOUT ROWID;
 
 -- A record that left the time it was consented by, or was deleted: `time` is where it had been.
@@ -100,11 +115,15 @@ CREATE TABLE ghost (
   owner INTEGER NOT NULL,
   feed INTEGER NOT NULL,
   version INTEGER NOT NULL,
+  surrogate INTEGER NOT NULL,
   key TEXT NOT NULL,
   time INTEGER,
   emitted INTEGER NOT NULL,
-  PRIMARY KEY (owner, feed, version, key)
+  PRIMARY KEY (owner, feed, version, surrogate)
 ) WITHOUT ROWID;
+CREATE INDEX ghost_surrogate ON ghost (owner, feed, surrogate, version);
+-- A record that comes back under its key is the same one as long as its ghost is remembered.
+CREATE INDEX ghost_key ON ghost (owner, feed, key, surrogate);
 
 CREATE TABLE blob (
   owner INTEGER NOT NULL,
@@ -119,7 +138,7 @@ CREATE TABLE blob_use (
   blob_id TEXT NOT NULL,
   feed INTEGER NOT NULL,
   field TEXT NOT NULL,
-  key TEXT NOT NULL,
-  PRIMARY KEY (owner, blob_id, feed, field, key)
+  record INTEGER NOT NULL,
+  PRIMARY KEY (owner, blob_id, feed, field, record)
 ) WITHOUT ROWID;
 """

@@ -220,21 +220,23 @@ class Searcher:
                     yield hit
 
     def _position(self, score: int, record: int, reach: Reach) -> SearchPosition:
-        time, key = next(self._db.execute("SELECT time, key FROM record WHERE id = ?", (record,)))
-        return _place(score, time, key, reach)
+        time, surrogate, key = next(
+            self._db.execute("SELECT time, surrogate, key FROM record WHERE id = ?", (record,))
+        )
+        return _place(score, time, self._projector(reach, None).id(surrogate, key), reach)
 
     def _hit(self, score: int, record: int, reach: Reach) -> Hit:
         row = next(
             self._db.execute(f"SELECT r.time, {COLUMNS} FROM record r WHERE r.id = ?", (record,))
         )
         found = self._projector(reach, None).record(row)
-        return Hit(found, _place(score, row[0], found.key, reach))
+        return Hit(found, _place(score, row[0], found.id, reach))
 
 
-def _place(score: int, time: int | None, key: str, reach: Reach) -> SearchPosition:
+def _place(score: int, time: int | None, id: str, reach: Reach) -> SearchPosition:
     """Return where a record stands among hits; a time that is hidden counts for nothing."""
     shown = time if reach.shows_time and time is not None else 0
-    return SearchPosition(score, shown, (reach.connection_id, reach.stream.name, key))
+    return SearchPosition(score, shown, (reach.connection_id, reach.stream.name, id))
 
 
 def _is_free(reach: Reach) -> bool:

@@ -1,8 +1,9 @@
-"""Packs: a new record's rows as bytes, of which the engine takes a whole table at once.
+"""Packs: a new record's row as two lines, of which the engine takes a whole batch at once.
 
-A statement for each row would take and leave the interpreter's lock each time, and no other thread
-would come to run in between. A pack knows only its turn in the batch; which numbers that makes, and
-what the field_sets of the batch are called, is told once, beside all packs.
+The first line is a JSON array of columns, the second one the record's own JSON. A statement for
+each row would take and leave the interpreter's lock each time, and no other thread would come to
+run in between. A pack knows only its turn in the batch; the number of the first record and those of
+the batch's field sets are given once, beside all packs.
 """
 
 from typing import Any, NamedTuple
@@ -13,29 +14,23 @@ from pdpp.store.cell import CellValue
 from pdpp.store.sqlite.numbering import PLACE_BITS
 
 _DIGITS = 9
-_RECORD_FRONT = 3 * _DIGITS
 _WORDS_FRONT = 2 * _DIGITS
 
-NEW_RECORDS = f"""
-    INSERT INTO record
-    SELECT :first + turn, :owner, :feed, head ->> 0, :version, head ->> 1, :version, NULL,
-           head ->> 2, :field_sets ->> field_set, head ->> 3, head ->> 4, data
+NEW_RECORDS = """
+    INSERT INTO record (
+      id, owner, feed, key, surrogate, created, emitted, version, time, field_set, digest, cells,
+      data
+    )
+    SELECT :first + (head ->> 0), :owner, :feed, head ->> 2, head ->> 3, :version, head ->> 4,
+           :version, head ->> 5, :field_sets ->> (head ->> 1), head ->> 6, head ->> 7, data
     FROM (
-      SELECT CAST(substr(front, 1, {_DIGITS}) AS INTEGER) AS turn,
-             CAST(substr(front, {_DIGITS + 1}, {_DIGITS}) AS INTEGER) AS field_set,
-             CAST(substr(value, {_RECORD_FRONT + 1}, size) AS TEXT) AS head,
-             substr(value, {_RECORD_FRONT + 1} + size) AS data
-      FROM (
-        SELECT value, front, CAST(substr(front, {2 * _DIGITS + 1}) AS INTEGER) AS size
-        FROM (
-          SELECT value, CAST(substr(value, 1, {_RECORD_FRONT}) AS TEXT) AS front
-          FROM carray(:packs)
-        )
-      )
+      SELECT CAST(substr(value, 1, line_end - 1) AS TEXT) AS head,
+             substr(value, line_end + 1) AS data
+      FROM (SELECT value, instr(value, x'0A') AS line_end FROM carray(:packs))
       LIMIT -1 OFFSET 0
     )
 """
-"""The limit keeps the engine from unpacking the head anew for each column."""
+"""The limit keeps the engine from taking the head apart anew for each column."""
 
 NEW_WORDS = f"""
     INSERT INTO lex (rowid, words)
@@ -50,9 +45,12 @@ NEW_WORDS = f"""
 
 
 class Head(NamedTuple):
-    """What is kept of a record beside its data."""
+    """What is kept of a new record beside its data, in the order of the JSON array in its pack."""
 
+    turn: int
+    field_set: int
     key: str
+    surrogate: int
     emitted: int
     time: int | None
     digest: str
@@ -64,10 +62,9 @@ def digits(number: int) -> bytes:
     return b"%9d" % number
 
 
-def pack_record(turn: bytes, field_set: int, head: Any, data: bytes) -> bytes:
-    """Return the row of a record; ``turn`` is in digits, ``head`` is the members of ``Head``."""
-    text = orjson.dumps(head)
-    return turn + b"%9d%9d" % (field_set, len(text)) + text + data
+def pack_record(head: tuple[Any, ...], data: bytes) -> bytes:
+    """Return the row of a record: a line with the members of ``Head``, and a line of data."""
+    return b"%b\n%b" % (orjson.dumps(head), data)
 
 
 def pack_words(turn: bytes, place: bytes, words: bytes) -> bytes:
@@ -76,24 +73,15 @@ def pack_words(turn: bytes, place: bytes, words: bytes) -> bytes:
 
 
 def turn_of(pack: bytes) -> int:
-    """Return the turn of a packed record in its batch."""
+    """Return the turn of packed words in their batch."""
     return int(pack[:_DIGITS])
-
-
-def field_set_of(pack: bytes) -> int:
-    """Return which of the batch's field_sets a packed record has."""
-    return int(pack[_DIGITS : 2 * _DIGITS])
 
 
 def head_of(pack: bytes) -> Head:
     """Return what was packed beside the data."""
-    return Head(*orjson.loads(pack[_RECORD_FRONT : _data_from(pack)]))
+    return Head(*orjson.loads(pack[: pack.index(b"\n")]))
 
 
 def data_of(pack: bytes) -> bytes:
     """Return the data that was packed."""
-    return pack[_data_from(pack) :]
-
-
-def _data_from(pack: bytes) -> int:
-    return _RECORD_FRONT + int(pack[2 * _DIGITS : _RECORD_FRONT])
+    return pack[pack.index(b"\n") + 1 :]

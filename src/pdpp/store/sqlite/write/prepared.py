@@ -1,6 +1,8 @@
 """A prepared batch: records made ready outside the write lock."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import os
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -18,11 +20,14 @@ _WHOLE = frozenset({Kind.TEXT, Kind.BOOLEAN, *TIMES})
 """The kinds of field whose cells are never fractions."""
 
 
+SurrogateOf = Callable[[Feed, str], int]
+"""Gives a new record, named by its feed and key, the random number that stands for it."""
+
+
 class Fraction(NamedTuple):
     """A cell that JSON is not trusted with."""
 
     turn: int
-    key: str
     place: int
     value: float
 
@@ -31,7 +36,6 @@ class Use(NamedTuple):
     """A blob that a field of a record names."""
 
     turn: int
-    key: str
     field: str
     blob_id: str
 
@@ -54,8 +58,11 @@ class PreparedBatch:
     in the order of places backwards.
     """
 
-    def __init__(self, feed: Feed) -> None:
+    def __init__(self, feed: Feed, surrogate_of: SurrogateOf | None) -> None:
         self.feed = feed
+        self._surrogate_of = surrogate_of
+        self._random = random_surrogates()
+        self.surrogates: list[int] = []
         self.turn_of_key: dict[str, int] = {}
         self.gone: dict[str, int] = {}
         self.packs: list[bytes] = []
@@ -102,16 +109,26 @@ class PreparedBatch:
         if key in self.turn_of_key or key in self.gone:
             self._replace(key)
         self.turn_of_key[key] = number
-        head = (key, emitted, time, digest_of(text), cells)
-        self.packs.append(pack_record(turn, field_set, head, text))
+        of = self._surrogate_of
+        surrogate = next(self._random) if of is None else of(self.feed, key)
+        self.surrogates.append(surrogate)
+        head = (number, field_set, key, surrogate, emitted, time, digest_of(text), cells)
+        self.packs.append(pack_record(head, text))
         if self._counted:
             self.fractions += [
-                Fraction(number, key, place, held)
+                Fraction(number, place, value)
                 for place in self._counted
-                if isinstance(held := cells[place], float)
+                if isinstance(value := cells[place], float)
             ]
         if self.feed.blobs:
-            self.uses += [Use(number, key, *named) for named in blobs_of(self.feed, data)]
+            self.uses += [Use(number, *named) for named in blobs_of(self.feed, data)]
+
+    def give_surrogate(self, turn: int, surrogate: int) -> None:
+        """Let a record be the one that had its key before."""
+        pack = self.packs[turn]
+        head = head_of(pack)._replace(surrogate=surrogate)
+        self.packs[turn] = pack_record(tuple(head), data_of(pack))
+        self.surrogates[turn] = surrogate
 
     def _new_field_set(self, names: tuple[str, ...]) -> int:
         number = self._field_set_of[names] = len(self.field_sets)
@@ -157,9 +174,15 @@ class PreparedBatch:
             yield Line(number, key, emitted, None)
 
 
-def prepare(feed: Feed, lines: Iterable[Line]) -> PreparedBatch:
+def random_surrogates() -> Iterator[int]:
+    """Yield random numbers of 64 bits, some read from the system at once."""
+    while True:
+        yield from array("q", os.urandom(512))
+
+
+def prepare(feed: Feed, lines: Iterable[Line], surrogate_of: SurrogateOf | None) -> PreparedBatch:
     """Make lines ready; of one key the last one decides."""
-    batch = PreparedBatch(feed)
+    batch = PreparedBatch(feed, surrogate_of)
     for _, key, emitted, data in lines:
         if data is None:
             batch.drop(key, emitted)

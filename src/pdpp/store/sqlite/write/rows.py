@@ -12,14 +12,18 @@ from pdpp.store.cell import CellValue
 from pdpp.store.sqlite.numbering import turned
 from pdpp.store.sqlite.records.predicate import ABSENT, OWNER
 from pdpp.store.sqlite.search import lengths
-from pdpp.store.sqlite.write.pack import NEW_RECORDS, NEW_WORDS, turn_of
+from pdpp.store.sqlite.write.pack import NEW_RECORDS, NEW_WORDS, head_of
 from pdpp.store.sqlite.write.prepared import NewRows, PreparedBatch
 
-_THIRTEEN = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_CHANGE_RECORD = """
+    UPDATE record SET version = ?, stamps = ?, time = ?, field_set = ?, digest = ?, cells = ?,
+                      data = ?
+    WHERE id = ?
+"""
 
 _NEW_CELLS = """
     INSERT INTO cell
-    SELECT :owner, :feed, held.key, coalesce(held.value, x''), record.key, record.id
+    SELECT :owner, :feed, held.key, coalesce(held.value, x''), record.surrogate, record.id
     FROM record, json_each(record.cells) AS held
     WHERE record.id BETWEEN :first AND :last AND held.type <> 'real'
       AND held.key IN (SELECT value FROM json_each(:places))
@@ -41,22 +45,24 @@ class BatchRows:
     cells_gone: list[tuple[Any, ...]] = field(default_factory=list)
     words: list[tuple[int, str]] = field(default_factory=list)
     words_gone: list[tuple[int]] = field(default_factory=list)
+    edits: list[tuple[Any, ...]] = field(default_factory=list)
+    edits_gone: list[tuple[Any, ...]] = field(default_factory=list)
     ghosts: list[tuple[Any, ...]] = field(default_factory=list)
     blobs: list[tuple[Any, ...]] = field(default_factory=list)
     blobs_gone: list[tuple[Any, ...]] = field(default_factory=list)
     records_gone: list[tuple[int]] = field(default_factory=list)
 
-    def add_cell(self, place: int, value: CellValue, key: str, number: int) -> None:
+    def add_cell(self, place: int, value: CellValue, surrogate: int, number: int) -> None:
         """Take one cell."""
-        self.cells.append((*self.cell_key(place, value, key), number))
+        self.cells.append((*self.cell_key(place, value, surrogate), number))
 
-    def cell_key(self, place: int, value: CellValue, key: str) -> tuple[Any, ...]:
+    def cell_key(self, place: int, value: CellValue, surrogate: int) -> tuple[Any, ...]:
         """Return what a cell is found by."""
-        return OWNER, self.feed.id, place, ABSENT if value is None else value, key
+        return OWNER, self.feed.id, place, ABSENT if value is None else value, surrogate
 
-    def use_blob(self, key: str, name: str, blob_id: str) -> None:
+    def use_blob(self, number: int, name: str, blob_id: str) -> None:
         """Take the use of a blob by a field of a record."""
-        self.blobs.append((OWNER, blob_id, self.feed.id, name, key))
+        self.blobs.append((OWNER, blob_id, self.feed.id, name, number))
 
     def apply(self, db: apsw.Connection, field_sets: Sequence[int], batch: PreparedBatch) -> None:
         """Write the new records of a batch, and everything else that was gathered.
@@ -66,13 +72,14 @@ class BatchRows:
         self._take_away(db)
         fresh = batch.fresh()
         if fresh.records:
-            self._insert(db, field_sets, fresh)
+            self._insert(db, field_sets, fresh, batch.surrogates)
             for place, held in batch.lengths.items():
                 lengths.keep_run(db, turned(self.first) - len(held) + 1, place, held)
         for sql, rows in (
-            (f"INSERT OR REPLACE INTO record VALUES {_THIRTEEN}", self.changed),
+            (_CHANGE_RECORD, self.changed),
+            ("INSERT INTO edit VALUES (?, ?, ?, ?, ?)", self.edits),
             ("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", self.cells),
-            ("INSERT OR REPLACE INTO ghost VALUES (?, ?, ?, ?, ?, ?)", self.ghosts),
+            ("INSERT OR REPLACE INTO ghost VALUES (?, ?, ?, ?, ?, ?, ?)", self.ghosts),
             ("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", self.blobs),
             ("INSERT INTO lex (rowid, words) VALUES (?, ?)", sorted(self.words)),
         ):
@@ -86,13 +93,18 @@ class BatchRows:
             ("DELETE FROM record WHERE id = ?", self.records_gone),
             (
                 "DELETE FROM cell WHERE owner = ? AND feed = ? AND field = ? AND value = ?"
-                " AND key = ?",
+                " AND surrogate = ?",
                 self.cells_gone,
+            ),
+            (
+                "DELETE FROM edit WHERE owner = ? AND feed = ? AND field = ? AND version = ?"
+                " AND surrogate = ?",
+                self.edits_gone,
             ),
             ("DELETE FROM lex WHERE rowid = ?", self.words_gone),
             (
                 "DELETE FROM blob_use WHERE owner = ? AND blob_id = ? AND feed = ? AND field = ?"
-                " AND key = ?",
+                " AND record = ?",
                 self.blobs_gone,
             ),
         ):
@@ -101,7 +113,13 @@ class BatchRows:
         if self.words_gone:
             lengths.forget(db, self.words_gone)
 
-    def _insert(self, db: apsw.Connection, field_sets: Sequence[int], fresh: NewRows) -> None:
+    def _insert(
+        self,
+        db: apsw.Connection,
+        field_sets: Sequence[int],
+        fresh: NewRows,
+        surrogates: Sequence[int],
+    ) -> None:
         """Write the new records, their words, and from them their cells in the table's order.
 
         The index takes rows many times faster in order: new ones first, the newest at the front.
@@ -113,10 +131,10 @@ class BatchRows:
             packs = apsw.carray(tuple(reversed(fresh.words)))
             db.execute(NEW_WORDS, {"first": turned(self.first), "packs": packs})
         if self.feed.cells:
-            last = self.first + turn_of(fresh.records[-1])
+            last = self.first + head_of(fresh.records[-1]).turn
             places = orjson.dumps([place for place, _ in self.feed.cells.values()]).decode()
             db.execute(_NEW_CELLS, {**feed, "last": last, "places": places})
-        for turn, key, place, value in fresh.fractions:
-            self.add_cell(place, value, key, self.first + turn)
-        for _, key, name, blob_id in fresh.uses:
-            self.use_blob(key, name, blob_id)
+        for turn, place, value in fresh.fractions:
+            self.add_cell(place, value, surrogates[turn], self.first + turn)
+        for turn, name, blob_id in fresh.uses:
+            self.use_blob(self.first + turn, name, blob_id)

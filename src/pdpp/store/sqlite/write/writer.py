@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 import orjson
@@ -11,13 +11,27 @@ from pdpp.store.cell import CellValue
 from pdpp.store.port import WriteResult, canonical
 from pdpp.store.sqlite.numbering import index_row, record_number
 from pdpp.store.sqlite.records.predicate import OWNER
-from pdpp.store.sqlite.records.projection import MOVES
+from pdpp.store.sqlite.records.stamps import Stamps
 from pdpp.store.sqlite.write.fieldsets import FieldSets
-from pdpp.store.sqlite.write.pack import data_of, field_set_of, head_of
+from pdpp.store.sqlite.write.pack import Head, data_of, head_of
 from pdpp.store.sqlite.write.prepared import PreparedBatch, blobs_of, words_of
 from pdpp.store.sqlite.write.rows import BatchRows
 
-_MOST_MOVES = 32
+_Edit = tuple[str | bytes, int]
+"""A field, or what stands in its place, and a version."""
+
+
+class _Stored(NamedTuple):
+    """A record as it is before a batch."""
+
+    number: int
+    key: str
+    surrogate: int
+    created: int
+    stamps: str | None
+    time: int | None
+    cells: str
+    data: bytes
 
 
 class BatchWriter:
@@ -43,7 +57,7 @@ class BatchWriter:
         return max(last + 1, now), record_number(self._feed.id, sequence)
 
     def write(self) -> WriteResult:
-        """Bring each key to its draft, or away where there is none."""
+        """Write each key's record, or delete it where the batch says so."""
         batch = self._batch
         stored = self._stored([*batch.turn_of_key, *batch.gone])
         new, changed, deleted = len(batch.turn_of_key), 0, 0
@@ -51,13 +65,15 @@ class BatchWriter:
             turn = batch.turn_of_key.get(key)
             if turn is None:
                 deleted += 1
-                self._remove(key, old, batch.gone[key])
+                self._remove(old, batch.gone[key])
                 continue
             new -= 1
             batch.pass_over(turn)
-            if bytes(old[8]) != data_of(batch.packs[turn]):
+            if bytes(old.data) != data_of(batch.packs[turn]):
                 changed += 1
                 self._update(batch.packs[turn], old)
+        if new:
+            self._give_back_surrogates(stored)
         if new or changed or deleted:
             self._work.apply(self._db, self._field_set_numbers, batch)
             self._close(new - deleted, batch.turns if new else 0)
@@ -72,58 +88,76 @@ class BatchWriter:
             (more, self._version, turns, self._feed.id),
         )
 
-    def _stored(self, keys: Iterable[str]) -> dict[str, tuple[Any, ...]]:
+    def _stored(self, keys: Iterable[str]) -> dict[str, "_Stored"]:
         rows = self._db.execute(
-            "SELECT key, id, created, emitted, version, stamps, time, cells, data FROM record"
+            "SELECT id, key, surrogate, created, stamps, time, cells, data FROM record"
             " WHERE owner = ? AND feed = ? AND key IN (SELECT value FROM json_each(?))",
             (OWNER, self._feed.id, orjson.dumps(list(keys)).decode()),
         )
-        return {row[0]: row for row in rows}
+        return {row[1]: _Stored(*row) for row in rows}
 
-    def _update(self, pack: bytes, old: tuple[Any, ...]) -> None:
-        key, number, created, emitted, _, stamps, time, cells, data = old
+    def _give_back_surrogates(self, stored: Mapping[str, "_Stored"]) -> None:
+        """Let records that come back be the ones they were, while that is remembered."""
+        feed = (OWNER, self._feed.id)
+        some = "SELECT 1 FROM ghost WHERE owner = ? AND feed = ? LIMIT 1"
+        if next(self._db.execute(some, feed), None) is None:
+            return
+        new = [key for key in self._batch.turn_of_key if key not in stored]
+        rows: list[Any] = self._db.execute(
+            "SELECT DISTINCT key, surrogate FROM ghost INDEXED BY ghost_key"
+            " WHERE owner = ? AND feed = ? AND key IN (SELECT value FROM json_each(?))",
+            (*feed, orjson.dumps(new).decode()),
+        ).fetchall()
+        for key, surrogate in rows:
+            self._batch.give_surrogate(self._batch.turn_of_key[key], surrogate)
+
+    def _update(self, pack: bytes, old: "_Stored") -> None:
         head, text = head_of(pack), data_of(pack)
-        before, after = orjson.loads(data), orjson.loads(text)
-        marks = orjson.loads(stamps) if stamps else {}
+        before, after = orjson.loads(old.data), orjson.loads(text)
+        stamps = Stamps.parse(old.stamps)
+        edits = set() if old.stamps is None else set(stamps.edits(old.created))
         for name in _changed(before, after):
-            marks[name] = (self._version, head.emitted)
-        if time != head.time:
-            moves = [*marks.get(MOVES, []), (self._version, head.emitted, time)]
-            for version, at, _ in moves[:-_MOST_MOVES]:
-                created, emitted = version, at
-            marks[MOVES] = moves[-_MOST_MOVES:]
-            self._leave_ghost(key, time, head.emitted)
-        stamp = (created, emitted, self._version, orjson.dumps(marks).decode())
-        row = (number, OWNER, self._feed.id, key, *stamp, head.time, self._field_set(pack))
-        self._work.changed.append((*row, head.digest, orjson.dumps(head.cells).decode(), text))
-        self._swap_cells(key, number, orjson.loads(cells), head.cells)
-        self._swap_words(number, words_of(self._feed, before), words_of(self._feed, after))
-        self._swap_blobs(key, blobs_of(self._feed, before), blobs_of(self._feed, after))
+            stamps.fields[name] = (self._version, head.emitted)
+        if old.time != head.time:
+            stamps.move(self._version, head.emitted, old.time)
+            self._leave_ghost(old, head.emitted)
+        row = (self._version, stamps.text(), head.time, self._field_set(head), head.digest)
+        self._work.changed.append((*row, orjson.dumps(head.cells).decode(), text, old.number))
+        self._swap_edits(old.surrogate, edits, set(stamps.edits(old.created)))
+        self._swap_cells(old, head.cells)
+        self._swap_words(old.number, words_of(self._feed, before), words_of(self._feed, after))
+        self._swap_blobs(old.number, blobs_of(self._feed, before), blobs_of(self._feed, after))
 
-    def _remove(self, key: str, old: tuple[Any, ...], emitted: int) -> None:
-        _, number, _, _, _, _, time, cells, data = old
-        before = orjson.loads(data)
-        self._work.records_gone.append((number,))
-        self._swap_cells(key, number, orjson.loads(cells), None)
-        self._swap_words(number, words_of(self._feed, before), {})
-        self._swap_blobs(key, blobs_of(self._feed, before), ())
-        self._leave_ghost(key, time, emitted)
+    def _remove(self, old: "_Stored", emitted: int) -> None:
+        before = orjson.loads(old.data)
+        self._work.records_gone.append((old.number,))
+        if old.stamps is not None:
+            edits = set(Stamps.parse(old.stamps).edits(old.created))
+            self._swap_edits(old.surrogate, edits, set())
+        self._swap_cells(old, None)
+        self._swap_words(old.number, words_of(self._feed, before), {})
+        self._swap_blobs(old.number, blobs_of(self._feed, before), ())
+        self._leave_ghost(old, emitted)
 
     @cached_property
     def _field_set_numbers(self) -> list[int]:
         return [self._field_sets.number(self._db, names) for names in self._batch.field_sets]
 
-    def _field_set(self, pack: bytes) -> int:
-        return self._field_set_numbers[field_set_of(pack)]
+    def _field_set(self, head: Head) -> int:
+        return self._field_set_numbers[head.field_set]
 
-    def _swap_cells(
-        self, key: str, number: int, before: list[CellValue], after: list[CellValue] | None
-    ) -> None:
-        for place, value in enumerate(before):
+    def _swap_edits(self, surrogate: int, before: set[_Edit], after: set[_Edit]) -> None:
+        feed = (OWNER, self._feed.id)
+        self._work.edits_gone += [(*feed, *edit, surrogate) for edit in before - after]
+        self._work.edits += [(*feed, *edit, surrogate) for edit in after - before]
+
+    def _swap_cells(self, old: "_Stored", after: list[CellValue] | None) -> None:
+        cells: list[CellValue] = orjson.loads(old.cells)
+        for place, value in enumerate(cells):
             if after is None or _differ(after[place], value):
-                self._work.cells_gone.append(self._work.cell_key(place, value, key))
+                self._work.cells_gone.append(self._work.cell_key(place, value, old.surrogate))
                 if after is not None:
-                    self._work.add_cell(place, after[place], key, number)
+                    self._work.add_cell(place, after[place], old.surrogate, old.number)
 
     def _swap_words(self, number: int, before: Mapping[int, str], after: Mapping[int, str]) -> None:
         for place, words in before.items():
@@ -134,16 +168,17 @@ class BatchWriter:
                 self._work.words.append((index_row(number, place), words))
 
     def _swap_blobs(
-        self, key: str, before: Iterable[tuple[str, str]], after: Iterable[tuple[str, str]]
+        self, number: int, before: Iterable[tuple[str, str]], after: Iterable[tuple[str, str]]
     ) -> None:
         old, new = set(before), set(after)
         for name, blob_id in old - new:
-            self._work.blobs_gone.append((OWNER, blob_id, self._feed.id, name, key))
+            self._work.blobs_gone.append((OWNER, blob_id, self._feed.id, name, number))
         for name, blob_id in new - old:
-            self._work.use_blob(key, name, blob_id)
+            self._work.use_blob(number, name, blob_id)
 
-    def _leave_ghost(self, key: str, time: int | None, emitted: int) -> None:
-        self._work.ghosts.append((OWNER, self._feed.id, self._version, key, time, emitted))
+    def _leave_ghost(self, old: "_Stored", emitted: int) -> None:
+        ghost = (self._version, old.surrogate, old.key, old.time, emitted)
+        self._work.ghosts.append((OWNER, self._feed.id, *ghost))
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterable[str]:

@@ -1,0 +1,102 @@
+"""Stamps: when what a reach shows of a record last changed.
+
+A record that was written more than once remembers, for each field, the write that last changed it,
+and the times that it was moved away from. With these any reach can be answered as if the fields it
+does not show did not exist.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import orjson
+
+from pdpp.store.scope import Reach
+
+MOST_MOVES = 64
+
+CREATED = b"\x00"
+MOVED = b"\x01"
+"""What stands in ``edit`` in place of a field's name; no name is a blob."""
+
+Stamp = tuple[int, int]
+"""The version of a write and the emission that came with it."""
+
+Move = tuple[int, int, int | None]
+"""A stamp, and the time that a record was moved away from."""
+
+
+@dataclass(slots=True)
+class Stamps:
+    """The later writes of one record."""
+
+    fields: dict[str, Stamp] = field(default_factory=dict)
+    moves: list[Move] = field(default_factory=list)
+    moved_before: Stamp | None = None
+
+    @classmethod
+    def parse(cls, text: str | None) -> "Stamps":
+        """Read stamps as they are stored."""
+        return cls() if text is None else cls(**orjson.loads(text))
+
+    def text(self) -> str:
+        """Return stamps as they are stored."""
+        return orjson.dumps(
+            {"fields": self.fields, "moves": self.moves, "moved_before": self.moved_before}
+        ).decode()
+
+    def move(self, version: int, emitted: int, time: int | None) -> None:
+        """Remember that a record was moved away from a time."""
+        moves = _telling([*self.moves, (version, emitted, time)])
+        for before, at, _ in moves[:-MOST_MOVES]:
+            self.moved_before = (before, at)
+        self.moves = moves[-MOST_MOVES:]
+
+    def visible(self, reach: Reach, first: Stamp) -> Stamp:
+        """Return the last write that changed what a reach shows.
+
+        Coming into the reach's time is such a write, even where the time itself is hidden.
+        """
+        latest = first
+        for name, stamp in self.fields.items():
+            if stamp[0] > latest[0] and reach.shows(name):
+                latest = stamp
+        if reach.time is None:
+            return latest
+        if self.moved_before is not None and self.moved_before[0] > latest[0]:
+            latest = self.moved_before
+        for version, emitted, time in self.moves:
+            if version > latest[0] and not reach.time.holds(time):
+                latest = (version, emitted)
+        return latest
+
+    def edits(self, created: int) -> Iterator[tuple[str | bytes, int]]:
+        """Yield what ``edit`` holds of a record that has stamps."""
+        yield CREATED, created
+        for name, (version, _) in self.fields.items():
+            yield name, version
+        for version, *_ in self.moves:
+            yield MOVED, version
+        if self.moved_before is not None:
+            yield MOVED, self.moved_before[0]
+
+
+def _telling(moves: list[Move]) -> list[Move]:
+    """Return the moves that any stretch of time can still tell apart.
+
+    A record is outside a stretch when its time is before it or after it. A move away from a time
+    tells nothing more where the record was later moved away from an earlier time or the same, and
+    from a later time or the same: whoever did not see it then did not see it at one of these.
+    """
+    kept: list[Move] = []
+    least: int | None = None
+    most: int | None = None
+    for move in reversed(moves):
+        time = move[2]
+        if time is None:  # outside every stretch: nothing before it matters
+            kept.append(move)
+            break
+        if least is None or most is None or time < least or time > most:
+            kept.append(move)
+        least = time if least is None else min(least, time)
+        most = time if most is None else max(most, time)
+    return kept[::-1]
