@@ -77,6 +77,7 @@ def test_settings_reach_the_server_and_the_authorization_server(tmp_path: Path) 
 def test_every_limit_and_every_lifetime_can_be_set() -> None:
     named = {setting.field or setting.name for setting in LIMITS}
     elsewhere = {"origin", "public", "trusted_proxies", "requests_per_second", "request_burst"}
+    elsewhere |= {"client_documents"}
     parts = {"receipts": ("most_rows", "most_bytes")}
     parts |= dict.fromkeys(("login", "all_logins"), ("free", "longest"))
     limits = {field.name for field in fields(Settings)} - elsewhere - {"lifetimes", *parts}

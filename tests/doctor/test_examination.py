@@ -164,6 +164,24 @@ def test_a_client_with_a_document_of_its_own_is_tried(
         assert told.says == "the client's document names no redirect_uris"
 
 
+def test_a_server_that_cannot_fetch_documents_is_told_what_to_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look_up = socket.getaddrinfo
+
+    def found_here(host: str, *rest: Any, **more: Any) -> Any:
+        return look_up("127.0.0.1" if host == HOST else host, *rest, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", found_here)
+    with publishing() as published:
+        strict = replace(published.fetcher(), context=ssl.create_default_context)
+        with clinic(tmp_path, fetcher=strict) as made:
+            known = replace(made, authorities=str(certificate()))
+            document = known.examine(client_document=published.client_id)["document"]
+    assert f"cannot be fetched from {HOST}: its certificate is not good" in document.says
+    assert "client_documents = false" in str(document.fix)
+
+
 # What is broken
 
 
@@ -289,7 +307,7 @@ SPOILT: dict[str, tuple[Meddler, str, str]] = {
         "without a client_id",
     ),
     "no documents": (
-        member(SERVER, "client_id_metadata_document_supported", False),
+        member(SERVER, "client_id_metadata_document_supported", None),
         "document",
         "not offered",
     ),

@@ -1,7 +1,12 @@
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
 from authlib.oauth2.rfc9207 import AuthorizationServerMetadata as IssuerMetadata
-from tests.oauth.dance import Dance
+from tests.oauth.dance import Dance, Party, dancing, oauth_error
+from tests.oauth.publisher import publishing
+from tests.serving import UNLIMITED
 
 SERVER = "/.well-known/oauth-authorization-server"
 RESOURCE = "/.well-known/oauth-protected-resource"
@@ -93,3 +98,19 @@ def test_no_other_page_of_a_browser_may_read_the_rest(dance: Dance, path: str) -
     for answer in (dance.http.get(path), dance.http.options(path)):
         assert answer.status_code >= 400
         assert "access-control-allow-origin" not in answer.headers
+
+
+def test_documents_are_offered_only_where_they_can_be_fetched(tmp_path: Path) -> None:
+    with (
+        publishing() as published,
+        dancing(
+            tmp_path, replace(UNLIMITED, client_documents=False), published.fetcher()
+        ) as closed,
+    ):
+        told = closed.http.get(SERVER).json()
+        assert told["client_id_metadata_document_supported"] is False
+        assert told["registration_endpoint"] == f"{closed.url}/oauth/register"
+        party = Party(published.client_id, "v" * 43, "http://localhost/callback")
+        answer = closed.http.post("/oauth/par", data=closed.request(party))
+        assert "register first" in oauth_error(answer, "invalid_client", answer.status_code)
+        assert published.asked == []

@@ -59,6 +59,7 @@ class Configuration:
             origin=self["public_url"] or address,
             public=self["public_url"] is not None,
             trusted_proxies=self["trusted_proxy"],
+            client_documents=self["client_documents"],
             lifetimes=self.lifetimes(),
             requests_per_second=rate,
             request_burst=self["request_burst"] or max(1, ceil(rate * _BURST_SECONDS)),

@@ -100,6 +100,14 @@ SERVING = (
         unset="none",
     ),
     Setting(
+        "client_documents",
+        SWITCH,
+        True,
+        "Whether agents may name themselves by the address of a document, which this server "
+        "fetches. Turn it off where the server cannot reach other machines: agents then register "
+        "here instead.",
+    ),
+    Setting(
         "workers",
         whole(1, 64),
         1,

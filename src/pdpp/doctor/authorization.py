@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 from pdpp.doctor.finding import StepBroken, StepUntried
 from pdpp.doctor.html import PageKind, page_kind
 from pdpp.doctor.state import CALLBACK, ExaminationState
-from pdpp.doctor.wire import TimedReply, json_of, shown
+from pdpp.doctor.wire import TimedReply, json_of, said, shown
 
 _LOG = "The log of the server (pdpp.oauth) tells each step and why it was refused."
 _SCOPE = "pdpp:read offline_access"
@@ -34,10 +34,13 @@ def register(state: ExaminationState) -> str:
 
 def client_document(state: ExaminationState) -> str:
     """Ask as a client whose id is the address of its own document."""
-    if state.server.get("client_id_metadata_document_supported") is not True:
+    offered = state.server.get("client_id_metadata_document_supported")
+    if offered is False and state.client_document is None:
+        raise StepUntried("turned off by client_documents; agents register instead")
+    if offered is not True:
         raise StepBroken(
             "client-id metadata documents are not offered",
-            "Let the proxy pass the server's own metadata on, as it is.",
+            "Let the proxy pass the server's own metadata on, as it is; or set client_documents.",
         )
     if state.client_document is None:
         raise StepUntried("offered; give --client-document URL to try it with a client's own")
@@ -46,6 +49,12 @@ def client_document(state: ExaminationState) -> str:
     if not isinstance(callbacks, list) or not callbacks:
         raise StepBroken("the client's document names no redirect_uris", "Name another document.")
     pushed = _push(state, state.client_document, str(callbacks[0]))
+    if pushed.status != 201 and "cannot be fetched" in str(pushed.document):
+        raise StepBroken(
+            f"the server could not fetch the document{said(pushed)}",
+            "Let the server reach that host over https; or set client_documents = false, and "
+            "agents register with the server instead.",
+        )
     json_of(pushed, "a request of that client", 201)
     return "a request of that client is taken"
 

@@ -91,7 +91,7 @@ def json_of(reply: TimedReply, what: str, status: int = 200) -> Mapping[str, Any
         )
     if reply.status != status:
         raise StepBroken(
-            f"{what}: the answer was {reply.status}, not {status}{_said(reply)}",
+            f"{what}: the answer was {reply.status}, not {status}{said(reply)}",
             _fix_of_status(reply.status, what),
         )
     if not reply.document:
@@ -99,7 +99,8 @@ def json_of(reply: TimedReply, what: str, status: int = 200) -> Mapping[str, Any
     return reply.document
 
 
-def _said(reply: TimedReply) -> str:
+def said(reply: TimedReply) -> str:
+    """Return what a refusal says, in brackets; nothing where it says nothing."""
     document = reply.document
     error = document.get("error")
     found = error.get("message") if isinstance(error, dict) else None

@@ -66,7 +66,7 @@ class AuthorizationContext:
         known = self.authority.client(client_id)
         if known is not None and self.authority.is_fresh(known):
             return known
-        if not is_document_id(client_id):
+        if not is_document_id(client_id) or not self.service.settings.client_documents:
             raise OAuthError(
                 "There is no such client here; register first.", error="invalid_client"
             )

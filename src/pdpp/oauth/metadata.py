@@ -15,7 +15,7 @@ REVOKE = "/oauth/revoke"
 INTROSPECT = "/oauth/introspect"
 
 
-def server_metadata(issuer: str) -> dict[str, Any]:
+def server_metadata(issuer: str, *, client_documents: bool = True) -> dict[str, Any]:
     """Return the document of RFC 8414; hosts take scopes from it in order, so narrow ones lead."""
     return {
         "issuer": issuer,
@@ -34,7 +34,7 @@ def server_metadata(issuer: str) -> dict[str, Any]:
         "token_endpoint_auth_methods_supported": ["none"],
         "revocation_endpoint_auth_methods_supported": ["none"],
         "authorization_response_iss_parameter_supported": True,
-        "client_id_metadata_document_supported": True,
+        "client_id_metadata_document_supported": client_documents,
         "require_pushed_authorization_requests": False,
         "authorization_details_types_supported": [DETAIL_TYPE],
     }

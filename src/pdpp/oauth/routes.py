@@ -86,8 +86,9 @@ def oauth_routes(context: AuthorizationContext, documents: Documents) -> Iterabl
         yield Route(path, OAuthEndpoint(context, "metadata", show, browsers=BrowserUse.ANYBODY))
 
 
-async def _describe(_context: AuthorizationContext, request: OAuthRequest) -> Response:
-    return json_answer(server_metadata(request.origins.issuer))
+async def _describe(context: AuthorizationContext, request: OAuthRequest) -> Response:
+    documents = context.service.settings.client_documents
+    return json_answer(server_metadata(request.origins.issuer, client_documents=documents))
 
 
 def _shower(path: str, documents: Documents) -> Operation:

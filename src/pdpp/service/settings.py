@@ -16,6 +16,8 @@ class Settings:
     public: bool = False
     """Whether the origin was configured; where it was not, a trusted proxy may name another."""
     trusted_proxies: tuple[str, ...] = ()
+    client_documents: bool = True
+    """Whether clients may be known by a document that is fetched from another machine."""
     lifetimes: Lifetimes = field(default_factory=Lifetimes)
     oauth_requests_per_second: float = 20.0
     oauth_request_burst: int = 200
