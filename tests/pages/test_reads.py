@@ -14,7 +14,7 @@ from pdpp.authz.requester import agent_id
 from pdpp.authz.selection import Selection
 from pdpp.receipts.recorder import ReceiptPolicy
 from pdpp.store.receipt_batch import ReceiptBatch
-from pdpp.store.receipts import LogEvent, Receipt
+from pdpp.store.receipts import LogEvent, Receipt, ReceiptQuery
 
 PAGE = f"/agents/{agent_id('test-client')}"
 
@@ -81,3 +81,22 @@ def test_a_gap_in_the_log_is_told_on_the_page(quick: House) -> None:
     text = quick.owner().get(PAGE).text
     assert "The log of this week is not complete" in text
     assert "nobody was there to write" in text
+
+
+def test_a_record_that_the_owner_opens_on_its_page_leaves_a_receipt_of_the_owner(
+    quick: House,
+) -> None:
+    quick.owner().get("/r/cin_home/messages/m-invoice-4471")
+    deadline = time.monotonic() + DEADLINE
+    while True:
+        chained = quick.store.receipts.receipts(ReceiptQuery(), 20)
+        reads = [one.receipt for one in chained if one.receipt.operation == "getRecord"]
+        if reads:
+            break
+        assert time.monotonic() < deadline
+        threading.Event().wait(0.02)
+    (receipt,) = reads
+    assert (receipt.client_id, receipt.grant_id) == (None, None)
+    assert (receipt.connection_id, receipt.stream) == ("cin_home", "messages")
+    assert receipt.records == ("m-invoice-4471",)
+    assert receipt.characters > 0

@@ -75,6 +75,15 @@ class Principal:
         return None
 
 
+def owner_principal(catalogue: Catalogue) -> Principal:
+    """Return the owner as a session on the pages stands for: everything, and no token.
+
+    Whoever asks for it has checked the session.
+    """
+    session = Token(hash="session", kind=TokenKind.OWNER, label="session", created_at=0)
+    return Principal(session, owner_reaches(catalogue))
+
+
 def _over(moment: int | None, now: int) -> bool:
     return moment is not None and moment <= now
 

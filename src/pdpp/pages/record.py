@@ -11,9 +11,10 @@ from starlette.responses import Response
 from pdpp.authz.wording import day, label_of
 from pdpp.evidence.fence import visible
 from pdpp.model import instant
-from pdpp.model.errors import FieldNotText, NotFound
+from pdpp.model.errors import FieldNotText, InvalidRequest, NotFound, StreamNotAllowed
 from pdpp.pages.display import Value, card_of, values_of
 from pdpp.pages.page_request import PageRequest
+from pdpp.pages.site import Site
 from pdpp.resource.window import readable_text
 from pdpp.store.port import Record, Store
 from pdpp.store.scope import Reach
@@ -57,22 +58,31 @@ async def show_record(request: PageRequest) -> Response:
     asked = request.http.query_params
     most = request.site.service.settings.text_blob_bytes
 
+    record = await _find(request.site, path)
+
     def read() -> RecordPageView:
-        record = _find(store, path)
         return _view(store, record, asked.get("field"), asked.get("chars", ""), most)
 
     view = await request.site.read("record", read)
     return request.page("record.html", scripts="'self'", view=view)
 
 
-def _find(store: Store, path: Mapping[str, str]) -> Record:
-    feed = store.catalogue().feeds.get((path["connection_id"], path["stream"]))
-    record = None
-    if feed is not None:
-        record = store.cited(Reach(feed, feed.stream, None, True), path["record_id"])
-    if record is None:
-        raise NotFound("There is no such record here, or not any more.")
-    return record
+async def _find(site: Site, path: Mapping[str, str]) -> Record:
+    """Return the record that an address names, read as the owner and with a receipt."""
+    connection_id, stream = path["connection_id"], path["stream"]
+    names = {"stream": stream, "record_id": path["record_id"]}
+    try:
+        answer = await site.operate("getRecord", names, {"connection_id": connection_id})
+    except (NotFound, StreamNotAllowed, InvalidRequest):
+        raise NotFound("There is no such record here, or not any more.") from None
+    feed = site.service.store.catalogue().feeds[connection_id, stream]
+    return Record(
+        Reach(feed, feed.stream, None, True),
+        answer["id"],
+        orjson.dumps(answer["data"]),
+        instant.parse(answer["emitted_at"]) or 0,
+        answer["version"],
+    )
 
 
 def _view(

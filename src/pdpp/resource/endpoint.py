@@ -12,7 +12,6 @@ import orjson
 from starlette.types import Receive, Scope, Send
 
 from pdpp.model.errors import (
-    InsufficientScope,
     MethodNotAllowed,
     NotFound,
     PayloadTooLarge,
@@ -20,10 +19,9 @@ from pdpp.model.errors import (
     Unprocessable,
     UnsupportedVersion,
 )
-from pdpp.receipts.recorder import AnsweredRead
 from pdpp.resource.blob import BlobRange
 from pdpp.resource.call import Call
-from pdpp.resource.parameter import parse_parameters
+from pdpp.resource.operate import make_call, run_call
 from pdpp.resource.routes import BASE, Route
 from pdpp.service.body import ClientGone, body_chunks
 from pdpp.service.failure import explained
@@ -77,19 +75,13 @@ class ResourceEndpoint:
             # The adapter's own reads may be by a token that was issued for the adapter.
             resources=self._inner_names if scope.get(INNER) else self._names,
         )
-        service.rate_limiter.take(principal.approval_id)
-        if route.owner_only and not principal.is_owner:
-            raise InsufficientScope("Only the owner may do this; a grant reads.")
-        query = parse_parameters(scope["query_string"], route.parameters)
-        call = Call(
-            store=service.store,
-            principal=principal,
-            query=query,
-            path=scope["path_params"],
+        call = make_call(
+            service,
+            principal,
+            route,
+            scope["path_params"],
+            scope["query_string"],
             url=_url(scope),
-            now=service.clock(),
-            signer=service.signer,
-            settings=service.settings,
             headers=headers,
         )
         await self._run(route, call, receive, send, request_id)
@@ -101,17 +93,12 @@ class ResourceEndpoint:
         if route.answer == "Blob":
             with tempfile.SpooledTemporaryFile(_SPOOL_BYTES) as spool:
                 await _spool(receive, call.headers, service.settings.blob_bytes, spool)
-                stored = replace(call, body=spool)
-                answer = await service.runner.write(lambda: route.operation(stored))
+                answer = await run_call(service, route, replace(call, body=spool))
         elif route.takes_body is not None:
             body = await _read_body(receive, call.headers, service.settings.body_bytes)
-            filled = replace(call, body=body)
-            answer = await service.runner.write(lambda: route.operation(filled))
-        elif route.writes:
-            answer = await service.runner.write(lambda: route.operation(call))
+            answer = await run_call(service, route, replace(call, body=body))
         else:
-            answer = await service.runner.read(_kind(route, call), lambda: _read(route, call))
-            service.recorder.take(_reading(route, call))
+            answer = await run_call(service, route, call)
         if isinstance(answer, BlobRange):
             head = route.method == "HEAD"
             await _send_blob(receive, send, answer, request_id, head=head)
@@ -154,26 +141,6 @@ class FixedDocument:
         else:
             refusal = _wrong_method(("GET", "HEAD"))
             await send_error(send, refusal, request_id, self._service.settings.origin)
-
-
-def _kind(route: Route, call: Call) -> str:
-    """Return what reads are alike in how long they take: those of one caller on one route.
-
-    Where they are of one connection they are apart: that is far less than all of them.
-    """
-    return f"{route.name} {call.principal.binding} {call.query.text('connection_id')}"
-
-
-def _read(route: Route, call: Call) -> Any:
-    """Read and turn the answer into bytes while the snapshot it was read under is still held."""
-    call.served.clear()  # what a first try put aside that ran out of time
-    answer = route.operation(call)
-    return answer if isinstance(answer, BlobRange) else orjson.dumps(answer)
-
-
-def _reading(route: Route, call: Call) -> AnsweredRead:
-    """Return a read as its receipt is made from."""
-    return AnsweredRead(call.now, call.principal, route.name, call.path.get("stream"), call.served)
 
 
 def _nothing_here() -> NotFound:

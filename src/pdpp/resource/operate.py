@@ -1,0 +1,102 @@
+"""Operating: one operation for one principal, whoever asks for it and over what.
+
+The routes of ``/v1`` run operations for the bearer of a token, the pages run the same operations
+for the owner's session. There is one way through: who may, the limits, the parameters, the read
+under one snapshot, and the receipt.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlencode
+
+import orjson
+
+from pdpp.authz.principal import Principal
+from pdpp.evidence.handle import path_part
+from pdpp.model.errors import InsufficientScope
+from pdpp.receipts.recorder import AnsweredRead
+from pdpp.resource.blob import BlobRange
+from pdpp.resource.call import Call
+from pdpp.resource.parameter import parse_parameters
+from pdpp.resource.routes import BASE, ROUTES, Route
+from pdpp.service.service import Service
+
+Parameters = Mapping[str, str | int | Sequence[str]]
+
+OPERATIONS: Mapping[str, Route] = MappingProxyType({route.name: route for route in ROUTES})
+"""Every operation by its name."""
+
+_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+
+
+def make_call(
+    service: Service,
+    principal: Principal,
+    route: Route,
+    path: Mapping[str, str],
+    query: bytes,
+    *,
+    url: str,
+    headers: Mapping[str, str] = _NO_HEADERS,
+) -> Call:
+    """Return the call of an operation, if the principal may make it and the parameters are good."""
+    service.rate_limiter.take(principal.approval_id)
+    if route.owner_only and not principal.is_owner:
+        raise InsufficientScope("Only the owner may do this; a grant reads.")
+    return Call(
+        store=service.store,
+        principal=principal,
+        query=parse_parameters(query, route.parameters),
+        path=path,
+        url=url,
+        now=service.clock(),
+        signer=service.signer,
+        settings=service.settings,
+        headers=headers,
+    )
+
+
+async def run_call(service: Service, route: Route, call: Call) -> Any:
+    """Run an operation; a read answers JSON as bytes or a range of a blob, and has its receipt."""
+    if route.writes:
+        return await service.runner.write(lambda: route.operation(call))
+    answer = await service.runner.read(_kind(route, call), lambda: _read(route, call))
+    stream = call.path.get("stream")
+    service.recorder.take(AnsweredRead(call.now, call.principal, route.name, stream, call.served))
+    return answer
+
+
+async def operate(
+    service: Service,
+    principal: Principal,
+    operation: str,
+    path: Mapping[str, str] | None = None,
+    query: Parameters | None = None,
+) -> Any:
+    """Run an operation by its name and return its answer as data; what is wrong is raised.
+
+    Bytes are not read here: a blob is served by its own route.
+    """
+    route = OPERATIONS[operation]
+    encoded = urlencode(query or {}, doseq=True)
+    named = {name: path_part(value) for name, value in (path or {}).items()}
+    url = BASE + route.path.format(**named) + (f"?{encoded}" if encoded else "")
+    call = make_call(service, principal, route, path or {}, encoded.encode(), url=url)
+    answer = await run_call(service, route, call)
+    return orjson.loads(answer) if isinstance(answer, bytes) else answer
+
+
+def _kind(route: Route, call: Call) -> str:
+    """Return what reads are alike in how long they take: those of one caller on one route.
+
+    Where they are of one connection they are apart: that is far less than all of them.
+    """
+    return f"{route.name} {call.principal.binding} {call.query.text('connection_id')}"
+
+
+def _read(route: Route, call: Call) -> Any:
+    """Read and turn the answer into bytes while the snapshot it was read under is still held."""
+    call.served.clear()  # what a first try put aside that ran out of time
+    answer = route.operation(call)
+    return answer if isinstance(answer, BlobRange) else orjson.dumps(answer)
