@@ -165,8 +165,8 @@ def _parse_time(node: Node) -> Interval | None:
     interval = Interval(since, until)
     if interval.empty:
         node.refuse("Write a range whose since is before its until.")
-    told = [member for member in node.members().values() if not member.absent]
-    if isinstance(node.value, dict) and not told:
+    bounds = [member for member in node.members().values() if not member.absent]
+    if isinstance(node.value, dict) and not bounds:
         node.refuse("Write since, until or both here.")
     return interval
 
@@ -184,13 +184,13 @@ def _parse_claims(node: Node) -> Mapping[str, Any]:
     """Return what the client promises, in the shapes that can be shown as plain sentences."""
     claims: dict[str, Any] = {}
     for name in ("retention", "client_claims"):
-        told = node.member(name)
-        if told.absent:
+        claim = node.member(name)
+        if claim.absent:
             continue
-        if isinstance(told.value, dict):
-            claims[name] = _parse_statements(told)
+        if isinstance(claim.value, dict):
+            claims[name] = _parse_statements(claim)
         else:
-            claims[name] = told.text(_LONGEST_CLAIM, least=1)
+            claims[name] = claim.text(_LONGEST_CLAIM, least=1)
     return claims
 
 
@@ -211,8 +211,8 @@ def _parse_statements(node: Node) -> Mapping[str, Any]:
 def _require_one_purpose(nodes: Sequence[Node], details: tuple[Detail, ...]) -> None:
     """Refuse a request for several things at once: the owner gives one answer."""
     for node, detail in zip(nodes, details, strict=False):
-        for name, told in _purpose(detail).items():
-            if told != _purpose(details[0])[name]:
+        for name, value in _purpose(detail).items():
+            if value != _purpose(details[0])[name]:
                 node.member(name).refuse(f"Write the same {name} in every object of a request.")
 
 

@@ -89,15 +89,15 @@ def requested_allowances(review: Review, catalogue: Catalogue) -> tuple[Requeste
 
     A wish for every stream is for those that no other wish of the request names.
     """
-    found: dict[FeedKey, RequestedAllowance] = {}
+    requested: dict[FeedKey, RequestedAllowance] = {}
     for detail, wish in _named_first(parse_details(list(review.details))):
         source = _source(detail, catalogue)
         for allowance in _resolve(wish, source, catalogue):
             ask = RequestedAllowance(allowance, wish.necessity, wish.pointer)
-            if wish.name != EVERY_STREAM and ask.place in found:
+            if wish.name != EVERY_STREAM and ask.place in requested:
                 raise InvalidRequest("This stream is asked for twice.", param=wish.pointer)
-            found.setdefault(ask.place, ask)
-    return tuple(found[place] for place in sorted(found))
+            requested.setdefault(ask.place, ask)
+    return tuple(requested[place] for place in sorted(requested))
 
 
 def from_details(
@@ -180,7 +180,7 @@ def _narrowed(
     kept = tuple(ask for ask in asks if _keeps(choice, ask))
     for ask in asks:
         required = ask.necessity is Necessity.REQUIRED
-        if required and not any(held.wish == ask.wish for held in kept):
+        if required and not any(allowance.wish == ask.wish for allowance in kept):
             raise InvalidRequest(f"{ask.allowance.stream} of at least one account is required.")
     if not kept:
         raise InvalidRequest("Nothing is chosen yet; all of it is optional.")

@@ -16,12 +16,12 @@ def granted_details(grants: Iterable[Grant], catalogue: Catalogue) -> list[dict[
 
 
 def _details(grant: Grant, catalogue: Catalogue) -> Iterable[dict[str, Any]]:
-    held = [one for one in grant.allowances if one.connection_id in catalogue.connections]
+    connected = [one for one in grant.allowances if one.connection_id in catalogue.connections]
 
     def source(allowance: Allowance) -> str:
         return catalogue.connections[allowance.connection_id].connector_key
 
-    for connector_key, own in groupby(sorted(held, key=source), key=source):
+    for connector_key, own in groupby(sorted(connected, key=source), key=source):
         yield {
             "type": DETAIL_TYPE,
             "source": catalogue.sources[connector_key].source_id,

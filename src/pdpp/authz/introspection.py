@@ -53,14 +53,14 @@ def introspect(gate: Gate, store: Store, secret: str, origins: ServerOrigins) ->
 def _approval(principal: Principal, store: Store, gate: Gate) -> dict[str, Any]:
     """Return what a client's token stands for: of a package, the grants that are still good."""
     approval = principal.package or principal.grant
-    told: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "scope": READ_SCOPE,
         "client_id": approval.client_id if approval is not None else principal.token.label,
     }
     if principal.package is not None:
-        told["grant_package_id"] = principal.package.id
+        answer["grant_package_id"] = principal.package.id
         grants = gate.good_grants(principal)
     else:
-        told["grant_id"] = principal.token.grant_id
+        answer["grant_id"] = principal.token.grant_id
         grants = [principal.grant] if principal.grant is not None else []
-    return told | {"authorization_details": granted_details(grants, store.catalogue())}
+    return answer | {"authorization_details": granted_details(grants, store.catalogue())}

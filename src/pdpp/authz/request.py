@@ -130,14 +130,14 @@ def _details(parameters: Parameters) -> tuple[Mapping[str, Any], ...]:
     if text is None:
         return ()
     try:
-        found = orjson.loads(text)
+        document = orjson.loads(text)
     except orjson.JSONDecodeError:
-        found = None
-    if not isinstance(found, list) or not found:
+        document = None
+    if not isinstance(document, list) or not document:
         raise OAuthError(
             "authorization_details is a JSON list.", error="invalid_authorization_details"
         )
-    return tuple(found)
+    return tuple(document)
 
 
 def _check_form(review: Review) -> None:

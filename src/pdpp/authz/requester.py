@@ -44,8 +44,8 @@ def agent_id(client_id: str) -> str:
 
 def requester_of(client_id: str, client: RegisteredClient | None) -> Requester:
     """Return how a client is shown; one that was never registered has only its id."""
-    told = client.name if client is not None else ""
-    name = one_line(told, _LONGEST_NAME) or one_line(client_id, _LONGEST_NAME)
+    client_name = client.name if client is not None else ""
+    name = one_line(client_name, _LONGEST_NAME) or one_line(client_id, _LONGEST_NAME)
     return Requester(name, one_line(client_id, _LONGEST_ID), _host(client_id))
 
 

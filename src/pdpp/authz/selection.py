@@ -32,8 +32,8 @@ def resolve(selection: Selection, catalogue: Catalogue) -> tuple[Allowance, ...]
         for _, feed in sorted(catalogue.feeds.items())
         if selection.source in (None, feed.connection.connector_key)
     ]
-    held = {feed.connection.connection_id for feed in feeds}
-    _require_known(selection.connections, held, "connection")
+    connection_ids = {feed.connection.connection_id for feed in feeds}
+    _require_known(selection.connections, connection_ids, "connection")
     if selection.connections:
         feeds = [feed for feed in feeds if feed.connection.connection_id in selection.connections]
     _require_known(selection.streams, {feed.stream.name for feed in feeds}, "stream")

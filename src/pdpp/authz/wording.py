@@ -117,7 +117,7 @@ def word(
 
 def is_training(purpose_code: str | None) -> bool:
     """Tell whether a purpose is the training of models, however its code is spelled."""
-    words = {found.lower() for found in _CODE_WORD.findall(purpose_code or "")}
+    words = {word.lower() for word in _CODE_WORD.findall(purpose_code or "")}
     return not words.isdisjoint(_TRAINING)
 
 
@@ -171,13 +171,13 @@ def accounts_of(
     allowances: Iterable[Allowance], catalogue: Catalogue, counts: Mapping[FeedKey, int]
 ) -> Iterator[AccountWords]:
     """Yield what allowances open, by account; one that is gone has only its id."""
-    for connection_id, held in groupby(allowances, lambda a: a.connection_id):
+    for connection_id, group in groupby(allowances, lambda a: a.connection_id):
         connection = catalogue.connections.get(connection_id)
         source = catalogue.sources[connection.connector_key].display_name if connection else ""
         yield AccountWords(
             name=one_line(connection.display_name if connection else connection_id, _LONGEST),
             source=one_line(source, _LONGEST),
-            streams=tuple(_stream(allowance, catalogue, counts) for allowance in held),
+            streams=tuple(_stream(allowance, catalogue, counts) for allowance in group),
         )
 
 

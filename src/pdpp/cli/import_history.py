@@ -21,7 +21,7 @@ def show_history(state: ImportState, wanted: Sequence[str], *, as_json: bool) ->
         raise click.UsageError("Name one import; pdpp import history lists them.")
     reports = state.reports()
     if wanted:
-        document = next((held for name, held in reports if name == wanted[0]), None)
+        document = next((report for name, report in reports if name == wanted[0]), None)
         if document is None:
             raise NotFound(f"there is no import {wanted[0]!r}; see pdpp import history")
         show(document, tell(document), as_json=as_json)
@@ -34,7 +34,7 @@ def show_history(state: ImportState, wanted: Sequence[str], *, as_json: bool) ->
 
 def _row(document: Mapping[str, Any]) -> list[str]:
     counts = document["counts"]
-    told = (
+    outcome = (
         document["import_id"],
         document["source"]["name"],
         document["connection"]["display_name"],
@@ -43,4 +43,4 @@ def _row(document: Mapping[str, Any]) -> list[str]:
         f"{counts['changed']:,}",
         document["status"],
     )
-    return [visible(str(text), lines=False) for text in told]
+    return [visible(str(text), lines=False) for text in outcome]

@@ -35,8 +35,8 @@ def _settings(data: Path | None) -> tuple[Path, str]:
 
     configuration = configure({} if data is None else {"data": data}, os.environ, own_folder())
     host, port = configuration["host"], configuration["port"]
-    shown = f"[{host}]" if ":" in host else host
-    return configuration["data"], f"http://{shown}:{port}"
+    displayed_host = f"[{host}]" if ":" in host else host
+    return configuration["data"], f"http://{displayed_host}:{port}"
 
 
 def overview(data: Path | None = None) -> Overview:

@@ -21,10 +21,10 @@ _AS_IS = "Let the proxy pass bodies and the headers Mcp-Method, Mcp-Name and MCP
 
 def legacy(state: ExaminationState) -> str:
     """Shake hands, list the tools and call one, as hosts of today do."""
-    found = _ask(state, "initialize", HELLO["params"], {})
-    if "serverInfo" not in found:
+    answer = _ask(state, "initialize", HELLO["params"], {})
+    if "serverInfo" not in answer:
         raise StepBroken("the handshake says nothing about the server", _AS_IS)
-    headers = {"MCP-Protocol-Version": str(found.get("protocolVersion", LEGACY))}
+    headers = {"MCP-Protocol-Version": str(answer.get("protocolVersion", LEGACY))}
     names = _names(_ask(state, "tools/list", {}, headers))
     called = _ask(state, "tools/call", {"name": "schema", "arguments": {}}, headers)
     if called.get("isError"):
@@ -36,8 +36,8 @@ def modern(state: ExaminationState) -> str:
     """Discover and list the tools without a handshake, as the newest revision has it."""
     for method in ("server/discover", "tools/list"):
         headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": method}
-        found = _ask(state, method, {"_meta": _META}, headers)
-    return f"{_names(found)} tools"
+        answer = _ask(state, method, {"_meta": _META}, headers)
+    return f"{_names(answer)} tools"
 
 
 def owner(state: ExaminationState) -> str:
@@ -70,8 +70,8 @@ def _ask(
     return result
 
 
-def _names(found: Mapping[str, Any]) -> int:
-    tools = found.get("tools")
+def _names(answer: Mapping[str, Any]) -> int:
+    tools = answer.get("tools")
     if not isinstance(tools, list) or not tools:
         raise StepBroken("no tools are listed", _AS_IS)
     return len(tools)

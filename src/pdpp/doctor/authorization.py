@@ -44,8 +44,8 @@ def client_document(state: ExaminationState) -> str:
         )
     if state.client_document is None:
         raise StepUntried("offered; give --client-document URL to try it with a client's own")
-    found = json_of(state.wire.get(state.client_document), "the client's document")
-    callbacks = found.get("redirect_uris")
+    document = json_of(state.wire.get(state.client_document), "the client's document")
+    callbacks = document.get("redirect_uris")
     if not isinstance(callbacks, list) or not callbacks:
         raise StepBroken("the client's document names no redirect_uris", "Name another document.")
     pushed = _push(state, state.client_document, str(callbacks[0]))
@@ -62,8 +62,8 @@ def client_document(state: ExaminationState) -> str:
 def authorize(state: ExaminationState) -> str:
     """Ask for access; the owner's browser must meet a login, not an error."""
     pushed = json_of(_push(state, state.client_id, CALLBACK), "the pushed request", 201)
-    told = {"client_id": state.client_id, "request_uri": str(pushed.get("request_uri"))}
-    url = f"{state.endpoint('authorization_endpoint')}?{urlencode(told)}"
+    parameters = {"client_id": state.client_id, "request_uri": str(pushed.get("request_uri"))}
+    url = f"{state.endpoint('authorization_endpoint')}?{urlencode(parameters)}"
     reply = state.wire.get(url)
     if reply.status not in (302, 303):
         raise StepBroken(
@@ -105,17 +105,18 @@ def approve(state: ExaminationState) -> str:
     where = state.approver.approve(state.consent_url)
     if not where.startswith(CALLBACK):
         raise StepBroken(f"the yes leads to {shown(where)}, not back to the client", _LOG)
-    found = {name: values[0] for name, values in parse_qs(urlsplit(where).query).items()}
-    if "error" in found:
-        raise StepBroken(f"the client was told: {shown(found['error'])}", _LOG)
-    if not found.get("code") or found.get("state") != state.oauth_state:
+    parameters = {name: values[0] for name, values in parse_qs(urlsplit(where).query).items()}
+    if "error" in parameters:
+        raise StepBroken(f"the client was told: {shown(parameters['error'])}", _LOG)
+    if not parameters.get("code") or parameters.get("state") != state.oauth_state:
         raise StepBroken("the answer lacks its code, or the state that was sent", _LOG)
-    if found.get("iss") != state.issuer:
+    if parameters.get("iss") != state.issuer:
         raise StepBroken(
-            f"the answer says it is from {shown(str(found.get('iss')))}, not from {state.issuer}",
+            f"the answer says it is from {shown(str(parameters.get('iss')))},"
+            f" not from {state.issuer}",
             "Start the server with --public-url and the address that agents are given.",
         )
-    state.code = found["code"]
+    state.code = parameters["code"]
     return "a code came back, with state and iss"
 
 
@@ -164,8 +165,8 @@ def clean_up(state: ExaminationState) -> str:
     if not state.access:
         _revoke_all(state)
         return "the registration was never used, and is forgotten by itself"
-    told = {"token": state.refresh, "client_id": state.client_id}
-    state.wire.post_form(state.endpoint("revocation_endpoint"), told)
+    form = {"token": state.refresh, "client_id": state.client_id}
+    state.wire.post_form(state.endpoint("revocation_endpoint"), form)
     reply = state.wire.post_json(state.mcp_url, {}, bearer(state.access))
     _revoke_all(state)
     if reply.status not in (401, 403):
@@ -202,8 +203,8 @@ def _push(state: ExaminationState, client_id: str, callback: str) -> TimedReply:
 
 
 def _ask_token(state: ExaminationState, **form: str) -> TimedReply:
-    told: Mapping[str, str] = {"client_id": state.client_id, **form}
-    return state.wire.post_form(state.endpoint("token_endpoint"), told)
+    fields: Mapping[str, str] = {"client_id": state.client_id, **form}
+    return state.wire.post_form(state.endpoint("token_endpoint"), fields)
 
 
 def _take_tokens(state: ExaminationState, reply: TimedReply, what: str) -> None:

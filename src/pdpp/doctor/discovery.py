@@ -191,8 +191,8 @@ def challenge(state: ExaminationState) -> str:
             "the 401 has no WWW-Authenticate header, so no agent learns where to ask",
             "Let the proxy pass the headers of a 401 on.",
         )
-    found = _METADATA.search(said)
-    _same("resource_metadata in the challenge", found and found[1], _resource_url(state))
+    match = _METADATA.search(said)
+    _same("resource_metadata in the challenge", match and match[1], _resource_url(state))
     if "scope=" not in said:
         raise StepBroken(
             "the challenge names no scope", "Let the proxy pass the header on as it is."
@@ -216,12 +216,12 @@ def redirect(state: ExaminationState) -> str:
 
 def forwarded(state: ExaminationState) -> str:
     """Try to talk the server into another name."""
-    told = {
+    forwarded_headers = {
         "X-Forwarded-Host": _SPOOF,
         "X-Forwarded-Proto": "https",
         "Forwarded": f"host={_SPOOF};proto=https",
     }
-    for headers in (told, {"Host": _SPOOF}):
+    for headers in (forwarded_headers, {"Host": _SPOOF}):
         reply = state.wire.ask("GET", _resource_url(state), headers)
         if _SPOOF.encode() in reply.body:
             raise StepBroken(
@@ -240,6 +240,6 @@ def _path(state: ExaminationState) -> str:
     return urlsplit(state.mcp_url).path
 
 
-def _same(what: str, found: object, wanted: str) -> None:
-    if not isinstance(found, str) or found.rstrip("/") != wanted:
-        raise StepBroken(f"{what} is {shown(str(found))} where {wanted} is typed", _PUBLIC)
+def _same(what: str, actual: object, wanted: str) -> None:
+    if not isinstance(actual, str) or actual.rstrip("/") != wanted:
+        raise StepBroken(f"{what} is {shown(str(actual))} where {wanted} is typed", _PUBLIC)

@@ -29,9 +29,9 @@ class _Inputs(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Take note of a field."""
-        told = dict(attrs)
-        if tag == "input" and told.get("name"):
-            self.found.append(Input(told["name"] or "", told.get("value") or ""))
+        attributes = dict(attrs)
+        if tag == "input" and attributes.get("name"):
+            self.found.append(Input(attributes["name"] or "", attributes.get("value") or ""))
 
 
 def inputs(reply: TimedReply) -> list[Input]:

@@ -65,9 +65,9 @@ class ByPassphrase:
 
     def _post(self, url: str, page: list[Input], fields: list[Input]) -> TimedReply:
         own = [Input(name, value_of(page, name)) for name in ("token", "proof")]
-        told = [*(field for field in own if field.value), *fields]
+        sent = [*(field for field in own if field.value), *fields]
         headers = {"Content-Type": "application/x-www-form-urlencoded", **self._headers()}
-        return self._kept(self._wire.ask("POST", url, headers, urlencode(told).encode()))
+        return self._kept(self._wire.ask("POST", url, headers, urlencode(sent).encode()))
 
     def _headers(self) -> dict[str, str]:
         kept = "; ".join(f"{name}={value}" for name, value in self._cookies.items())
@@ -84,14 +84,14 @@ class ByPassphrase:
 def _least(fields: list[Input]) -> list[Input]:
     """Return the boxes to tick: the first field of the first stream of the first account."""
     names = [field.name for field in fields]
-    for place, found in enumerate(fields):
-        if found.name != "stream":
+    for place, own_field in enumerate(fields):
+        if own_field.name != "stream":
             continue
         account = next(f for f in reversed(fields[:place]) if f.name == "connection")
         inside = takewhile(lambda f: f.name == "field", fields[place + 1 :])
         first = next(inside, None)
         if first is not None:
-            return [account, found, first, Input("span", "30d"), Input("term", "1d")]
+            return [account, own_field, first, Input("span", "30d"), Input("term", "1d")]
     if "connection" in names:
         raise StepBroken("the consent page offers nothing to choose", _FORM)
     raise StepUntried("there is nothing to grant yet: add a connection first")

@@ -103,9 +103,9 @@ def said(reply: TimedReply) -> str:
     """Return what a refusal says, in brackets; nothing where it says nothing."""
     document = reply.document
     error = document.get("error")
-    found = error.get("message") if isinstance(error, dict) else None
-    found = found or document.get("error_description") or error
-    return f" ({shown(str(found))})" if found else ""
+    message = error.get("message") if isinstance(error, dict) else None
+    message = message or document.get("error_description") or error
+    return f" ({shown(str(message))})" if message else ""
 
 
 def _fix_of_status(status: int, what: str) -> str:

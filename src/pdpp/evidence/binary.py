@@ -66,8 +66,8 @@ def decoded_text(content: bytes) -> str:
 
 def sniff(content: bytes) -> str:
     """Return the media type that the first bytes of some content show."""
-    found = (kind for at, magic, kind in _MAGIC if content[at : at + len(magic)] == magic)
-    return next(found, OCTETS)
+    kinds = (kind for at, magic, kind in _MAGIC if content[at : at + len(magic)] == magic)
+    return next(kinds, OCTETS)
 
 
 def _of_bytes(content: bytes, media_type: str = "") -> Binary:
@@ -150,11 +150,11 @@ def _of_declared(value: object) -> Binary:
 def describe(value: object, kind: Kind | None = None) -> Binary | None:
     """Return what is told about a value instead of its content, or None when it is not binary."""
     if isinstance(value, Mapping):
-        found = _of_reference(value)
+        description = _of_reference(value)
     elif isinstance(value, str):
-        found = _of_data_uri(value) or _of_base64(value)
+        description = _of_data_uri(value) or _of_base64(value)
     else:
-        found = None
-    if found is None and kind in (Kind.BINARY, Kind.BLOB) and value is not None:
+        description = None
+    if description is None and kind in (Kind.BINARY, Kind.BLOB) and value is not None:
         return _of_declared(value)
-    return found
+    return description

@@ -23,8 +23,8 @@ def _object(value: object) -> Json:
 
 def objects(value: object) -> list[Json]:
     """Return the objects of a list, without what is not of the kind that its name promises."""
-    held = value if isinstance(value, list) else []
-    return [_sound(item) for item in held if isinstance(item, Mapping)]
+    items = value if isinstance(value, list) else []
+    return [_sound(item) for item in items if isinstance(item, Mapping)]
 
 
 _NAMES = frozenset({"primary_key", "search", "count", "connection_ids"})
@@ -37,11 +37,11 @@ _KINDS: Mapping[str, Any] = {
 }
 
 
-def _sound(found: Json) -> dict[str, Any]:
+def _sound(item: Json) -> dict[str, Any]:
     """Return an object as far as its members are what a schema of this protocol holds there."""
     return {
         name: _texts(value) if name in _NAMES else value
-        for name, value in found.items()
+        for name, value in item.items()
         if isinstance(value, _KINDS.get(name, object))
     }
 
@@ -79,9 +79,9 @@ def field_flags(field: object) -> str:
 
 def _record_counts(row: Json, connector: Json) -> dict[str, Any]:
     """Return how many records each connection has in a stream; None where that is not told."""
-    told = row.get("record_counts")
-    if isinstance(told, Mapping):
-        return {name: n if isinstance(n, int) else None for name, n in told.items()}
+    counts = row.get("record_counts")
+    if isinstance(counts, Mapping):
+        return {name: n if isinstance(n, int) else None for name, n in counts.items()}
     count = row.get("record_count")
     if own := _text(row.get("connection_id")):
         return {own: count}
@@ -119,8 +119,8 @@ def _grouped(connector: Json, rows: list[Json], *, fields: bool) -> list[dict[st
     """Return the rows of a connector, those that differ only by connection made one."""
     groups: dict[str, dict[str, Any]] = {}
     for row in rows:
-        shown = _stream_row(row) if fields else _index_row(row)
-        group = groups.setdefault(repr(shown), {**shown, "record_counts": {}})
+        compact_row = _stream_row(row) if fields else _index_row(row)
+        group = groups.setdefault(repr(compact_row), {**compact_row, "record_counts": {}})
         for name, count in _record_counts(row, connector).items():
             group["record_counts"].setdefault(name, count)
     return list(groups.values())

@@ -15,8 +15,8 @@ CLOSING = "└ end of record text"
 PREFIX = "│ "
 
 
-def _name(found: re.Match[str]) -> str:
-    return f"⟨U+{ord(found[0]):04X}⟩"
+def _name(match: re.Match[str]) -> str:
+    return f"⟨U+{ord(match[0]):04X}⟩"
 
 
 def is_plain(text: str) -> bool:

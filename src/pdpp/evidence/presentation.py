@@ -42,21 +42,21 @@ def _line(text: str) -> str:
 
 def _by_role(data: Mapping[str, object], roles: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """Return, for each role, the first declared field that holds something, and its text."""
-    found: dict[str, tuple[str, str]] = {}
+    by_role: dict[str, tuple[str, str]] = {}
     for field, role in roles.items():
         value = data.get(field)
-        if value is not None and role not in found:
+        if value is not None and role not in by_role:
             text = field_text(value)
             if text and not text.isspace():
-                found[role] = (field, text)
-    return found
+                by_role[role] = (field, text)
+    return by_role
 
 
 def _name(
-    found: Mapping[str, tuple[str, str]], label: str, stream: str, emitted_at: str
+    by_role: Mapping[str, tuple[str, str]], label: str, stream: str, emitted_at: str
 ) -> tuple[str, str | None]:
-    _, title = found.get(Role.TITLE, _NOTHING)
-    _, event_time = found.get(Role.EVENT_TIME, _NOTHING)
+    _, title = by_role.get(Role.TITLE, _NOTHING)
+    _, event_time = by_role.get(Role.EVENT_TIME, _NOTHING)
     return _line(title or f"{label} / {stream} / {event_time or emitted_at}"), event_time
 
 
@@ -81,10 +81,10 @@ def present(
     emitted_at: str,
 ) -> Presentation:
     """Return the card of a record; ``roles`` gives the declared role of a field by its name."""
-    found = _by_role(data, roles)
-    title, event_time = _name(found, label, stream, emitted_at)
-    _, actor = found.get(Role.ACTOR, _NOTHING)
-    _, link = found.get(Role.LINK, _NOTHING)
+    by_role = _by_role(data, roles)
+    title, event_time = _name(by_role, label, stream, emitted_at)
+    _, actor = by_role.get(Role.ACTOR, _NOTHING)
+    _, link = by_role.get(Role.LINK, _NOTHING)
     return Presentation(
         title=title,
         event_time=event_time,

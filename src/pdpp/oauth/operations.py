@@ -116,8 +116,8 @@ def _token_answer(context: AuthorizationContext, issued: IssuedTokens) -> dict[s
         grants = tuple(store.vault.package_grants(basis.package_id))
     else:
         answer |= {"pdpp_token_kind": TokenKind.CLIENT.value, "grant_id": basis.grant_id}
-        found = store.vault.grant(basis.grant_id or "")
-        grants = () if found is None else (found,)
+        grant = store.vault.grant(basis.grant_id or "")
+        grants = () if grant is None else (grant,)
     if basis.detailed:
         answer["authorization_details"] = granted_details(grants, store.catalogue())
     return answer

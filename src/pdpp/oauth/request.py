@@ -65,14 +65,14 @@ async def read_request(
 
 def read_parameters(encoded: bytes) -> dict[str, str]:
     """Return parameters by name; a repeated one is refused, an empty one counts as absent."""
-    found: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     for name, value in read_pairs(encoded, _MOST_PAIRS):
-        if name in found:
+        if name in parameters:
             raise OAuthError("A parameter is given more than once.", error="invalid_request")
         if len(name) > _LONGEST_NAME or len(value) > _LONGEST.get(name, _LONGEST_VALUE):
             raise OAuthError("A parameter is too long.", error="invalid_request")
-        found[name] = value
-    return {name: value for name, value in found.items() if value}
+        parameters[name] = value
+    return {name: value for name, value in parameters.items() if value}
 
 
 def _read_json(body: bytes) -> Any:

@@ -75,12 +75,12 @@ async def show_home(request: PageRequest) -> Response:
 
 async def show_agents(request: PageRequest) -> Response:
     """Answer ``GET /agents``."""
-    found = [_agent(request.site, grants) for grants in _by_client(request.site).values()]
-    found.sort(key=lambda agent: agent.requester.name.casefold())
+    agents = [_agent(request.site, grants) for grants in _by_client(request.site).values()]
+    agents.sort(key=lambda agent: agent.requester.name.casefold())
     return request.page(
         "agents.html",
-        active=[agent for agent in found if agent.active],
-        ended=[agent for agent in found if not agent.active],
+        active=[agent for agent in agents if agent.active],
+        ended=[agent for agent in agents if not agent.active],
         mcp_url=f"{request.server_origin}/mcp",
     )
 
@@ -117,10 +117,10 @@ async def revoke(request: PageRequest) -> Response:
 
 
 def _by_client(site: Site) -> Mapping[str, list[Grant]]:
-    found: dict[str, list[Grant]] = {}
+    by_client: dict[str, list[Grant]] = {}
     for grant in site.service.store.vault.grants():
-        found.setdefault(grant.client_id, []).append(grant)
-    return found
+        by_client.setdefault(grant.client_id, []).append(grant)
+    return by_client
 
 
 def _find(request: PageRequest) -> AgentView:
@@ -136,12 +136,13 @@ def _agent(site: Site, grants: Sequence[Grant]) -> AgentView:
     by_approval: dict[str, list[Grant]] = {}
     for grant in grants:
         by_approval.setdefault(grant.package_id or grant.id, []).append(grant)
-    shown = {
+    consent_texts = {
         consent.package_id or consent.grant_id: consent.text
         for consent in site.service.store.vault.consents(client_id)
     }
     approvals = [
-        _approval(site, held, shown.get(name)) for name, held in reversed(by_approval.items())
+        _approval(site, own_grants, consent_texts.get(name))
+        for name, own_grants in reversed(by_approval.items())
     ]
     return AgentView(
         id=agent_id(client_id),
@@ -153,7 +154,7 @@ def _agent(site: Site, grants: Sequence[Grant]) -> AgentView:
     )
 
 
-def _approval(site: Site, grants: Sequence[Grant], shown: str | None) -> ApprovalView:
+def _approval(site: Site, grants: Sequence[Grant], consent_text: str | None) -> ApprovalView:
     store, now = site.service.store, site.service.clock()
     first = grants[0]
     package = store.vault.package(first.package_id) if first.package_id is not None else None
@@ -167,7 +168,7 @@ def _approval(site: Site, grants: Sequence[Grant], shown: str | None) -> Approva
         until=_until(whole),
         purpose=first.purpose,
         parts=sorted((_part(grant, catalogue, now) for grant in grants), key=_first_account),
-        shown=shown,
+        shown=consent_text,
     )
 
 

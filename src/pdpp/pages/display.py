@@ -66,5 +66,5 @@ def _plain(value: object) -> str:
 
 def in_words(binary: Binary) -> str:
     """Return what is told about content that is not shown."""
-    told = "" if binary.size_bytes is None else f", {size_in_words(binary.size_bytes)}"
-    return visible(binary.media_type, lines=False) + told
+    size = "" if binary.size_bytes is None else f", {size_in_words(binary.size_bytes)}"
+    return visible(binary.media_type, lines=False) + size

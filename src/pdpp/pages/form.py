@@ -30,10 +30,10 @@ class PostedForm:
 
     def one(self, name: str) -> str:
         """Return the only value of a field, empty where there is none."""
-        found = self.values.get(name, [""])
-        if len(found) > 1:
+        values = self.values.get(name, [""])
+        if len(values) > 1:
             raise InvalidRequest(f"{name} is given twice.", param=name)
-        return found[0]
+        return values[0]
 
     def all(self, name: str) -> tuple[str, ...]:
         """Return every value of a field."""

@@ -41,8 +41,8 @@ def _reads(site: Site, client_id: str) -> AgentReads:
     store = site.service.store
     book, since = store.receipts, site.service.clock() - _WEEK
     names = {
-        name: visible(held.display_name, lines=False)
-        for name, held in store.catalogue().connections.items()
+        name: visible(connection.display_name, lines=False)
+        for name, connection in store.catalogue().connections.items()
     }
     week = summaries(book.totals(ReceiptQuery(since, client_id)), names)
     last = book.receipts(ReceiptQuery(client_id=client_id), _MOST_LISTED)
@@ -55,8 +55,8 @@ def _reads(site: Site, client_id: str) -> AgentReads:
 
 def last_read(site: Site, client_id: str) -> str | None:
     """Return the day on which an agent last read something."""
-    found = site.service.store.receipts.last_read(client_id)
-    return None if found is None else date(found)
+    moment = site.service.store.receipts.last_read(client_id)
+    return None if moment is None else date(moment)
 
 
 def _glance(receipt: Receipt, names: Mapping[str, str]) -> ReadLine:
@@ -65,8 +65,8 @@ def _glance(receipt: Receipt, names: Mapping[str, str]) -> ReadLine:
     place = " / ".join(part for part in (name, receipt.stream) if part is not None)
     read = (len(receipt.records), receipt.characters, receipt.bytes)
     much = amount(*read) if any(read) else ""
-    told = [VERBS.get(receipt.operation, receipt.operation), place, much]
-    return ReadLine(day(receipt.at), " · ".join(part for part in told if part))
+    parts = [VERBS.get(receipt.operation, receipt.operation), place, much]
+    return ReadLine(day(receipt.at), " · ".join(part for part in parts if part))
 
 
 def _note(receipt: Receipt) -> str:

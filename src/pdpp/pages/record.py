@@ -112,10 +112,10 @@ def _passage(
     store: Store, record: Record, field: str, chars: str, most_bytes: int
 ) -> Passage | None:
     """Return the passage that a citation names, None where it is not there."""
-    found, text = _CHARS.match(chars), _text(store, record, field, most_bytes)
-    if found is None or text is None:
+    match, text = _CHARS.match(chars), _text(store, record, field, most_bytes)
+    if match is None or text is None:
         return None
-    start, end = int(found[1]), int(found[2])
+    start, end = int(match[1]), int(match[2])
     if not start < end <= len(text):
         return None
     first, last = max(0, start - _AROUND), min(len(text), end + _AROUND)

@@ -30,10 +30,10 @@ def take_samples(
     filled = [reach for reach in reaches if counts.get(reach.feed.id)]
     filled.sort(key=lambda reach: -counts[reach.feed.id])
     piles = [list(_newest(store, reach, most)) for reach in filled[:most]]
-    found: list[Record] = []
+    samples: list[Record] = []
     for rank in range(most):
-        found += [pile[rank] for pile in piles if rank < len(pile)]
-    return [_sample(record) for record in found[:most]]
+        samples += [pile[rank] for pile in piles if rank < len(pile)]
+    return [_sample(record) for record in samples[:most]]
 
 
 def _newest(store: Store, reach: Reach, most: int) -> Sequence[Record]:

@@ -176,8 +176,8 @@ class Recorder:
 
     def _gap(self, unrecorded: int) -> Iterator[ReceiptBatch]:
         if unrecorded:
-            told = f"{unrecorded} reads of the owner could not be recorded"
-            yield ReceiptBatch([Receipt(self._clock(), LogEvent.GAP, detail=told)])
+            note = f"{unrecorded} reads of the owner could not be recorded"
+            yield ReceiptBatch([Receipt(self._clock(), LogEvent.GAP, detail=note)])
 
     def _tell(self, *, failing: bool, why: str = "") -> None:
         if failing and not self._failing:
@@ -201,7 +201,7 @@ def rows_of(reading: AnsweredRead) -> list[Receipt]:
     parts = (
         list(shown[0]())
         if len(shown) == 1
-        else list(merged(part for each in shown for part in each()))
+        else list(merged(part for parts_of in shown for part in parts_of()))
     )
     return _rows(reading, parts or [Served(None, reading.stream, None, ())])
 

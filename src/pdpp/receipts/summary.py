@@ -59,14 +59,14 @@ def sentence(total: ReadTotal, names: Mapping[str, str]) -> str:
     return f"{amount(total.records, total.characters, total.bytes)} from {name}"
 
 
-def amount(records: int, characters: int, held: int) -> str:
+def amount(records: int, characters: int, size_bytes: int) -> str:
     """Return how much was read, naming only what there was."""
     parts = [
-        told
-        for number, told in (
+        words
+        for number, words in (
             (records, counted(records, "record")),
             (characters, counted(characters, "character")),
-            (held, f"{size_in_words(held)} of files"),
+            (size_bytes, f"{size_in_words(size_bytes)} of files"),
         )
         if number
     ]
