@@ -137,8 +137,8 @@ def asked_boxes(
     asks: Sequence[RequestedAllowance], choice: ConsentChoice, catalogue: Catalogue
 ) -> Iterator[AccountBox]:
     """Yield the accounts a request asks for; a stream it can do without has a box of its own."""
-    for connection_id, held in groupby(asks, lambda ask: ask.allowance.connection_id):
-        streams = tuple(_asked_box(ask, choice, catalogue) for ask in held)
+    for connection_id, group in groupby(asks, lambda ask: ask.allowance.connection_id):
+        streams = tuple(_asked_box(ask, choice, catalogue) for ask in group)
         yield _account(connection_id, catalogue, choice, streams)
 
 
@@ -159,8 +159,8 @@ def open_boxes(
 ) -> Iterator[AccountBox]:
     """Yield every account with its streams and fields."""
     feeds = sorted(catalogue.feeds.values(), key=lambda feed: (_name(feed), *feed.address))
-    for connection_id, held in groupby(feeds, lambda feed: feed.connection.connection_id):
-        streams = tuple(_open_box(feed, choice, counts.get(feed.id)) for feed in held)
+    for connection_id, group in groupby(feeds, lambda feed: feed.connection.connection_id):
+        streams = tuple(_open_box(feed, choice, counts.get(feed.id)) for feed in group)
         yield _account(connection_id, catalogue, choice, streams)
 
 

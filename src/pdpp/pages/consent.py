@@ -178,8 +178,8 @@ def _view(store: Store, review: Review, choice: ConsentChoice, requester: Reques
     except InvalidRequest as problem:
         return ConsentView(boxes, problem=problem.message)
     reaches = draft.reaches(catalogue)
-    found = store.counts(reaches)
-    counts = {reach.feed.address: found.get(reach.feed.id, 0) for reach in reaches}
+    record_counts = store.counts(reaches)
+    counts = {reach.feed.address: record_counts.get(reach.feed.id, 0) for reach in reaches}
     numbers = [
         counts.setdefault((allowance.connection_id, allowance.stream), 0)
         for allowance in draft.allowances
@@ -189,7 +189,7 @@ def _view(store: Store, review: Review, choice: ConsentChoice, requester: Reques
         draft=draft,
         wording=word(draft, requester, review.redirect_uri, catalogue, counts),
         counted=",".join(map(str, numbers)),
-        samples=take_samples(store, reaches, found),
+        samples=take_samples(store, reaches, record_counts),
     )
 
 

@@ -80,10 +80,10 @@ def shown_fields(
 ) -> tuple[str, ...] | None:
     """Return the fields that a reach shows of those asked for; None is every field."""
     if granted is None or select is None:
-        shown = select if granted is None else granted
+        fields = select if granted is None else granted
     else:
-        shown = granted & select
-    return None if shown is None else tuple(sorted(shown))
+        fields = granted & select
+    return None if fields is None else tuple(sorted(fields))
 
 
 def count(text: bytes) -> int:
@@ -93,18 +93,18 @@ def count(text: bytes) -> int:
 
 def of_hits(hits: Sequence[Hit], answers: Sequence[Mapping[str, Any]]) -> Iterator[Served]:
     """Yield the parts of a page of search results: the words shown of each, not the whole."""
-    found: dict[tuple[Reach, tuple[str, ...]], tuple[list[str], list[int]]] = {}
+    by_reach: dict[tuple[Reach, tuple[str, ...]], tuple[list[str], list[int]]] = {}
     for hit, answer in zip(hits, answers, strict=True):
         record = hit.record
         place = record.reach, tuple(answer["matched_fields"])
-        same = found.get(place)
+        same = by_reach.get(place)
         if same is None:
-            same = found[place] = [], []
+            same = by_reach[place] = [], []
         same[0].append(record.id)
         same[1].append(len(answer["title"]) + len(answer["event_time"] or ""))
         for passage in answer["evidence_excerpts"]:
             same[1].append(len(passage["preview_text"]))
-    for (reach, matched), (keys, sizes) in found.items():
+    for (reach, matched), (keys, sizes) in by_reach.items():
         yield Served(*_place_of_hits(reach, matched), tuple(keys), sum(sizes))
 
 
@@ -145,10 +145,10 @@ def of_numbers(
 
 def merged(parts: Iterable[Served]) -> Iterator[Served]:
     """Yield parts with those of one stream and the same fields made one."""
-    found: dict[tuple[Any, ...], list[Served]] = {}
+    groups: dict[tuple[Any, ...], list[Served]] = {}
     for part in parts:
-        found.setdefault(part.place, []).append(part)
-    for same in found.values():
+        groups.setdefault(part.place, []).append(part)
+    for same in groups.values():
         yield same[0] if len(same) == 1 else _together(same)
 
 
