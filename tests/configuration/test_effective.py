@@ -78,7 +78,7 @@ def test_every_limit_and_every_lifetime_can_be_set() -> None:
     named = {setting.field or setting.name for setting in LIMITS}
     elsewhere = {"origin", "public", "trusted_proxies", "requests_per_second", "request_burst"}
     elsewhere |= {"client_documents"}
-    parts = {"receipts": ("most_rows", "most_bytes")}
+    parts: dict[str, tuple[str, ...]] = {"receipts": ("most_rows", "most_bytes", "witness")}
     parts |= dict.fromkeys(("login", "all_logins"), ("free", "longest"))
     limits = {field.name for field in fields(Settings)} - elsewhere - {"lifetimes", *parts}
     assert limits | {f"{name}.{part}" for name in parts for part in parts[name]} == named

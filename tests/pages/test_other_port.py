@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import httpx
 from playwright.sync_api import Browser, expect
 from selectolax.lexbor import LexborHTMLParser
 from tests.pages.house import MAIL, House, waiting_client
@@ -45,7 +44,8 @@ def test_a_listener_that_learns_the_cookie_cannot_approve(house: House, browser:
         brought = cookies[-1]
         assert "pdpp_session" in brought, "browsers share cookies between ports; so this was sent"
         path = house.ask(MAIL, redirect=client.redirect)
-        thief = httpx.Client(base_url=house.url, headers={"Cookie": brought, "Origin": house.url})
+        headers = {"Cookie": brought, "Origin": house.url}
+        thief = own.house.world.server.client(**headers)
         page = LexborHTMLParser(thief.get(path).text)
         fields = {
             str(node.attributes["name"]): node.attributes.get("value") or ""

@@ -7,9 +7,11 @@ from pdpp.store.receipt_batch import ReceiptBatch, chosen, readers_of, receipts_
 from pdpp.store.receipts import LogEvent, Receipt, ReceiptQuery
 
 SOME = [
-    Receipt(5, "search", "a", "g1", None, "mail", "inbox", ("id", "title"), ("k1", "k2"), 70),
-    Receipt(5, "search", "a", "g2", "p", "mail", "sent", None, ("ключ",), 3),
-    Receipt(4, "readBlob", None, None, None, "mail", "inbox", (), ("k1",), 0, 99, "ab" * 32),
+    Receipt(
+        5, "search", "a", "g1", None, "mail", "inbox", ("id", "title"), ("year",), ("k1", "k2"), 70
+    ),
+    Receipt(5, "search", "a", "g2", "p", "mail", "sent", None, (), ("ключ",), 3),
+    Receipt(4, "readBlob", None, None, None, "mail", "inbox", (), (), ("k1",), 0, 99, "ab" * 32),
     Receipt(9, "getSchema", "b"),
     Receipt(7, LogEvent.GAP, detail="something is missing"),
 ]

@@ -14,7 +14,7 @@ from pdpp.cli.output import show, table
 from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import visible
 from pdpp.model import instant
-from pdpp.receipts.summary import OWNER, VERBS, summaries
+from pdpp.receipts.summary import OWNER, VERBS, asked_about, summaries
 from pdpp.serving.data_folder import open_store
 from pdpp.store.port import Store
 from pdpp.store.receipts import ChainedReceipt, ChainVerdict, ReadTotal, Receipt, ReceiptQuery
@@ -195,11 +195,15 @@ def _listed(newest: list[ChainedReceipt], names: Names, limit: int) -> Iterator[
         yield f"These are the newest {limit}; --limit lists more, --jsonl all."
 
 
+def _verb(receipt: Receipt) -> str:
+    return VERBS.get(receipt.operation, receipt.operation)
+
+
 def _row(receipt: Receipt, names: Names) -> tuple[str, ...]:
     row = (
         instant.to_text(receipt.at - receipt.at % instant.SECOND),
         names.client(receipt.client_id),
-        VERBS.get(receipt.operation, receipt.operation),
+        " · ".join(filter(None, (_verb(receipt), asked_about(receipt.asked)))),
         names.place(receipt),
         f"{len(receipt.records):,}",
         f"{receipt.characters:,}",

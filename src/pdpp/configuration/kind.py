@@ -167,6 +167,12 @@ def _parse_networks(given: str | list[Any]) -> tuple[str, ...]:
     return tuple(str(ip_network(name.strip(), strict=False)) for name in names if name.strip())
 
 
+def _parse_witness(text: str) -> str:
+    if not text.startswith("https://") and not Path(text).is_absolute():
+        raise ValueError("name a file with its whole path, or an https address")
+    return text
+
+
 def _parse_folder(given: str) -> Path:
     if not given:
         raise ValueError
@@ -185,6 +191,7 @@ SIZE = SettingKind("a size such as 64 MiB", "SIZE", _parse_size, (str, int), _wr
 SPAN = SettingKind(
     "a time such as 90s, 30m, 12h or 90d", "TIME", _parse_span, (str, int), _write_span
 )
+WITNESS = SettingKind("a file with its whole path, or an https address", "FILE|URL", _parse_witness)
 ORIGIN = SettingKind("an address such as https://data.example.org", "URL", _parse_origin)
 NETWORKS = SettingKind(
     "a list of addresses or networks such as 127.0.0.1, 10.0.0.0/8",

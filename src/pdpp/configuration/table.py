@@ -14,6 +14,7 @@ from pdpp.configuration.kind import (
     SIZE,
     SPAN,
     SWITCH,
+    WITNESS,
     SettingKind,
     Value,
     choice,
@@ -256,6 +257,13 @@ LIMITS = (
         "Bytes that receipts may take; the oldest go first.",
         field="receipts.most_bytes",
     ),
+    Setting(
+        "receipts_witness",
+        WITNESS,
+        _LIMITS.receipts.witness,
+        "A file, or an https address, that is told the end of the log every minute.",
+        field="receipts.witness",
+    ),
 )
 
 LIFETIMES = (
@@ -279,6 +287,19 @@ LIFETIMES = (
         field="grace",
     ),
     Setting("session_life", SPAN, _LIVES.session, "How long the owner stays logged in."),
+    Setting(
+        "shared_session_life",
+        SPAN,
+        _LIVES.shared_session,
+        "The same at an http address whose cookies other ports of the host get, too.",
+    ),
+    Setting(
+        "browser_life",
+        SPAN,
+        _LIVES.browser,
+        "How long a browser that logged in is known, so that strangers do not slow it down.",
+    ),
+    Setting("login_code_life", SPAN, _LIVES.login_code, "How long pdpp owner code's code is good."),
     Setting("review_life", SPAN, _LIVES.review, "How long a request waits for your decision."),
     Setting(
         "document_life", SPAN, _LIVES.document, "How long a fetched client document is remembered."

@@ -8,7 +8,7 @@ from pdpp.authz.wording import date, day
 from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.pages.site import Site
-from pdpp.receipts.summary import VERBS, amount, summaries
+from pdpp.receipts.summary import VERBS, amount, asked_about, summaries
 from pdpp.store.receipts import Receipt, ReceiptQuery
 
 _WEEK = 7 * instant.DAY
@@ -48,7 +48,7 @@ def _reads(site: Site, client_id: str) -> AgentReads:
     last = book.receipts(ReceiptQuery(client_id=client_id), _MOST_LISTED)
     return AgentReads(
         week=[line for summary in week for line in summary.lines],
-        last=[_glance(kept.receipt, names) for kept in last],
+        last=[_line(kept.receipt, names) for kept in last],
         notes=[_note(kept.receipt) for kept in book.events(since)],
     )
 
@@ -59,13 +59,14 @@ def last_read(site: Site, client_id: str) -> str | None:
     return None if moment is None else date(moment)
 
 
-def _glance(receipt: Receipt, names: Mapping[str, str]) -> ReadLine:
+def _line(receipt: Receipt, names: Mapping[str, str]) -> ReadLine:
     connection_id = receipt.connection_id
     name = None if connection_id is None else names.get(connection_id, connection_id)
     place = " / ".join(part for part in (name, receipt.stream) if part is not None)
     read = (len(receipt.records), receipt.characters, receipt.bytes)
     much = amount(*read) if any(read) else ""
-    parts = [VERBS.get(receipt.operation, receipt.operation), place, much]
+    about = asked_about(receipt.asked)
+    parts = [VERBS.get(receipt.operation, receipt.operation), place, about, much]
     return ReadLine(day(receipt.at), " · ".join(part for part in parts if part))
 
 

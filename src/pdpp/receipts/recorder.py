@@ -18,6 +18,7 @@ from pdpp.authz.principal import Principal
 from pdpp.model.errors import Overloaded, StoreError
 from pdpp.model.instant import Clock
 from pdpp.receipts.served import Served, ServedParts, merged
+from pdpp.receipts.witness import make_witness
 from pdpp.store.receipt_batch import ReceiptBatch
 from pdpp.store.receipts import LogEvent, Receipt, ReceiptLog
 
@@ -32,6 +33,10 @@ class ReceiptPolicy:
     """How soon receipts are written, how much may wait, and how much is kept."""
 
     seconds: float = 1.0
+    anchor_seconds: float = 60.0
+    """How long the end of the log may go without the store remembering it."""
+    witness: str | None = None
+    """A file, or an https address, that is told the end of the log."""
     batch_bytes: int = 256 << 10
     waiting_bytes: int = 8 << 20
     most_rows: int = 1_000_000
@@ -51,6 +56,8 @@ class AnsweredRead(NamedTuple):
     operation: str
     stream: str | None
     shown: Sequence[ServedParts]
+    asked: tuple[str, ...] = ()
+    """The fields that the question used: to filter, sort, group or add up."""
 
 
 class Recorder:
@@ -60,12 +67,14 @@ class Recorder:
         self._book = book
         self._clock = clock
         self._policy = policy or ReceiptPolicy()
+        self._witness = make_witness(self._policy.witness)
         self._batch = ReceiptBatch()
         self._full: list[ReceiptBatch] = []
         self._waiting = 0
         self._unrecorded = 0
         self._failing = False
         self._ending = False
+        self._unanchored_since: float | None = None
         self._lock = threading.Lock()
         self._work = threading.Event()
         self._soon = threading.Event()
@@ -129,17 +138,39 @@ class Recorder:
             return
         try:
             self._book.finish()
-        except StoreError as problem:
-            log.error("the end of the receipts could not be written: %s", problem.message)
+            if self._witness is not None:
+                self._witness(self._clock(), *self._book.anchor())
+        except (StoreError, OSError) as problem:
+            log.error("the end of the receipts could not be written: %s", problem)
 
     # In the thread
 
     def _run(self) -> None:
         while not self._ending:
-            self._work.wait()
-            self._linger()
-            self._write()
+            if self._work.wait(self._until_anchor()):
+                self._linger()
+                self._write()
+            self._anchor()
         self._write()  # what came while the last was written
+
+    def _until_anchor(self) -> float | None:
+        """Return how long to wait at most; without receipts to anchor, for as long as it takes."""
+        if self._unanchored_since is None:
+            return None
+        waited = time.monotonic() - self._unanchored_since
+        return max(0.0, self._policy.anchor_seconds - waited)
+
+    def _anchor(self) -> None:
+        """Let the store remember the end of the log when that is due."""
+        if self._until_anchor() != 0.0:
+            return
+        self._unanchored_since = None
+        try:
+            number, hashed = self._book.anchor()
+            if self._witness is not None:
+                self._witness(self._clock(), number, hashed)
+        except (StoreError, OSError) as problem:
+            log.error("the end of the receipts could not be remembered: %s", problem)
 
     def _linger(self) -> None:
         """Wait until it is time to write, or until a batch is full that may well be written."""
@@ -165,6 +196,8 @@ class Recorder:
             self._work.set()
             return
         self._tell(failing=False)
+        if self._unanchored_since is None:
+            self._unanchored_since = time.monotonic()
         with self._lock:
             del self._full[: len(batches)]
             self._waiting = sum(batch.size for batch in (*self._full, self._batch))
@@ -223,6 +256,7 @@ def _rows(reading: AnsweredRead, parts: Sequence[Served]) -> list[Receipt]:
             connection_id,
             stream,
             fields,
+            reading.asked,
             records,
             characters,
             size,

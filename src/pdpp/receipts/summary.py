@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from pdpp.evidence.amount import counted, size_in_words
+from pdpp.evidence.fence import visible
 from pdpp.store.receipts import ReadTotal
 
 OWNER = "You"
@@ -51,6 +52,11 @@ def summaries(totals: Iterable[ReadTotal], names: Mapping[str, str]) -> tuple[Su
         )
         for client_id, own in sorted(by_client.items(), key=lambda item: item[0] is None)
     )
+
+
+def asked_about(fields: tuple[str, ...]) -> str:
+    """Return which fields a question used, shown or not; nothing where it used none."""
+    return f"asked about {visible(', '.join(fields), lines=False)}" if fields else ""
 
 
 def sentence(total: ReadTotal, names: Mapping[str, str]) -> str:

@@ -29,6 +29,9 @@ OPERATIONS: Mapping[str, Route] = MappingProxyType({route.name: route for route 
 
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
+_USING = ("sort", "field", "group_by", "group_by_time")
+"""Parameters that name a field which an answer depends on."""
+
 
 def make_call(
     service: Service,
@@ -63,8 +66,18 @@ async def run_call(service: Service, route: Route, call: Call) -> Any:
         return await service.runner.write(lambda: route.operation(call))
     answer = await service.runner.read(_kind(route, call), lambda: _read(route, call))
     stream = call.path.get("stream")
-    service.recorder.take(AnsweredRead(call.now, call.principal, route.name, stream, call.served))
+    service.recorder.take(
+        AnsweredRead(call.now, call.principal, route.name, stream, call.served, _asked(call))
+    )
     return answer
+
+
+def _asked(call: Call) -> tuple[str, ...]:
+    """Return the fields that a question uses to filter, sort, group or add up."""
+    query = call.query
+    named = [raw.field for raw in query.filters]
+    named += [(query.text(name) or "").lstrip("-") for name in _USING]
+    return tuple(sorted({name for name in named if name}))
 
 
 async def operate(

@@ -14,10 +14,11 @@ from pdpp.store.receipts import EVENTS, Receipt, ReceiptQuery
 _LINE_BYTES = 64
 """What a line takes in memory beside its text."""
 
-_AT, _FIRST, _RECORDS, _BYTES = 0, 1, 8, 10
+_AT, _FIRST, _RECORDS, _BYTES = 0, 1, 9, 11
 _OPERATION, _CLIENT, _GRANT = 0, 1, 2
 _Place = tuple[Any, ...]
-"""The operation, client, grant, package, connection, stream and fields of a receipt."""
+"""What many receipts have in common: operation, client, grant, package, connection, stream, the
+fields that were shown, and those that were asked about."""
 
 
 class EncodedBatch(NamedTuple):
@@ -124,7 +125,8 @@ def _asked(place: _Place, query: ReceiptQuery, *, events: bool) -> bool:
 def _parsed(content: bytes) -> tuple[list[_Place], list[list[Any]]]:
     found = orjson.loads(content)
     places = [
-        (*place[:-1], None if place[-1] is None else tuple(place[-1])) for place in found["places"]
+        (*place[:-2], None if place[-2] is None else tuple(place[-2]), tuple(place[-1]))
+        for place in found["places"]
     ]
     return places, found["receipts"]
 

@@ -23,7 +23,9 @@ EVENTS = frozenset(LogEvent)
 class Receipt(NamedTuple):
     """One read of one stream, or something that happened to the log.
 
-    A read without a client is the owner's. ``fields`` None is every field. ``detail`` names the
+    A read without a client is the owner's. ``fields`` None is every field. ``asked`` names the
+    fields that a question used to filter, sort, group or add up, whether or not they were shown:
+    many narrow questions about a field tell as much as the field. ``detail`` names the
     blob of a read of bytes, and says what happened where ``operation`` is an event.
     """
 
@@ -35,6 +37,7 @@ class Receipt(NamedTuple):
     connection_id: str | None = None
     stream: str | None = None
     fields: tuple[str, ...] | None = ()
+    asked: tuple[str, ...] = ()
     records: tuple[str, ...] = ()
     characters: int = 0
     bytes: int = 0
@@ -100,6 +103,10 @@ class ReceiptLog(Protocol):
 
     def trim(self, most_rows: int, most_bytes: int) -> None:
         """Drop the oldest receipts where there are too many, and write down that they went."""
+        ...
+
+    def anchor(self) -> tuple[int, bytes]:
+        """Let the store remember the last receipt, so that an older log is found out; return it."""
         ...
 
     def finish(self) -> None:

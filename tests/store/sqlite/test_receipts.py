@@ -178,7 +178,7 @@ def test_nothing_to_write_writes_nothing(book: ReceiptFile) -> None:
 PLACE, RECEIPT = "$.places[0]", "$.receipts[0]"
 VALUES = {
     "at": f"{RECEIPT}[0]",
-    **{name: f"{PLACE}[{place}]" for place, name in enumerate(Receipt._fields[1:8])},
+    **{name: f"{PLACE}[{place}]" for place, name in enumerate(Receipt._fields[1:9])},
     "records": f"{RECEIPT}[2][0]",
     "characters": f"{RECEIPT}[3]",
     "bytes": f"{RECEIPT}[4]",
@@ -503,13 +503,15 @@ def test_a_log_that_was_deleted_or_put_back_is_told(tmp_path: Path, clock: Clock
     path = folder / RECEIPTS_NAME
     shutil.copy(tmp_path / "older" / RECEIPTS_NAME, path)
     store = SqliteStore(folder, clock)
-    assert store.check() == ["the log is not the one that the store remembers"]
+    older = "it ends with receipt 10, and receipt 20 was written; receipts 11 to 20 missing"
+    assert store.check() == [f"the log is not the one that the store remembers: {older}"]
     store.close()
     path.unlink()
     store = SqliteStore(folder, clock)
     assert store.check() == ["the log of receipts is missing"]
     store.receipts.begin()
-    told = "the log is not the one that the store remembers"
+    gone = "it ends with receipt 0, and receipt 20 was written; receipts 1 to 20 missing"
+    told = f"the log is not the one that the store remembers: {gone}"
     assert events(store.receipts) == [(LogEvent.BROKEN, told)]
     assert store.check() == [f"receipt 1 tells of tampering: {told}"]
     store.close()

@@ -147,9 +147,10 @@ class ReceiptFile:
         self._writer_lock = WriterLock(self._lock_of(session))
         with self._writing() as db:
             events = self._missed(db, now)
-            if not verification.holds(db, self._head(db), self._anchor.recall()):
-                told = "the log is not the one that the store remembers"
-                events.append(Receipt(now, LogEvent.BROKEN, detail=told))
+            head, remembered = self._head(db), self._anchor.recall()
+            if not verification.holds(db, head, remembered):
+                problem = verification.older(head, remembered)
+                events.append(Receipt(now, LogEvent.BROKEN, detail=problem))
             self._extend(db, [ReceiptBatch([event]) for event in events])
             db.execute("INSERT INTO session VALUES (?, ?)", (session, now))
             head = self._head(db)
@@ -250,6 +251,13 @@ class ReceiptFile:
         db.execute("DELETE FROM reader WHERE last <= ?", (last,))
         self._end(db, head._replace(first=last + 1, before=before))
         return True
+
+    def anchor(self) -> tuple[int, bytes]:
+        """Let the store remember the last receipt, so that an older log is found out; return it."""
+        with self._lock:
+            head = self._head(self._db)
+        self._anchor.remember(head.last, head.hash)
+        return head.last, head.hash
 
     def finish(self) -> None:
         """Stop writing, with everything written."""

@@ -90,7 +90,7 @@ def verify(db: apsw.Connection, key: bytes, anchor: tuple[int, bytes] | None) ->
     if not chain.is_sealed(head, key, seal):
         problems.append("the ends of the log are not sealed by this store")
     if not holds(db, head, anchor):
-        problems.append("the log is not the one that the store remembers")
+        problems.append(older(head, anchor))
     return ChainVerdict(head.first, head.last, head.hash, tuple(problems))
 
 
@@ -158,6 +158,21 @@ class _Listed:
         listed = self._db.execute("SELECT count(*) FROM reader").get
         if listed != self._expected - len(self._missing):
             yield "the list of what clients read names receipts that are not theirs"
+
+
+def older(head: ChainHead, anchor: tuple[int, bytes] | None) -> str:
+    """Return what is wrong with a log that does not hold the receipt which the store remembers."""
+    told = "the log is not the one that the store remembers"
+    if anchor is None or anchor[0] <= head.last:
+        return told
+    return (
+        f"{told}: it ends with receipt {head.last}, and receipt {anchor[0]} was written; "
+        f"{_missing(head.last + 1, anchor[0])}"
+    )
+
+
+def _missing(first: int, last: int) -> str:
+    return f"receipt {last} is missing" if first == last else f"receipts {first} to {last} missing"
 
 
 def holds(db: apsw.Connection, head: ChainHead, anchor: tuple[int, bytes] | None) -> bool:
