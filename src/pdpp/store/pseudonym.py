@@ -14,13 +14,14 @@ hash of the tag, so that the same surrogate always gives the same id and tells n
 import base64
 import binascii
 import hmac
+from binascii import b2a_base64
 from hashlib import blake2b
 
 LENGTH = 27
 _LOCATOR_BYTES = 4
 _TAG_BYTES = 8
 _SURROGATE_BYTES = 8
-_LARGEST = 1 << 63
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
 
 
 class GrantKeys:
@@ -49,10 +50,12 @@ class FeedSeal:
 
     def seal(self, surrogate: int) -> str:
         """Return the pseudonym of a record."""
-        plain = (surrogate + _LARGEST).to_bytes(_SURROGATE_BYTES, "big")
-        tag = self._tag_of(plain)
-        sealed = self._locator + tag + self._masked(tag, plain)
-        return base64.urlsafe_b64encode(sealed)[:LENGTH].decode()
+        plain = surrogate.to_bytes(_SURROGATE_BYTES, "big", signed=True)
+        hashed = self._tag.copy()
+        hashed.update(plain)
+        tag = hashed.digest()
+        sealed = self._locator + tag + self._masked(tag, plain) + b"\0"
+        return b2a_base64(sealed, newline=False).translate(_URL_SAFE)[:LENGTH].decode()
 
     def open(self, pseudonym: str) -> int | None:
         """Return the surrogate of a record, None for anything not sealed here."""
@@ -63,7 +66,7 @@ class FeedSeal:
         plain = self._masked(tag, sealed[_LOCATOR_BYTES + _TAG_BYTES :])
         if not hmac.compare_digest(tag, self._tag_of(plain)):
             return None
-        return int.from_bytes(plain, "big") - _LARGEST
+        return int.from_bytes(plain, "big", signed=True)
 
     def _tag_of(self, plain: bytes) -> bytes:
         tag = self._tag.copy()

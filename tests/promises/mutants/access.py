@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+import orjson
 from tests.promises.mutants.mutant import Make, Mutant
 
 OUTSIDE = "Nothing outside the grant changes a byte."
@@ -78,10 +79,11 @@ def _any_cell(_: Any) -> Any:
 
 
 def _last_stamp(_: Any) -> Any:
-    def visible(stamps: Any, _: Any, first: tuple[int, int]) -> tuple[int, int]:
-        return max([first, *map(tuple, stamps.fields.values())])
+    def last_visible(_: Any, created: int, emitted: int, stamps: str) -> tuple[int, int]:
+        fields = orjson.loads(stamps)["fields"].values()
+        return max([(created, emitted), *map(tuple, fields)])
 
-    return visible
+    return last_visible
 
 
 def _any_use(real: Any) -> Any:
@@ -186,7 +188,7 @@ MUTANTS = (
     ),
     _outside(
         "tells of changes in hidden fields",
-        "pdpp.store.sqlite.records.stamps:Stamps.visible",
+        "pdpp.store.sqlite.records.changes:last_visible",
         _last_stamp,
         "few fields-grant",
     ),

@@ -18,7 +18,7 @@ from pdpp.store.port import ChangePage, ChangePosition, ChangeQuery, Record, Tom
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.records.predicate import OWNER, Sql, limits_where, records_where
 from pdpp.store.sqlite.records.projection import COLUMNS, Projectors, Row
-from pdpp.store.sqlite.records.stamps import CREATED, MOVED, Stamps
+from pdpp.store.sqlite.records.stamps import CREATED, MOVED, last_visible
 
 _Place = tuple[int, int]
 """A version and a surrogate."""
@@ -83,14 +83,13 @@ class ChangeReader:
         reach = query.reach
         asked = {"owner": OWNER, "feed": reach.feed.id}
         edited = {row[0] for row in self._db.execute(_EDITED_FIELDS, asked)} - {CREATED, MOVED}
+        once = self._in_order(query, _written_once(reach), "r")
         if all(map(reach.shows, edited)):
-            return [self._in_order(query, _by_last_write(reach), "r")]
+            return [once, self._in_order(query, _last_edited(reach), "r")]
         walked = [CREATED, *sorted(filter(reach.shows, edited))]
         if reach.time is not None:
             walked.append(MOVED)
-        once = _by_last_write(reach) + Sql("AND r.stamps IS NULL")
-        edits = [self._in_order(query, _by_edit(reach, field), "e") for field in walked]
-        return [self._in_order(query, once, "r"), *edits]
+        return [once, *(self._in_order(query, _by_edit(reach, field), "e") for field in walked)]
 
     def _in_order(self, query: ChangeQuery, way: Sql, alias: str) -> Iterator[_Change]:
         """Yield the records along a way whose last visible write is where they stand on it."""
@@ -120,7 +119,7 @@ class ChangeReader:
         version, _, _, _, _, _, created, emitted, stamps = row
         if stamps is None:
             return bool(version == created)
-        return bool(Stamps.parse(stamps).visible(reach, (created, emitted))[0] == version)
+        return bool(last_visible(reach, created, emitted, stamps)[0] == version)
 
     def _gone(self, query: ChangeQuery) -> Iterator[_Change]:
         """Yield tombstones of records the reach showed once and shows no more."""
@@ -168,10 +167,14 @@ class ChangeReader:
         return next(self._db.execute(sql.text, sql.values), None) is None
 
 
-def _by_last_write(reach: Reach) -> Sql:
-    return Sql(
-        f"SELECT r.version, {COLUMNS} FROM record r INDEXED BY record_version WHERE"
-    ) + records_where(reach)
+def _written_once(reach: Reach) -> Sql:
+    way = f"SELECT r.version, {COLUMNS} FROM record r INDEXED BY record_once WHERE"
+    return Sql(way) + records_where(reach) + Sql("AND r.stamps IS NULL")
+
+
+def _last_edited(reach: Reach) -> Sql:
+    way = f"SELECT r.version, {COLUMNS} FROM record r INDEXED BY record_edited WHERE"
+    return Sql(way) + records_where(reach) + Sql("AND r.stamps IS NOT NULL")
 
 
 def _by_edit(reach: Reach, field: str | bytes) -> Sql:

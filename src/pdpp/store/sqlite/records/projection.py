@@ -7,7 +7,7 @@ from pdpp.model.instant import DAY
 from pdpp.store.port import Record
 from pdpp.store.pseudonym import FeedSeal
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite.records.stamps import Stamps
+from pdpp.store.sqlite.records.stamps import last_visible
 
 COLUMNS = "r.surrogate, r.key, r.data, r.digest, r.field_set, r.created, r.emitted, r.stamps"
 
@@ -32,6 +32,8 @@ class Projector:
         self._field_sets = field_sets
         self.seal = seal
         self._select = select
+        self._shows_key = reach.shows_key
+        self._shows_emission = reach.shows_emission
         self._plain: dict[int, bool] = {}
 
     def selecting(self, select: frozenset[str] | None) -> "Projector":
@@ -47,35 +49,51 @@ class Projector:
     def records(self, rows: Iterable[Row]) -> list[Record]:
         """Build a record from each row."""
         reach, plain = self._reach, self._plain
-        if not reach.shows_key or not reach.shows_emission:
-            return [self._adapted(row) for row in rows]
+        if not self._shows_key or not self._shows_emission:
+            return [self._adapted(*row) for row in rows]
         return [
-            Record(reach, row[2], row[3], row[7], row[4])
-            if row[8] is None and plain.get(row[5])
-            else self._adapted(row)
-            for row in rows
+            Record(reach, key, data, emitted, digest)
+            if stamps is None and plain.get(field_set)
+            else self._adapted(_, surrogate, key, data, digest, field_set, created, emitted, stamps)
+            for _, surrogate, key, data, digest, field_set, created, emitted, stamps in rows
         ]
 
-    def _adapted(self, row: Row) -> Record:
+    def _adapted(
+        self,
+        _: Any,
+        surrogate: int,
+        key: str,
+        data: bytes,
+        digest: str,
+        field_set: int,
+        created: int,
+        emitted: int,
+        stamps: str | None,
+    ) -> Record:
         """Return what is shown of a record of which something is hidden or was changed."""
-        _, surrogate, key, data, digest, field_set, created, emitted, stamps = row
-        if field_set not in self._plain:
-            self._plain[field_set] = self._is_plain(field_set)
+        plain = self._plain.get(field_set)
+        if plain is None:
+            plain = self._plain[field_set] = self._is_plain(field_set)
         reach = self._reach
-        if not self._plain[field_set]:
+        if not plain:
             data, digest = reach.project(data, digest, self._field_sets(field_set), self._select)
-        stamp = (created, emitted)
         if stamps is not None:
-            stamp = Stamps.parse(stamps).visible(reach, stamp)
-        return Record(reach, self.id(surrogate, key), data, self.emitted(*stamp), digest)
+            created, emitted = last_visible(reach, created, emitted, stamps)
+        return Record(
+            reach,
+            key if self._shows_key else self.seal.seal(surrogate),
+            data,
+            emitted if self._shows_emission else created - created % DAY,
+            digest,
+        )
 
     def id(self, surrogate: int, key: str) -> str:
         """Return what a record is called under the reach."""
-        return key if self._reach.shows_key else self.seal.seal(surrogate)
+        return key if self._shows_key else self.seal.seal(surrogate)
 
     def emitted(self, version: int, emitted: int) -> int:
         """Return when a record was emitted, or only the day on which it was written."""
-        return emitted if self._reach.shows_emission else version - version % DAY
+        return emitted if self._shows_emission else version - version % DAY
 
     def _is_plain(self, field_set: int) -> bool:
         """Tell whether records of a field set are shown whole."""

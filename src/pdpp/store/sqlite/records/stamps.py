@@ -51,24 +51,6 @@ class Stamps:
             self.moved_before = (before, at)
         self.moves = moves[-MOST_MOVES:]
 
-    def visible(self, reach: Reach, first: Stamp) -> Stamp:
-        """Return the last write that changed what a reach shows.
-
-        Coming into the reach's time is such a write, even where the time itself is hidden.
-        """
-        latest = first
-        for name, stamp in self.fields.items():
-            if stamp[0] > latest[0] and reach.shows(name):
-                latest = stamp
-        if reach.time is None:
-            return latest
-        if self.moved_before is not None and self.moved_before[0] > latest[0]:
-            latest = self.moved_before
-        for version, emitted, time in self.moves:
-            if version > latest[0] and not reach.time.holds(time):
-                latest = (version, emitted)
-        return latest
-
     def edits(self, created: int) -> Iterator[tuple[str | bytes, int]]:
         """Yield what ``edit`` holds of a record that has stamps."""
         yield CREATED, created
@@ -78,6 +60,28 @@ class Stamps:
             yield MOVED, version
         if self.moved_before is not None:
             yield MOVED, self.moved_before[0]
+
+
+def last_visible(reach: Reach, created: int, emitted: int, stamps: str) -> Stamp:
+    """Return the last write that changed what a reach shows of a record.
+
+    Coming into the reach's time is such a write, even where the time itself is hidden. The stamps
+    are taken as they are stored: a page of edited records reads a hundred of them.
+    """
+    stored, fields = orjson.loads(stamps), reach.fields
+    latest: Stamp = (created, emitted)
+    for name, stamp in stored["fields"].items():
+        if stamp[0] > latest[0] and (fields is None or name in fields):
+            latest = stamp
+    if reach.time is None:
+        return latest
+    before = stored["moved_before"]
+    if before is not None and before[0] > latest[0]:
+        latest = before
+    for version, at, time in stored["moves"]:
+        if version > latest[0] and not reach.time.holds(time):
+            latest = (version, at)
+    return latest
 
 
 def _telling(moves: list[Move]) -> list[Move]:

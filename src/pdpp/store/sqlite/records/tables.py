@@ -85,7 +85,9 @@ CREATE TABLE record (
 );
 CREATE UNIQUE INDEX record_key ON record (owner, feed, key);
 CREATE UNIQUE INDEX record_surrogate ON record (owner, feed, surrogate);
-CREATE INDEX record_version ON record (owner, feed, version, surrogate);
+-- Two indexes, so that a page of changes that looks for records of one kind never meets the other.
+CREATE INDEX record_once ON record (owner, feed, version, surrogate) WHERE stamps IS NULL;
+CREATE INDEX record_edited ON record (owner, feed, version, surrogate) WHERE stamps IS NOT NULL;
 
 -- For each record that was written more than once: when each of its fields changed last, under the
 -- name of the field; when it was first written, under x'00'; and when it was moved in time, under
