@@ -59,7 +59,6 @@ def help_page() -> str:
             "What `--help` says, command by command. [The program](commands.md) tells how the "
             "commands belong together."
         ),
-        f"## `pdpp`\n\n```text\n{program.get_help(context)}\n```",
     ]
     parts += [
         f"## `{leaf.command_path}`\n\n```text\n{leaf.command.get_help(leaf)}\n```"

@@ -88,7 +88,9 @@ class Reader:
 
     def configure(self, line: str) -> None:
         """See how an agent is connected to this very server."""
-        assert f"mcp --provider-url {self.terminal.url}" in self.terminal.succeed(line)
+        said = self.terminal.succeed(line)
+        assert '"--provider-url"' in said
+        assert self.terminal.url in said
 
     def see_receipts(self, line: str) -> None:
         """See what was read; receipts are written a moment after a read."""

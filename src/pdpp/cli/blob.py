@@ -40,7 +40,7 @@ def media_type(text: str) -> str:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
 )
 @click.option(
-    "--type", "chosen", type=media_type, metavar="MIME", help="Unless given, by the file's name."
+    "--type", "chosen", type=media_type, metavar="MIME", help="Default: by the file's name."
 )
 @common
 def add(files: tuple[Path, ...], chosen: str | None, data: Path, as_json: bool) -> None:

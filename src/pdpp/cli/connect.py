@@ -46,8 +46,8 @@ def provider(text: str) -> str:
 @click.option(
     "--browser/--no-browser",
     default=None,
-    help="Approve in this machine's browser, or with a code in any browser. Unless given, the "
-    "browser where there is a screen.",
+    help="Approve in this machine's browser, or with a code in any browser. Default: the browser "
+    "where there is a screen.",
 )
 @click.option(
     "--token-file",
@@ -58,7 +58,7 @@ def provider(text: str) -> str:
 @click.option("--again", is_flag=True, help="Ask for a new approval though there is one.")
 @click.option("--list", "list_all", is_flag=True, help="Show what is connected.")
 @click.option("--forget", is_flag=True, help="Give up the credential for the provider.")
-@click.option("--cache-root", metavar="DIR", help="Folder of the cache; PDPP_CACHE_ROOT too.")
+@click.option("--cache-root", metavar="DIR", help="Folder of the cache. Or set PDPP_CACHE_ROOT.")
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 def connect(
     provider_url: str | None,
@@ -223,7 +223,7 @@ def _told(credential: Credential, body: dict[str, Any], path: Path) -> list[str]
         "Look around:",
         f"  pdpp read streams --provider {url}",
         "Let an agent read through it:",
-        f"  pdpp mcp config claude-code --provider-url {url}",
+        f"  pdpp mcp install claude-code --provider-url {url}",
     ]
 
 

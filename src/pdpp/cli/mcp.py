@@ -88,9 +88,9 @@ def config(client: str, provider_url: str, way: str | None) -> None:
     """Print the one block that CLIENT takes in its configuration file, ready to paste whole.
 
     \b
-    CLIENT is claude-code, claude-desktop, codex, gemini-cli, cursor, vscode, opencode,
-    copilot-cli, qwen-code, continue, zed, goose, json (for others) or chatgpt.
-    The file it goes into is named on stderr.
+    CLIENT is claude-code, claude-desktop, codex, gemini-cli, cursor, vscode,
+    opencode, copilot-cli, qwen-code, continue, zed, goose, chatgpt, or json for
+    any other. The file it goes into is named on stderr.
     """
     if client == CHATGPT:
         _explain_chatgpt(provider_url)

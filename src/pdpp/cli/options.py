@@ -49,7 +49,7 @@ def common(function: F) -> F:
         type=click.Path(path_type=Path),
         envvar="PDPP_DATA",
         default=_own_folder,
-        help="Data folder; PDPP_DATA says it too. Unless given, your platform's folder for data.",
+        help="Data folder. Or set PDPP_DATA. Default on Linux: ~/.local/share/pdpp",
     )
     as_json = click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
     return data(as_json(function))

@@ -29,8 +29,8 @@ def package() -> None:
 
 @package.command(
     epilog=examples(
-        'pdpp grant package create --client my-agent --purpose "Answer my questions" \\',
-        "  --everything --expires 30d",
+        "pdpp grant package create --client my-agent --everything --expires 30d \\",
+        '  --purpose "Answer my questions"',
         "pdpp grant package create --client planner --connection cin_home \\",
         '  --connection cin_calendar --expires 30d --purpose "Plan my week"',
     )

@@ -11,6 +11,7 @@ import click
 
 import pdpp
 from pdpp.cli.lazy import LazyGroup
+from pdpp.cli.options import examples
 from pdpp.cli.output import Refused, complain
 from pdpp.cli.terminal import is_terminal
 from pdpp.model.errors import PdppError
@@ -56,7 +57,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     cls=LazyGroup,
     table=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Start with: pdpp demo",
+    epilog=examples("pdpp", "pdpp demo", "pdpp COMMAND --help"),
     invoke_without_command=True,
 )
 @click.version_option(pdpp.__version__, prog_name="pdpp", message="%(prog)s %(version)s")

@@ -113,7 +113,7 @@ def receipts(
     data: Path,
     as_json: bool,
 ) -> None:
-    """Tell what each client read, or with verify prove that nothing was changed.
+    """Show what each client read, or with verify prove that nothing was changed.
 
     A receipt names records and fields and counts characters; it never holds what they say.
     """

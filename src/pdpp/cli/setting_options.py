@@ -52,8 +52,7 @@ def configured(function: F) -> F:
         "--config",
         metavar="FILE",
         type=click.Path(path_type=Path),
-        help=f"File of settings; {CONFIG_VARIABLE} says it too. [default: {FILE_NAME} in the data "
-        "folder]",
+        help=f"File of settings. Or set {CONFIG_VARIABLE}. [default: {FILE_NAME} in the data folder]",
     )(command)
     for setting in reversed(FLAGS):
         command = _option(setting)(command)

@@ -15,7 +15,7 @@ from pdpp.cli.service import can_install, install_service, make_service
 @click.command(
     epilog=examples(
         "pdpp setup",
-        "pdpp setup --data ~/my-data --passphrase-file - --no-service < passphrase.txt",
+        "pdpp setup --data ~/my-data --no-service --passphrase-file - < phrase.txt",
     )
 )
 @click.option(

@@ -140,4 +140,4 @@ def test_more_matches_than_were_ranked_are_told(desk: Desk) -> None:
     recall = desk.get("/v1/search", q="the", limit=1).json()["meta"]["recall"]
     assert recall["complete"] is False
     text = desk.read("search", "the", "--limit", "1")
-    assert "1 hit; more match than were ranked: the newest of each stream were." in text
+    assert "1 hit. Too many matches to rank; only the newest of each stream were ranked." in text

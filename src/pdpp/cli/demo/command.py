@@ -25,8 +25,7 @@ _TERMINATED = 128 + signal.SIGTERM
 def demo(fast: bool, full: bool, as_json: bool) -> None:
     """Watch an agent read an invented person's records: what it asks, sees, costs and cannot see.
 
-    Needs nothing and leaves nothing behind: the server, its data and the grant are made for it and
-    go with it.
+    Needs nothing and leaves nothing behind: the server, its data and the grant are temporary.
     """
     signal.signal(signal.SIGTERM, _leave)
     from pdpp.cli.demo.printer import make_step_printer

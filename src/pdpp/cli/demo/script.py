@@ -162,8 +162,8 @@ def _other_field(agent: DemoAgent) -> DemoStep:
         tool="query_records",
         arguments=arguments,
         seen=agent.call("query_records", arguments),
-        after="No: what is hidden can be neither filtered, sorted, counted nor searched by, and "
-        "changes no byte of any answer.",
+        after="No: a hidden field cannot be used to filter, sort, count or search, and it never "
+        "affects an answer.",
     )
 
 

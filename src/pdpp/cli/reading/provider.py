@@ -72,10 +72,10 @@ def granted(function: F) -> F:
     provider = click.option(
         "--provider",
         metavar="URL",
-        help="The server to read; unless given, PDPP_PROVIDER_URL or the only one connected.",
+        help="The server to read. Default: PDPP_PROVIDER_URL, or the only one connected.",
     )
     root = click.option(
-        "--cache-root", metavar="DIR", help="Folder of the cache; PDPP_CACHE_ROOT too."
+        "--cache-root", metavar="DIR", help="Folder of the cache. Or set PDPP_CACHE_ROOT."
     )
     return provider(root(function))
 

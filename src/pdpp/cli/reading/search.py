@@ -130,5 +130,5 @@ def _total(count: int, page: Page[Hit]) -> str:
         return f"{total}, all matches ranked."
     recall = page.raw.get("meta", {}).get("recall", {})
     if recall.get("complete") is False:
-        return f"{hits}; more match than were ranked: the newest of each stream were."
+        return f"{hits}. Too many matches to rank; only the newest of each stream were ranked."
     return f"{hits}." if count else "No hits."
