@@ -52,7 +52,8 @@ def configured(function: F) -> F:
         "--config",
         metavar="FILE",
         type=click.Path(path_type=Path),
-        help=f"File of settings. Or set {CONFIG_VARIABLE}. [default: {FILE_NAME} in the data folder]",
+        help=f"File of settings. Or set {CONFIG_VARIABLE}. [default: {FILE_NAME} in the data "
+        "folder]",
     )(command)
     for setting in reversed(FLAGS):
         command = _option(setting)(command)
