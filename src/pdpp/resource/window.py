@@ -13,7 +13,7 @@ from pdpp.model.declaration import Field, Kind
 from pdpp.model.errors import FieldNotText, InvalidWindow, NotFound
 from pdpp.receipts.served import of_window
 from pdpp.resource.call import Call, no_record
-from pdpp.service.runner import check_time, leave_loop
+from pdpp.service.runner import LARGE_BYTES, check_time, leave_loop
 from pdpp.store.port import Blob, Store
 
 
@@ -26,7 +26,7 @@ def read_window(call: Call) -> dict[str, Any]:
     record = call.store.record(reach, key)
     if record is None:
         raise no_record(call.stream, key)
-    leave_loop(len(record.data))
+    leave_loop(len(record.data), LARGE_BYTES)
     value = orjson.loads(record.data).get(declared.name)
     if value is None:
         raise NotFound(f"The record has no value in {declared.name!r}.", param="field")
@@ -82,7 +82,7 @@ def readable_text(
     readable = is_text_media(binary.media_type) and blob is not None and blob.path.is_file()
     if blob is None or not readable or blob.size_bytes > most_bytes:
         raise not_text(declared.name, binary, blob)
-    leave_loop(blob.size_bytes)
+    leave_loop(blob.size_bytes, LARGE_BYTES)
     return decoded_text(blob.path.read_bytes()), binary.media_type
 
 

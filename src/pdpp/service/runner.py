@@ -27,17 +27,20 @@ class _Turn(NamedTuple):
 _turn: ContextVar[_Turn | None] = ContextVar("pdpp_turn", default=None)
 
 LARGE_BYTES = 100_000
-"""Records larger than this in all are read and looked through in a thread."""
+"""A text longer than this is looked through in a thread."""
+
+_MOST_INLINE_BYTES = 1 << 20
+"""How much of large records is read on the loop: parsing it takes a few milliseconds."""
 
 
-def leave_loop(size: int) -> None:
+def leave_loop(size: int, most: int = _MOST_INLINE_BYTES) -> None:
     """Have a read begin again in a thread, where it is on the loop and has so much to look at.
 
     The engine's own clock only runs while it looks for rows; parsing, hashing and searching a long
     text are done after that.
     """
     turn = _turn.get()
-    if turn is not None and turn.on_loop and size > LARGE_BYTES:
+    if turn is not None and turn.on_loop and size > most:
         raise DeadlinePassed
 
 
@@ -68,10 +71,13 @@ class Runner:
         """
         if kind not in self._long:
             try:
-                return self._read(_Turn(Timer(self._settings.inline_seconds), True), operation)
+                return self._read(self._inline_turn(), operation)
             except DeadlinePassed:
                 self._remember(kind)
         return await self._in_thread(self._readers, lambda: self._long_read(kind, operation))
+
+    def _inline_turn(self) -> _Turn:
+        return _Turn(Timer(self._settings.inline_seconds, _MOST_INLINE_BYTES), on_loop=True)
 
     def _read(self, turn: _Turn, operation: Callable[[], T]) -> T:
         token = _turn.set(turn)

@@ -238,9 +238,13 @@ class Token:
 
 
 class Deadline(Protocol):
-    """How long a read may take; the store asks it as it goes."""
+    """How long a read may take and how much it may read; the store asks it as it goes."""
 
     def passed(self) -> bool: ...
+
+    def take(self, size: int) -> None:
+        """Count the bytes of a large record; raise ``DeadlinePassed`` where they are too many."""
+        ...
 
 
 class Store(Protocol):

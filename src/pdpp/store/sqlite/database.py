@@ -95,6 +95,12 @@ class Database:
         deadline: Deadline | None = self._local.deadline
         return deadline is not None and deadline.passed()
 
+    def count_bytes(self, size: int) -> None:
+        """Count a large record that was read; raise when this thread's read may read no more."""
+        deadline: Deadline | None = self._local.deadline
+        if deadline is not None:
+            deadline.take(size)
+
     def check_deadline(self) -> None:
         """Raise when this thread's read has used up its time."""
         if self._out_of_time():

@@ -173,8 +173,11 @@ class SqliteStore:
         keys = GrantKeys(self.secret(), reach.grant_id)
         return Projector(reach, self._field_set, FeedSeal(keys, *reach.feed.address))
 
+    def _changes(self) -> ChangeReader:
+        return ChangeReader(self._db.reader, self._projector, self._db.count_bytes)
+
     def _records(self) -> RecordReader:
-        return RecordReader(self._db.reader, self._projector)
+        return RecordReader(self._db.reader, self._projector, self._db.count_bytes)
 
     def _field_set(self, number: int) -> frozenset[str] | None:
         return self._field_sets.fields(number, self._db.reader)
@@ -211,7 +214,7 @@ class SqliteStore:
 
     def changes(self, query: ChangeQuery) -> ChangePage:
         """Return one page of changes."""
-        return ChangeReader(self._db.reader, self._projector).changes(query)
+        return self._changes().changes(query)
 
     def latest_version(self, reach: Reach) -> int:
         """Return the version of the last write to a feed."""
@@ -221,7 +224,7 @@ class SqliteStore:
 
     def latest_trace(self, reach: Reach) -> int:
         """Return the version of the last record that went away from what a reach shows, else 0."""
-        return ChangeReader(self._db.reader, self._projector).latest_trace(reach)
+        return self._changes().latest_trace(reach)
 
     def search(self, query: SearchQuery) -> HitPage:
         """Return one page of hits."""

@@ -8,7 +8,6 @@ by their surrogates. A page reads rows of indexes in this order, a few more than
 
 from collections.abc import Iterator
 from heapq import merge
-from typing import Any
 
 import apsw
 
@@ -17,7 +16,7 @@ from pdpp.model.grant import Interval
 from pdpp.store.port import ChangePage, ChangePosition, ChangeQuery, Record, Tombstone
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.records.predicate import OWNER, Sql, limits_where, records_where
-from pdpp.store.sqlite.records.projection import COLUMNS, Projectors, Row
+from pdpp.store.sqlite.records.projection import COLUMNS, CountBytes, Projectors, Row, fetched
 from pdpp.store.sqlite.records.stamps import CREATED, MOVED, last_visible
 
 _Place = tuple[int, int]
@@ -43,9 +42,10 @@ _EDITED_FIELDS = """
 class ChangeReader:
     """Reads the changes of one reach through one connection."""
 
-    def __init__(self, db: apsw.Connection, projector: Projectors) -> None:
+    def __init__(self, db: apsw.Connection, projector: Projectors, count: CountBytes) -> None:
         self._db = db
         self._projector = projector
+        self._count = count
 
     def changes(self, query: ChangeQuery) -> ChangePage:
         """Return one page of changes in order of version."""
@@ -109,7 +109,7 @@ class ChangeReader:
                 + Sql(f"AND {alias}.version <= ?", (query.horizon,))
                 + Sql(f"ORDER BY {alias}.version, {alias}.surrogate LIMIT ?", (size,))
             )
-            rows: list[Any] = self._db.execute(sql.text, sql.values).fetchall()
+            rows = fetched(self._db.execute(sql.text, sql.values), self._count)
             yield from rows
             if len(rows) < size:
                 return

@@ -14,6 +14,27 @@ COLUMNS = "r.surrogate, r.key, r.data, r.digest, r.field_set, r.created, r.emitt
 Row = tuple[Any, ...]
 """One value that the reader of a record needs beside it, such as its sort value; ``COLUMNS``."""
 
+CountBytes = Callable[[int], None]
+
+_DATA = 3
+_LARGE_BYTES = 16_384
+"""Smaller records are not counted: all of a page are less than a megabyte or two."""
+
+
+def fetched(rows: Iterable[Row], count: CountBytes) -> list[Row]:
+    """Return rows; large records are counted while they are read, not when it is too late.
+
+    The engine's clock runs by steps, of which a record of megabytes takes no more than any other.
+    """
+    kept: list[Row] = []
+    for row in rows:
+        kept.append(row)
+        data = row[_DATA]
+        if type(data) is bytes and len(data) > _LARGE_BYTES:
+            count(len(data))
+    return kept
+
+
 FieldSetOf = Callable[[int], frozenset[str] | None]
 """Returns the fields of a numbered field set."""
 

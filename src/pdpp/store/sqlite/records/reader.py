@@ -23,15 +23,23 @@ from pdpp.store.sqlite.records.predicate import (
     spans,
     value_of,
 )
-from pdpp.store.sqlite.records.projection import COLUMNS, Projector, Projectors, Row
+from pdpp.store.sqlite.records.projection import (
+    COLUMNS,
+    CountBytes,
+    Projector,
+    Projectors,
+    Row,
+    fetched,
+)
 
 
 class RecordReader:
     """Reads records through one connection, under a snapshot its caller holds."""
 
-    def __init__(self, db: apsw.Connection, projector: Projectors) -> None:
+    def __init__(self, db: apsw.Connection, projector: Projectors, count: CountBytes) -> None:
         self._db = db
         self._projector = projector
+        self._count = count
 
     def record(self, reach: Reach, id: str, select: frozenset[str] | None) -> Record | None:
         """Return one record by what it is called under the reach, if the reach shows it."""
@@ -169,7 +177,7 @@ class RecordReader:
         """Return as many rows as a page can need, and one more."""
         direction = order.format("DESC" if query.descending else "ASC")
         text = f"{sql.text} ORDER BY {direction} LIMIT ?"
-        return self._db.execute(text, (*sql.values, query.limit + 1)).fetchall()
+        return fetched(self._db.execute(text, (*sql.values, query.limit + 1)), self._count)
 
     def related(self, reach: Reach, field: str, value: str | int, limit: int) -> tuple[Record, ...]:
         """Return the first records whose field has a value, by time where that is visible."""
