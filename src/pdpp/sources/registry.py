@@ -57,10 +57,10 @@ def load(name: str) -> Source:
     plugin = _plugins().get(name)
     if plugin is None:
         raise ImportRefused(f"there is no source {name!r}; there are {', '.join(names())}")
-    found = _load_plugin(plugin)
-    if isinstance(found, BrokenPlugin):
-        raise ImportRefused(found.words)
-    return found
+    source = _load_plugin(plugin)
+    if isinstance(source, BrokenPlugin):
+        raise ImportRefused(source.words)
+    return source
 
 
 def every() -> Iterator[Source | BrokenPlugin]:
@@ -73,8 +73,8 @@ def every() -> Iterator[Source | BrokenPlugin]:
 
 def _plugins() -> dict[str, EntryPoint]:
     """Return the plugins by name; one that takes the name of a built-in source is left out."""
-    found = entry_points(group=GROUP)
-    return {point.name: point for point in found if point.name not in BUILT_IN}
+    points = entry_points(group=GROUP)
+    return {point.name: point for point in points if point.name not in BUILT_IN}
 
 
 def _load_plugin(point: EntryPoint) -> Source | BrokenPlugin:

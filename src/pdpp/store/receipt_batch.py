@@ -60,8 +60,8 @@ class ReceiptBatch:
             if readers.get(client_id, -1) < at:
                 readers[client_id] = at
             end = None if receipt.bytes or receipt.detail else _BYTES
-            told = receipt[_RECORDS:end]
-            rows.append((at, number, *told))
+            records = receipt[_RECORDS:end]
+            rows.append((at, number, *records))
         line = orjson.dumps(rows)[1:-1]
         self._lines.append(line)
         self.count += len(rows)
@@ -123,12 +123,12 @@ def _asked(place: _Place, query: ReceiptQuery, *, events: bool) -> bool:
 
 
 def _parsed(content: bytes) -> tuple[list[_Place], list[list[Any]]]:
-    found = orjson.loads(content)
+    parsed = orjson.loads(content)
     places = [
         (*place[:-2], None if place[-2] is None else tuple(place[-2]), tuple(place[-1]))
-        for place in found["places"]
+        for place in parsed["places"]
     ]
-    return places, found["receipts"]
+    return places, parsed["receipts"]
 
 
 def _receipt(place: _Place, row: list[Any]) -> Receipt:

@@ -34,14 +34,14 @@ class LogSample(NamedTuple):
 def look_at(tree: Tree, layouts: Callable[[FileEntry], set[str]]) -> LogSample | None:
     """Look at the first logs; ``layouts`` is empty where one is not of the kind that is meant."""
     logs = logs_of(tree)
-    found = [seen for entry in logs[:_LOOKED_AT] if (seen := layouts(entry))]
-    if not found:
+    recognised = [seen for entry in logs[:_LOOKED_AT] if (seen := layouts(entry))]
+    if not recognised:
         return None
-    certain = len(found) == min(len(logs), _LOOKED_AT)
+    certain = len(recognised) == min(len(logs), _LOOKED_AT)
     return LogSample(
         Confidence.CERTAIN if certain else Confidence.LIKELY,
         counted(len(logs), "session"),
-        sorted(set().union(*found)),
+        sorted(set().union(*recognised)),
     )
 
 
@@ -55,14 +55,14 @@ class AgentLog(ABC):
     def read(self, start: ResumePoint) -> Iterator[Finding]:
         """Yield what the lines hold, and the session itself at the end."""
         session = AgentSession(**start.state)
-        for found in events(self._entry, start.offset):
+        for finding in events(self._entry, start.offset):
             session.lines += 1
-            if isinstance(found, LogEvent):
-                yield from account(self._event(found, session), found.where, "line")
+            if isinstance(finding, LogEvent):
+                yield from account(self._event(finding, session), finding.where, "line")
             else:
-                yield found.skipped
-            if found.closed:
-                yield ResumePoint(found.end, session.state())
+                yield finding.skipped
+            if finding.closed:
+                yield ResumePoint(finding.end, session.state())
         if session.messages:
             yield Item("sessions", self._id, session.record(self._id))
 

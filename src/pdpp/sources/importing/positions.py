@@ -101,7 +101,7 @@ class PositionLog:
         if self._lines > _MOST_LINES + len(self.positions):
             self._rewrite()
         elif self._file is not None:
-            self._file.writelines(_line([name, held]) for name, held in positions.items())
+            self._file.writelines(_line([name, position]) for name, position in positions.items())
             self._file.flush()
 
     def end(self, *, complete: bool) -> None:
@@ -119,9 +119,9 @@ class PositionLog:
     def _rewrite(self) -> None:
         self.close()
         self._lines = 0
-        held = b"".join(_line([name, position]) for name, position in self.positions.items())
+        lines = b"".join(_line([name, position]) for name, position in self.positions.items())
         make_folder(self._path.parent)
-        write_file(self._path, _line({"revision": self._revision}) + held)
+        write_file(self._path, _line({"revision": self._revision}) + lines)
         self._file = self._path.open("ab")
 
 

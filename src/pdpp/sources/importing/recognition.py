@@ -35,8 +35,8 @@ def recognise_export(
     exports, refusals = _ask(
         tree, choices, [source for source in sources if isinstance(source, Source)]
     )
-    sure = [export for export in exports if export.recognition.confidence is Confidence.CERTAIN]
-    best = sure or exports
+    certain = [export for export in exports if export.recognition.confidence is Confidence.CERTAIN]
+    best = certain or exports
     if len(best) == 1:
         return best[0]
     if best:
@@ -47,13 +47,13 @@ def recognise_export(
 def recognise_as(tree: Tree, choices: OwnerChoices, source: Source) -> RecognisedExport:
     """Ask one source, which must take the export."""
     try:
-        found = source.recognise(tree, choices)
+        recognition = source.recognise(tree, choices)
     except SURPRISES:
-        found = None
-    if isinstance(found, Recognition):
-        return RecognisedExport(source, found)
-    if isinstance(found, ExportRefusal):
-        raise ImportRefused(found.message)
+        recognition = None
+    if isinstance(recognition, Recognition):
+        return RecognisedExport(source, recognition)
+    if isinstance(recognition, ExportRefusal):
+        raise ImportRefused(recognition.message)
     raise ImportRefused(f"{tree.path.name} does not look like {source.label}: it is {tree.sight()}")
 
 
@@ -64,15 +64,15 @@ def _ask(
     refusals: list[str] = []
     for source in sources:
         try:
-            found = source.recognise(tree, choices)
+            recognition = source.recognise(tree, choices)
         except DamagedFile as problem:
-            found = ExportRefusal(problem.message)
+            recognition = ExportRefusal(problem.message)
         except SURPRISES:
             continue
-        if isinstance(found, Recognition):
-            exports.append(RecognisedExport(source, found))
-        elif isinstance(found, ExportRefusal) and found.message not in refusals:
-            refusals.append(found.message)
+        if isinstance(recognition, Recognition):
+            exports.append(RecognisedExport(source, recognition))
+        elif isinstance(recognition, ExportRefusal) and recognition.message not in refusals:
+            refusals.append(recognition.message)
     return exports, refusals
 
 

@@ -109,14 +109,14 @@ class ImportReport:
 
     def write(self, stream: str, answer: Mapping[str, Any], keys: list[str]) -> None:
         """Count one batch of a stream, as ingest answered it; its lines have these keys."""
-        held = self.streams.setdefault(stream, Counter())
+        counts = self.streams.setdefault(stream, Counter())
         for name in _WRITTEN:
-            held[name] += answer[f"records_{name}"]
+            counts[name] += answer[f"records_{name}"]
             self.counts[name] += answer[f"records_{name}"]
-        for told in answer["rejections"]:
+        for rejection in answer["rejections"]:
             self.skip(
-                f"refused as {told['code']}: {told['message']}",
-                f"{stream} {keys[told['input_index']]}",
+                f"refused as {rejection['code']}: {rejection['message']}",
+                f"{stream} {keys[rejection['input_index']]}",
             )
 
     def end(self, status: str, now: int) -> None:
@@ -154,23 +154,24 @@ class ImportReport:
                 "unknown": _cases(self.files.unknown),
             },
             "streams": {
-                name: {kind: held[kind] for kind in _WRITTEN} for name, held in self.streams.items()
+                name: {kind: counts[kind] for kind in _WRITTEN}
+                for name, counts in self.streams.items()
             },
             "skipped": _cases(self.skipped),
             "unknown": _cases(self.unknown),
         }
 
 
-def _case(held: dict[str, CaseCount], reason: str) -> CaseCount:
-    if reason not in held and len(held) >= _MOST_REASONS:
+def _case(cases: dict[str, CaseCount], reason: str) -> CaseCount:
+    if reason not in cases and len(cases) >= _MOST_REASONS:
         reason = _OTHER
-    return held.setdefault(reason, CaseCount())
+    return cases.setdefault(reason, CaseCount())
 
 
-def _cases(held: Mapping[str, CaseCount]) -> list[dict[str, Any]]:
+def _cases(by_reason: Mapping[str, CaseCount]) -> list[dict[str, Any]]:
     return [
         {"reason": reason, "count": cases.count, "examples": cases.examples}
-        for reason, cases in sorted(held.items(), key=lambda pair: (-pair[1].count, pair[0]))
+        for reason, cases in sorted(by_reason.items(), key=lambda pair: (-pair[1].count, pair[0]))
     ]
 
 
@@ -184,7 +185,10 @@ def tell(document: Mapping[str, Any]) -> list[str]:
         f" {document['status']}",
         f"  {counts['read']:,} read: {numbers}",
     ]
-    lines += [f"  {_stream_line(name, held)}" for name, held in document["streams"].items()]
+    lines += [
+        f"  {_stream_line(name, stream_counts)}"
+        for name, stream_counts in document["streams"].items()
+    ]
     for kind in ("skipped", "unknown"):
         lines += [f"  {kind}, {_case_line(case)}" for case in document[kind]]
     files = document["files"]
@@ -195,9 +199,9 @@ def tell(document: Mapping[str, Any]) -> list[str]:
     return [visible(line, lines=False) for line in lines]
 
 
-def _stream_line(name: str, held: Mapping[str, int]) -> str:
-    told = [f"{count:,} {kind}" for kind, count in held.items() if count]
-    return f"{name}: {', '.join(told) or 'nothing'}"
+def _stream_line(name: str, counts: Mapping[str, int]) -> str:
+    parts = [f"{count:,} {kind}" for kind, count in counts.items() if count]
+    return f"{name}: {', '.join(parts) or 'nothing'}"
 
 
 def _case_line(case: Mapping[str, Any]) -> str:
@@ -205,5 +209,5 @@ def _case_line(case: Mapping[str, Any]) -> str:
 
 
 def _examples(examples: Iterable[str], count: int) -> str:
-    told = list(examples)
-    return "; ".join(told) + ("; …" if count > len(told) else "")
+    texts = list(examples)
+    return "; ".join(texts) + ("; …" if count > len(texts) else "")

@@ -91,9 +91,11 @@ class ImportTask:
             store.connect(
                 self.destination.connection_id, source.connector_key, self.destination.display_name
             )
-        found = self.export.recognition
-        if found.remember:
-            self.environment.state.remember(source.connector_key, found.shape, found.remember)
+        recognition = self.export.recognition
+        if recognition.remember:
+            self.environment.state.remember(
+                source.connector_key, recognition.shape, recognition.remember
+            )
         return declaration
 
     def run(

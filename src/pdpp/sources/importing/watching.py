@@ -53,8 +53,8 @@ def _look_again(task: ImportTask, choices: OwnerChoices) -> None:
         tree = open_tree(task.tree.path)
         if _sight(tree) == _sight(task.tree):
             return
-        found = task.export.source.recognise(tree, choices)
+        recognition = task.export.source.recognise(tree, choices)
     except (OSError, ImportRefused):
         return
-    if isinstance(found, Recognition):
-        task.replace_export(tree, RecognisedExport(task.export.source, found))
+    if isinstance(recognition, Recognition):
+        task.replace_export(tree, RecognisedExport(task.export.source, recognition))

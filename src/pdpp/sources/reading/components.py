@@ -32,24 +32,24 @@ def components(
     A block that is too large is told, and one that does not end is where the file was cut.
     """
     kind, size, number = "", 0, 0
-    held: list[bytes] = []
+    body: list[bytes] = []
     for line in lines(stream, _LARGEST):
         text = line.text.removesuffix(b"\r")
         mark = text.strip().upper()
         if not kind:
             if mark.startswith(_BEGIN) and _name(mark, _BEGIN) in kinds:
-                kind, held, size, number = _name(mark, _BEGIN), [], 0, number + 1
+                kind, body, size, number = _name(mark, _BEGIN), [], 0, number + 1
             else:
                 yield LooseLine(_decoded(text))
                 continue
         size += len(text)
         if size <= _LARGEST and not line.too_long:
-            held.append(text)
+            body.append(text)
         if mark.startswith(_END) and _name(mark, _END) == kind:
             if size > _LARGEST:
                 yield Skipped("an entry too large", f"{kind} {number}")
             else:
-                yield TextComponent(kind, number, _decoded(b"\r\n".join(held) + b"\r\n"))
+                yield TextComponent(kind, number, _decoded(b"\r\n".join(body) + b"\r\n"))
             kind = ""
     if kind:
         yield Skipped("the file ends in the middle", f"{kind} {number}", cut=True)

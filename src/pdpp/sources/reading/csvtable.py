@@ -43,10 +43,10 @@ def find_table(entry: FileEntry) -> CsvTable | None:
     best: CsvTable | None = None
     best_score = 0
     for delimiter in _DELIMITERS:
-        found = _header(sample, delimiter)
-        if found is not None and found.score > best_score:
-            best = CsvTable(encoding, delimiter, found.line, found.cells)
-            best_score = found.score
+        header = _header(sample, delimiter)
+        if header is not None and header.score > best_score:
+            best = CsvTable(encoding, delimiter, header.line, header.cells)
+            best_score = header.score
     return best
 
 

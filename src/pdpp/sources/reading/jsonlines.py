@@ -38,8 +38,10 @@ def events(
             place = f"line {line.number:,}" if not offset else f"before byte {line.end:,}"
             where = f"{entry.name} {place}"
             if line.too_long:
-                told = Skipped(f"a line longer than {longest >> 20} MiB", where, cut=not line.whole)
-                yield LogGap(told, line.end, line.whole)
+                skipped = Skipped(
+                    f"a line longer than {longest >> 20} MiB", where, cut=not line.whole
+                )
+                yield LogGap(skipped, line.end, line.whole)
             elif line.text.strip():
                 yield _event(line.text, where, line.end, line.whole)
 

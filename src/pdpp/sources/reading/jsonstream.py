@@ -167,21 +167,21 @@ class _Text:
 
     def take(self, expected: bytes) -> bytes:
         """Go past one byte, which must be one of those expected."""
-        found = self.peek()
-        if found not in expected:
+        character = self.peek()
+        if character not in expected:
             raise DamagedFile(f"not JSON at byte {self.place:,}")
         self.at += 1
-        return found
+        return character
 
     def string(self, longest: int) -> bytes | None:
         """Go past a string and return it with its quotes; None where it is too long to hold."""
         if self.held[self.at : self.at + 1] != b'"':
             raise DamagedFile(f"not JSON at byte {self.place:,}")
         while True:
-            found = _STRING.match(self.held, self.at)
-            if found is not None:
-                self.at = found.end()
-                return found[0]
+            match = _STRING.match(self.held, self.at)
+            if match is not None:
+                self.at = match.end()
+                return match[0]
             if len(self.held) - self.at > longest:
                 self.at += 1
                 self.skip_string()
@@ -258,8 +258,8 @@ class _Text:
 
 
 def _end(pattern: re.Pattern[bytes], text: bytes, start: int) -> int:
-    found = pattern.match(text, start)
-    return start if found is None else found.end()
+    match = pattern.match(text, start)
+    return start if match is None else match.end()
 
 
 class _Walker:

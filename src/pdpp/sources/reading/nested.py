@@ -91,7 +91,7 @@ def _inner(entry: FileEntry, limits: TreeLimits) -> Expanded:
     prefix = f"{entry.name}/"
     return Expanded(
         [FileEntry(prefix + e.name, e.size, e.stamp, e.opener, e.meter) for e in entries],
-        [Skipped(told.reason, prefix + told.example) for told in refused],
+        [Skipped(skip.reason, prefix + skip.example) for skip in refused],
     )
 
 

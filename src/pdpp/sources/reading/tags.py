@@ -47,6 +47,6 @@ def _tag(piece: str) -> Iterator[Tag]:
     yield Tag(name.rstrip("/").upper(), _ENTITY.sub(_character, text.strip()))
 
 
-def _character(found: re.Match[str]) -> str:
-    character = unescape(found.group())
-    return character if len(character) == 1 else found.group()
+def _character(match: re.Match[str]) -> str:
+    character = unescape(match.group())
+    return character if len(character) == 1 else match.group()

@@ -116,8 +116,8 @@ class _Measured(io.RawIOBase):
         try:
             chunk = self._inner.read(len(buffer))
         except DAMAGE as problem:
-            told = f"{self._entry.name} cannot be read further: {_words(problem)}"
-            raise DamagedFile(told) from problem
+            message = f"{self._entry.name} cannot be read further: {_words(problem)}"
+            raise DamagedFile(message) from problem
         buffer[: len(chunk)] = chunk
         self._entry.meter.bytes_read += len(chunk)
         return len(chunk)
@@ -129,8 +129,8 @@ class _Measured(io.RawIOBase):
 
 
 def _words(problem: Exception) -> str:
-    told = problem.strerror if isinstance(problem, OSError) else str(problem)
-    return told or "it ends too early"
+    words = problem.strerror if isinstance(problem, OSError) else str(problem)
+    return words or "it ends too early"
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class Tree:
 
     def these(self, names: Iterable[str]) -> Iterator[FileEntry]:
         """Yield the entries of these exact names, as far as they are still there."""
-        return (found for name in names if (found := self.get(name)) is not None)
+        return (entry for name in names if (entry := self.get(name)) is not None)
 
     @cached_property
     def _by_name(self) -> Mapping[str, FileEntry]:
@@ -215,11 +215,11 @@ def _open_folder(path: Path, limits: TreeLimits) -> Tree:
     meter = ReadMeter()
     entries: list[FileEntry] = []
     refused: list[Skipped] = []
-    for found in _walk(path, "", limits):
-        if isinstance(found, Skipped):
-            refused.append(found)
+    for finding in _walk(path, "", limits):
+        if isinstance(finding, Skipped):
+            refused.append(finding)
             continue
-        name, place, status = found
+        name, place, status = finding
         entries.append(file_entry(place, name, status, meter))
         if len(entries) > limits.entries:
             raise ImportRefused(f"{path} holds more than {limits.entries:,} files")

@@ -55,6 +55,6 @@ def _column(guess: ColumnGuess, stream: Stream) -> TableColumn | None:
     field = stream.fields.get(guess.name) or stream.fields.get(slug(guess.name))
     if field is None:
         return None
-    found, form = guess.kind()
+    guessed, form = guess.kind()
     kind = field.kind if field.kind in SCALARS else Kind.JSON
-    return TableColumn(guess.name, field.name, str(kind), form if found is kind or form else "")
+    return TableColumn(guess.name, field.name, str(kind), form if guessed is kind or form else "")

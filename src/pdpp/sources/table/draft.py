@@ -67,13 +67,13 @@ def draft(tree: Tree, key: str | None, settings: Mapping[str, str]) -> TableDraf
 
 
 def _first_table(tree: Tree) -> tuple[FileEntry, TableLayout]:
-    found = next(tables(tree), None)
-    if found is None:
+    table = next(tables(tree), None)
+    if table is None:
         raise ImportRefused(
             f"{tree.path.name} holds no CSV with a header, no JSON array of objects and no NDJSON: "
             f"it is {tree.sight()}"
         )
-    return found
+    return table
 
 
 def _look(entry: FileEntry, layout: TableLayout) -> _Seen:

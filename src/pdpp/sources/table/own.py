@@ -51,21 +51,23 @@ class OwnTable:
         searched = _stream(plan).get("query", {}).get("search", {}).get("lexical_fields", ())
         for column in plan.columns:
             about = properties.get(column.field, {})
-            told = [column.kind, about.get("x_pdpp_role"), "searched" * (column.field in searched)]
+            words = [column.kind, about.get("x_pdpp_role"), "searched" * (column.field in searched)]
             named = "" if column.name == column.field else f" ({column.name[:60]})"
-            yield f"  {column.field}{named}: {', '.join(text for text in told if text)}"
+            yield f"  {column.field}{named}: {', '.join(text for text in words if text)}"
         yield from self.notes
 
 
 def _stream(plan: TablePlan) -> Mapping[str, Any]:
     streams = plan.declaration["streams"]
-    found: Mapping[str, Any] = next(each for each in streams if each["name"] == plan.stream)
-    return found
+    declared: Mapping[str, Any] = next(
+        stream for stream in streams if stream["name"] == plan.stream
+    )
+    return declared
 
 
 def _properties(plan: TablePlan) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = _stream(plan)["schema"]["properties"]
-    return found
+    properties: Mapping[str, Any] = _stream(plan)["schema"]["properties"]
+    return properties
 
 
 def _refuse_taken(plan: TablePlan, taken: Collection[str]) -> None:

@@ -69,8 +69,8 @@ def _is_object(line: bytes) -> bool:
 def _path_of(head: bytes) -> str | None:
     """Return the path of the first array of objects, at the top or one member below it."""
     name, depth, before = "", 0, b""
-    for found in _TOKEN.finditer(head):
-        text, colon, opening, closing = found.groups()
+    for token in _TOKEN.finditer(head):
+        text, colon, opening, closing = token.groups()
         if opening == b"{" and before == b"[" and depth in (1, 2):
             return "item" if depth == 1 else f"{name}.item"
         if colon and depth == 1:
@@ -111,10 +111,12 @@ def _lines(entry: FileEntry) -> Iterator[RawRow | Skipped]:
 
 def _elements(entry: FileEntry, path: str) -> Iterator[RawRow | Skipped]:
     with entry.open() as stream:
-        for found in elements(stream, path):
-            if isinstance(found, Skipped):
-                yield found
-            elif isinstance(found.value, dict):
-                yield RawRow(f"{entry.name} {found.path} {found.number:,}", found.value)
+        for element in elements(stream, path):
+            if isinstance(element, Skipped):
+                yield element
+            elif isinstance(element.value, dict):
+                yield RawRow(f"{entry.name} {element.path} {element.number:,}", element.value)
             else:
-                yield Skipped("an element that is not an object", f"{entry.name} {found.number:,}")
+                yield Skipped(
+                    "an element that is not an object", f"{entry.name} {element.number:,}"
+                )

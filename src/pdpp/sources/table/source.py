@@ -62,7 +62,7 @@ class TableSource(Source):
         )
 
     def _tables(self, tree: Tree) -> Iterator[tuple[FileEntry, TableLayout]]:
-        return (found for found in tables(tree) if found[1].kind == self._plan.layout)
+        return (table for table in tables(tree) if table[1].kind == self._plan.layout)
 
     def _rare(self) -> set[str]:
         """Return the columns that a file may lack: none of a table, all but the key of objects."""

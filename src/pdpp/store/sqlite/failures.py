@@ -38,11 +38,11 @@ def _number(problem: BaseException) -> int | None:
 
 def explain(problem: BaseException, path: Path) -> PdppError | None:
     """Return what a failure means to a caller, after logging which file it is and what to do."""
-    told = advice(problem)
-    if told is None:
+    sentence = advice(problem)
+    if sentence is None:
         return None
-    log.error("%s: %s (%s)", path, told, problem)
-    if told == DAMAGED:
+    log.error("%s: %s (%s)", path, sentence, problem)
+    if sentence == DAMAGED:
         return ApiError(
             "The database of this server is damaged. Its log names the file and what its owner "
             "can do; asking again does not help."

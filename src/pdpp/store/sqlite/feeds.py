@@ -93,10 +93,10 @@ def register(
     One that is the current one already changes nothing.
     """
     key = declaration.connector_key
-    held = _current(db, key)
-    if held is not None and held.document["source"]["id"] != declaration.source_id:
+    current = _current(db, key)
+    if current is not None and current.document["source"]["id"] != declaration.source_id:
         raise Conflict(f"{key!r} already names another source; choose another connector_key.")
-    if held is not None and held.revision == declaration.revision:
+    if current is not None and current.revision == declaration.revision:
         return
     db.execute(
         "INSERT OR IGNORE INTO declaration VALUES (?, ?, ?, ?, ?)",
@@ -228,8 +228,8 @@ def _lay_places(stream: Stream, before: _Places) -> _Places:
         cell if cell[0] is not None and wanted.get(cell[0]) == cell[1] else [None, None]
         for cell in before["cells"]
     ]
-    held = {cell[0] for cell in cells}
-    cells += [[name, kind] for name, kind in wanted.items() if name not in held]
+    fields = {cell[0] for cell in cells}
+    cells += [[name, kind] for name, kind in wanted.items() if name not in fields]
     searched = {f.name for f in stream.fields.values() if f.lexical}
     lexical = [name if name in searched else None for name in before["lexical"]]
     for name in (f.name for f in stream.fields.values() if f.lexical and f.name not in lexical):
@@ -281,8 +281,8 @@ def _rewrite(
         time = values[feed.cells[consent][0]] if consent is not None else None
         records.append((orjson.dumps(values).decode(), time, number))
         for place, _ in feed.cells.values():
-            held = ABSENT if values[place] is None else values[place]
-            cells.append((OWNER, feed.id, place, held, surrogate, number))
+            value = ABSENT if values[place] is None else values[place]
+            cells.append((OWNER, feed.id, place, value, surrogate, number))
         blobs += [(OWNER, b, feed.id, name, number) for name, b in blobs_of(feed, record)]
         gone += [(index_row(number, place),) for place in stale]
         words += [

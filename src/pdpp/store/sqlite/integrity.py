@@ -23,8 +23,8 @@ def problems(db: apsw.Connection, path: Path, blobs: BlobFolder) -> Iterator[str
 
 
 def _of_pages(db: apsw.Connection, path: Path) -> list[str]:
-    found = [row[0] for row in db.execute("PRAGMA integrity_check") if row[0] != "ok"]
-    return [*found, f"{path}: {DAMAGED}"] if found else []
+    problems = [row[0] for row in db.execute("PRAGMA integrity_check") if row[0] != "ok"]
+    return [*problems, f"{path}: {DAMAGED}"] if problems else []
 
 
 def _of_counts(db: apsw.Connection) -> Iterator[str]:
@@ -34,9 +34,9 @@ def _of_counts(db: apsw.Connection) -> Iterator[str]:
         " FROM feed WHERE owner = ?",
         (OWNER,),
     )
-    for connection_id, stream, kept, held in rows:
-        if kept != held:
-            yield f"{connection_id}/{stream} counts {kept} records and holds {held}"
+    for connection_id, stream, kept, actual in rows:
+        if kept != actual:
+            yield f"{connection_id}/{stream} counts {kept} records and holds {actual}"
 
 
 def _of_lengths(db: apsw.Connection) -> Iterator[str]:

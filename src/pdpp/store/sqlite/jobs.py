@@ -44,9 +44,9 @@ class SqliteJobs:
         """Keep a new job, or return the open one of its kind where it is asked for once."""
         with self._database.writing() as db:
             if order.once:
-                found = _one(db, f"{_OPEN} AND kind = ?", OWNER, order.kind)
-                if found is not None:
-                    return found
+                open_job = _one(db, f"{_OPEN} AND kind = ?", OWNER, order.kind)
+                if open_job is not None:
+                    return open_job
             now, job_id = self._clock(), f"job_{secrets.token_hex(8)}"
             db.execute(
                 "INSERT INTO job (owner, id, kind, status, created_at, not_before, parameters) "

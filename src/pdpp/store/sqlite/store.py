@@ -299,10 +299,10 @@ class SqliteStore:
                 "INSERT OR IGNORE INTO blob VALUES (?, ?, ?, ?)",
                 (OWNER, blob_id, media_type, size),
             )
-            held = db.execute(
+            stored_type = db.execute(
                 "SELECT media_type FROM blob WHERE owner = ? AND blob_id = ?", (OWNER, blob_id)
             ).get
-        return Blob(blob_id, held, size, self._blobs.path(blob_id))
+        return Blob(blob_id, stored_type, size, self._blobs.path(blob_id))
 
     def blob(self, blob_id: str) -> Blob | None:
         """Return a stored file."""
@@ -353,17 +353,17 @@ class SqliteStore:
         """Return what is wrong with the store; nothing when all is well."""
         path = self._folder / FILE_NAME
         try:
-            found = integrity.problems(self._db.reader, path, self._blobs)
-            return [*found, *self._check_receipts()]
+            problems = integrity.problems(self._db.reader, path, self._blobs)
+            return [*problems, *self._check_receipts()]
         except apsw.Error as problem:
-            told = advice(problem)
-            more = "" if told is None else f"; {path}: {told}"
+            sentence = advice(problem)
+            more = "" if sentence is None else f"; {path}: {sentence}"
             return [f"the database cannot be read: {problem}{more}"]
 
     def _check_receipts(self) -> list[str]:
         if not (self._folder / RECEIPTS_NAME).exists():
-            held = SettingAnchor(self._db).recall()
-            return [] if held is None else ["the log of receipts is missing"]
+            anchor = SettingAnchor(self._db).recall()
+            return [] if anchor is None else ["the log of receipts is missing"]
         try:
             return list(self.receipts.verify().problems)
         except StoreError as problem:
@@ -372,10 +372,10 @@ class SqliteStore:
     def occupied(self) -> Mapping[str, int]:
         """Return how many bytes each part of the store takes."""
         db = self._db.reader
-        held = "SELECT coalesce(sum(size_bytes), 0) FROM blob WHERE owner = ?"
+        blob_sizes = "SELECT coalesce(sum(size_bytes), 0) FROM blob WHERE owner = ?"
         return {
             "database": db.pragma("page_count") * db.pragma("page_size"),
-            "blobs": db.execute(held, (OWNER,)).get,
+            "blobs": db.execute(blob_sizes, (OWNER,)).get,
         }
 
     def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:

@@ -94,49 +94,58 @@ class ColumnMapping(NamedTuple):
 
     def words(self) -> str:
         """Return the mapping as a person reads it."""
-        told = [f"{name} ← {self.header[at]!r}" for name, at in self.columns.items()]
-        return f"{', '.join(told)}; dates as {self.date_form}, decimals after {self.decimal!r}"
+        columns = [f"{name} ← {self.header[at]!r}" for name, at in self.columns.items()]
+        return f"{', '.join(columns)}; dates as {self.date_form}, decimals after {self.decimal!r}"
 
     def remembered(self) -> dict[str, str]:
         """Return the mapping as it is kept for files of the same shape."""
-        told = {name: self.header[at] for name, at in self.columns.items()}
-        return {**told, "date_form": self.date_form, "decimal": self.decimal}
+        choices = {name: self.header[at] for name, at in self.columns.items()}
+        return {**choices, "date_form": self.date_form, "decimal": self.decimal}
 
 
-def make_plan(entry: FileEntry, table: CsvTable, told: Mapping[str, str]) -> ColumnMapping | None:
+def make_plan(
+    entry: FileEntry, table: CsvTable, choices: Mapping[str, str]
+) -> ColumnMapping | None:
     """Return how a table is read; None where nothing in it is a date or an amount."""
-    columns = _columns(table.header, told)
+    columns = _columns(table.header, choices)
     moves = {"amount"} <= columns.keys() or {"money_in", "money_out"} & columns.keys()
     if "date" not in columns or not moves:
         return None
     sample = [row for row in islice(rows(entry, table), _SAMPLE_ROWS) if isinstance(row, Row)]
-    form = told.get("date_form") or _date_form(row.cells[columns["date"]] for row in sample)
+    form = choices.get("date_form") or _date_form(row.cells[columns["date"]] for row in sample)
     if form is None:
         return None
     if form not in TIME_FORMS:
         raise ImportRefused(f"date_form is one such as %d.%m.%Y, not {form!r}")
     amounts = [columns[name] for name in ("amount", "money_in", "money_out") if name in columns]
-    decimal = told.get("decimal") or _decimal(row.cells[at] for row in sample for at in amounts)
+    decimal = choices.get("decimal") or _decimal(row.cells[at] for row in sample for at in amounts)
     if decimal not in DECIMALS:
         raise ImportRefused(f"decimal is a point or a comma, not {decimal!r}")
     return ColumnMapping(columns, form, decimal, table.header)
 
 
-def _columns(header: tuple[str, ...], told: Mapping[str, str]) -> dict[str, int]:
+def _columns(header: tuple[str, ...], choices: Mapping[str, str]) -> dict[str, int]:
     folded = [name.strip().casefold() for name in header]
-    found: dict[str, int] = {}
+    columns: dict[str, int] = {}
     for name, known in COLUMNS.items():
-        wish = told.get(name)
+        wish = choices.get(name)
         if wish is not None:
             if wish.strip().casefold() not in folded:
                 listed = ", ".join(repr(column) for column in header)
                 raise ImportRefused(f"there is no column {wish!r}; there are {listed}")
-            found[name] = folded.index(wish.strip().casefold())
+            columns[name] = folded.index(wish.strip().casefold())
         else:
-            at = next((folded.index(each) for each in known if each in folded), None)
-            if at is not None and at not in found.values():
-                found[name] = at
-    return found
+            at = next(
+                (
+                    folded.index(name_in_header)
+                    for name_in_header in known
+                    if name_in_header in folded
+                ),
+                None,
+            )
+            if at is not None and at not in columns.values():
+                columns[name] = at
+    return columns
 
 
 def _date_form(texts: Iterable[str]) -> str | None:

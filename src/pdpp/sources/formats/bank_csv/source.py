@@ -49,17 +49,17 @@ class BankCsv(Source):
         entry, table = tables[0]
         shape = "\t".join(table.header)
         kept = choices.recall(self.connector_key, shape)
-        told = {**{name: str(value) for name, value in kept.items()}, **choices.given}
-        plan = make_plan(entry, table, told)
+        settings = {**{name: str(value) for name, value in kept.items()}, **choices.given}
+        plan = make_plan(entry, table, settings)
         if plan is None:
             return _refusal(table) if set(choices.given) & set(self.settings) else None
-        account = told.get("account") or tree.path.stem
+        account = settings.get("account") or tree.path.stem
         return Recognition(
             Confidence.LIKELY,
             "a table of transactions" + (", mapped as before" if kept else ""),
             account=f"Bank ({account})",
             identity=account,
-            owner_known="account" in told,
+            owner_known="account" in settings,
             notes=(f"read as: {plan.words()}; say --set NAME=COLUMN where that is wrong",),
             shape=shape,
             remember={**plan.remembered(), "account": account},
@@ -125,8 +125,8 @@ def _transaction(
 def _amount(cell: Any, plan: ColumnMapping) -> Decimal | None:
     """Return what moved: one column with a sign, or what came in less what went out."""
     if "amount" in plan.columns:
-        found = read_amount(cell("amount"), plan.decimal)
-        return found if isinstance(found, Decimal) else None
+        amount = read_amount(cell("amount"), plan.decimal)
+        return amount if isinstance(amount, Decimal) else None
     came = read_amount(cell("money_in"), plan.decimal)
     went = read_amount(cell("money_out"), plan.decimal)
     if came is None and went is None:

@@ -52,14 +52,14 @@ class ForeignStatement:
 
 
 def statements(
-    found: Iterable[Tag],
+    tags: Iterable[Tag],
 ) -> Iterator[BankMovement | StatementEnd | ForeignStatement | None]:
     """Yield what a stream of tags tells, and at last None where it ended inside a statement."""
     path: list[str] = []
     statement = BankStatement()
     movement: Leaves = {}
     number, ended = 0, False
-    for tag in found:
+    for tag in tags:
         name = tag.name.removeprefix("/")
         if tag.name.startswith("/"):
             ended = ended or name == "OFX"

@@ -42,16 +42,16 @@ class ExportFiles:
         """Return the file that a pointer such as ``file-service://file-abc`` means."""
         return self._entries.get(file_id(bare(pointer)))
 
-    def name(self, pointer: str, told: Any = None) -> str:
+    def name(self, pointer: str, given_name: Any = None) -> str:
         """Return the true name of a file, as far as the export tells it."""
         entry = self.find(pointer)
         known = self._names.get(file_id(bare(pointer)))
-        return known or str(told or (entry.base if entry is not None else bare(pointer)))
+        return known or str(given_name or (entry.base if entry is not None else bare(pointer)))
 
-    def media_type(self, pointer: str, told: Any = None) -> str:
+    def media_type(self, pointer: str, given_type: Any = None) -> str:
         """Return what kind of file it is: as told, by its true name, or by its first bytes."""
-        if isinstance(told, str) and "/" in told:
-            return told
+        if isinstance(given_type, str) and "/" in given_type:
+            return given_type
         guessed = mimetypes.guess_type(self.name(pointer))[0]
         entry = self.find(pointer)
         if guessed or entry is None:

@@ -51,18 +51,18 @@ class ChatGpt(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for conversations that are trees of messages."""
-        found = [entry for entry in candidates(tree, *_FILES) if _is_ours(entry)]
-        if not found:
+        entries = [entry for entry in candidates(tree, *_FILES) if _is_ours(entry)]
+        if not entries:
             return None
         account = _account(tree)
-        files = "one file" if len(found) == 1 else f"{len(found)} files"
+        files = "one file" if len(entries) == 1 else f"{len(entries)} files"
         return Recognition(
             Confidence.CERTAIN,
             f"conversations as trees, in {files}",
             account=f"ChatGPT ({account})" if account else "ChatGPT",
             identity=account or "chatgpt",
             owner_known=bool(account),
-            detail={"entries": [entry.name for entry in found]},
+            detail={"entries": [entry.name for entry in entries]},
         )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
@@ -106,11 +106,11 @@ def _conversation(files: ExportFiles, value: Mapping[str, Any], where: str) -> I
     visible = _visible(nodes, value.get("current_node"))
     canvas = Canvas(key)
     for node_id, node in nodes.items():
-        for found in account(
+        for finding in account(
             _message(key, node_id, node, visible, began, files, canvas), where, "message"
         ):
-            count += isinstance(found, Item) and found.stream == "messages"
-            yield found
+            count += isinstance(finding, Item) and finding.stream == "messages"
+            yield finding
     yield from canvas.items()
     updated = epoch_text(value.get("update_time")) or (known[-1] if known else began)
     data = {
@@ -185,14 +185,14 @@ def _message(
     yield Item("messages", key, present(data))
     canvas.take(message, key, text, sent)
     owner = _Owner(key, conversation, sent)
-    shown = set()
+    seen_pointers = set()
     for part in pointers:
         pointer = part.get("asset_pointer")
         if isinstance(pointer, str):
-            shown.add(file_id(bare(pointer)))
+            seen_pointers.add(file_id(bare(pointer)))
             yield from _attachment(owner, pointer, {}, files)
     for upload in uploads:
-        if file_id(str(upload["id"])) not in shown:
+        if file_id(str(upload["id"])) not in seen_pointers:
             yield from _attachment(owner, str(upload["id"]), upload, files)
 
 
@@ -221,16 +221,16 @@ class _Owner(NamedTuple):
 
 
 def _attachment(
-    owner: _Owner, pointer: str, told: Mapping[str, Any], files: ExportFiles
+    owner: _Owner, pointer: str, metadata: Mapping[str, Any], files: ExportFiles
 ) -> Iterator[Finding]:
     """Yield a file of a message; of one that is not in the export at least its name."""
     key = safe_key(owner.message, digest_key(pointer)[:8])
-    media_type = files.media_type(pointer, told.get("mime_type"))
+    media_type = files.media_type(pointer, metadata.get("mime_type"))
     data = {
         "id": key,
         "message_id": owner.message,
         "conversation_id": owner.conversation,
-        "name": files.name(pointer, told.get("name")),
+        "name": files.name(pointer, metadata.get("name")),
         "media_type": media_type,
         "sent_at": owner.sent,
     }

@@ -94,8 +94,8 @@ def _message(
     yield from blocks.take(value.get("content") or [], where)
     text = joined(blocks.said) or _plain_text(value)
     thinking = joined(blocks.thought)
-    attachments = [each for each in value.get("attachments") or () if isinstance(each, dict)]
-    files = [each for each in value.get("files") or () if isinstance(each, dict)]
+    attachments = [item for item in value.get("attachments") or () if isinstance(item, dict)]
+    files = [item for item in value.get("files") or () if isinstance(item, dict)]
     names = [*blocks.files, *(str(file.get("file_name")) for file in files)]
     if text or thinking:
         parent = value.get("parent_message_uuid")
@@ -114,7 +114,7 @@ def _message(
     elif not attachments:
         yield Skipped("an empty message", where)
     yield from blocks.call_items(conversation)
-    given = {each.get("file_name") for each in attachments}
+    given = {item.get("file_name") for item in attachments}
     if any(file.get("file_name") not in given for file in files):
         yield Skipped("a file that the export only names", where)
     for number, attachment in enumerate(attachments, 1):

@@ -67,7 +67,7 @@ def _memories(value: Any) -> Iterator[tuple[str, str]]:
 
 def read_page(tree: Tree, entry: FileEntry, value: Any, where: str) -> Iterator[Finding]:
     """Yield a published artifact: its active version, as the text of the page."""
-    versions = [each for each in value.get("versions") or () if isinstance(each, Mapping)]
+    versions = [version for version in value.get("versions") or () if isinstance(version, Mapping)]
     if not value.get("id") or not versions:
         yield Unknown("an artifact without an id or a version", where)
         return

@@ -125,9 +125,9 @@ def _account(tree: Tree, files: Mapping[str, list[str]]) -> tuple[str, str]:
     for entry in tree.these([*files.get("conversations", ()), *files.get("memories", ())]):
         for value in _first(entry):
             account = value.get("account")
-            found = account.get("uuid") if isinstance(account, dict) else value.get("account_uuid")
-            if isinstance(found, str) and found:
-                return "", found[:120]
+            uuid = account.get("uuid") if isinstance(account, dict) else value.get("account_uuid")
+            if isinstance(uuid, str) and uuid:
+                return "", uuid[:120]
     return "", ""
 
 

@@ -56,14 +56,14 @@ class ClaudeCode(Source):
 
 def _versions(entry: FileEntry) -> set[str]:
     """Return the versions that wrote a log, none where it is not one of these logs."""
-    found: set[str] = set()
+    versions: set[str] = set()
     for value in first_objects(entry):
         if isinstance(value.get("type"), str) and (
             {"sessionId", "timestamp", "uuid"} <= value.keys()
             or {"summary", "leafUuid"} <= value.keys()
         ):
-            found.add(str(value.get("version", "")))
-    return found
+            versions.add(str(value.get("version", "")))
+    return versions
 
 
 def _kinds(pieces: Iterable[Mapping[str, Any]]) -> list[Any]:
@@ -125,12 +125,12 @@ class _ClaudeCodeLog(AgentLog):
     def _more(self, value: Mapping[str, Any], thinking: str) -> dict[str, Any]:
         """Return what not every message has."""
         parent = value.get("parentUuid")
-        found = {
+        fields = {
             "thinking": thinking,
             "model": (value.get("message") or {}).get("model"),
             "parent_id": safe_key(self._id, parent) if parent else None,
         }
-        return present(found, "")
+        return present(fields, "")
 
     def _piece(
         self, piece: Mapping[str, Any], value: Mapping[str, Any], name: str

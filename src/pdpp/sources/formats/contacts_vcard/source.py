@@ -34,21 +34,21 @@ class ContactsVcard(Source):
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for cards by how they begin."""
         entries = tree.entries if tree.kind == "file" else tree.named("*.vcf", "*.VCF", "*.vcard")
-        found = [entry for entry in entries if _START.match(entry.head(4_096))]
-        if not found:
+        cards = [entry for entry in entries if _START.match(entry.head(4_096))]
+        if not cards:
             return None
         versions = {
             match.group(1).decode()
-            for entry in found[:_MOST_LOOKED_AT]
+            for entry in cards[:_MOST_LOOKED_AT]
             for match in _VERSION.finditer(entry.head())
         }
-        name = found[0].base.rpartition(".")[0] if len(found) == 1 else tree.path.stem
+        name = cards[0].base.rpartition(".")[0] if len(cards) == 1 else tree.path.stem
         return Recognition(
             Confidence.CERTAIN,
             f"vCard {', '.join(sorted(versions)) or 'of no version'}",
             account=f"Contacts ({name})" if name else "Contacts",
             identity="contacts",
-            detail={"entries": [entry.name for entry in found]},
+            detail={"entries": [entry.name for entry in cards]},
         )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
@@ -60,14 +60,14 @@ class ContactsVcard(Source):
 def _read(entry: FileEntry) -> Iterator[Finding]:
     seen = SeenKeys()
     with entry.open() as stream:
-        for found in components(stream, ("VCARD",)):
-            if isinstance(found, Skipped):
-                yield found._replace(example=f"{entry.name} {found.example}")
-            elif isinstance(found, TextComponent):
-                where = f"{entry.name} card {found.number}"
-                yield from account(_card(found, seen, where), where, "card")
-            elif isinstance(found, LooseLine) and found.line.strip():
-                yield _stray(found.line.strip(), entry.name)
+        for finding in components(stream, ("VCARD",)):
+            if isinstance(finding, Skipped):
+                yield finding._replace(example=f"{entry.name} {finding.example}")
+            elif isinstance(finding, TextComponent):
+                where = f"{entry.name} card {finding.number}"
+                yield from account(_card(finding, seen, where), where, "card")
+            elif isinstance(finding, LooseLine) and finding.line.strip():
+                yield _stray(finding.line.strip(), entry.name)
 
 
 def _stray(line: str, name: str) -> Finding:
@@ -102,8 +102,8 @@ def _contact(lines: list[VcardLine]) -> dict[str, Any]:
         part for part in (data.get("given_name"), data.get("family_name")) if part
     )
     name = name or data.get("organization") or (data.get("emails") or [""])[0]
-    told = present(data, "", [])
-    return {"name": name, **told} if name else told
+    fields = present(data, "", [])
+    return {"name": name, **fields} if name else fields
 
 
 def _take(line: VcardLine, data: dict[str, Any]) -> None:
@@ -137,15 +137,15 @@ def _with_kind(text: str, kind: str) -> str:
 
 def _day(text: str) -> str | None:
     """Return a birthday as a date; one without a year stays what it says."""
-    found = _DAY.match(text)
-    return "-".join(found.groups()) if found else text or None
+    match = _DAY.match(text)
+    return "-".join(match.groups()) if match else text or None
 
 
 def _stamp(text: str) -> str | None:
-    found = _STAMP.match(text)
-    if found is None:
+    match = _STAMP.match(text)
+    if match is None:
         return moment_text(text)
-    year, month, day, hour, minute, second = found.groups()
+    year, month, day, hour, minute, second = match.groups()
     return moment_text(f"{year}-{month}-{day}T{hour}:{minute}:{second}Z")
 
 

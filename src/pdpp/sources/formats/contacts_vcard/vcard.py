@@ -71,14 +71,14 @@ def vcard_lines(text: str) -> Iterator[VcardLine]:
 
 def _whole_lines(text: str) -> Iterator[str]:
     """Yield lines; one of quoted text goes on after an equals sign at its end."""
-    held = ""
+    unfinished = ""
     for line in text.split("\r\n"):
-        held += line
-        if line.endswith("=") and "QUOTED-PRINTABLE" in held.partition(":")[0].upper():
-            held += "\n"
+        unfinished += line
+        if line.endswith("=") and "QUOTED-PRINTABLE" in unfinished.partition(":")[0].upper():
+            unfinished += "\n"
             continue
-        yield held
-        held = ""
+        yield unfinished
+        unfinished = ""
 
 
 def _split(line: str) -> tuple[str, str, str]:
@@ -105,14 +105,14 @@ def _split_head(head: str) -> list[str]:
 
 def _parameters(given: list[str]) -> dict[str, str]:
     """Return parameters by name; version 2.1 writes kinds and encodings without one."""
-    found: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     for piece in given:
         name, equals, value = piece.partition("=")
         if not equals:
             name, value = ("ENCODING" if piece.upper() in _ENCODINGS else "TYPE"), piece
         key = name.strip().upper()
-        found[key] = f"{found[key]},{value}" if key in found else value
-    return found
+        parameters[key] = f"{parameters[key]},{value}" if key in parameters else value
+    return parameters
 
 
 def _unquoted(value: str, charset: str) -> str:
@@ -124,4 +124,4 @@ def _unquoted(value: str, charset: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return _ESCAPE.sub(lambda found: "\n" if found.group(1) in "nN" else found.group(1), text)
+    return _ESCAPE.sub(lambda match: "\n" if match.group(1) in "nN" else match.group(1), text)

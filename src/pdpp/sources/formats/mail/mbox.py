@@ -25,22 +25,22 @@ class MboxMessage(NamedTuple):
 def mbox_messages(stream: BinaryIO, name: str) -> Iterator[MboxMessage | Skipped]:
     """Yield the messages of a mailbox; quoted lines are as they were before they were stored."""
     envelope, number, size, blank, whole = "", 0, 0, True, True
-    held: list[bytes] = []
+    body: list[bytes] = []
     for line in lines(stream, LARGEST):
         whole = line.whole
         if blank and _FROM.match(line.text):
             if number:
-                yield _message(number, envelope, held, size, name)
+                yield _message(number, envelope, body, size, name)
             envelope = line.text.decode("utf-8", "replace").strip()
-            number, held, size = number + 1, [], 0
+            number, body, size = number + 1, [], 0
             continue
         blank = not line.text.strip()
         text = line.text[1:] if _QUOTED.match(line.text) else line.text
         size += len(text) + 1
         if size <= LARGEST and not line.too_long:
-            held.append(text)
+            body.append(text)
     if number:
-        last = _message(number, envelope, held, size, name)
+        last = _message(number, envelope, body, size, name)
         if whole or isinstance(last, Skipped):
             yield last
         else:
@@ -65,8 +65,8 @@ def _unended(message: MboxMessage, name: str) -> Iterator[MboxMessage | Skipped]
 
 
 def _message(
-    number: int, envelope: str, held: list[bytes], size: int, name: str
+    number: int, envelope: str, body: list[bytes], size: int, name: str
 ) -> MboxMessage | Skipped:
     if size > LARGEST:
         return Skipped("a message too large", f"{name} message {number}")
-    return MboxMessage(number, envelope, b"\n".join(held) + b"\n")
+    return MboxMessage(number, envelope, b"\n".join(body) + b"\n")

@@ -47,27 +47,27 @@ def header(message: Message, name: str) -> str:
 def _raw(message: Message, name: str) -> Iterator[str]:
     """Yield the headers of a name as they stand, with raw bytes read as letters."""
     wanted = name.lower()
-    for held, value in message.raw_items():
-        if held.lower() == wanted:
+    for header, value in message.raw_items():
+        if header.lower() == wanted:
             yield _mended(str(value))
 
 
 def people(message: Message, name: str) -> list[str]:
     """Return the people of a header, each as ``Name <address>``."""
-    found = []
+    addresses = []
     for label, address in getaddresses([value[:LONGEST] for value in _raw(message, name)]):
         known = decoded(label)
         if known and address and known != address:
-            found.append(f"{known} <{address}>")
+            addresses.append(f"{known} <{address}>")
         elif known or address:
-            found.append(address or known)
-    return found
+            addresses.append(address or known)
+    return addresses
 
 
 def references(message: Message) -> list[str]:
     """Return the ids of the messages that came before, the oldest first."""
-    told = [*_raw(message, "References"), *_raw(message, "In-Reply-To")]
-    return _IDS.findall(" ".join(told))
+    headers = [*_raw(message, "References"), *_raw(message, "In-Reply-To")]
+    return _IDS.findall(" ".join(headers))
 
 
 def sent(message: Message, envelope: str) -> datetime | None:
@@ -115,7 +115,7 @@ def _leaves(message: Message) -> Iterator[Message]:
         count += 1
         inner = part.get_payload()
         if part.get_content_maintype() == "multipart" and isinstance(inner, list):
-            waiting[:0] = [each for each in inner if isinstance(each, Message)]
+            waiting[:0] = [child for child in inner if isinstance(child, Message)]
         else:
             yield part
 
@@ -128,7 +128,7 @@ def _file_name(part: Message) -> str:
 def _bytes(part: Message) -> bytes:
     inner = part.get_payload()
     if isinstance(inner, list):
-        return b"\n".join(each.as_bytes() for each in inner if isinstance(each, Message))
+        return b"\n".join(child.as_bytes() for child in inner if isinstance(child, Message))
     content = part.get_payload(decode=True)
     return content if isinstance(content, bytes) else b""
 

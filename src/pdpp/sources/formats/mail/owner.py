@@ -40,13 +40,13 @@ def owner_of(entries: Iterable[FileEntry]) -> str:
 
 def _count(head: bytes, delivered: Counter[str], involved: Counter[str]) -> None:
     """Count the addresses of one message, each once."""
-    found: set[str] = set()
+    addresses: set[str] = set()
     for line in _unfolded(head):
         if match := _DELIVERED.match(line):
             delivered[match.group(1).decode("ascii", "replace").lower()] += 1
         elif match := _HEADER.match(line):
-            found.update(a.decode().lower() for a in _ADDRESS.findall(match.group(1)[:20_000]))
-    involved.update(found)
+            addresses.update(a.decode().lower() for a in _ADDRESS.findall(match.group(1)[:20_000]))
+    involved.update(addresses)
 
 
 def _unfolded(head: bytes) -> list[bytes]:

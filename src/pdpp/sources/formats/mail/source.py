@@ -47,9 +47,9 @@ class Mail(Source):
         owner = owner_of([*boxes, *singles])
         account = owner or _COPY.sub("", tree.path.stem)
         kinds = [
-            counted(len(found), one, many)
-            for found, one, many in ((boxes, "mailbox", "mailboxes"), (singles, "message", ""))
-            if found
+            counted(len(entries), one, many)
+            for entries, one, many in ((boxes, "mailbox", "mailboxes"), (singles, "message", ""))
+            if entries
         ]
         return Recognition(
             Confidence.CERTAIN,
@@ -137,12 +137,12 @@ def _folder_name(entry: FileEntry) -> str:
 def _read_box(folder: _Folder) -> Iterator[Finding]:
     seen = SeenKeys(_MOST_REMEMBERED)
     with folder.entry.open() as stream:
-        for found in mbox_messages(stream, folder.entry.name):
-            if isinstance(found, Skipped):
-                yield found
+        for finding in mbox_messages(stream, folder.entry.name):
+            if isinstance(finding, Skipped):
+                yield finding
             else:
-                where = f"{folder.entry.name} message {found.number}"
-                made = _message(folder, found.content, found.envelope, seen, where)
+                where = f"{folder.entry.name} message {finding.number}"
+                made = _message(folder, finding.content, finding.envelope, seen, where)
                 yield from account(made, where, "message")
 
 
@@ -166,7 +166,7 @@ def _message(
 
     message = parse(content)
     name = header(message, "Message-ID")
-    parts = [header(message, each) for each in ("Date", "From", "Subject")]
+    parts = [header(message, header_name) for header_name in ("Date", "From", "Subject")]
     key = folder.key(name or digest_key(content), *parts)
     if not seen.first(key):
         yield Skipped("a message that stands twice", where)

@@ -20,14 +20,14 @@ class FrontMatter(NamedTuple):
 
 def split_front(text: str) -> FrontMatter:
     """Take the front matter off a note; one that is no mapping stays a part of the text."""
-    found = _FRONT.match(text)
-    if found is None:
+    match = _FRONT.match(text)
+    if match is None:
         return FrontMatter({}, text, True)
-    values = _load(found.group(1)) if len(found.group(1)) <= _LONGEST else None
+    values = _load(match.group(1)) if len(match.group(1)) <= _LONGEST else None
     if not isinstance(values, dict):
         return FrontMatter({}, text, False)
     return FrontMatter(
-        {str(name): plain(value) for name, value in values.items()}, text[found.end() :], True
+        {str(name): plain(value) for name, value in values.items()}, text[match.end() :], True
     )
 
 

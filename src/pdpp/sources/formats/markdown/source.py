@@ -123,12 +123,12 @@ def _note(shelf: _Shelf, entry: FileEntry, text: str) -> Iterator[Finding]:
     front = split_front(text)
     if not front.readable:
         yield Skipped("properties that are not plain YAML; they stay in the text", entry.name)
-    shown = _shown(front.rest)
+    visible_text = _shown(front.rest)
     key = safe_key(digest_key(entry.name))
     stem = entry.base.rpartition(".")[0]
     day = _DAY.match(stem)
-    told = [front.values.get(name) for name in _CREATED]
-    created, floating = _moment(shelf, [*told, day.group(1) if day else None])
+    written_dates = [front.values.get(name) for name in _CREATED]
+    created, floating = _moment(shelf, [*written_dates, day.group(1) if day else None])
     updated, _ = _moment(shelf, [front.values.get(name) for name in _UPDATED])
     data: dict[str, Any] = {
         "id": key,
@@ -136,16 +136,16 @@ def _note(shelf: _Shelf, entry: FileEntry, text: str) -> Iterator[Finding]:
         "body": front.rest.strip(),
         "path": entry.name,
         "folder": entry.name.rpartition("/")[0],
-        "tags": _unique([*_listed(front.values, "tags", "tag"), *shown.tags]),
+        "tags": _unique([*_listed(front.values, "tags", "tag"), *visible_text.tags]),
         "aliases": _listed(front.values, "aliases", "alias"),
-        "links": shown.links,
+        "links": visible_text.links,
         "properties": front.values or None,
         "created_at": created,
         "floating": floating,
         "updated_at": updated,
     }
     yield Item("notes", key, {"body": "", **present(data, "", [])})
-    for name in shown.files:
+    for name in visible_text.files:
         yield from _attachment(shelf, entry, key, name)
 
 
@@ -178,16 +178,16 @@ def _unique(values: Iterable[str]) -> list[str]:
 
 def _listed(front: dict[str, Any], *names: str) -> list[str]:
     """Return a property that is a list, or words with commas between."""
-    held: Any = next((front[name] for name in names if name in front), [])
-    if isinstance(held, str):
-        held = held.split(",")
-    values = held if isinstance(held, list) else []
+    listed: Any = next((front[name] for name in names if name in front), [])
+    if isinstance(listed, str):
+        listed = listed.split(",")
+    values = listed if isinstance(listed, list) else []
     return [text for value in values if (text := str(value).strip().lstrip("#"))]
 
 
-def _moment(shelf: _Shelf, told: Iterable[Any]) -> tuple[str | None, bool | None]:
+def _moment(shelf: _Shelf, values: Iterable[Any]) -> tuple[str | None, bool | None]:
     """Return the first of some texts that is a time, and whether it floats."""
-    for text in told:
+    for text in values:
         if isinstance(text, str):
             try:
                 return local_text(datetime.fromisoformat(text), shelf.zone)

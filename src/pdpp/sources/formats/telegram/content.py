@@ -72,9 +72,9 @@ def reactions_of(value: Mapping[str, Any]) -> list[str]:
     """Return how people reacted to a message, each as the sign and how often."""
     reactions = value.get("reactions")
     return [
-        f"{each.get('emoji') or each.get('type')} ×{each.get('count')}"
-        for each in (reactions if isinstance(reactions, list) else ())
-        if isinstance(each, Mapping)
+        f"{reaction.get('emoji') or reaction.get('type')} ×{reaction.get('count')}"
+        for reaction in (reactions if isinstance(reactions, list) else ())
+        if isinstance(reaction, Mapping)
     ]
 
 

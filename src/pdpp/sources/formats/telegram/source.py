@@ -260,21 +260,21 @@ class _Reader:
     def _media(
         self, message: str, chat: str, name: str, value: Mapping[str, Any], sent: str
     ) -> Iterator[Finding]:
-        found = self._tree.beside(self._entry, name)
-        if found is None:
+        file = self._tree.beside(self._entry, name)
+        if file is None:
             yield Skipped("a file that is not in the export", message[:120])
             return
-        told = value.get("mime_type")
-        media_type = told if isinstance(told, str) and told else found.media_type
+        given_type = value.get("mime_type")
+        media_type = given_type if isinstance(given_type, str) and given_type else file.media_type
         data = {
             "id": message,
             "message_id": message,
             "chat_id": chat,
-            "name": found.base,
+            "name": file.base,
             "media_type": media_type,
             "sent_at": sent,
         }
-        yield Item("media", message, data, (Attachment("file", found.open, media_type),))
+        yield Item("media", message, data, (Attachment("file", file.open, media_type),))
 
 
 def _message_data(
@@ -298,9 +298,9 @@ def _message_data(
     }
     texts = ("sender", "sender_id", "forwarded_from", "media_type")
     return {
-        name: str(found) if name in texts else found
-        for name, found in data.items()
-        if found is not None
+        name: str(field) if name in texts else field
+        for name, field in data.items()
+        if field is not None
     }
 
 

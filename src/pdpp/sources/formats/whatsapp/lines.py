@@ -51,10 +51,10 @@ class ChatLine(NamedTuple):
 def chat_line(line: str) -> ChatLine | None:
     """Return the message that a line begins, or None where it goes on with one."""
     bare = line.lstrip(_MARKS)
-    found = _BRACKETS.match(bare) or _DASH.match(bare)
-    if found is None:
+    match = _BRACKETS.match(bare) or _DASH.match(bare)
+    if match is None:
         return None
-    first, separator, second, third, hour, minute, seconds, half, rest = found.groups()
+    first, separator, second, third, hour, minute, seconds, half, rest = match.groups()
     stamp = Stamp(
         (int(first), int(second), int(third)),
         separator,

@@ -43,17 +43,19 @@ class WhatsApp(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
         """Look for files whose lines begin as messages do."""
-        found = [(entry, sure) for entry in tree.named("*.txt") if (sure := _looks(entry))]
-        if not found:
+        chats = [
+            (entry, confidence) for entry in tree.named("*.txt") if (confidence := _looks(entry))
+        ]
+        if not chats:
             return None
         order = _order_wish(choices)
         zone_named(choices.given.get("time_zone"))
-        orders = {entry.name: _order(entry, order) for entry, _ in found}
-        unsure = [name for name, (_, sure) in orders.items() if not sure]
-        names = [_chat_name(tree, entry) for entry, _ in found]
+        orders = {entry.name: _order(entry, order) for entry, _ in chats}
+        unsure = [name for name, (_, confidence) in orders.items() if not confidence]
+        names = [_chat_name(tree, entry) for entry, _ in chats]
         return Recognition(
-            max((sure for _, sure in found), key=lambda each: each is Confidence.CERTAIN),
-            f"{'a chat' if len(found) == 1 else f'{len(found)} chats'}, dates written "
+            max((confidence for _, confidence in chats), key=lambda one: one is Confidence.CERTAIN),
+            f"{'a chat' if len(chats) == 1 else f'{len(chats)} chats'}, dates written "
             + ", ".join(sorted({order for order, _ in orders.values()})),
             account=f"WhatsApp ({names[0]})" if len(names) == 1 else "WhatsApp",
             identity=names[0] if len(names) == 1 else "whatsapp",
@@ -108,9 +110,9 @@ class _Message(NamedTuple):
 
 def _looks(entry: FileEntry) -> Confidence | None:
     text = entry.head().decode("utf-8", "replace")
-    found = [line for line in text.splitlines() if line.strip()][:_LOOKED_AT]
-    begun = [line for line in found if chat_line(line)]
-    if not found or not begun or chat_line(found[0]) is None:
+    first_lines = [line for line in text.splitlines() if line.strip()][:_LOOKED_AT]
+    begun = [line for line in first_lines if chat_line(line)]
+    if not first_lines or not begun or chat_line(first_lines[0]) is None:
         return None
     named = entry.base == "_chat.txt" or "WhatsApp" in entry.base
     if named or len(begun) >= _FEW:
@@ -123,8 +125,8 @@ def _chat_name(tree: Tree, entry: FileEntry) -> str:
     if stem == "_chat":
         folder = entry.name.rpartition("/")[0].rpartition("/")[2]
         stem = folder or tree.path.stem
-    found = _NAMED.match(stem)
-    return (found.group(1) if found else stem).strip() or "chat"
+    match = _NAMED.match(stem)
+    return (match.group(1) if match else stem).strip() or "chat"
 
 
 def _order_wish(choices: OwnerChoices) -> str | None:
@@ -138,8 +140,8 @@ def _order(entry: FileEntry, wish: str | None) -> tuple[str, bool]:
     if wish is not None:
         return wish, True
     with entry.open() as stream:
-        found = (chat_line(_decoded(line.text)) for line in lines(stream, _LONGEST_LINE))
-        return guess_order(line for line in found if line is not None)
+        chat_lines = (chat_line(_decoded(line.text)) for line in lines(stream, _LONGEST_LINE))
+        return guess_order(line for line in chat_lines if line is not None)
 
 
 def _decoded(text: bytes) -> str:
@@ -149,12 +151,12 @@ def _decoded(text: bytes) -> str:
 def _read(chat: _Chat) -> Iterator[Finding]:
     ordinals, count = Ordinals(), 0
     span: list[str] = []
-    for found in _messages(chat):
-        if isinstance(found, Skipped):
-            yield found
+    for finding in _messages(chat):
+        if isinstance(finding, Skipped):
+            yield finding
             continue
-        where = f"{chat.entry.name} line {found.number}"
-        for item in account(_message(chat, found, ordinals, where), where, "message"):
+        where = f"{chat.entry.name} line {finding.number}"
+        for item in account(_message(chat, finding, ordinals, where), where, "message"):
             if isinstance(item, Item) and item.stream == "messages":
                 count += 1
                 sent = item.data["sent_at"]
@@ -173,7 +175,7 @@ def _read(chat: _Chat) -> Iterator[Finding]:
 
 def _messages(chat: _Chat) -> Iterator[_Message | Skipped]:
     """Yield messages with all of their lines; one that a cut file ends in is told."""
-    held: _Message | None = None
+    message: _Message | None = None
     size, whole = 0, True
     with chat.entry.open() as stream:
         for line in lines(stream, _LONGEST_LINE):
@@ -181,20 +183,20 @@ def _messages(chat: _Chat) -> Iterator[_Message | Skipped]:
             text = _decoded(line.text)
             begun = chat_line(text)
             if begun is not None:
-                if held is not None:
-                    yield held
-                held, size = _Message(begun, line.number, []), 0
-            elif held is None:
+                if message is not None:
+                    yield message
+                message, size = _Message(begun, line.number, []), 0
+            elif message is None:
                 yield Skipped("a line before the first message", f"{chat.entry.name}")
             elif size + len(text) <= _LONGEST_MESSAGE:
-                held.more.append(text)
+                message.more.append(text)
                 size += len(text)
             else:
                 yield Skipped("the rest of a message that is too long", f"{chat.entry.name}")
     if not whole:
         yield Skipped("the last message, whose line does not end", chat.entry.name, cut=True)
-    elif held is not None:
-        yield held
+    elif message is not None:
+        yield message
 
 
 def _message(chat: _Chat, message: _Message, ordinals: Ordinals, where: str) -> Iterator[Finding]:
@@ -227,8 +229,8 @@ def _message(chat: _Chat, message: _Message, ordinals: Ordinals, where: str) -> 
 
 def _file_name(message: _Message) -> str | None:
     """Return the file that came with a message, in whatever language the phone says so."""
-    found = _ATTACHED.match(message.text) or _FILE.match(message.first.text)
-    return found.group(1).strip() if found else None
+    match = _ATTACHED.match(message.text) or _FILE.match(message.first.text)
+    return match.group(1).strip() if match else None
 
 
 def _media(chat: _Chat, message: str, name: str, sent: str, floating: bool) -> Iterator[Finding]:

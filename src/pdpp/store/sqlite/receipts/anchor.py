@@ -17,12 +17,12 @@ class SettingAnchor:
 
     def recall(self) -> tuple[int, bytes] | None:
         """Return the receipt that the log must hold, if any was."""
-        found = self._db.reader.execute(
+        text = self._db.reader.execute(
             "SELECT value FROM setting WHERE owner = ? AND name = ?", (OWNER, _NAME)
         ).get
-        if found is None:
+        if text is None:
             return None
-        number, _, hashed = str(found).partition(":")
+        number, _, hashed = str(text).partition(":")
         return int(number), bytes.fromhex(hashed)
 
     def remember(self, number: int, hashed: bytes) -> None:

@@ -48,9 +48,9 @@ def seal(head: ChainHead, key: bytes) -> bytes:
     return hmac.digest(key, ends.encode(), "sha256")
 
 
-def is_sealed(head: ChainHead, key: bytes, found: bytes) -> bool:
+def is_sealed(head: ChainHead, key: bytes, stored_seal: bytes) -> bool:
     """Tell whether a seal was made by the holder of the key for these ends."""
-    return hmac.compare_digest(seal(head, key), found)
+    return hmac.compare_digest(seal(head, key), stored_seal)
 
 
 def link(before: bytes, last: int, latest: int, events: int, content: bytes) -> bytes:
@@ -63,15 +63,15 @@ def link(before: bytes, last: int, latest: int, events: int, content: bytes) -> 
 def problems(links: Iterable[ChainLink], head: ChainHead) -> Iterator[str]:
     """Yield what is wrong with a chain that should reach from one end to the other."""
     number, before = head.first - 1, head.before
-    for found in links:
-        first = number + 1 if found.length is None else found.last - found.length + 1
+    for link in links:
+        first = number + 1 if link.length is None else link.last - link.length + 1
         if first != number + 1:
             yield _missing(number + 1, first - 1)
-        elif not found.follows(before):
-            yield _changed(first, found.last)
-        if found.tampering is not None:
-            yield f"receipt {found.last} tells of tampering: {found.tampering}"
-        number, before = found.last, found.hash
+        elif not link.follows(before):
+            yield _changed(first, link.last)
+        if link.tampering is not None:
+            yield f"receipt {link.last} tells of tampering: {link.tampering}"
+        number, before = link.last, link.hash
     if number < head.last:
         yield _missing(number + 1, head.last)
     elif number > head.last:

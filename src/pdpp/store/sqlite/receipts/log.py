@@ -166,9 +166,9 @@ class ReceiptFile:
         gone = [row for row in rows if is_gone(self._lock_of(row[0]))]
         db.executemany("DELETE FROM session WHERE id = ?", [(name,) for name, _ in gone])
         last = db.execute("SELECT ifnull(max(latest), 0) FROM batch").get
-        told = "the server ended without writing its last receipts, those after {}"
+        note = "the server ended without writing its last receipts, those after {}"
         return [
-            Receipt(now, LogEvent.GAP, detail=told.format(instant.to_text(max(began, last))))
+            Receipt(now, LogEvent.GAP, detail=note.format(instant.to_text(max(began, last))))
             for _, began in gone
         ]
 
@@ -217,8 +217,8 @@ class ReceiptFile:
         last, stored = _last(db) or (head.first - 1, head.before)
         if chain.is_sealed(head, self._key, seal) and (last, stored) == (head.last, head.hash):
             return head
-        told = "the end of the log was not as it had been left"
-        broken = ReceiptBatch([Receipt(self._clock(), LogEvent.BROKEN, detail=told)])
+        note = "the end of the log was not as it had been left"
+        broken = ReceiptBatch([Receipt(self._clock(), LogEvent.BROKEN, detail=note)])
         return self._put(db, head._replace(last=max(last, head.last), hash=stored), broken)
 
     def trim(self, most_rows: int, most_bytes: int) -> None:
@@ -235,9 +235,9 @@ class ReceiptFile:
                 pass
             gone = self._head(db).first - 1
             if gone >= head.first:
-                told = f"receipts {head.first} to {gone} made room for newer"
+                note = f"receipts {head.first} to {gone} made room for newer"
                 self._extend(
-                    db, [ReceiptBatch([Receipt(self._clock(), LogEvent.TRIMMED, detail=told)])]
+                    db, [ReceiptBatch([Receipt(self._clock(), LogEvent.TRIMMED, detail=note)])]
                 )
 
     def _drop(self, db: apsw.Connection, count: int) -> bool:
@@ -329,14 +329,14 @@ class ReceiptFile:
 
 def _recognise(db: apsw.Connection) -> None:
     """Refuse a file that is not ours or that a newer program wrote, and leave it as it is."""
-    found = db.pragma("user_version")
-    if found == 0 and not db.execute("SELECT count(*) FROM sqlite_schema").get:
+    version = db.pragma("user_version")
+    if version == 0 and not db.execute("SELECT count(*) FROM sqlite_schema").get:
         return
-    if found == 0 or db.pragma("application_id") != _APPLICATION_ID:
+    if version == 0 or db.pragma("application_id") != _APPLICATION_ID:
         raise StoreError(f"{RECEIPTS_NAME} holds something else than receipts; move it away")
-    if int(str(found)) > _VERSION:
+    if int(str(version)) > _VERSION:
         raise NewerDatabase(f"{RECEIPTS_NAME} was written by a newer pdpp-server; install that")
-    if int(str(found)) < _VERSION:
+    if int(str(version)) < _VERSION:
         raise StoreError(f"{RECEIPTS_NAME} is from before the first release; move it away")
 
 

@@ -37,8 +37,10 @@ def totals(receipts: Iterable[Receipt]) -> tuple[ReadTotal, ...]:
             )
             seen.add((client_id, connection_id, receipt.stream), receipt.records)
         counts = seen.counts()
-    found = [total._replace(records=counts.get(who, 0)) for who, total in sums.items()]
-    return tuple(sorted(found, key=lambda total: (-total.characters, total.connection_id)))
+    totals_by_reader = [total._replace(records=counts.get(who, 0)) for who, total in sums.items()]
+    return tuple(
+        sorted(totals_by_reader, key=lambda total: (-total.characters, total.connection_id))
+    )
 
 
 class DistinctRecords:
@@ -60,10 +62,10 @@ class DistinctRecords:
 
     def add(self, place: _Place, keys: tuple[str, ...]) -> None:
         """Take down that some records of a place were read."""
-        held = self._held[place]
-        before = len(held)
-        held.update(keys)
-        self._count += len(held) - before
+        kept = self._held[place]
+        before = len(kept)
+        kept.update(keys)
+        self._count += len(kept) - before
         if self._count > self._most_held:
             self._put_away()
 
@@ -86,10 +88,10 @@ class DistinctRecords:
 
     def counts(self) -> dict[_Reader, int]:
         """Return how many records each client read of each connection."""
-        found: defaultdict[_Reader, int] = defaultdict(int)
+        counts: defaultdict[_Reader, int] = defaultdict(int)
         for place, number in self._numbers():
-            found[place[:2]] += number
-        return found
+            counts[place[:2]] += number
+        return counts
 
     def _numbers(self) -> list[tuple[_Place, int]]:
         if self._disk is None:

@@ -54,9 +54,9 @@ class Aggregator:
         place = reach.cell(single) if single is not None else None
         if place is not None and not reach.restricted and not reach.conditions:
             if bucket is not None and query.bucket_by is not None:
-                found = self._from_ranges(reach, place, bucket)
-                if found is not None:
-                    return iter(found)
+                rows = self._from_ranges(reach, place, bucket)
+                if rows is not None:
+                    return iter(rows)
             return self._from_cells(reach, place, query)
         return self._from_records(reach, query)
 
@@ -67,18 +67,18 @@ class Aggregator:
         cells = "FROM cell w WHERE w.owner = ? AND w.feed = ? AND w.field = ?"
         feed = (OWNER, reach.feed.id, place)
         absent = self._db.execute(f"SELECT count(*) {cells} AND w.value = ?", (*feed, ABSENT)).get
-        found: list[tuple[Any, ...]] = [(None, absent, 0, None, None, None)] if absent else []
+        rows: list[tuple[Any, ...]] = [(None, absent, 0, None, None, None)] if absent else []
         first = f"SELECT min(w.value) {cells} AND w.value >= ? AND w.value < ?"
         within = f"SELECT count(*) {cells} AND w.value >= ? AND w.value < ?"
         start = self._db.execute(first, (*feed, _EARLIEST, ABSENT)).get
         while start is not None:
-            if len(found) > _MOST_RANGES:
+            if len(rows) > _MOST_RANGES:
                 return None
             _, end = bucket(start)
             count = self._db.execute(within, (*feed, start, end)).get
-            found.append((start, count, 0, None, None, None))
+            rows.append((start, count, 0, None, None, None))
             start = self._db.execute(first, (*feed, end, ABSENT)).get
-        return found
+        return rows
 
     def _from_cells(
         self, reach: Reach, place: int, query: AggregateQuery

@@ -99,12 +99,12 @@ def value_of(reach: Reach, field: str) -> Sql:
         return Sql(f"json_extract(r.cells, '$[{place:d}]')")
     path = "$." + orjson.dumps(field).decode()
     kind = reach.stream.fields[field].kind
-    found = Sql(
+    sql = Sql(
         f"CASE WHEN json_type(CAST(r.data AS TEXT), ?) IN ({_JSON_TYPES[kind]})"
         " THEN json_extract(CAST(r.data AS TEXT), ?) END",
         (path, path),
     )
-    return Sql("pdpp_instant(") + found + Sql(")") if kind in TIMES else found
+    return Sql("pdpp_instant(") + sql + Sql(")") if kind in TIMES else sql
 
 
 def _condition(reach: Reach, condition: Condition) -> Sql:
@@ -115,16 +115,16 @@ def _condition(reach: Reach, condition: Condition) -> Sql:
 
 def spans(reach: Reach) -> list[CellRange]:
     """Return the indexed ways into a reach that its time range and its conditions offer."""
-    found: dict[int, CellRange] = {}
+    ranges: dict[int, CellRange] = {}
     for condition in reach.conditions:
         place = reach.cell(condition.field)
-        if place is not None and place not in found:
-            found[place] = CellRange(place, span_where(reach, condition.field))
+        if place is not None and place not in ranges:
+            ranges[place] = CellRange(place, span_where(reach, condition.field))
     consent = reach.stream.consent_time_field
     indexed = reach.feed.cells.get(consent) if consent is not None else None
-    if reach.time is not None and consent is not None and indexed and indexed[0] not in found:
-        found[indexed[0]] = CellRange(indexed[0], span_where(reach, consent))
-    return list(found.values())
+    if reach.time is not None and consent is not None and indexed and indexed[0] not in ranges:
+        ranges[indexed[0]] = CellRange(indexed[0], span_where(reach, consent))
+    return list(ranges.values())
 
 
 def span_where(reach: Reach, field: str) -> Sql:

@@ -85,9 +85,11 @@ class RecordReader:
         """Return one page from several reaches."""
         ways = [_beside(reach, self._walk(reach, query)) for reach in query.reaches]
         rows = list(islice(merge(*ways, key=_rank(query.descending)), query.limit + 1))
-        shown = rows[: query.limit]
-        records = tuple([self._projector(reach, query.select).record(row) for reach, row in shown])
-        return RecordPage(records, self._place(*shown[-1]) if len(rows) > query.limit else None)
+        page_rows = rows[: query.limit]
+        records = tuple(
+            [self._projector(reach, query.select).record(row) for reach, row in page_rows]
+        )
+        return RecordPage(records, self._place(*page_rows[-1]) if len(rows) > query.limit else None)
 
     def _walk(self, reach: Reach, query: PageQuery) -> list[Row]:
         """Return the rows of one reach that follow the position, in the order of the query.

@@ -27,11 +27,11 @@ class FieldSets:
         """Return the set of fields of a field_set, None where it is not known."""
         if number == UNKNOWN:
             return None
-        found = self._fields.get(number)
-        if found is None:
+        fields = self._fields.get(number)
+        if fields is None:
             self.load(db)
-            found = self._fields.get(number)
-        return found
+            fields = self._fields.get(number)
+        return fields
 
     def number(self, db: apsw.Connection, names: tuple[str, ...]) -> int:
         """Return the number of a set of sorted names, adding it inside a write transaction."""

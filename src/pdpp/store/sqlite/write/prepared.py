@@ -101,9 +101,9 @@ class PreparedBatch:
         time = moment if isinstance(moment, int) else None
         for name, place, lengths in self._lexical:
             value = data.get(name)
-            if isinstance(value, str) and (found := indexed_bytes(value)):
-                self.words.append(pack_words(turn, place, found))
-                lengths.append(length_of(found))
+            if isinstance(value, str) and (words := indexed_bytes(value)):
+                self.words.append(pack_words(turn, place, words))
+                lengths.append(length_of(words))
             else:
                 lengths.append(0)
         if key in self.turn_of_key or key in self.gone:
@@ -161,8 +161,8 @@ class PreparedBatch:
         return NewRows(
             [pack for turn, pack in enumerate(self.packs) if turn not in passed],
             [pack for pack in self.words if turn_of(pack) not in passed],
-            [held for held in self.fractions if held.turn not in passed],
-            [held for held in self.uses if held.turn not in passed],
+            [row for row in self.fractions if row.turn not in passed],
+            [row for row in self.uses if row.turn not in passed],
         )
 
     def lines(self) -> Iterator[Line]:

@@ -73,8 +73,8 @@ class BatchRows:
         fresh = batch.fresh()
         if fresh.records:
             self._insert(db, field_sets, fresh, batch.surrogates)
-            for place, held in batch.lengths.items():
-                lengths.keep_run(db, turned(self.first) - len(held) + 1, place, held)
+            for place, run in batch.lengths.items():
+                lengths.keep_run(db, turned(self.first) - len(run) + 1, place, run)
         for sql, rows in (
             (_CHANGE_RECORD, self.changed),
             ("INSERT INTO edit VALUES (?, ?, ?, ?, ?)", self.edits),
@@ -125,8 +125,8 @@ class BatchRows:
         The index takes rows many times faster in order: new ones first, the newest at the front.
         """
         feed = {"owner": OWNER, "feed": self.feed.id, "first": self.first}
-        told = {"version": self.version, "field_sets": orjson.dumps(field_sets).decode()}
-        db.execute(NEW_RECORDS, {**feed, **told, "packs": apsw.carray(tuple(fresh.records))})
+        values = {"version": self.version, "field_sets": orjson.dumps(field_sets).decode()}
+        db.execute(NEW_RECORDS, {**feed, **values, "packs": apsw.carray(tuple(fresh.records))})
         if fresh.words:
             packs = apsw.carray(tuple(reversed(fresh.words)))
             db.execute(NEW_WORDS, {"first": turned(self.first), "packs": packs})
