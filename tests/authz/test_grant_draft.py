@@ -119,7 +119,7 @@ def test_several_objects_make_a_package(world: World) -> None:
 @pytest.mark.parametrize(
     ("asked_for", "pointer", "told"),
     [
-        (detail(source="nope"), "/0/source", "no such source"),
+        (detail(source="nope"), "/0/source", "imported nothing of that kind"),
         (detail(source={"id": "mail", "kind": "provider_native"}), "/0/source/kind", "kind"),
         (detail({"name": "nope"}), "/0/streams/0/name", "'nope'"),
         (detail({"name": "notes"}), "/0/streams/0/name", "'notes'"),

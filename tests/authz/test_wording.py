@@ -11,8 +11,10 @@ from pdpp.authz.choice import FeedKey
 from pdpp.authz.grant_draft import GrantDraft, from_details
 from pdpp.authz.requester import Requester
 from pdpp.authz.wording import (
+    StreamWords,
     Wording,
     accounts_of,
+    asker,
     date,
     day,
     destination,
@@ -116,10 +118,46 @@ def test_where_the_answer_goes_is_told(uri: str | None, told: str) -> None:
 
 
 def test_nobody_is_verified_but_a_host_can_be_proven() -> None:
-    assert identity(HELPER).startswith("Unverified")
-    proven = identity(replace(HELPER, host="app.example"))
-    assert proven.startswith("Unverified")
-    assert "app.example" in proven
+    assert "Nobody has checked" in identity(HELPER, None)
+    hosted = replace(HELPER, host="app.example")
+    assert "app.example confirms it" in identity(hosted, "https://app.example/cb")
+    for uri in ("http://127.0.0.1:7/cb", "http://localhost:7/cb", "https://other.example/cb", None):
+        assert "confirms" not in identity(hosted, uri)
+        assert "any program can do" in identity(hosted, uri)
+
+
+@pytest.mark.parametrize(
+    ("uri", "headline"),
+    [
+        (None, "A device with a code"),
+        ("http://127.0.0.1:33418/cb", "A program on this computer"),
+        ("http://[::1]:7/cb", "A program on this computer"),
+        ("https://claude.ai/cb", "claude.ai"),
+        ("com.example.app:/cb", "An app on this device"),
+    ],
+)
+def test_the_headline_is_where_the_answer_goes_and_never_the_clients_word(
+    uri: str | None, headline: str
+) -> None:
+    assert asker(uri) == headline
+
+
+@pytest.mark.parametrize(
+    ("count", "in_all", "limited", "amount"),
+    [
+        (30, 200_832, True, "30 of 200,832 records now"),
+        (401, 401, True, "401 records now"),
+        (0, 200_832, True, "nothing in this period"),
+        (0, 0, False, "no records now"),
+        (1, None, False, "1 record now"),
+        (None, 5, False, ""),
+    ],
+)
+def test_how_much_a_choice_opens_is_told_beside_how_much_there_is(
+    count: int | None, in_all: int | None, limited: bool, amount: str
+) -> None:
+    words = StreamWords(("c", "s"), "", "", "", "", "", "", count, in_all, limited)
+    assert words.amount == amount
 
 
 # The whole
@@ -127,7 +165,7 @@ def test_nobody_is_verified_but_a_host_can_be_proven() -> None:
 
 def test_who_asks_and_what_for_is_attributed(world: World) -> None:
     told = said(world, draft(world, detail(purpose_code="help", purpose_description='Find "it"')))
-    assert told.title == "“Helper” wants to read your data"
+    assert told.title == "a.example wants to read your data"
     assert told.purpose == "“Helper” says what for: “Find 'it'” (help)"
     assert said(world, draft(world, detail())).purpose == "“Helper” did not say what for."
 
@@ -135,12 +173,12 @@ def test_who_asks_and_what_for_is_attributed(world: World) -> None:
 def test_what_is_enforced_is_told_by_the_names_the_owner_knows(world: World) -> None:
     wish = {"name": "messages", "view": "brief", "time_range": {"since": "2026-01-01"}}
     told = said(world, draft(world, detail(wish)), {HOME: 3, WORK: 1_200})
-    assert told.total == "2 accounts, 1 kind of record, 1,203 records today"
+    assert told.total == "2 accounts, 1 kind of record, 1,203 records now"
     home, work = told.accounts
     assert (home.name, home.source) == ("Home", "Mail")
     (letters,) = work.streams
     assert (letters.label, letters.detail) == ("Letters", "What was written")
-    assert letters.lines == ["2 of 11 fields", "from 1 January 2026 on", "1,200 records today"]
+    assert letters.lines == ["2 of 11 fields", "from 1 January 2026 on", "1,200 records now"]
     assert letters.names == "id, subject"
 
 
@@ -261,7 +299,7 @@ def test_the_kept_text_holds_every_sentence(world: World) -> None:
         assert sentence in [line.strip() for line in lines]
     assert f"What it may read, which this server enforces: {told.total}" in lines
     assert "Home (Mail)" in lines
-    assert "  Letters: all 11 fields, from any time, 1 record today" in lines
+    assert "  Letters: all 11 fields, from any time, 1 record now" in lines
     assert any(line.startswith("    id, subject, body") for line in lines)
     assert f"How long: {told.lasting}" in lines
 

@@ -51,7 +51,8 @@ def test_the_page_keeps_apart_who_asks_what_is_enforced_and_what_is_promised(
     assert "4 of 12 fields · from 1 January 2026 on" in sections["enforced"]
     assert "retention, max duration: “30 days”" in sections["promised"]
     assert "retention" not in sections["enforced"]
-    assert "“Research Buddy” wants to read your data" in sheet.text
+    assert "A program on this computer wants to read your data" in sheet.text
+    assert "calls itself “Research Buddy”" in sheet.text
     assert "Unverified" in sheet.text
 
 
@@ -60,9 +61,9 @@ def test_the_counts_are_those_of_the_draft(house: House, owner: Reader) -> None:
     token = house.redeem(sheet.send(action="approve").location, client_id_of(sheet), REDIRECT)
     rows = house.world.server.client(token).get("/v1/streams").json()["data"]
     assert {row["record_count"] for row in rows} == {346, 543}
-    assert "346 records today" in sheet.text
-    assert "543 records today" in sheet.text
-    assert "889 records today" in sheet.text
+    assert "346 of " in sheet.text
+    assert "543 of " in sheet.text
+    assert "889 records now" in sheet.text
 
 
 def client_id_of(sheet: Sheet) -> str:
@@ -89,7 +90,7 @@ def test_a_hostile_name_is_text_and_nothing_hides_in_it(house: House, owner: Rea
     sheet = owner.get(house.ask(MAIL, client_id=client_id))
     assert "<b>Bank" not in sheet.answer.text
     assert sheet.tree.css_first("main script") is None
-    assert "“<b>Bank</b>' is safe. '<script>alert(1)</script>” wants" in sheet.text
+    assert "calls itself “<b>Bank</b>' is safe. '<script>alert(1)</script>”" in sheet.text
 
 
 def test_hostile_purposes_and_promises_are_text(house: House, owner: Reader) -> None:
@@ -270,7 +271,7 @@ def test_what_this_server_does_not_hold_is_said_to_its_owner_and_cannot_be_appro
 ) -> None:
     unknown = {**MAIL, "source": "no-such-source"}
     sheet = owner.get(house.ask(unknown))
-    assert "This server holds no such source." in sheet.text
+    assert "you have imported nothing of that kind" in sheet.text
     assert sheet.send(action="approve").status == 409
     assert sheet.send(action="deny").status == 303
 
@@ -305,7 +306,7 @@ def test_records_that_came_meanwhile_change_neither_the_digest_nor_what_is_kept(
         put(made.store, "cin_home", "messages", LETTER)
         assert sheet.send(action="approve").status == 303
         (kept,) = held_texts(made, client_id)
-        assert "346 records today" in kept
+        assert "346 of " in kept
         assert "347" not in kept
 
 
@@ -314,7 +315,7 @@ def test_counts_that_make_no_sense_are_not_kept(house: House, owner: Reader, cou
     client_id = house.register()
     sheet = owner.get(house.ask(MAIL, client_id=client_id))
     assert sheet.send(counted=counted, action="approve").status == 303
-    assert "today" not in held_texts(house, client_id)[0]
+    assert " now" not in held_texts(house, client_id)[0]
 
 
 # AI training
@@ -399,7 +400,63 @@ def test_what_is_not_possible_is_told(house: House, owner: Reader) -> None:
     for values in ({"term": "9d"}, {"span": "dates", "since": "2026-02-01", "until": "2026-01-01"}):
         refused = pick(house, owner, ("connection", "cin_home"), **values)
         assert refused.status == 400
-        assert "That did not work" in refused.text
+        assert "Choose one of the lengths" in refused.text or "first day must not" in refused.text
+
+
+def test_a_period_that_makes_no_sense_is_refused_with_the_choice_kept(
+    house: House, owner: Reader
+) -> None:
+    for since, until, told in (
+        ("", "", "Write the first day, the last day, or both."),
+        ("2026-02-01", "2026-01-01", "The first day must not be after the last."),
+        ("tomorrow", "", "Write a day such as 2026-01-31."),
+    ):
+        refused = pick(
+            house, owner, ("connection", "cin_home"), span="dates", since=since, until=until
+        )
+        assert refused.status == 400
+        assert told in refused.text
+        for kept in (("connection", "cin_home"), ("span", "dates"), ("since", since)):
+            assert kept in refused.fields()
+        assert refused.tree.css_first("button[value=approve]") is None
+        mended = refused.send(action="update", since="2026-01-01", until="2026-12-31")
+        assert mended.status == 200
+        assert mended.tree.css_first("button[value=approve]") is not None
+
+
+def test_nothing_ticked_says_what_to_do(house: House, owner: Reader) -> None:
+    assert "Tick at least one account" in pick(house, owner).text
+
+
+def test_a_limit_in_time_is_lifted_with_one_press(house: House, owner: Reader) -> None:
+    page = pick(house, owner, ("connection", "cin_home"), span="30d")
+    assert " of " in enforced(page)
+    wide = page.send(action="span:all")
+    assert ("span", "all") in wide.fields()
+    assert wide.tree.css_first("button[value='span:all']") is None
+    assert "This is broad" in wide.text
+
+
+def test_presets_fill_the_form_in_and_approve_nothing(house: House, owner: Reader) -> None:
+    everyday = pick(house, owner).send(action="preset:everyday")
+    assert everyday.status == 200
+    ticked = everyday.fields()
+    connections = {value for name, value in ticked if name == "connection"}
+    assert "cin_home" in connections
+    assert "cin_bank" not in connections
+    assert ("span", "dates") in ticked
+    assert not [value for name, value in ticked if name == "field" and "amount" in value]
+    cleared = everyday.send(action="preset:nothing")
+    assert not [name for name, _ in cleared.fields() if name == "connection"]
+    assert everyday.send(action="preset:nope").status == 400
+
+
+def test_what_is_broad_stands_beside_the_button(house: House, owner: Reader) -> None:
+    page = pick(house, owner, ("connection", "cin_home"), span="all", term="always")
+    text = page.answer.text
+    assert (
+        text.index("How long it may read") < text.index("This is broad") < text.index(">Approve<")
+    )
 
 
 def test_a_picker_opens_nothing_that_is_not_there(house: House, owner: Reader) -> None:
@@ -431,8 +488,8 @@ def test_a_choice_without_records_has_no_samples(house: House, owner: Reader) ->
         since="1999-01-01",
         until="1999-01-02",
     )
-    assert "no records today" in enforced(sheet)
-    assert "Nothing today" in sheet.text
+    assert "nothing in this period" in enforced(sheet)
+    assert "Nothing now" in sheet.text
 
 
 def test_the_text_of_records_is_only_text(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import orjson
 
 from pdpp.authz.choice import ConsentChoice, FeedKey, Term
 from pdpp.authz.detail import EVERY_STREAM, Detail, Necessity, StreamRequest, parse_details
+from pdpp.authz.requester import one_line
 from pdpp.authz.review import Review
 from pdpp.authz.selection import Selection, resolve
 from pdpp.model.declaration import Declaration
@@ -17,6 +18,7 @@ from pdpp.model.grant import AccessMode, Allowance, Grant
 from pdpp.store.catalogue import Catalogue
 from pdpp.store.scope import Reach, grant_reaches
 
+_LONGEST_SOURCE = 200
 NO_PURPOSE = "not stated"
 
 _MEMBERS = {
@@ -151,7 +153,12 @@ def _source(detail: Detail, catalogue: Catalogue) -> Declaration:
                     "The source is of another kind.", param=f"{detail.pointer}/source/kind"
                 )
             return declaration
-    raise InvalidRequest("This server holds no such source.", param=f"{detail.pointer}/source")
+    named = one_line(detail.source, _LONGEST_SOURCE)
+    raise InvalidRequest(
+        f"It asks for “{named}”, and you have imported nothing of that kind. Deny it, or import "
+        "that first and let it ask again.",
+        param=f"{detail.pointer}/source",
+    )
 
 
 def _resolve(

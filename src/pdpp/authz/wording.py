@@ -45,12 +45,25 @@ class StreamWords:
     time: str
     keys: str
     count: int | None
+    in_all: int | None = None
+    limited: bool = False
 
     @property
     def lines(self) -> list[str]:
         """Return the sentences about this stream."""
-        counted = [] if self.count is None else [f"{records(self.count)} today"]
-        return [part for part in (self.fields, self.time, self.keys, *counted) if part]
+        parts = (self.fields, self.time, self.keys, self.amount)
+        return [part for part in parts if part]
+
+    @property
+    def amount(self) -> str:
+        """Return how many records it opens now, and of how many where that is not all."""
+        if self.count is None:
+            return ""
+        if not self.count and self.limited:
+            return "nothing in this period"
+        if self.in_all is None or self.in_all == self.count:
+            return f"{records(self.count)} now"
+        return f"{self.count:,} of {counted(self.in_all, 'record')} now"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +103,18 @@ def word(
     redirect_uri: str | None,
     catalogue: Catalogue,
     counts: Mapping[FeedKey, int] | None = None,
+    totals: Mapping[FeedKey, int] | None = None,
 ) -> Wording:
-    """Put a draft into words; ``counts`` is how many records each stream opens today."""
-    accounts = tuple(accounts_of(draft.allowances, catalogue, counts or {}))
+    """Put a draft into words.
+
+    ``counts`` is how many records each stream opens now, ``totals`` how many it has.
+    """
+    accounts = tuple(accounts_of(draft.allowances, catalogue, counts or {}, totals or {}))
     total = sum(counts.values()) if counts else None
     name = requester.name
     return Wording(
-        title=f"“{name}” wants to read your data",
-        identity=identity(requester),
+        title=f"{asker(redirect_uri)} wants to read your data",
+        identity=identity(requester, redirect_uri),
         destination=destination(redirect_uri),
         purpose=_purpose(draft, name),
         accounts=accounts,
@@ -138,14 +155,33 @@ def date(moment: int) -> str:
     return day(moment - moment % instant.DAY)
 
 
-def identity(requester: Requester) -> str:
-    """Return how far a client's name can be believed."""
-    if requester.host is not None:
-        return (
-            f"Unverified, but proven to speak for {requester.host}: "
-            "this server fetched its description from there."
-        )
-    return "Unverified: the name is what the program calls itself."
+def asker(redirect_uri: str | None) -> str:
+    """Return who asks, by where the owner's answer goes: the one thing no program can lie about."""
+    if redirect_uri is None:
+        return "A device with a code"
+    parts = urlsplit(redirect_uri)
+    if parts.hostname in LOOPBACK:
+        return "A program on this computer"
+    if parts.scheme == "https":
+        return parts.netloc
+    return "An app on this device"
+
+
+def identity(requester: Requester, redirect_uri: str | None) -> str:
+    """Return what is known of a client beside the name that it gives itself.
+
+    Its document proves something only where the answer goes to the document's own host: any
+    program on this computer can use the public id of another, with a loopback address.
+    """
+    claim = f"It calls itself “{requester.name}”"
+    if requester.host is None:
+        return f"{claim}. Nobody has checked that."
+    if redirect_uri is not None and urlsplit(redirect_uri).hostname == requester.host:
+        return f"{claim}, and {requester.host} confirms it: its description was fetched from there."
+    return (
+        f"{claim} and uses the public id of {requester.host}, which any program can do. "
+        "Go on only if you started this yourself, just now."
+    )
 
 
 def destination(redirect_uri: str | None) -> str:
@@ -168,7 +204,10 @@ def _purpose(draft: GrantDraft, name: str) -> str:
 
 
 def accounts_of(
-    allowances: Iterable[Allowance], catalogue: Catalogue, counts: Mapping[FeedKey, int]
+    allowances: Iterable[Allowance],
+    catalogue: Catalogue,
+    counts: Mapping[FeedKey, int],
+    totals: Mapping[FeedKey, int] | None = None,
 ) -> Iterator[AccountWords]:
     """Yield what allowances open, by account; one that is gone has only its id."""
     for connection_id, group in groupby(allowances, lambda a: a.connection_id):
@@ -177,12 +216,17 @@ def accounts_of(
         yield AccountWords(
             name=one_line(connection.display_name if connection else connection_id, _LONGEST),
             source=one_line(source, _LONGEST),
-            streams=tuple(_stream(allowance, catalogue, counts) for allowance in group),
+            streams=tuple(
+                _stream(allowance, catalogue, counts, totals or {}) for allowance in group
+            ),
         )
 
 
 def _stream(
-    allowance: Allowance, catalogue: Catalogue, counts: Mapping[FeedKey, int]
+    allowance: Allowance,
+    catalogue: Catalogue,
+    counts: Mapping[FeedKey, int],
+    totals: Mapping[FeedKey, int],
 ) -> StreamWords:
     place = (allowance.connection_id, allowance.stream)
     stream = catalogue.revisions[allowance.revision].streams[allowance.stream]
@@ -196,6 +240,8 @@ def _stream(
         time=_time(allowance.time, dated=stream.consent_time_field is not None),
         keys="" if allowance.keys is None else f"only {records(len(allowance.keys))} by name",
         count=counts.get(place),
+        in_all=totals.get(place),
+        limited=allowance.time is not None,
     )
 
 
@@ -231,7 +277,7 @@ def _total(draft: GrantDraft, accounts: tuple[AccountWords, ...], total: int | N
         counted(streams, "kind of record", "kinds of records"),
     ]
     if total is not None:
-        parts.append(f"{records(total)} today")
+        parts.append(f"{records(total)} now")
     return ", ".join(parts)
 
 

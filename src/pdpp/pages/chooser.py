@@ -111,10 +111,12 @@ def _time(form: PostedForm, now: int) -> Interval | None:
     if span is not LookBack.DATES:
         return span.interval(now)
     since, until = _date(form.one("since")), _date(form.one("until"))
+    if since is until is None:
+        raise InvalidRequest("Write the first day, the last day, or both.", param="since")
     interval = Interval(since, None if until is None else until + instant.DAY)
     if interval.empty:
         raise InvalidRequest("The first day must not be after the last.", param="since")
-    return None if since is until is None else interval
+    return interval
 
 
 def _date(text: str) -> int | None:

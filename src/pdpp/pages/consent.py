@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
-from pdpp.authz.choice import ConsentChoice, FeedKey
+from pdpp.authz.choice import ConsentChoice, FeedKey, LookBack
 from pdpp.authz.grant_draft import (
     GrantDraft,
     RequestedAllowance,
@@ -18,7 +18,7 @@ from pdpp.authz.grant_draft import (
 )
 from pdpp.authz.requester import Requester, requester_of
 from pdpp.authz.review import DecisionOutcome, Review
-from pdpp.authz.wording import Wording, destination, identity, word
+from pdpp.authz.wording import Wording, asker, destination, identity, word
 from pdpp.model import instant
 from pdpp.model.errors import InvalidRequest, PdppError
 from pdpp.model.grant import AccessMode
@@ -36,15 +36,17 @@ from pdpp.pages.chooser import (
 from pdpp.pages.form import PostedForm
 from pdpp.pages.login import prove
 from pdpp.pages.page_request import PageRequest
+from pdpp.pages.preset import PRESETS, preset_form
 from pdpp.pages.sample import Sample, take_samples
 from pdpp.store.catalogue import Catalogue
 from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
 
 CHANGED = (
-    "Something changed after this page was drawn, your choice or what a source declares. Nothing "
-    "is approved yet: this is what it means now."
+    "Your choices changed, or what a source declares. Nothing is approved yet; check the summary, "
+    "then approve."
 )
+NOTHING_TICKED = "Tick at least one account and what it may read of it, then press Continue."
 NEEDS_TICK = "Nothing is approved yet: AI training needs a tick of its own."
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*\Z")
 
@@ -58,6 +60,7 @@ class ConsentView:
     wording: Wording | None = None
     problem: str | None = None
     counted: str = ""
+    in_all: str = ""
     samples: Sequence[Sample] = ()
 
 
@@ -73,9 +76,15 @@ async def decide(request: PageRequest) -> Response:
     action = form.one("action")
     if action == "deny":
         return await _conclude(request, partial(request.site.authority.deny, review.id))
-    choice = read_choice(form, review.created_at)
+    try:
+        request = _preset(request, review, action)
+        choice = read_choice(request.form, review.created_at)
+    except InvalidRequest as problem:
+        choice = read_choice(request.form.without("span", "since", "until"), review.created_at)
+        return await _page(request, review, choice, problem.message, 400, decidable=False)
     if action != "approve":
-        return await _page(request, review, choice)
+        unchosen = action == "update" and not review.details and not choice.connections
+        return await _page(request, review, choice, NOTHING_TICKED if unchosen else None)
     try:
         request = await prove(request)
     except PdppError as problem:
@@ -87,6 +96,17 @@ async def decide(request: PageRequest) -> Response:
         return await _page(request, review, choice, NEEDS_TICK, status=400)
     approve = partial(request.site.authority.approve, review.id, draft, wording.text)
     return await _conclude(request, approve)
+
+
+def _preset(request: PageRequest, review: Review, action: str) -> PageRequest:
+    """Return a request whose form is filled in by one press: another period, or a preset."""
+    kind, _, name = action.partition(":")
+    if kind == "span":
+        return replace(request, form=request.form.replaced("span", [name]))
+    if kind == "preset" and not review.details:
+        catalogue = request.site.service.store.catalogue()
+        return replace(request, form=preset_form(request.form, name, catalogue, review.created_at))
+    return request
 
 
 def _review(request: PageRequest) -> Review:
@@ -112,13 +132,14 @@ def _shown(
         draft = _draft(review, choice, catalogue)
     except InvalidRequest:
         return None, None
-    counts = _read_counts(draft, request.form)
-    return draft, word(draft, _requester(request, review), review.redirect_uri, catalogue, counts)
+    counts, totals = (_read_counts(draft, request.form, name) for name in ("counted", "in_all"))
+    requester = _requester(request, review)
+    return draft, word(draft, requester, review.redirect_uri, catalogue, counts, totals)
 
 
-def _read_counts(draft: GrantDraft, form: PostedForm) -> Mapping[FeedKey, int] | None:
+def _read_counts(draft: GrantDraft, form: PostedForm, name: str) -> Mapping[FeedKey, int] | None:
     """Return the counts that a page carried, so that what is kept is what the owner saw."""
-    texts = form.one("counted").split(",")
+    texts = form.one(name).split(",")
     if len(texts) != len(draft.allowances) or not all(re.fullmatch(r"\d{1,15}", t) for t in texts):
         return None
     places = [(allowance.connection_id, allowance.stream) for allowance in draft.allowances]
@@ -139,23 +160,30 @@ async def _page(
     choice: ConsentChoice,
     notice: str | None = None,
     status: int = 200,
+    *,
+    decidable: bool = True,
 ) -> Response:
+    """Return the page; one whose choice makes no sense has no summary and cannot be approved."""
     store = request.site.service.store
     requester = _requester(request, review)
     view = await request.site.read("consent", lambda: _view(store, review, choice, requester))
+    if not decidable:
+        view = ConsentView(view.accounts)
     return request.page(
         "consent.html",
         status=status,
         targets=form_targets(review.redirect_uri),
         requester=requester,
-        identity=identity(requester),
+        asker=asker(review.redirect_uri),
+        identity=identity(requester, review.redirect_uri),
         destination=destination(review.redirect_uri),
         view=view,
         notice=notice,
         picking=not review.details,
         lasting=view.draft is None or view.draft.access_mode is AccessMode.CONTINUOUS,
+        presets=PRESETS,
         spans=SPANS,
-        span=span_of(request.form),
+        span=_span(request.form),
         since=request.form.one("since"),
         until=request.form.one("until"),
         today=instant.to_date_text(review.created_at),
@@ -163,6 +191,13 @@ async def _page(
         term=choice.term,
         minutes=max(1, (review.expires_at - review.created_at) // (60 * instant.SECOND)),
     )
+
+
+def _span(form: PostedForm) -> LookBack:
+    try:
+        return span_of(form)
+    except InvalidRequest:
+        return LookBack.YEAR
 
 
 def _requester(request: PageRequest, review: Review) -> Requester:
@@ -180,17 +215,24 @@ def _view(store: Store, review: Review, choice: ConsentChoice, requester: Reques
     reaches = draft.reaches(catalogue)
     record_counts = store.counts(reaches)
     counts = {reach.feed.address: record_counts.get(reach.feed.id, 0) for reach in reaches}
-    numbers = [
-        counts.setdefault((allowance.connection_id, allowance.stream), 0)
-        for allowance in draft.allowances
-    ]
+    totals = _totals(store, draft, catalogue)
+    places = [(allowance.connection_id, allowance.stream) for allowance in draft.allowances]
     return ConsentView(
         accounts=boxes,
         draft=draft,
-        wording=word(draft, requester, review.redirect_uri, catalogue, counts),
-        counted=",".join(map(str, numbers)),
+        wording=word(draft, requester, review.redirect_uri, catalogue, counts, totals),
+        counted=",".join(str(counts.setdefault(place, 0)) for place in places),
+        in_all=",".join(str(totals.setdefault(place, 0)) for place in places),
         samples=take_samples(store, reaches, record_counts),
     )
+
+
+def _totals(store: Store, draft: GrantDraft, catalogue: Catalogue) -> dict[FeedKey, int]:
+    """Return how many records each stream of a draft has, whatever the draft opens of it."""
+    places = {(allowance.connection_id, allowance.stream) for allowance in draft.allowances}
+    own = [reach for reach in owner_reaches(catalogue) if reach.feed.address in places]
+    in_all = store.counts(own)
+    return {reach.feed.address: in_all.get(reach.feed.id, 0) for reach in own}
 
 
 def _boxes(

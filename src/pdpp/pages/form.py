@@ -39,6 +39,14 @@ class PostedForm:
         """Return every value of a field."""
         return tuple(self.values.get(name, ()))
 
+    def replaced(self, name: str, values: list[str]) -> "PostedForm":
+        """Return a form with other values of one field."""
+        return PostedForm({**self.values, name: values})
+
+    def without(self, *names: str) -> "PostedForm":
+        """Return a form without some fields."""
+        return PostedForm({name: held for name, held in self.values.items() if name not in names})
+
     def pairs(self) -> list[tuple[str, str]]:
         """Return every name with each of its values."""
         return [(name, value) for name, values in self.values.items() for value in values]
