@@ -26,7 +26,7 @@ from pdpp.evidence.handle import BLOB_URI, STREAM_URI, Handle
 from pdpp.model import instant
 
 
-class Wanted(NamedTuple):
+class ExportSelection(NamedTuple):
     """What is to be exported: a stream, a record, a blob, or with none of them everything."""
 
     stream: str | None = None
@@ -93,39 +93,39 @@ def export(
     Run again after an interruption, the same command goes on where it was. What the owner exports
     as a whole, pdpp restore brings back.
     """
-    wanted = _wanted(what, every, connection)
+    selection = _selection(what, every, connection)
     if data is not None:
         if token_file is not None or provider is not None:
             raise usage("--data reads a folder; leave --provider and --token-file out")
-        _export_folder(data, wanted, output, as_json=as_json)
+        _export_folder(data, selection, output, as_json=as_json)
         return
     with _client(provider, cache_root, token_file) as client:
-        if wanted.blob is not None:
-            _save_blob(client, wanted.blob, Path(output), as_json=as_json)
-        elif wanted.record is not None and not _is_folder(output):
-            _save_document(client, wanted.record, Path(output), as_json=as_json)
+        if selection.blob is not None:
+            _save_blob(client, selection.blob, Path(output), as_json=as_json)
+        elif selection.record is not None and not _is_folder(output):
+            _save_document(client, selection.record, Path(output), as_json=as_json)
         else:
             from pdpp.cli.exporting.remote import RemoteOrigin
 
             origin = RemoteOrigin(
                 client,
-                stream=wanted.stream,
-                connection_id=wanted.connection,
-                record=wanted.record,
+                stream=selection.stream,
+                connection_id=selection.connection,
+                record=selection.record,
             )
-            _run(origin, wanted, output, as_json=as_json)
+            _run(origin, selection, output, as_json=as_json)
 
 
-def _wanted(what: str | None, every: bool, connection: str | None) -> Wanted:
+def _selection(what: str | None, every: bool, connection: str | None) -> ExportSelection:
     if every == (what is not None):
         raise usage("Export what? Give a STREAM, a record ID, or --all")
     if what is None:
-        return Wanted(connection=connection)
+        return ExportSelection(connection=connection)
     if what.startswith(BLOB_URI):
-        return Wanted(blob=what)
+        return ExportSelection(blob=what)
     if ":" in what and not what.startswith(STREAM_URI):
-        return Wanted(record=record_of(what, Parts(connection, None, None)))
-    return Wanted(stream=stream_of(what), connection=connection)
+        return ExportSelection(record=record_of(what, Parts(connection, None, None)))
+    return ExportSelection(stream=stream_of(what), connection=connection)
 
 
 @contextmanager
@@ -140,34 +140,34 @@ def _client(provider: str | None, cache_root: str | None, token_file: Any) -> It
         yield client
 
 
-def _export_folder(data: Path, wanted: Wanted, output: str, *, as_json: bool) -> None:
+def _export_folder(data: Path, selection: ExportSelection, output: str, *, as_json: bool) -> None:
     """Export from the store itself, as it is at one moment."""
     from pdpp.cli.exporting.local import LocalOrigin
     from pdpp.serving.data_folder import open_store
 
-    if wanted.record is not None or wanted.blob is not None:
+    if selection.record is not None or selection.blob is not None:
         raise usage("From a folder, export a STREAM or --all; one record is read with a grant")
     with open_store(data) as store, store.reading():
         origin = LocalOrigin(
-            store, str(data.resolve()), stream=wanted.stream, connection_id=wanted.connection
+            store, str(data.resolve()), stream=selection.stream, connection_id=selection.connection
         )
-        _run(origin, wanted, output, as_json=as_json)
+        _run(origin, selection, output, as_json=as_json)
 
 
 def _is_folder(output: str) -> bool:
     return output.endswith(("/", os.sep)) or Path(output).is_dir()
 
 
-def _run(origin: ExportOrigin, wanted: Wanted, output: str, *, as_json: bool) -> None:
-    single = wanted.stream is not None and not _is_folder(output)
+def _run(origin: ExportOrigin, selection: ExportSelection, output: str, *, as_json: bool) -> None:
+    single = selection.stream is not None and not _is_folder(output)
     if single and len(origin.places()) > 1:
         names = ", ".join(place.connection_id for place in origin.places())
         raise usage(
-            f"{wanted.stream!r} is in several accounts; choose one with --connection ({names}), "
+            f"{selection.stream!r} is in several accounts; choose one with --connection ({names}), "
             "or give -o a folder that ends with /"
         )
     writer = ExportWriter(Path(output), single=single)
-    asked = {"origin": origin.name, **wanted.as_json()}
+    asked = {"origin": origin.name, **selection.as_json()}
     manifest = Manifest(origin.scope, asked, instant.to_text(instant.now()))
     exporter = Exporter(origin, writer, manifest)
     with Progress("Exporting:") as progress:

@@ -67,7 +67,7 @@ _provider_option = click.option(
 )
 _by_option = click.option(
     "--by",
-    "way",
+    "transport",
     type=click.Choice(_WAYS),
     help="Let the host start this program, or connect to the server's address itself. Default: "
     "the address of a server on the internet, else the program.",
@@ -84,7 +84,7 @@ _by_option = click.option(
 @click.argument("client", type=click.Choice(CLIENTS), metavar="CLIENT")
 @_provider_option
 @_by_option
-def config(client: str, provider_url: str, way: str | None) -> None:
+def config(client: str, provider_url: str, transport: str | None) -> None:
     """Print the one block that CLIENT takes in its configuration file, ready to paste whole.
 
     \b
@@ -96,16 +96,16 @@ def config(client: str, provider_url: str, way: str | None) -> None:
         _explain_chatgpt(provider_url)
         return
     host = HOSTS[client]
-    click.echo(host.block(_launch(host, provider_url, way)))
+    click.echo(host.block(_launch(host, provider_url, transport)))
     note(f"For {host.label}, this goes into {host.where}.")
     if host.add is not None:
         note(f"Or let the program do it: pdpp mcp install {client}")
 
 
-def _launch(host: AgentHost, provider_url: str, way: str | None) -> Launch:
-    if way is None:
+def _launch(host: AgentHost, provider_url: str, transport: str | None) -> Launch:
+    if transport is None:
         return usual(provider_url, remote=host.remote)
-    if way == "program":
+    if transport == "program":
         return by_program(provider_url)
     if not host.remote:
         raise click.UsageError(
@@ -132,7 +132,7 @@ def _explain_chatgpt(provider_url: str) -> None:
 @_provider_option
 @_by_option
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def install(client: str, provider_url: str, way: str | None, yes: bool) -> None:
+def install(client: str, provider_url: str, transport: str | None, yes: bool) -> None:
     """Add this server to CLIENT with the client's own command, for every folder of this user.
 
     The command is shown before it runs. pdpp mcp uninstall CLIENT undoes it.
@@ -146,7 +146,7 @@ def install(client: str, provider_url: str, way: str | None, yes: bool) -> None:
             f"{host.label} has no command that adds a server; paste what pdpp mcp config {client} "
             f"prints into {host.where}"
         )
-    _run(host, host.add(_launch(host, provider_url, way)), yes=yes)
+    _run(host, host.add(_launch(host, provider_url, transport)), yes=yes)
 
 
 @mcp.command(epilog=examples(*(f"pdpp mcp uninstall {client}" for client in INSTALLED)))

@@ -39,29 +39,29 @@ def install(dry_run: bool, data: Path, as_json: bool) -> None:
     On Linux a systemd user unit, on macOS a launchd agent, on Windows a scheduled task. Settings
     come from pdpp.toml in the data folder.
     """
-    made = make_service(data)
+    unit = make_service(data)
     if dry_run:
-        _show_plan(made, as_json=as_json)
+        _show_plan(unit, as_json=as_json)
         return
-    install_service(made)
+    install_service(unit)
     lines = [f"The server runs with the data in {data}, now and at every login."]
-    show({"service": str(made.path), "data": str(data)}, lines, as_json=as_json)
+    show({"service": str(unit.path), "data": str(data)}, lines, as_json=as_json)
     if not as_json:
-        note(f"Its log: {made.logs}\nIt ends with: pdpp service remove")
+        note(f"Its log: {unit.logs}\nIt ends with: pdpp service remove")
 
 
-def _show_plan(made: ServiceFile, *, as_json: bool) -> None:
-    commands = [shlex.join(command) for command in made.start]
-    document = {"service": str(made.path), "content": made.content, "commands": commands}
-    show(document, [f"# {made.path}", made.content, *commands], as_json=as_json)
+def _show_plan(unit: ServiceFile, *, as_json: bool) -> None:
+    commands = [shlex.join(command) for command in unit.start]
+    document = {"service": str(unit.path), "content": unit.content, "commands": commands}
+    show(document, [f"# {unit.path}", unit.content, *commands], as_json=as_json)
 
 
-def install_service(made: ServiceFile) -> None:
+def install_service(unit: ServiceFile) -> None:
     """Write the file of a service and run the commands that start it."""
-    make_folder(made.path.parent)
-    encoding = "utf-16" if made.path.suffix == ".xml" else "utf-8"
-    write_file(made.path, made.content.encode(encoding))
-    for command in made.start:
+    make_folder(unit.path.parent)
+    encoding = "utf-16" if unit.path.suffix == ".xml" else "utf-8"
+    write_file(unit.path, unit.content.encode(encoding))
+    for command in unit.start:
         _run(command)
 
 
@@ -89,16 +89,16 @@ def status(data: Path, as_json: bool) -> None:
     """Tell whether the service is installed and whether the server answers."""
     from pdpp.cli.overview import overview
 
-    made, seen = make_service(data), overview(data)
+    unit, seen = make_service(data), overview(data)
     document = {
-        "installed": made.path.is_file(),
-        "service": str(made.path),
+        "installed": unit.path.is_file(),
+        "service": str(unit.path),
         "answers": seen.running,
         "url": seen.address,
     }
-    installed = f"Installed: {made.path}" if document["installed"] else "Not installed."
+    installed = f"Installed: {unit.path}" if document["installed"] else "Not installed."
     answers = f"The server answers on {seen.address}." if seen.running else "No server answers."
-    show(document, [installed, answers, f"More: {shlex.join(made.status)}"], as_json=as_json)
+    show(document, [installed, answers, f"More: {shlex.join(unit.status)}"], as_json=as_json)
     if not seen.running:
         click.get_current_context().exit(1)
 
@@ -107,14 +107,14 @@ def status(data: Path, as_json: bool) -> None:
 @common
 def remove(data: Path, as_json: bool) -> None:
     """Stop the server and start it at login no more; the data stays."""
-    made = make_service(data)
-    there = made.path.is_file()
+    unit = make_service(data)
+    there = unit.path.is_file()
     if there:
-        for command in made.stop:
+        for command in unit.stop:
             _run(command)
-        made.path.unlink(missing_ok=True)
+        unit.path.unlink(missing_ok=True)
     line = "Removed; the data stays." if there else "There is no service."
-    show({"removed": there, "service": str(made.path)}, [line], as_json=as_json)
+    show({"removed": there, "service": str(unit.path)}, [line], as_json=as_json)
 
 
 def can_install() -> bool:

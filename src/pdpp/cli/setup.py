@@ -39,10 +39,10 @@ def setup(
     """
     chosen = _data(data)
     _passphrase(chosen, passphrase_file)
-    wanted = _service(service)
-    if wanted:
+    starts_at_login = _service(service)
+    if starts_at_login:
         install_service(make_service(chosen))
-    _tell(chosen, started=wanted, opens=opens)
+    _tell(chosen, started=starts_at_login, opens=opens)
 
 
 def _data(given: Path | None) -> Path:

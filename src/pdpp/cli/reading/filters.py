@@ -16,8 +16,8 @@ def filters_of(texts: Sequence[str]) -> dict[str, Any]:
     """Return all comparisons together; what contradicts another is refused."""
     filters: dict[str, Any] = {}
     for text in texts:
-        for field, wanted in _parse(text).items():
-            _add(filters, field, wanted)
+        for field, condition in _parse(text).items():
+            _add(filters, field, condition)
     return filters
 
 
@@ -52,16 +52,16 @@ def _is_scalar(value: Any) -> bool:
     return isinstance(value, str | int | float)
 
 
-def _add(filters: dict[str, Any], field: str, wanted: Any) -> None:
+def _add(filters: dict[str, Any], field: str, condition: Any) -> None:
     earlier = filters.get(field)
     if earlier is None:
-        filters[field] = wanted
+        filters[field] = condition
     elif (
         isinstance(earlier, dict)
-        and isinstance(wanted, dict)
-        and not earlier.keys() & wanted.keys()
+        and isinstance(condition, dict)
+        and not earlier.keys() & condition.keys()
     ):
-        filters[field] = {**earlier, **wanted}
+        filters[field] = {**earlier, **condition}
     else:
         raise _refuse(f"two filters on {field!r} contradict each other; give one")
 
