@@ -1,6 +1,5 @@
 """Connections: the accounts that a store holds records of."""
 
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
@@ -13,7 +12,7 @@ from pdpp.cli.output import show, table
 from pdpp.evidence.fence import visible
 from pdpp.evidence.handle import part_problem
 from pdpp.serving.data_folder import open_store
-from pdpp.store.catalogue import Catalogue, Connection
+from pdpp.store.catalogue import Catalogue, Connection, new_connection_id
 from pdpp.store.scope import owner_reaches
 
 
@@ -44,7 +43,7 @@ def connection_id(text: str) -> str:
 @common
 def add(connector_key: str, name: str, chosen: str | None, data: Path, as_json: bool) -> None:
     """Add an account of a registered source, or give the one with that id a new name."""
-    number = chosen or f"cin_{secrets.token_hex(6)}"
+    number = chosen or new_connection_id()
     with open_store(data, create=True) as store:
         status = "renamed" if number in store.catalogue().connections else "added"
         store.connect(number, connector_key, name)

@@ -49,7 +49,9 @@ class BlobFolder:
                     target.write(chunk)
                 blob_id = digest.hexdigest()
                 known = self.problem(blob_id, size) is None
-                if not known:
+                if known:
+                    os.utime(self.path(blob_id))  # whoever keeps it now means to use it
+                else:
                     target.flush()
                     os.fsync(target.fileno())
             if not known:
@@ -76,6 +78,15 @@ class BlobFolder:
                     path.unlink()
                     removed += 1
         return removed
+
+    def remove(self, blob_id: str, before: int) -> bool:
+        """Remove a blob unless it was kept since a moment; tell whether it is gone."""
+        path = self.path(blob_id)
+        with suppress(FileNotFoundError):
+            if path.stat().st_mtime_ns // 1_000 >= before:
+                return False
+            path.unlink()
+        return True
 
     def copy(self, target: Path) -> None:
         """Copy every blob that is complete into another folder."""

@@ -1,9 +1,18 @@
 """The catalogue: which sources, connections and streams a store holds, and how they are indexed."""
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pdpp.model.declaration import Declaration, Kind, Stream
+
+_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
+"""Letters and digits that nobody takes for one another."""
+
+
+def new_connection_id() -> str:
+    """Return an id for a new connection that tells nothing about the account."""
+    return "cin_" + "".join(secrets.choice(_ALPHABET) for _ in range(12))
 
 
 @dataclass(frozen=True, slots=True)

@@ -237,6 +237,15 @@ class Token:
     family: str | None = None
 
 
+class ConnectionContents(NamedTuple):
+    """What a connection holds: records by stream, and files that no other connection uses."""
+
+    connection_id: str
+    records: Mapping[str, int]
+    blobs: int
+    blob_bytes: int
+
+
 class Deadline(Protocol):
     """How long a read may take and how much it may read; the store asks it as it goes."""
 
@@ -277,6 +286,19 @@ class Store(Protocol):
         self, declaration: Declaration, *, progress: Callable[[int], None] | None = None
     ) -> None: ...
     def connect(self, connection_id: str, connector_key: str, display_name: str) -> None: ...
+
+    def connection_contents(self, connection_id: str) -> ConnectionContents:
+        """Return what is lost when a connection is removed."""
+        ...
+
+    def rename_connection(self, connection_id: str, display_name: str) -> None: ...
+    def remove_connection(self, connection_id: str) -> None:
+        """Remove a connection from everybody's sight; ``delete_removed`` deletes what it held."""
+        ...
+
+    def delete_removed(self) -> bool:
+        """Delete a bounded piece of what removed connections held; tell whether there was any."""
+        ...
 
     def page(self, query: PageQuery) -> RecordPage: ...
     def record(self, reach: Reach, id: str, select: frozenset[str] | None = None) -> Record | None:
@@ -331,6 +353,14 @@ class Store(Protocol):
     def blobs(self) -> Iterator[Blob]: ...
     def sweep_blobs(self, before: int) -> int:
         """Remove what killed uploads left behind before a moment; return how many files."""
+        ...
+
+    def collect_blobs(self, before: int, after: str = "") -> str | None:
+        """Remove some files that no record refers to and that were last kept before a moment.
+
+        Looks at a bounded number of files after the one named; returns the last of them, from which
+        to go on, or None where that was all.
+        """
         ...
 
     def blob_shown(self, blob_id: str, reaches: Iterable[Reach]) -> BlobUse | None:

@@ -4,7 +4,6 @@ An account is known by an identity that its source reads in the data, and by its
 that holds what a connection holds already is of the same account, whatever the file is called.
 """
 
-import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -18,12 +17,10 @@ from pdpp.sources.item import START, Item
 from pdpp.sources.keys import KeySealer, RecordKey
 from pdpp.sources.reading.guard import SURPRISES
 from pdpp.sources.reading.tree import Tree
-from pdpp.store.catalogue import Catalogue, Connection
+from pdpp.store.catalogue import Catalogue, Connection, new_connection_id
 from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
 
-_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
-_ID_CHARS = 12
 _SAMPLE_PARTS = 20
 _SAMPLE_ITEMS = 400
 _SAMPLE_SECONDS = 2.0
@@ -40,11 +37,6 @@ class Destination:
     display_name: str
     is_new: bool
     reason: str = field(default="", compare=False)
-
-
-def new_connection_id() -> str:
-    """Return an id that tells nothing of the account."""
-    return "cin_" + "".join(secrets.choice(_ALPHABET) for _ in range(_ID_CHARS))
 
 
 def identity_of(export: RecognisedExport) -> str:

@@ -62,6 +62,8 @@ class Database:
         db.pragma("journal_mode", "wal")
         db.pragma("wal_autocheckpoint", _LOG_PAGES)
         db.pragma("synchronous", "full")
+        # What is deleted is overwritten, in the rows that go and in the pages that become free.
+        db.pragma("secure_delete", True)
         db.pragma("cache_size", -16_384)
         db.pragma("temp_store", "memory")
         db.create_scalar_function("pdpp_instant", _instant, 1, deterministic=True)
@@ -148,18 +150,40 @@ class Database:
         return threading.get_ident(), version
 
     def backup(self, target: Path, progress: Callable[[int, int], None] | None) -> None:
-        """Copy the database into a new file while others go on using it."""
-        copy = apsw.Connection(str(target))
-        os.chmod(target, 0o600)
+        """Write the database anew into another file while others go on using it.
+
+        The copy is made row by row, so that it holds nothing that was deleted.
+        """
+        os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        db = apsw.Connection(str(self._path))
         try:
-            with copy.backup("main", self.reader, "main") as job:
-                while not job.done:
-                    job.step(1_000)
-                    if progress is not None:
-                        progress(job.page_count - job.remaining, job.page_count)
-            copy.pragma("journal_mode", "delete")
+            db.set_busy_handler(wait_for_turn)
+            size = int(str(db.pragma("page_size")))
+            pages = int(str(db.pragma("page_count")))
+
+            def tell() -> bool:
+                if progress is not None:
+                    progress(min(target.stat().st_size // size, pages), pages)
+                return False
+
+            db.set_progress_handler(tell, _STEPS_BETWEEN_CHECKS * 100)
+            db.execute("VACUUM INTO ?", (str(target),))
+            db.set_progress_handler(None)
+            if progress is not None:
+                progress(pages, pages)
         finally:
-            copy.close()
+            db.close()
+
+    def shed_log(self) -> None:
+        """Carry the log of writes over and empty it, unless somebody is reading from it."""
+        db = apsw.Connection(str(self._path))
+        try:
+            # A connection learns only by reading that the database has a log.
+            db.pragma("user_version")
+            with suppress(apsw.BusyError):
+                db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        finally:
+            db.close()
 
     def close(self) -> None:
         """Close every connection this object opened."""

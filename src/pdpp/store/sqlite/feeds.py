@@ -49,7 +49,9 @@ def load(db: apsw.Connection, known: Catalogue | None) -> Catalogue:
         )
     }
     feeds = {
-        (connection_id, stream): _feed(number, connections[connection_id], sources, stream, places)
+        (connection_id, stream): stored_feed(
+            number, connections[connection_id], sources, stream, places
+        )
         for number, connection_id, stream, places in db.execute(
             "SELECT id, connection_id, stream, places FROM feed WHERE owner = ?", (OWNER,)
         )
@@ -67,13 +69,14 @@ def catalogue_version(db: apsw.Connection) -> int:
     return 0 if row is None else int(row[0])
 
 
-def _feed(
+def stored_feed(
     number: int,
     connection: Connection,
     sources: dict[str, Declaration],
     stream: str,
     places: str,
 ) -> Feed:
+    """Return a feed as it is kept."""
     kept = orjson.loads(places)
     cells = {
         name: (place, Kind(kind))
@@ -103,7 +106,7 @@ def register(
         (OWNER, declaration.revision, key, now, orjson.dumps(declaration.document).decode()),
     )
     db.execute("INSERT OR REPLACE INTO source VALUES (?, ?, ?)", (OWNER, key, declaration.revision))
-    _raise_version(db)
+    raise_version(db)
     for connection in _connections_of(db, key):
         _lay_feeds(db, connection, declaration, progress)
 
@@ -128,7 +131,7 @@ def connect(db: apsw.Connection, connection: Connection) -> None:
         "INSERT OR REPLACE INTO connection VALUES (?, ?, ?, ?)",
         (OWNER, connection.connection_id, connection.connector_key, connection.display_name),
     )
-    _raise_version(db)
+    raise_version(db)
     _lay_feeds(db, connection, parse_declaration(current.document), None)
 
 
@@ -152,7 +155,8 @@ def _current(db: apsw.Connection, connector_key: str) -> _Current | None:
     return None if row is None else _Current(str(row[0]), orjson.loads(row[1]))
 
 
-def _raise_version(db: apsw.Connection) -> None:
+def raise_version(db: apsw.Connection) -> None:
+    """Let everybody read the catalogue anew."""
     db.execute(
         "INSERT OR REPLACE INTO setting VALUES (?, 'catalogue', ?)",
         (OWNER, catalogue_version(db) + 1),
@@ -209,7 +213,9 @@ def _lay_feeds(
                     (OWNER, row[0], MOVED),
                 )
             sources = {declaration.connector_key: declaration}
-            _reindex(db, _feed(row[0], connection, sources, stream.name, text), before, progress)
+            _reindex(
+                db, stored_feed(row[0], connection, sources, stream.name, text), before, progress
+            )
 
 
 def _add_feed(db: apsw.Connection, connection: Connection, stream: Stream, places: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from hashlib import blake2b
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import apsw
 import orjson
@@ -22,6 +22,7 @@ from pdpp.store.port import (
     BlobUse,
     ChangePage,
     ChangeQuery,
+    ConnectionContents,
     Deadline,
     GroupTotal,
     HitPage,
@@ -34,7 +35,7 @@ from pdpp.store.port import (
 )
 from pdpp.store.pseudonym import FeedSeal, GrantKeys, located, locator_of
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite import feeds, integrity
+from pdpp.store.sqlite import connections, feeds, integrity
 from pdpp.store.sqlite.database import Database
 from pdpp.store.sqlite.failures import advice, explain
 from pdpp.store.sqlite.jobs import SqliteJobs
@@ -52,6 +53,7 @@ from pdpp.store.sqlite.write.prepared import PreparedBatch, SurrogateOf, prepare
 from pdpp.store.sqlite.write.writer import BatchWriter
 
 _TENDED_PAGES = 500
+_COLLECTED = 200
 
 FILE_NAME = "pdpp.sqlite3"
 BLOB_FOLDER = "blobs"
@@ -163,6 +165,26 @@ class SqliteStore:
         """Add or rename a connection."""
         with self._db.writing() as db:
             feeds.connect(db, Connection(connection_id, connector_key, display_name))
+
+    def connection_contents(self, connection_id: str) -> ConnectionContents:
+        """Return what is lost when a connection is removed."""
+        return connections.contents(self._db.reader, connection_id)
+
+    def rename_connection(self, connection_id: str, display_name: str) -> None:
+        """Give a connection another name."""
+        with self._db.writing() as db:
+            connections.rename(db, connection_id, display_name)
+
+    def remove_connection(self, connection_id: str) -> None:
+        """Remove a connection from everybody's sight."""
+        with self._db.writing() as db:
+            connections.hide(db, connection_id)
+
+    def delete_removed(self) -> bool:
+        """Delete a bounded piece of what removed connections held; tell whether there was any."""
+        with self._db.writing() as db:
+            catalogue = feeds.load(db, self._catalogue)
+            return connections.delete_some(db, catalogue, self._field_sets, self._clock())
 
     # Reading
 
@@ -278,13 +300,17 @@ class SqliteStore:
     def tend(self, *, begin: bool) -> bool:
         """Put a bounded piece of the full-text index together; tell whether there is more to do.
 
-        Many small writes leave many small parts, and every search looks into each of them.
+        Many small writes leave many small parts, and every search looks into each of them. When
+        all is done the log of writes is emptied, which still holds what was deleted.
         """
         with self._db.writing() as db:
             before = db.total_changes()
             pages = -_TENDED_PAGES if begin else _TENDED_PAGES
             db.execute("INSERT INTO lex (lex, rank) VALUES ('merge', ?)", (pages,))
-            return db.total_changes() - before > 1
+            more = db.total_changes() - before > 1
+        if not more:
+            self._db.shed_log()
+        return more
 
     # Blobs
 
@@ -325,6 +351,21 @@ class SqliteStore:
     def sweep_blobs(self, before: int) -> int:
         """Remove what killed uploads left behind before a moment."""
         return self._blobs.sweep(before)
+
+    def collect_blobs(self, before: int, after: str = "") -> str | None:
+        """Remove some files that no record refers to and that were last kept before a moment."""
+        with self._db.writing() as db:
+            rows: list[Any] = db.execute(
+                "SELECT blob_id, EXISTS (SELECT 1 FROM blob_use u WHERE u.owner = b.owner"
+                " AND u.blob_id = b.blob_id) FROM blob b WHERE owner = ? AND blob_id > ?"
+                " ORDER BY blob_id LIMIT ?",
+                (OWNER, after, _COLLECTED),
+            ).fetchall()
+            for blob_id, used in rows:
+                # The lock of the database is held: nobody refers to the file in the meantime.
+                if not used and self._blobs.remove(blob_id, before):
+                    db.execute("DELETE FROM blob WHERE owner = ? AND blob_id = ?", (OWNER, blob_id))
+        return rows[-1][0] if len(rows) == _COLLECTED else None
 
     def blob_shown(self, blob_id: str, reaches: Iterable[Reach]) -> BlobUse | None:
         """Return the visible record through which a blob is seen, None where none refers to it."""

@@ -1,0 +1,115 @@
+"""Connections that go: hidden at once, then deleted in bounded pieces that survive a crash.
+
+A feed that is being removed belongs to the owner ``REMOVED``, so that no catalogue shows it and its
+connection can be added anew. Its records are deleted as any others are, by the writer of batches,
+so that nothing is left of them in any index.
+"""
+
+from typing import Any
+
+import apsw
+
+from pdpp.model.errors import NotFound
+from pdpp.store.catalogue import Catalogue, Connection, Feed
+from pdpp.store.port import ConnectionContents
+from pdpp.store.sqlite import feeds
+from pdpp.store.sqlite.records.predicate import OWNER
+from pdpp.store.sqlite.write.fieldsets import FieldSets
+from pdpp.store.sqlite.write.prepared import PreparedBatch
+from pdpp.store.sqlite.write.writer import BatchWriter
+
+REMOVED = 0
+_PIECE = 500
+
+
+def contents(db: apsw.Connection, connection_id: str) -> ConnectionContents:
+    """Return what is lost when a connection is removed."""
+    _require(db, connection_id)
+    streams: list[Any] = db.execute(
+        "SELECT stream, record_count FROM feed WHERE owner = ? AND connection_id = ?"
+        " ORDER BY stream",
+        (OWNER, connection_id),
+    ).fetchall()
+    blobs, size = db.execute(
+        "SELECT count(*), coalesce(sum(size_bytes), 0) FROM blob b WHERE owner = ? AND blob_id IN"
+        " (SELECT u.blob_id FROM blob_use u JOIN feed f ON f.id = u.feed"
+        "  WHERE f.owner = b.owner AND f.connection_id = ?)"
+        " AND NOT EXISTS (SELECT 1 FROM blob_use u JOIN feed f ON f.id = u.feed"
+        "  WHERE u.owner = b.owner AND u.blob_id = b.blob_id AND f.connection_id <> ?)",
+        (OWNER, connection_id, connection_id),
+    ).get
+    return ConnectionContents(connection_id, dict(streams), blobs, size)
+
+
+def rename(db: apsw.Connection, connection_id: str, display_name: str) -> None:
+    """Give a connection another name."""
+    _require(db, connection_id)
+    db.execute(
+        "UPDATE connection SET display_name = ? WHERE owner = ? AND connection_id = ?",
+        (display_name, OWNER, connection_id),
+    )
+    feeds.raise_version(db)
+
+
+def hide(db: apsw.Connection, connection_id: str) -> None:
+    """Take a connection out of the catalogue; what it holds is to be deleted piece by piece."""
+    connector_key = _require(db, connection_id)
+    db.execute(
+        "DELETE FROM connection WHERE owner = ? AND connection_id = ?", (OWNER, connection_id)
+    )
+    # The number keeps apart what two connections of one source leave that are removed together.
+    db.execute(
+        "UPDATE feed SET owner = ?, connection_id = id || '#' || ?"
+        " WHERE owner = ? AND connection_id = ?",
+        (REMOVED, connector_key, OWNER, connection_id),
+    )
+    feeds.raise_version(db)
+
+
+def delete_some(db: apsw.Connection, catalogue: Catalogue, field_sets: FieldSets, now: int) -> bool:
+    """Delete a piece of what removed connections hold; tell whether there was any."""
+    feed = _removed_feed(db, catalogue)
+    if feed is None:
+        return False
+    keys: list[Any] = db.execute(
+        "SELECT key FROM record WHERE owner = ? AND feed = ? LIMIT ?", (OWNER, feed.id, _PIECE)
+    ).fetchall()
+    batch = PreparedBatch(feed, None)
+    for (key,) in keys:
+        batch.drop(key, now)
+    BatchWriter(db, batch, field_sets, now).write()
+    db.execute("DELETE FROM ghost WHERE owner = ? AND feed = ?", (OWNER, feed.id))
+    if len(keys) < _PIECE:
+        db.execute("DELETE FROM feed WHERE id = ?", (feed.id,))
+    return True
+
+
+def _removed_feed(db: apsw.Connection, catalogue: Catalogue) -> Feed | None:
+    """Return a feed that is being removed, as some declaration of its stream has it."""
+    row: Any = next(
+        db.execute(
+            "SELECT id, connection_id, stream, places FROM feed WHERE owner = ? LIMIT 1", (REMOVED,)
+        ),
+        None,
+    )
+    if row is None:
+        return None
+    number, name, stream, places = row
+    connector_key = name.partition("#")[2]
+    declarations = {
+        declaration.connector_key: declaration
+        for declaration in catalogue.revisions.values()
+        if declaration.connector_key == connector_key and stream in declaration.streams
+    }
+    return feeds.stored_feed(
+        number, Connection(name, connector_key, ""), declarations, stream, places
+    )
+
+
+def _require(db: apsw.Connection, connection_id: str) -> str:
+    """Return the source of a connection, which there must be."""
+    known = "SELECT connector_key FROM connection WHERE owner = ? AND connection_id = ?"
+    row = next(db.execute(known, (OWNER, connection_id)), None)
+    if row is None:
+        raise NotFound(f"There is no connection {connection_id!r}.")
+    return str(row[0])
