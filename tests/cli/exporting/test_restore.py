@@ -26,10 +26,10 @@ def everything(folder: Path) -> dict[str, Any]:
             "sources": {key: d.revision for key, d in catalogue.sources.items()},
             "connections": dict(catalogue.connections),
             "records": {
-                reach.feed.address: [
+                reach.feed.address: sorted(
                     (record.id, record.data, record.emitted_at, record.version)
                     for record in store.page(PageQuery((reach,), 1_000_000)).records
-                ]
+                )
                 for reach in owner_reaches(catalogue)
             },
             "blobs": {b.blob_id: (b.media_type, b.size_bytes) for b in store.blobs()},
