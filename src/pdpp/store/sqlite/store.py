@@ -97,7 +97,7 @@ class SqliteStore:
         self._db = Database(folder / FILE_NAME, _give_functions)
         self._blobs = BlobFolder(folder / BLOB_FOLDER / str(OWNER))
         self._field_sets = FieldSets()
-        self.vault = SqliteVault(self._db)
+        self.vault = SqliteVault(self._db, folder, clock)
         self.jobs = SqliteJobs(self._db, clock)
         self._catalogue: Catalogue | None = None
         self._receipts: ReceiptFile | None = None

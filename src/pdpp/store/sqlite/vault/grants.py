@@ -146,6 +146,16 @@ def revoke_grant(db: apsw.Connection, grant_id: str, now: int) -> bool:
     return changed
 
 
+def revoke_family(db: apsw.Connection, family: str, now: int) -> bool:
+    """Revoke every token that came from one approval; tell whether there was one to revoke."""
+    tables = (
+        "refresh_token INDEXED BY refresh_token_family",
+        "token INDEXED BY token_family",
+    )
+    changed = [revoke(db, table, "family", family, now) for table in tables]
+    return any(changed)
+
+
 def add_token(db: apsw.Connection, token: Token) -> None:
     """Keep a token's hash."""
     db.execute(

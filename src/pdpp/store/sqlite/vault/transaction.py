@@ -28,6 +28,8 @@ class SqliteVaultTransaction(SqliteVaultReader):
 
     def __init__(self, db: apsw.Connection) -> None:
         self._connection = db
+        self.revoked: list[str] = []
+        """What this transaction took back, as lines that are kept beside the database."""
 
     @property
     def _db(self) -> apsw.Connection:
@@ -61,12 +63,12 @@ class SqliteVaultTransaction(SqliteVaultReader):
         """Revoke everything a client holds and forget what it has under way."""
         of_client = "WHERE owner = ? AND client_id = ? AND revoked_at IS NULL"
         for table, key, revoke in (
-            ("package INDEXED BY package_client", "package_id", grant_rows.revoke_package),
-            ("grant INDEXED BY grant_client", "grant_id", grant_rows.revoke_grant),
+            ("package INDEXED BY package_client", "package_id", self.revoke_package),
+            ("grant INDEXED BY grant_client", "grant_id", self.revoke_grant),
         ):
             rows = self._db.execute(f"SELECT {key} FROM {table} {of_client}", (OWNER, client_id))
             for (name,) in rows.fetchall():
-                revoke(self._db, str(name), now)
+                revoke(str(name), now)
         grant_rows.revoke(
             self._db, "refresh_token INDEXED BY refresh_token_client", "client_id", client_id, now
         )
@@ -187,10 +189,7 @@ class SqliteVaultTransaction(SqliteVaultReader):
 
     def revoke_family(self, family: str, now: int) -> None:
         """Revoke every refresh token and access token of a family."""
-        grant_rows.revoke(
-            self._db, "refresh_token INDEXED BY refresh_token_family", "family", family, now
-        )
-        grant_rows.revoke(self._db, "token INDEXED BY token_family", "family", family, now)
+        self._note(grant_rows.revoke_family(self._db, family, now), "family", family)
 
     def add_token(self, token: Token) -> None:
         """Keep a token's hash."""
@@ -198,15 +197,23 @@ class SqliteVaultTransaction(SqliteVaultReader):
 
     def revoke_token(self, token_hash: str, now: int) -> None:
         """Revoke one access token."""
-        grant_rows.revoke(self._db, "token", "hash", token_hash, now)
+        changed = grant_rows.revoke(self._db, "token", "hash", token_hash, now)
+        self._note(changed, "token", token_hash)
 
     def revoke_grant(self, grant_id: str, now: int) -> bool:
         """Revoke a grant and its tokens; tell whether there was one to revoke."""
-        return grant_rows.revoke_grant(self._db, grant_id, now)
+        return self._note(grant_rows.revoke_grant(self._db, grant_id, now), "grant", grant_id)
 
     def revoke_package(self, package_id: str, now: int) -> bool:
         """Revoke a package with its grants and tokens; tell whether there was one to revoke."""
-        return grant_rows.revoke_package(self._db, package_id, now)
+        return self._note(
+            grant_rows.revoke_package(self._db, package_id, now), "package", package_id
+        )
+
+    def _note(self, changed: bool, kind: str, name: str) -> bool:
+        if changed:
+            self.revoked.append(f"{kind} {name}")
+        return changed
 
     # Approvals
 

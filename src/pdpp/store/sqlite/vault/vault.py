@@ -1,23 +1,36 @@
 """The vault of an embedded database: grants, tokens, clients and short-lived secrets."""
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import apsw
 
 from pdpp.model.grant import Grant, Package
+from pdpp.model.instant import Clock
 from pdpp.store.port import Token
 from pdpp.store.sqlite.database import Database
 from pdpp.store.sqlite.vault.reader import SqliteVaultReader
+from pdpp.store.sqlite.vault.revocations import RevocationFile, revoke_again
 from pdpp.store.sqlite.vault.transaction import SqliteVaultTransaction
 from pdpp.store.vault import VaultTransaction
+
+log = logging.getLogger("pdpp.store")
 
 
 class SqliteVault(SqliteVaultReader):
     """Looks up on each thread's own connection; decides on the one that writes."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, folder: Path, clock: Clock) -> None:
         self._database = database
+        self._revocations = RevocationFile(folder)
+        revived = self._revocations.revived(self._db)
+        if revived:
+            with database.writing() as db:
+                for kind, name in revived:
+                    revoke_again(db, kind, name, clock())
+            log.warning("%d revocations were not in the database; revoked again", len(revived))
 
     @property
     def _db(self) -> apsw.Connection:
@@ -27,7 +40,11 @@ class SqliteVault(SqliteVaultReader):
     def transaction(self) -> Iterator[VaultTransaction]:
         """Hold one write transaction: everything decided in it is kept, or nothing."""
         with self._database.writing() as db:
-            yield SqliteVaultTransaction(db)
+            transaction = SqliteVaultTransaction(db)
+            yield transaction
+            if transaction.revoked:
+                # First the file: what a crash leaves half done is then revoked at the next start.
+                self._revocations.add(transaction.revoked)
 
     def keep_token(self, token: Token) -> None:
         """Keep a token in a transaction of its own."""

@@ -1,0 +1,87 @@
+"""What was revoked stays so, also when the database of an older backup is put back."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.store.world import NOW, Clock
+
+from pdpp.authz.authority import Authority
+from pdpp.model.grant import AccessMode, Grant, Package
+from pdpp.store.port import Token
+from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
+from pdpp.store.vault import RefreshToken
+
+
+def made(folder: Path, clock: Clock) -> SqliteStore:
+    store = SqliteStore(folder, clock)
+    vault = store.vault
+    for name in ("g1", "g2"):
+        token = Token(f"t-{name}", "client", "agent", NOW, grant_id=name)
+        vault.keep_grant(Grant(name, "agent", "x", AccessMode.CONTINUOUS, (), NOW), [token])
+    vault.keep_package(Package("p1", "agent", NOW, None), [], [])
+    vault.keep_token(Token("owners", "owner", "me", NOW))
+    with vault.transaction() as transaction:
+        transaction.add_refresh_token(
+            RefreshToken("r1", "f1", "agent", "pdpp:read", NOW, NOW + 60, grant_id="g2")
+        )
+    return store
+
+
+def put_back(store: SqliteStore, folder: Path, backup: Path, clock: Clock) -> SqliteStore:
+    store.close()
+    for path in folder.glob(f"{FILE_NAME}*"):
+        path.unlink()
+    shutil.copy(backup / FILE_NAME, folder / FILE_NAME)
+    return SqliteStore(folder, clock)
+
+
+def test_a_database_from_before_a_revocation_revives_nothing(
+    tmp_path: Path, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder, backup = tmp_path / "data", tmp_path / "backup"
+    store = made(folder, clock)
+    store.backup(backup)
+    assert not (backup / "revocations").exists()
+    authority = Authority(store, clock)
+    assert authority.revoke_grant("g1")
+    assert authority.revoke_package("p1")
+    authority.revoke_token("owners")
+    with store.vault.transaction() as transaction:
+        transaction.revoke_family("f1", NOW)
+    store = put_back(store, folder, backup, clock)
+    vault = store.vault
+    revoked = [vault.grant("g1"), vault.package("p1"), vault.token("owners"), vault.refresh("r1")]
+    assert all(item is not None and item.revoked_at is not None for item in revoked)
+    token, other = vault.token("t-g1"), vault.grant("g2")
+    assert token is not None
+    assert token.revoked_at is not None
+    assert other is not None
+    assert other.revoked_at is None
+    assert "revoked again" in caplog.text
+    caplog.clear()
+    store.close()
+    SqliteStore(folder, clock).close()
+    assert caplog.text == ""
+
+
+def test_the_list_is_private_and_grows_only_by_what_changed(tmp_path: Path, clock: Clock) -> None:
+    store = made(tmp_path, clock)
+    authority, path = Authority(store, clock), tmp_path / "revocations"
+    assert not path.exists()
+    for _ in range(3):
+        authority.revoke_client("agent")
+        authority.revoke_grant("nowhere")
+    assert sorted(path.read_text().split("\n")) == ["", "grant g1", "grant g2", "package p1"]
+    assert path.stat().st_mode & 0o077 == 0
+    store.close()
+
+
+def test_a_list_that_somebody_wrote_into_does_no_harm(tmp_path: Path, clock: Clock) -> None:
+    made(tmp_path, clock).close()
+    (tmp_path / "revocations").write_bytes(b"nonsense\ngrant \n\xff\xfe\ngrant g1; DROP\n")
+    store = SqliteStore(tmp_path, clock)
+    grant = store.vault.grant("g1")
+    assert grant is not None
+    assert grant.revoked_at is None
+    store.close()
