@@ -30,13 +30,14 @@ FAST := tests/model tests/evidence tests/store tests/authz tests/wire tests/conf
 	tests/demo tests/house/test_architecture.py tests/house/test_documents.py
 SOAKED := tests/promises tests/attacks tests/faults tests/oauth/test_kill.py tests/sources/importing/test_scale.py
 
-.PHONY: help install run test test-fast bench soak lint format docs bundles audit lock judges
+.PHONY: help install run quality test test-fast bench soak lint format docs bundles audit lock judges
 
 help:
 	@echo 'make run        start the server with demo data   PORT=$(PORT) DATA=$(DATA)'
 	@echo 'make test       check format, lint, types, imports, then run every test with coverage'
 	@echo 'make test-fast  check lint and types, then run the unit and contract tests, without coverage'
 	@echo 'make bench      measure the server                N=$(N)'
+	@echo 'make quality    measure how well searches find    SETS=a folder of question sets'
 	@echo 'make soak       attack and load it for long       MINUTES=$(MINUTES)'
 	@echo 'make lint       check format, lint, types and imports'
 	@echo 'make format     rewrite the code to the house format'
@@ -73,6 +74,9 @@ judges: $(JUDGES:%=%/node_modules/.stamp)
 	else \
 		echo 'npm is not here: the tests that need $* will be skipped.'; \
 	fi
+
+quality: $(VENV)/dev.stamp
+	@$(PY) -m bench.quality $(if $(SETS),--sets "$(SETS)")
 
 bench: $(VENV)/dev.stamp
 	@$(PY) -m compileall -q src

@@ -4,14 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import numpy as np
 import orjson
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pdpp.store.sqlite.numbering import PLACE_BITS, turned
-from pdpp.store.sqlite.search.search import CANDIDATES
+from pdpp.evidence.language.terms import terms_of
 from pdpp.store.sqlite.store import FILE_NAME
 
 PAGE = 25
@@ -26,9 +26,8 @@ _WINDOW = """
     SELECT substr(json_extract(CAST(data AS TEXT), '$.body'), 1, 4096)
     FROM record WHERE owner = 1 AND feed = ? AND key = ?
 """
-_MATCHES = """
-    SELECT rowid, floor_score(lex) FROM lex WHERE lex MATCH ? LIMIT ?
-"""
+_MATCHES = "SELECT block, data FROM posting WHERE term = ?"
+_NUMBERS = "SELECT numbers FROM word_block WHERE id = ?"
 _BY_ID = "SELECT data FROM record WHERE id = ?"
 
 
@@ -39,7 +38,6 @@ class Floor:
         self._db = apsw.Connection(str(folder / FILE_NAME), statementcachesize=512)
         self._db.pragma("mmap_size", 1 << 28)
         self._db.pragma("query_only", True)
-        self._db.register_fts5_function("floor_score", score)
         self._feeds = {
             (connection_id, stream): (number, _time_place(places))
             for number, connection_id, stream, places in self._db.execute(
@@ -64,22 +62,23 @@ class Floor:
         return _json(orjson.dumps({"text": text}))
 
     async def search(self, request: Request) -> Response:
-        """Answer the best of the newest records that hold a word."""
-        word = request.path_params["word"]
-        matches: list[Any] = self._db.execute(_MATCHES, (word, CANDIDATES)).fetchall()
-        matches.sort(key=lambda match: -match[1])
-        rows = (
-            self._db.execute(_BY_ID, (turned(row >> PLACE_BITS),)).get for row, _ in matches[:PAGE]
-        )
+        """Answer the records in which a word weighs most."""
+        terms = terms_of(request.path_params["word"])
+        found: list[tuple[int, int, int]] = []
+        for block, data in self._db.execute(_MATCHES, terms[:1]):
+            postings = np.frombuffer(data, "<u4")
+            best = np.argsort(-(postings & 0xFF).astype(np.int64), kind="stable")[:PAGE]
+            found += [(-int(p & 0xFF), block, int(p >> 8)) for p in postings[best]]
+        found.sort()
+        rows = (self._db.execute(_BY_ID, (self._number(b, s),)).get for _, b, s in found[:PAGE])
         return _many(rows)
+
+    def _number(self, block: int, slot: int) -> int:
+        numbers: Any = self._db.execute(_NUMBERS, (block,)).get
+        return int(np.frombuffer(numbers, "<i8")[slot])
 
     def _feed(self, request: Request) -> tuple[int, int]:
         return self._feeds[request.path_params["connection"], request.path_params["stream"]]
-
-
-def score(api: Any, *_: Any) -> int:
-    """Score one row of the index by its share of matching words; an FTS5 function."""
-    return int(1_000_000 * api.inst_count // api.column_size(0))
 
 
 def _time_place(places: str) -> int:

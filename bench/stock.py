@@ -20,7 +20,7 @@ from pdpp.model.grant import Interval
 from pdpp.model.validation import parse_declaration
 from pdpp.store import cell
 from pdpp.store.sqlite import feeds, numbering, schema
-from pdpp.store.sqlite.search import lengths
+from pdpp.store.sqlite.search import blocks, entry, index, tables
 from pdpp.store.sqlite.store import SqliteStore
 from pdpp.store.sqlite.write import pack, prepared, rows, writer
 
@@ -34,7 +34,10 @@ _SHAPING = (
     world,
     schema,
     numbering,
-    lengths,
+    blocks,
+    entry,
+    index,
+    tables,
     feeds,
     prepared,
     pack,
@@ -105,12 +108,21 @@ def _fill(folder: Path, made: world.World, say: Say) -> None:
     say(f"Filling a store with {made.records:,} records")
     tokens = _prepare(folder)
     ingest = _send(folder, made, tokens.owner, say)
+    _tend(folder)
     facts = {
         "tokens": asdict(tokens),
         "ingest": asdict(ingest),
         "built": instant.to_text(instant.now()),
     }
     (folder / _FACTS).write_bytes(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
+
+
+def _tend(folder: Path) -> None:
+    """Merge the word index as a server does in idle time."""
+    store = SqliteStore(folder)
+    while store.tend():
+        pass
+    store.close()
 
 
 def _prepare(folder: Path) -> Tokens:

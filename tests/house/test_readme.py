@@ -126,7 +126,7 @@ def test_every_line_of_every_block_does_what_the_text_says(newcomer: Newcomer) -
 def seen_by_an_agent(newcomer: Newcomer) -> None:
     """Compare what README shows of a search with what an agent is shown."""
     [shown, *_] = blocks(README, "text")
-    call = {"name": "search", "arguments": {"query": "invoice 4471 adhesive"}}
+    call = {"name": "search", "arguments": {"query": "+invoice +4471 +adhesive"}}
     answer = httpx.post(
         f"{newcomer.terminal.url}/mcp",
         json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call},

@@ -30,7 +30,7 @@ from tests.soak import SOAK
 from pdpp.model import instant
 from pdpp.model.validation import parse_declaration
 from pdpp.store.sqlite.records import predicate
-from pdpp.store.sqlite.search import postings, search
+from pdpp.store.sqlite.search import index
 
 SURFACES = {"v1", "mcp legacy", "mcp modern", "pdpp read"}
 
@@ -71,21 +71,10 @@ def attack(
         return observer
 
 
-@pytest.fixture(autouse=True, scope="module")
-def looks_everywhere_first() -> Iterator[None]:
-    """Let the few streams of these stores be searched as many would be, by the plan that looks at
-    rows outside the grant.
-    """
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "_FEW_REACHES", 0)
-        yield
-
-
 def cramp(patch: pytest.MonkeyPatch) -> None:
     """Make plans change after a few rows, as they otherwise do after thousands."""
-    patch.setattr(search, "_PROBE", 3)
-    patch.setattr(postings, "_FAR", 1)
-    patch.setattr(postings, "_PIECE", 1)
+    patch.setattr(index, "BLOCK_RECORDS", 3)
+    patch.setattr(index, "_MOST_SMALL", 1)
     patch.setattr(predicate, "_SELECTIVE", 2)
 
 

@@ -1,21 +1,20 @@
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from tests.store.world import ENGINES, Clock, Engine, World
 
 from pdpp.store.port import Store
 from pdpp.store.sqlite.records import aggregates, predicate
-from pdpp.store.sqlite.search import postings, search
+from pdpp.store.sqlite.search import index
 
-PLANS = {
-    "sqlite": {(search, "_FEW_REACHES"): 0},
+PLANS: dict[str, dict[tuple[ModuleType, str], int]] = {
+    "sqlite": {},
     "sqlite-walking": {
         (predicate, "_SELECTIVE"): 2,
-        (search, "_PROBE"): 1,
-        (postings, "_FAR"): 1,
-        (postings, "_PIECE"): 1,
-        (postings, "_SPARE"): 0,
+        (index, "BLOCK_RECORDS"): 2,
+        (index, "_MOST_SMALL"): 1,
         (aggregates, "_MOST_RANGES"): 1,
     },
 }

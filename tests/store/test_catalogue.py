@@ -1,9 +1,9 @@
 """Sources, connections, streams, and re-indexing when a declaration changes."""
 
 import pytest
+from tests.store.questions import ask
 from tests.store.world import MESSAGE, QUERY, Data, World, allow, condition, declare, stream
 
-from pdpp.evidence.analyse import parse_query
 from pdpp.model.declaration import Kind
 from pdpp.model.errors import Conflict, NotFound
 from pdpp.model.grant import AccessMode, Grant, Interval
@@ -19,7 +19,7 @@ from pdpp.store.scope import Reach, grant_reaches
 
 
 def searched(world: World, q: str, reach: Reach | None = None) -> list[str]:
-    page = world.store.search(SearchQuery((reach or world.reach(),), parse_query(q), 99))
+    page = world.store.search(SearchQuery((reach or world.reach(),), ask(q), 99))
     return sorted(world.key(hit.record) for hit in page.hits)
 
 

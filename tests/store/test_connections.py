@@ -3,9 +3,9 @@
 import io
 
 import pytest
+from tests.store.questions import ask
 from tests.store.world import Data, World, all_records
 
-from pdpp.evidence.analyse import parse_query
 from pdpp.model.errors import Conflict, NotFound
 from pdpp.store.catalogue import new_connection_id
 from pdpp.store.merging import merge_connections
@@ -56,7 +56,7 @@ def test_a_removed_connection_is_out_of_sight_at_once_and_then_deleted(world: Wo
     assert world.keys(world.reach("c2")) == ["k0", "k1", "k2"]
     world.store.connect("c1", "mail", "Again")
     assert world.keys() == []
-    query = SearchQuery((world.reach("c1"), world.reach("c2")), parse_query("kelp"), 9)
+    query = SearchQuery((world.reach("c1"), world.reach("c2")), ask("kelp"), 9)
     assert len(world.store.search(query).hits) == 3
 
 

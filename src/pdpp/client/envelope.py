@@ -108,6 +108,8 @@ def hit_of(raw: Json) -> Hit:
         event_time=raw.get("event_time"),
         emitted_at=raw.get("emitted_at"),
         matched_fields=tuple(raw.get("matched_fields") or ()),
+        matched=tuple(raw.get("matched") or ()),
+        missing=tuple(raw.get("missing") or ()),
         score=_score(raw),
         excerpts=tuple(_excerpt(part) for part in raw.get("evidence_excerpts") or ()),
         raw=raw,

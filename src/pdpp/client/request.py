@@ -78,6 +78,9 @@ class SearchOptions(TypedDict, total=False):
     connection_id: str | None
     filter: Filter | None
     mode: Literal["lexical", "semantic", "hybrid"] | None
+    match: Literal["best", "all"] | None
+    sort: Literal["score", "time"] | None
+    time_zone: str | None
     limit: int | None
     cursor: str | None
 
@@ -141,7 +144,7 @@ def window(handle: Handle, field: str, options: WindowOptions) -> ReadRequest:
 
 
 def search(query: str, options: SearchOptions) -> ReadRequest:
-    """Ask for a page of records that hold some words."""
+    """Ask for a page of records that answer a question."""
     params = _given(options)
     mode = params.pop("mode", "lexical")
     return ReadRequest(

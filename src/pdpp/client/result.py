@@ -107,6 +107,8 @@ class Hit(NamedTuple):
     event_time: str | None
     emitted_at: str | None
     matched_fields: tuple[str, ...]
+    matched: tuple[str, ...]
+    missing: tuple[str, ...]
     score: float | None
     excerpts: tuple[Excerpt, ...]
     raw: Json

@@ -203,7 +203,8 @@ def tokens(text: str) -> Iterator[Token]:
         yield Token(word, *folded.span(*found.span()))
 
 
-def _phrase(text: str, stars: str) -> Phrase | None:
+def phrase_of(text: str, stars: str) -> Phrase | None:
+    """Return the phrase of a text, None where it holds no word."""
     bare = text.rstrip("*")
     if bare.isalnum() and bare.isascii():
         return Phrase((bare.lower(),), bool(stars) or len(bare) < len(text))
@@ -227,7 +228,7 @@ def parse_query(q: str) -> tuple[Phrase, ...]:
         )
     if "\x00" in q:
         raise _refuse("The query holds a NUL character; remove it.")
-    parts = (_phrase(m[1] or m[3] or "", m[2] or "") for m in _TERM.finditer(q))
+    parts = (phrase_of(m[1] or m[3] or "", m[2] or "") for m in _TERM.finditer(q))
     phrases = tuple(dict.fromkeys(part for part in parts if part))
     if not phrases:
         raise _refuse(

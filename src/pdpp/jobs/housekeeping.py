@@ -81,9 +81,9 @@ class Housekeeping:
 
     def tend(self, context: JobContext) -> Json:
         """Put the index together, a bounded piece at a time."""
-        begin, pieces = True, 0
-        while self._store.tend(begin=begin):
-            begin, pieces = False, pieces + 1
+        pieces = 0
+        while self._store.tend():
+            pieces += 1
             context.progress(pieces, note="pieces of the index put together")
             context.check()
             time.sleep(_PAUSE_SECONDS)

@@ -43,6 +43,11 @@ class Field:
     aggregations: tuple[str, ...] = ()
     indexed: bool = False
 
+    @property
+    def searched(self) -> bool:
+        """Tell whether its words are indexed: those of searchable fields, and actors' names."""
+        return self.lexical or (self.role is Role.ACTOR and self.kind is Kind.TEXT)
+
 
 @dataclass(frozen=True, slots=True)
 class Relationship:
@@ -83,6 +88,7 @@ class Stream:
     views: Mapping[str, View]
     relationships: Mapping[str, Relationship]
     countable: bool = True
+    thread_field: str | None = None
 
 
 class DeclarationWarning(NamedTuple):

@@ -61,6 +61,7 @@ _OPTIONAL_STREAM_KEYS = (
     "display",
     "cursor_field",
     "consent_time_field",
+    "thread",
     "selection",
     "views",
     "relationships",
@@ -303,6 +304,7 @@ def _parse_stream(
         views=_parse_views(node.member("views"), properties),
         relationships=relationships,
         countable=outline.query.countable,
+        thread_field=_parse_optional(node.member("thread"), properties, SCALARS),
     )
 
 

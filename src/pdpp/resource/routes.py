@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pdpp.evidence.analyse import MAX_QUERY_CHARS
+from pdpp.evidence.language.question import MAX_QUESTION_CHARS
 from pdpp.evidence.window import DEFAULT_LIMIT, MAX_AROUND, MAX_LIMIT
 from pdpp.model.errors import InvalidWindow
 from pdpp.resource import aggregate, ingest, jobs, records, schema, search, window
@@ -69,12 +70,32 @@ _EXPAND_LIMIT = Parameter(
 _QUERY = Parameter(
     "q",
     Shape.TEXT,
-    'Words that must all occur; "a phrase" in quotes; word* for a prefix.',
+    "What to look for: plain words, any of them, ranked; "
+    '"a phrase", +must, -not, prefix*, OR, from:, in:, before:, after:, on:.',
     required=True,
-    longest=MAX_QUERY_CHARS,
+    longest=MAX_QUESTION_CHARS,
 )
 _SEARCH = _take(
     _QUERY,
+    Parameter(
+        "match",
+        Shape.CHOICE,
+        "best: any of the words, ranked; all: every word must be there.",
+        ("best", "all"),
+        default="best",
+    ),
+    Parameter(
+        "sort",
+        Shape.CHOICE,
+        "score: the best first; time: the newest first.",
+        ("score", "time"),
+        default="score",
+    ),
+    Parameter(
+        "time_zone",
+        Shape.TEXT,
+        "The zone of the days a question names; also the header PDPP-Time-Zone.",
+    ),
     Parameter("streams", Shape.LIST, "Only these streams; also written streams[]."),
     _CONNECTION,
     _FILTER,
@@ -225,7 +246,7 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         "/search",
         "search",
-        "Records that hold the words, with the passages that prove it.",
+        "Records that answer a question, best first, with the passages that prove it.",
         search.search_lexical,
         _SEARCH,
         "List",
@@ -234,7 +255,7 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         "/search/semantic",
         "searchSemantic",
-        "Search by meaning; refused where no stream offers it.",
+        "Search by meaning where offered; else by words, with a warning.",
         search.search_semantic,
         _SEARCH,
         "List",

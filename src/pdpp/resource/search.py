@@ -2,20 +2,23 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, tzinfo
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import orjson
 
-from pdpp.evidence.analyse import Match, Phrase, find, parse_query
+from pdpp.evidence.analyse import Match
 from pdpp.evidence.excerpt import descriptor, excerpt
 from pdpp.evidence.handle import Handle
+from pdpp.evidence.language.marks import Marker
+from pdpp.evidence.language.question import parse_question
 from pdpp.evidence.presentation import NAMING, present_name
 from pdpp.evidence.text import digest
 from pdpp.model import instant
 from pdpp.model.declaration import Role
-from pdpp.model.errors import InvalidRequest
 from pdpp.receipts.served import of_hits
+from pdpp.resource.calendar import zone
 from pdpp.resource.call import Call, record_path, refused_stream
 from pdpp.resource.envelope import list_envelope, source_of
 from pdpp.resource.filters import apply_filters
@@ -25,7 +28,11 @@ from pdpp.store.scope import Reach, roles_of
 ROOM, CURSORS = "pdpp-room", "PDPP-Cursors"
 """The header of a caller with little room for hits, and the one with the cursors after the last."""
 
+ZONE = "pdpp-time-zone"
+"""The header with the time zone in which the caller means days."""
+
 MOST_EXCERPTS = 1
+_MOST_STREAMS = 20
 
 _IDENTITY = frozenset({Role.TITLE, Role.ACTOR, Role.LINK})
 """Roles that say what a record is; a match in them finds it but is no passage to quote."""
@@ -34,7 +41,7 @@ _ROOM = re.compile(r"[0-9]{1,9}\Z", re.ASCII)
 _MOST_TOLD = 3_000
 """Characters of cursors in a header; more may be too many for what stands between."""
 
-_NO_SEMANTIC = {
+_BY_WORDS = {
     "code": "semantic_unavailable",
     "message": "This server searches by words only; the hits are lexical.",
     "param": "mode",
@@ -48,45 +55,66 @@ def search_lexical(call: Call) -> dict[str, Any]:
 
 def search_hybrid(call: Call) -> dict[str, Any]:
     """Answer ``GET /v1/search/hybrid`` with what there is: lexical hits and a warning."""
-    return _search(call, "hybrid", [_NO_SEMANTIC])
+    return _search(call, "hybrid", [_BY_WORDS])
 
 
 def search_semantic(call: Call) -> dict[str, Any]:
-    """Refuse ``GET /v1/search/semantic``: no stream offers it."""
-    parse_query(call.query.text("q") or "")
-    raise InvalidRequest(
-        "This server searches by words only; use GET /v1/search, or GET /v1/search/hybrid.",
-        param="q",
-    )
+    """Answer ``GET /v1/search/semantic`` with what there is: lexical hits and a warning."""
+    return _search(call, "semantic", [_BY_WORDS])
 
 
 def _search(call: Call, kind: str, warnings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    phrases = parse_query(call.query.text("q") or "")
+    place = _zone(call)
+    today = instant.to_datetime(call.now).astimezone(place).date()
+    everything = call.query.text("match") == "all"
+    question = parse_question(call.query.text("q") or "", today, everything=everything)
     reaches = _searched(call)
     reaches, left_out = apply_filters(reaches, call.query.filters)
     page = call.store.search(
         SearchQuery(
             reaches=reaches,
-            phrases=phrases,
+            question=question,
             limit=call.query.integer("limit") or 0,
             after=_position(call, kind),
+            by_time=call.query.text("sort") == "time",
+            zone=place,
         )
     )
-    data, sure = _data(call, page, phrases)
-    recall: dict[str, Any] = {"complete": page.complete, "ranked": page.ranked}
-    if not page.complete:
-        recall["note"] = (
-            "the newest matches of each stream ranked; narrow by stream, connection or filter"
-        )
+    marker = Marker(question, page.repaired, call.store.check_deadline)
+    data, sure = _data(call, page, marker)
     call.served.append(partial(of_hits, page.hits[: len(data)], data))
     return list_envelope(
         call,
         data,
         next_cursor=_next_cursor(call, kind, page, len(data), sure),
-        count=page.ranked if page.complete else None,
+        count=page.ranked,
         warnings=[*warnings, *left_out],
-        recall=recall,
+        **_hints(page, reaches),
     )
+
+
+def _zone(call: Call) -> tzinfo:
+    """Return the time zone of the caller's days: by parameter, by header, or the server's."""
+    name = call.query.text("time_zone") or call.headers.get(ZONE)
+    if name is not None:
+        return zone(name)
+    return instant.to_datetime(call.now).astimezone().tzinfo or UTC
+
+
+def _hints(page: HitPage, reaches: Sequence[Reach]) -> dict[str, Any]:
+    """Return what helps to ask again: words that were read as others, and what was searched."""
+    hints: dict[str, Any] = {}
+    if page.repaired:
+        hints["repaired"] = {word: list(terms) for word, terms in page.repaired.items()}
+    if not page.ranked:
+        searched = (reach for reach in reaches if reach.lexical_places())
+        streams = list(dict.fromkeys(reach.stream.name for reach in searched))
+        hints["try"] = {
+            "words": list(page.suggested),
+            "streams_searched": streams[:_MOST_STREAMS],
+            "schema": "/v1/schema",
+        }
+    return hints
 
 
 def _searched(call: Call) -> tuple[Reach, ...]:
@@ -111,18 +139,18 @@ def _position(call: Call, kind: str) -> SearchPosition | None:
     return SearchPosition(score, time, (handle[0], handle[1], handle[2]))
 
 
-def _data(call: Call, page: HitPage, phrases: Sequence[Phrase]) -> tuple[list[dict[str, Any]], int]:
+def _data(call: Call, page: HitPage, marker: Marker) -> tuple[list[dict[str, Any]], int]:
     """Return the hits of a page, and how many of them surely fit the caller's room.
 
     A page ends early where another hit as long as these would not fit any more.
     """
     room = call.headers.get(ROOM, "")
     if not _ROOM.match(room):
-        return [_hit(hit, phrases) for hit in page.hits], len(page.hits)
+        return [_hit(hit, marker) for hit in page.hits], len(page.hits)
     data: list[dict[str, Any]] = []
     most, used, sure = int(room), 0, 0
     for hit in page.hits:
-        data.append(_hit(hit, phrases))
+        data.append(_hit(hit, marker))
         used += len(orjson.dumps(data[-1]))
         sure += 3 * used < 2 * most
         if used + used // len(data) > most:
@@ -148,7 +176,7 @@ def _next_cursor(call: Call, kind: str, page: HitPage, shown: int, sure: int) ->
     return cursors[-1] if more else None
 
 
-def _hit(hit: Hit, phrases: Sequence[Phrase]) -> dict[str, Any]:
+def _hit(hit: Hit, marker: Marker) -> dict[str, Any]:
     record, reach = hit.record, hit.record.reach
     data = orjson.loads(record.data)
     emitted_at = instant.to_text(record.emitted_at)
@@ -159,7 +187,7 @@ def _hit(hit: Hit, phrases: Sequence[Phrase]) -> dict[str, Any]:
         stream=reach.stream.label,
         emitted_at=emitted_at,
     )
-    matched, excerpts = _evidence(reach, record.id, data, phrases)
+    found = _evidence(reach, record.id, data, marker)
     return {
         "object": "search_result",
         "id": _handle_before(reach) + record.id,
@@ -170,13 +198,15 @@ def _hit(hit: Hit, phrases: Sequence[Phrase]) -> dict[str, Any]:
         "event_time": event_time,
         "emitted_at": emitted_at,
         "record_url": record_path(reach, record.id),
-        "matched_fields": matched,
+        "matched_fields": found.fields,
+        "matched": found.matched,
+        "missing": found.missing,
         "score": {
             "kind": "lexical",
             "value": round(hit.position.score / 1_000_000, 3),
             "order": "desc",
         },
-        "evidence_excerpts": excerpts,
+        "evidence_excerpts": found.excerpts,
     }
 
 
@@ -214,23 +244,38 @@ def _places(reach: Reach) -> tuple[_Place, ...]:
     )
 
 
-def _evidence(
-    reach: Reach, key: str, data: Mapping[str, Any], phrases: Sequence[Phrase]
-) -> tuple[list[str], list[dict[str, Any]]]:
-    """Return the fields that hold a match, and the best passage from those for quoting."""
-    matched: list[str] = []
-    best: tuple[_Place, str, list[Match]] | None = None
-    for place in _places(reach):
-        text = data.get(place.name)
-        if not isinstance(text, str):
-            continue
-        found = find(text, phrases)
-        if not found:
-            continue
-        matched.append(place.name)
-        if place.quotes and (best is None or (place.body and not best[0].body)):
-            best = place, text, found
-    return matched, [] if best is None else [_passage(reach, key, *best)]
+class _Evidence(NamedTuple):
+    """The fields of a record that hold words of a question, which words, and the best passage."""
+
+    fields: list[str]
+    matched: list[str]
+    missing: list[str]
+    excerpts: list[dict[str, Any]]
+
+
+def _evidence(reach: Reach, key: str, data: Mapping[str, Any], marker: Marker) -> _Evidence:
+    fields: list[str] = []
+    held: set[int] = set()
+    best: tuple[tuple[int, bool], _Place, str, list[Match]] | None = None
+    texts = [
+        (place, text) for place in _places(reach) if isinstance(text := data.get(place.name), str)
+    ]
+    for look in (marker.find, marker.find_related):
+        for place, text in texts:
+            matches = look(text)
+            if not matches:
+                continue
+            fields.append(place.name)
+            words = {match.phrase for match in matches}
+            held |= words if look == marker.find else set()
+            rank = (len(words), place.body)
+            if place.quotes and (best is None or rank > best[0]):
+                best = rank, place, text, matches
+        if fields:
+            break
+    matched, missing = marker.split(held)
+    excerpts = [] if best is None else [_passage(reach, key, *best[1:])]
+    return _Evidence(fields, matched, missing, excerpts)
 
 
 def _passage(

@@ -107,14 +107,15 @@ _RECORD: Json = {
 }
 
 
-def _list(items: Json, meta: Mapping[str, Any] | None = None) -> Json:
+def _list(items: Json, more_meta: Mapping[str, Any] | None = None) -> Json:
+    """Return the shape of a list; ``more_meta`` are members that its meta may have."""
     return _object(
         {
             "object": {"const": "list"},
             "url": TEXT,
             "data": _array(items),
             "has_more": FLAG,
-            "meta": _object({**_META, **(meta or {})}),
+            "meta": _object(_META, more_meta),
             "links": _object({}, {"next": TEXT}),
         },
         {
@@ -217,7 +218,9 @@ SCHEMAS: Json = {
     "StreamList": _list(ref("Stream")),
     "JobList": _list(ref("Job")),
     "RecordList": _list({"anyOf": [ref("Record"), ref("Tombstone")]}),
-    "SearchResultList": _list(ref("SearchResult"), {"recall": ref("Recall")}),
+    "SearchResultList": _list(
+        ref("SearchResult"), {"repaired": ref("Repaired"), "try": ref("TryNext")}
+    ),
     "Stream": _object(
         {
             "object": {"const": "stream"},
@@ -257,6 +260,8 @@ SCHEMAS: Json = {
             "emitted_at": MOMENT,
             "record_url": TEXT,
             "matched_fields": _array(TEXT),
+            "matched": {**_array(TEXT), "description": "The asked words that the record holds."},
+            "missing": {**_array(TEXT), "description": "The asked words that it does not hold."},
             "score": _object(
                 {"kind": {"const": "lexical"}, "value": NUMBER, "order": {"const": "desc"}}
             ),
@@ -282,7 +287,14 @@ SCHEMAS: Json = {
             "read": {**_READ, "description": "The field window that begins where this does."},
         }
     ),
-    "Recall": _object({"complete": FLAG, "ranked": SIZE}, {"note": TEXT}),
+    "Repaired": {
+        "type": "object",
+        "additionalProperties": _array(TEXT),
+        "description": "Words that no visible record holds, and what they were read as.",
+    },
+    "TryNext": _object(
+        {"words": _array(TEXT), "streams_searched": _array(TEXT), "schema": TEXT},
+    ),
     "Schema": _object(
         {
             "object": {"const": "schema"},

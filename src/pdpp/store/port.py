@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
 import orjson
 
-from pdpp.evidence.analyse import Phrase
+from pdpp.evidence.language.question import Question
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import PdppError
 from pdpp.store.catalogue import Catalogue, Feed
@@ -112,12 +113,14 @@ class SearchPosition(NamedTuple):
 
 
 class SearchQuery(NamedTuple):
-    """Records that hold every phrase in fields the reaches show."""
+    """A question to what the reaches show; ``zone`` is the calendar of the days it names."""
 
     reaches: tuple[Reach, ...]
-    phrases: tuple[Phrase, ...]
+    question: Question
     limit: int
     after: SearchPosition | None = None
+    by_time: bool = False
+    zone: tzinfo = UTC
 
 
 class Hit(NamedTuple):
@@ -128,12 +131,17 @@ class Hit(NamedTuple):
 
 
 class HitPage(NamedTuple):
-    """Hits in order; ``ranked`` candidates were compared, ``complete`` says they were all."""
+    """Hits in order, of ``ranked`` records that answer.
+
+    ``suggested`` are visible words near to those of a question without hits; ``repaired`` says
+    which visible words stand for one that no visible record holds.
+    """
 
     hits: tuple[Hit, ...]
     has_more: bool
     ranked: int
-    complete: bool
+    suggested: tuple[str, ...] = ()
+    repaired: Mapping[str, tuple[str, ...]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +273,10 @@ class Store(Protocol):
         """Hold one snapshot for this thread's reads; raise ``DeadlinePassed`` when time is up."""
         ...
 
+    def check_deadline(self) -> None:
+        """Raise ``DeadlinePassed`` when this thread's read has used up its time."""
+        ...
+
     def state(self) -> object:
         """Return a token of what is stored: asked for in one thread, it differs after any write.
 
@@ -344,7 +356,7 @@ class Store(Protocol):
         ...
 
     def prune(self, before: int) -> int: ...
-    def tend(self, *, begin: bool) -> bool:
+    def tend(self) -> bool:
         """Do a bounded piece of housekeeping in idle time; tell whether there is more to do."""
         ...
 

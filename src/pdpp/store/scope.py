@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from pdpp.model.declaration import Field, Kind, Stream
+from pdpp.model.declaration import Field, Kind, Role, Stream
 from pdpp.model.errors import FieldNotGranted, UnknownField
 from pdpp.model.grant import Allowance, Grant, Interval
 from pdpp.store.catalogue import Catalogue, Feed
@@ -134,6 +134,25 @@ class Reach:
     def lexical_places(self) -> Mapping[int, str]:
         """Return the searchable fields this reach shows, by their place in the index."""
         return self.once(_lexical_places)
+
+    def actor_places(self) -> Mapping[int, str]:
+        """Return the fields this reach shows that name an actor, by their place in the index."""
+        return {
+            self.feed.lexical[name]: name
+            for name, declared in self.stream.fields.items()
+            if declared.role is Role.ACTOR and name in self.feed.lexical and self.shows(name)
+        }
+
+    @property
+    def shows_thread(self) -> bool:
+        """Tell whether this reach shows which conversation a record belongs to, and when it was.
+
+        A list of records is no conversation: what stands between them is not shown.
+        """
+        thread = self.stream.thread_field
+        same = thread == self.feed.stream.thread_field
+        shown = thread is not None and same and self.shows(thread)
+        return shown and self.shows_time and self.keys is None
 
     def default_sort(self) -> str | None:
         """Return the field pages are ordered by when the caller names none: a visible one."""

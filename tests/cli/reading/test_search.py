@@ -51,7 +51,7 @@ def test_each_hit_shows_a_bounded_passage_and_the_command_that_reads_around_it(
 
 
 def test_a_hit_tells_where_it_is_and_from(desk: Desk) -> None:
-    lines = desk.read("search", "invoice", "4471", "adhesive").splitlines()
+    lines = desk.read("search", "invoice", "4471", "adhesive", "--match", "all").splitlines()
     assert lines == [
         "1. body 5–113 of 335 in cin_home/messages:m-invoice-4471",
         '   "Nora,⏎⏎please find attached <mark>invoice</mark> <mark>4471</mark> for the green '
@@ -110,7 +110,7 @@ def test_all_pages_come_as_lines_of_json(desk: Desk) -> None:
 
 
 def test_without_hits_it_says_so(desk: Desk) -> None:
-    assert desk.read("search", "zzyzx") == "0 hits, all matches ranked.\n"
+    assert desk.read("search", "+zzyzxq") == "0 hits, all matches ranked.\n"
 
 
 def test_what_the_server_does_otherwise_is_noted(desk: Desk) -> None:
@@ -136,8 +136,12 @@ def test_a_server_that_counts_nothing_is_shown_without_a_total(desk: Desk, tmp_p
     assert text.splitlines()[-1] == "1 hit."
 
 
-def test_more_matches_than_were_ranked_are_told(desk: Desk) -> None:
-    recall = desk.get("/v1/search", q="the", limit=1).json()["meta"]["recall"]
-    assert recall["complete"] is False
-    text = desk.read("search", "the", "--limit", "1")
-    assert "1 hit. Too many matches to rank; only the newest of each stream were ranked." in text
+def test_a_hit_says_which_words_it_lacks(desk: Desk) -> None:
+    text = desk.read("search", "+adhesive", "zzyzxq", "--limit", "1")
+    assert text.splitlines()[3].endswith(" · lacks zzyzxq")
+
+
+def test_the_newest_hits_come_first_where_that_is_asked_for(desk: Desk) -> None:
+    text = desk.read("search", "invoice", "--sort", "time", "--stream", "messages", "--json")
+    times = [hit["event_time"] for hit in json.loads(text)["data"]]
+    assert times == sorted(times, reverse=True)

@@ -49,10 +49,14 @@ def _with_more(belongs: Any) -> Make:
     return make
 
 
-def _score_by_corpus(_: Any) -> Any:
-    import apsw.fts5aux
+def _score_by_corpus(real: Any) -> Any:
+    def scores(ranking: Any) -> Any:
+        found = real(ranking)
+        rows = ranking._index._db.execute("SELECT count(*) FROM record").get
+        found.values /= rows + 1
+        return found
 
-    return lambda api, *_: -round(1_000_000 * apsw.fts5aux.bm25(api))
+    return scores
 
 
 def _version_of_everything(real: Any) -> Any:
@@ -158,7 +162,7 @@ MUTANTS = (
     ),
     _outside(
         "ranks by the whole corpus",
-        "pdpp.store.sqlite.search.postings:count_hits",
+        "pdpp.store.ranking.score:Ranking.scores",
         _score_by_corpus,
         "a season-grant",
     ),

@@ -44,10 +44,9 @@ def filled(folder: Path, clock: Clock) -> World:
 
 def clean(world: World) -> None:
     """Do what a server does while nobody waits."""
-    store, begin = world.store, True
-    store.collect_blobs(2**62)
-    while store.tend(begin=begin):
-        begin = False
+    world.store.collect_blobs(2**62)
+    while world.store.tend():
+        pass
 
 
 @pytest.mark.parametrize("how", ["deleted", "rewritten", "removed with the connection"])

@@ -20,12 +20,18 @@ def test_a_check_finds_a_count_that_does_not_match(tmp_path: Path, clock: Clock)
 @pytest.mark.parametrize(
     ("break_it", "told"),
     [
-        ("UPDATE length_block SET lengths = zeroblob(2048)", "2 texts have"),
-        ("DELETE FROM length_block", "2 texts have"),
-        ("DELETE FROM lex WHERE rowid = (SELECT min(rowid) FROM lex)", "1 text has"),
+        ("DELETE FROM word_block", "3 records are not in the word index as in the store"),
+        (
+            "INSERT INTO word_gone SELECT id, x'00000000' FROM word_block",
+            "1 record is not in the word index as in the store",
+        ),
+        (
+            "INSERT INTO posting VALUES ('kelp', 1, 99, x'00000000')",
+            "1 posting of the word index belongs to no block",
+        ),
     ],
 )
-def test_a_check_finds_lengths_that_are_not_those_of_the_index(
+def test_a_check_finds_a_word_index_that_is_not_that_of_the_records(
     tmp_path: Path, clock: Clock, break_it: str, told: str
 ) -> None:
     world = World(SqliteStore(tmp_path, clock), clock).settle()
@@ -34,9 +40,7 @@ def test_a_check_finds_lengths_that_are_not_those_of_the_index(
     db = apsw.Connection(str(tmp_path / FILE_NAME))
     db.execute(break_it)
     db.close()
-    assert world.store.check() == [
-        f"{told} another length in the index than searches rank by; restore a backup"
-    ]
+    assert world.store.check() == [f"{told}; restore a backup"]
     world.store.close()
 
 

@@ -19,6 +19,8 @@ from pdpp.evidence.budget import DEFAULT_LIMIT
 from pdpp.evidence.fence import quote
 
 _FEW = 10
+_MATCH_HELP = "best: any of the words counts; all: every word must be there."
+_SORT_HELP = "score, the best first; or time, the newest first."
 _INDENT = 3
 
 
@@ -38,6 +40,8 @@ _INDENT = 3
     metavar="MODE",
     help="lexical, by words; semantic, by meaning; or hybrid, where the server offers it.",
 )
+@click.option("--match", type=click.Choice(["best", "all"]), metavar="HOW", help=_MATCH_HELP)
+@click.option("--sort", type=click.Choice(["score", "time"]), metavar="BY", help=_SORT_HELP)
 @read_options.together(
     read_options.connection, read_options.filters, read_options.limit, read_options.cursor
 )
@@ -47,6 +51,8 @@ def search(
     words: tuple[str, ...],
     streams: tuple[str, ...],
     mode: str | None,
+    match: str | None,
+    sort: str | None,
     connection: str | None,
     filters: tuple[str, ...],
     limit: int | None,
@@ -57,9 +63,11 @@ def search(
     provider: str | None,
     cache_root: str | None,
 ) -> None:
-    """Find records that hold all WORDS, best first, each with a passage around the match.
+    """Find records that answer WORDS, best first, each with the passage that fits best.
 
-    A phrase in double quotes must stand as it is; word* finds every word that begins so.
+    Any of the words counts. A "phrase" in double quotes and +word must be there, -word must not;
+    word* finds every word that begins so. from:anna, in:messages, before:2026-03-01, after: and
+    on: narrow the search. Put -- before words that begin with a dash.
     """
     read_options.one_form(as_json=as_json, as_lines=as_lines, every=every)
     query = " ".join(words)
@@ -68,6 +76,8 @@ def search(
         "connection_id": connection,
         "filter": filters_of(filters),
         "mode": mode,  # type: ignore[typeddict-item]
+        "match": match,  # type: ignore[typeddict-item]
+        "sort": sort,  # type: ignore[typeddict-item]
         "limit": limit or (MOST_A_PAGE if every else _FEW),
         "cursor": cursor,
     }
@@ -94,7 +104,8 @@ def _card(page: Printer, number: int, hit: Hit) -> None:
         page.line(f"{number}. ", StyledText(id, "id"), where)
         page.command("read", next_command("fetch", id), _INDENT)
     title: list[Cell] = [] if hit.title is None else [StyledText(quote(hit.title), "title"), " · "]
-    source = (hit.connector_key, hit.display_name, hit.stream, hit.event_time)
+    lacks = f"lacks {', '.join(hit.missing)}" if hit.missing else None
+    source = (hit.connector_key, hit.display_name, hit.stream, hit.event_time, lacks)
     page.line(*title, " · ".join(part for part in source if part is not None), indent=_INDENT)
 
 
@@ -128,7 +139,4 @@ def _total(count: int, page: Page[Hit]) -> str:
     if page.count is not None:
         total = hits if page.count == count else f"{count:,} of {page.count:,} hits"
         return f"{total}, all matches ranked."
-    recall = page.raw.get("meta", {}).get("recall", {})
-    if recall.get("complete") is False:
-        return f"{hits}. Too many matches to rank; only the newest of each stream were ranked."
     return f"{hits}." if count else "No hits."

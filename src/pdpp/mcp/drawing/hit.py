@@ -15,6 +15,8 @@ from pdpp.model.errors import InvalidRequest
 
 _LONGEST_LINK = 1_000
 _PREVIEW_CHARS = 400
+_WORD_CHARS = 40
+_MOST_WORDS = 64
 
 
 def draw(number: int, hit: HitView) -> DrawnHit:
@@ -55,7 +57,14 @@ def hit_view(reader: GrantReader, hit: Mapping[str, Any]) -> HitView:
         [str(name)[:80] for name in matched[:12]] if isinstance(matched, list) else [],
         evidence,
         _read(id, evidence),
+        _words(hit.get("matched")),
+        _words(hit.get("missing")),
     )
+
+
+def _words(told: Any) -> list[str]:
+    """Return the asked words that a server says a hit holds or lacks."""
+    return [str(one)[:_WORD_CHARS] for one in told[:_MOST_WORDS]] if isinstance(told, list) else []
 
 
 def _place(hit: Mapping[str, Any], source: RecordSource, event_time: str | None) -> str:

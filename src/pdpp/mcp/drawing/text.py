@@ -44,12 +44,14 @@ def _labels(*known: str | None) -> str:
 
 # search
 
+_FEW_WORDS = 4
+
 
 def search_text(view: SearchView) -> str:
     """Return the hits, evidence first, then what there is in all and how to go on."""
     lines = [drawn.text for drawn in view.hits]
     if not view.hits:
-        lines.append("no hits. A record must hold every word: try fewer, or others.")
+        lines.append("no hits. Try other words, or fewer +words and phrases.")
     lines.append(_total(view))
     sources = [drawn.hit.source for drawn in view.hits]
     if len({source.connection_id for source in sources}) > 1:
@@ -76,7 +78,18 @@ def hit_text(number: int, hit: HitView) -> str:
         span = f" {part.start}–{part.end} of {part.total}" if part.start is not None else ""
         where = f"{plain(part.field_path)}{span} in {word(hit.id)}"
         head = f"{number}. {where}\n   {quote(part.preview)}"
-    return f"{head}\n   {call_line(hit.read)}\n   {quote(hit.title)} · {labels}"
+    held = _held(tuple(hit.matched), tuple(hit.missing))
+    return f"{head}\n   {call_line(hit.read)}\n   {quote(hit.title)} · {labels}{held}"
+
+
+@lru_cache(maxsize=1_024)
+def _held(matched: tuple[str, ...], missing: tuple[str, ...]) -> str:
+    """Return which of the asked words a hit lacks; nothing where a server does not tell."""
+    if not missing:
+        return " · all words" if len(matched) > 1 else ""
+    few = ", ".join(plain(one) for one in missing[:_FEW_WORDS])
+    more = f" +{len(missing) - _FEW_WORDS}" if len(missing) > _FEW_WORDS else ""
+    return f" · lacks {few}{more}"
 
 
 @lru_cache(maxsize=1_024)

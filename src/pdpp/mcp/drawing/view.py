@@ -59,6 +59,8 @@ class HitView(NamedTuple):
     matched_fields: Sequence[str]
     evidence: EvidenceView | None
     read: NextCall
+    matched: Sequence[str] = ()
+    missing: Sequence[str] = ()
 
 
 class DrawnHit(NamedTuple):

@@ -71,7 +71,7 @@ SIGNATURES: dict[str, Signature] = {
             "search",
             {"query": "invoice 4471"},
             [
-                Argument("query", about='words; "a phrase"; prefix*', required=True),
+                Argument("query", about='a question; "phrase" +must -not from: on:', required=True),
                 Argument("streams", ArgumentType.LIST),
                 _CONNECTION,
                 _FILTER,

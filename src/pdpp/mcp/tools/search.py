@@ -1,6 +1,6 @@
 """The search tool: hits with evidence, in one page that fits."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pdpp.mcp.drawing import structured, text
@@ -15,6 +15,7 @@ from pdpp.model.errors import PayloadTooLarge
 
 DEFAULT_LIMIT = 10
 _BRIEF = 120
+_FEW = 12
 _ROUTES = {
     "lexical": ["search"],
     "semantic": ["search", "semantic"],
@@ -106,7 +107,7 @@ class _Page:
             total=count.get("value") if exact and isinstance(count, Mapping) else None,
             complete=recall.get("complete") if isinstance(recall, Mapping) else None,
             next=following,
-            notes=[*notes_of(meta), *beyond(found.extra, "hits")],
+            notes=[*notes_of(meta), *_advice(meta), *beyond(found.extra, "hits")],
             unavailable=found.unavailable,
         )
 
@@ -134,6 +135,25 @@ class _Page:
             "What names the first hit does not fit an answer; search one connection or stream.",
             param="query",
         )
+
+
+def _advice(meta: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a server says of how it read a question, and what to try where nothing answers."""
+    repaired = meta.get("repaired")
+    if isinstance(repaired, Mapping):
+        for asked, terms in list(repaired.items())[:_FEW]:
+            if isinstance(terms, list):
+                yield f"no record holds {str(asked)[:40]}; read as {_listed(terms)}"
+    more = meta.get("try")
+    if isinstance(more, Mapping):
+        for name, said in (("words", "near words"), ("streams_searched", "streams searched")):
+            told = more.get(name)
+            if isinstance(told, list) and told:
+                yield f"{said}: {_listed(told)}"
+
+
+def _listed(names: Sequence[Any]) -> str:
+    return ", ".join(str(name)[:80] for name in names[:_FEW])
 
 
 async def _search(

@@ -80,6 +80,10 @@ def delete_some(db: apsw.Connection, catalogue: Catalogue, field_sets: FieldSets
     BatchWriter(db, batch, field_sets, now).write()
     db.execute("DELETE FROM ghost WHERE owner = ? AND feed = ?", (OWNER, feed.id))
     if len(keys) < _PIECE:
+        from pdpp.store.sqlite.search import index
+
+        # The number of a feed may be given to another one.
+        index.forget_feed(db, feed.id)
         db.execute("DELETE FROM feed WHERE id = ?", (feed.id,))
     return True
 

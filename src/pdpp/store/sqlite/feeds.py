@@ -11,17 +11,18 @@ from pdpp.model.errors import Conflict, NotFound
 from pdpp.model.validation import parse_declaration
 from pdpp.store.catalogue import Catalogue, Connection, Feed
 from pdpp.store.cell import cells_of
-from pdpp.store.sqlite.numbering import MOST_FEEDS, MOST_PLACES, index_row
+from pdpp.store.sqlite.numbering import MOST_FEEDS, MOST_PLACES
 from pdpp.store.sqlite.records.predicate import ABSENT, OWNER
 from pdpp.store.sqlite.records.stamps import MOVED
-from pdpp.store.sqlite.search import lengths
-from pdpp.store.sqlite.write.prepared import blobs_of, words_of
+from pdpp.store.sqlite.search.entry import Indexed, entry_of
+from pdpp.store.sqlite.write.prepared import blobs_of
 
 Progress = Callable[[int], None]
 _Places = dict[str, list[Any]]
 _Row = tuple[int, int, bytes]
 """A record's number, its surrogate and its data."""
 _CHUNK = 1_000
+_NO_PLACES: _Places = {"cells": [], "lexical": [], "time": [], "blobs": [], "thread": []}
 
 
 def load(db: apsw.Connection, known: Catalogue | None) -> Catalogue:
@@ -189,9 +190,7 @@ def _lay_feeds(
             ),
             None,
         )
-        before: _Places = (
-            orjson.loads(row[1]) if row else {"cells": [], "lexical": [], "time": [], "blobs": []}
-        )
+        before: _Places = orjson.loads(row[1]) if row else dict(_NO_PLACES)
         after = _lay_places(stream, before)
         text = orjson.dumps(after).decode()
         if row is None:
@@ -213,9 +212,7 @@ def _lay_feeds(
                     (OWNER, row[0], MOVED),
                 )
             sources = {declaration.connector_key: declaration}
-            _reindex(
-                db, stored_feed(row[0], connection, sources, stream.name, text), before, progress
-            )
+            _reindex(db, stored_feed(row[0], connection, sources, stream.name, text), progress)
 
 
 def _add_feed(db: apsw.Connection, connection: Connection, stream: Stream, places: str) -> None:
@@ -236,9 +233,9 @@ def _lay_places(stream: Stream, before: _Places) -> _Places:
     ]
     fields = {cell[0] for cell in cells}
     cells += [[name, kind] for name, kind in wanted.items() if name not in fields]
-    searched = {f.name for f in stream.fields.values() if f.lexical}
+    searched = [f.name for f in stream.fields.values() if f.searched]
     lexical = [name if name in searched else None for name in before["lexical"]]
-    for name in (f.name for f in stream.fields.values() if f.lexical and f.name not in lexical):
+    for name in (name for name in searched if name not in lexical):
         if None in lexical and len(lexical) >= MOST_PLACES:
             lexical[lexical.index(None)] = name
         else:
@@ -249,38 +246,30 @@ def _lay_places(stream: Stream, before: _Places) -> _Places:
         "lexical": lexical,
         "time": [stream.consent_time_field],
         "blobs": blobs,
+        "thread": [stream.thread_field],
     }
 
 
-def _reindex(db: apsw.Connection, feed: Feed, before: _Places, progress: Progress | None) -> None:
+def _reindex(db: apsw.Connection, feed: Feed, progress: Progress | None) -> None:
     """Rewrite the cells and words of a feed's records from their data."""
-    lexical = before["lexical"]
-    stale = [
-        place
-        for place, name in enumerate(lexical)
-        if name is not None and feed.lexical.get(name) != place
-    ]
-    fresh = {
-        place
-        for name, place in feed.lexical.items()
-        if place >= len(lexical) or lexical[place] != name
-    }
+    from pdpp.store.sqlite.search import index
+
     for table in ("cell", "blob_use"):
         db.execute(f"DELETE FROM {table} WHERE owner = ? AND feed = ?", (OWNER, feed.id))
+    index.forget_feed(db, feed.id)
     done = 0
     for rows in _chunks(db, feed.id):
-        _rewrite(db, feed, rows, stale, fresh)
+        index.add(db, feed.id, _rewrite(db, feed, rows))
         done += len(rows)
         if progress is not None:
             progress(done)
 
 
-def _rewrite(
-    db: apsw.Connection, feed: Feed, rows: Iterable[_Row], stale: list[int], fresh: set[int]
-) -> None:
-    """Write what is kept of some records beside their data, of words only what is new."""
+def _rewrite(db: apsw.Connection, feed: Feed, rows: Iterable[_Row]) -> list[Indexed]:
+    """Write what is kept of some records beside their data; return what their words become."""
     cells_in, consent = cells_of(feed.cells), feed.stream.consent_time_field
-    records, cells, words, gone, blobs = [], [], [], [], []
+    records, cells, blobs = [], [], []
+    words: list[Indexed] = []
     for number, surrogate, data in rows:
         record = orjson.loads(data)
         values = cells_in(record)
@@ -290,19 +279,13 @@ def _rewrite(
             value = ABSENT if values[place] is None else values[place]
             cells.append((OWNER, feed.id, place, value, surrogate, number))
         blobs += [(OWNER, b, feed.id, name, number) for name, b in blobs_of(feed, record)]
-        gone += [(index_row(number, place),) for place in stale]
-        words += [
-            (index_row(number, place), text)
-            for place, text in words_of(feed, record).items()
-            if place in fresh
-        ]
+        if feed.lexical:
+            entry = entry_of(feed, record, time if isinstance(time, int) else None)
+            words.append(Indexed(number, surrogate, entry))
     db.executemany("UPDATE record SET cells = ?, time = ? WHERE id = ?", records)
     db.executemany("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", cells)
     db.executemany("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", blobs)
-    db.executemany("DELETE FROM lex WHERE rowid = ?", gone)
-    db.executemany("INSERT INTO lex (rowid, words) VALUES (?, ?)", sorted(words))
-    lengths.forget(db, gone)
-    lengths.keep(db, [row for row, _ in words], [text for _, text in words])
+    return words
 
 
 def _chunks(db: apsw.Connection, feed: int) -> Iterable[list[_Row]]:

@@ -5,11 +5,9 @@ from pathlib import Path
 
 import apsw
 
-from pdpp.evidence.amount import counted
 from pdpp.store.blobs import BlobFolder
 from pdpp.store.sqlite.failures import DAMAGED
 from pdpp.store.sqlite.records.predicate import OWNER
-from pdpp.store.sqlite.search import lengths
 
 
 def problems(db: apsw.Connection, path: Path, blobs: BlobFolder) -> Iterator[str]:
@@ -18,7 +16,7 @@ def problems(db: apsw.Connection, path: Path, blobs: BlobFolder) -> Iterator[str
     yield from damage
     yield from _of_counts(db)
     if not damage:
-        yield from _of_lengths(db)
+        yield from _of_words(db)
     yield from _of_blobs(db, blobs)
 
 
@@ -39,11 +37,10 @@ def _of_counts(db: apsw.Connection) -> Iterator[str]:
             yield f"{connection_id}/{stream} counts {kept} records and holds {actual}"
 
 
-def _of_lengths(db: apsw.Connection) -> Iterator[str]:
-    wrong = lengths.wrong(db)
-    if wrong:
-        texts = counted(wrong, "text has", "texts have")
-        yield f"{texts} another length in the index than searches rank by; restore a backup"
+def _of_words(db: apsw.Connection) -> Iterator[str]:
+    from pdpp.store.sqlite.search.check import word_problems
+
+    yield from word_problems(db)
 
 
 def _of_blobs(db: apsw.Connection, blobs: BlobFolder) -> Iterator[str]:

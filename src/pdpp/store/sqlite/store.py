@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import apsw
 import orjson
@@ -46,13 +46,14 @@ from pdpp.store.sqlite.records.changes import ChangeReader
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.records.projection import Projector
 from pdpp.store.sqlite.records.reader import RecordReader
-from pdpp.store.sqlite.search import postings, search
 from pdpp.store.sqlite.vault.vault import SqliteVault
 from pdpp.store.sqlite.write.fieldsets import FieldSets
 from pdpp.store.sqlite.write.prepared import PreparedBatch, SurrogateOf, prepare
 from pdpp.store.sqlite.write.writer import BatchWriter
 
-_TENDED_PAGES = 500
+if TYPE_CHECKING:
+    from pdpp.store.sqlite.search.visible import BlockCache
+
 _COLLECTED = 200
 
 FILE_NAME = "pdpp.sqlite3"
@@ -77,7 +78,6 @@ class SqliteBatch(PreparedBatch):
 
 
 def _give_functions(db: apsw.Connection) -> None:
-    postings.register(db)
     db.create_aggregate_function("pdpp_sum", ExactSum, 1)
 
 
@@ -100,6 +100,7 @@ class SqliteStore:
         self.vault = SqliteVault(self._db, folder, clock)
         self.jobs = SqliteJobs(self._db, clock)
         self._catalogue: Catalogue | None = None
+        self._words: BlockCache | None = None
         self._receipts: ReceiptFile | None = None
 
     @property
@@ -119,6 +120,10 @@ class SqliteStore:
     def reading(self, deadline: Deadline | None = None) -> AbstractContextManager[None]:
         """Hold one snapshot for this thread's reads."""
         return self._db.reading(deadline)
+
+    def check_deadline(self) -> None:
+        """Raise ``DeadlinePassed`` when this thread's read has used up its time."""
+        self._db.check_deadline()
 
     def state(self) -> tuple[int, int]:
         """Return a value that differs after any write."""
@@ -250,8 +255,13 @@ class SqliteStore:
 
     def search(self, query: SearchQuery) -> HitPage:
         """Return one page of hits."""
-        searcher = search.Searcher(self._db.reader, self._projector, self._db.check_deadline)
-        return searcher.search(query)
+        from pdpp.store.sqlite.search.search import Searcher
+        from pdpp.store.sqlite.search.visible import BlockCache
+
+        if self._words is None:
+            self._words = BlockCache()
+        check = self._db.check_deadline
+        return Searcher(self._db.reader, self._projector, self._words, check).search(query)
 
     def count(self, reach: Reach) -> int:
         """Return how many records a reach shows."""
@@ -297,17 +307,16 @@ class SqliteStore:
             db.execute("DELETE FROM ghost WHERE owner = ? AND version < ?", (OWNER, before))
             return db.changes()
 
-    def tend(self, *, begin: bool) -> bool:
-        """Put a bounded piece of the full-text index together; tell whether there is more to do.
+    def tend(self) -> bool:
+        """Merge a bounded piece of the word index; tell whether there may be more to do.
 
-        Many small writes leave many small parts, and every search looks into each of them. When
+        Many small writes leave many small blocks, and every search looks into each of them. When
         all is done the log of writes is emptied, which still holds what was deleted.
         """
+        from pdpp.store.sqlite.search import index
+
         with self._db.writing() as db:
-            before = db.total_changes()
-            pages = -_TENDED_PAGES if begin else _TENDED_PAGES
-            db.execute("INSERT INTO lex (lex, rank) VALUES ('merge', ?)", (pages,))
-            more = db.total_changes() - before > 1
+            more = index.tend(db)
         if not more:
             self._db.shed_log()
         return more

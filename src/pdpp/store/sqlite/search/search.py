@@ -1,284 +1,441 @@
-"""Full-text search inside a grant.
+"""Search inside a grant: exact, over all that the reaches show.
 
-Candidates are the newest matching records of each reach, in equal shares of a bounded number.
-A score comes from the candidate's own words alone: how often each phrase stands in the fields the
-reach shows, and how long these fields are. No statistic of the corpus enters, so that nothing
-outside the grant can move a hit.
+The ranking sees visible rows only. What this module adds is what an engine knows: the records of
+rows, their conversations, the conditions of a request, and the one order of hits.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from itertools import groupby, islice
-from operator import itemgetter
+from dataclasses import replace
+from datetime import UTC, tzinfo
 from typing import Any
 
 import apsw
+import numpy as np
 import orjson
 
-from pdpp.evidence.analyse import Phrase, match_expression
+from pdpp.evidence.analyse import find
+from pdpp.evidence.language.question import Question, Word, word_in_any_language
+from pdpp.model.declaration import Kind
+from pdpp.model.grant import Interval
 from pdpp.store.port import Hit, HitPage, SearchPosition, SearchQuery
+from pdpp.store.ranking.days import instant_of, stretches
+from pdpp.store.ranking.nearest import nearest_terms
+from pdpp.store.ranking.postings import Bools, Longs
+from pdpp.store.ranking.refine import BEST, Neighbour, fit, needs_refining, spread
+from pdpp.store.ranking.score import Ranking, Scores, rows_by, rows_holding
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite.numbering import (
-    FEED_SHIFT,
-    PLACE_BITS,
-    PLACE_MASK,
-    feed_of,
-    index_row,
-    turned,
-)
 from pdpp.store.sqlite.records.predicate import limits_where
 from pdpp.store.sqlite.records.projection import COLUMNS, Projectors
-from pdpp.store.sqlite.search.postings import ROWS, Further, Postings, Row, Walk, read_ahead
-from pdpp.store.sqlite.search.scores import scores
+from pdpp.store.sqlite.search.entry import NO_TIME, hashed
+from pdpp.store.sqlite.search.visible import BlockCache, Part, Visible
 
-CANDIDATES = 1_000
-_PROBE = CANDIDATES
-"""How many rows a phrase has at most that is rare: all of them can then be candidates."""
-_FEW_REACHES = 12
-_FEW_EQUALS = 25
-"""How many hits of equal score are read whole before it is known which of them are shown."""
-
-_MANY = "SELECT 1 FROM lex WHERE lex MATCH ? LIMIT 1 OFFSET ?"
-_ALL = f"""
-    SELECT rowid, pdpp_hits(lex) FROM lex
-    WHERE lex MATCH ? AND rowid >> {PLACE_BITS + FEED_SHIFT} IN (SELECT value FROM json_each(?))
+_SCALE = 1_000_000
+_MOST_SUGGESTED = 5
+_AROUND = """
+    SELECT
+      (SELECT json_group_array(record) FROM (
+        SELECT record FROM thread_place WHERE feed = :feed AND thread = w.value ->> 0
+        AND (time, surrogate) < (w.value ->> 1, w.value ->> 2) AND time >= :since
+        ORDER BY time DESC, surrogate DESC LIMIT 2)),
+      (SELECT json_group_array(record) FROM (
+        SELECT record FROM thread_place WHERE feed = :feed AND thread = w.value ->> 0
+        AND (time, surrogate) > (w.value ->> 1, w.value ->> 2) AND time < :until
+        ORDER BY time, surrogate LIMIT 2))
+    FROM json_each(:wanted) AS w
 """
-"""Only rows of feeds in reach are looked into; most of what is rare may be anywhere else."""
-
-_InFeed = tuple[Reach, Mapping[int, str]]
-"""What is reached of a feed, with the places of its searchable fields."""
-
-_Take = Callable[[int], list[Row]]
+"""The two records before and the two after each of some, in the same conversation."""
+_LATEST = (1 << 63) - 1
 
 
 class Searcher:
     """Searches through one connection, under a snapshot its caller holds."""
 
     def __init__(
-        self, db: apsw.Connection, projector: Projectors, check: Callable[[], None]
+        self,
+        db: apsw.Connection,
+        projector: Projectors,
+        cache: BlockCache,
+        check: Callable[[], None],
     ) -> None:
         self._db = db
         self._projector = projector
+        self._cache = cache
         self._check = check
+        self._whole: dict[int, Reach] = {}
 
     def search(self, query: SearchQuery) -> HitPage:
         """Return one page of hits, best first."""
-        reaches = searchable(query.reaches)
-        further: Further = {}
-        found, complete = self._candidates(reaches, query.phrases, further)
-        scored = sorted(
-            zip(scores(self._db, found, further), found, strict=True),
-            key=itemgetter(0),
-            reverse=True,
+        question = query.question
+        self._whole = {reach.feed.id: reach for reach in query.reaches}
+        reaches = narrowed(query.reaches, question, query.zone)
+        visible = Visible(self._db, self._cache, reaches, self._check)
+        scores = Ranking(visible, question, self._check).scores()
+        _add_days(visible, question, scores, query.zone)
+        rows = np.flatnonzero(self._allowed(visible, question, scores))
+        rows = self._meeting_conditions(visible, rows)
+        rows = self._holding_phrases(visible, question, rows)
+        values = scores.values
+        if len(rows) and not query.by_time and needs_refining(question, scores):
+            rows = self._refine(visible, question, scores, rows)
+        order = _Order(self, visible, rows, values, query)
+        hits, more = order.page()
+        suggested: tuple[str, ...] = ()
+        if not len(rows) and query.after is None:
+            suggested = self._suggested(visible, question)
+        return HitPage(hits, more, len(rows), suggested, dict(scores.repaired))
+
+    # Which rows may be hits
+
+    def _allowed(self, visible: Visible, question: Question, scores: Scores) -> Bools:
+        """Return which rows answer and keep to what the question demands."""
+        named = question.actors or question.since or question.until
+        bare = not (question.words or question.moments)
+        demanded = question.phrases or any(word.required for word in question.words)
+        everyone = (named and bare) or demanded
+        allowed = np.ones(visible.size, dtype=bool) if everyone else scores.candidates
+        if visible.hidden is not None:
+            allowed &= ~visible.hidden
+        for unit in scores.units:
+            if question.everything or any(word.required for word in unit.words):
+                held = rows_holding(visible, [_in_any_language(word) for word in unit.words])
+                held[unit.own] = True
+                allowed &= held
+        for phrase in question.phrases:
+            *head, last = phrase.words
+            for piece in head if phrase.prefix else (*head, last):
+                allowed &= rows_holding(visible, [word_in_any_language(piece)])
+        for names in question.actors:
+            for piece in names:
+                allowed &= rows_by(visible, [word_in_any_language(piece)])
+        for word in question.excluded:
+            allowed &= ~rows_holding(visible, [_in_any_language(word)])
+        return allowed
+
+    def _meeting_conditions(self, visible: Visible, rows: Longs) -> Longs:
+        """Return the rows whose records meet the conditions of the request."""
+        if not any(part.reach.conditions for part in visible.parts):
+            return rows
+        kept = []
+        for part, some in _by_part(visible, rows):
+            if part.reach.conditions:
+                where = limits_where(part.reach)
+                numbers = visible.numbers(some)
+                meeting: list[Any] = self._db.execute(
+                    "SELECT r.id FROM carray(?) AS c CROSS JOIN record r ON r.id = c.value"
+                    f" WHERE 1 {where.text}",
+                    (apsw.carray(numbers), *where.values),
+                ).fetchall()
+                some = some[np.isin(numbers, [row[0] for row in meeting])]
+            kept.append(some)
+        return np.concatenate(kept) if kept else rows
+
+    def _holding_phrases(self, visible: Visible, question: Question, rows: Longs) -> Longs:
+        """Return the rows that hold each phrase as it stands, and none that must not be there."""
+        if not question.phrases and not question.excluded_phrases:
+            return rows
+        kept = []
+        for part, some in _by_part(visible, rows):
+            numbers = visible.numbers(some)
+            texts = dict(self._texts(part.reach, numbers.tolist()))
+            for row, number in zip(some.tolist(), numbers.tolist(), strict=True):
+                self._check()
+                if _holds(texts.get(number, ()), question):
+                    kept.append(row)
+        return np.array(kept, dtype=np.int64)
+
+    def _texts(self, reach: Reach, numbers: Sequence[int]) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """Yield the searched texts of some records, by their numbers."""
+        names = list(reach.lexical_places().values())
+        for number, data in self._data(numbers):
+            values = (data.get(name) for name in names)
+            yield number, tuple(value for value in values if isinstance(value, str))
+
+    def _data(self, numbers: Sequence[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        rows = self._db.execute(
+            "SELECT r.id, r.data FROM carray(?) AS c CROSS JOIN record r ON r.id = c.value",
+            (apsw.carray(np.array(numbers, dtype=np.int64)),),
         )
-        ordered = self._ordered(scored, _by_feed(reaches), query.after)
-        hits = tuple(islice(ordered, query.limit))
-        has_more = next(ordered, None) is not None
-        return HitPage(hits, has_more, len(found), complete)
+        for number, data in rows if len(numbers) else ():
+            yield number, orjson.loads(data)
 
-    def _candidates(
-        self, reaches: tuple[Reach, ...], phrases: tuple[Phrase, ...], further: Further
-    ) -> tuple[list[Row], bool]:
-        """Return the candidates, and whether they are all that match.
+    # The best once more
 
-        When a phrase is rare everywhere its rows are read at once; otherwise, and where there are
-        few reaches anyway, each reach is walked.
-        Both ways give the same whenever all matches fit, which a rare phrase's always do.
-        """
-        for index, phrase in enumerate(phrases if len(reaches) > _FEW_REACHES else ()):
-            rows = self._probe(phrase, reaches)
-            if rows is not None:
-                others = phrases[:index] + phrases[index + 1 :]
-                return self._from_rare(reaches, others, rows, further), True
-        return self._from_walks(reaches, phrases, further)
+    def _refine(self, visible: Visible, question: Question, scores: Scores, rows: Longs) -> Longs:
+        """Score the best rows with their neighbours and by their kind; return all rows again."""
+        best = _largest(scores.values, rows, BEST, visible)
+        near = self._neighbours(visible, best) if len(scores.units) > 1 else []
+        around, values = spread(scores, best, near)
+        known = np.isin(around, rows)
+        candidates = around[known | (values > scores.values[around])]
+        scores.values[around] = values
+        for part, some in _by_part(visible, _largest(scores.values, candidates, BEST, visible)):
+            self._check()
+            numbers = visible.numbers(some)
+            texts = dict(self._texts(part.reach, numbers.tolist()))
+            for row, number in zip(some.tolist(), numbers.tolist(), strict=True):
+                value = float(scores.values[row])
+                scores.values[row] = fit(question, value, texts.get(number, ()))
+        return np.union1d(rows, candidates) if not _demands(question) else rows
 
-    def _probe(self, phrase: Phrase, reaches: tuple[Reach, ...]) -> list[Row] | None:
-        """Return the rows of these feeds that hold a phrase, or None where many hold it at all."""
-        match = match_expression((phrase,))
-        if next(self._db.execute(_MANY, (match, _PROBE)), None) is not None:
-            return None
-        rows: list[Any] = self._db.execute(_ALL, (match, _feeds(reaches))).fetchall()
-        return rows
-
-    def _from_rare(
-        self,
-        reaches: tuple[Reach, ...],
-        others: tuple[Phrase, ...],
-        rows: list[Row],
-        further: Further,
-    ) -> list[Row]:
-        by_feed = _by_feed(reaches)
-        by_record: dict[int, list[Row]] = {}
-        for row in rows:
-            record = turned(row[0] >> PLACE_BITS)
-            if row[0] & PLACE_MASK in by_feed[feed_of(record)][1]:
-                by_record.setdefault(record, []).append(row)
-        found: list[Row] = []
-        for record, held in by_record.items():
-            reach, places = by_feed[feed_of(record)]
-            if not self._shown(reach, record):
+    def _neighbours(self, visible: Visible, best: Longs) -> list[Neighbour]:
+        """Return the visible neighbours of rows in their conversations."""
+        found: list[Neighbour] = []
+        for reach, some in _by_reach(visible, best):
+            if not reach.shows_thread:
                 continue
-            for phrase in others:
-                more = self._rows_in(phrase, record, places)
-                if not more:
-                    break
-                held += more
-            else:
-                found.append(_put_aside(held, further))
+            numbers = visible.numbers(some).tolist()
+            times = visible.times(some).tolist()
+            row_of = dict(zip(numbers, some.tolist(), strict=True))
+            threads = {
+                number: hashed(str(name))
+                for number, data in self._data(numbers)
+                if (name := data.get(reach.stream.thread_field or "")) is not None
+            }
+            surrogates = self._surrogates(numbers)
+            wanted = [
+                (number, (threads[number], time, surrogates[number]))
+                for number, time in zip(numbers, times, strict=True)
+                if number in threads
+            ]
+            pairs = list(self._around(reach, wanted))
+            rows = visible.rows_of(reach, [other for _, other, _ in pairs])
+            found += [
+                Neighbour(row_of[number], rows[other], distance)
+                for number, other, distance in pairs
+                if other in rows
+            ]
         return found
 
-    def _rows_in(self, phrase: Phrase, record: int, places: Mapping[int, str]) -> list[Row]:
-        first = index_row(record, 0)
-        rows = self._db.execute(ROWS, (match_expression((phrase,)), first, first | PLACE_MASK))
-        return [row for row in rows if row[0] & PLACE_MASK in places]
+    def _surrogates(self, numbers: Sequence[int]) -> dict[int, int]:
+        rows: list[Any] = self._db.execute(
+            "SELECT r.id, r.surrogate FROM carray(?) AS c CROSS JOIN record r ON r.id = c.value",
+            (apsw.carray(np.array(numbers, dtype=np.int64)),),
+        ).fetchall()
+        return dict(rows)
 
-    def _from_walks(
-        self, reaches: Sequence[Reach], phrases: tuple[Phrase, ...], further: Further
-    ) -> tuple[list[Row], bool]:
-        """Take turns among the reaches until the candidates are full or nothing is left."""
-        found: list[Row] = []
-        walks = self._walks(reaches, phrases, further)
-        while walks and len(found) < CANDIDATES:
-            share = _share(len(found), len(walks))
-            going = []
-            for take in walks:
-                self._check()
-                taken = take(min(share, CANDIDATES - len(found)))
-                found += taken
-                if len(taken) == share or len(found) == CANDIDATES:
-                    going.append(take)
-            walks = going
-        return found, not any(take(1) for take in walks)
+    def _around(
+        self, reach: Reach, wanted: Sequence[tuple[int, tuple[int, int, int]]]
+    ) -> Iterator[tuple[int, int, int]]:
+        """Yield records that stand near others in a conversation, and how far away they are."""
+        time = reach.time or Interval()
+        bounds = {
+            "feed": reach.feed.id,
+            "since": NO_TIME + 1 if time.since is None else time.since,
+            "until": _LATEST if time.until is None else time.until,
+            "wanted": orjson.dumps([place for _, place in wanted]).decode(),
+        }
+        rows: list[Any] = self._db.execute(_AROUND, bounds).fetchall()
+        for (number, _), sides in zip(wanted, rows, strict=True):
+            for side in sides:
+                for distance, other in enumerate(orjson.loads(side), start=1):
+                    yield number, other, distance
 
-    def _walks(
-        self, reaches: Sequence[Reach], phrases: tuple[Phrase, ...], further: Further
-    ) -> list[_Take]:
-        """Return what takes the next records of each reach that hold every phrase, newest first."""
-        if len(phrases) > 1:
-            return [self._join_in(reach, phrases, further) for reach in reaches]
-        match = match_expression(phrases)
-        walks = [Walk(self._db, reach, match, further) for reach in reaches]
-        read_ahead(self._db, match, walks[:CANDIDATES], _share(0, len(walks)), self._check)
-        return [
-            walk.take if _is_free(reach) else self._only_shown(reach, walk.each())
-            for reach, walk in zip(reaches, walks, strict=True)
-        ]
+    def _suggested(self, visible: Visible, question: Question) -> tuple[str, ...]:
+        """Return visible words near to those of a question that found nothing."""
+        found: list[str] = []
+        for word in question.words:
+            found += nearest_terms(visible, [term for term, _ in word.terms], _MOST_SUGGESTED)
+        return tuple(dict.fromkeys(found))[:_MOST_SUGGESTED]
 
-    def _join_in(self, reach: Reach, phrases: tuple[Phrase, ...], further: Further) -> _Take:
-        """Return what takes the records of one reach that hold several phrases."""
-        streams = [Postings(self._db, reach, phrase) for phrase in phrases]
-        found = (_put_aside(rows, further) for rows in self._join(streams))
-        return self._only_shown(reach, found)
+    # Hits
 
-    def _only_shown(self, reach: Reach, found: Iterator[Row]) -> _Take:
-        if not _is_free(reach):
-            found = (row for row in found if self._shown(reach, turned(row[0] >> PLACE_BITS)))
-        return lambda count: list(islice(found, count))
+    def places(self, visible: Visible, rows: Longs, scores: Sequence[int]) -> list[Hit]:
+        """Return the hits of some rows, each with its place in the order."""
+        hits: dict[int, Hit] = {}
+        value_of = dict(zip(rows.tolist(), scores, strict=True))
+        for part, some in _by_part(visible, rows):
+            reach = self._whole[part.reach.feed.id]
+            row_of = dict(zip(visible.numbers(some).tolist(), some.tolist(), strict=True))
+            records: list[Any] = self._db.execute(
+                f"SELECT r.id, r.time, {COLUMNS} FROM carray(?) AS c"
+                " CROSS JOIN record r ON r.id = c.value",
+                (apsw.carray(np.array(list(row_of), dtype=np.int64)),),
+            ).fetchall()
+            project = self._projector(reach, None)
+            for number, *row in records:
+                record = project.record(tuple(row))
+                time = row[0] if reach.shows_time and row[0] is not None else 0
+                score = value_of[row_of[number]]
+                place = SearchPosition(
+                    score, time, (reach.connection_id, reach.stream.name, record.id)
+                )
+                hits[row_of[number]] = Hit(record, place)
+        return [hits[row] for row in rows.tolist() if row in hits]
 
-    def _join(self, streams: Sequence[Postings]) -> Iterator[list[Row]]:
-        """Yield the records that every stream has, each skipping ahead to what the others hold."""
-        bound: int | None = None
-        while True:
-            self._check()
-            rows: list[Row] = []
-            for stream in streams:
-                found = stream.at_or_before(bound)
-                if found is None:
-                    return
-                bound = found[0]
-                rows += found[1]
-            if bound is not None and all(stream.at == bound for stream in streams):
-                yield rows
-                bound -= 1
 
-    def _shown(self, reach: Reach, record: int) -> bool:
-        """Tell whether a record is inside what limits the reach."""
-        if _is_free(reach):
-            return True
-        where = limits_where(reach)
-        sql = f"SELECT 1 FROM record r WHERE r.id = ? {where.text}"
-        return next(self._db.execute(sql, (record, *where.values)), None) is not None
+class _Order:
+    """The one order of hits: by score, then the newest first, then by handle."""
 
-    def _ordered(
+    def __init__(
         self,
-        scored: list[tuple[int, Row]],
-        by_feed: Mapping[int, _InFeed],
-        after: SearchPosition | None,
-    ) -> Iterator[Hit]:
-        """Yield hits by score, then newest first, then by handle, from a position on."""
-        for score, group in groupby(scored, key=itemgetter(0)):
-            if after is not None and score > after.score:
-                continue
-            found = [_in_reach(item, by_feed) for item in group]
-            if len(found) > _FEW_EQUALS:
-                found.sort(key=lambda item: _order(self._position(*item)))
-            hits: Iterable[Hit] = (self._hit(*item) for item in found)
-            if 1 < len(found) <= _FEW_EQUALS:
-                hits = sorted(hits, key=lambda hit: _order(hit.position))
-            for hit in hits:
-                if after is None or _order(hit.position) > _order(after):
-                    yield hit
+        searcher: Searcher,
+        visible: Visible,
+        rows: Longs,
+        values: Any,
+        query: SearchQuery,
+    ) -> None:
+        self._searcher = searcher
+        self._visible = visible
+        self._query = query
+        self._rows = rows
+        scored = np.rint(values[rows] * _SCALE).astype(np.int64)
+        self._scores: Longs = np.zeros_like(scored) if query.by_time else scored
 
-    def _position(self, score: int, record: int, reach: Reach) -> SearchPosition:
-        time, surrogate, key = next(
-            self._db.execute("SELECT time, surrogate, key FROM record WHERE id = ?", (record,))
-        )
-        return _place(score, time, self._projector(reach, None).id(surrogate, key), reach)
+    def page(self) -> tuple[tuple[Hit, ...], bool]:
+        """Return the hits of a page, and whether more follow."""
+        rows, scores, after = self._rows, self._scores, self._query.after
+        wanted = self._query.limit + 1
+        if after is not None:
+            kept = scores <= after.score
+            rows, scores = rows[kept], scores[kept]
+        if len(rows) > wanted:
+            equals = 0 if after is None else int(np.count_nonzero(scores == after.score))
+            least = min(len(rows), wanted + equals)
+            threshold = np.partition(scores, len(scores) - least)[len(scores) - least]
+            kept = scores >= threshold
+            rows, scores = rows[kept], scores[kept]
+        times = self._visible.times(rows)
+        order = np.lexsort((-times, -scores))
+        rows, scores, times = rows[order], scores[order], times[order]
+        if after is not None:
+            later = (scores < after.score) | (times <= after.time)
+            rows, scores, times = rows[later], scores[later], times[later]
+        end = self._end(scores, times, after, wanted)
+        hits = self._searcher.places(self._visible, rows[:end], scores[:end].tolist())
+        hits.sort(key=lambda hit: _order(hit.position))
+        if after is not None:
+            hits = [hit for hit in hits if _order(hit.position) > _order(after)]
+        return tuple(hits[: self._query.limit]), len(hits) > self._query.limit
 
-    def _hit(self, score: int, record: int, reach: Reach) -> Hit:
-        row = next(
-            self._db.execute(f"SELECT r.time, {COLUMNS} FROM record r WHERE r.id = ?", (record,))
-        )
-        found = self._projector(reach, None).record(row)
-        return Hit(found, _place(score, row[0], found.id, reach))
-
-
-def _place(score: int, time: int | None, id: str, reach: Reach) -> SearchPosition:
-    """Return where a record stands among hits; a time that is hidden counts for nothing."""
-    shown = time if reach.shows_time and time is not None else 0
-    return SearchPosition(score, shown, (reach.connection_id, reach.stream.name, id))
-
-
-def _is_free(reach: Reach) -> bool:
-    """Tell whether a reach shows every record of its feed."""
-    return not reach.restricted and not reach.conditions
-
-
-def _share(held: int, walks: int) -> int:
-    """Return how many candidates each of some walks may add to those there are."""
-    return max(1, (CANDIDATES - held) // max(1, walks))
-
-
-def _in_reach(item: tuple[int, Row], by_feed: Mapping[int, _InFeed]) -> tuple[int, int, Reach]:
-    """Return a record's score, its number, and the reach it was found through."""
-    score, (row, _) = item
-    record = turned(row >> PLACE_BITS)
-    return score, record, by_feed[feed_of(record)][0]
-
-
-def _put_aside(rows: list[Row], further: Further) -> Row:
-    """Return the first row of a record and keep the others for when it is scored."""
-    first, *others = rows
-    if others:
-        further[first[0] >> PLACE_BITS] = others
-    return first
+    @staticmethod
+    def _end(scores: Longs, times: Longs, after: SearchPosition | None, wanted: int) -> int:
+        """Return after how many rows the page is sure to be filled, equals not torn apart."""
+        same = 0
+        if after is not None:
+            same = int(np.count_nonzero((scores == after.score) & (times == after.time)))
+        end = min(len(scores), wanted + same)
+        while 0 < end < len(scores) and (scores[end], times[end]) == (
+            scores[end - 1],
+            times[end - 1],
+        ):
+            end += 1
+        return end
 
 
-@lru_cache(maxsize=256)
-def searchable(reaches: tuple[Reach, ...]) -> tuple[Reach, ...]:
-    """Return the reaches that show anything to search."""
-    return tuple(reach for reach in reaches if reach.lexical_places())
+def narrowed(reaches: Iterable[Reach], question: Question, zone: tzinfo) -> list[Reach]:
+    """Return the reaches that a question searches: those it names, cut to the days it names."""
+    kept = [reach for reach in reaches if reach.lexical_places() or reach.actor_places()]
+    for name in question.accounts:
+        kept = [reach for reach in kept if _is_named(reach, name)]
+    if question.since is None and question.until is None:
+        return kept
+    dated = [reach for reach in kept if reach.shows_time]
+    return [_cut(reach, question, _zone_of(reach, zone)) for reach in dated]
 
 
-@lru_cache(maxsize=256)
-def _by_feed(reaches: tuple[Reach, ...]) -> Mapping[int, _InFeed]:
-    return {reach.feed.id: (reach, reach.lexical_places()) for reach in reaches}
+def _is_named(reach: Reach, name: str) -> bool:
+    connection, wanted = reach.feed.connection, name.casefold()
+    exact = (connection.connection_id, connection.connector_key, reach.stream.name)
+    loose = (connection.display_name, reach.stream.label)
+    return any(wanted == text.casefold() for text in exact) or any(
+        wanted in text.casefold() for text in loose
+    )
 
 
-@lru_cache(maxsize=256)
-def _feeds(reaches: tuple[Reach, ...]) -> str:
-    """Return the numbers of feeds as JSON."""
-    return orjson.dumps(list(_by_feed(reaches))).decode()
+def _cut(reach: Reach, question: Question, zone: tzinfo) -> Reach:
+    since = None if question.since is None else instant_of(question.since, zone)
+    until = None if question.until is None else instant_of(question.until, zone)
+    if reach.time is not None:
+        starts = [at for at in (since, reach.time.since) if at is not None]
+        ends = [at for at in (until, reach.time.until) if at is not None]
+        since, until = max(starts, default=None), min(ends, default=None)
+    if since is not None and until is not None and until < since:
+        until = since
+    return replace(reach, time=Interval(since, until))
+
+
+def _zone_of(reach: Reach, zone: tzinfo) -> tzinfo:
+    """Return the zone of a reach's days; a date without a time is the same day everywhere."""
+    consent = reach.stream.consent_time_field
+    dated = consent is not None and reach.stream.fields[consent].kind is Kind.DATE
+    return UTC if dated else zone
+
+
+def _add_days(visible: Visible, question: Question, scores: Scores, zone: tzinfo) -> None:
+    """Give rows what they get for having happened when the question says."""
+    if not question.moments:
+        return
+    bonus = np.zeros(visible.size)
+    for part in visible.parts:
+        if not part.reach.shows_time:
+            continue
+        first = visible.first_time(part)
+        if first is None:
+            continue
+        last = visible.last_time(part)
+        days = _zone_of(part.reach, zone)
+        for moment in question.moments:
+            for start, end, more in stretches(moment, days, first, last):
+                if start <= last and end > first:
+                    low, high = visible.rows_between(part, start, end)
+                    np.maximum(bonus[low:high], more, out=bonus[low:high])
+    scores.values += bonus
+    scores.candidates |= bonus > 0
+
+
+def _holds(texts: Sequence[str], question: Question) -> bool:
+    if any(find(text, question.excluded_phrases) for text in texts):
+        return False
+    return all(any(find(text, (phrase,)) for text in texts) for phrase in question.phrases)
+
+
+def _in_any_language(word: Word) -> Word:
+    """Return a word that must or must not be there, as it stands in texts of any language."""
+    return word if word.prefix is not None else word_in_any_language(word.text)
+
+
+def _demands(question: Question) -> bool:
+    """Tell whether a question says what must be there, so that a neighbour alone is no hit."""
+    return bool(
+        question.everything
+        or question.phrases
+        or question.excluded
+        or question.excluded_phrases
+        or question.actors
+        or any(word.required for word in question.words)
+    )
+
+
+def _largest(values: Any, rows: Longs, count: int, visible: Visible) -> Longs:
+    """Return the rows of the largest values, equals by time; a tie at the end is kept whole."""
+    if len(rows) <= count:
+        return rows
+    scored = np.rint(values[rows] * _SCALE).astype(np.int64)
+    threshold = np.partition(scored, len(scored) - count)[len(scored) - count]
+    above, level = rows[scored > threshold], rows[scored == threshold]
+    room = count - len(above)
+    if len(level) > room:
+        times = visible.times(level)
+        latest = np.partition(times, len(times) - room)[len(times) - room]
+        level = level[times >= latest]
+        level = level if len(level) <= count else level[:0]
+    return np.concatenate([above, level])
+
+
+def _by_part(visible: Visible, rows: Longs) -> Iterator[tuple[Part, Longs]]:
+    """Yield rows by the part they are in."""
+    for part in visible.parts:
+        chosen = rows[(rows >= part.base) & (rows < part.base + part.high - part.low)]
+        if len(chosen):
+            yield part, chosen
+
+
+def _by_reach(visible: Visible, rows: Longs) -> Iterator[tuple[Reach, Longs]]:
+    found: dict[int, tuple[Reach, list[Longs]]] = {}
+    for part, some in _by_part(visible, rows):
+        found.setdefault(part.reach.feed.id, (part.reach, []))[1].append(some)
+    for reach, pieces in found.values():
+        yield reach, np.concatenate(pieces)
 
 
 def _order(position: SearchPosition) -> tuple[Any, ...]:

@@ -1,19 +1,58 @@
-"""The tables of the word index."""
+"""The tables of the word index.
+
+A *block* holds the words of some records of one feed, in the order of their event times. A small
+block keeps its postings in its own row; a large one has them in ``posting``, by term.
+"""
 
 TABLES = """
--- One row per record and searchable field: the row id is the record's id and the place.
-CREATE VIRTUAL TABLE lex USING fts5 (
-  words, content = '', contentless_delete = 1, tokenize = 'ascii'
+-- `id` is never used twice, so that what a process remembers of a block stays true. `times` and
+-- `numbers` are the event time and the number of each record, in the order of their slots.
+CREATE TABLE word_block (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  owner INTEGER NOT NULL,
+  feed INTEGER NOT NULL,
+  analyser INTEGER NOT NULL,
+  spread INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  first_time INTEGER NOT NULL,
+  last_time INTEGER NOT NULL,
+  times BLOB NOT NULL,
+  numbers BLOB NOT NULL,
+  postings BLOB NOT NULL
 );
--- A batch goes into the index as one part, and parts are merged later and in larger numbers, in
--- leaves that fill a page of the file: half the work of the usual values.
-INSERT INTO lex (lex, rank) VALUES ('hashsize', 8388608);
-INSERT INTO lex (lex, rank) VALUES ('automerge', 8);
-INSERT INTO lex (lex, rank) VALUES ('pgsz', 8000);
+CREATE INDEX word_block_feed ON word_block (owner, feed);
 
--- How many words the texts of the index have: one field of 1,024 records in a row.
-CREATE TABLE length_block (
-  id INTEGER PRIMARY KEY,
-  lengths BLOB NOT NULL
+-- The slots of a block whose records are gone or were written anew elsewhere.
+CREATE TABLE word_gone (
+  block INTEGER PRIMARY KEY,
+  slots BLOB NOT NULL
 );
+
+-- The postings of a spread block: `list` is the feed and the place of the field; `data` holds four
+-- bytes for each record, the slot above and the impact in the lowest byte.
+CREATE TABLE posting (
+  term TEXT NOT NULL,
+  list INTEGER NOT NULL,
+  block INTEGER NOT NULL,
+  data BLOB NOT NULL,
+  PRIMARY KEY (term, list, block)
+) WITHOUT ROWID;
+
+-- The terms of a spread block, by place: what its postings are found by.
+CREATE TABLE word_list (
+  block INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  terms BLOB NOT NULL,
+  PRIMARY KEY (block, place)
+) WITHOUT ROWID;
+
+-- Records of one conversation in the order of time; `thread` is a hash of its name.
+CREATE TABLE thread_place (
+  feed INTEGER NOT NULL,
+  thread INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  surrogate INTEGER NOT NULL,
+  record INTEGER NOT NULL,
+  PRIMARY KEY (feed, thread, time, surrogate)
+) WITHOUT ROWID;
 """

@@ -11,10 +11,6 @@ from typing import Any, NamedTuple
 import orjson
 
 from pdpp.store.cell import CellValue
-from pdpp.store.sqlite.numbering import PLACE_BITS
-
-_DIGITS = 9
-_WORDS_FRONT = 2 * _DIGITS
 
 NEW_RECORDS = """
     INSERT INTO record (
@@ -32,17 +28,6 @@ NEW_RECORDS = """
 """
 """The limit keeps the engine from taking the head apart anew for each column."""
 
-NEW_WORDS = f"""
-    INSERT INTO lex (rowid, words)
-    SELECT (:first - CAST(substr(front, 1, {_DIGITS}) AS INTEGER) << {PLACE_BITS})
-             | CAST(substr(front, {_DIGITS + 1}) AS INTEGER),
-           CAST(substr(value, {_WORDS_FRONT + 1}) AS TEXT)
-    FROM (
-      SELECT value, CAST(substr(value, 1, {_WORDS_FRONT}) AS TEXT) AS front FROM carray(:packs)
-    )
-"""
-"""In the index a newer record has the smaller row."""
-
 
 class Head(NamedTuple):
     """What is kept of a new record beside its data, in the order of the JSON array in its pack."""
@@ -57,24 +42,9 @@ class Head(NamedTuple):
     cells: list[CellValue]
 
 
-def digits(number: int) -> bytes:
-    """Return a number as it stands at the front of a pack."""
-    return b"%9d" % number
-
-
 def pack_record(head: tuple[Any, ...], data: bytes) -> bytes:
     """Return the row of a record: a line with the members of ``Head``, and a line of data."""
     return b"%b\n%b" % (orjson.dumps(head), data)
-
-
-def pack_words(turn: bytes, place: bytes, words: bytes) -> bytes:
-    """Return the words of one field of a record, at a place in digits too."""
-    return turn + place + words
-
-
-def turn_of(pack: bytes) -> int:
-    """Return the turn of packed words in their batch."""
-    return int(pack[:_DIGITS])
 
 
 def head_of(pack: bytes) -> Head:

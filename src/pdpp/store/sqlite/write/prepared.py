@@ -7,14 +7,13 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from pdpp.evidence.analyse import indexed_bytes, indexed_text
 from pdpp.model.declaration import TIMES, Kind
 from pdpp.store.catalogue import Feed
 from pdpp.store.cell import cells_of
 from pdpp.store.port import Line, canonical
 from pdpp.store.scope import digest_of
-from pdpp.store.sqlite.search.lengths import length_of
-from pdpp.store.sqlite.write.pack import data_of, digits, head_of, pack_record, pack_words, turn_of
+from pdpp.store.sqlite.search.entry import Entry, entry_of
+from pdpp.store.sqlite.write.pack import data_of, head_of, pack_record
 
 _WHOLE = frozenset({Kind.TEXT, Kind.BOOLEAN, *TIMES})
 """The kinds of field whose cells are never fractions."""
@@ -44,7 +43,7 @@ class NewRows(NamedTuple):
     """Rows of new records, in the order of their turns."""
 
     records: Sequence[bytes]
-    words: Sequence[bytes]
+    entries: Sequence[tuple[int, Entry]]
     fractions: Sequence[Fraction]
     uses: Sequence[Use]
 
@@ -53,9 +52,8 @@ class PreparedBatch:
     """What becomes of each key of one feed: a record, or nothing since it was said to be gone.
 
     A record is made ready at once: while it is still at hand, that costs half as much. Each has a
-    turn, and thousands wait to be written, so they are kept as what that takes: ``packs`` by turn,
-    ``lengths`` of each field by place and turn, and ``words`` in the order of turns, of each record
-    in the order of places backwards.
+    turn, and thousands wait to be written, so they are kept as what that takes: ``packs`` and the
+    ``entries`` of the word index, both by turn.
     """
 
     def __init__(self, feed: Feed, surrogate_of: SurrogateOf | None) -> None:
@@ -66,8 +64,7 @@ class PreparedBatch:
         self.turn_of_key: dict[str, int] = {}
         self.gone: dict[str, int] = {}
         self.packs: list[bytes] = []
-        self.words: list[bytes] = []
-        self.lengths: dict[int, list[int]] = {place: [] for place in feed.lexical.values()}
+        self.entries: list[Entry] = []
         self.fractions: list[Fraction] = []
         self.uses: list[Use] = []
         self.field_sets: list[tuple[str, ...]] = []
@@ -77,10 +74,6 @@ class PreparedBatch:
         consent = feed.stream.consent_time_field
         self._time_place = None if consent is None else feed.cells[consent][0]
         self._counted = [place for place, kind in feed.cells.values() if kind not in _WHOLE]
-        self._lexical = [
-            (name, digits(place), self.lengths[place])
-            for name, place in sorted(feed.lexical.items(), key=lambda named: -named[1])
-        ]
 
     @property
     def turns(self) -> int:
@@ -90,7 +83,6 @@ class PreparedBatch:
     def keep(self, key: str, emitted: int, data: Mapping[str, Any], text: bytes | None) -> None:
         """Make a record ready; ``text`` is its canonical JSON where that is at hand already."""
         number = len(self.packs)
-        turn = digits(number)
         field_set = self._field_set_of.get(names := tuple(data))
         if field_set is None:
             field_set = self._new_field_set(names)
@@ -99,13 +91,8 @@ class PreparedBatch:
         cells = self._cells(data)
         moment = None if self._time_place is None else cells[self._time_place]
         time = moment if isinstance(moment, int) else None
-        for name, place, lengths in self._lexical:
-            value = data.get(name)
-            if isinstance(value, str) and (words := indexed_bytes(value)):
-                self.words.append(pack_words(turn, place, words))
-                lengths.append(length_of(words))
-            else:
-                lengths.append(0)
+        if self.feed.lexical:
+            self.entries.append(entry_of(self.feed, data, time))
         if key in self.turn_of_key or key in self.gone:
             self._replace(key)
         self.turn_of_key[key] = number
@@ -150,17 +137,16 @@ class PreparedBatch:
     def pass_over(self, turn: int) -> None:
         """Leave a turn empty that makes no new record."""
         self._passed.add(turn)
-        for lengths in self.lengths.values():
-            lengths[turn] = 0
 
     def fresh(self) -> NewRows:
         """Return what makes new records."""
         passed = self._passed
         if not passed:
-            return NewRows(self.packs, self.words, self.fractions, self.uses)
+            entries = list(enumerate(self.entries))
+            return NewRows(self.packs, entries, self.fractions, self.uses)
         return NewRows(
             [pack for turn, pack in enumerate(self.packs) if turn not in passed],
-            [pack for pack in self.words if turn_of(pack) not in passed],
+            [item for item in enumerate(self.entries) if item[0] not in passed],
             [row for row in self.fractions if row.turn not in passed],
             [row for row in self.uses if row.turn not in passed],
         )
@@ -189,16 +175,6 @@ def prepare(feed: Feed, lines: Iterable[Line], surrogate_of: SurrogateOf | None)
         else:
             batch.keep(key, emitted, data, None)
     return batch
-
-
-def words_of(feed: Feed, data: Mapping[str, Any]) -> dict[int, str]:
-    """Return the words of each searchable field that has any, by place."""
-    words = {}
-    for name, place in feed.lexical.items():
-        value = data.get(name)
-        if isinstance(value, str) and (text := indexed_text(value)):
-            words[place] = text
-    return words
 
 
 def blobs_of(feed: Feed, data: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

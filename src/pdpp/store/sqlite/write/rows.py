@@ -9,10 +9,9 @@ import orjson
 
 from pdpp.store.catalogue import Feed
 from pdpp.store.cell import CellValue
-from pdpp.store.sqlite.numbering import turned
 from pdpp.store.sqlite.records.predicate import ABSENT, OWNER
-from pdpp.store.sqlite.search import lengths
-from pdpp.store.sqlite.write.pack import NEW_RECORDS, NEW_WORDS, head_of
+from pdpp.store.sqlite.search.entry import Indexed
+from pdpp.store.sqlite.write.pack import NEW_RECORDS, head_of
 from pdpp.store.sqlite.write.prepared import NewRows, PreparedBatch
 
 _CHANGE_RECORD = """
@@ -43,8 +42,8 @@ class BatchRows:
     changed: list[tuple[Any, ...]] = field(default_factory=list)
     cells: list[tuple[Any, ...]] = field(default_factory=list)
     cells_gone: list[tuple[Any, ...]] = field(default_factory=list)
-    words: list[tuple[int, str]] = field(default_factory=list)
-    words_gone: list[tuple[int]] = field(default_factory=list)
+    words: list[Indexed] = field(default_factory=list)
+    words_gone: list[Indexed] = field(default_factory=list)
     edits: list[tuple[Any, ...]] = field(default_factory=list)
     edits_gone: list[tuple[Any, ...]] = field(default_factory=list)
     ghosts: list[tuple[Any, ...]] = field(default_factory=list)
@@ -73,20 +72,28 @@ class BatchRows:
         fresh = batch.fresh()
         if fresh.records:
             self._insert(db, field_sets, fresh, batch.surrogates)
-            for place, run in batch.lengths.items():
-                lengths.keep_run(db, turned(self.first) - len(run) + 1, place, run)
+            self.words += [
+                Indexed(self.first + turn, batch.surrogates[turn], entry)
+                for turn, entry in fresh.entries
+            ]
         for sql, rows in (
             (_CHANGE_RECORD, self.changed),
             ("INSERT INTO edit VALUES (?, ?, ?, ?, ?)", self.edits),
             ("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", self.cells),
             ("INSERT OR REPLACE INTO ghost VALUES (?, ?, ?, ?, ?, ?, ?)", self.ghosts),
             ("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", self.blobs),
-            ("INSERT INTO lex (rowid, words) VALUES (?, ?)", sorted(self.words)),
         ):
             if rows:
                 db.executemany(sql, rows)
-        if self.words:
-            lengths.keep(db, [row for row, _ in self.words], [text for _, text in self.words])
+        if self.feed.lexical:
+            self._index(db)
+
+    def _index(self, db: apsw.Connection) -> None:
+        """Bring the word index up to date."""
+        from pdpp.store.sqlite.search import index
+
+        index.remove(db, self.feed.id, self.words_gone)
+        index.add(db, self.feed.id, self.words)
 
     def _take_away(self, db: apsw.Connection) -> None:
         for sql, rows in (
@@ -101,7 +108,6 @@ class BatchRows:
                 " AND surrogate = ?",
                 self.edits_gone,
             ),
-            ("DELETE FROM lex WHERE rowid = ?", self.words_gone),
             (
                 "DELETE FROM blob_use WHERE owner = ? AND blob_id = ? AND feed = ? AND field = ?"
                 " AND record = ?",
@@ -110,8 +116,6 @@ class BatchRows:
         ):
             if rows:
                 db.executemany(sql, rows)
-        if self.words_gone:
-            lengths.forget(db, self.words_gone)
 
     def _insert(
         self,
@@ -120,16 +124,10 @@ class BatchRows:
         fresh: NewRows,
         surrogates: Sequence[int],
     ) -> None:
-        """Write the new records, their words, and from them their cells in the table's order.
-
-        The index takes rows many times faster in order: new ones first, the newest at the front.
-        """
+        """Write the new records, and from them their cells in the table's order."""
         feed = {"owner": OWNER, "feed": self.feed.id, "first": self.first}
         values = {"version": self.version, "field_sets": orjson.dumps(field_sets).decode()}
         db.execute(NEW_RECORDS, {**feed, **values, "packs": apsw.carray(tuple(fresh.records))})
-        if fresh.words:
-            packs = apsw.carray(tuple(reversed(fresh.words)))
-            db.execute(NEW_WORDS, {"first": turned(self.first), "packs": packs})
         if self.feed.cells:
             last = self.first + head_of(fresh.records[-1]).turn
             places = orjson.dumps([place for place, _ in self.feed.cells.values()]).decode()

@@ -9,12 +9,13 @@ import orjson
 
 from pdpp.store.cell import CellValue
 from pdpp.store.port import WriteResult, canonical
-from pdpp.store.sqlite.numbering import index_row, record_number
+from pdpp.store.sqlite.numbering import record_number
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.records.stamps import Stamps
+from pdpp.store.sqlite.search.entry import Indexed, entry_of
 from pdpp.store.sqlite.write.fieldsets import FieldSets
 from pdpp.store.sqlite.write.pack import Head, data_of, head_of
-from pdpp.store.sqlite.write.prepared import PreparedBatch, blobs_of, words_of
+from pdpp.store.sqlite.write.prepared import PreparedBatch, blobs_of
 from pdpp.store.sqlite.write.rows import BatchRows
 
 _Edit = tuple[str | bytes, int]
@@ -71,7 +72,7 @@ class BatchWriter:
             batch.pass_over(turn)
             if bytes(old.data) != data_of(batch.packs[turn]):
                 changed += 1
-                self._update(batch.packs[turn], old)
+                self._update(turn, old)
         if new:
             self._give_back_surrogates(stored)
         if new or changed or deleted:
@@ -111,7 +112,8 @@ class BatchWriter:
         for key, surrogate in rows:
             self._batch.give_surrogate(self._batch.turn_of_key[key], surrogate)
 
-    def _update(self, pack: bytes, old: "_Stored") -> None:
+    def _update(self, turn: int, old: "_Stored") -> None:
+        pack = self._batch.packs[turn]
         head, text = head_of(pack), data_of(pack)
         before, after = orjson.loads(old.data), orjson.loads(text)
         stamps = Stamps.parse(old.stamps)
@@ -125,7 +127,10 @@ class BatchWriter:
         self._work.changed.append((*row, orjson.dumps(head.cells).decode(), text, old.number))
         self._swap_edits(old.surrogate, edits, set(stamps.edits(old.created)))
         self._swap_cells(old, head.cells)
-        self._swap_words(old.number, words_of(self._feed, before), words_of(self._feed, after))
+        self._drop_words(old, before)
+        if self._feed.lexical:
+            entry = self._batch.entries[turn]
+            self._work.words.append(Indexed(old.number, old.surrogate, entry))
         self._swap_blobs(old.number, blobs_of(self._feed, before), blobs_of(self._feed, after))
 
     def _remove(self, old: "_Stored", emitted: int) -> None:
@@ -135,7 +140,7 @@ class BatchWriter:
             edits = set(Stamps.parse(old.stamps).edits(old.created))
             self._swap_edits(old.surrogate, edits, set())
         self._swap_cells(old, None)
-        self._swap_words(old.number, words_of(self._feed, before), {})
+        self._drop_words(old, before)
         self._swap_blobs(old.number, blobs_of(self._feed, before), ())
         self._leave_ghost(old, emitted)
 
@@ -159,13 +164,10 @@ class BatchWriter:
                 if after is not None:
                     self._work.add_cell(place, after[place], old.surrogate, old.number)
 
-    def _swap_words(self, number: int, before: Mapping[int, str], after: Mapping[int, str]) -> None:
-        for place, words in before.items():
-            if after.get(place) != words:
-                self._work.words_gone.append((index_row(number, place),))
-        for place, words in after.items():
-            if before.get(place) != words:
-                self._work.words.append((index_row(number, place), words))
+    def _drop_words(self, old: "_Stored", before: Mapping[str, Any]) -> None:
+        if self._feed.lexical:
+            entry = entry_of(self._feed, before, old.time)
+            self._work.words_gone.append(Indexed(old.number, old.surrogate, entry))
 
     def _swap_blobs(
         self, number: int, before: Iterable[tuple[str, str]], after: Iterable[tuple[str, str]]

@@ -1,0 +1,1 @@
+"""Language: how words of texts and questions become the terms that the index is kept by."""

@@ -1,0 +1,322 @@
+"""Questions: what a person or an agent types into a search, as one parsed value.
+
+Plain words are ranked, any of them counts. ``"a phrase"`` and ``+word`` must be there, ``-word``
+must not, ``word*`` is a prefix, ``OR`` joins words of which one is enough. ``from:`` and ``with:``
+name an actor, ``in:`` an account or a stream, ``before:``, ``after:`` and ``on:`` a day.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import NamedTuple
+
+from pdpp.evidence.analyse import Phrase, phrase_of
+from pdpp.evidence.language.stems import ALGORITHMS, stems_of
+from pdpp.evidence.language.stop_words import STOP_WORDS
+from pdpp.evidence.language.tables import (
+    RARE,
+    common_words,
+    frequencies,
+    related_words,
+    weight,
+)
+from pdpp.evidence.language.terms import distinct, language_of, pieces
+from pdpp.evidence.language.when import Moment, day_named, moments
+from pdpp.model.errors import InvalidRequest
+
+MAX_QUESTION_CHARS = 2_000
+MOST_WORDS = 64
+"""Words that are ranked by; of a longer question the ones that tell most."""
+
+_RELATED_PART = 0.5
+_STOP_FREQUENCY = 0.005
+_PREFIX_WEIGHT = 6.0
+_LATIN = tuple(
+    sorted(set(ALGORITHMS) - {"ar", "el", "fa", "hi", "ru", "sr", "ta"}, key=lambda name: name)
+)
+_QUOTES = '"“”„‟＂'
+_PART = re.compile(
+    rf"(?P<sign>[+-])?(?:(?P<name>[a-zA-Z]+):)?"
+    rf"(?:[{_QUOTES}](?P<quoted>[^{_QUOTES}]*)(?:[{_QUOTES}](?P<star>\**)|\Z)"
+    rf"|(?P<word>[^\s{_QUOTES}]+))"
+)
+_NAMES = frozenset({"from", "with", "in", "before", "after", "on"})
+
+
+class Word(NamedTuple):
+    """One asked word: how it was written, and the terms that mean it, each with its weight.
+
+    ``related`` are terms near in meaning. A ``prefix`` stands for every term that begins so.
+    """
+
+    text: str
+    terms: tuple[tuple[str, float], ...]
+    related: tuple[tuple[str, float], ...] = ()
+    prefix: str | None = None
+    required: bool = False
+    group: int = 0
+
+    @property
+    def weight(self) -> float:
+        """Return how much the word tells."""
+        return max((each for _, each in self.terms), default=_PREFIX_WEIGHT)
+
+
+class Answer(NamedTuple):
+    """What kind of word answers a question: a time, a number, a place or a person."""
+
+    asked: re.Pattern[str]
+    given: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A parsed question. ``everything`` asks for all words to be there."""
+
+    text: str
+    words: tuple[Word, ...] = ()
+    excluded: tuple[Word, ...] = ()
+    phrases: tuple[Phrase, ...] = ()
+    excluded_phrases: tuple[Phrase, ...] = ()
+    actors: tuple[tuple[str, ...], ...] = ()
+    accounts: tuple[str, ...] = ()
+    since: date | None = None
+    until: date | None = None
+    moments: tuple[Moment, ...] = ()
+    answer: re.Pattern[str] | None = None
+    everything: bool = False
+
+
+def parse_question(text: str, today: date, *, everything: bool = False) -> Question:
+    """Return the question that a text asks on a day of the caller's calendar."""
+    if len(text) > MAX_QUESTION_CHARS:
+        raise _refuse(
+            f"The question is {len(text)} characters long; send at most {MAX_QUESTION_CHARS}."
+        )
+    if "\x00" in text:
+        raise _refuse("The question holds a NUL character; remove it.")
+    parser = _Parser(today)
+    for part in _PART.finditer(text):
+        parser.take(part)
+    question = parser.finish(text, everything)
+    asks = (
+        question.words,
+        question.phrases,
+        question.actors,
+        question.moments,
+        question.since,
+        question.until,
+    )
+    if not any(asks):
+        raise _refuse(
+            'The question holds no word to look for; send words, a "quoted phrase" or a prefix*.'
+        )
+    return question
+
+
+class _Parser:
+    """Takes the parts of a question one by one."""
+
+    def __init__(self, today: date) -> None:
+        self._today = today
+        self._plain: list[str] = []
+        self._words: list[Word] = []
+        self._excluded: list[Word] = []
+        self._phrases: list[Phrase] = []
+        self._excluded_phrases: list[Phrase] = []
+        self._actors: list[tuple[str, ...]] = []
+        self._accounts: list[str] = []
+        self._since: date | None = None
+        self._until: date | None = None
+        self._groups = 0
+        self._joined: list[tuple[str, int]] = []
+        self._or = False
+
+    def take(self, part: "re.Match[str]") -> None:
+        """Take one word, phrase or operator."""
+        sign, name = part["sign"], (part["name"] or "").lower()
+        quoted, word = part["quoted"], part["word"]
+        if name and name not in _NAMES:
+            written = part[0] if sign is None else part[0][1:]
+            name, quoted, word = "", (quoted and written), written
+        value = quoted if quoted is not None else word
+        if name and value.strip():
+            self._operate(name, value, part[0])
+        elif sign is None and word == "OR":
+            self._or = True
+        elif quoted is not None:
+            self._take_phrase(quoted, part["star"] or "", sign)
+        else:
+            self._take_word(word, sign)
+
+    def _operate(self, name: str, value: str, written: str) -> None:
+        if name in ("from", "with"):
+            names = tuple(pieces(value))
+            if names:
+                self._actors.append(names)
+        elif name == "in":
+            self._accounts.append(value)
+        else:
+            days = day_named(value, self._today)
+            if days is None:
+                raise _refuse(
+                    f"{written!r} names no day; write one as {name}:2026-03-14, "
+                    f"{name}:yesterday or {name}:2026-03."
+                )
+            if name in ("on", "after"):
+                start = days[0] if name == "on" else days[1]
+                self._since = max(self._since or start, start)
+            if name in ("on", "before"):
+                end = days[1] if name == "on" else days[0]
+                self._until = min(self._until or end, end)
+
+    def _take_phrase(self, text: str, star: str, sign: str | None) -> None:
+        phrase = phrase_of(text, star)
+        if phrase is None:
+            return
+        if sign == "-":
+            self._excluded_phrases.append(phrase)
+        else:
+            self._phrases.append(phrase)
+            self._plain.append(text)
+
+    def _take_word(self, word: str, sign: str | None) -> None:
+        bare = word.rstrip("*")
+        if bare != word and (found := pieces(bare)):
+            begun = word_in_any_language(found[-1]).terms
+            terms = tuple((term, _PREFIX_WEIGHT) for term, _ in begun)
+            made = Word(word, terms, prefix=found[-1], required=sign == "+")
+            (self._excluded if sign == "-" else self._words).append(made)
+            self._words += _words([bare], found[:-1], required=sign == "+")
+        elif sign == "-" and pieces(word):
+            self._excluded += _words([word], pieces(word))
+        elif sign == "+" and pieces(word):
+            self._words += _words([word], pieces(word), required=True)
+        else:
+            self._take_plain(word if sign is None else f"{sign}{word}")
+        self._or = False
+
+    def _take_plain(self, word: str) -> None:
+        if self._or and self._plain:
+            last = self._plain[-1]
+            group = next((at for text, at in self._joined if text == last), 0)
+            if not group:
+                self._groups += 1
+                group = self._groups
+                self._joined.append((last, group))
+            self._joined.append((word, group))
+        self._plain.append(word)
+
+    def finish(self, text: str, everything: bool) -> Question:
+        plain = " ".join(self._plain)
+        named = tuple(moments(plain, self._today))
+        bare = plain
+        for start, end in sorted((moment.span for moment in named), reverse=True):
+            bare = f"{bare[:start]} {bare[end:]}"
+        words = [*self._words, *self._grouped(_plain_words(bare, plain))]
+        best = sorted(words, key=lambda word: (not word.required, -word.weight))[:MOST_WORDS]
+        return Question(
+            text=text,
+            words=tuple(word for word in words if word in best),
+            excluded=tuple(self._excluded),
+            phrases=tuple(self._phrases),
+            excluded_phrases=tuple(self._excluded_phrases),
+            actors=tuple(self._actors),
+            accounts=tuple(self._accounts),
+            since=self._since,
+            until=self._until,
+            moments=named,
+            answer=_answer(plain),
+            everything=everything,
+        )
+
+    def _grouped(self, words: Iterable[Word]) -> list[Word]:
+        groups = {piece: group for text, group in self._joined for piece in pieces(text)}
+        return [word._replace(group=groups.get(word.text, 0)) for word in words]
+
+
+def _plain_words(text: str, whole: str) -> list[Word]:
+    """Return the words of a question that are ranked, without those that only hold it together."""
+    found = pieces(text)
+    told = [word for word in found if word not in STOP_WORDS]
+    return _words([whole], told or found)
+
+
+def _words(context: Sequence[str], found: Sequence[str], *, required: bool = False) -> list[Word]:
+    text = " ".join(context)
+    around = pieces(text)
+    languages = _languages(around, text)
+    own = frequencies(languages[0])
+    stems = stems_of(languages[0])
+    kept = found
+    if languages[0] != "en" and not required:
+        kept = [word for word in found if own.get(stems[word], 0) < _STOP_FREQUENCY] or found
+    words = (_word(piece, languages, required=required) for piece in distinct(kept))
+    return list({word.terms: word for word in reversed(list(words))}.values())[::-1]
+
+
+def _languages(words: Sequence[str], text: str) -> tuple[str, ...]:
+    """Return the languages whose stems a question's words are looked for by."""
+    language = language_of(words, text)
+    if language != "en":
+        return language, "en"
+    table = common_words()
+    known = any(word in table for word in words)
+    return ("en",) if known or not words else ("en", *_LATIN)
+
+
+def _word(piece: str, languages: Sequence[str], *, required: bool) -> Word:
+    stems = distinct(stems_of(language)[piece] for language in languages)
+    known = (frequencies(language).get(stems_of(language)[piece], 0) for language in languages[:2])
+    frequency = max([RARE, *known])
+    own = weight(frequency)
+    related: dict[str, float] = {}
+    for other, cosine in related_words().get(stems[0] if languages[0] == "en" else "", ()):
+        near = min(own, weight(frequencies("en").get(other, RARE)))
+        if other not in stems:
+            related[other] = max(related.get(other, 0), _RELATED_PART * cosine * near)
+    return Word(
+        piece,
+        tuple((stem, own) for stem in stems),
+        tuple(related.items()),
+        required=required,
+    )
+
+
+def word_in_any_language(piece: str) -> Word:
+    """Return a word that must be found whatever the language of the text it stands in."""
+    stems = distinct([*(stems_of(name)[piece] for name in ALGORITHMS), stems_of(None)[piece]])
+    return Word(piece, tuple((stem, 1.0) for stem in stems))
+
+
+_TIMES = re.compile(
+    r"\b(yesterday|today|tomorrow|tonight|last|next|ago|week|weekend|month|year|morning|evening"
+    r"|night|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april"
+    r"|june|july|august|september|october|november|december|\d{4}|\d{1,2}(st|nd|rd|th)|since"
+    r"|during|recently|summer|winter|spring|fall)\b",
+    re.IGNORECASE,
+)
+_COUNTS = re.compile(
+    r"\b(\d+|one|two|three|four|five|six|seven|eight|nine|ten|once|twice|dozen|hundred|couple"
+    r"|several|few)\b",
+    re.IGNORECASE,
+)
+_ANSWERS = (
+    Answer(re.compile(r"\bwhen\b|what (date|day|year|month|time)|how long"), _TIMES),
+    Answer(re.compile(r"how (many|much|old|often)"), _COUNTS),
+    Answer(
+        re.compile(r"\bwhere\b|which (city|country|place)"),
+        re.compile(r"\b(in|at|to|from|near)\s+(the\s+)?[A-Z]"),
+    ),
+    Answer(re.compile(r"\bwho\b|whom|whose|name of"), re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+")),
+)
+
+
+def _answer(text: str) -> re.Pattern[str] | None:
+    lower = text.lower()
+    return next((answer.given for answer in _ANSWERS if answer.asked.search(lower)), None)
+
+
+def _refuse(message: str) -> InvalidRequest:
+    return InvalidRequest(message, param="q")

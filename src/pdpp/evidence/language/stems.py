@@ -1,0 +1,76 @@
+"""Stems: the form of a word that the index is kept by, so that "invoices" finds "invoice"."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from pdpp.evidence.language.irregular import BASES
+
+ALGORITHMS = {
+    "ar": "arabic",
+    "ca": "catalan",
+    "cs": "czech",
+    "da": "danish",
+    "de": "german",
+    "el": "greek",
+    "en": "english",
+    "es": "spanish",
+    "fa": "persian",
+    "fi": "finnish",
+    "fr": "french",
+    "hi": "hindi",
+    "hu": "hungarian",
+    "id": "indonesian",
+    "it": "italian",
+    "lt": "lithuanian",
+    "nb": "norwegian",
+    "nl": "dutch",
+    "pl": "polish",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "ru": "russian",
+    "sr": "serbian",
+    "sv": "swedish",
+    "ta": "tamil",
+    "tr": "turkish",
+}
+"""The Snowball algorithm of each language that has one."""
+
+LONGEST_TERM = 40
+"""Characters of a term; what is longer is cut, so that a word of a megabyte is no key."""
+
+_MOST_REMEMBERED = 100_000
+
+
+class Stems(dict[str, str]):
+    """The stem of each word of one language, remembered as it is met."""
+
+    def __init__(self, language: str | None) -> None:
+        super().__init__()
+        self._bases = BASES if language == "en" else {}
+        self._stemmer = None
+        if language in ALGORITHMS:
+            from Stemmer import Stemmer
+
+            self._stemmer = Stemmer(ALGORITHMS[language], 0)
+
+    def of(self, words: Sequence[str]) -> list[str]:
+        """Return the stems of some words; those met before are looked up in one go."""
+        found = list(map(self.get, words))
+        if None in found:
+            return [self[word] for word in words]
+        return found  # type: ignore[return-value]
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _MOST_REMEMBERED:
+            self.clear()
+        stem = word[:LONGEST_TERM]
+        if self._stemmer is not None and not stem[0].isdecimal():
+            stem = self._stemmer.stemWord(self._bases.get(stem, stem)) or stem
+        self[word] = stem
+        return stem
+
+
+@lru_cache(maxsize=64)
+def stems_of(language: str | None) -> Stems:
+    """Return the stems of a language; of one without an algorithm words stay as they are."""
+    return Stems(language)

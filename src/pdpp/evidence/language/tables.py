@@ -1,0 +1,82 @@
+"""Tables: how common words are in public text, and which English words are near in meaning.
+
+Made once by ``bench/word_tables.py`` and shipped packed; each is read when it is first needed.
+Nothing in them comes from a store, so that they say nothing about one.
+"""
+
+import json
+import lzma
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib import resources
+
+RARE = 1e-8
+"""The frequency of a word that no table knows."""
+
+_TEXT_WORDS = 12
+"""How many words of public text make up the text whose chance to hold a word counts."""
+_FLOOR = 1e-5
+
+
+def _read(name: str) -> str | None:
+    file = resources.files("pdpp.evidence.language") / "data" / f"{name}.xz"
+    return lzma.decompress(file.read_bytes()).decode() if file.is_file() else None
+
+
+@lru_cache(maxsize=64)
+def frequencies(language: str) -> Mapping[str, float]:
+    """Return how large a part of public text each stem of a language is."""
+    found: dict[str, float] = {}
+    for line in (_read(f"frequency-{language}") or "").splitlines():
+        step, *stems = line.split(" ")
+        found.update(dict.fromkeys(stems, 10 ** (-int(step) / 100)))
+    return found
+
+
+class CommonWords:
+    """The commonest words of each language, by which the language of a text is found."""
+
+    def __init__(self, words: Mapping[str, Sequence[str]]) -> None:
+        self._languages = tuple(words)
+        # A word is one number with a byte for each language, so that votes are added up at once.
+        lanes: dict[str, int] = {}
+        for at, language in enumerate(self._languages):
+            for word in words[language]:
+                lanes[word] = lanes.get(word, 0) + (1 << 8 * at)
+        self._lanes = lanes
+        self._words = frozenset(lanes)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._words
+
+    def votes(self, words: Sequence[str]) -> dict[str, int]:
+        """Return how many of some different words, fewer than 256, each language has."""
+        total = sum(map(self._lanes.__getitem__, self._words.intersection(words)))
+        if not total:
+            return {}
+        counts = total.to_bytes(len(self._languages), "little")
+        return {name: count for name, count in zip(self._languages, counts, strict=True) if count}
+
+
+@lru_cache(maxsize=1)
+def common_words() -> CommonWords:
+    """Return the commonest words of each language."""
+    return CommonWords(json.loads(_read("common") or "{}"))
+
+
+@lru_cache(maxsize=1)
+def related_words() -> Mapping[str, tuple[tuple[str, float], ...]]:
+    """Return the English stems near in meaning to a stem, each with how near it is."""
+    found: dict[str, tuple[tuple[str, float], ...]] = {}
+    for line in (_read("related-en") or "").splitlines():
+        stem, *others = line.split(" ")
+        pairs = (other.rsplit(":", 1) for other in others)
+        found[stem] = tuple((other, int(cosine) / 100) for other, cosine in pairs)
+    return found
+
+
+def weight(frequency: float) -> float:
+    """Return how much a word of this frequency tells: its inverse document frequency."""
+    chance = 1 - (1 - min(frequency, 0.9999)) ** _TEXT_WORDS
+    return math.log(1 + (1 - chance) / (chance + _FLOOR))

@@ -1,0 +1,108 @@
+"""Terms: the words of a text as the index is kept by them.
+
+A text is folded and split by the analyser, endings after an apostrophe are dropped, and each word
+is stemmed in the language of its text. Scripts without spaces become single characters and pairs;
+Thai becomes runs of three characters.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from pdpp.evidence.analyse import Token, indexed_text, tokens
+from pdpp.evidence.language.stems import stems_of
+from pdpp.evidence.language.tables import common_words
+
+ANALYSER = 1
+"""The version of the terms; an index of another version is made again."""
+
+_CLITIC = re.compile(r"(?<=\w)['’](?:s|m|re|ve|ll|d|t)\b", re.IGNORECASE)
+_PAIRED = re.compile(
+    "[\u1100-\u11ff\u3005-\u3007\u3021-\u312f\u31a0-\u31ff\u3400-\u9fff\uac00-\ud7ff"
+    "\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+_RUN = re.compile("[\u0e00-\u109f\u1780-\u17ff]")
+"""Scripts that are written without spaces and whose letters are no words: Thai, Lao and others."""
+
+_SAMPLE = 80
+_SCRIPTS = (
+    (re.compile("[\u0400-\u04ff]"), ("ru", "uk", "sr")),
+    (re.compile("[\u0370-\u03ff\u1f00-\u1fff]"), ("el",)),
+    (re.compile("[\u0600-\u06ff]"), ("ar", "fa")),
+    (re.compile("[\u0900-\u097f]"), ("hi",)),
+    (re.compile("[\u0590-\u05ff]"), ("he",)),
+    (re.compile("[\u0b80-\u0bff]"), ("ta",)),
+)
+_ENGLISH = "en"
+
+
+def pieces(text: str) -> list[str]:
+    """Return the folded words of a text before they are stemmed."""
+    folded = indexed_text(_CLITIC.sub(" ", text) if "'" in text or "’" in text else text)
+    if not folded:
+        return []
+    words = folded.split(" ")
+    return words if text.isascii() else _spaced(words)
+
+
+def _spaced(words: Sequence[str]) -> list[str]:
+    """Return words with what stands for scripts that have no spaces between them."""
+    if not any(_PAIRED.match(word) or _RUN.match(word) for word in words):
+        return list(words)
+    found: list[str] = []
+    run: list[str] = []
+    for word in [*words, ""]:
+        if word and _RUN.match(word):
+            run.append(word)
+            continue
+        found += ["".join(run[i : i + 3]) for i in range(max(1, len(run) - 2))] if run else ()
+        run = []
+        if word:
+            found.append(word)
+    found += [
+        one + other for one, other in pairwise(words) if _PAIRED.match(one) and _PAIRED.match(other)
+    ]
+    return found
+
+
+def language_of(words: Sequence[str], text: str) -> str:
+    """Return the language of a text, by its script and then by its commonest words."""
+    allowed: tuple[str, ...] | None = None
+    if not text.isascii():
+        sample = " ".join(words[:_SAMPLE])
+        for script, languages in _SCRIPTS:
+            if 2 * len(script.findall(sample)) > len(sample):
+                allowed = languages
+                break
+    if allowed is not None and len(allowed) == 1:
+        return allowed[0]
+    votes = common_words().votes(words[:_SAMPLE])
+    if allowed is not None:
+        return max(allowed, key=lambda language: (votes.get(language, 0), -allowed.index(language)))
+    best = max(votes.values(), default=0)
+    if votes.get(_ENGLISH, 0) == best:
+        return _ENGLISH
+    return min(language for language, count in votes.items() if count == best)
+
+
+def terms_of(text: str) -> list[str]:
+    """Return the terms of a text, each as often as it stands there."""
+    words = pieces(text)
+    if not words:
+        return []
+    return stems_of(language_of(words, text)).of(words)
+
+
+def placed_terms(text: str) -> Iterator[tuple[str, Token]]:
+    """Yield each term of a text with the word it comes from and where that stands.
+
+    Of scripts without spaces these are the single characters.
+    """
+    words = list(tokens(text))
+    stems = stems_of(language_of([token.word for token in words], text))
+    return ((stems[token.word], token) for token in words)
+
+
+def distinct(terms: Iterable[str]) -> list[str]:
+    """Return terms without repeats, in the order they first came."""
+    return list(dict.fromkeys(terms))

@@ -1,0 +1,236 @@
+"""Time expressions: the days, months, seasons and years that a question names.
+
+A day is the caller's: "yesterday" depends on when and where it is asked. What names no year, such
+as "in May" or "on 3 June", is meant of any year.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import date, timedelta
+from enum import StrEnum
+from typing import NamedTuple
+
+from pdpp.evidence.language.calendar_words import (
+    DAYS_AGO,
+    MONTHS,
+    NUMBERS,
+    SEASONS,
+    WEEKDAYS,
+)
+
+
+class Unit(StrEnum):
+    """What a time expression names; a day or a month of any year comes round each year."""
+
+    DAY = "day"
+    DAY_OF_YEAR = "day-of-year"
+    WEEK = "week"
+    MONTH = "month"
+    MONTH_OF_YEAR = "month-of-year"
+    SEASON = "season"
+    YEAR = "year"
+
+
+class Moment(NamedTuple):
+    """A stretch of days, from ``start`` up to and without ``end``, and where it was written.
+
+    Of a day or month of any year the year of both means nothing.
+    """
+
+    unit: Unit
+    start: date
+    end: date
+    span: tuple[int, int]
+
+    @property
+    def recurs(self) -> bool:
+        """Tell whether this comes round each year."""
+        return self.unit in (Unit.DAY_OF_YEAR, Unit.MONTH_OF_YEAR)
+
+
+_LEAP_YEAR = 2024
+_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
+_SEASON = "|".join(SEASONS)
+_WEEKDAY = "|".join(WEEKDAYS)
+_TH = r"(?:st|nd|rd|th|\.)?"
+_OF = r"(?:\s+(?:of|de))?"
+_COUNT = r"(\d{1,3}|" + "|".join(NUMBERS) + ")"
+_Find = Callable[["re.Match[str]", date], tuple[Unit, date, date] | None]
+
+
+def _days(unit: Unit, start: date, count: int = 1) -> tuple[Unit, date, date]:
+    return unit, start, start + timedelta(days=count)
+
+
+def _day(year: str | int, month: int, day: str | int) -> tuple[Unit, date, date] | None:
+    try:
+        return _days(Unit.DAY, date(int(year), month, int(day)))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _any_year(month: int, day: str) -> tuple[Unit, date, date] | None:
+    try:
+        return _days(Unit.DAY_OF_YEAR, date(_LEAP_YEAR, month, int(day)))
+    except ValueError:
+        return None
+
+
+def _month(year: int, month: int, unit: Unit = Unit.MONTH) -> tuple[Unit, date, date] | None:
+    try:
+        start = date(year, month, 1)
+        return unit, start, date(year + month // 12, month % 12 + 1, 1)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _season(year: int, name: str) -> tuple[Unit, date, date] | None:
+    first = SEASONS[name.lower()]
+    try:
+        start = date(year, first, 1)
+        return Unit.SEASON, start, date(year + (first + 2) // 12, (first + 2) % 12 + 1, 1)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _year(year: int) -> tuple[Unit, date, date] | None:
+    return (Unit.YEAR, date(year, 1, 1), date(year + 1, 1, 1)) if 1 <= year < 9999 else None
+
+
+def _named(name: str) -> int:
+    return MONTHS[name.lower()]
+
+
+def _bare_month(found: "re.Match[str]", _: date) -> tuple[Unit, date, date] | None:
+    """Return a month without a year; "may" in small letters is a verb."""
+    name = found[1]
+    if name.lower() in ("may", "mar") and name[0].islower():
+        return None
+    return _month(_LEAP_YEAR, _named(name), Unit.MONTH_OF_YEAR)
+
+
+def _relative(found: "re.Match[str]", today: date) -> tuple[Unit, date, date] | None:
+    back = {"last": 1, "this": 0, "next": -1}[found[1].lower()]
+    unit = found[2].lower()
+    if unit == "week":
+        return _days(Unit.WEEK, today - timedelta(days=today.weekday() + 7 * back), 7)
+    if unit == "weekend":
+        saturday = today - timedelta(days=(today.weekday() - 5) % 7 + 7 * max(0, back - 1))
+        return _days(Unit.DAY, saturday - timedelta(days=7 * (back < 0) * -1), 2)
+    if unit == "month":
+        months = today.year * 12 + today.month - 1 - back
+        return _month(months // 12, months % 12 + 1)
+    if unit == "year":
+        return _year(today.year - back)
+    return _season(today.year - back, unit)
+
+
+def _ago(found: "re.Match[str]", today: date) -> tuple[Unit, date, date] | None:
+    text = found[1].lower()
+    count = int(text) if text.isdecimal() else NUMBERS[text]
+    unit = found[2].lower()
+    try:
+        if unit == "day":
+            return _days(Unit.DAY, today - timedelta(days=count))
+        if unit == "week":
+            return _days(Unit.WEEK, today - timedelta(days=today.weekday() + 7 * count), 7)
+        if unit == "month":
+            months = today.year * 12 + today.month - 1 - count
+            return _month(months // 12, months % 12 + 1)
+        return _year(today.year - count)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _weekday(found: "re.Match[str]", today: date) -> tuple[Unit, date, date] | None:
+    back = (today.weekday() - WEEKDAYS[found[1].lower()] - 1) % 7 + 1
+    return _days(Unit.DAY, today - timedelta(days=back))
+
+
+_RULES: tuple[tuple[str, _Find], ...] = (
+    (r"\b(\d{4})[-/](\d{1,2})[-/](\d{1,2})\b", lambda m, _: _day(m[1], int(m[2]), m[3])),
+    (
+        rf"\b(\d{{1,2}}){_TH}{_OF}\s+({_MONTH})\.?,?{_OF}\s+(\d{{4}})\b",
+        lambda m, _: _day(m[3], _named(m[2]), m[1]),
+    ),
+    (
+        rf"\b({_MONTH})\.?\s+(\d{{1,2}}){_TH},?\s+(\d{{4}})\b",
+        lambda m, _: _day(m[3], _named(m[1]), m[2]),
+    ),
+    (r"\b(\d{1,2})\.(\d{1,2})\.(\d{4})\b", lambda m, _: _day(m[3], int(m[2]), m[1])),
+    (
+        rf"\b({_MONTH})\.?,?\s+(?:(?:of|de)\s+)?(\d{{4}})\b",
+        lambda m, _: _month(int(m[2]), _named(m[1])),
+    ),
+    (r"\b(\d{4})-(0[1-9]|1[0-2])\b", lambda m, _: _month(int(m[1]), int(m[2]))),
+    (rf"\b({_SEASON})\s+(?:of\s+)?(\d{{4}})\b", lambda m, _: _season(int(m[2]), m[1])),
+    (
+        rf"\b(\d{{1,2}}){_TH}{_OF}\s+({_MONTH})\b(?!\s*,?\s*\d{{4}})",
+        lambda m, _: _any_year(_named(m[2]), m[1]),
+    ),
+    (
+        rf"\b({_MONTH})\s+(\d{{1,2}}){_TH}\b(?!\s*,?\s*\d{{4}})",
+        lambda m, _: _any_year(_named(m[1]), m[2]),
+    ),
+    (
+        rf"\b(?:in|last|this|during|since|of|early|late|mid|im|seit|en)\s+({_MONTH})\b",
+        _bare_month,
+    ),
+    (r"\b(?:in|during|since|of|en|seit)\s+((?:19|20)\d\d)\b", lambda m, _: _year(int(m[1]))),
+    (rf"\b(last|this|next)\s+(week|weekend|month|year|{_SEASON})\b", _relative),
+    (
+        r"\b(" + "|".join(DAYS_AGO) + r")\b",
+        lambda m, today: _days(Unit.DAY, today - timedelta(days=DAYS_AGO[m[1].lower()])),
+    ),
+    (rf"\b{_COUNT}\s+(day|week|month|year)s?\s+ago\b", _ago),
+    (rf"\blast\s+({_WEEKDAY})\b", _weekday),
+)
+_HINT = re.compile(rf"\d|\b(?:last|this|next|ago|{_MONTH}|{'|'.join(DAYS_AGO)})\b", re.IGNORECASE)
+"""What every time expression holds; most questions hold none of it."""
+_COMPILED = tuple((re.compile(pattern, re.IGNORECASE), find) for pattern, find in _RULES)
+
+
+def moments(text: str, today: date) -> list[Moment]:
+    """Return the time expressions of a question, the most exact ones first."""
+    found: list[Moment] = []
+    if not _HINT.search(text):
+        return found
+    for pattern, find in _COMPILED:
+        for place in pattern.finditer(text):
+            start, end = place.span()
+            if any(start < moment.span[1] and moment.span[0] < end for moment in found):
+                continue
+            named = find(place, today)
+            if named is not None:
+                found.append(Moment(*named, (start, end)))
+    return found
+
+
+def day_named(text: str, today: date) -> tuple[date, date] | None:
+    """Return the days that the value of ``on:``, ``before:`` or ``after:`` names."""
+    for moment in moments(text, today) or moments(f"in {text}", today):
+        if not moment.recurs:
+            return moment.start, moment.end
+        return _latest(moment, today)
+    return None
+
+
+def _latest(moment: Moment, today: date) -> tuple[date, date]:
+    """Return the last time that something came round, today included."""
+    days = list(in_years(moment, today.year - 8, today.year))
+    begun = [stretch for stretch in days if stretch[0] <= today]
+    return begun[-1]
+
+
+def in_years(moment: Moment, first: int, last: int) -> Iterator[tuple[date, date]]:
+    """Yield the days of a moment that comes round each year, for some years."""
+    length = moment.end - moment.start
+    for year in range(max(1, first), min(9998, last) + 1):
+        try:
+            start = moment.start.replace(year=year)
+        except ValueError:
+            continue
+        if moment.unit is Unit.MONTH_OF_YEAR:
+            yield start, date(year + start.month // 12, start.month % 12 + 1, 1)
+        else:
+            yield start, start + length

@@ -1,0 +1,1 @@
+"""Ranking: scores of records, as pure functions above any engine's postings."""

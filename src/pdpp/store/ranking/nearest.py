@@ -1,0 +1,113 @@
+"""Nearest terms: what a misspelt word may have meant, and what a prefix stands for.
+
+Only terms that a visible record holds in a visible field are ever named.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from pdpp.store.ranking.postings import Index
+
+MOST_NEAR = 2
+MOST_BEGINNING = 200
+_LEAST_LETTERS = 4
+_TWO_EDITS = 8
+_MOST_TRIED = 24
+
+
+def terms_beginning(index: Index, prefix: str) -> list[str]:
+    """Return visible terms that begin with a prefix, in the order of the alphabet."""
+    start = prefix.encode()
+    found: set[str] = set()
+    for lines in index.vocabulary():
+        at = 0 if lines.startswith(start) else lines.find(b"\n" + start) + 1
+        if at == 0 and not lines.startswith(start):
+            continue
+        for line in lines[at:].split(b"\n"):
+            if not line.startswith(start):
+                break
+            found.add(line.decode())
+    return _visible(index, sorted(found), MOST_BEGINNING)
+
+
+def nearest_terms(index: Index, terms: Sequence[str], most: int = MOST_NEAR) -> list[str]:
+    """Return the visible terms nearest to some spelling, the nearest first."""
+    ranked: dict[str, tuple[float, float, str]] = {}
+    for term in terms[:1]:
+        if len(term) < _LEAST_LETTERS or term.isdecimal():
+            continue
+        allowed = 2 if len(term) >= _TWO_EDITS else 1
+        for near in _similar(index.vocabulary(), term, allowed):
+            edits = distance(term, near, allowed)
+            if 0 < edits <= allowed:
+                key = (float(edits), -_shared(term, near), near)
+                ranked[near] = min(ranked.get(near, key), key)
+    return _visible(index, sorted(ranked, key=ranked.__getitem__), most)
+
+
+def _visible(index: Index, terms: Sequence[str], most: int) -> list[str]:
+    """Return the first terms that stand in a visible record."""
+    found: list[str] = []
+    for start in range(0, len(terms), _MOST_TRIED):
+        some = terms[start : start + _MOST_TRIED]
+        held = index.postings(some)
+        found += [term for term in some if term in held and held[term].texts]
+        if len(found) >= most:
+            break
+    return found[:most]
+
+
+def _similar(vocabulary: Iterable[bytes], term: str, edits: int) -> set[str]:
+    """Return terms that share a piece with another: one of ``edits`` + 1 pieces has no edit."""
+    count = edits + 1
+    size = len(term)
+    cuts = [size * piece // count for piece in range(count + 1)]
+    pieces = {term[a:b].encode() for a, b in pairwise(cuts)}
+    least, most = size - edits, size + edits
+    found: set[str] = set()
+    for lines in vocabulary:
+        for piece in pieces:
+            at = lines.find(piece)
+            while at >= 0:
+                start = lines.rfind(b"\n", 0, at) + 1
+                end = lines.find(b"\n", at)
+                end = len(lines) if end < 0 else end
+                line = lines[start:end]
+                if least <= len(line) <= 4 * most:
+                    near = line.decode()
+                    if least <= len(near) <= most:
+                        found.add(near)
+                at = lines.find(piece, end)
+    return found
+
+
+def distance(one: str, other: str, most: int) -> int:
+    """Return how many letters differ, a swap of neighbours counting once; more than ``most`` ends.
+
+    The optimal string alignment distance.
+    """
+    if abs(len(one) - len(other)) > most:
+        return most + 1
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, start=1):
+        last, row = row, [i] + [0] * len(other)
+        for j, b in enumerate(other, start=1):
+            row[j] = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+                row[j] = min(row[j], before[j - 2] + 1)
+        if min(row) > most:
+            return most + 1
+        before = last
+    return row[-1]
+
+
+def _shared(one: str, other: str) -> float:
+    """Return how large a part of their trigrams two words share."""
+    left, right = _trigrams(one), _trigrams(other)
+    return len(left & right) / len(left | right)
+
+
+def _trigrams(word: str) -> set[str]:
+    padded = f"  {word} "
+    return {padded[at : at + 3] for at in range(len(padded) - 2)}

@@ -1,0 +1,200 @@
+"""Blocks: the words of some records, as arrays; made, packed, merged and cut.
+
+A posting is 32 bits: the slot of the record in its block above, the impact in the lowest byte.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from pdpp.store.sqlite.search.entry import Indexed
+
+Longs = NDArray[np.int64]
+Words = NDArray[np.uint32]
+
+SLOT_SHIFT = 8
+IMPACT_MASK = 0xFF
+
+
+@dataclass(frozen=True, slots=True)
+class PlacePostings:
+    """The postings of one field: those of ``terms[i]`` are ``data[starts[i]:starts[i + 1]]``."""
+
+    terms: Sequence[str]
+    starts: Longs
+    data: Words
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The words of some records in the order of their times."""
+
+    times: Longs
+    numbers: Longs
+    places: Mapping[int, PlacePostings]
+
+    @property
+    def size(self) -> int:
+        """Return how many records there are."""
+        return len(self.times)
+
+
+def build(entries: Sequence[Indexed]) -> Block:
+    """Return the block of some records."""
+    ordered = sorted(entries, key=lambda item: (item.entry.time, item.number))
+    times = np.array([item.entry.time for item in ordered], dtype=np.int64)
+    numbers = np.array([item.number for item in ordered], dtype=np.int64)
+    terms: dict[int, list[tuple[str, ...]]] = {}
+    impacts: dict[int, list[bytes]] = {}
+    slots: dict[int, list[int]] = {}
+    for slot, item in enumerate(ordered):
+        for place, words, strengths in item.entry.places:
+            terms.setdefault(place, []).append(words)
+            impacts.setdefault(place, []).append(strengths)
+            slots.setdefault(place, []).append(slot)
+    places = {
+        place: _inverted(terms[place], impacts[place], slots[place]) for place in sorted(terms)
+    }
+    return Block(times, numbers, places)
+
+
+def _inverted(
+    terms: Sequence[tuple[str, ...]], impacts: Sequence[bytes], slots: Sequence[int]
+) -> PlacePostings:
+    counts = np.array([len(words) for words in terms], dtype=np.int64)
+    names = sorted(set(chain.from_iterable(terms)))
+    ranks = dict(zip(names, range(len(names)), strict=True))
+    every = map(ranks.__getitem__, chain.from_iterable(terms))
+    ids = np.fromiter(every, dtype=np.int64, count=int(counts.sum()))
+    owners = np.repeat(np.array(slots, dtype=np.uint32), counts)
+    strengths = np.frombuffer(b"".join(impacts), dtype=np.uint8).astype(np.uint32)
+    return _grouped(names, ids, (owners << SLOT_SHIFT | strengths).astype(np.uint32))
+
+
+def _grouped(names: Sequence[str], ranks: Longs, data: Words) -> PlacePostings:
+    """Return postings put together by their terms; ``ranks`` say which of the sorted names."""
+    # One sort of the term and the posting together: the slot is the posting's upper part.
+    joined = np.sort(ranks << 32 | data.astype(np.int64))
+    starts = np.zeros(len(names) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(ranks, minlength=len(names)), out=starts[1:])
+    return PlacePostings(names, starts, (joined & 0xFFFFFFFF).astype(np.uint32))
+
+
+def merge(parts: Sequence[tuple[Block, Words]]) -> Block:
+    """Return one block of all records of some blocks, without the slots that are gone."""
+    times = np.concatenate([block.times for block, _ in parts])
+    numbers = np.concatenate([block.numbers for block, _ in parts])
+    alive = np.ones(len(times), dtype=bool)
+    bases = np.cumsum([0, *(block.size for block, _ in parts)])
+    for base, (_, gone) in zip(bases, parts, strict=False):
+        alive[base + gone.astype(np.int64)] = False
+    order = np.lexsort((numbers, times))
+    order = order[alive[order]]
+    slot_of = np.full(len(times), -1, dtype=np.int64)
+    slot_of[order] = np.arange(len(order))
+    places = {}
+    for place in sorted({place for block, _ in parts for place in block.places}):
+        held = [
+            (base, block.places[place])
+            for base, (block, _) in zip(bases, parts, strict=False)
+            if place in block.places
+        ]
+        merged = _merge_place(held, slot_of)
+        if len(merged.data):
+            places[place] = merged
+    return Block(times[order], numbers[order], places)
+
+
+def _merge_place(held: Sequence[tuple[Any, PlacePostings]], slot_of: Longs) -> PlacePostings:
+    names = sorted(set(chain.from_iterable(postings.terms for _, postings in held)))
+    rank_of = dict(zip(names, range(len(names)), strict=True))
+    ranks, data = [], []
+    for base, postings in held:
+        own = np.fromiter(map(rank_of.__getitem__, postings.terms), np.int64, len(postings.terms))
+        slots = slot_of[base + (postings.data >> SLOT_SHIFT).astype(np.int64)]
+        kept = slots >= 0
+        ranks.append(np.repeat(own, np.diff(postings.starts))[kept])
+        data.append(
+            slots[kept].astype(np.uint32) << SLOT_SHIFT | (postings.data[kept] & IMPACT_MASK)
+        )
+    every = np.concatenate(ranks)
+    used = np.flatnonzero(np.bincount(every, minlength=len(names)))
+    if len(used) < len(names):
+        # Terms that only records which are gone held leave no trace.
+        every = np.searchsorted(used, every)
+        names = [names[at] for at in used.tolist()]
+    return _grouped(names, every, np.concatenate(data).astype(np.uint32))
+
+
+def cut(block: Block, size: int) -> Iterable[Block]:
+    """Yield a block in pieces of at most so many records, as even as they come."""
+    count = max(1, -(-block.size // size))
+    edges = [round(block.size * piece / count) for piece in range(count + 1)]
+    for first, last in pairwise(edges):
+        yield block if count == 1 else _slice(block, first, last)
+
+
+def _slice(block: Block, first: int, last: int) -> Block:
+    places = {}
+    for place, postings in block.places.items():
+        slots = postings.data >> SLOT_SHIFT
+        kept = (slots >= first) & (slots < last)
+        counts = np.add.reduceat(np.append(kept, False).astype(np.int64), postings.starts[:-1])
+        filled = np.flatnonzero(counts)
+        starts = np.zeros(len(filled) + 1, dtype=np.int64)
+        np.cumsum(counts[filled], out=starts[1:])
+        data = postings.data[kept] - np.uint32(first << SLOT_SHIFT)
+        if len(data):
+            places[place] = PlacePostings(
+                [postings.terms[at] for at in filled.tolist()], starts, data
+            )
+    return Block(block.times[first:last], block.numbers[first:last], places)
+
+
+def pack(block: Block) -> bytes:
+    """Return the postings of a block as bytes."""
+    head = [[place, len(held.terms), len(held.data)] for place, held in block.places.items()]
+    parts = [orjson.dumps(head), b"\n"]
+    for held in block.places.values():
+        parts += [_le(np.diff(held.starts).astype(np.uint32)), _le(held.data)]
+    parts += ["\n".join(held.terms).encode() + b"\n" for held in block.places.values()]
+    return b"".join(parts)
+
+
+def unpack(times: bytes, numbers: bytes, postings: bytes) -> Block:
+    """Return the block that was packed."""
+    places = {}
+    if postings:
+        at = postings.index(b"\n") + 1
+        head = orjson.loads(postings[: at - 1])
+        arrays = []
+        for _, terms, size in head:
+            counts = np.frombuffer(postings, "<u4", terms, at).astype(np.int64)
+            data = np.frombuffer(postings, "<u4", size, at + 4 * terms)
+            at += 4 * (terms + size)
+            arrays.append((np.concatenate(([0], np.cumsum(counts))), data))
+        names = postings[at:].decode().split("\n")
+        at = 0
+        for (place, terms, _), (starts, data) in zip(head, arrays, strict=True):
+            places[place] = PlacePostings(names[at : at + terms], starts, data)
+            at += terms
+    return Block(longs(times), longs(numbers), places)
+
+
+def longs(data: bytes) -> Longs:
+    """Return whole numbers of 64 bits as they are kept."""
+    return np.frombuffer(data, "<i8").astype(np.int64, copy=False)
+
+
+def long_bytes(values: Longs) -> bytes:
+    """Return whole numbers of 64 bits as they are kept."""
+    return values.astype("<i8").tobytes()
+
+
+def _le(values: Words) -> bytes:
+    return values.astype("<u4").tobytes()

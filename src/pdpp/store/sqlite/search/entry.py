@@ -1,0 +1,60 @@
+"""Entries: what the word index takes of one record."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from pdpp.evidence.language.terms import terms_of
+from pdpp.store.catalogue import Feed
+from pdpp.store.ranking.impact import impacts_of
+
+NO_TIME = -(1 << 63)
+"""The time of a record that has none: before all others."""
+
+
+class PlaceTerms(NamedTuple):
+    """The distinct terms of one field, and the impact of each."""
+
+    place: int
+    terms: tuple[str, ...]
+    impacts: bytes
+
+
+class Entry(NamedTuple):
+    """The words of one record, when it happened, and the conversation it belongs to."""
+
+    time: int
+    thread: int | None
+    places: tuple[PlaceTerms, ...]
+
+
+class Indexed(NamedTuple):
+    """A record of the index: its number, its surrogate and its words."""
+
+    number: int
+    surrogate: int
+    entry: Entry
+
+    def thread_row(self, feed: int) -> tuple[int, int | None, int, int, int]:
+        """Return where the record stands in its conversation; equal times at random."""
+        return feed, self.entry.thread, self.entry.time, self.surrogate, self.number
+
+
+def entry_of(feed: Feed, data: Mapping[str, Any], time: int | None) -> Entry:
+    """Return what the word index takes of a record."""
+    places = []
+    for name, place in feed.lexical.items():
+        value = data.get(name)
+        if isinstance(value, str) and (terms := terms_of(value)):
+            places.append(PlaceTerms(place, *impacts_of(terms)))
+    thread = data.get(feed.stream.thread_field) if feed.stream.thread_field else None
+    named = thread is not None and not isinstance(thread, dict | list)
+    return Entry(
+        NO_TIME if time is None else time, hashed(str(thread)) if named else None, tuple(places)
+    )
+
+
+def hashed(name: str) -> int:
+    """Return the number that stands for the name of a conversation."""
+    digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)

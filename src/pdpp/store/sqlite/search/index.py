@@ -1,0 +1,222 @@
+"""The word index as it is written: new blocks, records that are gone, and merging.
+
+A batch adds a small block to its feed. Small blocks are merged when there are many; when they hold
+enough records they are spread into the table of postings, where a search finds a term with a few
+looks. Idle time spreads what is left, joins small spread blocks, and makes blocks anew of which
+records are gone, so that no deleted word stays in the file.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import apsw
+import numpy as np
+
+from pdpp.evidence.language.terms import ANALYSER
+from pdpp.store.sqlite.numbering import PLACE_BITS
+from pdpp.store.sqlite.records.predicate import OWNER
+from pdpp.store.sqlite.search import blocks
+from pdpp.store.sqlite.search.blocks import Block, Longs, PlacePostings, Words
+from pdpp.store.sqlite.search.entry import Indexed
+
+BLOCK_RECORDS = 16_384
+"""How many records a spread block has at most: a grant's time limit cuts at most two blocks."""
+
+_MOST_SMALL = 8
+_FEW = BLOCK_RECORDS // 2
+_MOST_SMALL_SPREAD = 4
+
+
+def add(db: apsw.Connection, feed: int, entries: Sequence[Indexed]) -> None:
+    """Add the words of records."""
+    if not entries:
+        return
+    for start in range(0, len(entries), BLOCK_RECORDS):
+        _insert(db, feed, blocks.build(entries[start : start + BLOCK_RECORDS]))
+    rows = [item.thread_row(feed) for item in entries if item.entry.thread is not None]
+    if rows:
+        db.executemany("INSERT OR REPLACE INTO thread_place VALUES (?, ?, ?, ?, ?)", sorted(rows))
+    _merge_small(db, feed)
+
+
+def remove(db: apsw.Connection, feed: int, entries: Sequence[Indexed]) -> None:
+    """Take records out, each given as it had been added."""
+    if not entries:
+        return
+    db.executemany(
+        "DELETE FROM thread_place WHERE feed = ? AND thread = ? AND time = ? AND surrogate = ?",
+        [item.thread_row(feed)[:-1] for item in entries if item.entry.thread is not None],
+    )
+    numbers = np.array([item.number for item in entries], dtype=np.int64)
+    times = [item.entry.time for item in entries]
+    earliest, latest = min(times), max(times)
+    rows: list[Any] = db.execute(
+        "SELECT id, numbers FROM word_block WHERE owner = ? AND feed = ?"
+        " AND last_time >= ? AND first_time <= ?",
+        (OWNER, feed, earliest, latest),
+    ).fetchall()
+    for block, held in rows:
+        slots = np.flatnonzero(np.isin(blocks.longs(held), numbers))
+        if len(slots):
+            _mark_gone(db, block, slots)
+
+
+def _mark_gone(db: apsw.Connection, block: int, slots: Longs) -> None:
+    every = np.union1d(_gone(db, block), slots.astype(np.uint32))
+    db.execute("REPLACE INTO word_gone VALUES (?, ?)", (block, every.astype("<u4").tobytes()))
+
+
+def _gone(db: apsw.Connection, block: int) -> Words:
+    row: Any = next(db.execute("SELECT slots FROM word_gone WHERE block = ?", (block,)), None)
+    return np.frombuffer(b"" if row is None else row[0], "<u4").astype(np.uint32)
+
+
+def _insert(db: apsw.Connection, feed: int, block: Block, *, spread: bool = False) -> None:
+    if not block.size:
+        return
+    packed = b"" if spread else blocks.pack(block)
+    db.execute(
+        "INSERT INTO word_block (owner, feed, analyser, spread, size, first_time, last_time,"
+        " times, numbers, postings) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            OWNER,
+            feed,
+            ANALYSER,
+            int(spread),
+            block.size,
+            int(block.times[0]),
+            int(block.times[-1]),
+            blocks.long_bytes(block.times),
+            blocks.long_bytes(block.numbers),
+            packed,
+        ),
+    )
+    if spread:
+        _spread(db, feed, db.last_insert_rowid(), block)
+
+
+def _spread(db: apsw.Connection, feed: int, id: int, block: Block) -> None:
+    """Write the postings of a block by their terms."""
+    rows: list[tuple[str, int, int, bytes]] = []
+    for place, held in block.places.items():
+        data = held.data.astype("<u4").tobytes()
+        list_ = feed << PLACE_BITS | place
+        starts = (held.starts * 4).tolist()
+        rows += [
+            (term, list_, id, data[starts[at] : starts[at + 1]])
+            for at, term in enumerate(held.terms)
+        ]
+        terms = "\n".join(held.terms).encode()
+        db.execute("INSERT INTO word_list VALUES (?, ?, ?)", (id, place, terms))
+    rows.sort()
+    db.executemany("INSERT INTO posting VALUES (?, ?, ?, ?)", rows)
+
+
+def _merge_small(db: apsw.Connection, feed: int) -> None:
+    """Keep the small blocks of a feed few."""
+    small = _blocks_of(db, feed, spread=False)
+    if sum(size for _, size in small) >= BLOCK_RECORDS:
+        _rewrite(db, feed, [id for id, _ in small], spread=True)
+    elif len(small) > _MOST_SMALL:
+        fewest = sorted(small, key=lambda item: item[1])[:_MOST_SMALL]
+        _rewrite(db, feed, [id for id, _ in fewest], spread=False)
+
+
+def _blocks_of(db: apsw.Connection, feed: int, *, spread: bool) -> list[tuple[int, int]]:
+    rows: list[Any] = db.execute(
+        "SELECT id, size FROM word_block WHERE owner = ? AND feed = ? AND spread = ? ORDER BY id",
+        (OWNER, feed, int(spread)),
+    ).fetchall()
+    return rows
+
+
+def _rewrite(db: apsw.Connection, feed: int, ids: Sequence[int], *, spread: bool) -> None:
+    """Put some blocks together, without what is gone of them."""
+    merged = blocks.merge([(load(db, feed, id), _gone(db, id)) for id in ids])
+    drop(db, feed, ids)
+    if spread:
+        for piece in blocks.cut(merged, BLOCK_RECORDS):
+            _insert(db, feed, piece, spread=True)
+    else:
+        _insert(db, feed, merged)
+
+
+def load(db: apsw.Connection, feed: int, id: int) -> Block:
+    """Return a block with all its postings."""
+    spread, times, numbers, packed = next(
+        db.execute("SELECT spread, times, numbers, postings FROM word_block WHERE id = ?", (id,))
+    )
+    if not spread:
+        return blocks.unpack(times, numbers, packed)
+    places = {}
+    lists: list[Any] = db.execute(
+        "SELECT place, terms FROM word_list WHERE block = ?", (id,)
+    ).fetchall()
+    for place, terms in lists:
+        names = terms.decode().split("\n")
+        rows: list[Any] = db.execute(
+            "SELECT p.data FROM carray(?) AS t CROSS JOIN posting p"
+            " ON p.term = t.value AND p.list = ? AND p.block = ?",
+            (apsw.carray(tuple(names)), feed << PLACE_BITS | place, id),
+        ).fetchall()
+        counts = [len(data) // 4 for (data,) in rows]
+        starts = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+        data = np.frombuffer(b"".join(data for (data,) in rows), "<u4").astype(np.uint32)
+        places[place] = PlacePostings(names, starts, data)
+    return Block(blocks.longs(times), blocks.longs(numbers), places)
+
+
+def drop(db: apsw.Connection, feed: int, ids: Iterable[int]) -> None:
+    """Remove blocks with their postings."""
+    for id in ids:
+        lists: list[Any] = db.execute(
+            "SELECT place, terms FROM word_list WHERE block = ?", (id,)
+        ).fetchall()
+        for place, terms in lists:
+            list_ = feed << PLACE_BITS | place
+            db.executemany(
+                "DELETE FROM posting WHERE term = ? AND list = ? AND block = ?",
+                [(term, list_, id) for term in terms.decode().split("\n")],
+            )
+        db.execute("DELETE FROM word_list WHERE block = ?", (id,))
+        db.execute("DELETE FROM word_gone WHERE block = ?", (id,))
+        db.execute("DELETE FROM word_block WHERE id = ?", (id,))
+
+
+def forget_feed(db: apsw.Connection, feed: int) -> None:
+    """Remove all words of a feed."""
+    every = [*_blocks_of(db, feed, spread=False), *_blocks_of(db, feed, spread=True)]
+    drop(db, feed, [id for id, _ in every])
+    db.execute("DELETE FROM thread_place WHERE feed = ?", (feed,))
+
+
+def tend(db: apsw.Connection) -> bool:
+    """Do one piece of merging; tell whether there may be more to do."""
+    small: Any = db.execute(
+        "SELECT feed FROM word_block WHERE owner = ? AND spread = 0 LIMIT 1", (OWNER,)
+    ).get
+    if small is not None:
+        _rewrite(db, small, [id for id, _ in _blocks_of(db, small, spread=False)], spread=True)
+        return True
+    stale: Any = next(
+        db.execute(
+            "SELECT b.feed, b.id FROM word_gone g JOIN word_block b ON b.id = g.block LIMIT 1"
+        ),
+        None,
+    )
+    if stale is not None:
+        _rewrite(db, stale[0], [stale[1]], spread=True)
+        return True
+    many: Any = next(
+        db.execute(
+            "SELECT feed FROM word_block WHERE owner = ? AND size < ? GROUP BY feed"
+            " HAVING count(*) >= ? LIMIT 1",
+            (OWNER, _FEW, _MOST_SMALL_SPREAD),
+        ),
+        None,
+    )
+    if many is None:
+        return False
+    sizes = _blocks_of(db, many[0], spread=True)
+    _rewrite(db, many[0], [id for id, size in sizes if size < _FEW], spread=True)
+    return True

@@ -1,0 +1,370 @@
+"""What a search sees: the blocks of its reaches, cut to what each reach shows.
+
+Every visible record has one *row*, a number from 0 to ``size``; arrays of a search are indexed by
+it. Records outside a reach's time are no rows at all; of a reach with a list of keys, and of blocks
+with records that are gone, the rows that must not be seen are ``hidden``.
+"""
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import apsw
+import numpy as np
+import orjson
+
+from pdpp.model.declaration import Role
+from pdpp.store.ranking.postings import Bools, Longs, Postings
+from pdpp.store.scope import Reach
+from pdpp.store.sqlite.numbering import PLACE_BITS
+from pdpp.store.sqlite.records.predicate import OWNER
+from pdpp.store.sqlite.search import blocks
+from pdpp.store.sqlite.search.blocks import IMPACT_MASK, SLOT_SHIFT, Block
+
+_RANGE_BITS = 16
+_REMEMBERED = 512
+_ROLE_ORDER = {Role.TITLE: 0, Role.BODY: 1}
+
+_BLOCKS = """
+    SELECT b.id, b.feed, b.spread, b.size, b.first_time, b.last_time, g.slots
+    FROM carray(?) AS f CROSS JOIN word_block b ON b.owner = ? AND b.feed = f.value
+    LEFT JOIN word_gone g ON g.block = b.id ORDER BY b.feed, b.id
+"""
+_POSTINGS = f"""
+    SELECT t.rowid, p.list, p.block, p.data
+    FROM carray(?) AS t CROSS JOIN carray(?) AS l CROSS JOIN posting p
+      ON p.term = t.value AND p.list BETWEEN l.value >> {_RANGE_BITS}
+        AND (l.value >> {_RANGE_BITS}) + (l.value & {(1 << _RANGE_BITS) - 1})
+"""
+
+
+class BlockCache:
+    """Blocks that were read lately, without the postings of spread ones. A block never changes."""
+
+    def __init__(self) -> None:
+        self._blocks: OrderedDict[int, Block] = OrderedDict()
+        self._terms: dict[tuple[int, int], dict[str, int]] = {}
+
+    def block(self, db: apsw.Connection, id: int) -> Block:
+        """Return a block; of a spread one only the times and numbers of its records."""
+        known = self._blocks.get(id)
+        if known is None:
+            row = next(
+                db.execute("SELECT times, numbers, postings FROM word_block WHERE id = ?", (id,))
+            )
+            known = self._blocks[id] = blocks.unpack(*row)
+            while len(self._blocks) > _REMEMBERED:
+                self._blocks.popitem(last=False)
+                self._terms.clear()
+        return known
+
+    def terms(self, db: apsw.Connection, id: int, place: int) -> Mapping[str, int]:
+        """Return where each term of a small block's field stands."""
+        found = self._terms.get((id, place))
+        if found is None:
+            held = self.block(db, id).places.get(place)
+            names = () if held is None else held.terms
+            found = self._terms[id, place] = {term: at for at, term in enumerate(names)}
+        return found
+
+
+@dataclass(slots=True)
+class Part:
+    """The visible records of one block: the slots from ``low`` up to ``high``."""
+
+    id: int
+    reach: Reach
+    spread: bool
+    low: int
+    high: int
+    base: int
+    whole: bool
+
+    @property
+    def shift(self) -> int:
+        """Return what is added to a slot to make it a row."""
+        return self.base - self.low
+
+
+class _List(NamedTuple):
+    """A visible field of a feed: in which order it is added up, and whether it names an actor."""
+
+    order: int
+    actor: bool
+
+
+class Visible:
+    """The rows of one search, and their postings."""
+
+    def __init__(
+        self,
+        db: apsw.Connection,
+        cache: BlockCache,
+        reaches: Sequence[Reach],
+        check: Callable[[], None],
+    ) -> None:
+        self._db = db
+        self._cache = cache
+        self._check = check
+        self._lists = _lists(reaches)
+        self.parts: list[Part] = []
+        self._hidden: Bools | None = None
+        self.size = 0
+        self._place_parts(reaches)
+        self._by_id = {part.id: part for part in self.parts}
+        self._bases = np.array([part.base for part in self.parts], dtype=np.int64)
+        self._ranges = apsw.carray(_ranges(self._lists)) if self._lists else None
+
+    def _place_parts(self, reaches: Sequence[Reach]) -> None:
+        by_feed = {reach.feed.id: reach for reach in reaches}
+        if not by_feed:
+            return
+        feeds = apsw.carray(np.array(sorted(by_feed), dtype=np.int64))
+        gone: list[tuple[Part, bytes]] = []
+        rows: list[Any] = self._db.execute(_BLOCKS, (feeds, OWNER)).fetchall()
+        for id, feed, spread, size, first, last, slots in rows:
+            reach = by_feed[feed]
+            low, high = self._slots(reach, id, size, first, last)
+            if low < high:
+                whole = low == 0 and high == size
+                part = Part(id, reach, bool(spread), low, high, self.size, whole)
+                self.parts.append(part)
+                self.size += high - low
+                if slots is not None:
+                    gone.append((part, slots))
+        keyed = [part for part in self.parts if part.reach.keys is not None]
+        if gone or keyed:
+            self._hidden = np.zeros(self.size, dtype=bool)
+            for part, slots in gone:
+                held = np.frombuffer(slots, "<u4").astype(np.int64)
+                held = held[(held >= part.low) & (held < part.high)]
+                self._hidden[held + part.shift] = True
+            self._hide_unlisted(keyed)
+
+    def _slots(self, reach: Reach, id: int, size: int, first: int, last: int) -> tuple[int, int]:
+        """Return the slots of a block that lie in the time of a reach."""
+        if reach.time is None:
+            return 0, size
+        since = blocks_first_time(reach.time.since)
+        until = reach.time.until
+        if last < since or (until is not None and first >= until):
+            return 0, 0
+        if first >= since and (until is None or last < until):
+            return 0, size
+        times = self._cache.block(self._db, id).times
+        high = size if until is None else int(np.searchsorted(times, until))
+        return int(np.searchsorted(times, since)), high
+
+    def _hide_unlisted(self, parts: Sequence[Part]) -> None:
+        listed: dict[int, Longs] = {}
+        for part in parts:
+            reach = part.reach
+            if reach.feed.id not in listed:
+                rows: list[Any] = self._db.execute(
+                    "SELECT id FROM record WHERE owner = ? AND feed = ?"
+                    " AND key IN (SELECT value FROM json_each(?))",
+                    (OWNER, reach.feed.id, orjson.dumps(sorted(reach.keys or ())).decode()),
+                ).fetchall()
+                listed[reach.feed.id] = np.array([row[0] for row in rows], dtype=np.int64)
+            numbers = self._cache.block(self._db, part.id).numbers[part.low : part.high]
+            unlisted = ~np.isin(numbers, listed[reach.feed.id])
+            hidden = self._hidden
+            if hidden is not None:
+                hidden[part.base : part.base + part.high - part.low] |= unlisted
+
+    @property
+    def hidden(self) -> Bools | None:
+        """Return which rows must not be seen, None where all may be."""
+        return self._hidden
+
+    # What records the rows are
+
+    def part_of(self, row: int) -> Part:
+        """Return the part a row is in."""
+        return self.parts[int(np.searchsorted(self._bases, row, side="right")) - 1]
+
+    def numbers(self, rows: Longs) -> Longs:
+        """Return the numbers of the records of some rows."""
+        return self._gather(rows, lambda block: block.numbers)
+
+    def times(self, rows: Longs) -> Longs:
+        """Return the event times of rows, 0 where a reach does not show them or there is none."""
+        found = self._gather(rows, lambda block: block.times)
+        found[found == blocks_first_time(None) - 1] = 0
+        hidden = [n for n, part in enumerate(self.parts) if not part.reach.shows_time]
+        if hidden:
+            owners = np.searchsorted(self._bases, rows, side="right") - 1
+            found[np.isin(owners, hidden)] = 0
+        return found
+
+    def _gather(self, rows: Longs, of: Callable[[Block], Longs]) -> Longs:
+        owners = np.searchsorted(self._bases, rows, side="right") - 1
+        found = np.empty(len(rows), dtype=np.int64)
+        for owner in np.unique(owners).tolist():
+            part = self.parts[owner]
+            chosen = owners == owner
+            found[chosen] = of(self._cache.block(self._db, part.id))[rows[chosen] - part.shift]
+        return found
+
+    def rows_of(self, reach: Reach, numbers: Sequence[int]) -> dict[int, int]:
+        """Return the visible rows of some records of a reach, by the records' numbers."""
+        wanted = np.array(numbers, dtype=np.int64)
+        found: dict[int, int] = {}
+        for part in self.parts:
+            if part.reach is reach and len(wanted):
+                held = self._cache.block(self._db, part.id).numbers[part.low : part.high]
+                for at in np.flatnonzero(np.isin(held, wanted)).tolist():
+                    row = part.base + at
+                    if self._hidden is None or not self._hidden[row]:
+                        found[int(held[at])] = row
+        return found
+
+    def rows_between(self, part: Part, start: int, end: int) -> tuple[int, int]:
+        """Return the rows of a part that lie between two times."""
+        times = self._cache.block(self._db, part.id).times[part.low : part.high]
+        low, high = np.searchsorted(times, (start, end))
+        return part.base + int(low), part.base + int(high)
+
+    def last_time(self, part: Part) -> int:
+        """Return the latest time of a part."""
+        return int(self._cache.block(self._db, part.id).times[part.high - 1])
+
+    def first_time(self, part: Part) -> int | None:
+        """Return the earliest time of a part, None where no record of it has one."""
+        times = self._cache.block(self._db, part.id).times[part.low : part.high]
+        at = int(np.searchsorted(times, blocks_first_time(None)))
+        return int(times[at]) if at < len(times) else None
+
+    # Postings
+
+    def postings(self, terms: Sequence[str]) -> dict[str, Postings]:
+        """Return where some terms stand in visible fields of visible records."""
+        held: dict[tuple[str, bool, int], list[tuple[Part, bytes]]] = defaultdict(list)
+        if self._ranges is not None and terms:
+            names = apsw.carray(tuple(terms))
+            lists, parts = self._lists, self._by_id
+            rows = self._db.execute(_POSTINGS, (names, self._ranges))
+            for at, list_, block, data in rows:
+                known = lists.get(list_)
+                part = parts.get(block)
+                if known is not None and part is not None:
+                    held[terms[at - 1], known.actor, known.order].append((part, data))
+        self._check()
+        self._add_small(terms, held)
+        found: dict[str, Postings] = {}
+        for (term, actor, _), pieces in sorted(held.items()):
+            rows_, impacts = self._joined(pieces)
+            if len(rows_):
+                postings = found.setdefault(term, Postings([], []))
+                (postings.actors if actor else postings.texts).append((rows_, impacts))
+        return found
+
+    def _add_small(
+        self, terms: Sequence[str], held: dict[tuple[str, bool, int], list[tuple[Part, bytes]]]
+    ) -> None:
+        for part in self.parts:
+            if part.spread:
+                continue
+            block = self._cache.block(self._db, part.id)
+            for place, postings in block.places.items():
+                known = self._lists.get(part.reach.feed.id << PLACE_BITS | place)
+                if known is None:
+                    continue
+                index = self._cache.terms(self._db, part.id, place)
+                for term in terms:
+                    at = index.get(term)
+                    if at is not None:
+                        data = postings.data[postings.starts[at] : postings.starts[at + 1]]
+                        held[term, known.actor, known.order].append((part, data.tobytes()))
+
+    def _joined(self, pieces: Sequence[tuple[Part, bytes]]) -> tuple[Longs, Longs]:
+        """Return the visible rows of some postings and the impact in each."""
+        data = np.frombuffer(b"".join([data for _, data in pieces]), "<u4")
+        counts = [len(data) >> 2 for _, data in pieces]
+        slots = (data >> SLOT_SHIFT).astype(np.int64)
+        impacts = (data & IMPACT_MASK).astype(np.int64)
+        if len(pieces) == 1:
+            rows = slots + pieces[0][0].shift
+        else:
+            rows = slots + np.repeat([part.shift for part, _ in pieces], counts)
+        kept: Bools | None = None
+        if not all(part.whole for part, _ in pieces):
+            lows = np.repeat([part.low for part, _ in pieces], counts)
+            highs = np.repeat([part.high for part, _ in pieces], counts)
+            kept = (slots >= lows) & (slots < highs)
+            rows, impacts = rows[kept], impacts[kept]
+        if self._hidden is not None:
+            kept = ~self._hidden[rows]
+            rows, impacts = rows[kept], impacts[kept]
+        if len(pieces) > 1 and np.any(rows[1:] < rows[:-1]):
+            order = np.argsort(rows)
+            rows, impacts = rows[order], impacts[order]
+        return rows, impacts
+
+    def vocabulary(self) -> Iterator[bytes]:
+        """Yield the terms of visible fields, sorted lines; some may be of records not visible."""
+        for part in self.parts:
+            self._check()
+            for place in self._text_places(part.reach.feed.id):
+                if part.spread:
+                    row: Any = next(
+                        self._db.execute(
+                            "SELECT terms FROM word_list WHERE block = ? AND place = ?",
+                            (part.id, place),
+                        ),
+                        None,
+                    )
+                    if row is not None:
+                        yield row[0]
+                else:
+                    held = self._cache.block(self._db, part.id).places.get(place)
+                    if held is not None:
+                        yield "\n".join(held.terms).encode()
+
+    def _text_places(self, feed: int) -> list[int]:
+        first = feed << PLACE_BITS
+        return [
+            place
+            for place in range(1 << PLACE_BITS)
+            if (known := self._lists.get(first | place)) is not None and not known.actor
+        ]
+
+
+def blocks_first_time(since: int | None) -> int:
+    """Return the first time that a limit lets through; a record without a time lies before it."""
+    return -(1 << 63) + 1 if since is None else since
+
+
+def _lists(reaches: Iterable[Reach]) -> dict[int, _List]:
+    """Return the visible fields by their number in the table of postings.
+
+    Fields are added up by role and name, so that their order says nothing about hidden ones.
+    """
+    found: dict[int, _List] = {}
+    for reach in reaches:
+        first = reach.feed.id << PLACE_BITS
+        texts = reach.lexical_places()
+        fields = reach.stream.fields
+        named = sorted(
+            texts.items(),
+            key=lambda item: (_ROLE_ORDER.get(fields[item[1]].role or Role.LINK, 2), item[1]),
+        )
+        actors = reach.actor_places()
+        for order, (place, _) in enumerate(item for item in named if item[0] not in actors):
+            found[first | place] = _List(order, False)
+        for order, place in enumerate(sorted(actors)):
+            found[first | place] = _List(order, True)
+    return found
+
+
+def _ranges(lists: Mapping[int, _List]) -> Longs:
+    """Return runs of neighbouring numbers, the first one above and the length in the low bits."""
+    runs: list[list[int]] = []
+    for number in sorted(lists):
+        if runs and runs[-1][1] == number - 1 and number - runs[-1][0] < 1 << _RANGE_BITS:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    packed = [first << _RANGE_BITS | last - first for first, last in runs]
+    return np.array(packed, dtype=np.int64)
