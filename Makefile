@@ -30,7 +30,7 @@ FAST := tests/model tests/evidence tests/store tests/authz tests/wire tests/conf
 	tests/demo tests/house/test_architecture.py tests/house/test_documents.py
 SOAKED := tests/promises tests/attacks tests/faults tests/oauth/test_kill.py tests/sources/importing/test_scale.py
 
-.PHONY: help install run quality test test-fast bench soak lint format docs bundles audit lock judges
+.PHONY: help program install run quality test test-fast bench soak lint format docs bundles audit lock judges
 
 help:
 	@echo 'make run        start the server with demo data   PORT=$(PORT) DATA=$(DATA)'
@@ -43,11 +43,14 @@ help:
 	@echo 'make format     rewrite the code to the house format'
 	@echo 'make docs       write the pages of the reference that are made from the code'
 	@echo 'make bundles    pack the server for the hosts of agents, into dist/bundles'
+	@echo 'make program    build $(VENV) with the program alone'
 	@echo 'make install    build $(VENV) with everything development needs'
 	@echo 'make audit      ask a public list whether a pinned package has a known weakness'
 	@echo 'make lock       pin the newest dependencies again (needs uv)'
 
 install: $(VENV)/dev.stamp
+
+program: $(VENV)/run.stamp
 
 run: $(VENV)/run.stamp
 	@$(PY) -m compileall -q src

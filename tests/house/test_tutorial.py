@@ -119,7 +119,7 @@ def shows(text: str) -> Callable[[Reader, str], None]:
 
 
 WAYS: dict[str, Callable[[Reader, str], None]] = {
-    r"make install": shows("make: Nothing to be done"),
+    r"make program": shows("make: Nothing to be done"),
     r"\.venv/bin/pdpp demo": Reader.walk,
     r"export PATH=.*": shows(""),
     r"pdpp serve --demo --data tutorial-data": Reader.serve,
