@@ -1,9 +1,12 @@
 """An import runs in the background as it does in the foreground, and goes on after a cut."""
 
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
+from tests.cli.shell import pdpp_here
 from tests.engine import open_store
 
 from pdpp.jobs.context import JobContext
@@ -100,4 +103,43 @@ def test_a_path_that_is_not_there_fails_with_the_reason(tmp_path: Path) -> None:
     failed = runner.run_now(import_order(tmp_path / "nothing"))
     assert failed.status is JobStatus.FAILED
     assert (failed.error or {})["message"]
+    store.close()
+
+
+def test_an_import_in_the_foreground_is_a_job_that_others_see(tmp_path: Path, notes: Path) -> None:
+    data = tmp_path / "data"
+    program = pdpp_here("import", notes, "--yes", "--json", data=data)
+    assert program.code == 0, program.err
+    store = open_store(data)
+    (job,) = store.jobs.recent(10)
+    assert (job.kind, job.status) == (IMPORT, JobStatus.SUCCEEDED)
+    assert job.parameters["path"] == str(notes.resolve())
+    assert (job.result or {})["counts"]["new"] == NOTES
+    store.close()
+
+
+def test_a_server_goes_on_with_an_import_whose_program_was_killed(
+    tmp_path: Path, notes: Path
+) -> None:
+    data = tmp_path / "data"
+    store = open_store(data)
+    command = [sys.executable, "-m", "pdpp", "import", str(notes), "--yes", "--data", str(data)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not store.jobs.recent(1):
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+    process.kill()
+    process.wait()
+    (job,) = store.jobs.recent(1)
+    late = [instant.now() + 3_600 * instant.SECOND]
+    store.close()
+    store = open_store(data, lambda: late[0])
+    kind = import_kind(store, data, Settings())
+    runner = JobRunner(store, [kind], lambda: late[0])
+    runner.start()
+    done = ended(store, job)
+    runner.stop()
+    assert done.status is JobStatus.SUCCEEDED, done.error
+    assert held(store) >= NOTES
     store.close()

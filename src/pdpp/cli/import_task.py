@@ -16,6 +16,11 @@ from pdpp.cli.progress import Progress
 from pdpp.cli.progress_bar import ProgressBar
 from pdpp.cli.stopping import Stop
 from pdpp.evidence.fence import visible
+from pdpp.jobs.context import JobContext
+from pdpp.jobs.import_run import import_callbacks
+from pdpp.jobs.importing import IMPORT, import_order
+from pdpp.jobs.kind import JobKind
+from pdpp.jobs.runner import JobRunner
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import ImportRefused
@@ -217,12 +222,52 @@ def _import(prepared: PreparedImport, options: ImportOptions) -> str:
     return INTERRUPTED if stop() else task.report.status
 
 
+def _run_as_job(
+    prepared: PreparedImport, declaration: Declaration, callbacks: ImportCallbacks
+) -> None:
+    """Import as a job: others see it run, and a server goes on with it if this program is killed.
+
+    Not what asks or depends on what only this program knows: mirrors, and tables of one's own.
+    """
+    task, problems = prepared.task, list[Exception]()
+
+    def run(context: JobContext) -> Mapping[str, Any]:
+        told = import_callbacks(context)
+
+        def tell_both(report: ImportReport, done: int, total: int) -> None:
+            callbacks.tell(report, done, total)
+            told.tell(report, done, total)
+
+        both = ImportCallbacks(lambda: callbacks.stop() or told.stop(), tell_both)
+        try:
+            task.run(declaration, both)
+        except Exception as problem:
+            problems.append(problem)
+            raise
+        if task.report.status == INTERRUPTED:
+            context.give_up()
+        return task.document()
+
+    order = import_order(
+        task.tree.path,
+        task.export.source.connector_key,
+        task.destination.connection_id,
+        prepared.choices.given,
+    )
+    JobRunner(task.environment.store, [JobKind(IMPORT, run)], instant.now).run_now(order)
+    if problems:
+        raise problems[0]
+
+
 def _run(
     prepared: PreparedImport, declaration: Declaration, options: ImportOptions, stop: Stop
 ) -> None:
     task, every = prepared.task, options.every
     with Progress("") as progress:
         callbacks = _callbacks(stop, progress)
+        if every is None and not options.mirror and prepared.own is None:
+            _run_as_job(prepared, declaration, callbacks)
+            return
         if every is None:
             task.run(declaration, callbacks, mirror=options.mirror)
             return

@@ -73,18 +73,16 @@ class JobRunner:
         self._wake.set()
 
     def run_now(self, order: JobOrder) -> Job:
-        """Add a job and do it here and now; return it as it ended, or as it is where it waits."""
-        job = self._store.jobs.add(order)
-        claimed = self._store.jobs.claim(self._limits, self._new_lease(), job.id)
-        if claimed is not None:
-            ended = threading.Event()
-            care = threading.Thread(target=self._renew_until, args=(ended,), daemon=True)
-            care.start()
-            try:
-                self._run(claimed)
-            finally:
-                ended.set()
-                care.join()
+        """Do a job here and now and return it as it ended; others see it run."""
+        job = self._store.jobs.begin(order, self._new_lease())
+        ended = threading.Event()
+        care = threading.Thread(target=self._renew_until, args=(ended,), daemon=True)
+        care.start()
+        try:
+            self._run(job)
+        finally:
+            ended.set()
+            care.join()
         return self._store.jobs.get(job.id) or job
 
     def _renew_until(self, ended: threading.Event) -> None:

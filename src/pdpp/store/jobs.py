@@ -82,19 +82,18 @@ class JobStore(Protocol):
         """Keep a new job, or return the open one of its kind where it is asked for once."""
         ...
 
+    def begin(self, order: JobOrder, lease: JobLease) -> Job:
+        """Keep a new job that is begun at once: no other worker ever sees it waiting."""
+        ...
+
     def get(self, job_id: str) -> Job | None: ...
 
     def recent(self, limit: int, kind: str | None = None) -> Sequence[Job]:
         """Return the newest jobs, newest first."""
         ...
 
-    def claim(
-        self, limits: Mapping[str, int], lease: JobLease, job_id: str | None = None
-    ) -> Job | None:
-        """Take the job that has waited longest, of kinds of which so many may run at once.
-
-        ``job_id`` takes that very job, if it can be taken.
-        """
+    def claim(self, limits: Mapping[str, int], lease: JobLease) -> Job | None:
+        """Take the job that has waited longest, of kinds of which so many may run at once."""
         ...
 
     def renew(self, job_id: str, lease: JobLease, progress: JobProgress) -> bool:

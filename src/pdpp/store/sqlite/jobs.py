@@ -47,13 +47,31 @@ class SqliteJobs:
                 open_job = _one(db, f"{_OPEN} AND kind = ?", OWNER, order.kind)
                 if open_job is not None:
                     return open_job
-            now, job_id = self._clock(), f"job_{secrets.token_hex(8)}"
-            db.execute(
-                "INSERT INTO job (owner, id, kind, status, created_at, not_before, parameters) "
-                "VALUES (?, ?, ?, 'queued', ?, ?, ?)",
-                (OWNER, job_id, order.kind, now, order.not_before, _text(order.parameters)),
-            )
+            return _known(db, self._insert(db, order))
+
+    def begin(self, order: JobOrder, lease: JobLease) -> Job:
+        """Keep a new job that is begun at once: no other worker ever sees it waiting."""
+        with self._database.writing() as db:
+            job_id = self._insert(db, order)
+            self._take(db, job_id, lease)
             return _known(db, job_id)
+
+    def _insert(self, db: apsw.Connection, order: JobOrder) -> str:
+        job_id = f"job_{secrets.token_hex(8)}"
+        db.execute(
+            "INSERT INTO job (owner, id, kind, status, created_at, not_before, parameters) "
+            "VALUES (?, ?, ?, 'queued', ?, ?, ?)",
+            (OWNER, job_id, order.kind, self._clock(), order.not_before, _text(order.parameters)),
+        )
+        return job_id
+
+    def _take(self, db: apsw.Connection, job_id: str, lease: JobLease) -> None:
+        db.execute(
+            "UPDATE job SET status = 'running', worker = ?, lease_until = ?, "
+            "attempts = attempts + 1, started_at = coalesce(started_at, ?) "
+            "WHERE owner = ? AND id = ?",
+            (lease.worker, lease.until, self._clock(), OWNER, job_id),
+        )
 
     def get(self, job_id: str) -> Job | None:
         """Return a job."""
@@ -68,34 +86,25 @@ class SqliteJobs:
         )
         return [_job(row) for row in rows]
 
-    def claim(
-        self, limits: Mapping[str, int], lease: JobLease, job_id: str | None = None
-    ) -> Job | None:
+    def claim(self, limits: Mapping[str, int], lease: JobLease) -> Job | None:
         """Take the job that has waited longest, of kinds of which so many may run at once."""
         # Most looks find nothing: they must not take the lock of the file.
-        if not self._free(self._database.reader, limits, job_id):
+        if not self._free(self._database.reader, limits):
             return None
         with self._database.writing() as db:
-            for job in self._free(db, limits, job_id):
+            for job in self._free(db, limits):
                 if job.cancel_requested:
                     self._end(db, job.id, JobStatus.CANCELLED)
                 elif self._running(db, job.kind) < limits[job.kind]:
-                    db.execute(
-                        "UPDATE job SET status = 'running', worker = ?, lease_until = ?, "
-                        "attempts = attempts + 1, started_at = coalesce(started_at, ?) "
-                        "WHERE owner = ? AND id = ?",
-                        (lease.worker, lease.until, self._clock(), OWNER, job.id),
-                    )
+                    self._take(db, job.id, lease)
                     return _known(db, job.id)
         return None
 
-    def _free(
-        self, db: apsw.Connection, limits: Mapping[str, int], job_id: str | None
-    ) -> list[Job]:
+    def _free(self, db: apsw.Connection, limits: Mapping[str, int]) -> list[Job]:
         """Return the jobs of some kinds that are due and on which nobody works."""
         now = self._clock()
         jobs = _all(db, f"{_FREE} ORDER BY not_before, created_at, id", OWNER, now, now)
-        return [job for job in jobs if job.kind in limits and job_id in (None, job.id)]
+        return [job for job in jobs if job.kind in limits]
 
     def _running(self, db: apsw.Connection, kind: str) -> int:
         query = f"SELECT count(*) FROM job WHERE {_OPEN} AND kind = ? AND lease_until > ?"
