@@ -268,7 +268,8 @@ def waiting_client(onward: Callable[[], str] | None = None) -> Iterator[Callback
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            callback.seen.append(self.path)
+            if not self.path.startswith("/favicon"):  # what some browsers ask every server for
+                callback.seen.append(self.path)
             self.send_response(200 if onward is None else 302)
             if onward is not None:
                 self.send_header("Location", onward())

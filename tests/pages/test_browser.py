@@ -89,7 +89,7 @@ def test_a_wrong_passphrase_is_told_and_the_right_one_lets_in(
 
 def test_a_request_is_looked_at_and_approved(desk: Window, client: Callback) -> None:
     desk.open(desk.house.address(MAIL, name="Buddy", redirect=client.redirect))
-    expect(desk.page).to_have_title("Buddy asks · your data server")
+    expect(desk.page).to_have_title("A program on this computer asks · your data server")
     desk.page.get_by_text("See what the agent would see").click()
     assert desk.page.locator("details.samples article").count() == 3
     desk.press("Approve")
@@ -201,7 +201,7 @@ def test_a_device_is_connected_by_its_code(desk: Window) -> None:
     desk.open("/device")
     desk.page.get_by_label("Code").fill(told["user_code"].lower())
     desk.press("Continue")
-    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Frame")
+    expect(desk.page.get_by_text("calls itself “Frame”").first).to_be_visible()
     desk.page.get_by_role("checkbox", name="Photos").first.check()
     desk.press("Continue")
     desk.press("Approve")

@@ -10,6 +10,7 @@ from tests.promises.mutants.mutant import Mutant
 SECRET = "No secret leaks."
 READ_ONLY = "Read-only means read-only."
 ONCE = "A secret works once, for one client."
+OWNER = "No stolen cookie approves, no stranger locks the owner out."
 PROTOCOL = "Any request is answered in the protocol"
 
 _COUNTER = "tests/oauth/test_countermeasures.py"
@@ -39,6 +40,15 @@ def _with_secrets(real: Any) -> Any:
         real(endpoint, inquiry, f"{outcome} {dict(inquiry.parameters)}")
 
     return log
+
+
+def _unproven(real: Any) -> Any:
+    """Ask nobody for the passphrase."""
+
+    async def prove(request: Any) -> Any:
+        return request
+
+    return prove
 
 
 def _posted(real: Any) -> Any:
@@ -84,6 +94,21 @@ MUTANTS = (
         "takes a refresh token twice",
         (("pdpp.authz.issuance:Issuer._answer_was_lost", lambda real: lambda *_: True),),
         (f"{_COUNTER}::test_rfc9700_4_14_a_refresh_token_that_comes_twice_ends_its_family",),
+    ),
+    Mutant(
+        OWNER,
+        "approves without a proof of the passphrase",
+        (("pdpp.pages.consent:prove", _unproven),),
+        ("tests/pages/test_proof.py::test_who_has_only_the_cookie_can_look_and_cannot_approve",),
+    ),
+    Mutant(
+        OWNER,
+        "takes posts from every site",
+        (("pdpp.oauth.endpoint:check_browser", lambda real: lambda *_: None),),
+        (
+            "tests/oauth/test_strangers.py::"
+            "test_a_page_of_another_site_posts_nothing_to_a_server_on_this_machine",
+        ),
     ),
     Mutant(
         PROTOCOL,
