@@ -224,3 +224,22 @@ def test_a_client_that_goes_away_in_the_middle_of_a_body_writes_nothing(
     with pytest.raises(ConnectionError):
         owner.post(path, params=HOME if path == INGEST else {}, content=broken())
     refused(owner.get(f"{BOOKS}/half"), 404, "not_found")
+
+
+@pytest.mark.parametrize(
+    "pages", [b"9223372036854775808", b"1234567890123456789012", b'1,"pages":2']
+)
+def test_a_number_or_member_that_would_be_lost_is_refused_and_loses_nothing_else(
+    shelf: World, pages: bytes
+) -> None:
+    owner = shelf.owner()
+    bad = orjson.dumps(line("n1", {**book("n1", 9), "pages": 4711})).replace(b"4711", pages)
+    answer = send(owner, bad, line("n2"))
+    assert [(r["input_index"], r["code"]) for r in answer["rejections"]] == [(0, "inexact_json")]
+    assert answer["records_new"] == 1
+
+
+def test_the_largest_whole_number_is_kept_exactly(shelf: World) -> None:
+    owner = shelf.owner()
+    send(owner, line("n1", {**book("n1", 9), "pages": 2**63 - 1}))
+    assert owner.get(f"{BOOKS}/n1", params=HOME).json()["data"]["pages"] == 2**63 - 1

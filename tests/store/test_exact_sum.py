@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pdpp.store.sqlite.records.aggregates import ExactSum
 
 
-def added(*values: int | float) -> int | float:
+def added(*values: int | float) -> int | float | str:
     total = ExactSum()
     for value in values:
         total.step(value)

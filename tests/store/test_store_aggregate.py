@@ -200,3 +200,20 @@ def test_numbers_and_texts_in_one_field_of_two_sources_have_an_order(world: Worl
     assert (most.least, most.most) == (1.5, "x")
     distinct = world.store.aggregate(AggregateQuery(reaches, "count_distinct", "x"))[None]
     assert distinct.distinct == {3, 1.5, "3", "x"}
+
+
+def test_a_sum_past_64_bits_is_exact(world: World) -> None:
+    world.settle(None, "c1", "c2")
+    for connection_id in ("c1", "c2"):
+        world.put({f"k{n}": {"size": 2**63 - 1} for n in range(3)}, connection_id)
+    reaches = (world.reach("c1"), world.reach("c2"))
+    totals = world.store.aggregate(AggregateQuery(reaches, "sum", "size"))
+    assert totals[None].total == 6 * (2**63 - 1)
+
+
+def test_sums_of_several_connections_add_up_to_the_cent(world: World) -> None:
+    world.settle(None, "c1", "c2")
+    world.put({"a": {"weight": 0.1}}, "c1")
+    world.put({"a": {"weight": 0.2}}, "c2")
+    reaches = (world.reach("c1"), world.reach("c2"))
+    assert world.store.aggregate(AggregateQuery(reaches, "sum", "weight"))[None].total == 0.3

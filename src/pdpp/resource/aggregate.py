@@ -11,6 +11,7 @@ from pdpp.resource.calendar import GRANULARITIES, bucketer, order_of, zone
 from pdpp.resource.call import Call
 from pdpp.resource.filters import apply_filters
 from pdpp.store.cell import CellValue, cell_json
+from pdpp.store.numbers import LARGEST
 from pdpp.store.port import AggregateQuery, GroupTotal
 from pdpp.store.scope import Reach
 
@@ -115,9 +116,16 @@ def _value(query: AggregateQuery, reaches: Sequence[Reach], tally: GroupTotal) -
     if query.metric == "count_distinct":
         return len(tally.distinct)
     if query.metric == "sum":
-        return float(f"{tally.total:.15g}") if isinstance(tally.total, float) else tally.total
+        return _sum(tally.total)
     extreme = tally.least if query.metric == "min" else tally.most
     return cell_json(_kind(reaches, query.field), extreme)
+
+
+def _sum(total: float) -> int | float | str:
+    """Return a sum as JSON says it; a whole number that many readers would round is a text."""
+    if isinstance(total, int):
+        return total if abs(total) <= LARGEST else str(total)
+    return float(f"{total:.15g}")
 
 
 def _kind(reaches: Sequence[Reach], name: str | None) -> Kind:

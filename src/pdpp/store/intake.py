@@ -14,6 +14,7 @@ import orjson
 from pdpp.evidence.handle import key_problem
 from pdpp.model import instant
 from pdpp.store.catalogue import Feed
+from pdpp.store.numbers import is_doubtful, parsing_problem
 from pdpp.store.port import Store
 
 _MEMBERS = frozenset({"key", "data", "emitted_at", "op"})
@@ -109,6 +110,8 @@ class Intake:
         if not isinstance(line, dict) or not line.keys() <= _MEMBERS:
             message = "A line is an object with key, data, emitted_at and, if need be, op."
             return Rejection("invalid_line", message)
+        if is_doubtful(text, line) and (lost := parsing_problem(text)) is not None:
+            return Rejection("inexact_json", lost)
         op, key, emitted_at = line.get("op", "upsert"), line.get("key"), line.get("emitted_at")
         if op == "upsert":
             return self._keep(key, emitted_at, line.get("data"), None)

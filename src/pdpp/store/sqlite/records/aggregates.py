@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
 from fractions import Fraction
 from math import fsum
 from typing import Any
@@ -194,10 +195,10 @@ class ExactSum:
         else:
             self._parts.append(value)
 
-    def final(self) -> int | float:
-        """Return the sum: a whole number of whole ones where it fits, the largest past the end."""
-        if not self._parts and not self._scaled and abs(self._whole) <= _LARGEST:
-            return self._whole
+    def final(self) -> int | float | str:
+        """Return the sum: of whole numbers a whole one, as a text where the engine has no room."""
+        if not self._parts and not self._scaled:
+            return self._whole if abs(self._whole) <= _LARGEST else str(self._whole)
         scaled = self._whole * _SCALE + self._scaled
         try:
             return fsum((scaled / _SCALE, *self._parts))
@@ -208,11 +209,21 @@ class ExactSum:
 
 def _add(tally: GroupTotal, count: int, total: Any, least: CellValue, most: CellValue) -> None:
     tally.count += count
-    tally.total += total or 0
+    tally.total = _plus(tally.total, int(total) if isinstance(total, str) else total or 0)
     if least is not None and (tally.least is None or _key(least) < _key(tally.least)):
         tally.least = least
     if most is not None and (tally.most is None or _key(most) > _key(tally.most)):
         tally.most = most
+
+
+def _plus(one: float, other: float) -> int | float:
+    """Add two sums as the decimals they are written as."""
+    if isinstance(one, int) and isinstance(other, int):
+        return one + other
+    try:
+        return float(Decimal(repr(one)) + Decimal(repr(other)))
+    except OverflowError:
+        return one + other
 
 
 def _key(value: CellValue) -> tuple[bool, Any]:
