@@ -59,7 +59,7 @@ def test_a_chat_of_an_iphone_is_recognised_and_named_by_its_zip(tmp_path: Path) 
     path = zipped(tmp_path / "WhatsApp Chat - Sailing club.zip", {"_chat.txt": IPHONE.encode()})
     seen = look(SOURCE, path)
     assert isinstance(seen, Recognition)
-    assert (seen.confidence, seen.account) == (Confidence.CERTAIN, "WhatsApp (Sailing club)")
+    assert (seen.confidence, seen.account) == (Confidence.CERTAIN, "WhatsApp")
     assert seen.version == "a chat, dates written DMY"
     assert seen.notes == ()
 
@@ -67,7 +67,7 @@ def test_a_chat_of_an_iphone_is_recognised_and_named_by_its_zip(tmp_path: Path) 
 def test_a_chat_of_android_is_recognised_and_named_by_its_file(tmp_path: Path) -> None:
     seen = look(SOURCE, put(tmp_path, ANDROID, "WhatsApp Chat with Sailing club.txt"))
     assert isinstance(seen, Recognition)
-    assert (seen.account, seen.version) == ("WhatsApp (Sailing club)", "a chat, dates written MDY")
+    assert (seen.account, seen.version) == ("WhatsApp", "a chat, dates written MDY")
 
 
 def test_a_file_without_the_name_is_likely_where_many_lines_fit(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_a_chat_and_then_a_longer_one_are_the_longer_one(tmp_path: Path) -> None
 
 def test_a_cut_chat_loses_its_tail_and_says_so(tmp_path: Path) -> None:
     content = IPHONE.replace("\r\n", "\n").encode()
-    check_cuts(SOURCE, content, lambda cut: put(tmp_path, cut.decode("utf-8", "ignore")))
+    check_cuts(SOURCE, content, lambda cut: put(tmp_path, cut.decode("utf-8", "ignore")), torn=3)
 
 
 def test_hostile_chats_are_survived(tmp_path: Path) -> None:
@@ -206,3 +206,85 @@ def test_an_agent_finds_a_message(tmp_path: Path) -> None:
     path = zipped(tmp_path / "WhatsApp Chat - Club.zip", {"_chat.txt": IPHONE.encode()})
     report = bring_and_ask(path, tmp_path, "lantern", "bring a lantern for the way back")
     assert report["counts"]["new"] == 6
+
+
+HEADERS = {
+    "[19/09/2026, 09:52:11] Ana: hi": "2026-09-19T09:52:11",
+    "19/09/26, 9:52\u202fpm - Ana: hi": "2026-09-19T21:52:00",
+    "19/09/26, 9:52 p. m. - Ana: hi": "2026-09-19T21:52:00",
+    "23-03-2022 13:31 - Ana: hi": "2022-03-23T13:31:00",
+    "23.03.22 13:31 - Ana: hi": "2022-03-23T13:31:00",
+    "2024/12/10 下午3:05 - Ana: hi": "2024-12-10T15:05:00",
+    "2024/12/10, 3:05 下午 - Ana: hi": "2024-12-10T15:05:00",
+    "2024年12月10日 下午3:05 - Ana: hi": "2024-12-10T15:05:00",
+    "2022. 3. 18. 오후 2:56 - Ana: hi": "2022-03-18T14:56:00",
+    "[21:41:35, 27/3/22] Ana: hi": "2022-03-27T21:41:35",
+    "23.3.2022 klo 21.25 - Ana: hi": "2022-03-23T21:25:00",
+    "[23/03/2022 à 21:25:15] Ana: hi": "2022-03-23T21:25:15",
+    "[\u200f١٨\u200f/٣\u200f/٢٠٢٢، ٢:٥٦:٠٠ م] Ana: hi": "2022-03-18T14:56:00",
+    "18/3/2565 BE, 14:00 - Ana: hi": "2022-03-18T14:00:00",
+    "18/3/R4, 14:00 - Ana: hi": "2022-03-18T14:00:00",
+    "18/3/22 02:56:00: Ana: hi": "2022-03-18T02:56:00",
+}
+
+
+@pytest.mark.parametrize("line", HEADERS)
+def test_a_header_of_every_language_is_read(line: str, tmp_path: Path) -> None:
+    path = put(tmp_path, f"{line}\nand more\n")
+    [data] = [d for (stream, _), d in read(SOURCE, path).items() if stream == "messages"]
+    assert (data["sent_at"], data["sender"]) == (HEADERS[line], "Ana")
+    assert data["text"] == "hi\nand more"
+
+
+def test_a_pasted_line_of_another_chat_stays_in_its_message(tmp_path: Path) -> None:
+    text = "[01/02/2026, 10:00:00] Ana: look\n[05/01/2026, 09:00:00] Bo: pasted\r\n"
+    text += "[01/02/2026, 10:01:00] Ana: odd\r\n"
+    path = tmp_path / "_chat.txt"
+    path.write_bytes(text.encode())
+    texts = [d["text"] for (stream, _), d in read(SOURCE, path).items() if stream == "messages"]
+    assert texts == ["look\n[05/01/2026, 09:00:00] Bo: pasted", "odd"]
+
+
+def test_a_captioned_attachment_and_left_out_media_with_words_are_known(tmp_path: Path) -> None:
+    lines = [
+        "[01/02/2026, 10:00:00] Ana: the mole \u200e<attached: 00001-PHOTO.jpg>",
+        "[01/02/2026, 10:01:00] Ana: <00001-PHOTO.jpg eklendi>",
+        "[01/02/2026, 10:02:00] Ana: \u200eimage omitted",
+        "[01/02/2026, 10:03:00] Ana: <Medien ausgeschlossen>\nwith words",
+        "[01/02/2026, 10:04:00] Ana: <3 this: place>",
+    ]
+    path = put(tmp_path / "e", "\n".join(lines) + "\n")
+    (path.parent / "00001-PHOTO.jpg").write_bytes(b"\xff\xd8")
+    records = read(SOURCE, path.parent)
+    messages = [d for (stream, _), d in records.items() if stream == "messages"]
+    assert [d.get("file_name") for d in messages[:3]] == ["00001-PHOTO.jpg"] * 2 + [None]
+    assert [d["media_omitted"] for d in messages] == [False, False, True, True, False]
+    assert sum(stream == "media" for stream, _ in records) == 2
+
+
+def test_days_and_months_are_told_apart_by_the_whole_chat(tmp_path: Path) -> None:
+    american = ["1/5/26, 10:00 - Ana: a", "1/6/26, 10:00 - Ana: b", "2/1/26, 10:00 - Ana: c"]
+    path = put(tmp_path, "\n".join(american) + "\n", "WhatsApp Chat with Ana.txt")
+    days = [d["sent_at"][:10] for (s, _), d in read(SOURCE, path).items() if s == "messages"]
+    assert days == ["2026-01-05", "2026-01-06", "2026-02-01"]
+    padded = "01/05/2026, 10:00 - Ana: a\n"
+    path = put(tmp_path, padded, "WhatsApp Chat with Bo.txt")
+    [data] = [d for (s, _), d in read(SOURCE, path).items() if s == "messages"]
+    assert data["sent_at"].startswith("2026-05-01")
+
+
+def test_what_could_be_read_otherwise_is_told_in_json_too(tmp_path: Path) -> None:
+    path = put(tmp_path / "e", "1/5/26, 10:00 - Ana: a\n", "WhatsApp Chat with Ana.txt")
+    report = Home(tmp_path / "home").bring(path)
+    assert any("another order" in note for note in report["notes"])
+
+
+def test_the_same_chat_under_a_second_download_is_the_same(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    content = {"_chat.txt": b"[01/02/2026, 10:00:00] Ana: hi\r\n"}
+    home.bring(zipped(tmp_path / "WhatsApp Chat - Ana.zip", content))
+    report = home.bring(zipped(tmp_path / "WhatsApp Chat - Ana (1).zip", content))
+    assert report["counts"]["new"] == 0
+    other = {"_chat.txt": b"[01/02/2026, 10:00:00] Ana: hi\r\n"}
+    report = home.bring(zipped(tmp_path / "WhatsApp Chat - Bo.zip", other))
+    assert report["counts"]["new"] == 2

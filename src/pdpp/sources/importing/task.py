@@ -189,7 +189,8 @@ class ImportTask:
 
     def document(self) -> Mapping[str, Any]:
         """Return the report as it is kept."""
-        return {"import_id": self.name, **self.report.document()}
+        notes = list(self.export.recognition.notes)
+        return {"import_id": self.name, **self.report.document(), "notes": notes}
 
     # Mirrors
 

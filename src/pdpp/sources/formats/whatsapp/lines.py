@@ -3,16 +3,48 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
-_MARKS = "\u200e\u200f\u202a\u202c\ufeff"
-_DATE = r"(\d{1,4})([./-])\s?(\d{1,2})\2\s?(\d{1,4})\.?"
-_HALF = r"(?:[\s\u202f\u00a0]?([AaPp])\.?[\s\u202f\u00a0]?[Mm]\.?)?"
-_TIME = rf"(\d{{1,2}})[:.](\d{{2}})(?:[:.](\d{{2}}))?{_HALF}"
-_BRACKETS = re.compile(rf"\[{_DATE},?\s{_TIME}\]\s?(.*)\Z", re.DOTALL)
-_DASH = re.compile(rf"{_DATE},?\s{_TIME}\s-\s(.*)\Z", re.DOTALL)
+MARKS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
+_BARE = str.maketrans(
+    {
+        **dict.fromkeys(MARKS, None),
+        **{chr(0x660 + digit): str(digit) for digit in range(10)},
+        **{chr(0x6F0 + digit): str(digit) for digit in range(10)},
+        **{chr(0x966 + digit): str(digit) for digit in range(10)},
+        "\u00a0": " ",
+        "\u202f": " ",
+        "\u060c": ",",
+    }
+)
+"""Headers as if every phone wrote them in plain digits and spaces."""
+
+_BEFORE_NOON = ("a.m.", "a. m.", "am", "上午", "오전", "午前", "ص")
+_AFTER_NOON = ("p.m.", "p. m.", "pm", "下午", "오후", "午後", "م")
+_NOONS = "|".join(re.escape(word) for word in (*_BEFORE_NOON, *_AFTER_NOON))
+_DATE = (
+    r"(?P<first>\d{1,4})(?P<separator>[./-])\s?(?P<second>\d{1,2})(?P=separator)\s?"
+    r"(?P<era>[A-Z])?(?P<third>\d{1,4})\.?(?:\s?BE)?"
+)
+_CHINESE = r"(?P<year>\d{4})年(?P<month>\d{1,2})月(?P<day>\d{1,2})日"
+_TIME = (
+    rf"(?:(?P<early>{_NOONS})\s?)?(?P<hour>\d{{1,2}})[:.](?P<minute>\d{{2}})"
+    rf"(?:[:.](?P<second_>\d{{2}}))?(?:\s?(?P<late>{_NOONS}))?"
+)
+_HEADERS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"{_DATE},?\s(?:(?!{_NOONS})\w{{1,4}}\s)?{_TIME}\Z",
+        rf"{_TIME},?\s{_DATE}\Z",
+        rf"{_CHINESE},?\s?{_TIME}\Z",
+    )
+)
+_LEGACY = re.compile(rf"(?P<header>{_DATE}\s{_TIME}):\s(?P<rest>[^:]{{1,100}}:.*)\Z", re.DOTALL)
+_LONGEST_HEADER = 60
 _LONGEST_NAME = 100
+_ERAS = {"R": 2_018, "H": 1_988, "S": 1_925}
+_BUDDHIST = 543
 
 ORDERS = ("DMY", "MDY", "YMD")
 
@@ -26,11 +58,14 @@ class Stamp(NamedTuple):
     minute: int
     second: int
     half: str
+    padded: bool = False
 
     def moment(self, order: str) -> datetime | None:
         """Return the moment for one order of day, month and year."""
         named = dict(zip(order, self.numbers, strict=True))
         year = named["Y"] + 2_000 if named["Y"] < 100 else named["Y"]
+        if year > 2_400:
+            year -= _BUDDHIST
         hour = self.hour
         if self.half:
             hour = hour % 12 + (12 if self.half in "pP" else 0)
@@ -50,25 +85,60 @@ class ChatLine(NamedTuple):
 
 def chat_line(line: str) -> ChatLine | None:
     """Return the message that a line begins, or None where it goes on with one."""
-    bare = line.lstrip(_MARKS)
-    match = _BRACKETS.match(bare) or _DASH.match(bare)
-    if match is None:
+    bare = line.lstrip(MARKS)
+    if not bare or not (bare[0] == "[" or bare[0].isdigit()):
         return None
-    first, separator, second, third, hour, minute, seconds, half, rest = match.groups()
-    stamp = Stamp(
-        (int(first), int(second), int(third)),
-        separator,
-        int(hour),
-        int(minute),
-        int(seconds or 0),
-        half or "",
-    )
-    sender, colon, text = rest.lstrip(_MARKS).partition(": ")
+    header, rest = _split(bare)
+    stamp = _stamp(header) if header else None
+    if stamp is None:
+        return None
+    rest = rest.lstrip(MARKS)
+    sender, colon, text = rest.partition(": ")
     if not colon and rest.endswith(":"):
-        sender, colon, text = rest.lstrip(_MARKS)[:-1], ":", ""
+        sender, colon, text = rest[:-1], ":", ""
     if not colon or len(sender) > _LONGEST_NAME:
-        return ChatLine(stamp, None, rest.lstrip(_MARKS))
-    return ChatLine(stamp, sender.strip(_MARKS), text.lstrip(_MARKS))
+        return ChatLine(stamp, None, rest)
+    return ChatLine(stamp, _name(sender), text)
+
+
+def _split(line: str) -> tuple[str, str]:
+    """Split a line into its header and what follows, in each of the three ways to write it."""
+    if line[0] == "[":
+        header, bracket, rest = line[1 : _LONGEST_HEADER + 20].partition("]")
+        return (header, line[len(header) + 2 :].removeprefix(" ")) if bracket else ("", rest)
+    header, dash, _ = line[:_LONGEST_HEADER].partition(" - ")
+    if dash:
+        return header, line[len(header) + 3 :]
+    legacy = _LEGACY.match(line[:_LONGEST_HEADER].translate(_BARE) + line[_LONGEST_HEADER:])
+    return (legacy["header"], legacy["rest"]) if legacy else ("", "")
+
+
+def _name(sender: str) -> str:
+    """Return who wrote; somebody who is no contact has a tilde before the name."""
+    return sender.translate(_BARE).strip().removeprefix("~").strip()
+
+
+def _stamp(header: str) -> Stamp | None:
+    bare = header.translate(_BARE).strip()
+    for pattern in _HEADERS:
+        if match := pattern.match(bare):
+            return _numbers(match.groupdict())
+    return None
+
+
+def _numbers(found: dict[str, str | None]) -> Stamp:
+    half = (found["early"] or found["late"] or "").lower()
+    clock = (int(found["hour"] or 0), int(found["minute"] or 0), int(found["second_"] or 0))
+    noon = "" if not half else ("a" if half in _BEFORE_NOON else "p")
+    if "year" in found:
+        date = (int(found["year"] or 0), int(found["month"] or 0), int(found["day"] or 0))
+        return Stamp(date, "年", *clock, noon)
+    written = [found["first"] or "", found["second"] or "", found["third"] or ""]
+    date = (int(written[0]), int(written[1]), int(written[2]))
+    if found["era"]:
+        date = (date[0], date[1], date[2] + _ERAS.get(found["era"].upper(), 0))
+    padded = any(len(text) == 2 and text[0] == "0" for text in written[:2])
+    return Stamp(date, found["separator"] or "", *clock, noon, padded)
 
 
 @dataclass(slots=True)
@@ -78,32 +148,52 @@ class OrderGuess:
     possible: set[str] = field(default_factory=lambda: set(ORDERS))
     _backwards: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ORDERS, 0))
     _last: dict[str, datetime] = field(default_factory=dict)
+    _first: dict[str, datetime] = field(default_factory=dict)
+    _latest: dict[str, datetime] = field(default_factory=dict)
     _separator: str = ""
     _halves: bool = False
+    _padded: bool = False
 
     def see(self, stamp: Stamp) -> None:
         """Take one more date into account."""
         self._separator, self._halves = stamp.separator, self._halves or bool(stamp.half)
+        self._padded = self._padded or stamp.padded
         for order in ORDERS:
             moment = stamp.moment(order)
             if moment is None or (order == "YMD") != (stamp.numbers[0] > 31):
                 self.possible.discard(order)
-            else:
-                last = self._last.get(order)
-                self._backwards[order] += last is not None and moment < last
-                self._last[order] = moment
+                continue
+            last = self._last.get(order)
+            self._backwards[order] += last is not None and moment < last
+            self._last[order] = moment
+            self._first[order] = min(moment, self._first.get(order, moment))
+            self._latest[order] = max(moment, self._latest.get(order, moment))
 
     def order(self) -> tuple[str, bool]:
-        """Return the likeliest order, and whether the dates leave no other."""
-        left = [order for order in ORDERS if order in self.possible]
-        if len(left) == 1:
+        """Return the likeliest order, and whether the dates leave no other.
+
+        Of several the one in which time goes backwards least counts, then the one in which the
+        chat took the least time; phones set to American dates never pad them with zeros.
+        """
+        left = [order for order in ORDERS if order in self.possible] or list(ORDERS)
+        if len(self.possible) == 1:
             return left[0], True
-        least = min(self._backwards[order] for order in left or ORDERS)
-        best = [order for order in left or ORDERS if self._backwards[order] == least]
+        if self._padded and len(left) > 1 and "MDY" in left:
+            left.remove("MDY")
+        least = min(self._backwards[order] for order in left)
+        best = [order for order in left if self._backwards[order] == least]
         if len(best) == 1:
-            return best[0], bool(left)
+            return best[0], bool(self.possible)
+        spans = {order: self._span(order) for order in best}
+        if len(set(spans.values())) > 1:
+            return min(best, key=lambda order: spans[order]), False
         american = self._separator == "/" and self._halves
         return ("MDY" if american and "MDY" in best else best[0]), False
+
+    def _span(self, order: str) -> timedelta:
+        if order not in self._first:
+            return timedelta.max
+        return self._latest[order] - self._first[order]
 
 
 def guess_order(lines: Iterable[ChatLine]) -> tuple[str, bool]:

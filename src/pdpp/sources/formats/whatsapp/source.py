@@ -8,11 +8,12 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pdpp.model.errors import ImportRefused
-from pdpp.sources.formats.whatsapp.lines import ORDERS, ChatLine, chat_line, guess_order
+from pdpp.sources.formats.whatsapp.lines import MARKS, ORDERS, ChatLine, OrderGuess, chat_line
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals, RecordKey, digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.lines import lines
+from pdpp.sources.reading.structure import candidates
 from pdpp.sources.reading.times import local_text, zone_named
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
@@ -22,11 +23,22 @@ _FEW = 3
 _LONGEST_LINE = 1 << 20
 _LONGEST_MESSAGE = 4 << 20
 _NAMED = re.compile(
-    r"(?:WhatsApp[ -]Chat (?:with |mit |con |com |avec |- )?|Chat de WhatsApp (?:con )?)(.+)\Z"
+    r"(?:WhatsApp[ -]Chat (?:with |mit |con |com |avec |- )?|Chat (?:de )?WhatsApp (?:con )?"
+    r"|Discussion WhatsApp avec |Conversa (?:do|no) WhatsApp com |Чат WhatsApp с контактом "
+    r"|Chat WhatsApp s uživatelem )(.+)\Z"
 )
-_ATTACHED = re.compile(r"\A[\u200e\s]*<[^<>:]{3,30}:\s*([^<>/\\]{3,200})>\s*\Z")
+_COPY = re.compile(r" ?\(\d+\)\Z")
+_ATTACHED = re.compile(r"<[^<>:]{3,30}:[\s\u200e]*([^<>/\\:]{3,200})>")
+_ADDED = re.compile(r"<([^<>/\\:]{3,200}\.\w{2,5}) \w{3,20}>")
 _FILE = re.compile(r"\A[\u200e\s]*([^/\\\n]{1,200}\.\w{2,5}) \([^()]{5,40}\)\Z")
-_OMITTED = re.compile(r"\A[\u200e\s]*<[^<>:]{5,40}>\s*\Z")
+_OMITTED = re.compile(r"\A[\u200e\s]*<[^<>:]{4,40}>\s*(?:\n|\Z)")
+_LEFT_OUT = re.compile(
+    r"\u200e[^\n]{0,40}(?:omitted|weggelassen|absente?|omess[ao]|omitid[ao]|não revelad[ao]|"
+    r"vynechán\w*|отсутствует|відсутн\w+|tidak disertakan|weggelaten|含まれていません|"
+    r"ไม่มี\w+|đã bỏ qua|हटाई गई|dahil edilmedi|pominięto)",
+    re.IGNORECASE,
+)
+_CUT = "a last line that does not end; the file may be cut off"
 
 
 class WhatsApp(Source):
@@ -43,29 +55,30 @@ class WhatsApp(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
         """Look for files whose lines begin as messages do."""
-        chats = [
-            (entry, confidence) for entry in tree.named("*.txt") if (confidence := _looks(entry))
+        found = [
+            (entry, sure)
+            for entry in candidates(tree, "*.txt")
+            if (sure := _looks(entry, chosen=choices.chosen))
         ]
-        if not chats:
+        if not found:
             return None
         order = _order_wish(choices)
         zone_named(choices.given.get("time_zone"))
-        orders = {entry.name: _order(entry, order) for entry, _ in chats}
-        unsure = [name for name, (_, confidence) in orders.items() if not confidence]
-        names = [_chat_name(tree, entry) for entry, _ in chats]
+        layouts = {entry.name: _layout(entry, order) for entry, _ in found}
+        unsure = [name for name, layout in layouts.items() if not layout.sure]
         return Recognition(
-            max((confidence for _, confidence in chats), key=lambda one: one is Confidence.CERTAIN),
-            f"{'a chat' if len(chats) == 1 else f'{len(chats)} chats'}, dates written "
-            + ", ".join(sorted({order for order, _ in orders.values()})),
-            account=f"WhatsApp ({names[0]})" if len(names) == 1 else "WhatsApp",
-            identity=names[0] if len(names) == 1 else "whatsapp",
+            max((sure for _, sure in found), key=lambda each: each is Confidence.CERTAIN),
+            f"{'a chat' if len(found) == 1 else f'{len(found)} chats'}, dates written "
+            + ", ".join(sorted({layout.order for layout in layouts.values()})),
+            account="WhatsApp",
+            identity="whatsapp",
             notes=tuple(
                 f"the dates of {name} could be read in another order; say --set date_order=DMY, "
                 "MDY or YMD if they are wrong"
                 for name in unsure[:3]
             ),
             detail={
-                "orders": {name: order for name, (order, _) in orders.items()},
+                "layouts": layouts,
                 "time_zone": choices.given.get("time_zone"),
             },
         )
@@ -73,10 +86,10 @@ class WhatsApp(Source):
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each chat."""
         zone = zone_named(recognition.detail["time_zone"])
-        for name, order in recognition.detail["orders"].items():
+        for name, layout in recognition.detail["layouts"].items():
             entry = tree.get(name)
             if entry is not None:
-                chat = _Chat(tree, entry, _chat_name(tree, entry), order, zone)
+                chat = _Chat(tree, entry, _chat_name(tree, entry), layout, zone)
                 yield ExportPart(entry, partial(_read, chat))
 
 
@@ -86,7 +99,7 @@ class _Chat(NamedTuple):
     tree: Tree
     entry: FileEntry
     name: str
-    order: str
+    layout: "_Layout"
     zone: tzinfo | None
 
     @property
@@ -108,25 +121,27 @@ class _Message(NamedTuple):
         return "\n".join([self.first.text, *self.more])
 
 
-def _looks(entry: FileEntry) -> Confidence | None:
+def _looks(entry: FileEntry, *, chosen: bool) -> Confidence | None:
     text = entry.head().decode("utf-8", "replace")
-    first_lines = [line for line in text.splitlines() if line.strip()][:_LOOKED_AT]
-    begun = [line for line in first_lines if chat_line(line)]
-    if not first_lines or not begun or chat_line(first_lines[0]) is None:
-        return None
+    lines_ = [line for line in re.split(r"\r\n|\n|\r", text) if line.strip()][:_LOOKED_AT]
+    begun = [line for line in lines_ if chat_line(line)]
     named = entry.base == "_chat.txt" or "WhatsApp" in entry.base
-    if named or len(begun) >= _FEW:
+    if not begun or (not chosen and not named and chat_line(lines_[0]) is None):
+        return None
+    if named or chosen or len(begun) >= _FEW:
         return Confidence.CERTAIN if named else Confidence.LIKELY
     return None
 
 
 def _chat_name(tree: Tree, entry: FileEntry) -> str:
+    """Return who a chat is with; a download that was there already has a number behind it."""
     stem = entry.base.removesuffix(".txt")
     if stem == "_chat":
         folder = entry.name.rpartition("/")[0].rpartition("/")[2]
-        stem = folder or tree.path.stem
-    match = _NAMED.match(stem)
-    return (match.group(1) if match else stem).strip() or "chat"
+        stem = re.sub(r"\.zip\Z", "", folder) or tree.path.stem
+    plain = _COPY.sub("", stem.replace("\u00a0", " ").replace("_", " ").strip())
+    match = _NAMED.match(plain)
+    return (match.group(1) if match else plain).strip() or "chat"
 
 
 def _order_wish(choices: OwnerChoices) -> str | None:
@@ -136,12 +151,32 @@ def _order_wish(choices: OwnerChoices) -> str | None:
     return wish or None
 
 
-def _order(entry: FileEntry, wish: str | None) -> tuple[str, bool]:
-    if wish is not None:
-        return wish, True
+class _Layout(NamedTuple):
+    """How a chat writes its dates, and whether only some of its line ends end a message."""
+
+    order: str
+    sure: bool
+    mixed: bool
+
+
+def _layout(entry: FileEntry, wish: str | None) -> _Layout:
+    """Find out how a chat is written, from all of it.
+
+    An iPhone ends messages with CRLF and lines inside them with LF: where both occur, that tells
+    a message from a line of another chat that somebody pasted.
+    """
+    guess = OrderGuess()
+    ends: set[bool] = set()
+    brackets = 0
     with entry.open() as stream:
-        chat_lines = (chat_line(_decoded(line.text)) for line in lines(stream, _LONGEST_LINE))
-        return guess_order(line for line in chat_lines if line is not None)
+        for line in lines(stream, _LONGEST_LINE):
+            ends.add(line.text.endswith(b"\r"))
+            begun = chat_line(_decoded(line.text))
+            if begun is not None:
+                brackets += b"[" in line.text[:8]
+                guess.see(begun.stamp)
+    order, sure = guess.order()
+    return _Layout(wish or order, sure or wish is not None, len(ends) == 2 and brackets > 0)
 
 
 def _decoded(text: bytes) -> str:
@@ -175,13 +210,14 @@ def _read(chat: _Chat) -> Iterator[Finding]:
 
 def _messages(chat: _Chat) -> Iterator[_Message | Skipped]:
     """Yield messages with all of their lines; one that a cut file ends in is told."""
-    message: _Message | None = None
-    size, whole = 0, True
+    held: _Message | None = None
+    size, whole, ended = 0, True, True
     with chat.entry.open() as stream:
         for line in lines(stream, _LONGEST_LINE):
             whole = line.whole
             text = _decoded(line.text)
-            begun = chat_line(text)
+            begun = chat_line(text) if ended or not chat.layout.mixed else None
+            ended = line.text.endswith(b"\r")
             if begun is not None:
                 if message is not None:
                     yield message
@@ -193,23 +229,23 @@ def _messages(chat: _Chat) -> Iterator[_Message | Skipped]:
                 size += len(text)
             else:
                 yield Skipped("the rest of a message that is too long", f"{chat.entry.name}")
+    if held is not None:
+        yield held
     if not whole:
-        yield Skipped("the last message, whose line does not end", chat.entry.name, cut=True)
-    elif message is not None:
-        yield message
+        yield Skipped(_CUT, chat.entry.name)
 
 
 def _message(chat: _Chat, message: _Message, ordinals: Ordinals, where: str) -> Iterator[Finding]:
-    moment = message.first.stamp.moment(chat.order)
+    moment = message.first.stamp.moment(chat.layout.order)
     if moment is None:
         yield Unknown("a message with a date that does not exist", where)
         return
     sent, floating = local_text(moment, chat.zone)
-    sender, text = message.first.sender, message.text
+    sender, text = message.first.sender, message.text.lstrip(MARKS)
     # Keys in the order of time: what belongs together then lies together.
     time = moment.isoformat().replace(":", "")
     key = safe_key(chat.key, time, ordinals.key(time, sender or "", text))
-    name = _file_name(message)
+    name = _file_name(chat, message)
     data: dict[str, Any] = {
         "id": key,
         "chat_id": chat.key,
@@ -217,7 +253,8 @@ def _message(chat: _Chat, message: _Message, ordinals: Ordinals, where: str) -> 
         "sender": sender,
         "text": text,
         "service": sender is None,
-        "media_omitted": bool(_OMITTED.match(text)),
+        "media_omitted": name is None
+        and bool(_OMITTED.match(text) or _LEFT_OUT.search(message.text)),
         "file_name": name,
         "floating": floating,
         "sent_at": sent,
@@ -227,10 +264,14 @@ def _message(chat: _Chat, message: _Message, ordinals: Ordinals, where: str) -> 
         yield from _media(chat, key, name, sent, floating)
 
 
-def _file_name(message: _Message) -> str | None:
+def _file_name(chat: _Chat, message: _Message) -> str | None:
     """Return the file that came with a message, in whatever language the phone says so."""
-    match = _ATTACHED.match(message.text) or _FILE.match(message.first.text)
-    return match.group(1).strip() if match else None
+    match = _ATTACHED.search(message.text) or _FILE.match(message.first.text)
+    if match is None:
+        match = _ADDED.search(message.text)
+        if match is None or chat.tree.beside(chat.entry, match.group(1).strip()) is None:
+            return None
+    return match.group(1).strip()
 
 
 def _media(chat: _Chat, message: str, name: str, sent: str, floating: bool) -> Iterator[Finding]:
