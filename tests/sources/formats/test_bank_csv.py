@@ -180,3 +180,34 @@ def test_an_agent_finds_what_was_written_on_a_payment(tmp_path: Path) -> None:
     path = put(tmp_path, GERMAN)
     report = bring_and_ask(path, tmp_path, "Leuchtturm", "Miete für den Leuchtturm im Februar")
     assert report["counts"]["new"] == 4
+
+
+def amounts(path: Path) -> list[str]:
+    return [data["amount_text"] for data in read(SOURCE, path).values()]
+
+
+def test_a_column_that_says_debit_gives_amounts_their_sign(tmp_path: Path) -> None:
+    header = "Date,Description,Amount,Transaction Type\n"
+    mint = f"{header}1/31/2026,Tea,3.50,debit\n2/1/2026,Pay,9,credit\n"
+    assert amounts(put(tmp_path, mint)) == ["-3.50", "9"]
+    dutch = "Datum;Naam / Omschrijving;Af Bij;Bedrag (EUR)\n2026-01-31;Thee;Af;3,50\n"
+    assert amounts(put(tmp_path, dutch)) == ["-3.50"]
+
+
+def test_a_column_that_says_other_things_too_stays_as_it_is(tmp_path: Path) -> None:
+    other = "Date,Description,Amount,Transaction Type\n2026-01-31,Tea,-3.50,Card payment\n"
+    [data] = read(SOURCE, put(tmp_path, other)).values()
+    assert (data["amount_text"], data["other"]) == ("-3.50", {"Transaction Type": "Card payment"})
+
+
+def test_day_and_month_are_told_apart_by_the_whole_column(tmp_path: Path) -> None:
+    rows = "".join(f"0{month}/0{day}/2026,x,1\n" for month in (1, 2) for day in (1, 4, 9))
+    days = [
+        d["booked_on"] for d in read(SOURCE, put(tmp_path, f"Date,Memo,Amount\n{rows}")).values()
+    ]
+    assert days[0] == "2026-01-01"
+    assert days[-1] == "2026-02-09"
+
+
+def test_a_header_after_a_hash_is_a_header(tmp_path: Path) -> None:
+    assert amounts(put(tmp_path, "#Date,Memo,Amount\n2026-01-31,Tea,-3.50\n")) == ["-3.50"]

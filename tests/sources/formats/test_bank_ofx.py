@@ -157,15 +157,11 @@ def test_what_is_no_booking_is_told(tmp_path: Path) -> None:
     assert reasons == ["a transaction without a date, an amount or an account"] * 3
 
 
-def test_a_statement_without_an_account_and_one_about_shares_are_told(tmp_path: Path) -> None:
+def test_a_statement_without_an_account_is_told(tmp_path: Path) -> None:
     bare = sgml(COFFEE).replace(b"<ACCTID>0000123456789\r\n", b"")
     assert [found.reason for found in told(SOURCE, put(tmp_path, bare))] == [
         "a transaction without a date, an amount or an account",
         "a statement without an account",
-    ]
-    shares = sgml(COFFEE).replace(b"</OFX>", b"<INVSTMTRS><CURDEF>EUR</INVSTMTRS></OFX>")
-    assert [found.reason for found in told(SOURCE, put(tmp_path, shares))] == [
-        "a statement about investments"
     ]
 
 
@@ -251,3 +247,40 @@ def test_an_agent_finds_what_was_written_on_a_payment(tmp_path: Path) -> None:
     path = put(tmp_path, sgml(COFFEE, RENT))
     report = bring_and_ask(path, tmp_path, "lighthouse keeper", "Rent for the lighthouse keeper")
     assert report["counts"]["new"] == 3
+
+
+SHARES = (
+    b"<INVSTMTMSGSRSV1><INVSTMTTRNRS><INVSTMTRS><DTASOF>20260228<CURDEF>USD<INVACCTFROM>"
+    b"<BROKERID>broker.example<ACCTID>9911</INVACCTFROM><INVTRANLIST><DTSTART>20260101<DTEND>20260228"
+    b"<BUYSTOCK><INVBUY><INVTRAN><FITID>b1<DTTRADE>20260203<MEMO>Bought</INVTRAN><SECID>"
+    b"<UNIQUEID>US0378331005<UNIQUEIDTYPE>ISIN</SECID><UNITS>3<UNITPRICE>10.5<TOTAL>-31.50"
+    b"<SUBACCTSEC>CASH<SUBACCTFUND>CASH</INVBUY><BUYTYPE>BUY</BUYSTOCK>"
+    b"<INVBANKTRAN><STMTTRN><TRNTYPE>CREDIT<DTPOSTED>20260210<TRNAMT>5.00<FITID>c1<NAME>Dividend"
+    b"</STMTTRN><SUBACCTFUND>CASH</INVBANKTRAN></INVTRANLIST></INVSTMTRS></INVSTMTTRNRS>"
+    b"</INVSTMTMSGSRSV1>"
+)
+
+
+def test_investments_are_transactions_of_an_account_of_their_own(tmp_path: Path) -> None:
+    path = put(tmp_path, sgml(COFFEE).replace(b"</OFX>", SHARES + b"</OFX>"))
+    records = read(SOURCE, path)
+    bought = next(data for data in records.values() if data.get("security"))
+    assert (bought["kind"], bought["amount_text"], bought["units"]) == ("BUYSTOCK", "-31.50", 3.0)
+    assert bought["posted_on"] == "2026-02-03"
+    kinds = {data["kind"] for (stream, _), data in records.items() if stream == "accounts"}
+    assert kinds == {"CHECKING", "INVESTMENT"}
+    assert any(data.get("payee") == "Dividend" for data in records.values())
+    assert not told(SOURCE, path)
+
+
+def test_sections_of_text_comments_and_a_root_with_a_space_are_read(tmp_path: Path) -> None:
+    odd = sgml(COFFEE).replace(b"<OFX>", b"<OFX >").replace(b"<MEMO>", b"<!-- a < b --><MEMO>")
+    odd = odd.replace(b"<NAME>Cafe", b"<NAME><![CDATA[Cafe & <Bar>]]>", 1)
+    plain = read(SOURCE, put(tmp_path, sgml(COFFEE)))
+    assert len(read(SOURCE, put(tmp_path, odd))) == len(plain)
+
+
+def test_letters_are_read_as_they_are_where_the_header_is_wrong(tmp_path: Path) -> None:
+    text = sgml(movement("f9", "20260201", "-1.00", "Padaria São João")).decode("cp1252")
+    records = read(SOURCE, put(tmp_path, text.encode()))
+    assert any(data.get("payee") == "Padaria São João" for data in records.values())

@@ -20,6 +20,7 @@ from tests.sources.kit import (
     read,
     told,
 )
+from zstandard import ZstdCompressor
 
 from pdpp.sources.formats.agent_log import ABOUT_SESSION
 from pdpp.sources.formats.codex.source import Codex
@@ -252,3 +253,12 @@ def test_an_agent_finds_a_sentence_of_a_session(sessions: Path, tmp_path: Path) 
         sessions, tmp_path, "summer timetable", "The summer timetable was never taken down."
     )
     assert counts(report) == {"read": 18, "new": 13, "skipped": 5}
+
+
+def test_archived_and_compressed_sessions_are_read_alike(tmp_path: Path) -> None:
+    plain = write(tmp_path / "plain" / "archived_sessions" / NAME, TALK)
+    folder = tmp_path / "packed" / "archived_sessions"
+    folder.mkdir(parents=True)
+    (folder / f"{NAME}.zst").write_bytes(ZstdCompressor().compress(plain.read_bytes()))
+    (folder / "session_index.jsonl").write_text('{"id": "s", "thread_name": "Tides"}\n')
+    assert read(SOURCE, tmp_path / "packed") == read(SOURCE, tmp_path / "plain")

@@ -194,3 +194,24 @@ def test_an_agent_finds_what_was_noted_about_a_person(tmp_path: Path) -> None:
     path = put(tmp_path, book(APPLE, MODERN))
     report = bring_and_ask(path, tmp_path, "green folder", "Likes the green folder best")
     assert report["counts"]["new"] == 2
+
+
+def test_days_relatives_handles_and_labels_are_kept(tmp_path: Path) -> None:
+    card = plain(
+        "Ana",
+        "ANNIVERSARY:20100501",
+        "item1.X-ABDATE:2012-03-04",
+        "item1.X-ABLabel:_$!<Other>!$_",
+        "item2.X-ABRELATEDNAMES:Bo",
+        "item2.X-ABLabel:_$!<Brother>!$_",
+        "RELATED;TYPE=spouse:Cai",
+        "X-SKYPE:ana.s",
+        "item3.TEL:+351 1",
+        "item3.X-ABLabel:boat",
+    )
+    [data] = read(SOURCE, put(tmp_path, book(card))).values()
+    assert data["anniversary"] == "2010-05-01"
+    assert data["dates"] == ["2012-03-04 (other)"]
+    assert data["relations"] == ["Bo (brother)", "Cai (spouse)"]
+    assert data["chats"] == ["ana.s (Skype)"]
+    assert data["phones"] == ["+351 1 (boat)"]

@@ -209,3 +209,16 @@ def test_an_agent_finds_a_message_in_a_zip(tmp_path: Path) -> None:
     path = zipped(tmp_path / "Tide Club.zip", files(DAYS))
     report = bring_and_ask(path, tmp_path, "under water", "The old mole will be under water")
     assert report["counts"]["new"] == 12
+
+
+def test_a_message_whose_words_are_only_in_blocks_is_read(tmp_path: Path) -> None:
+    section = {
+        "type": "rich_text_section",
+        "elements": [{"type": "text", "text": "Low water "}, {"type": "link", "url": "https://x"}],
+    }
+    blocks = [{"type": "rich_text", "elements": [section]}]
+    path = export(
+        tmp_path / "e", {"harbour/2026-01-01": [message("1767261600.000100", "", blocks=blocks)]}
+    )
+    texts = [d["text"] for (stream, _), d in read(SOURCE, path).items() if stream == "messages"]
+    assert texts == ["Low water https://x"]

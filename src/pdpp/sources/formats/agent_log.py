@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from pdpp.evidence.amount import counted
 from pdpp.sources.formats.agent_session import AgentSession
@@ -14,13 +14,28 @@ from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence
 
 _LOOKED_AT = 20
+_NO_LOGS = frozenset({"session_index.jsonl", "history.jsonl"})
 ABOUT_SESSION = "a line about the session, kept in the session's record"
 EMPTY = "an empty message"
 
 
 def logs_of(tree: Tree) -> list[FileEntry]:
     """Return the files that may be logs."""
-    return [entry for entry in tree.entries if entry.suffix == ".jsonl" and entry.size]
+    logs = [entry for entry in tree.entries if entry.base not in _NO_LOGS and entry.size]
+    plain = [entry for entry in logs if entry.suffix == ".jsonl"]
+    return plain + [unpacked(entry) for entry in logs if entry.base.endswith(".jsonl.zst")]
+
+
+def unpacked(entry: FileEntry) -> FileEntry:
+    """Return a log that is kept compressed as if it were not."""
+
+    def opener() -> BinaryIO:
+        from zstandard import ZstdDecompressor
+
+        reader = ZstdDecompressor().stream_reader(entry.opener(), read_across_frames=True)
+        return cast(BinaryIO, reader)
+
+    return FileEntry(entry.name, entry.size, entry.stamp, opener, entry.meter)
 
 
 class LogSample(NamedTuple):
@@ -50,7 +65,7 @@ class AgentLog(ABC):
 
     def __init__(self, entry: FileEntry) -> None:
         self._entry = entry
-        self._id = safe_key(entry.base.removesuffix(".jsonl"))
+        self._id = safe_key(entry.base.removesuffix(".zst").removesuffix(".jsonl"))
 
     def read(self, start: ResumePoint) -> Iterator[Finding]:
         """Yield what the lines hold, and the session itself at the end."""

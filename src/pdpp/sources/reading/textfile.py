@@ -40,6 +40,12 @@ def encoding_of(head: bytes) -> str:
     return "utf-8"
 
 
+def plain_head(entry: FileEntry, size: int = 4_096) -> bytes:
+    """Return the beginning of a text file with line feeds alone and without a byte order mark."""
+    head = entry.head(size).removeprefix(codecs.BOM_UTF8)
+    return head.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
 def text_lines(entry: FileEntry, encoding: str | None = None) -> Iterator[DecodedLine]:
     """Yield the lines of a file as text; what cannot be decoded becomes U+FFFD."""
     encoding = encoding or encoding_of(entry.head())

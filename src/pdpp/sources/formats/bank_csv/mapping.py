@@ -1,7 +1,8 @@
 """Mappings: which column of a bank's table is what, found by its names or told by the owner."""
 
-from collections.abc import Iterable, Mapping
-from itertools import islice
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from itertools import islice, pairwise
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -20,6 +21,9 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "posting date",
             "posted date",
             "completed date",
+            "post date",
+            "activity date",
+            "buchung",
             "buchungstag",
             "buchungsdatum",
             "datum",
@@ -37,6 +41,11 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "transaction amount",
             "betrag",
             "betrag (eur)",
+            "betrag (€)",
+            "amount (eur)",
+            "amount (gbp)",
+            "amount (usd)",
+            "bedrag (eur)",
             "umsatz",
             "importe",
             "valor",
@@ -45,13 +54,51 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "importo",
             "bedrag",
         ),
-        "money_out": ("debit", "withdrawal", "paid out", "money out", "soll", "débito", "débit"),
-        "money_in": ("credit", "deposit", "paid in", "money in", "haben", "crédito", "crédit"),
+        "direction": (
+            "transaction type",
+            "debit/credit",
+            "credit/debit",
+            "credit debit indicator",
+            "af bij",
+            "soll/haben",
+            "d/c",
+            "dr/cr",
+            "cr/dr",
+            "sign",
+        ),
+        "money_out": (
+            "outflow",
+            "withdrawals",
+            "debet",
+            "uitgaven",
+            "debit",
+            "withdrawal",
+            "paid out",
+            "money out",
+            "soll",
+            "débito",
+            "débit",
+        ),
+        "money_in": (
+            "inflow",
+            "deposits",
+            "ontvangsten",
+            "credit",
+            "deposit",
+            "paid in",
+            "money in",
+            "haben",
+            "crédito",
+            "crédit",
+        ),
         "payee": (
             "payee",
             "name",
             "merchant",
             "counterparty",
+            "counter party",
+            "partner name",
+            "naam / omschrijving",
             "beguenstigter/zahlungspflichtiger",
             "begünstigter/zahlungspflichtiger",
             "auftraggeber/empfänger",
@@ -79,6 +126,14 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 """The names that banks give to columns, in several languages."""
+
+OUT_WORDS = frozenset(
+    {"debit", "d", "dr", "af", "soll", "s", "debet", "out", "-", "dbit", "withdrawal", "outflow"}
+)
+IN_WORDS = frozenset(
+    {"credit", "c", "cr", "bij", "haben", "h", "in", "+", "crdt", "deposit", "inflow", ""}
+)
+"""What banks write beside an amount without a sign to say that it went out or came in."""
 
 _SAMPLE_ROWS = 2_000
 DECIMALS = (".", ",")
@@ -112,7 +167,10 @@ def make_plan(
     if "date" not in columns or not moves:
         return None
     sample = [row for row in islice(rows(entry, table), _SAMPLE_ROWS) if isinstance(row, Row)]
-    form = choices.get("date_form") or _date_form(row.cells[columns["date"]] for row in sample)
+    if "direction" in columns and not _tells_direction(sample, columns["direction"]):
+        del columns["direction"]
+    dates = [row.cells[columns["date"]] for row in sample]
+    form = told.get("date_form") or _date_form(dates)
     if form is None:
         return None
     if form not in TIME_FORMS:
@@ -124,9 +182,15 @@ def make_plan(
     return ColumnMapping(columns, form, decimal, table.header)
 
 
-def _columns(header: tuple[str, ...], choices: Mapping[str, str]) -> dict[str, int]:
-    folded = [name.strip().casefold() for name in header]
-    columns: dict[str, int] = {}
+def _tells_direction(sample: Iterable[Row], at: int) -> bool:
+    """Tell whether a column says of every row whether money came or went, and nothing else."""
+    words = {row.cells[at].strip().casefold() for row in sample}
+    return bool(words) and words <= IN_WORDS | OUT_WORDS
+
+
+def _columns(header: tuple[str, ...], told: Mapping[str, str]) -> dict[str, int]:
+    folded = [name.strip().lstrip("#").strip().casefold() for name in header]
+    found: dict[str, int] = {}
     for name, known in COLUMNS.items():
         wish = choices.get(name)
         if wish is not None:
@@ -148,7 +212,7 @@ def _columns(header: tuple[str, ...], choices: Mapping[str, str]) -> dict[str, i
     return columns
 
 
-def _date_form(texts: Iterable[str]) -> str | None:
+def _date_form(texts: Sequence[str]) -> str | None:
     """Return the one way to write dates that fits every row; of two the more usual."""
     left = [form for form in TIME_FORMS if form != ZONED] + [ZONED]
     seen = False
@@ -159,7 +223,21 @@ def _date_form(texts: Iterable[str]) -> str | None:
         if not is_time_like(text.strip()):
             return None
         left = [form for form in left if read_time(text, form, None) is not None]
-    return left[0] if seen and left else None
+    return min(left, key=lambda form: _disorder(texts, form)) if seen and left else None
+
+
+def _disorder(texts: Sequence[str], form: str) -> tuple[int, int]:
+    """Return how badly the days of a column are ordered, and how long a time they span.
+
+    Statements go forward or backward in time. Of day and month the one that is right leaves them
+    in order, and within a few months.
+    """
+    days = [day for text in texts if (day := read_time(text, form, None)) is not None]
+    pairs = list(pairwise(days))
+    falls = sum(later < earlier for earlier, later in pairs)
+    rises = sum(later > earlier for earlier, later in pairs)
+    span = date.fromisoformat(max(days)[:10]) - date.fromisoformat(min(days)[:10])
+    return min(falls, rises), span.days
 
 
 def _decimal(texts: Iterable[str]) -> str:

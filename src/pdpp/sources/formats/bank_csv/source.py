@@ -6,7 +6,13 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from pdpp.sources.formats.bank_csv.mapping import COLUMNS, ColumnMapping, make_plan, read_amount
+from pdpp.sources.formats.bank_csv.mapping import (
+    COLUMNS,
+    OUT_WORDS,
+    ColumnMapping,
+    make_plan,
+    read_amount,
+)
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals
 from pdpp.sources.reading.csvtable import CsvTable, Row, find_table, rows
@@ -125,8 +131,10 @@ def _transaction(
 def _amount(cell: Any, plan: ColumnMapping) -> Decimal | None:
     """Return what moved: one column with a sign, or what came in less what went out."""
     if "amount" in plan.columns:
-        amount = read_amount(cell("amount"), plan.decimal)
-        return amount if isinstance(amount, Decimal) else None
+        found = read_amount(cell("amount"), plan.decimal)
+        if not isinstance(found, Decimal):
+            return None
+        return -abs(found) if cell("direction").casefold() in OUT_WORDS else found
     came = read_amount(cell("money_in"), plan.decimal)
     went = read_amount(cell("money_out"), plan.decimal)
     if came is None and went is None:

@@ -9,7 +9,6 @@ from typing import Any
 from pdpp.sources.formats.bank_ofx.statement import (
     BankMovement,
     BankStatement,
-    ForeignStatement,
     StatementEnd,
     statements,
 )
@@ -18,12 +17,13 @@ from pdpp.sources.keys import RecordKey, digest_key, safe_key
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.money import exact, members
 from pdpp.sources.reading.tags import tags
+from pdpp.sources.reading.textfile import encoding_of
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
 
 _MOST_REMEMBERED = 500_000
 _HEADER = re.compile(rb"OFXHEADER\s*[:=]")
-_ROOT = re.compile(rb"<OFX>", re.IGNORECASE)
+_ROOT = re.compile(rb"<OFX\s*>", re.IGNORECASE)
 _VERSION = re.compile(rb"VERSION\s*[:=]\s*[\"']?(\d{3})")
 _CHARSET = re.compile(rb"CHARSET\s*:\s*(\S+)")
 _ENCODING = re.compile(rb"encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
@@ -80,7 +80,17 @@ def _leaf(head: bytes, name: bytes) -> str | None:
 
 
 def _encoding(head: bytes) -> str:
-    """Return how a file's text is written; banks without a word on it mean Windows' letters."""
+    """Return how a file's text is written: as it is, where that and its header disagree."""
+    declared = _declared_encoding(head)
+    if not head.isascii():
+        is_utf_8 = encoding_of(head) == "utf-8"
+        if is_utf_8 or declared == "utf-8":
+            return "utf-8" if is_utf_8 else "cp1252"
+    return declared
+
+
+def _declared_encoding(head: bytes) -> str:
+    """Return the encoding a header names; banks without a word on it mean Windows' letters."""
     declared = _ENCODING.search(head)
     if declared is not None:
         try:
@@ -100,11 +110,9 @@ def _read(entry: FileEntry) -> Iterator[Finding]:
         for finding in statements(tags(stream, _encoding(entry.head()))):
             if finding is None:
                 yield Skipped("the file ends in the middle", entry.name, cut=True)
-            elif isinstance(finding, ForeignStatement):
-                yield Skipped("a statement about investments", f"{entry.name} {finding.name}")
-            elif isinstance(finding, BankMovement):
-                where = f"{entry.name} transaction {finding.number}"
-                yield from account(_transaction(finding, seen, where), where, "transaction")
+            elif isinstance(found, BankMovement):
+                where = f"{entry.name} transaction {found.number}"
+                yield from account(_transaction(found, seen, where), where, "transaction")
             else:
                 yield from account(_account(finding), f"{entry.name} account", "account")
 
@@ -118,8 +126,8 @@ def _account(closing: StatementEnd) -> Iterator[Finding]:
     data: dict[str, Any] = {
         "id": key,
         "number": statement.account["ACCTID"],
-        "bank_id": statement.account.get("BANKID"),
-        "kind": statement.account.get("ACCTTYPE", "CREDITCARD"),
+        "bank_id": statement.account.get("BANKID") or statement.account.get("BROKERID"),
+        "kind": statement.account.get("ACCTTYPE") or _kind(statement),
         "currency": statement.leaves.get("CURDEF"),
     }
     for name, leaves in statement.balances.items():
@@ -132,8 +140,8 @@ def _account(closing: StatementEnd) -> Iterator[Finding]:
 
 def _transaction(movement: BankMovement, seen: dict[str, str], where: str) -> Iterator[Finding]:
     leaves, statement = movement.leaves, movement.statement
-    day, moment = _moment(leaves.get("DTPOSTED", ""))
-    amount = exact(leaves.get("TRNAMT", ""))
+    day, moment = _moment(leaves.get("DTPOSTED") or leaves.get("INVTRAN.DTTRADE", ""))
+    amount = exact(leaves.get("TRNAMT") or leaves.get("TOTAL", ""))
     if day is None or amount is None or not statement.account.get("ACCTID"):
         yield Unknown("a transaction without a date, an amount or an account", where)
         return
@@ -141,19 +149,31 @@ def _transaction(movement: BankMovement, seen: dict[str, str], where: str) -> It
         "account_id": _account_key(statement),
         "posted_on": day,
         "posted_at": moment,
-        "kind": leaves.get("TRNTYPE"),
+        "kind": leaves.get("TRNTYPE") or movement.kind,
         "payee": leaves.get("NAME") or leaves.get("PAYEE.NAME"),
-        "memo": leaves.get("MEMO"),
+        "memo": leaves.get("MEMO") or leaves.get("INVTRAN.MEMO"),
+        "security": leaves.get("SECID.UNIQUEID"),
+        "units": _number(leaves.get("UNITS")),
+        "unit_price": _number(leaves.get("UNITPRICE")),
         "check_number": leaves.get("CHECKNUM"),
         "currency": leaves.get("CURRENCY.CURSYM") or statement.leaves.get("CURDEF"),
         **members("amount", amount),
     }
     data = present(data, "")
-    key = _key(leaves.get("FITID"), data, seen)
+    key = _key(leaves.get("FITID") or leaves.get("INVTRAN.FITID"), data, seen)
     if key is None:
         yield Skipped("a transaction that stands twice", where)
         return
     yield Item("transactions", key, {"id": key, **data})
+
+
+def _kind(statement: BankStatement) -> str:
+    return "INVESTMENT" if "BROKERID" in statement.account else "CREDITCARD"
+
+
+def _number(text: str | None) -> float | None:
+    value = exact(text or "")
+    return None if value is None else float(value)
 
 
 def _key(number: str | None, data: dict[str, Any], seen: dict[str, str]) -> RecordKey | None:
@@ -176,7 +196,7 @@ def _key(number: str | None, data: dict[str, Any], seen: dict[str, str]) -> Reco
 
 def _account_key(statement: BankStatement) -> RecordKey:
     account = statement.account
-    return digest_key(account.get("BANKID", ""), account["ACCTID"])
+    return digest_key(account.get("BANKID") or account.get("BROKERID", ""), account["ACCTID"])
 
 
 def _moment(text: str) -> tuple[str | None, str | None]:

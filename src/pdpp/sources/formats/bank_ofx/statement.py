@@ -5,16 +5,24 @@ from dataclasses import dataclass, field
 
 from pdpp.sources.reading.tags import Tag
 
-_ACCOUNT = {"BANKACCTFROM", "CCACCTFROM"}
+_ACCOUNT = {"BANKACCTFROM", "CCACCTFROM", "INVACCTFROM"}
 _BALANCES = {"LEDGERBAL": "ledger", "AVAILBAL": "available"}
-_STATEMENTS = {"STMTRS", "CCSTMTRS"}
-_INVESTMENTS = {"INVSTMTRS", "INVSTMTMSGSRSV1"}
+_STATEMENTS = {"STMTRS", "CCSTMTRS", "INVSTMTRS"}
+_INVESTMENTS = {
+    *("BUYDEBT", "BUYMF", "BUYOPT", "BUYOTHER", "BUYSTOCK", "CLOSUREOPT", "INCOME", "INVEXPENSE"),
+    *("JRNLFUND", "JRNLSEC", "MARGININTEREST", "REINVEST", "RETOFCAP", "SELLDEBT", "SELLMF"),
+    *("SELLOPT", "SELLOTHER", "SELLSTOCK", "SPLIT", "TRANSFER"),
+}
+"""What happens to shares and funds; each is one transaction."""
+_MOVEMENTS = {"STMTTRN"} | _INVESTMENTS
+_WRAPPERS = {"INVBUY", "INVSELL"}
 _AGGREGATES = (
-    {"STMTTRN", "CURRENCY", "ORIGCURRENCY", "PAYEE", "BANKTRANLIST", "BANKACCTTO", "CCACCTTO"}
+    {"INVTRAN", "SECID", "INVBUY", "INVSELL", "INVTRANLIST", "INVBANKTRAN", "CURRENCY"}
+    | {"ORIGCURRENCY", "PAYEE", "BANKTRANLIST", "BANKACCTTO", "CCACCTTO"}
+    | _MOVEMENTS
     | _ACCOUNT
     | set(_BALANCES)
     | _STATEMENTS
-    | _INVESTMENTS
 )
 Leaves = dict[str, str]
 
@@ -35,6 +43,7 @@ class BankMovement:
     statement: BankStatement
     leaves: Leaves
     number: int
+    kind: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +53,9 @@ class StatementEnd:
     statement: BankStatement
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignStatement:
-    """A part of the file that is about something else, such as shares."""
-
-    name: str
-
-
 def statements(
-    tags: Iterable[Tag],
-) -> Iterator[BankMovement | StatementEnd | ForeignStatement | None]:
+    found: Iterable[Tag],
+) -> Iterator[BankMovement | StatementEnd | None]:
     """Yield what a stream of tags tells, and at last None where it ended inside a statement."""
     path: list[str] = []
     statement = BankStatement()
@@ -66,9 +68,10 @@ def statements(
             if name not in path:
                 continue
             del path[path.index(name) :]
-            if name == "STMTTRN":
+            if name in _MOVEMENTS:
                 number += 1
-                yield BankMovement(statement, movement, number)
+                kind = None if name == "STMTTRN" else name
+                yield BankMovement(statement, movement, number, kind)
                 movement = {}
             elif name in _STATEMENTS:
                 yield StatementEnd(statement)
@@ -76,8 +79,6 @@ def statements(
         elif tag.text or name not in _AGGREGATES:
             _keep(tag, path, statement, movement)
         else:
-            if name in _INVESTMENTS and not _INVESTMENTS & set(path):
-                yield ForeignStatement(name)
             path.append(name)
     if path or not ended:
         yield None
@@ -85,8 +86,9 @@ def statements(
 
 def _keep(tag: Tag, path: list[str], statement: BankStatement, movement: Leaves) -> None:
     """Put a value where it belongs; the first of a name counts."""
-    if "STMTTRN" in path:
-        inner = path[path.index("STMTTRN") + 1 :]
+    moving = next((name for name in path if name in _MOVEMENTS), None)
+    if moving is not None:
+        inner = [name for name in path[path.index(moving) + 1 :] if name not in _WRAPPERS]
         movement.setdefault(".".join([*inner, tag.name]), tag.text)
     elif path and path[-1] in _ACCOUNT:
         statement.account.setdefault(tag.name, tag.text)

@@ -7,18 +7,25 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
+from pdpp.sources.item import Finding, Item, Skipped, present
 from pdpp.sources.keys import SeenKeys, digest_key, safe_key
 from pdpp.sources.reading.components import LooseLine, TextComponent, components
 from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.textfile import plain_head
 from pdpp.sources.reading.times import local_text, zone_named
-from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.reading.tree import HEAD_BYTES, FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
 
 if TYPE_CHECKING:
     from icalendar import Component
 
-_KINDS = {"VEVENT": "events", "VTODO": "tasks", "VJOURNAL": "", "VFREEBUSY": "", "VTIMEZONE": ""}
+_KINDS = {
+    "VEVENT": "events",
+    "VTODO": "tasks",
+    "VJOURNAL": "journal",
+    "VFREEBUSY": "",
+    "VTIMEZONE": "",
+}
 _START = re.compile(rb"\s*BEGIN:VCALENDAR\s*$", re.MULTILINE | re.IGNORECASE)
 _LINE = r"^%s[;:](?:[^:\r\n]*:)?([^\r\n]{1,200})"
 _ENDED = "the file ends in the middle"
@@ -35,8 +42,8 @@ class CalendarIcs(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
         """Look for calendars by how they begin."""
-        entries = [entry for entry in _candidates(tree) if _START.match(entry.head(4_096))]
-        if not entries:
+        found = [entry for entry in _candidates(tree) if _START.match(plain_head(entry))]
+        if not found:
             return None
         zone_named(choices.given.get("time_zone"))
         names = [_calendar_name(entry) for entry in entries]
@@ -64,9 +71,9 @@ def _candidates(tree: Tree) -> list[FileEntry]:
 
 
 def _property(entry: FileEntry, name: str) -> str | None:
-    head = entry.head().decode("utf-8", "replace")
-    match = re.search(_LINE % name, head, re.MULTILINE | re.IGNORECASE)
-    return match.group(1).strip() if match else None
+    head = plain_head(entry, HEAD_BYTES).decode("utf-8", "replace")
+    found = re.search(_LINE % name, head, re.MULTILINE | re.IGNORECASE)
+    return found.group(1).strip() if found else None
 
 
 def _calendar_name(entry: FileEntry) -> str:
@@ -114,14 +121,18 @@ def _component(reader: _Reader, block: TextComponent, where: str) -> Iterator[Fi
         return
     stream = _KINDS[block.kind]
     if not stream:
-        yield Skipped("neither an event nor a task", where)
+        yield Skipped("neither an event, a task nor a journal entry", where)
         return
     component = Calendar.from_ical(block.text)
+    for name in {name for name, _ in component.errors if name}:
+        # What is wrong with one property costs that property and not the entry.
+        component.pop(name, None)
+        yield Skipped("a property that is malformed", f"{where} {name}"[:120])
     key = _key(reader, component, block)
     if not reader.seen.first(f"{stream} {key}"):
         yield Skipped("an entry that stands twice", where)
         return
-    yield from _entry(reader, stream, key, component, where)
+    yield _entry(reader, stream, key, component)
 
 
 def _key(reader: _Reader, component: "Component", block: TextComponent) -> str:
@@ -135,13 +146,8 @@ def _key(reader: _Reader, component: "Component", block: TextComponent) -> str:
     return reader.key(uid, occurrence.to_ical().decode())
 
 
-def _entry(
-    reader: _Reader, stream: str, key: str, component: "Component", where: str
-) -> Iterator[Finding]:
+def _entry(reader: _Reader, stream: str, key: str, component: "Component") -> Item:
     begin = _when(component, "DTSTART") or _when(component, "DUE")
-    if begin is None and stream == "events":
-        yield Unknown("an event without a time", where)
-        return
     data: dict[str, Any] = {
         "id": key,
         "calendar": reader.calendar,
@@ -152,11 +158,19 @@ def _entry(
         "categories": _categories(component),
         "repeats": _raw(component, "RRULE"),
         "updated_at": _moment(reader, _when(component, "LAST-MODIFIED")),
-        **(_event(reader, component, begin) if stream == "events" else _task(reader, component)),
+        **_special(reader, stream, component, begin),
     }
     if begin is not None:
         data |= _span(reader, begin)
-    yield Item(stream, key, present(data, "", []))
+    return Item(stream, key, present(data, "", []))
+
+
+def _special(
+    reader: _Reader, stream: str, component: "Component", begin: date | None
+) -> dict[str, Any]:
+    if stream == "events":
+        return _event(reader, component, begin)
+    return _task(reader, component) if stream == "tasks" else {}
 
 
 def _span(reader: _Reader, begin: date) -> dict[str, Any]:

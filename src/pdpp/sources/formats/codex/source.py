@@ -5,6 +5,7 @@ alone, without a time, after a first line about the session.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from pdpp.sources.formats.agent_log import ABOUT_SESSION, EMPTY, AgentLog, logs_of, look_at
@@ -28,6 +29,13 @@ class Codex(Source):
 
     connector_key = "codex"
     label = "Codex logs"
+    passed_over = MappingProxyType(
+        {
+            "session_index.jsonl": "names of sessions",
+            "history.jsonl": "what was typed, which the sessions hold too",
+            "*.toml": "settings of Codex",
+        }
+    )
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look at the first lines of the first logs."""

@@ -11,8 +11,9 @@ from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, prese
 from pdpp.sources.keys import SeenKeys, digest_key, safe_key
 from pdpp.sources.reading.components import LooseLine, TextComponent, components
 from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.textfile import plain_head
 from pdpp.sources.reading.times import moment_text
-from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.reading.tree import HEAD_BYTES, FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
 
 _START = re.compile(rb"\s*BEGIN:VCARD\s*$", re.MULTILINE | re.IGNORECASE)
@@ -21,6 +22,24 @@ _DAY = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?:T.*)?\Z")
 _STAMP = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})T(\d{2}):?(\d{2}):?(\d{2})(?:\.\d+)?Z\Z")
 _SINGLE = {"NICKNAME": "nickname", "TITLE": "job_title", "NOTE": "notes", "ROLE": "role"}
 _LISTS = {"EMAIL": "emails", "TEL": "phones", "URL": "links", "IMPP": "chats"}
+_HANDLES = {
+    "X-AIM": "AIM",
+    "X-ICQ": "ICQ",
+    "X-JABBER": "Jabber",
+    "X-MSN": "MSN",
+    "X-SKYPE": "Skype",
+    "X-SKYPE-USERNAME": "Skype",
+    "X-GOOGLE-TALK": "Google Talk",
+    "X-YAHOO": "Yahoo",
+    "X-QQ": "QQ",
+    "X-TWITTER": "Twitter",
+    "X-SOCIALPROFILE": "",
+}
+"""Instant-message handles from before there was a property for them."""
+_RELATED = {"RELATED", "X-ABRELATEDNAMES"}
+_RELATIVES = {"X-SPOUSE": "spouse", "X-MANAGER": "manager", "X-ASSISTANT": "assistant"}
+_ANNIVERSARIES = {"ANNIVERSARY", "X-ANNIVERSARY"}
+_LABEL = re.compile(r"_\$!<(.*)>!\$_\Z")
 _MOST_LOOKED_AT = 50
 _BEGIN = "BEGIN:VCARD"
 
@@ -34,13 +53,13 @@ class ContactsVcard(Source):
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for cards by how they begin."""
         entries = tree.entries if tree.kind == "file" else tree.named("*.vcf", "*.VCF", "*.vcard")
-        cards = [entry for entry in entries if _START.match(entry.head(4_096))]
-        if not cards:
+        found = [entry for entry in entries if _START.match(plain_head(entry))]
+        if not found:
             return None
         versions = {
             match.group(1).decode()
-            for entry in cards[:_MOST_LOOKED_AT]
-            for match in _VERSION.finditer(entry.head())
+            for entry in found[:_MOST_LOOKED_AT]
+            for match in _VERSION.finditer(plain_head(entry, HEAD_BYTES))
         }
         name = cards[0].base.rpartition(".")[0] if len(cards) == 1 else tree.path.stem
         return Recognition(
@@ -48,7 +67,8 @@ class ContactsVcard(Source):
             f"vCard {', '.join(sorted(versions)) or 'of no version'}",
             account=f"Contacts ({name})" if name else "Contacts",
             identity="contacts",
-            detail={"entries": [entry.name for entry in cards]},
+            owner_known=False,
+            detail={"entries": [entry.name for entry in found]},
         )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
@@ -91,9 +111,21 @@ def _card(block: TextComponent, seen: SeenKeys, where: str) -> Iterator[Finding]
 
 def _contact(lines: list[VcardLine]) -> dict[str, Any]:
     data: dict[str, Any] = {}
+    labels = {line.group: _label(line.text) for line in lines if line.name == "X-ABLABEL"}
     for line in lines:
+        kind = labels.get(line.group, "") or line.kind
         if line.name in _LISTS:
-            data.setdefault(_LISTS[line.name], []).append(_labelled(line))
+            data.setdefault(_LISTS[line.name], []).append(_labelled(line, kind))
+        elif line.name in _HANDLES and line.text:
+            handle = _with_kind(line.text, _HANDLES[line.name] or kind)
+            data.setdefault("chats", []).append(handle)
+        elif line.name in _RELATED | _RELATIVES.keys() and line.text:
+            relation = _with_kind(line.text, _RELATIVES.get(line.name) or kind)
+            data.setdefault("relations", []).append(relation)
+        elif line.name in _ANNIVERSARIES:
+            data.setdefault("anniversary", _day(line.text))
+        elif line.name == "X-ABDATE":
+            data.setdefault("dates", []).append(_with_kind(_day(line.text) or "", kind))
         elif line.name in _SINGLE and line.text:
             data.setdefault(_SINGLE[line.name], line.text)
         else:
@@ -127,8 +159,14 @@ def _take(line: VcardLine, data: dict[str, Any]) -> None:
         data.setdefault("updated_at", _stamp(line.text))
 
 
-def _labelled(line: VcardLine) -> str:
-    return _with_kind(re.sub(r"^tel:", "", line.text), line.kind)
+def _label(text: str) -> str:
+    """Return a label as a person reads it; Apple marks its own ones."""
+    match = _LABEL.match(text)
+    return (match.group(1) if match else text).strip().lower()
+
+
+def _labelled(line: VcardLine, kind: str) -> str:
+    return _with_kind(re.sub(r"^tel:", "", line.text), kind)
 
 
 def _with_kind(text: str, kind: str) -> str:

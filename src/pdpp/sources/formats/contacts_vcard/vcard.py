@@ -20,6 +20,7 @@ class VcardLine(NamedTuple):
     name: str
     parameters: dict[str, str]
     value: str
+    group: str = ""
 
     @property
     def text(self) -> str:
@@ -66,7 +67,8 @@ def vcard_lines(text: str) -> Iterator[VcardLine]:
         parameters = _parameters(given)
         if parameters.get("ENCODING", "").upper() == "QUOTED-PRINTABLE":
             value = _unquoted(value, parameters.get("CHARSET", "utf-8"))
-        yield VcardLine(name.rpartition(".")[2].upper(), parameters, value)
+        group, _, bare = name.rpartition(".")
+        yield VcardLine(bare.upper(), parameters, value, group.upper())
 
 
 def _whole_lines(text: str) -> Iterator[str]:

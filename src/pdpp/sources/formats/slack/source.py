@@ -23,6 +23,8 @@ _LISTS = {
 }
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json\Z")
 _MARK = re.compile(r"<([^<>]*)>")
+_MOST_PIECES = 10_000
+_LINES = frozenset({"rich_text_section", "rich_text_quote", "rich_text_preformatted", "section"})
 _SPECIAL = {"here": "@here", "channel": "@channel", "everyone": "@everyone"}
 _MOST_PEOPLE = 1_000_000
 
@@ -227,9 +229,9 @@ def _sender(book: _Book, value: Mapping[str, Any]) -> str:
 
 def _text(book: _Book, value: Mapping[str, Any]) -> str:
     """Return what a message says, with the text of what was attached by programs."""
-    pieces = [value.get("text")]
-    for attachment in value.get("attachments") or ():
-        if isinstance(attachment, dict):
+    pieces = [value.get("text") or _block_text(value.get("blocks"))]
+    for each in value.get("attachments") or ():
+        if isinstance(each, dict):
             pieces += [
                 attachment.get("pretext"),
                 attachment.get("title"),
@@ -237,6 +239,36 @@ def _text(book: _Book, value: Mapping[str, Any]) -> str:
             ]
     said = [piece for piece in pieces if isinstance(piece, str) and piece.strip()]
     return "\n".join(readable(piece, book.people) for piece in said)
+
+
+def _block_text(blocks: Any) -> str:
+    """Return the text of blocks; messages of programs often have it nowhere else."""
+    pieces: list[str] = []
+    waiting = list(blocks) if isinstance(blocks, list) else []
+    while waiting and len(pieces) < _MOST_PIECES:
+        block = waiting.pop(0)
+        if isinstance(block, list):
+            waiting[:0] = block
+        elif isinstance(block, dict):
+            pieces += _piece(block)
+            inner = (block.get(name) for name in ("text", "elements", "fields", "title", "label"))
+            waiting[:0] = [each for each in inner if isinstance(each, dict | list)]
+    return "".join(pieces).strip()
+
+
+def _piece(block: Mapping[str, Any]) -> list[str]:
+    kind = block.get("type")
+    if kind == "user":
+        return [f"<@{block.get('user_id')}>"]
+    if kind == "channel":
+        return [f"<#{block.get('channel_id')}>"]
+    if kind == "emoji":
+        return [f":{block.get('name')}:"]
+    if kind == "link":
+        return [str(block.get("text") or block.get("url") or "")]
+    if kind in _LINES:
+        return ["\n"]
+    return [block["text"]] if isinstance(block.get("text"), str) else []
 
 
 def readable(text: str, people: Mapping[str, str]) -> str:
