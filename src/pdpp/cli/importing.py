@@ -6,6 +6,7 @@ from typing import Any, BinaryIO
 
 import click
 
+from pdpp.cli.import_audit import show_audit
 from pdpp.cli.import_history import show_history
 from pdpp.cli.import_task import Choice, ImportOptions, bring, bring_all, prepare, prepare_all
 from pdpp.cli.options import common, examples
@@ -32,6 +33,7 @@ def setting(text: str) -> tuple[str, str]:
         "pdpp import ~/.claude/projects --yes",
         "pdpp import --watch ~/.claude/projects",
         "pdpp import orders.csv --infer",
+        "pdpp import --audit ~/Downloads",
         "pdpp import history",
     ),
 )
@@ -60,6 +62,7 @@ def setting(text: str) -> tuple[str, str]:
     metavar="SECONDS",
     help="With --watch, how often to look; 2 unless given.",
 )
+@click.option("--audit", "audited", is_flag=True, help="Count what is there; write nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @common
 def importing(
@@ -73,6 +76,7 @@ def importing(
     mirror: bool,
     watch: bool,
     every: float,
+    audited: bool,
     yes: bool,
     data: Path,
     as_json: bool,
@@ -89,6 +93,9 @@ def importing(
     if watch and (mirror or len(paths) > 1):
         raise click.UsageError("--watch takes one PATH and goes without --mirror.")
     choice = Choice(source, connection_id, dict(settings), infer, _document(declaration), stream)
+    if audited:
+        show_audit([Path(path) for path in paths], state, choice, as_json=as_json)
+        return
     options = ImportOptions(yes=yes, as_json=as_json, mirror=mirror, every=every if watch else None)
     _bring_all(paths, state, choice, options, data)
 

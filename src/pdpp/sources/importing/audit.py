@@ -1,0 +1,115 @@
+"""Audits: read an export as an import would, write nothing, and compare with the census."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.importing.census import take_census
+from pdpp.sources.importing.discovery import FoundExport
+from pdpp.sources.importing.files import count_files
+from pdpp.sources.importing.report import FileCounts, ImportReport, ImportSubject
+from pdpp.sources.item import START, Finding, Item, ResumePoint, Seen, Skipped
+from pdpp.sources.reading.guard import SURPRISES, surprise
+
+
+@dataclass(slots=True)
+class Audit:
+    """What reading an export would come to."""
+
+    report: ImportReport
+    items: Counter[str] = field(default_factory=Counter)
+    census: Mapping[str, Any] = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        """Return the audit as JSON data."""
+        document = self.report.document()
+        names = ("source", "path", "units", "skipped", "unknown", "files")
+        return {
+            **{name: document[name] for name in names},
+            "records": dict(self.items),
+            "census": self.census,
+            "accounted": self.accounted,
+        }
+
+    @property
+    def accounted(self) -> bool:
+        """Tell whether everything that was met is a record, skipped or unknown."""
+        said = sum(self.items.values()) + self.report.counts["skipped"]
+        said += self.report.counts["unknown"]
+        return self.report.counts["read"] == said and not self.report.files.unaccounted()
+
+    def lines(self) -> list[str]:
+        """Return the audit for a person."""
+        records = ", ".join(f"{count:,} {name}" for name, count in self.items.items())
+        units = ", ".join(f"{count:,} {name}" for name, count in self.report.units.items())
+        census = self.census.get("units", {})
+        told = [
+            f"{self.report.subject.label}: {records or 'no records'}",
+            f"  met: {units or 'nothing'}",
+            *(f"  census: {count:,} {name}" for name, count in census.items()),
+        ]
+        for kind, cases in (("skipped", self.report.skipped), ("unknown", self.report.unknown)):
+            told += [f"  {kind}: {case.count:,} × {reason}" for reason, case in cases.items()]
+        for reason, case in self.report.files.unknown.items():
+            told.append(f"  files not known: {case.count:,} × {reason}: {case.examples[0]}")
+        told.append(f"  {'everything is accounted for' if self.accounted else 'NOT ACCOUNTED FOR'}")
+        return told
+
+
+def audit(found: FoundExport, now: int, stop: Callable[[], bool] = lambda: False) -> Audit:
+    """Read an export whole and count; nothing is written anywhere."""
+    tree, export = found.tree, found.export
+    recognition = export.recognition
+    subject = ImportSubject(
+        path=str(tree.path),
+        connector_key=export.source.connector_key,
+        label=export.source.label,
+        version=recognition.version,
+        confidence=str(recognition.confidence),
+        identity="",
+        connection_id="",
+        display_name=recognition.account,
+    )
+    made = Audit(ImportReport(subject, now, files=FileCounts()))
+    for refused in tree.refused:
+        _take(made, refused)
+    tree.meter.reset()
+    parts = list(export.source.parts(tree, recognition))
+    for part in parts:
+        try:
+            for finding in part.findings(START):
+                _take(made, finding)
+                if stop():
+                    return made
+        except DamagedFile as problem:
+            where = f"{part.entry.name}: {problem.message}"
+            _take(made, Skipped("the rest of a file that is damaged", where, cut=True))
+        except SURPRISES as problem:
+            _take(made, surprise(problem, part.entry.name))
+    count_files(made.report, tree, export, parts)
+    made.census = take_census(tree).document()
+    return made
+
+
+def _take(made: Audit, finding: Finding) -> None:
+    report = made.report
+    if isinstance(finding, Seen):
+        report.units[finding.kind] += 1
+        return
+    if isinstance(finding, ResumePoint):
+        return
+    report.counts["read"] += 1
+    if isinstance(finding, Item):
+        made.items[finding.stream] += 1
+        for attachment in finding.attachments:
+            try:
+                attachment.open().close()
+            except DamagedFile as problem:
+                report.counts["read"] += 1
+                report.skip("a file that cannot be kept", problem.message)
+    elif isinstance(finding, Skipped):
+        report.skip(finding.reason, finding.example)
+    else:
+        report.wonder(finding.reason, finding.example)

@@ -1,0 +1,105 @@
+"""The census: what an export holds, counted without any source, to compare with a report.
+
+A reader that overlooks a kind of thing cannot notice it by itself. The census knows no format: it
+counts files and bytes by kind, the objects of JSON documents by their path, lines, and the marks
+that begin a message, a card or a calendar entry.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+import ijson
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.reading.lines import lines
+from pdpp.sources.reading.structure import opening
+from pdpp.sources.reading.tree import FileEntry, Tree
+
+_MARK = b"\xef\xbb\xbf"
+_MOST_PATHS = 200
+_TEXT_SUFFIXES = frozenset(
+    {".txt", ".csv", ".tsv", ".mbox", ".eml", ".vcf", ".ics", ".md", ".jsonl", ".ndjson"}
+    | {".ofx", ".qfx", ""}
+)
+_BEGINNINGS = (
+    (re.compile(rb"From \S+.*\d{4}"), "messages of a mailbox"),
+    (re.compile(rb"BEGIN:(VCARD|VEVENT|VTODO|VJOURNAL)", re.IGNORECASE), ""),
+)
+_ID_LIKE = re.compile(r"[0-9a-fA-F-]{16,}|\d{4,}|[A-Za-z]+[-_][0-9A-Za-z-]{8,}")
+
+
+@dataclass(slots=True)
+class Census:
+    """Counts of everything, by kind."""
+
+    files: Counter[str] = field(default_factory=Counter)
+    size: Counter[str] = field(default_factory=Counter)
+    units: Counter[str] = field(default_factory=Counter)
+
+    def document(self) -> dict[str, Any]:
+        """Return the census as JSON data."""
+        return {
+            "files": dict(self.files.most_common()),
+            "bytes": dict(self.size.most_common()),
+            "units": dict(self.units.most_common(_MOST_PATHS)),
+        }
+
+
+def take_census(tree: Tree) -> Census:
+    """Count what a tree holds; what is broken is counted as far as it can be read."""
+    census = Census()
+    for entry in tree.entries:
+        kind = entry.suffix or "(no ending)"
+        census.files[kind] += 1
+        census.size[kind] += entry.size
+        with suppress(DamagedFile, ijson.JSONError):
+            _count(entry, census)
+    return census
+
+
+def _count(entry: FileEntry, census: Census) -> None:
+    if entry.suffix == ".json" or (not entry.suffix and opening(entry) in (b"{", b"[")):
+        with entry.open() as stream:
+            for path in object_paths(stream):
+                if path in census.units or len(census.units) < _MOST_PATHS:
+                    census.units[f"JSON objects at {path or 'the top'}"] += 1
+    elif entry.suffix in _TEXT_SUFFIXES:
+        with entry.open() as stream:
+            for line in lines(stream):
+                _count_line(line.text, census)
+
+
+def _count_line(text: bytes, census: Census) -> None:
+    if text.strip():
+        census.units["lines with text"] += 1
+    for pattern, name in _BEGINNINGS:
+        if match := pattern.match(text):
+            census.units[name or match.group(1).decode().upper()] += 1
+
+
+def object_paths(stream: BinaryIO) -> Iterator[str]:
+    """Yield the path of every object of a document; members that are ids are one kind."""
+    content = _Markless(stream)
+    for prefix, event, _ in ijson.parse(content, use_float=True):
+        if event == "start_map":
+            yield ".".join("*" if _ID_LIKE.fullmatch(step) else step for step in prefix.split("."))
+
+
+class _Markless:
+    """A stream without the byte order mark before it."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._begun = False
+
+    def read(self, size: int = 1 << 16) -> bytes:
+        """Read on."""
+        chunk = self._stream.read(size)
+        if not self._begun:
+            self._begun = True
+            return chunk.removeprefix(_MARK)
+        return chunk
