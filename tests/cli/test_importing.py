@@ -25,7 +25,7 @@ def sealed(home: Home, name: str) -> tuple[str, str]:
     """Return the stream and the key of a message that its log gives a name."""
     store = open_store(home.data)
     try:
-        return "messages", KeySealer(store.secret(), "claude_code").seal(name)
+        return "messages", KeySealer(store.import_secret(), "claude_code").seal(name)
     finally:
         store.close()
 

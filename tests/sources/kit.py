@@ -180,7 +180,7 @@ def check_overlap(first: Path, both: Path, folder: Path, *options: str) -> None:
     step_by_step, at_once = Home(folder / "steps"), Home(folder / "once")
     # Keys are sealed with the store's secret: both begin as copies of one store.
     store = open_store(step_by_step.data)
-    store.secret()
+    store.import_secret()
     store.close()
     shutil.copytree(step_by_step.data, at_once.data, dirs_exist_ok=True)
     step_by_step.bring(first, *options)

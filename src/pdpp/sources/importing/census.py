@@ -29,7 +29,7 @@ _BEGINNINGS = (
     (re.compile(rb"From \S+.*\d{4}"), "messages of a mailbox"),
     (re.compile(rb"BEGIN:(VCARD|VEVENT|VTODO|VJOURNAL)", re.IGNORECASE), ""),
 )
-_ID_LIKE = re.compile(r"[0-9a-fA-F-]{16,}|\d{4,}|[A-Za-z]+[-_][0-9A-Za-z-]{8,}")
+_ID_LIKE = re.compile(r"[0-9a-fA-F-]{16,}|\d{4,}|(?=.*\d)[A-Za-z]+[-_][0-9A-Za-z-]{8,}")
 
 
 @dataclass(slots=True)

@@ -92,8 +92,8 @@ def find_overlap(
     reaches = {
         (reach.connection_id, reach.stream.name): reach for reach in owner_reaches(catalogue)
     }
-    sealer = KeySealer(store.secret(), key)
-    overlaps: Counter[str] = Counter()
+    sealer = KeySealer(store.import_secret(), key)
+    found: Counter[str] = Counter()
     count = 0
     with store.reading():
         for item in _sample(tree, export, clock() + _SAMPLE_SECONDS, clock):

@@ -64,7 +64,9 @@ class Mail(Source):
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each mailbox and each message."""
         for entry in tree.these(recognition.detail["boxes"]):
-            folder = _Folder(entry, _box_name(entry), recognition.detail["several"])
+            # A file alone is called as its owner likes: its name says nothing of the messages.
+            several = recognition.detail["several"]
+            folder = _Folder(entry, _box_name(entry) if several else "", several)
             yield ExportPart(entry, partial(_read_box, folder))
         for entry in _singles(tree):
             yield ExportPart(
