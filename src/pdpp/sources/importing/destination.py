@@ -4,6 +4,7 @@ An account is known by an identity that its source reads in the data, and by its
 that holds what a connection holds already is of the same account, whatever the file is called.
 """
 
+import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,10 +18,12 @@ from pdpp.sources.item import START, Item
 from pdpp.sources.keys import KeySealer, RecordKey
 from pdpp.sources.reading.guard import SURPRISES
 from pdpp.sources.reading.tree import Tree
-from pdpp.store.catalogue import Catalogue, Connection, new_connection_id
+from pdpp.store.catalogue import Catalogue, Connection
 from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
 
+_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
+_ID_CHARS = 12
 _SAMPLE_PARTS = 20
 _SAMPLE_ITEMS = 400
 _SAMPLE_SECONDS = 2.0
@@ -39,6 +42,11 @@ class Destination:
     reason: str = field(default="", compare=False)
 
 
+def new_connection_id() -> str:
+    """Return an id that tells nothing of the account."""
+    return "cin_" + "".join(secrets.choice(_ALPHABET) for _ in range(_ID_CHARS))
+
+
 def identity_of(export: RecognisedExport) -> str:
     """Return what an account is known by."""
     return export.recognition.identity or export.recognition.account
@@ -46,8 +54,8 @@ def identity_of(export: RecognisedExport) -> str:
 
 def connections_of(catalogue: Catalogue, connector_key: str) -> list[Connection]:
     """Return the connections that hold records of one source."""
-    connections = catalogue.connections.values()
-    return [connection for connection in connections if connection.connector_key == connector_key]
+    held = catalogue.connections.values()
+    return [connection for connection in held if connection.connector_key == connector_key]
 
 
 def find_destination(
@@ -56,18 +64,16 @@ def find_destination(
     """Return the chosen connection, else the one of the same account, else a new one."""
     catalogue, key = store.catalogue(), export.source.connector_key
     if chosen:
-        connection = catalogue.connections.get(chosen)
-        if connection is None:
+        held = catalogue.connections.get(chosen)
+        if held is None:
             return Destination(chosen, export.recognition.account, is_new=True)
-        if connection.connector_key != key:
-            raise ImportRefused(
-                f"{chosen} holds {connection.connector_key}, not {key}; choose another"
-            )
-        return _existing(connection, "as you said")
+        if held.connector_key != key:
+            raise ImportRefused(f"{chosen} holds {held.connector_key}, not {key}; choose another")
+        return _existing(held, "as you said")
     remembered = state.connection_of(key, identity_of(export))
-    connection = catalogue.connections.get(remembered or "")
-    if connection is not None and connection.connector_key == key:
-        return _existing(connection, "of the same account")
+    held = catalogue.connections.get(remembered or "")
+    if held is not None and held.connector_key == key:
+        return _existing(held, "of the same account")
     same = None if export.recognition.owner_known else find_overlap(store, tree, export)
     if same is not None:
         return _existing(same, "which holds the same records")
@@ -102,9 +108,9 @@ def find_overlap(
             for connection in candidates:
                 reach = reaches.get((connection.connection_id, item.stream))
                 if reach is not None and store.record(reach, name) is not None:
-                    overlaps[connection.connection_id] += 1
+                    found[connection.connection_id] += 1
     tree.meter.reset()
-    best = overlaps.most_common(1)
+    best = found.most_common(1)
     if not best or best[0][1] < _SAME_SHARE * count:
         return None
     return catalogue.connections[best[0][0]]
@@ -119,7 +125,7 @@ def _sample(
     share = max(20, _SAMPLE_ITEMS // max(1, min(len(parts), _SAMPLE_PARTS)))
     for part in parts[::step][:_SAMPLE_PARTS]:
         try:
-            items = (finding for finding in part.findings(START) if isinstance(finding, Item))
+            items = (found for found in part.findings(START) if isinstance(found, Item))
             for item in islice(items, share):
                 yield item
                 if clock() > until:

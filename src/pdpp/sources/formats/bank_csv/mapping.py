@@ -149,20 +149,18 @@ class ColumnMapping(NamedTuple):
 
     def words(self) -> str:
         """Return the mapping as a person reads it."""
-        columns = [f"{name} ← {self.header[at]!r}" for name, at in self.columns.items()]
-        return f"{', '.join(columns)}; dates as {self.date_form}, decimals after {self.decimal!r}"
+        told = [f"{name} ← {self.header[at]!r}" for name, at in self.columns.items()]
+        return f"{', '.join(told)}; dates as {self.date_form}, decimals after {self.decimal!r}"
 
     def remembered(self) -> dict[str, str]:
         """Return the mapping as it is kept for files of the same shape."""
-        choices = {name: self.header[at] for name, at in self.columns.items()}
-        return {**choices, "date_form": self.date_form, "decimal": self.decimal}
+        told = {name: self.header[at] for name, at in self.columns.items()}
+        return {**told, "date_form": self.date_form, "decimal": self.decimal}
 
 
-def make_plan(
-    entry: FileEntry, table: CsvTable, choices: Mapping[str, str]
-) -> ColumnMapping | None:
+def make_plan(entry: FileEntry, table: CsvTable, told: Mapping[str, str]) -> ColumnMapping | None:
     """Return how a table is read; None where nothing in it is a date or an amount."""
-    columns = _columns(table.header, choices)
+    columns = _columns(table.header, told)
     moves = {"amount"} <= columns.keys() or {"money_in", "money_out"} & columns.keys()
     if "date" not in columns or not moves:
         return None
@@ -176,7 +174,7 @@ def make_plan(
     if form not in TIME_FORMS:
         raise ImportRefused(f"date_form is one such as %d.%m.%Y, not {form!r}")
     amounts = [columns[name] for name in ("amount", "money_in", "money_out") if name in columns]
-    decimal = choices.get("decimal") or _decimal(row.cells[at] for row in sample for at in amounts)
+    decimal = told.get("decimal") or _decimal(row.cells[at] for row in sample for at in amounts)
     if decimal not in DECIMALS:
         raise ImportRefused(f"decimal is a point or a comma, not {decimal!r}")
     return ColumnMapping(columns, form, decimal, table.header)
@@ -192,24 +190,17 @@ def _columns(header: tuple[str, ...], told: Mapping[str, str]) -> dict[str, int]
     folded = [name.strip().lstrip("#").strip().casefold() for name in header]
     found: dict[str, int] = {}
     for name, known in COLUMNS.items():
-        wish = choices.get(name)
+        wish = told.get(name)
         if wish is not None:
             if wish.strip().casefold() not in folded:
                 listed = ", ".join(repr(column) for column in header)
                 raise ImportRefused(f"there is no column {wish!r}; there are {listed}")
-            columns[name] = folded.index(wish.strip().casefold())
+            found[name] = folded.index(wish.strip().casefold())
         else:
-            at = next(
-                (
-                    folded.index(name_in_header)
-                    for name_in_header in known
-                    if name_in_header in folded
-                ),
-                None,
-            )
-            if at is not None and at not in columns.values():
-                columns[name] = at
-    return columns
+            at = next((folded.index(each) for each in known if each in folded), None)
+            if at is not None and at not in found.values():
+                found[name] = at
+    return found
 
 
 def _date_form(texts: Sequence[str]) -> str | None:

@@ -61,7 +61,7 @@ def statements(
     statement = BankStatement()
     movement: Leaves = {}
     number, ended = 0, False
-    for tag in tags:
+    for tag in found:
         name = tag.name.removeprefix("/")
         if tag.name.startswith("/"):
             ended = ended or name == "OFX"

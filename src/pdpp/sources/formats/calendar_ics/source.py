@@ -46,15 +46,15 @@ class CalendarIcs(Source):
         if not found:
             return None
         zone_named(choices.given.get("time_zone"))
-        names = [_calendar_name(entry) for entry in entries]
-        maker = _property(entries[0], "PRODID") or "an unknown program"
-        many = f"{len(entries)} calendars, " if len(entries) > 1 else ""
+        names = [_calendar_name(entry) for entry in found]
+        maker = _property(found[0], "PRODID") or "an unknown program"
+        many = f"{len(found)} calendars, " if len(found) > 1 else ""
         return Recognition(
             Confidence.CERTAIN,
             f"{many}made by {maker}",
             account=names[0] if len(names) == 1 else tree.path.stem,
             detail={
-                "entries": [entry.name for entry in entries],
+                "entries": [entry.name for entry in found],
                 "time_zone": choices.given.get("time_zone"),
             },
         )
@@ -99,15 +99,15 @@ class _Reader:
 def _read(entry: FileEntry, zone: str | None, several: bool) -> Iterator[Finding]:
     reader, ended = _Reader(entry, zone, several), False
     with reader.entry.open() as stream:
-        for finding in components(stream, _KINDS):
-            if isinstance(finding, LooseLine):
-                ended = ended or finding.line.strip().upper() == "END:VCALENDAR"
-            elif isinstance(finding, Skipped):
-                ended = ended or finding.cut
-                yield finding._replace(example=f"{reader.entry.name} {finding.example}")
+        for found in components(stream, _KINDS):
+            if isinstance(found, LooseLine):
+                ended = ended or found.line.strip().upper() == "END:VCALENDAR"
+            elif isinstance(found, Skipped):
+                ended = ended or found.cut
+                yield found._replace(example=f"{reader.entry.name} {found.example}")
             else:
-                where = f"{reader.entry.name} {finding.kind} {finding.number}"
-                yield from account(_component(reader, finding, where), where, finding.kind)
+                where = f"{reader.entry.name} {found.kind} {found.number}"
+                yield from account(_component(reader, found, where), where, found.kind)
     if not ended:
         yield Skipped(_ENDED, reader.entry.name, cut=True)
 
@@ -183,9 +183,9 @@ def _event(reader: _Reader, component: "Component", begin: date | None) -> dict[
         "ends_at": _moment(reader, _end(component, begin)),
         "location": _text(component, "LOCATION"),
         "organizer": _person(component.get("ORGANIZER")),
-        "attendees": [_person(value) for value in _several(component, "ATTENDEE")],
+        "attendees": [_person(each) for each in _several(component, "ATTENDEE")],
         "except_at": [
-            text for value in _exceptions(component) if (text := _moment(reader, value)) is not None
+            text for each in _exceptions(component) if (text := _moment(reader, each)) is not None
         ],
         "occurrence_of": _text(component, "UID") if component.get("RECURRENCE-ID") else None,
         "time_zone": _zone_name(component),
@@ -200,9 +200,9 @@ def _task(reader: _Reader, component: "Component") -> dict[str, Any]:
 
 
 def _when(component: "Component", name: str) -> date | None:
-    prop = component.get(name)
-    moment = getattr(prop, "dt", None)
-    return moment if isinstance(moment, date) else None
+    held = component.get(name)
+    found = getattr(held, "dt", None)
+    return found if isinstance(found, date) else None
 
 
 def _end(component: "Component", begin: date | None) -> date | None:
@@ -214,9 +214,9 @@ def _end(component: "Component", begin: date | None) -> date | None:
 
 
 def _exceptions(component: "Component") -> Iterator[date]:
-    for prop in _several(component, "EXDATE"):
-        for exception in getattr(prop, "dts", ()):
-            yield exception.dt
+    for held in _several(component, "EXDATE"):
+        for each in getattr(held, "dts", ()):
+            yield each.dt
 
 
 def _written(reader: _Reader, moment: date) -> tuple[str, bool]:
@@ -231,44 +231,44 @@ def _moment(reader: _Reader, moment: date | None) -> str | None:
 
 
 def _zone_name(component: "Component") -> str | None:
-    prop = component.get("DTSTART")
-    name = prop.params.get("TZID") if prop is not None else None
+    held = component.get("DTSTART")
+    name = held.params.get("TZID") if held is not None else None
     return str(name) if name else None
 
 
 def _text(component: "Component", name: str) -> str | None:
-    value = component.get(name)
-    if isinstance(value, list):
-        value = value[0]
-    return None if value is None else str(value)
+    held = component.get(name)
+    if isinstance(held, list):
+        held = held[0]
+    return None if held is None else str(held)
 
 
 def _raw(component: "Component", name: str) -> str | None:
-    value = component.get(name)
-    if isinstance(value, list):
-        value = value[0]
-    return None if value is None else value.to_ical().decode("utf-8", "replace")
+    held = component.get(name)
+    if isinstance(held, list):
+        held = held[0]
+    return None if held is None else held.to_ical().decode("utf-8", "replace")
 
 
 def _several(component: "Component", name: str) -> list[Any]:
-    value = component.get(name)
-    if value is None:
+    held = component.get(name)
+    if held is None:
         return []
-    return value if isinstance(value, list) else [value]
+    return held if isinstance(held, list) else [held]
 
 
 def _categories(component: "Component") -> list[str]:
     return [
-        str(category)
-        for prop in _several(component, "CATEGORIES")
-        for category in getattr(prop, "cats", [prop])
+        str(each)
+        for held in _several(component, "CATEGORIES")
+        for each in getattr(held, "cats", [held])
     ]
 
 
-def _person(value: Any) -> str | None:
+def _person(held: Any) -> str | None:
     """Return a person's name and address as one line."""
-    if value is None:
+    if held is None:
         return None
-    address = re.sub(r"^mailto:", "", str(value), flags=re.IGNORECASE)
-    name = str(getattr(value, "params", {}).get("CN", "")).strip()
+    address = re.sub(r"^mailto:", "", str(held), flags=re.IGNORECASE)
+    name = str(getattr(held, "params", {}).get("CN", "")).strip()
     return f"{name} <{address}>" if name and name != address else address

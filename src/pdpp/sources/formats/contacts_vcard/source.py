@@ -61,7 +61,7 @@ class ContactsVcard(Source):
             for entry in found[:_MOST_LOOKED_AT]
             for match in _VERSION.finditer(plain_head(entry, HEAD_BYTES))
         }
-        name = cards[0].base.rpartition(".")[0] if len(cards) == 1 else tree.path.stem
+        name = found[0].base.rpartition(".")[0] if len(found) == 1 else tree.path.stem
         return Recognition(
             Confidence.CERTAIN,
             f"vCard {', '.join(sorted(versions)) or 'of no version'}",
@@ -80,14 +80,14 @@ class ContactsVcard(Source):
 def _read(entry: FileEntry) -> Iterator[Finding]:
     seen = SeenKeys()
     with entry.open() as stream:
-        for finding in components(stream, ("VCARD",)):
-            if isinstance(finding, Skipped):
-                yield finding._replace(example=f"{entry.name} {finding.example}")
-            elif isinstance(finding, TextComponent):
-                where = f"{entry.name} card {finding.number}"
-                yield from account(_card(finding, seen, where), where, "card")
-            elif isinstance(finding, LooseLine) and finding.line.strip():
-                yield _stray(finding.line.strip(), entry.name)
+        for found in components(stream, ("VCARD",)):
+            if isinstance(found, Skipped):
+                yield found._replace(example=f"{entry.name} {found.example}")
+            elif isinstance(found, TextComponent):
+                where = f"{entry.name} card {found.number}"
+                yield from account(_card(found, seen, where), where, "card")
+            elif isinstance(found, LooseLine) and found.line.strip():
+                yield _stray(found.line.strip(), entry.name)
 
 
 def _stray(line: str, name: str) -> Finding:
@@ -134,8 +134,8 @@ def _contact(lines: list[VcardLine]) -> dict[str, Any]:
         part for part in (data.get("given_name"), data.get("family_name")) if part
     )
     name = name or data.get("organization") or (data.get("emails") or [""])[0]
-    fields = present(data, "", [])
-    return {"name": name, **fields} if name else fields
+    told = present(data, "", [])
+    return {"name": name, **told} if name else told
 
 
 def _take(line: VcardLine, data: dict[str, Any]) -> None:
@@ -175,15 +175,15 @@ def _with_kind(text: str, kind: str) -> str:
 
 def _day(text: str) -> str | None:
     """Return a birthday as a date; one without a year stays what it says."""
-    match = _DAY.match(text)
-    return "-".join(match.groups()) if match else text or None
+    found = _DAY.match(text)
+    return "-".join(found.groups()) if found else text or None
 
 
 def _stamp(text: str) -> str | None:
-    match = _STAMP.match(text)
-    if match is None:
+    found = _STAMP.match(text)
+    if found is None:
         return moment_text(text)
-    year, month, day, hour, minute, second = match.groups()
+    year, month, day, hour, minute, second = found.groups()
     return moment_text(f"{year}-{month}-{day}T{hour}:{minute}:{second}Z")
 
 

@@ -109,23 +109,23 @@ def _book(people: list[FileEntry], lists: list[FileEntry]) -> _Book:
 def _room_name(value: Mapping[str, Any], book: _Book) -> str:
     if value.get("name") and not str(value["name"]).startswith("mpdm-"):
         return f"#{value['name']}"
-    member_ids = value.get("members")
-    listed = member_ids if isinstance(member_ids, list) else []
+    held = value.get("members")
+    listed = held if isinstance(held, list) else []
     members = [member for member in listed if isinstance(member, str)]
     return ", ".join(book.people.get(member, member) for member in members) or str(value["id"])
 
 
 def _person_name(value: Mapping[str, Any]) -> str:
     names = _profile(value)
-    for name in (names.get("display_name"), names.get("real_name"), value.get("real_name")):
-        if isinstance(name, str) and name:
-            return name
+    for found in (names.get("display_name"), names.get("real_name"), value.get("real_name")):
+        if isinstance(found, str) and found:
+            return found
     return str(value.get("name") or value["id"])
 
 
 def _profile(value: Mapping[str, Any], name: str = "profile") -> Mapping[str, Any]:
-    text = value.get(name)
-    return text if isinstance(text, dict) else {}
+    held = value.get(name)
+    return held if isinstance(held, dict) else {}
 
 
 def _read(entry: FileEntry, reader: Reader) -> Iterator[Finding]:
@@ -174,9 +174,9 @@ def _conversation(
 
 
 def _inner(value: Mapping[str, Any], name: str) -> str | None:
-    part = value.get(name)
-    text = part.get("value") if isinstance(part, dict) else None
-    return text if isinstance(text, str) and text else None
+    held = value.get(name)
+    found = held.get("value") if isinstance(held, dict) else None
+    return found if isinstance(found, str) and found else None
 
 
 def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
@@ -189,7 +189,7 @@ def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> 
     key = safe_key(channel, stamp)
     thread = value.get("thread_ts")
     edited = value.get("edited")
-    files = [file for file in value.get("files") or () if isinstance(file, dict)]
+    files = [each for each in value.get("files") or () if isinstance(each, dict)]
     data = {
         "id": key,
         "conversation_id": channel,
@@ -202,10 +202,10 @@ def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> 
         "reply_count": value.get("reply_count"),
         "reactions": _reactions(value),
         "file_names": [
-            str(file.get("name") or file.get("title") or file.get("id")) for file in files
+            str(each.get("name") or each.get("title") or each.get("id")) for each in files
         ],
         "file_links": [
-            file["url_private"] for file in files if isinstance(file.get("url_private"), str)
+            each["url_private"] for each in files if isinstance(each.get("url_private"), str)
         ],
         "edited_at": epoch_text(edited.get("ts")) if isinstance(edited, dict) else None,
         "sent_at": sent,
@@ -221,9 +221,9 @@ def _sender(book: _Book, value: Mapping[str, Any]) -> str:
     if isinstance(user, str) and user in book.people:
         return book.people[user]
     names = _profile(value, "user_profile")
-    for name in (names.get("display_name"), names.get("real_name"), value.get("username")):
-        if isinstance(name, str) and name:
-            return name
+    for found in (names.get("display_name"), names.get("real_name"), value.get("username")):
+        if isinstance(found, str) and found:
+            return found
     return str(user or value.get("bot_id") or "unknown")
 
 
@@ -233,9 +233,9 @@ def _text(book: _Book, value: Mapping[str, Any]) -> str:
     for each in value.get("attachments") or ():
         if isinstance(each, dict):
             pieces += [
-                attachment.get("pretext"),
-                attachment.get("title"),
-                attachment.get("text") or attachment.get("fallback"),
+                each.get("pretext"),
+                each.get("title"),
+                each.get("text") or each.get("fallback"),
             ]
     said = [piece for piece in pieces if isinstance(piece, str) and piece.strip()]
     return "\n".join(readable(piece, book.people) for piece in said)
@@ -273,7 +273,7 @@ def _piece(block: Mapping[str, Any]) -> list[str]:
 
 def readable(text: str, people: Mapping[str, str]) -> str:
     """Return Slack's markup as a person sees it: names for people, words for links."""
-    return unescape(_MARK.sub(lambda match: _marked(match.group(1), people), text))
+    return unescape(_MARK.sub(lambda found: _marked(found.group(1), people), text))
 
 
 def _marked(inner: str, people: Mapping[str, str]) -> str:
@@ -291,7 +291,7 @@ def _marked(inner: str, people: Mapping[str, str]) -> str:
 
 def _reactions(value: Mapping[str, Any]) -> list[str]:
     return [
-        f"{reaction.get('name')} ×{reaction.get('count')}"
-        for reaction in value.get("reactions") or ()
-        if isinstance(reaction, dict)
+        f"{each.get('name')} ×{each.get('count')}"
+        for each in value.get("reactions") or ()
+        if isinstance(each, dict)
     ]

@@ -186,12 +186,12 @@ def _decoded(text: bytes) -> str:
 def _read(chat: _Chat) -> Iterator[Finding]:
     ordinals, count = Ordinals(), 0
     span: list[str] = []
-    for finding in _messages(chat):
-        if isinstance(finding, Skipped):
-            yield finding
+    for found in _messages(chat):
+        if isinstance(found, Skipped):
+            yield found
             continue
-        where = f"{chat.entry.name} line {finding.number}"
-        for item in account(_message(chat, finding, ordinals, where), where, "message"):
+        where = f"{chat.entry.name} line {found.number}"
+        for item in account(_message(chat, found, ordinals, where), where, "message"):
             if isinstance(item, Item) and item.stream == "messages":
                 count += 1
                 sent = item.data["sent_at"]
@@ -219,13 +219,13 @@ def _messages(chat: _Chat) -> Iterator[_Message | Skipped]:
             begun = chat_line(text) if ended or not chat.layout.mixed else None
             ended = line.text.endswith(b"\r")
             if begun is not None:
-                if message is not None:
-                    yield message
-                message, size = _Message(begun, line.number, []), 0
-            elif message is None:
+                if held is not None:
+                    yield held
+                held, size = _Message(begun, line.number, []), 0
+            elif held is None:
                 yield Skipped("a line before the first message", f"{chat.entry.name}")
             elif size + len(text) <= _LONGEST_MESSAGE:
-                message.more.append(text)
+                held.more.append(text)
                 size += len(text)
             else:
                 yield Skipped("the rest of a message that is too long", f"{chat.entry.name}")
