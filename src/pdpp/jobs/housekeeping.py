@@ -53,6 +53,7 @@ class Housekeeping:
         """Forget codes, tokens, clients, uploads and jobs that have ended or came to nothing."""
         now = self._clock()
         files = self._store.sweep_blobs(now - instant.DAY)
+        self._delete_unused(context, now - instant.DAY)
         before = now - _KEPT_DAYS * instant.DAY
         kinds = (PRUNE, SWEEP, TEND)
         jobs = self._store.jobs.prune(before, _KEPT_JOBS, kinds, _KEPT_OF_A_KIND)
@@ -63,6 +64,16 @@ class Housekeeping:
             context.check()
             time.sleep(_PAUSE_SECONDS)
         return {"files_removed": files, "jobs_forgotten": jobs, "entries_dropped": entries}
+
+    def _delete_unused(self, context: JobContext, before: int) -> None:
+        """Delete what removed connections held, and then files that no record refers to."""
+        while self._store.delete_removed():
+            context.check()
+            time.sleep(_PAUSE_SECONDS)
+        after: str | None = ""
+        while after is not None:
+            after = self._store.collect_blobs(before, after)
+            context.check()
 
     def wants_tending(self) -> bool:
         """Tell whether records were written, and nothing since the last look."""
