@@ -24,13 +24,11 @@ from pdpp.mcp.reading.package_cursor import MOST_CURSOR_CHARS, ChildPosition, Pa
 from pdpp.mcp.reading.reader import ChildGrant, GrantReader, ambiguous
 from pdpp.mcp.reading.resource_client import (
     ResourceClient,
-    ServerAnswer,
     ServerError,
     ServerUnreachable,
-    hits_of,
     target,
 )
-from pdpp.mcp.reading.results import results_of
+from pdpp.mcp.reading.search_answer import SearchAnswer, read_search, results_of
 from pdpp.mcp.reading.transport import HttpReply, InProcessTransport, NetworkTransport, Unreachable
 from pdpp.model.errors import (
     AmbiguousConnection,
@@ -139,7 +137,7 @@ def test_the_first_bytes_of_a_blob_are_asked_for() -> None:
 
 @pytest.mark.parametrize("body", [{}, {"data": 5}, {"data": {"x": []}}, {"results": "no"}])
 def test_no_hits_are_none(body: dict[str, Any]) -> None:
-    assert hits_of(body) == []
+    assert read_search(body).hits == []
 
 
 def test_the_network_speaks_tls_where_the_address_says_so() -> None:
@@ -236,6 +234,12 @@ def test_a_cancelled_request_reads_nothing_more() -> None:
 HITS = [{"id": f"c/s:{number}"} for number in range(3)]
 
 
+def raw(answer: SearchAnswer | None) -> Any:
+    """Return the envelope of a page."""
+    assert answer is not None
+    return answer.raw
+
+
 @pytest.mark.parametrize(
     ("url", "following"),
     [
@@ -246,9 +250,9 @@ HITS = [{"id": f"c/s:{number}"} for number in range(3)]
 def test_a_page_is_cut_where_the_server_told_a_cursor(url: str, following: str) -> None:
     meta = {"count": {"kind": "exact", "value": 3}}
     body = {"object": "list", "url": url, "data": HITS, "has_more": False, "meta": meta}
-    found = results_of(ServerAnswer(body, None, None, ["C1", "C2", "C3"]), 3)
-    assert found.first(3) is body
-    assert found.first(2) == {
+    found = results_of(read_search(body, ["C1", "C2", "C3"]), 3)
+    assert raw(found.first(3)) == body
+    assert raw(found.first(2)) == {
         **body,
         "data": HITS[:2],
         "has_more": True,
@@ -259,26 +263,23 @@ def test_a_page_is_cut_where_the_server_told_a_cursor(url: str, following: str) 
 
 @pytest.mark.parametrize("cursors", [[], ["C3"], ["C1", "C2", "C3", "C4"]])
 def test_a_page_is_not_cut_after_a_hit_whose_cursor_was_not_told(cursors: list[str]) -> None:
-    found = results_of(ServerAnswer({"data": HITS}, None, None, cursors), 3)
+    found = results_of(read_search({"data": HITS}, cursors), 3)
     assert found.first(2) is None
-    assert found.first(3) == {"data": HITS}
+    assert raw(found.first(3)) == {"data": HITS}
 
 
 def test_cursors_are_those_after_the_last_hits() -> None:
-    found = results_of(
-        ServerAnswer({"data": HITS, "url": "/v1/search?q=a"}, None, None, ["C2", "C3"]), 3
-    )
-    cut = found.first(2)
-    assert cut is not None
+    found = results_of(read_search({"data": HITS, "url": "/v1/search?q=a"}, ["C2", "C3"]), 3)
+    cut = raw(found.first(2))
     assert (cut["data"], cut["next_cursor"]) == (HITS[:2], "C2")
     assert found.first(1) is None
 
 
 def test_hits_that_nobody_asked_for_are_left_out_and_counted() -> None:
     body = {"data": HITS, "next_cursor": "C3", "url": "/v1/search", "noise": "x"}
-    found = results_of(ServerAnswer(body, None, None), 2)
-    assert (found.hits, found.extra) == (HITS[:2], 1)
-    assert found.first(2) == {"object": "list", "data": HITS[:2], "next_cursor": "C3"}
+    found = results_of(read_search(body), 2)
+    assert ([hit.raw for hit in found.hits], found.extra) == (HITS[:2], 1)
+    assert raw(found.first(2)) == {"object": "list", "data": HITS[:2], "next_cursor": "C3"}
 
 
 def test_the_room_there_is_goes_with_the_request() -> None:

@@ -570,7 +570,7 @@ def test_grants_of_different_fields_are_described_apart(world: Inside) -> None:
     found = world.host(token).good("schema", {"stream": "notes"})
     rows = found.structured["data"]["connectors"][0]["streams"]
     assert [list(row["record_counts"]) for row in rows] == [["cin_01"], ["cin_02", "cin_03"]]
-    assert "body" not in rows[0]["fields"]
+    assert "body" not in rows[0]["field_capabilities"]
 
 
 def test_a_stream_of_no_grant_is_refused(host: Host) -> None:

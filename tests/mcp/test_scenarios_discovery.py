@@ -152,7 +152,9 @@ def test_full_detail_is_the_servers_own_document_and_bounded(client: Client, dem
     assert rest["detail"] == "full"
     [connector] = found.structured["data"]["connectors"]
     assert [row["name"] for row in connector["streams"]] == ["messages"]
-    assert connector["streams"][0]["fields"]["sent_at"]["schema"]["format"] == "date-time"
+    assert (
+        connector["streams"][0]["field_capabilities"]["sent_at"]["schema"]["format"] == "date-time"
+    )
     assert "data" not in found.structured["data"]
     assert "streams" not in found.structured["data"]
     assert len(compact(found.structured)) <= MOST_CHARS
@@ -286,5 +288,5 @@ def test_full_detail_is_never_the_compact_projection(client: Client) -> None:
     assert full["detail"] == "full"
     assert brief["detail"] == "compact"
     [row] = full["connectors"][0]["streams"]
-    assert row["fields"]["name"]["schema"]["type"] == "string"
-    assert isinstance(brief["connectors"][0]["streams"][0]["fields"]["name"], str)
+    assert row["field_capabilities"]["name"]["schema"]["type"] == "string"
+    assert isinstance(brief["connectors"][0]["streams"][0]["field_capabilities"]["name"], str)

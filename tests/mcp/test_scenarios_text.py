@@ -15,6 +15,7 @@ from tests.mcp.sight import Agent, see
 from tests.serving import grant
 
 from pdpp.demo.awkward import TRANSCRIPT_KEY
+from pdpp.evidence.fence import visible
 
 LETTER_ID = "cin_home/messages:m-invoice-4471"
 
@@ -153,10 +154,20 @@ def test_search_text_stays_bounded_and_the_envelope_whole(client: Client, demo: 
     assert envelope["has_more"] is True
     http = demo.world.server.client(client.token)
     params = {"q": "the", "limit": str(len(envelope["data"]))}
-    assert envelope["data"] == http.get("/v1/search", params=params).json()["data"]
+    whole = http.get("/v1/search", params=params).json()["data"]
+    asked = http.get("/v1/search", params=params, headers={"PDPP-Envelope": "lean"}).json()
+    assert envelope["data"] == asked["data"]
+    for lean, hit, result in zip(envelope["data"], whole, found.structured["results"], strict=True):
+        assert lean["id"] == hit["id"] == result["id"]
+        assert lean.get("matched_fields", []) == hit["matched_fields"]
+        for mine, theirs in zip(
+            lean.get("evidence_excerpts", []), hit["evidence_excerpts"], strict=True
+        ):
+            assert mine.items() <= theirs.items()
+            assert result["evidence"] == visible(theirs["preview_text"])
     few = client.good("search", {"query": "the"})
-    assert len(few.text) <= 8_000
-    assert len(compact(few.structured)) <= 12_000
+    assert len(few.text) <= 6_000
+    assert len(compact(few.structured)) <= 10_000
 
 
 @pytest.mark.scenario("S085", 1, 2, 3)

@@ -5,6 +5,8 @@ import pytest
 from pdpp.mcp.drawing.schema_text import schema_text
 from pdpp.mcp.drawing.text import aggregate_text
 from pdpp.mcp.drawing.view import AggregateView, SchemaView
+from pdpp.mcp.reading.aggregation import read_aggregation
+from pdpp.mcp.reading.schema_answer import read_compact
 
 
 def index(*connections: str) -> str:
@@ -16,7 +18,7 @@ def index(*connections: str) -> str:
         "streams": [{"name": "messages", "record_counts": counts}],
     }
     body = {"connectors": [connector], "stream_count": len(connections)}
-    return schema_text(SchemaView(body, None, ()))
+    return schema_text(SchemaView(read_compact(body), None, ()))
 
 
 def test_an_index_of_one_thing_counts_in_the_singular() -> None:
@@ -24,9 +26,7 @@ def test_an_index_of_one_thing_counts_in_the_singular() -> None:
     assert index("a", "b").splitlines()[0] == "1 connector, 2 connections, 2 streams."
 
 
-@pytest.mark.parametrize(
-    ("count", "told"), [(1, "· 1 record"), (2, "· 2 records"), (None, "· null records")]
-)
+@pytest.mark.parametrize(("count", "told"), [(1, "· 1 record"), (2, "· 2 records"), (None, ": 1")])
 def test_an_aggregate_tells_of_how_many_records_it_is(count: int | None, told: str) -> None:
     body = {"metric": "count", "stream": "messages", "value": 1, "filtered_record_count": count}
-    assert aggregate_text(AggregateView(body)).endswith(told)
+    assert aggregate_text(AggregateView(read_aggregation(body, {}))).endswith(told)

@@ -60,7 +60,7 @@ def test_a_page_is_as_long_as_fits_and_goes_on_after_its_last_hit(tells: int) ->
         shelf = Shelf(title_chars, tells)
         found = found_on(shelf)
         structured = found["structuredContent"]
-        assert len(json_text(structured)) <= 12_000
+        assert len(json_text(structured)) <= 10_000
         shown = [hit["id"] for hit in structured["results"]]
         lengths.add(len(shown))
         assert shown == [hit["id"] for hit in shelf.hits[: len(shown)]]
@@ -72,7 +72,7 @@ def test_a_page_is_as_long_as_fits_and_goes_on_after_its_last_hit(tells: int) ->
         else:
             assert [call["arguments"]["cursor"] for call in calls] == [f"C{len(shown)}" * 40]
             one_more = json_text([structured["data"]["data"][0], structured["results"][0]])
-            assert len(json_text(structured)) + 2 * len(one_more) > 12_000
+            assert len(json_text(structured)) + 2 * len(one_more) > 10_000
         assert len(shelf.asked) == 1 or len(shown) <= 10 - tells
     assert {8, 9, 10} <= lengths
 

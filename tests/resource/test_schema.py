@@ -60,12 +60,14 @@ def test_a_stream_of_several_connections_has_its_flags_for_all(reader: httpx.Cli
     (connector,) = body["connectors"]
     (row,) = connector["streams"]
     assert row["record_counts"] == {"home": 5, "work": 3}
-    assert row["fields"]["title"] == "t=text,role=primary-title,eq,lex"
-    assert row["fields"]["price"] == "t=number,eq,r=gte|lt,sort,a=sum|min|max"
-    assert row["fields"]["in_print"] == "t=boolean,eq,sort,a=group_by"
-    assert row["fields"]["cover"] == "t=blob"
+    assert row["field_capabilities"]["title"] == "t=text,role=primary-title,eq,lex"
+    assert row["field_capabilities"]["price"] == "t=number,eq,r=gte|lt,sort,a=sum|min|max"
+    assert row["field_capabilities"]["in_print"] == "t=boolean,eq,sort,a=group_by"
+    assert row["field_capabilities"]["cover"] == "t=blob"
     assert row["views"] == ["card", "words"]
-    assert {"name": "reviews", "cardinality": "has_many", "max_limit": 3} in row["expand"]
+    assert {"name": "reviews", "cardinality": "has_many", "max_limit": 3} in row[
+        "expand_capabilities"
+    ]
 
 
 @pytest.mark.scenario("S025")
@@ -75,7 +77,7 @@ def test_streams_of_one_name_and_other_sources_each_have_their_row(
     body = schema(everything, stream="messages")
     keys = [connector["connector_key"] for connector in body["connectors"]]
     assert len(keys) == len(set(keys)) > 1
-    assert all(connector["streams"][0]["fields"] for connector in body["connectors"])
+    assert all(connector["streams"][0]["field_capabilities"] for connector in body["connectors"])
     assert body["stream_count"] == 3
 
 
@@ -87,7 +89,7 @@ def test_a_grant_that_differs_by_connection_gives_a_row_for_each(library: World)
     )
     (connector,) = schema(client, stream="books")["connectors"]
     assert [list(row["record_counts"]) for row in connector["streams"]] == [["home"], ["work"]]
-    assert connector["streams"][1]["fields"].keys() == {"id", "title"}
+    assert connector["streams"][1]["field_capabilities"].keys() == {"id", "title"}
 
 
 @pytest.mark.scenario("S026")
@@ -104,7 +106,7 @@ def test_a_shared_stream_is_narrowed_to_one_connection(reader: httpx.Client) -> 
     assert row["search"] == ["lexical"]
     assert row["count"] == ["none", "estimated", "exact"]
     assert row["aggregate_count"] is True
-    assert row.keys() >= {"fields", "views", "expand", "primary_key"}
+    assert row.keys() >= {"field_capabilities", "views", "expand_capabilities", "primary_key"}
     assert body["stream_count"] == 1
 
 
@@ -115,7 +117,7 @@ def test_the_flags_come_with_a_legend_and_are_true(reader: httpx.Client) -> None
     for flag in ("t=", "role=", "eq=", "r=", "sort=", "lex=", "a="):
         assert flag in legend
     (row,) = body["connectors"][0]["streams"]
-    for name, flags in row["fields"].items():
+    for name, flags in row["field_capabilities"].items():
         offered = dict(flag.partition("=")[::2] for flag in flags.split(","))
         _ask(reader, name, offered)
 
@@ -183,8 +185,10 @@ def test_full_detail_of_one_stream_is_all_of_it_and_nothing_else(reader: httpx.C
     (row,) = connector["streams"]
     assert (row["name"], row["connection_id"], row["record_count"]) == ("books", "home", 5)
     properties = BOOKS["schema"]["properties"]
-    assert {name: field["schema"] for name, field in row["fields"].items()} == properties
-    assert row["fields"]["text"]["description"] == "The words of the book"
+    assert {
+        name: field["schema"] for name, field in row["field_capabilities"].items()
+    } == properties
+    assert row["field_capabilities"]["text"]["description"] == "The words of the book"
     assert row["semantics"] == "mutable_state"
     assert row["consent_time_field"] == "added_at"
     assert row["views"][0] == {
@@ -192,7 +196,7 @@ def test_full_detail_of_one_stream_is_all_of_it_and_nothing_else(reader: httpx.C
         "label": "Cards",
         "fields": ["id", "title", "added_at"],
     }
-    assert [relation["name"] for relation in row["expand"]] == [
+    assert [relation["name"] for relation in row["expand_capabilities"]] == [
         "author",
         "shelf",
         "reviews",
@@ -224,14 +228,14 @@ def test_a_narrow_grant_shows_only_what_it_grants(library: World) -> None:
     )
     assert schema(client)["stream_count"] == 1
     (row,) = schema(client, detail="full", stream="books")["connectors"][0]["streams"]
-    assert row["fields"].keys() == {"title", "text"}
+    assert row["field_capabilities"].keys() == {"title", "text"}
     assert row["primary_key"] == []
     assert row["cursor_field"] is row["consent_time_field"] is row["default_sort"] is None
     assert [(view["id"], view["fields"]) for view in row["views"]] == [
         ("card", ["title"]),
         ("words", ["text"]),
     ]
-    assert row["expand"] == []
+    assert row["expand_capabilities"] == []
     assert row["record_count"] == 4
     assert row["time_range"] == {"since": "2026-01-02T00:00:00Z", "until": None}
     text = client.get("/v1/schema", params={"stream": "books", "detail": "full"}).text

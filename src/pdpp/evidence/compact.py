@@ -4,7 +4,7 @@ One projection serves the resource server and any client of a server that has on
 so it takes what it finds in a body and never fails on what is missing or odd.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 LEGEND = (
@@ -15,6 +15,9 @@ LEGEND = (
 )
 
 Json = Mapping[str, Any]
+
+_MOST_LABELLED = 60
+"""How many streams an index may have and still tell their labels: a wide one is long enough."""
 
 
 def _object(value: object) -> Json:
@@ -32,8 +35,8 @@ _KINDS: Mapping[str, Any] = {
     **dict.fromkeys(("name", "id", "label", "connection_id", "connector_key"), str | None),
     **dict.fromkeys(("display_name", "default_sort", "cardinality"), str | None),
     **dict.fromkeys(("record_count", "max_limit"), int | None),
-    **dict.fromkeys((*_NAMES, "expand", "views"), list),
-    **dict.fromkeys(("fields", "record_counts"), Mapping),
+    **dict.fromkeys((*_NAMES, "expand", "expand_capabilities", "views"), list),
+    **dict.fromkeys(("fields", "field_capabilities", "record_counts"), Mapping),
 }
 
 
@@ -59,10 +62,14 @@ def _picked(source: Json, *names: str) -> dict[str, Any]:
 
 
 def field_flags(field: object) -> str:
-    """Return the flag string of one field of a full schema."""
+    """Return the flag string of one field of a full schema, ours or the reference's."""
     if isinstance(field, str):
         return field
     facts = _object(field)
+    return _flags(_reference_facts(facts) if "exact_filter" in facts else facts)
+
+
+def _flags(facts: Json) -> str:
     ranges, sums = _texts(facts.get("range")), _texts(facts.get("aggregations"))
     flags = (
         ("t=" + _text(facts.get("type")), _text(facts.get("type"))),
@@ -73,8 +80,60 @@ def field_flags(field: object) -> str:
         ("lex", facts.get("lexical") is True),
         ("sem", facts.get("semantic") is True),
         ("a=" + "|".join(sums), sums),
+        ("g=false", facts.get("granted") is False),
     )
     return ",".join(flag for flag, offered in flags if offered)
+
+
+def _reference_facts(capability: Json) -> Json:
+    """Return what the reference implementation says of a field, in the words of our full form."""
+    shape = _object(capability.get("schema"))
+    ranges = _object(capability.get("range_filter"))
+    return {
+        "type": _type(shape) or _text(capability.get("type")),
+        "role": shape.get("x_pdpp_role"),
+        "exact": _usable(capability.get("exact_filter")),
+        "range": _texts(ranges.get("operators")) if _usable(ranges) else [],
+        "lexical": _usable(capability.get("lexical_search")),
+        "semantic": _usable(capability.get("semantic_search")),
+        "aggregations": [
+            name
+            for name, offered in _object(capability.get("aggregation")).items()
+            if _usable(offered)
+        ],
+        "granted": capability.get("granted"),
+    }
+
+
+def _usable(offer: object) -> bool:
+    """Tell whether something is offered: usable under this token, or at least declared."""
+    facts = _object(offer)
+    return facts.get("usable", facts.get("declared")) is True
+
+
+_TYPES: Mapping[str, str] = {"string": "text", "object": "json", "array": "json"}
+
+
+def _type(shape: Json) -> str:
+    """Return the kind of a JSON Schema's values."""
+    if shape.get("x_pdpp_type") == "blob":
+        return "blob"
+    if _text(shape.get("format")) in ("date-time", "date"):
+        return _text(shape.get("format"))
+    kind = shape.get("type")
+    if isinstance(kind, list):  # A field that may be null has a list of types.
+        kind = next((one for one in kind if one != "null"), None)
+    return _TYPES.get(_text(kind), _text(kind))
+
+
+def fields_of(row: Json) -> Json:
+    """Return the fields of a stream by name, under whichever member a server lists them."""
+    return _object(row.get("field_capabilities")) or _object(row.get("fields"))
+
+
+def expands_of(row: Json) -> list[Json]:
+    """Return the relations of a stream that can be expanded."""
+    return objects(row.get("expand_capabilities")) or objects(row.get("expand"))
 
 
 def _record_counts(row: Json, connector: Json) -> dict[str, Any]:
@@ -85,8 +144,9 @@ def _record_counts(row: Json, connector: Json) -> dict[str, Any]:
     count = row.get("record_count")
     if own := _text(row.get("connection_id")):
         return {own: count}
-    granted = [_text(c.get("connection_id")) for c in _connections(connector)]
-    ids = _texts(row.get("connection_ids")) or [name for name in granted if name]
+    granted = objects(row.get("granted_connections")) or _connections(connector)
+    named = [_text(connection.get("connection_id")) for connection in granted]
+    ids = _texts(row.get("connection_ids")) or [name for name in named if name]
     return {name: count if len(ids) == 1 else None for name in ids}
 
 
@@ -98,12 +158,11 @@ def _stream_row(row: Json) -> dict[str, Any]:
     """Return everything of a stream that a caller may use, without its connections."""
     return {
         **_picked(row, "name", "label", "primary_key", "default_sort"),
-        "fields": {name: field_flags(f) for name, f in _object(row.get("fields")).items()},
+        "field_capabilities": {name: field_flags(f) for name, f in fields_of(row).items()},
         "views": _texts(row.get("views"))
         + [_text(view.get("id")) for view in objects(row.get("views"))],
-        "expand": [
-            _picked(expand, "name", "cardinality", "max_limit")
-            for expand in objects(row.get("expand"))
+        "expand_capabilities": [
+            _picked(expand, "name", "cardinality", "max_limit") for expand in expands_of(row)
         ],
         **_picked(row, "search", "count", "aggregate_count"),
     }
@@ -137,19 +196,41 @@ def _sources(body: Json) -> Iterator[tuple[Json, list[Json]]]:
         yield ({"connector_key": key} if key else {}), rows
 
 
-def _compact_connector(connector: Json, rows: list[Json], stream: str | None) -> dict[str, Any]:
+def _compact_connector(
+    connector: Json, rows: list[Json], stream: str | None, connection_id: str | None
+) -> dict[str, Any]:
     grouped = _grouped(connector, rows, fields=stream is not None)
+    if connection_id is not None:
+        # A server that names no connections of a stream was asked for this one's.
+        told = [row for row in map(_only(connection_id), grouped) if row["record_counts"]]
+        grouped = told + [row for row in grouped if not row["record_counts"]]
     named = {name for row in grouped for name in row["record_counts"]}
+    scoped = stream is not None or connection_id is not None
+    source = _object(connector.get("source"))
+    named_id = _text(connector.get("connector_id")) or _text(source.get("id"))
     return {
         **_picked(connector, "connector_key", "display_name"),
+        **({"connector_id": named_id} if named_id else {}),
         **(_picked(connector, "source") if stream is not None else {}),
         "granted_connections": [
             _picked(connection, "connection_id", "display_name")
             for connection in _connections(connector)
-            if stream is None or connection.get("connection_id") in named
+            if not scoped or connection.get("connection_id") in named
         ],
+        "stream_count": len(grouped),
         "streams": grouped,
     }
+
+
+def _only(connection_id: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return what leaves of a row's counts those of one connection."""
+
+    def kept(row: dict[str, Any]) -> dict[str, Any]:
+        counts = row["record_counts"]
+        own = {connection_id: counts[connection_id]} if connection_id in counts else {}
+        return {**row, "record_counts": own}
+
+    return kept
 
 
 def _kept(rows: list[Json], stream: str | None) -> list[Json]:
@@ -157,15 +238,22 @@ def _kept(rows: list[Json], stream: str | None) -> list[Json]:
     return [row for row in named if stream is None or row["name"] == stream]
 
 
-def compact_schema(body: Json, *, stream: str | None = None) -> dict[str, Any]:
+def compact_schema(
+    body: Json, *, stream: str | None = None, connection_id: str | None = None
+) -> dict[str, Any]:
     """Return the index of a full schema, or with ``stream`` the flags of that stream's fields."""
     sources = [(connector, _kept(rows, stream)) for connector, rows in _sources(body)]
+    scoped = stream is not None or connection_id is not None
     connectors = [
-        _compact_connector(connector, rows, stream)
-        for connector, rows in sources
-        if rows or stream is None
+        connector
+        for source, rows in sources
+        if (connector := _compact_connector(source, rows, stream, connection_id))["streams"]
+        or not scoped
     ]
     rows = [row for connector in connectors for row in connector["streams"]]
+    if len(rows) > _MOST_LABELLED and stream is None:
+        for row in rows:
+            row.pop("label", None)
     compact = {
         "object": "schema",
         "detail": "compact",

@@ -1,6 +1,7 @@
 """Fences: how the text of records stands in text that a model reads, so that it stays data."""
 
 import re
+from collections.abc import Mapping
 from functools import cache
 
 HIDDEN = re.compile(
@@ -32,6 +33,18 @@ def _hidden_in_lines() -> re.Pattern[str]:
 def visible(text: str, *, lines: bool = True) -> str:
     """Return a text with every hidden character spelled out; ``lines`` keeps breaks and tabs."""
     return text if is_plain(text) else (_hidden_in_lines() if lines else HIDDEN).sub(_name, text)
+
+
+def has_hidden(value: object) -> bool:
+    """Tell whether a value holds characters a reader cannot see; line breaks and tabs are seen."""
+    if isinstance(value, str):
+        return (
+            not is_plain(value)
+            and _hidden_in_lines().search(value.replace("\r\n", "\n")) is not None
+        )
+    if isinstance(value, Mapping):
+        return any(has_hidden(name) or has_hidden(inner) for name, inner in value.items())
+    return isinstance(value, list | tuple) and any(has_hidden(inner) for inner in value)
 
 
 def quote(text: str) -> str:

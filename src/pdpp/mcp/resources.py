@@ -39,16 +39,7 @@ class Resources:
 
     async def list(self, context: Context, /) -> Sequence[dict[str, Any]]:
         """Return one resource for each stream the caller may read."""
-        try:
-            found = await operation("schema")(self._reader_of(context), {})
-        except PdppError:
-            return []
-        body = found["structuredContent"].get("data", {})
-        names = {
-            row["name"] if isinstance(row, dict) else row
-            for connector in body.get("connectors", [])
-            for row in connector.get("streams", [])
-        }
+        names = {name.stream for name in await self._reader_of(context).stream_names()}
         return [
             {"uri": stream_uri(name), "name": name, "mimeType": "text/plain"}
             for name in sorted(names)
@@ -65,10 +56,10 @@ class Resources:
         """Read one address as the tool that it stands for reads it."""
         try:
             tool, arguments, kind = _operation(uri)
-            found = await operation(tool)(self._reader_of(context), arguments)
+            answer = await operation(tool)(self._reader_of(context), arguments)
         except PdppError as problem:
             raise _refusal(uri, problem) from None
-        return [{"uri": uri, "mimeType": kind, "text": found["content"][0]["text"]}]
+        return [{"uri": uri, "mimeType": kind, "text": answer["content"][0]["text"]}]
 
 
 def _refusal(uri: str, problem: PdppError) -> Exception:

@@ -91,9 +91,11 @@ def _connector(
     return {
         **own,
         "connector_key": first.connector_key,
+        "connector_id": declaration.source_id,
         "display_name": declaration.display_name,
         "source": {"kind": declaration.source_kind, "id": declaration.source_id},
         "granted_connections": list(connections.values()),
+        "stream_count": len(reaches),
         "streams": [_row(call, reach, counts[reach.feed.id], fields=fields) for reach in reaches],
     }
 
@@ -116,12 +118,14 @@ def _row(call: Call, reach: Reach, count: int, *, fields: bool) -> dict[str, Any
         "cursor_field": _shown(reach, stream.cursor_field),
         "consent_time_field": _shown(reach, stream.consent_time_field),
         "default_sort": reach.default_sort(),
-        "fields": {name: _field(reach, stream.fields[name]) for name in reach.names()},
+        "field_capabilities": {name: _field(reach, stream.fields[name]) for name in reach.names()},
         "views": [
             {"id": name, "label": stream.views[name].label, "fields": list(visible)}
             for name, visible in visible_views(reach).items()
         ],
-        "expand": [_relation(relation) for relation in expandable(call, reach).values()],
+        "expand_capabilities": [
+            _relation(relation) for relation in expandable(call, reach).values()
+        ],
         "search": ["lexical"] if reach.lexical_places() else [],
         "count": list(COUNT_KINDS),
         "aggregate_count": stream.countable,

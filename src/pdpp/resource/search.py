@@ -13,6 +13,7 @@ from pdpp.evidence.excerpt import descriptor, excerpt
 from pdpp.evidence.handle import Handle
 from pdpp.evidence.language.marks import Marker
 from pdpp.evidence.language.question import parse_question
+from pdpp.evidence.lean import HEADER, VALUE, lean_search
 from pdpp.evidence.presentation import NAMING, present_name
 from pdpp.evidence.text import digest
 from pdpp.model import instant
@@ -50,12 +51,17 @@ _BY_WORDS = {
 
 def search_lexical(call: Call) -> dict[str, Any]:
     """Answer ``GET /v1/search``."""
-    return _search(call, "search", [])
+    return _as_asked(call, _search(call, "search", []))
 
 
 def search_hybrid(call: Call) -> dict[str, Any]:
     """Answer ``GET /v1/search/hybrid`` with what there is: lexical hits and a warning."""
-    return _search(call, "hybrid", [_BY_WORDS])
+    return _as_asked(call, _search(call, "hybrid", [_BY_WORDS]))
+
+
+def _as_asked(call: Call, body: dict[str, Any]) -> dict[str, Any]:
+    """Return a list of hits, in the lean form where the caller asks for it."""
+    return lean_search(body) if call.headers.get(HEADER) == VALUE else body
 
 
 def search_semantic(call: Call) -> dict[str, Any]:

@@ -176,9 +176,11 @@ _COMPACT_ROW: Json = {
     **_OFFER,
     "label": TEXT,
     "default_sort": TEXT,
-    "fields": _map({**TEXT, "description": "Flags, as field_capability_legend explains."}),
+    "field_capabilities": _map(
+        {**TEXT, "description": "Flags, as field_capability_legend explains."}
+    ),
     "views": _array(TEXT),
-    "expand": _array(_object(_EXPAND)),
+    "expand_capabilities": _array(_object(_EXPAND)),
 }
 _FULL_ROW = _object(
     {
@@ -193,17 +195,19 @@ _FULL_ROW = _object(
         "cursor_field": _nullable(TEXT),
         "consent_time_field": _nullable(TEXT),
         "default_sort": _nullable(TEXT),
-        "fields": _map(_FIELD),
+        "field_capabilities": _map(_FIELD),
         "views": _array(_object({"id": TEXT, "label": _nullable(TEXT), "fields": _array(TEXT)})),
-        "expand": _array(_object({**_EXPAND, "stream": TEXT, "default_limit": SIZE})),
+        "expand_capabilities": _array(_object({**_EXPAND, "stream": TEXT, "default_limit": SIZE})),
     },
     {"time_range": _object({"since": _nullable(MOMENT), "until": _nullable(MOMENT)})},
 )
 _CONNECTOR = _object(
     {
         "connector_key": TEXT,
+        "connector_id": TEXT,
         "display_name": TEXT,
         "granted_connections": _array(_CONNECTION),
+        "stream_count": SIZE,
         "streams": _array({"anyOf": [ref("CompactStream"), ref("FullStream")]}),
     },
     {

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pdpp.evidence.budget import cut, json_length
+from pdpp.evidence.fence import visible
 from pdpp.mcp.drawing.escaping import label
 from pdpp.mcp.drawing.result import MOST_ERROR_CHARS, fits, result
 from pdpp.mcp.drawing.structured import error_structured
@@ -81,7 +82,7 @@ def _bounded_error(members: Mapping[str, Any], chars: int, items: int) -> dict[s
 def _bounded(value: Any, chars: int, items: int, depth: int = 0) -> Any:
     """Return a value no longer, wider or deeper than there is room for."""
     if isinstance(value, str):
-        return cut(value, chars)[0]
+        return visible(cut(value, chars)[0])
     if depth == min(_DEEPEST, items) or not isinstance(value, list | Mapping):
         return value if isinstance(value, bool | int | float) else None
     if isinstance(value, list):

@@ -5,30 +5,27 @@ from typing import Any, NamedTuple
 
 from pdpp.evidence.binary import Binary, describe
 from pdpp.evidence.budget import cut
-from pdpp.evidence.handle import Handle, blob_uri
+from pdpp.evidence.handle import blob_uri
 from pdpp.evidence.presentation import Presentation, present
 from pdpp.evidence.text import field_text
 from pdpp.mcp.drawing.escaping import escaped
-from pdpp.mcp.drawing.label import label_of, text_of
-from pdpp.mcp.drawing.view import FieldView, NextCall, RecordSource, RecordView, Truncation
+from pdpp.mcp.drawing.label import label_of
+from pdpp.mcp.drawing.view import (
+    FieldView,
+    NextCall,
+    RecordSource,
+    RecordView,
+    RelatedView,
+    Truncation,
+)
 from pdpp.mcp.reading.field_facts import NO_FACTS, FieldFacts
+from pdpp.mcp.reading.record_answer import ServerRecord
 from pdpp.model.vocabulary import Kind
 
 DOCUMENT_CHARS = 20_000
 ASIDE_CHARS = 1_000
-MOST_NAME_CHARS = 2_000
+MOST_NAME_CHARS = 3_000
 _MOST_RELATED = 100
-_ENVELOPE = (
-    "object",
-    "stream",
-    "connection_id",
-    "connector_key",
-    "display_name",
-    "emitted_at",
-    "version",
-    "deleted",
-    "deleted_at",
-)
 
 
 class RecordBudget(NamedTuple):
@@ -40,20 +37,15 @@ class RecordBudget(NamedTuple):
     related: int = 100
 
 
-def source_of(envelope: Mapping[str, Any], stream: str, record_id: str) -> RecordSource:
-    """Return where a record comes from, by its envelope."""
+def source_of(record: ServerRecord) -> RecordSource:
+    """Return where a record comes from."""
     return RecordSource(
-        text_of(envelope.get("connection_id")),
-        label_of(envelope.get("connector_key")),
-        label_of(envelope.get("display_name")),
-        text_of(envelope.get("stream")) or stream,
-        record_id,
+        record.connection_id,
+        label_of(record.connector_key),
+        label_of(record.display_name),
+        record.stream,
+        record.id,
     )
-
-
-def handle_of(source: RecordSource) -> str:
-    """Return the id that names a record; self-contained where its connection is known."""
-    return Handle(source.connection_id, source.stream, source.record_id).id
 
 
 def read_call(id: str, field: str, offset: int) -> NextCall:
@@ -92,52 +84,43 @@ def names_within(names: Sequence[str], most: int = MOST_NAME_CHARS) -> list[str]
     return kept
 
 
-def record_view(
-    envelope: Mapping[str, Any], stream: str, facts: FieldFacts, room: RecordBudget
-) -> RecordView:
+def record_view(record: ServerRecord, facts: FieldFacts, budget: RecordBudget) -> RecordView:
     """Return a record of a page with no more of it than there is room for."""
-    record_id = str(envelope.get("id", envelope.get("record_id", "")))
-    source = source_of(envelope, stream, record_id)
-    id = handle_of(source)
-    data = envelope.get("data")
-    fields = data if isinstance(data, Mapping) else {}
-    names = list(fields)
-    left_out = names[room.fields :]
+    id = record.handle.id
+    names = list(record.data)
+    left_out = names[budget.fields :]
     omitted = names_within(left_out)
     return RecordView(
         id=id,
-        source=source,
-        title=presentation_of(envelope, source, facts).title if fields else None,
-        envelope={"id": record_id, **{k: envelope[k] for k in _ENVELOPE if k in envelope}},
+        source=source_of(record),
+        title=presentation_of(record, facts).title if record.data else None,
+        envelope=record.envelope,
         fields={
-            name: show(id, name, fields[name], facts.kinds.get(name), room.chars)
-            for name in names[: room.fields]
+            name: show(id, name, record.data[name], facts.kinds.get(name), budget.chars)
+            for name in names[: budget.fields]
         },
         omitted=omitted,
         unnamed=len(left_out) - len(omitted),
-        expanded=_expanded(id, envelope, room),
-        deleted_at=str(envelope.get("deleted_at")) if envelope.get("deleted") else None,
+        related=_related(id, record, budget),
+        deleted=record.deleted,
+        deleted_at=record.deleted_at,
     )
 
 
-def _expanded(id: str, envelope: Mapping[str, Any], room: RecordBudget) -> dict[str, Any]:
-    related = envelope.get("expanded")
-    if not isinstance(related, Mapping):
-        return {}
-    found: dict[str, Any] = {}
-    own = RecordBudget(room.chars, room.related_fields, 0, 0)
-    for name, value in related.items():
-        several = isinstance(value, Mapping) and isinstance(value.get("data"), list)
-        items: Sequence[Any] = value["data"] if several else [value]
-        records = [item for item in items if isinstance(item, Mapping)]
-        found[name] = {
-            "records": [record_view(item, name, NO_FACTS, own) for item in records[: room.related]],
-            "has_more": bool(value.get("has_more")) if several else False,
-            "left_out": max(0, len(records) - room.related),
-        }
-        if found[name]["has_more"] or found[name]["left_out"]:
-            found[name]["more"] = _more_related(id, name, len(records))
-    return found
+def _related(id: str, record: ServerRecord, budget: RecordBudget) -> dict[str, RelatedView]:
+    own = RecordBudget(budget.chars, budget.related_fields, 0, 0)
+    views: dict[str, RelatedView] = {}
+    for name, related in record.related.items():
+        total = len(related.records)
+        left_out = max(0, total - budget.related)
+        more = _more_related(id, name, total) if related.has_more or left_out else None
+        views[name] = RelatedView(
+            [record_view(one, NO_FACTS, own) for one in related.records[: budget.related]],
+            related.has_more,
+            left_out,
+            more,
+        )
+    return views
 
 
 def _more_related(id: str, name: str, shown: int) -> NextCall:
@@ -146,22 +129,24 @@ def _more_related(id: str, name: str, shown: int) -> NextCall:
     return NextCall("more", "fetch", {"id": id, "expand": [name], "expand_limit": limit})
 
 
-def presentation_of(
-    envelope: Mapping[str, Any], source: RecordSource, facts: FieldFacts
-) -> Presentation:
-    """Return a record's card by declared roles, its title else by where and when it is from."""
-    label = source.display_name or source.connector_key or source.connection_id or "record"
-    data = envelope.get("data")
-    card = present(
-        data if isinstance(data, Mapping) else {},
+def presentation_of(record: ServerRecord, facts: FieldFacts) -> Presentation:
+    """Return how a record is presented by declared roles, its title else by where it is from."""
+    label = (
+        label_of(record.display_name)
+        or label_of(record.connector_key)
+        or record.connection_id
+        or "record"
+    )
+    presentation = present(
+        record.data,
         facts.roles,
         label=label,
-        stream=source.stream,
-        emitted_at=str(envelope.get("emitted_at", "")),
+        stream=record.stream,
+        emitted_at=record.emitted_at or "",
     )
-    if not card.title.startswith(f"{label} / "):
-        return card
-    return card._replace(title=card.title.removesuffix(" /"))
+    if not presentation.title.startswith(f"{label} / "):
+        return presentation
+    return presentation._replace(title=presentation.title.removesuffix(" /"))
 
 
 class DocumentText(NamedTuple):

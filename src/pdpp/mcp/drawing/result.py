@@ -5,10 +5,13 @@ from typing import Any
 from pdpp.evidence.budget import json_length
 
 MOST_CHARS = 30_000
+MOST_DEFAULT_CHARS = 10_000
+"""For a page whose length nobody asked for: hosts cut what is longer, in the middle."""
+
 MOST_ERROR_CHARS = 4_000
 MOST_WINDOW_TEXT = 6_000
-MOST_SEARCH_TEXT = 8_000
-MOST_SEARCH_STRUCTURED = 12_000
+MOST_SEARCH_TEXT = 6_000
+MOST_SEARCH_STRUCTURED = 10_000
 
 
 def fits(text: str, structured: dict[str, Any], most_text: int, most_structured: int) -> bool:

@@ -1,8 +1,10 @@
 """The structured half: compact JSON with the exact text, made from the same view as the text."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from pdpp.evidence.binary import Binary
+from pdpp.evidence.fence import has_hidden, visible
 from pdpp.evidence.mark import CLOSE, OPEN
 from pdpp.mcp.drawing.view import (
     AggregateView,
@@ -12,10 +14,12 @@ from pdpp.mcp.drawing.view import (
     NextCall,
     PageView,
     RecordView,
+    RelatedView,
     SchemaView,
     SearchView,
     WindowView,
 )
+from pdpp.mcp.reading.blob import blob_route
 from pdpp.mcp.reading.choices import ConnectionChoice
 
 
@@ -32,11 +36,17 @@ def search_structured(view: SearchView) -> dict[str, Any]:
     if view.notes:
         ladder["notes"] = list(view.notes)
     return {
-        "data": view.envelope,
+        "data": view.page.raw,
         "results": [drawn.result for drawn in view.hits],
         "content_ladder": ladder,
+        **_flag(has_hidden(view.page.raw.get("data"))),
         **_calls([view.next]),
     }
+
+
+def _flag(hidden: bool) -> dict[str, bool]:
+    """Return the mark of exact text in which not every character can be seen."""
+    return {"hidden_characters": True} if hidden else {}
 
 
 def _unavailable(connections: Sequence[ConnectionChoice]) -> list[dict[str, str]]:
@@ -52,17 +62,18 @@ _AROUND = 3
 
 def hit_result(hit: HitView) -> dict[str, Any]:
     """Return one hit as a flat result."""
-    result = {"id": hit.id, "title": hit.title, "url": hit.url, **hit.source.as_json()}
-    if hit.evidence is not None:
-        result["evidence"] = hit.evidence.preview
+    title = visible(hit.title, lines=False)
+    result = {"id": hit.id, "title": title, "url": hit.url, **hit.source.as_json()}
+    if hit.passage is not None:
+        result["evidence"] = visible(hit.passage.preview)
     return result
 
 
 def hit_rung(hit: HitView) -> dict[str, Any]:
     """Return what leads on from one hit."""
     rung: dict[str, Any] = {"id": hit.id}
-    if hit.evidence is not None:
-        rung["evidence"] = glimpse(hit.evidence.preview)
+    if hit.passage is not None:
+        rung["evidence"] = visible(glimpse(hit.passage.preview))
     rung[hit.read.tool] = dict(hit.read.arguments)
     return rung
 
@@ -82,16 +93,31 @@ def _unmarked(text: str) -> str:
 
 def page_structured(view: PageView) -> dict[str, Any]:
     """Return the server's envelope with long fields cut, and how to go on."""
-    envelope = {**view.envelope, "data": [record_structured(record) for record in view.records]}
-    return {"data": envelope, **_calls([view.next, view.resume])}
+    envelope = {name: view.page.raw[name] for name in _ENVELOPE if name in view.page.raw}
+    if view.resume is None:
+        envelope.pop("next_changes_since", None)  # It is right after the last page only.
+    envelope["data"] = [record_structured(record) for record in view.records]
+    notes = {"notes": list(view.notes)} if view.notes else {}
+    return {"data": {**envelope, **notes}, **_calls([view.next, view.resume])}
+
+
+_ENVELOPE = ("object", "has_more", "next_cursor", "next_changes_since", "meta")
+
+
+_LABELS = ("connector_key", "display_name")
 
 
 def record_structured(record: RecordView) -> dict[str, Any]:
     """Return one record as the server enveloped it, its long and binary fields described."""
-    shown = {k: v for k, v in record.envelope.items() if k not in ("data", "expanded")}
-    if record.deleted_at is None:
+    shown = {
+        name: visible(value, lines=False) if name in _LABELS and isinstance(value, str) else value
+        for name, value in record.envelope.items()
+        if name not in ("data", "expanded")
+    }
+    if not record.deleted:
         shown["fetch"] = {"id": record.id}
         shown["data"] = {name: _value(field) for name, field in record.fields.items()}
+        shown |= _flag(has_hidden(shown["data"]))
     cuts = {
         name: field.cut.as_json() for name, field in record.fields.items() if field.cut is not None
     }
@@ -100,32 +126,39 @@ def record_structured(record: RecordView) -> dict[str, Any]:
     if record.omitted or record.unnamed:
         shown["omitted_fields"] = list(record.omitted)
         shown["omitted_count"] = len(record.omitted) + record.unnamed
-    if record.expanded:
-        shown["expanded"] = {
-            name: {
-                "data": [record_structured(child) for child in related["records"]],
-                "has_more": related["has_more"],
-                **({"left_out": related["left_out"]} if related["left_out"] else {}),
-                **({"fetch": dict(related["more"].arguments)} if "more" in related else {}),
-            }
-            for name, related in record.expanded.items()
-        }
+    if record.related:
+        shown["expanded"] = {name: _related(related) for name, related in record.related.items()}
+    return shown
+
+
+def _related(related: RelatedView) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "data": [record_structured(record) for record in related.records],
+        "has_more": related.has_more,
+    }
+    if related.left_out:
+        shown["left_out"] = related.left_out
+    if related.more is not None:
+        shown["fetch"] = dict(related.more.arguments)
     return shown
 
 
 def _value(field: FieldView) -> Any:
     if field.binary is None:
         return field.value
-    facts: dict[str, Any] = {
-        "media_type": field.binary.media_type,
-        "size_bytes": field.binary.size_bytes,
-        "sha256": field.binary.sha256,
-    }
-    if field.binary.blob_id is not None:
-        facts["blob_id"] = field.binary.blob_id
+    facts = binary_json(field.binary)
     if field.read is not None:
         facts[field.read.tool] = dict(field.read.arguments)
     return {"binary": facts}
+
+
+def binary_json(binary: Binary) -> dict[str, Any]:
+    """Return what is known of content that is not shown."""
+    known = zip(binary._fields, binary, strict=True)
+    facts = {name: value for name, value in known if value is not None}
+    if binary.blob_id is not None:
+        facts["blob_route"] = blob_route(binary.blob_id)
+    return facts
 
 
 def window_structured(view: WindowView) -> dict[str, Any]:
@@ -137,17 +170,18 @@ def window_structured(view: WindowView) -> dict[str, Any]:
     if view.source is not None:
         body["source"] = view.source.as_json()
     if view.window is not None:
-        body["window"] = view.window
+        body["window"] = view.window.as_json()
+        body |= _flag(has_hidden(view.window.text))
         if view.digest is not None:
             body["digest"] = view.digest
     if view.binary is not None:
-        body["binary"] = view.binary
+        body["binary"] = binary_json(view.binary)
     return {**body, **_calls(view.calls)}
 
 
 def schema_structured(view: SchemaView) -> dict[str, Any]:
     """Return the server's schema document."""
-    body: Mapping[str, Any] = view.body
+    body = view.schema.raw
     if view.unavailable:
         body = {**body, "unavailable_connections": _unavailable(view.unavailable)}
     return {"data": body, **_calls(view.calls)}
@@ -156,7 +190,7 @@ def schema_structured(view: SchemaView) -> dict[str, Any]:
 def aggregate_structured(view: AggregateView) -> dict[str, Any]:
     """Return the server's aggregation."""
     notes = {"notes": list(view.notes)} if view.notes else {}
-    return {"data": {**view.body, **notes}, **_calls(view.calls)}
+    return {"data": {**view.aggregation.raw, **notes}, **_calls(view.calls)}
 
 
 def error_structured(view: ErrorView) -> dict[str, Any]:

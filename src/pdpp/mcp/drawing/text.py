@@ -1,11 +1,10 @@
 """The text half: for a model to read, one line a thing, the evidence first, the next call ready."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from pdpp.evidence.amount import counted
+from pdpp.evidence.binary import Binary
 from pdpp.evidence.fence import fence, quote, visible
 from pdpp.evidence.text import field_text
 from pdpp.mcp.drawing.escaping import (
@@ -27,16 +26,20 @@ from pdpp.mcp.drawing.view import (
     PageView,
     RecordSource,
     RecordView,
+    RelatedView,
     SearchView,
     WindowView,
 )
+from pdpp.mcp.reading.aggregation import AggregateGroup, Aggregation
+from pdpp.mcp.reading.blob import blob_route
+from pdpp.mcp.reading.field_window import WindowMatches
+from pdpp.mcp.reading.list_meta import ListMeta
 
 _FETCH_HELP = (
     "whole record: fetch with an id as it is shown; connection_id only where it is shown apart"
 )
 
 
-@lru_cache(maxsize=1_024)
 def _labels(*known: str | None) -> str:
     """Return the labels of a source on one line; a page has many hits of few sources."""
     return " · ".join(label(part) for part in known if part)
@@ -71,19 +74,20 @@ def hit_text(number: int, hit: HitView) -> str:
     labels = _labels(source.connector_key, source.display_name, source.stream)
     if hit.event_time and hit.event_time not in hit.title:
         labels = f"{labels} · {plain(hit.event_time)}"
-    if hit.evidence is None:
+    if hit.passage is None:
         head = f"{number}. {word(hit.id)} · {_matched(*hit.matched_fields)}"
     else:
-        part = hit.evidence
-        span = f" {part.start}–{part.end} of {part.total}" if part.start is not None else ""
-        where = f"{plain(part.field_path)}{span} in {word(hit.id)}"
-        head = f"{number}. {where}\n   {quote(part.preview)}"
-    held = _held(tuple(hit.matched), tuple(hit.missing))
-    return f"{head}\n   {call_line(hit.read)}\n   {quote(hit.title)} · {labels}{held}"
+        span = ""
+        if hit.passage.span is not None:
+            start, end, total = hit.passage.span
+            span = f" {start}–{end} of {total}"
+        where = f"{plain(hit.passage.field_path)}{span} in {word(hit.id)}"
+        head = f"{number}. {where}\n   {quote(hit.passage.preview)}"
+    words = _held(hit.matched, hit.missing)
+    return f"{head}\n   {call_line(hit.read)}\n   {quote(hit.title)} · {labels}{words}"
 
 
-@lru_cache(maxsize=1_024)
-def _held(matched: tuple[str, ...], missing: tuple[str, ...]) -> str:
+def _held(matched: Sequence[str], missing: Sequence[str]) -> str:
     """Return which of the asked words a hit lacks; nothing where a server does not tell."""
     if not missing:
         return " · all words" if len(matched) > 1 else ""
@@ -92,7 +96,6 @@ def _held(matched: tuple[str, ...], missing: tuple[str, ...]) -> str:
     return f" · lacks {few}{more}"
 
 
-@lru_cache(maxsize=1_024)
 def _matched(*names: str) -> str:
     """Return where a hit without evidence matched."""
     matched = ", ".join(plain(name) for name in names)
@@ -101,11 +104,12 @@ def _matched(*names: str) -> str:
 
 def _total(view: SearchView) -> str:
     shown = counted(len(view.hits), "hit")
-    if view.total is not None:
-        whole = view.total == len(view.hits)
-        total = shown if whole else f"{len(view.hits)} of {view.total} hits"
+    meta = view.page.meta
+    if meta.exact_total is not None:
+        whole = meta.exact_total == len(view.hits)
+        total = shown if whole else f"{len(view.hits)} of {meta.exact_total} hits"
         return f"{total}, all matches ranked."
-    if view.complete is False:
+    if meta.complete is False:
         return f"{shown}; more match than were ranked: the newest of each stream were."
     return f"{shown}."
 
@@ -128,24 +132,22 @@ def page_text(view: PageView) -> str:
         lines += record_lines(record, f"{place}. ")
     if not view.records:
         lines.append("no records.")
-    shown = counted(len(view.records), "record")
-    lines.append(f"{shown} of {plain(view.stream)}{_counted(view.envelope)}.")
+    listed = counted(len(view.records), "record")
+    lines.append(f"{listed} of {plain(view.stream)}{_counted(view.page.meta)}.")
     lines += [f"note: {plain(note)}" for note in view.notes]
     if view.next is not None:
         lines.append(call_line(view.next))
-    elif view.envelope.get("has_more") is not True:
+    elif view.page.has_more is not True:
         lines.append("end of list.")
     if view.resume is not None:
         lines.append(call_line(view.resume))
     return "\n".join(lines)
 
 
-def _counted(envelope: Mapping[str, Any]) -> str:
-    meta = envelope.get("meta")
-    count = meta.get("count") if isinstance(meta, Mapping) else None
-    if isinstance(count, Mapping) and isinstance(count.get("value"), int):
-        return f" of {count['value']} ({plain(str(count.get('kind')))} count)"
-    return ""
+def _counted(meta: ListMeta) -> str:
+    if meta.total is None or meta.count_kind is None:
+        return ""
+    return f" of {meta.total} ({plain(meta.count_kind)} count)"
 
 
 def record_lines(record: RecordView, mark: str = "", indent: str = "") -> list[str]:
@@ -154,35 +156,35 @@ def record_lines(record: RecordView, mark: str = "", indent: str = "") -> list[s
     if record.title:
         labels.append(quote(record.title))
     labels += [label(part) for part in (record.source.display_name,) if part]
-    if record.deleted_at is not None:
-        labels.append(f"deleted at {plain(record.deleted_at)}")
+    if record.deleted:
+        labels.append(f"deleted at {plain(record.deleted_at)}" if record.deleted_at else "deleted")
     lines = [f"{indent}{mark}{' · '.join(labels)}"]
-    lines += [f"{indent}   {_field(name, shown)}" for name, shown in record.fields.items()]
+    lines += [f"{indent}   {_field(name, field)}" for name, field in record.fields.items()]
     names = [word(name) for name in record.omitted]
     if record.unnamed:
         names.append(f"{record.unnamed} more, which schema lists")
     if names:
         lines.append(f"{indent}   not shown, ask with fields: {', '.join(names)}")
-    for name, related in record.expanded.items():
+    for name, related in record.related.items():
         lines += _related(name, related, indent + "   ")
     return lines
 
 
-def _related(name: str, related: Mapping[str, Any], indent: str) -> list[str]:
-    more = ", more exist" if related.get("has_more") else ""
-    if related.get("left_out"):
-        more += f", {related['left_out']} left out to fit"
-    lines = [f"{indent}{plain(name)} ({len(related['records'])} shown{more}):"]
-    for record in related["records"]:
+def _related(name: str, related: RelatedView, indent: str) -> list[str]:
+    more = ", more exist" if related.has_more else ""
+    if related.left_out:
+        more += f", {related.left_out} left out to fit"
+    lines = [f"{indent}{plain(name)} ({len(related.records)} shown{more}):"]
+    for record in related.records:
         lines += record_lines(record, "- ", indent)
-    if related.get("more") is not None:
-        lines.append(f"{indent}{call_line(related['more'])}")
+    if related.more is not None:
+        lines.append(f"{indent}{call_line(related.more)}")
     return lines
 
 
 def _field(name: str, shown: FieldView) -> str:
     if shown.binary is not None:
-        about = binary_text(shown.binary.media_type, shown.binary.size_bytes, shown.binary.sha256)
+        about = binary_text(shown.binary)
         return f"{plain(name)}: {about}" + (f"; {call_line(shown.read)}" if shown.read else "")
     value = shown.value
     text = quote(value) if isinstance(value, str) else escaped(value)
@@ -195,11 +197,13 @@ def _field(name: str, shown: FieldView) -> str:
     )
 
 
-def binary_text(media_type: str, size: int | None, sha256: str | None = None) -> str:
-    """Return the facts about binary content in words."""
-    facts = [plain(media_type), f"{size if isinstance(size, int) else 'unknown'} bytes"]
-    if sha256 is not None:
-        facts.append(f"sha256 {plain(sha256)}")
+def binary_text(binary: Binary) -> str:
+    """Return the facts about binary content in words; what nobody told is not said."""
+    facts = [plain(binary.media_type)]
+    if binary.size_bytes is not None:
+        facts.append(f"{binary.size_bytes} bytes")
+    if binary.sha256 is not None:
+        facts.append(f"sha256 {plain(binary.sha256)}")
     return f"[{', '.join(facts)}, not shown]"
 
 
@@ -210,42 +214,35 @@ def window_text(view: WindowView) -> str:
     """Return a piece of a field between fences, with where it is and how to read on."""
     head = f"{word(view.id)} · {plain(view.field_path)}"
     if view.window is None:
-        return "\n".join([head, *_binary_lines(view.binary or {}), *call_lines(view.calls)])
+        about = [] if view.binary is None else _binary_lines(view.binary)
+        return "\n".join([head, *about, *call_lines(view.calls)])
     window = view.window
-    ended = "whole field" if window.get("complete") else "end reached"
-    state = "more follows" if window.get("has_more") else ended
-    line = (
-        f"{head} · chars {window['start_chars']}–{window['end_chars']} of "
-        f"{window['total_chars']}, {state}"
-    )
+    ended = "whole field" if window.complete else "end reached"
+    state = "more follows" if window.has_more else ended
+    line = f"{head} · chars {window.start}–{window.end} of {window.total}, {state}"
     lines = [line if view.digest is None else f"{line} · digest {plain(view.digest)}"]
-    if isinstance(window.get("match_count"), int):
-        lines.append(
-            f"match 1 of {window['match_count']} at {window.get('match_start_chars')}–"
-            f"{window.get('match_end_chars')}{_other_matches(window)}"
-        )
-    return "\n".join([*lines, *call_lines(view.calls), fence(str(window.get("text", "")))])
+    if window.matches is not None:
+        lines.append(_matches(window.matches))
+    return "\n".join([*lines, *call_lines(view.calls), fence(window.text)])
 
 
-def _other_matches(window: Mapping[str, Any]) -> str:
-    matches = window.get("matches")
-    listed = [m for m in matches if isinstance(m, Mapping)] if isinstance(matches, list) else []
-    others = [f"{m.get('start_chars')}–{m.get('end_chars')}" for m in listed[1:]]
+def _matches(matches: WindowMatches) -> str:
+    (start, end), *others = matches.spans
+    line = f"match 1 of {matches.total} at {start}–{end}"
     if not others:
-        return ""
-    cut_off = window["match_count"] - len(others) - 1
-    return "; others at " + ", ".join(others) + (f" and {cut_off} more" if cut_off else "")
+        return line
+    listed = ", ".join(f"{start}–{end}" for start, end in others)
+    cut_off = matches.total - len(matches.spans)
+    return f"{line}; others at {listed}" + (f" and {cut_off} more" if cut_off > 0 else "")
 
 
-def _binary_lines(facts: Mapping[str, Any]) -> list[str]:
-    lines = [
-        binary_text(str(facts.get("media_type")), facts.get("size_bytes")),
-        f"sha256 {plain(str(facts.get('sha256')))}",
-    ]
-    if facts.get("blob_route"):
-        lines.append(
-            f"bytes, for a program and not for reading: GET {plain(str(facts['blob_route']))}"
-        )
+def _binary_lines(binary: Binary) -> list[str]:
+    lines = [binary_text(binary._replace(sha256=None))]
+    if binary.sha256 is not None:
+        lines.append(f"sha256 {plain(binary.sha256)}")
+    if binary.blob_id is not None:
+        route = blob_route(binary.blob_id)
+        lines.append(f"bytes, for a program and not for reading: GET {plain(route)}")
     return lines
 
 
@@ -254,38 +251,34 @@ def _binary_lines(facts: Mapping[str, Any]) -> list[str]:
 
 def aggregate_text(view: AggregateView) -> str:
     """Return the number, or the groups with their numbers, on one line."""
-    body = view.body
-    of = f" of {plain(str(body['field']))}" if body.get("field") else ""
-    head = f"{plain(str(body.get('metric')))}{of} of {plain(str(body.get('stream')))}"
-    groups = body.get("groups")
-    records = number(body.get("filtered_record_count"), "record")
-    if not isinstance(groups, list):
-        line = f"{head}: {number(body.get('value'))} · {records}"
+    result = view.aggregation
+    of = f" of {plain(result.field)}" if result.field else ""
+    head = f"{plain(result.metric)}{of} of {plain(result.stream)}"
+    records = [number(result.records, "record")] if result.records is not None else []
+    if result.groups is None:
+        line = " · ".join([f"{head}: {number(result.value)}", *records])
         return "\n".join([line, *call_lines(view.calls)])
-    shown = [_group(group) for group in groups if isinstance(group, Mapping)]
-    line = " · ".join([*shown, f"other_count {number(body.get('other_count', 0))}", records])
+    groups = [_group(group) for group in result.groups]
+    other = number(0 if result.other_count is None else result.other_count)
+    line = " · ".join([*groups, f"other_count {other}", *records])
     notes = [f"note: {note}" for note in view.notes]
-    return "\n".join([f"{head} by {_grouping(body)}: {line}", *notes, *call_lines(view.calls)])
+    return "\n".join([f"{head} by {_grouping(result)}: {line}", *notes, *call_lines(view.calls)])
 
 
-def _grouping(body: Mapping[str, Any]) -> str:
-    if body.get("group_by_time"):
-        zone = body.get("time_zone") or "UTC"
-        return (
-            f"{plain(str(body.get('granularity')))} of {plain(str(body['group_by_time']))} "
-            f"({plain(str(zone))})"
-        )
-    return plain(str(body.get("group_by")))
+def _grouping(result: Aggregation) -> str:
+    if result.group_by_time is None:
+        return plain(result.group_by or "group")
+    every = f"{plain(result.granularity)} of " if result.granularity else ""
+    return f"{every}{plain(result.group_by_time)} ({plain(result.time_zone or 'UTC')})"
 
 
-def _group(group: Mapping[str, Any]) -> str:
-    key = group.get("key")
-    name = "(none)" if key is None else datum(field_text(key))
-    figure = f" = {number(group['value'])}" if "value" in group else ""
-    return f"{name} {number(group.get('count'))}{figure}"
+def _group(group: AggregateGroup) -> str:
+    name = "(none)" if group.key is None else datum(field_text(group.key))
+    figure = f" = {number(group.value)}" if group.has_value else ""
+    return f"{name} {number(group.records)}{figure}"
 
 
-# problems
+# errors
 
 
 def error_text(view: ErrorView) -> str:

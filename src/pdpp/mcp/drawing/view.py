@@ -4,9 +4,16 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pdpp.evidence.fence import visible
+
 if TYPE_CHECKING:
     from pdpp.evidence.binary import Binary
+    from pdpp.mcp.reading.aggregation import Aggregation
     from pdpp.mcp.reading.choices import ConnectionChoice
+    from pdpp.mcp.reading.field_window import FieldWindow
+    from pdpp.mcp.reading.record_answer import RecordPage
+    from pdpp.mcp.reading.schema_answer import SchemaAnswer
+    from pdpp.mcp.reading.search_answer import HitPassage, SearchAnswer
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -35,17 +42,11 @@ class RecordSource(NamedTuple):
     def as_json(self) -> dict[str, Any]:
         """Return the source handles that are known."""
         known = zip(self._fields, self, strict=True)
-        return {name: value for name, value in known if value is not None}
-
-
-class EvidenceView(NamedTuple):
-    """A passage that was proven to hold the match."""
-
-    field_path: str
-    preview: str
-    start: int | None
-    end: int | None
-    total: int | None
+        told = {name: value for name, value in known if value is not None}
+        for name in ("connector_key", "display_name"):
+            if name in told:
+                told[name] = visible(told[name], lines=False)
+        return told
 
 
 class HitView(NamedTuple):
@@ -57,7 +58,7 @@ class HitView(NamedTuple):
     url: str
     event_time: str | None
     matched_fields: Sequence[str]
-    evidence: EvidenceView | None
+    passage: "HitPassage | None"
     read: NextCall
     matched: Sequence[str] = ()
     missing: Sequence[str] = ()
@@ -75,10 +76,8 @@ class DrawnHit(NamedTuple):
 class SearchView(NamedTuple):
     """One page of hits."""
 
-    envelope: Mapping[str, Any]
+    page: "SearchAnswer"
     hits: Sequence[DrawnHit]
-    total: int | None
-    complete: bool | None
     next: NextCall | None
     notes: Sequence[str] = ()
     unavailable: "Sequence[ConnectionChoice]" = ()
@@ -119,15 +118,25 @@ class RecordView(NamedTuple):
     fields: Mapping[str, FieldView]
     omitted: Sequence[str] = ()
     unnamed: int = 0
-    expanded: Mapping[str, Any] = _NOTHING
+    related: "Mapping[str, RelatedView]" = _NOTHING
+    deleted: bool = False
     deleted_at: str | None = None
+
+
+class RelatedView(NamedTuple):
+    """The related records of one, those that have room."""
+
+    records: Sequence[RecordView]
+    has_more: bool
+    left_out: int
+    more: NextCall | None
 
 
 class PageView(NamedTuple):
     """One page of records or changes."""
 
     stream: str
-    envelope: Mapping[str, Any]
+    page: "RecordPage"
     records: Sequence[RecordView]
     next: NextCall | None
     resume: NextCall | None
@@ -141,8 +150,8 @@ class WindowView(NamedTuple):
     source: RecordSource | None
     field_path: str
     digest: str | None
-    window: Mapping[str, Any] | None
-    binary: Mapping[str, Any] | None
+    window: "FieldWindow | None"
+    binary: "Binary | None"
     calls: Sequence[NextCall]
     uri: str | None = None
 
@@ -150,7 +159,7 @@ class WindowView(NamedTuple):
 class SchemaView(NamedTuple):
     """What may be read."""
 
-    body: Mapping[str, Any]
+    schema: "SchemaAnswer"
     stream: str | None
     calls: Sequence[NextCall]
     unavailable: "Sequence[ConnectionChoice]" = ()
@@ -159,7 +168,7 @@ class SchemaView(NamedTuple):
 class AggregateView(NamedTuple):
     """A number, or numbers by group."""
 
-    body: Mapping[str, Any]
+    aggregation: "Aggregation"
     calls: Sequence[NextCall] = ()
     notes: Sequence[str] = ()
 

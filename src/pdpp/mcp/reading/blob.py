@@ -3,15 +3,18 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from pdpp.evidence.binary import OCTETS, decoded_text, is_text_media
+from pdpp.evidence.binary import OCTETS, Binary, decoded_text, is_text_media
+from pdpp.evidence.budget import cut
 from pdpp.evidence.window import TextWindow, chosen_window
-from pdpp.mcp.drawing.label import label_of
 from pdpp.mcp.reading.reader import GrantReader
 from pdpp.mcp.reading.resource_client import target
 from pdpp.model.errors import NotFound
 
 MOST_BYTES = 16 << 20
 """How large a text may be that is read in windows."""
+
+
+_MEDIA_TYPE_CHARS = 240
 
 
 class BlobContent(NamedTuple):
@@ -24,26 +27,21 @@ class BlobContent(NamedTuple):
     is_whole: bool
 
     @property
-    def route(self) -> str:
-        """Return where its bytes are."""
-        return target(["blobs", self.blob_id], {})
+    def binary(self) -> Binary:
+        """Return what is told of content that is not shown; a blob's name is its hash."""
+        return Binary(self.media_type, self.size_bytes, self.blob_id, self.blob_id)
 
-    def facts(self) -> dict[str, Any]:
-        """Return what is told of content that is not shown."""
-        return {
-            "media_type": self.media_type,
-            "size_bytes": self.size_bytes,
-            "sha256": self.blob_id,
-            "blob_id": self.blob_id,
-            "blob_route": self.route,
-        }
+
+def blob_route(blob_id: str) -> str:
+    """Return where a blob's bytes are."""
+    return target(["blobs", blob_id], {})
 
 
 async def read_blob(reader: GrantReader, blob_id: str, first: int) -> BlobContent:
     """Return a blob's facts and the text of its first bytes."""
     reply = await reader.blob(blob_id, first)
-    told = label_of(reply.headers.get("content-type")) if reply.status < 400 else None
-    media_type = told or OCTETS
+    told = reply.headers.get("content-type", "") if reply.status < 400 else ""
+    media_type = cut(told, _MEDIA_TYPE_CHARS)[0] or OCTETS
     total = reply.headers.get("content-range", "").rpartition("/")[2]
     size = int(total) if total.isdecimal() else len(reply.body)
     text = None

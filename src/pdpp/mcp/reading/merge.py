@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pdpp.mcp.reading.choices import ConnectionChoice
+from pdpp.mcp.reading.list_meta import ListMeta, read_meta
 from pdpp.mcp.reading.package_cursor import ChildPosition, PackageCursor
 from pdpp.mcp.reading.reader import ChildGrant
-from pdpp.mcp.reading.resource_client import ServerAnswer, hits_of
+from pdpp.mcp.reading.search_answer import SearchAnswer, ServerHit
 
 T = TypeVar("T")
 
@@ -20,112 +21,116 @@ class ChildAnswers(NamedTuple, Generic[T]):
     unfit: list[ChildGrant]
 
 
+class RankedHit(NamedTuple):
+    """A hit with what it is ranked by: best first, in turn where children are equal."""
+
+    rank: tuple[float, int, int]
+    grant_id: str
+    hit: ServerHit
+
+
 class MergedSearch:
-    """What several children answered as one list: best first, in turn where they are equal."""
+    """What several children answered as one list."""
 
     def __init__(
         self,
-        found: ChildAnswers[ServerAnswer],
-        places: Mapping[str, ChildPosition],
-        seal: PackageCursor,
+        answers: ChildAnswers[SearchAnswer],
+        positions: Mapping[str, ChildPosition],
+        cursor: PackageCursor,
     ) -> None:
-        self.unavailable = found.unavailable
-        self._found = found
-        self._unfit = found.unfit
-        self._places = places
-        self._seal = seal
-        self._queues = [
-            (child, answer.body, hits_of(answer.body)) for child, answer in found.answers
-        ]
-        self._ranked = sorted(self._hits(), key=lambda item: item[:3])
+        self.unavailable = answers.unavailable
+        self._answers = answers
+        self._positions = positions
+        self._cursor = cursor
+        self._ranked = sorted(self._hits(), key=lambda ranked: ranked.rank)
 
-    def _hits(self) -> Iterator[tuple[float, int, int, str, Mapping[str, Any]]]:
-        for order, (child, _, hits) in enumerate(self._queues):
-            place = self._places[child.grant_id]
-            for index, hit in enumerate(hits[place.shown :], place.before + place.shown):
-                yield -_score(hit), index, order, child.grant_id, hit
+    def _hits(self) -> Iterator[RankedHit]:
+        for order, (child, answer) in enumerate(self._answers.answers):
+            position = self._positions[child.grant_id]
+            first = position.before + position.shown
+            for index, hit in enumerate(answer.hits[position.shown :], first):
+                yield RankedHit((-hit.score, index, order), child.grant_id, hit)
 
     @property
-    def hits(self) -> list[Mapping[str, Any]]:
+    def hits(self) -> list[ServerHit]:
         """Return the hits in their order."""
-        return [hit for *_, hit in self._ranked]
-
-    @property
-    def record_page(self) -> str | None:
-        """Return where a person opens a record, if the server told."""
-        return next((a.record_page for _, a in self._found.answers if a.record_page), None)
+        return [ranked.hit for ranked in self._ranked]
 
     def used_up(self, limit: int) -> list[ChildGrant]:
         """Return the children all of whose hits so far are on a page, and that have more."""
-        taken = Counter(grant_id for *_, grant_id, _ in self._ranked[:limit])
+        taken = Counter(ranked.grant_id for ranked in self._ranked[:limit])
         return [
             child
-            for child, body, hits in self._queues
-            if isinstance(body.get("next_cursor"), str)
-            and taken[child.grant_id] == len(hits) - self._places[child.grant_id].shown
+            for child, answer in self._answers.answers
+            if answer.next_cursor is not None
+            and taken[child.grant_id] == len(answer.hits) - self._positions[child.grant_id].shown
         ]
 
-    def with_more(self, more: "ChildAnswers[ServerAnswer]") -> "MergedSearch":
+    def with_more(self, more: ChildAnswers[SearchAnswer]) -> "MergedSearch":
         """Return the merge with further answers of some children in place of their earlier ones."""
         longer = {child.grant_id: answer for child, answer in more.answers}
-        answers = [(c, longer.get(c.grant_id, answer)) for c, answer in self._found.answers]
-        return MergedSearch(self._found._replace(answers=answers), self._places, self._seal)
+        answers = [(c, longer.get(c.grant_id, answer)) for c, answer in self._answers.answers]
+        replaced = self._answers._replace(answers=answers)
+        return MergedSearch(replaced, self._positions, self._cursor)
 
-    def page(self, limit: int) -> dict[str, Any]:
+    def page(self, limit: int) -> SearchAnswer:
         """Return the first hits, and the cursor of those that follow."""
         taken = self._ranked[:limit]
-        ahead = self._ahead(Counter(grant_id for *_, grant_id, _ in taken))
+        ahead = self._ahead(Counter(ranked.grant_id for ranked in taken))
+        cursor = self._cursor.close(ahead) if ahead else None
         envelope: dict[str, Any] = {
             "object": "list",
-            "data": [hit for *_, hit in taken],
+            "data": [ranked.hit.raw for ranked in taken],
             "has_more": bool(ahead),
         }
-        if ahead:
-            envelope["next_cursor"] = self._seal.close(ahead)
-        envelope["meta"] = _meta([body for _, body, _ in self._queues])
-        if self._unfit:
-            envelope["meta"]["warnings"].append(_unfit_warning(self._unfit))
-        return envelope
+        if cursor is not None:
+            envelope["next_cursor"] = cursor
+        envelope["meta"] = _meta([answer for _, answer in self._answers.answers])
+        if self._answers.unfit:
+            envelope["meta"]["warnings"].append(_unfit_warning(self._answers.unfit))
+        hits = [ranked.hit for ranked in taken]
+        return SearchAnswer(hits, cursor, read_meta(envelope), envelope)
 
     def _ahead(self, used: Mapping[str, int]) -> dict[str, ChildPosition]:
         """Return where each child goes on: on the page it is on, or on its next one."""
         ahead: dict[str, ChildPosition] = {}
-        for child, body, hits in self._queues:
-            place = self._places[child.grant_id]
-            shown = place.shown + used.get(child.grant_id, 0)
-            if shown < len(hits):
-                ahead[child.grant_id] = place._replace(shown=shown)
-            elif isinstance(body.get("next_cursor"), str):
-                ahead[child.grant_id] = ChildPosition(
-                    place.before + len(hits), 0, body["next_cursor"]
-                )
+        for child, answer in self._answers.answers:
+            position = self._positions[child.grant_id]
+            shown = position.shown + used.get(child.grant_id, 0)
+            if shown < len(answer.hits):
+                ahead[child.grant_id] = position._replace(shown=shown)
+            elif answer.next_cursor is not None:
+                before = position.before + len(answer.hits)
+                ahead[child.grant_id] = ChildPosition(before, 0, answer.next_cursor)
         return ahead
 
 
-def _score(hit: Mapping[str, Any]) -> float:
-    score = hit.get("score")
-    value = score.get("value") if isinstance(score, Mapping) else score
-    return float(value) if isinstance(value, int | float) else 0.0
-
-
-def _meta(bodies: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    metas = [body.get("meta") for body in bodies]
-    told = [meta for meta in metas if isinstance(meta, Mapping)]
-    recalls = [meta["recall"] for meta in told if isinstance(meta.get("recall"), Mapping)]
-    counts = [meta["count"] for meta in told if isinstance(meta.get("count"), Mapping)]
-    exact = len(counts) == len(bodies) and all(c.get("kind") == "exact" for c in counts)
+def _meta(answers: Sequence[SearchAnswer]) -> dict[str, Any]:
+    metas = [answer.meta for answer in answers]
+    totals = [meta.exact_total for meta in metas]
+    counted = [total for total in totals if total is not None]
+    exact = len(counted) == len(metas)
     meta: dict[str, Any] = {
-        "count": {"kind": "exact", "value": sum(c.get("value", 0) for c in counts)}
-        if exact
-        else {"kind": "none"},
-        "warnings": [w for m in told for w in m.get("warnings", [])][:12],
+        "count": {"kind": "exact", "value": sum(counted)} if exact else {"kind": "none"},
+        "warnings": [warning for answer in answers for warning in _warnings(answer)][:12],
     }
+    recalls = [meta for meta in metas if meta.complete is not None]
     if recalls:
-        meta["recall"] = {
-            "complete": all(r.get("complete") for r in recalls),
-            "ranked": sum(r.get("ranked", 0) for r in recalls),
-        }
+        meta["recall"] = _recall(recalls)
     return meta
+
+
+def _recall(metas: Sequence[ListMeta]) -> dict[str, Any]:
+    return {
+        "complete": all(meta.complete for meta in metas),
+        "ranked": sum(meta.ranked or 0 for meta in metas),
+    }
+
+
+def _warnings(answer: SearchAnswer) -> list[Any]:
+    meta = answer.raw.get("meta")
+    listed = meta.get("warnings") if isinstance(meta, Mapping) else None
+    return listed if isinstance(listed, list) else []
 
 
 def _unfit_warning(children: Sequence[ChildGrant]) -> dict[str, str]:

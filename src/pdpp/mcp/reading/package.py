@@ -9,16 +9,11 @@ from typing import Any, NamedTuple, TypeVar
 from pdpp.mcp.reading.choices import ConnectionChoice
 from pdpp.mcp.reading.merge import ChildAnswers, MergedSearch
 from pdpp.mcp.reading.package_cursor import ChildPosition, PackageCursor, is_package_cursor
-from pdpp.mcp.reading.reader import ChildGrant, GrantReader
-from pdpp.mcp.reading.resource_client import (
-    Params,
-    ResourceClient,
-    ServerAnswer,
-    ServerUnreachable,
-    hits_of,
-)
-from pdpp.mcp.reading.results import SearchResults, results_of
-from pdpp.model.errors import PdppError, StreamNotAllowed
+from pdpp.mcp.reading.reader import ChildGrant, GrantReader, unknown_stream
+from pdpp.mcp.reading.resource_client import Params, ResourceClient, ServerUnreachable
+from pdpp.mcp.reading.schema_answer import SchemaAnswer, read_compact
+from pdpp.mcp.reading.search_answer import SearchAnswer, SearchResults, read_search, results_of
+from pdpp.model.errors import PdppError
 
 TOGETHER_SECONDS = 2.0
 CHILD_SECONDS = 3.0
@@ -42,8 +37,7 @@ async def search_package(
     if together is not None and not is_package_cursor(cursor):
         try:
             async with asyncio.timeout(TOGETHER_SECONDS):
-                answer = await reader.client.get(route, together.params, room)
-            reader.record_page = answer.record_page or reader.record_page
+                answer = await reader.search(reader.client, route, together.params, room)
             return results_of(answer, limit)._replace(unavailable=together.unavailable)
         except TimeoutError:
             if cursor is not None:
@@ -53,8 +47,8 @@ async def search_package(
                 raise
     if all(child.problem is not None for child in asked):
         params = {k: v for k, v in params.items() if k != "cursor"}
-    merge = await _search_each(reader, route, params)
-    return SearchResults(merge.hits[:limit], merge.page, unavailable=merge.unavailable)
+    merged = await _search_each(reader, route, params)
+    return SearchResults(merged.hits[:limit], merged.page, unavailable=merged.unavailable)
 
 
 class _Together(NamedTuple):
@@ -88,39 +82,39 @@ def _streams(child: ChildGrant, params: Params) -> list[str]:
 
 async def _search_each(reader: GrantReader, route: Sequence[str], params: Params) -> MergedSearch:
     """Search every child that opens a requested stream, to be merged into pages."""
-    seal = PackageCursor(reader.children or (), route, params)
-    places = seal.open(params.get("cursor"))
-    asked = [child for child in _asked(reader, params) if child.grant_id in places]
+    cursor = PackageCursor(reader.children or (), route, params)
+    positions = cursor.open(params.get("cursor"))
+    asked = [child for child in _asked(reader, params) if child.grant_id in positions]
 
-    async def ask(child: ChildGrant, most: int) -> ServerAnswer:
+    async def ask(child: ChildGrant, most: int) -> SearchAnswer:
         own = {k: v for k, v in params.items() if k != "cursor"} | {"limit": most}
         if "streams" in params:
             own["streams"] = _streams(child, params)
-        return await _from_place(_client(reader, child), route, own, places[child.grant_id])
+        search = partial(reader.search, _client(reader, child), route)
+        return await _from_position(search, own, positions[child.grant_id])
 
     limit = int(params["limit"])
     few = min(limit, max(_FEW_HITS, 2 * limit // max(1, len(asked))))
-    merge = MergedSearch(await _ask_all(asked, partial(ask, most=few)), places, seal)
-    short = merge.used_up(limit)
+    merged = MergedSearch(await _ask_all(asked, partial(ask, most=few)), positions, cursor)
+    short = merged.used_up(limit)
     if short and few < limit:
         with suppress(PdppError):
-            merge = merge.with_more(await _ask_all(short, partial(ask, most=limit)))
-    reader.record_page = merge.record_page or reader.record_page
-    return merge
+            merged = merged.with_more(await _ask_all(short, partial(ask, most=limit)))
+    return merged
 
 
-async def _from_place(
-    client: ResourceClient, route: Sequence[str], params: Params, place: ChildPosition
-) -> ServerAnswer:
-    """Ask for the page on which a place stands, with enough hits after it to fill a page."""
-    cursor, left = place.cursor, place.before if not place.cursor else 0
+async def _from_position(
+    search: Callable[[Params], Awaitable[SearchAnswer]], params: Params, position: ChildPosition
+) -> SearchAnswer:
+    """Ask for the page on which a position stands, with enough hits after it to fill a page."""
+    cursor, left = position.cursor, position.before if not position.cursor else 0
     while left > 0:
-        passed = await client.get(route, _from(params, cursor, min(_MOST_HITS, left)))
-        left -= len(hits_of(passed.body))
-        cursor = passed.body.get("next_cursor") or ""
+        passed = await search(_from(params, cursor, min(_MOST_HITS, left)))
+        left -= len(passed.hits)
+        cursor = passed.next_cursor or ""
         if not cursor:
-            return ServerAnswer({"data": []}, passed.request_id, passed.record_page)
-    return await client.get(route, _from(params, cursor, int(params["limit"]) + place.shown))
+            return read_search({"data": []})
+    return await search(_from(params, cursor, int(params["limit"]) + position.shown))
 
 
 def _from(params: Params, cursor: str, limit: int) -> Params:
@@ -149,24 +143,24 @@ async def _ask_all(
             return problem
 
     outcomes = await asyncio.gather(*(bounded(child) for child in children))
-    found: ChildAnswers[T] = ChildAnswers([], [], [])
+    answers: ChildAnswers[T] = ChildAnswers([], [], [])
     refusals: list[PdppError] = []
     for child, outcome in zip(children, outcomes, strict=True):
         if isinstance(outcome, TimeoutError):
-            found.unavailable.append(child.unavailable("timed_out"))
+            answers.unavailable.append(child.unavailable("timed_out"))
         elif isinstance(outcome, PdppError):
             if outcome.code in _UNFIT:
-                found.unfit.append(child)
+                answers.unfit.append(child)
             elif _is_unavailable(outcome):
-                found.unavailable.append(child.unavailable(outcome.code))
+                answers.unavailable.append(child.unavailable(outcome.code))
             else:
                 raise outcome
             refusals.append(outcome)
         else:
-            found.answers.append((child, outcome))
-    if children and not found.answers:
-        raise _all_refused(refusals, found.unavailable)
-    return found
+            answers.answers.append((child, outcome))
+    if children and not answers.answers:
+        raise _all_refused(refusals, answers.unavailable)
+    return answers
 
 
 def _is_unavailable(problem: PdppError) -> bool:
@@ -188,25 +182,22 @@ def _all_refused(
 
 async def schema_children(
     reader: GrantReader, stream: str | None
-) -> tuple[dict[str, Any], Sequence[ConnectionChoice]]:
+) -> tuple[SchemaAnswer, Sequence[ConnectionChoice]]:
     """Ask every child for its part of the schema and put the parts together."""
     asked = [c for c in reader.children or () if stream is None or stream in c.streams]
+    if stream is not None and not asked:
+        raise unknown_stream(stream)
 
-    async def ask(child: ChildGrant) -> Mapping[str, Any]:
+    async def ask(child: ChildGrant) -> SchemaAnswer:
         return await reader.compact(stream, child.connection_id)
 
-    if stream is not None and not asked:
-        raise StreamNotAllowed(
-            f"No connection of this package opens a stream {stream!r}; schema lists them.",
-            param="stream",
-        )
-    found = await _ask_all(asked, ask)
+    answers = await _ask_all(asked, ask)
     connectors: dict[str, dict[str, Any]] = {}
     legend: dict[str, Any] = {}
-    for _, body in found.answers:
-        if "field_capability_legend" in body:
-            legend = {"field_capability_legend": body["field_capability_legend"]}
-        for connector in body.get("connectors", []):
+    for _, part in answers.answers:
+        if "field_capability_legend" in part.raw:
+            legend = {"field_capability_legend": part.raw["field_capability_legend"]}
+        for connector in part.raw["connectors"]:
             _take_in(connectors.setdefault(str(connector.get("connector_key")), {}), connector)
     merged: dict[str, Any] = {
         "object": "schema",
@@ -214,10 +205,10 @@ async def schema_children(
         "bearer": {"scope": "package", "token_kind": "mcp_package"},
         "connectors": list(connectors.values()),
         "connector_count": len(connectors),
-        "stream_count": sum(int(body.get("stream_count", 0)) for _, body in found.answers),
+        "stream_count": sum(part.stream_count for _, part in answers.answers),
         **legend,
     }
-    return merged, found.unavailable
+    return read_compact(merged, stream), answers.unavailable
 
 
 def _take_in(into: dict[str, Any], connector: Mapping[str, Any]) -> None:
@@ -233,9 +224,10 @@ def _take_in(into: dict[str, Any], connector: Mapping[str, Any]) -> None:
     into["granted_connections"] += connector.get("granted_connections", [])
     for row in connector.get("streams", []):
         bare = {k: v for k, v in row.items() if k != "record_counts"}
-        for held in into["streams"]:
-            if {k: v for k, v in held.items() if k != "record_counts"} == bare:
-                held["record_counts"].update(row.get("record_counts", {}))
+        for other in into["streams"]:
+            if {k: v for k, v in other.items() if k != "record_counts"} == bare:
+                other["record_counts"].update(row.get("record_counts", {}))
                 break
         else:
             into["streams"].append({**row, "record_counts": dict(row.get("record_counts", {}))})
+    into["stream_count"] = len(into["streams"])

@@ -2,20 +2,20 @@
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from copy import copy
-from functools import lru_cache
 from threading import Event
 from typing import Any, NamedTuple
 
 from pdpp.evidence.ambiguity import MOST_CANDIDATES, ambiguous_connection
 from pdpp.evidence.amount import counted
-from pdpp.evidence.compact import compact_schema
 from pdpp.evidence.handle import Handle, path_part
 from pdpp.mcp.reading.choices import ConnectionChoice
-from pdpp.mcp.reading.field_facts import NO_FACTS, FieldFacts, facts_of
+from pdpp.mcp.reading.field_facts import NO_FACTS, FieldFacts
 from pdpp.mcp.reading.resource_client import Params, ResourceClient, ServerAnswer, ServerError
+from pdpp.mcp.reading.schema_answer import SchemaAnswer, read_compact, read_full
+from pdpp.mcp.reading.search_answer import SearchAnswer, read_search
 from pdpp.mcp.reading.stream_name import StreamName
 from pdpp.mcp.reading.transport import HttpReply
-from pdpp.model.errors import AmbiguousConnection, InvalidRequest, PdppError
+from pdpp.model.errors import AmbiguousConnection, InvalidRequest, PdppError, StreamNotAllowed
 
 _RECORD = "{record_id}"
 
@@ -84,6 +84,11 @@ class GrantReader:
         own.cancelled = cancelled
         return own
 
+    def check_wanted(self) -> None:
+        """Stop where nobody waits for the answer any more."""
+        if self.cancelled is not None and self.cancelled.is_set():
+            raise RequestCancelled("The request was cancelled; nothing more was read.")
+
     async def get(
         self,
         path: Sequence[str],
@@ -92,11 +97,19 @@ class GrantReader:
         room: int | None = None,
     ) -> ServerAnswer:
         """Read through the grant that opens a connection, or through the only one."""
-        if self.cancelled is not None and self.cancelled.is_set():
-            raise RequestCancelled("The request was cancelled; nothing more was read.")
+        self.check_wanted()
         answer = await self.way(connection_id).get(path, params, room)
         self.record_page = answer.record_page or self.record_page
         return answer
+
+    async def search(
+        self, client: ResourceClient, route: Sequence[str], params: Params, room: int | None = None
+    ) -> SearchAnswer:
+        """Return the hits that a client finds; ``room`` is how many characters of them help."""
+        self.check_wanted()
+        answer = await client.get(route, params, room, lean=True)
+        self.record_page = answer.record_page or self.record_page
+        return read_search(answer.body, answer.cursors)
 
     async def blob(self, blob_id: str, first: int) -> HttpReply:
         """Return the first bytes of a blob, through the first grant that shows it."""
@@ -131,32 +144,42 @@ class GrantReader:
         fitting = [c for c in self.children if stream is None or stream in c.streams]
         raise ambiguous(fitting or self.children)
 
-    async def compact(self, stream: str | None, connection_id: str | None) -> Mapping[str, Any]:
+    async def compact(self, stream: str | None, connection_id: str | None) -> SchemaAnswer:
         """Return the compact schema: the server's own, or made here from its full one."""
-        named = {"stream": stream, "connection_id": connection_id}
-        params = {name: value for name, value in named.items() if value is not None}
+        params = _scope(stream, connection_id)
         try:
             answer = await self.get(["schema"], {"view": "compact", **params}, connection_id)
         except ServerError as error:
             if error.status != 400 or error.param not in ("view", None):
                 raise
             answer = await self.get(["schema"], params, connection_id)
-        body = answer.body.get("data", answer.body)
-        return compact_schema(body if isinstance(body, Mapping) else {}, stream=stream)
+        schema = read_compact(_unwrapped(answer.body), stream, connection_id)
+        if stream is not None and not schema.streams:
+            raise unknown_stream(stream)
+        return schema
+
+    async def full(self, stream: str, connection_id: str | None) -> SchemaAnswer:
+        """Return the full schema of one stream; a server that has no other form has no detail."""
+        params = _scope(stream, connection_id)
+        try:
+            answer = await self.get(["schema"], {**params, "detail": "full"}, connection_id)
+        except ServerError as error:
+            if error.status != 400 or error.param not in ("detail", None):
+                raise
+            answer = await self.get(["schema"], params, connection_id)
+        schema = read_full(_unwrapped(answer.body))
+        if not schema.streams:
+            raise unknown_stream(stream)
+        return schema
 
     async def stream_names(self) -> Sequence[StreamName]:
         """Return what the streams are called that may be read; none where nobody tells."""
         if self.names is not None:
             return self.names()
         try:
-            body = await self.compact(None, None)
+            return (await self.compact(None, None)).names()
         except PdppError:
             return []
-        return [
-            StreamName(connector.get("connector_key", ""), row["name"], row.get("label", ""))
-            for connector in body["connectors"]
-            for row in connector["streams"]
-        ]
 
     async def facts(self, connection_id: str | None, stream: str) -> FieldFacts:
         """Return the roles and kinds that a stream's declaration gives its fields."""
@@ -164,11 +187,13 @@ class GrantReader:
         if known in self.memory:
             return self.memory[known]
         try:
-            body = await self.compact(stream, connection_id)
+            facts = (await self.compact(stream, connection_id)).facts()
+            if facts == NO_FACTS:  # Flags may be bare words; the full form has types and roles.
+                answer = await self.get(["schema"], _scope(stream, connection_id), connection_id)
+                whole = {k: v for k, v in _unwrapped(answer.body).items() if k != "detail"}
+                facts = read_compact(whole, stream, connection_id).facts()
         except PdppError:
             return NO_FACTS
-        rows = (row for connector in body["connectors"] for row in connector["streams"])
-        facts = next((facts_of(row["fields"]) for row in rows), NO_FACTS)
         self.memory[known] = facts
         return facts
 
@@ -184,7 +209,25 @@ class GrantReader:
         return where.replace(_RECORD, path_part(record_id)), is_page
 
 
-@lru_cache(maxsize=1_024)
+def _scope(stream: str | None, connection_id: str | None) -> dict[str, str]:
+    named = {"stream": stream, "connection_id": connection_id}
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def _unwrapped(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a document that some servers put into a member of its own."""
+    inner = body.get("data", body)
+    return inner if isinstance(inner, Mapping) else {}
+
+
+def unknown_stream(stream: str) -> StreamNotAllowed:
+    """Return the refusal of a stream that no connection opens."""
+    return StreamNotAllowed(
+        f"No connection that you may read opens a stream {stream!r}; schema lists them.",
+        param="stream",
+    )
+
+
 def _where(
     origin: str, page: str | None, connection_id: str | None, stream: str
 ) -> tuple[str, bool]:

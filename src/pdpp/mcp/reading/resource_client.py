@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pdpp.evidence.budget import json_length
+from pdpp.evidence.lean import HEADER, VALUE
 from pdpp.mcp.reading.transport import HttpReply, Transport, Unreachable
 from pdpp.model.errors import PdppError
 from pdpp.wire.answer import (
@@ -23,7 +24,6 @@ __all__ = [
     "ServerAnswer",
     "ServerError",
     "ServerUnreachable",
-    "hits_of",
     "target",
 ]
 
@@ -80,13 +80,23 @@ class ResourceClient:
         return self._transport.origin
 
     async def get(
-        self, path: Sequence[str], params: Params, room: int | None = None
+        self,
+        path: Sequence[str],
+        params: Params,
+        room: int | None = None,
+        *,
+        lean: bool = False,
     ) -> ServerAnswer:
         """Return the JSON answer to a read, or raise the error the server told.
 
-        ``room`` is about how many characters of hits are of use; a server may take it as a hint.
+        ``room`` is about how many characters of hits are of use, ``lean`` asks for an envelope that
+        says nothing twice; a server may take both as hints.
         """
-        headers = self._headers if room is None else {**self._headers, ROOM_HEADER: str(room)}
+        headers = dict(self._headers)
+        if room is not None:
+            headers[ROOM_HEADER] = str(room)
+        if lean:
+            headers[HEADER] = VALUE
         reply = await self._send("GET", target(path, params), headers)
         try:
             body = body_of(reply, self.origin, self.codec.decode)
@@ -120,13 +130,3 @@ class ResourceClient:
             return await self._transport.send(method, to, headers)
         except Unreachable as problem:
             raise ServerUnreachable(f"{problem}. Nothing was read.") from None
-
-
-def hits_of(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the hits of a search answer, in any of the places servers put them."""
-    found: Any = body.get("data")
-    if isinstance(found, Mapping):
-        found = found.get("results", found.get("data"))
-    if not isinstance(found, list):
-        found = body.get("results")
-    return [hit for hit in found if isinstance(hit, Mapping)] if isinstance(found, list) else []

@@ -6,8 +6,10 @@ from typing import Any
 from pdpp.evidence.budget import cut
 from pdpp.evidence.text import field_text
 from pdpp.mcp.drawing import structured, text
-from pdpp.mcp.drawing.result import MOST_CHARS, fits, result
+from pdpp.mcp.drawing.result import MOST_CHARS, MOST_DEFAULT_CHARS, fits, result
 from pdpp.mcp.drawing.view import AggregateView, NextCall
+from pdpp.mcp.reading.aggregation import AggregateGroup, Aggregation, read_aggregation
+from pdpp.mcp.reading.members import objects_in
 from pdpp.mcp.reading.reader import GrantReader
 from pdpp.mcp.tools.locator import check_stream
 from pdpp.model.errors import PayloadTooLarge
@@ -23,58 +25,65 @@ async def aggregate(reader: GrantReader, arguments: dict[str, Any]) -> dict[str,
     check_stream(stream)
     reader.require_one_source(connection_id, stream)
     params = {k: v for k, v in arguments.items() if k != "stream"}
+    most = MOST_CHARS if "limit" in arguments else MOST_DEFAULT_CHARS
     while True:
         answer = await reader.get(["streams", stream, "aggregate"], params, connection_id)
-        body = _with_short_keys(answer.body)
-        view = AggregateView(body, _more(arguments, params, body), _notes(arguments, params, body))
+        aggregation = _with_short_keys(read_aggregation(answer.body, arguments))
+        fewer = params.get("limit") != arguments.get("limit")
+        notes = _notes(aggregation, params["limit"] if fewer else None)
+        view = AggregateView(aggregation, _more(arguments, params, aggregation), notes)
         spoken, shaped = text.aggregate_text(view), structured.aggregate_structured(view)
-        if fits(spoken, shaped, MOST_CHARS, MOST_CHARS):
+        if fits(spoken, shaped, most, most):
             return result(spoken, shaped)
-        shown = len(_groups(body))
-        if shown <= 1 or params.get("limit") == 1:
+        groups = len(aggregation.groups or ())
+        if groups <= 1 or params.get("limit") == 1:
             raise PayloadTooLarge("This aggregate does not fit an answer; group by another field.")
-        params["limit"] = min(shown, params.get("limit", _MOST_GROUPS)) // 2
+        params["limit"] = min(groups, params.get("limit", _MOST_GROUPS)) // 2
 
 
-def _groups(body: Mapping[str, Any]) -> list[Any]:
-    groups = body.get("groups")
-    return groups if isinstance(groups, list) else []
-
-
-def _with_short_keys(body: Mapping[str, Any]) -> Mapping[str, Any]:
+def _with_short_keys(aggregation: Aggregation) -> Aggregation:
     """Cut keys that are whole texts, and tell how long they are."""
-    groups = [_short(group) for group in _groups(body)]
-    return {**body, "groups": groups} if groups != _groups(body) else body
+    groups = aggregation.groups or ()
+    if not any(_is_long(group) for group in groups):
+        return aggregation
+    short = [_short(group) if _is_long(group) else group for group in groups]
+    rows = objects_in(aggregation.raw, "groups")
+    raw = [
+        {**row, "key": cut_group.key, "key_chars": len(field_text(group.key))}
+        if _is_long(group)
+        else row
+        for row, group, cut_group in zip(rows, groups, short, strict=True)
+    ]
+    return aggregation._replace(groups=short, raw={**aggregation.raw, "groups": raw})
 
 
-def _short(group: Any) -> Any:
-    if not isinstance(group, Mapping) or len(field_text(group.get("key"))) <= _KEY_CHARS:
-        return group
-    whole = field_text(group["key"])
-    return {**group, "key": cut(whole, _KEY_CHARS)[0], "key_chars": len(whole)}
+def _is_long(group: AggregateGroup) -> bool:
+    return len(field_text(group.key)) > _KEY_CHARS
 
 
-def _notes(
-    arguments: Mapping[str, Any], params: Mapping[str, Any], body: Mapping[str, Any]
-) -> list[str]:
+def _short(group: AggregateGroup) -> AggregateGroup:
+    return group._replace(key=cut(field_text(group.key), _KEY_CHARS)[0])
+
+
+def _notes(aggregation: Aggregation, fewer: int | None) -> list[str]:
     notes = []
-    if any(isinstance(group, Mapping) and "key_chars" in group for group in _groups(body)):
+    if any("key_chars" in row for row in objects_in(aggregation.raw, "groups")):
         notes.append(f"keys are cut at {_KEY_CHARS} characters; key_chars is their length")
-    if params.get("limit") != arguments.get("limit"):
+    if fewer is not None:
         notes.append(
-            f"only {params['limit']} groups fit an answer; the others are in other_count: "
-            "narrow with a filter to see them"
+            f"only {fewer} groups fit an answer; the others are in other_count: "
+            "give a limit, or narrow with a filter to see them"
         )
     return notes
 
 
 def _more(
-    arguments: Mapping[str, Any], params: Mapping[str, Any], body: Mapping[str, Any]
+    arguments: Mapping[str, Any], params: Mapping[str, Any], aggregation: Aggregation
 ) -> list[NextCall]:
     """Offer more groups where the answer cut them and more may be had."""
     asked = params.get("limit", _DEFAULT_GROUPS)
-    cut_here = params.get("limit") != arguments.get("limit")
-    if not body.get("other_count") or asked >= _MOST_GROUPS or cut_here:
+    cut_here = "limit" in arguments and params.get("limit") != arguments["limit"]
+    if not aggregation.other_count or asked >= _MOST_GROUPS or cut_here:
         return []
     more = min(_MOST_GROUPS, asked * 4)
     return [NextCall("more groups", "aggregate", {**arguments, "limit": more})]

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pdpp.evidence.budget import cut
-from pdpp.evidence.handle import BLOB_URI, Handle, blob_uri, parse_blob_uri
+from pdpp.evidence.fence import has_hidden, visible
+from pdpp.evidence.handle import BLOB_URI, blob_uri, parse_blob_uri
 from pdpp.evidence.text import json_text
 from pdpp.mcp.drawing.escaping import spelled
 from pdpp.mcp.drawing.record import (
@@ -18,11 +19,11 @@ from pdpp.mcp.drawing.record import (
     source_of,
 )
 from pdpp.mcp.drawing.result import MOST_CHARS, result
-from pdpp.mcp.drawing.structured import record_structured
-from pdpp.mcp.drawing.view import RecordSource
-from pdpp.mcp.reading.blob import BlobContent, read_blob
+from pdpp.mcp.drawing.structured import binary_json, record_structured
+from pdpp.mcp.reading.blob import BlobContent, blob_route, read_blob
 from pdpp.mcp.reading.field_facts import NO_FACTS, FieldFacts
 from pdpp.mcp.reading.reader import GrantReader
+from pdpp.mcp.reading.record_answer import ServerRecord, read_record
 from pdpp.mcp.tools.locator import locate
 from pdpp.model.errors import PayloadTooLarge
 
@@ -30,7 +31,7 @@ TOOL = "fetch"
 _BLOB_BYTES = 32_768
 _BLOB_CHARS = 4_096
 _MOST_ASKED = 20
-_ROOMS = tuple(
+_BUDGETS = tuple(
     RecordBudget(DOCUMENT_CHARS * 3**step // 4**step, 300 // 2**step, 40 // 2**step, 100 // 2**step)
     for step in range(16)
 )
@@ -48,11 +49,11 @@ async def fetch(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, Any
         params["connection_id"] = handle.connection_id
     path = ["streams", handle.stream, "records", handle.record_id]
     answer = await reader.get(path, params, handle.connection_id)
-    source = source_of(answer.body, handle.stream, handle.record_id)
-    if source.connection_id is None:
-        source = RecordSource(handle.connection_id, None, None, handle.stream, handle.record_id)
-    facts = await reader.facts(source.connection_id, source.stream)
-    return _document_result(_fitting(reader, answer.body, source, facts))
+    record = read_record(answer.body, handle.stream, handle.record_id)
+    if record.connection_id is None:
+        record = record._replace(connection_id=handle.connection_id)
+    facts = await reader.facts(record.connection_id, record.stream)
+    return _document_result(_fitting(reader, record, facts))
 
 
 def _document_result(document: dict[str, Any]) -> dict[str, Any]:
@@ -67,12 +68,10 @@ def _fits(document: Mapping[str, Any]) -> bool:
     return len(spelled(json_text(document))) <= MOST_CHARS
 
 
-def _fitting(
-    reader: GrantReader, body: Mapping[str, Any], source: RecordSource, facts: FieldFacts
-) -> dict[str, Any]:
+def _fitting(reader: GrantReader, record: ServerRecord, facts: FieldFacts) -> dict[str, Any]:
     """Return the document with as much text as its bound allows once it is escaped."""
-    for room in _ROOMS:
-        document = _document(reader, body, source, facts, room)
+    for budget in _BUDGETS:
+        document = _document(reader, record, facts, budget)
         if _fits(document):
             return document
     raise PayloadTooLarge(
@@ -81,32 +80,28 @@ def _fitting(
 
 
 def _document(
-    reader: GrantReader,
-    body: Mapping[str, Any],
-    source: RecordSource,
-    facts: FieldFacts,
-    room: RecordBudget,
+    reader: GrantReader, record: ServerRecord, facts: FieldFacts, budget: RecordBudget
 ) -> dict[str, Any]:
-    handle = Handle(source.connection_id, source.stream, source.record_id)
-    found = body.get("data")
-    data = found if isinstance(found, Mapping) else {}
-    card = presentation_of(body, source, facts)
-    shown = document_text(handle.id, data, facts, room)
-    metadata: dict[str, Any] = source.as_json()
-    for name in ("emitted_at", "version"):
-        if body.get(name) is not None:
-            metadata[name] = body[name]
-    if card.event_time is not None:
-        metadata["event_time"] = card.event_time
-    if card.link is not None:
-        metadata["link"] = card.link
-    metadata |= _truncation(handle.id, shown)
-    metadata |= _expansion(body, room)
+    id = record.handle.id
+    presentation = presentation_of(record, facts)
+    document = document_text(id, record.data, facts, budget)
+    about = {
+        "emitted_at": record.emitted_at,
+        "version": record.version,
+        "event_time": presentation.event_time,
+        "link": presentation.link,
+    }
+    metadata: dict[str, Any] = source_of(record).as_json()
+    metadata |= {name: value for name, value in about.items() if value is not None}
+    metadata |= _truncation(id, document)
+    metadata |= _expansion(record, budget)
+    if has_hidden(document.text):
+        metadata["hidden_characters"] = True
     return {
-        "id": handle.id,
-        "title": card.title,
-        "text": shown.text,
-        "url": reader.url(handle, card.link),
+        "id": id,
+        "title": visible(presentation.title, lines=False),
+        "text": document.text,
+        "url": reader.url(record.handle, presentation.link),
         "metadata": metadata,
     }
 
@@ -124,9 +119,7 @@ def _truncation(id: str, shown: DocumentText) -> dict[str, Any]:
     if shown.binaries:
         facts["binary_fields"] = {
             name: {
-                "media_type": field.binary.media_type,
-                "size_bytes": field.binary.size_bytes,
-                "sha256": field.binary.sha256,
+                **binary_json(field.binary),
                 **({field.read.tool: dict(field.read.arguments)} if field.read else {}),
             }
             for name, field in shown.binaries.items()
@@ -135,12 +128,11 @@ def _truncation(id: str, shown: DocumentText) -> dict[str, Any]:
     return facts
 
 
-def _expansion(body: Mapping[str, Any], room: RecordBudget) -> dict[str, Any]:
-    if not isinstance(body.get("expanded"), Mapping):
+def _expansion(record: ServerRecord, budget: RecordBudget) -> dict[str, Any]:
+    if not record.related:
         return {}
-    own = room._replace(chars=min(400, room.chars), fields=0)
-    view = record_view(body, str(body.get("stream", "")), NO_FACTS, own)
-    return {"expanded": record_structured(view).get("expanded", {})}
+    own = budget._replace(chars=min(400, budget.chars), fields=0)
+    return {"expanded": record_structured(record_view(record, NO_FACTS, own))["expanded"]}
 
 
 async def _blob(reader: GrantReader, uri: str) -> dict[str, Any]:
@@ -158,7 +150,7 @@ def _blob_document(reader: GrantReader, content: BlobContent, most: int) -> dict
         "media_type": content.media_type,
         "size_bytes": content.size_bytes,
         "sha256": content.blob_id,
-        "export": {"method": "GET", "route": content.route},
+        "export": {"method": "GET", "route": blob_route(content.blob_id)},
     }
     about = f"{content.media_type}, {content.size_bytes} bytes"
     shown, was_cut = cut(content.text or "", most)
@@ -172,6 +164,6 @@ def _blob_document(reader: GrantReader, content: BlobContent, most: int) -> dict
         "id": blob_uri(content.blob_id),
         "title": about,
         "text": shown or f"[{about}, sha256 {content.blob_id}, not shown]",
-        "url": reader.client.origin + content.route,
+        "url": reader.client.origin + blob_route(content.blob_id),
         "metadata": metadata,
     }

@@ -1,20 +1,24 @@
 """The query_records tool: a page of records whose long fields are cut and whose rows fit."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
+from pdpp.evidence.budget import json_length
 from pdpp.mcp.drawing import structured, text
-from pdpp.mcp.drawing.label import beyond, notes_of, text_of
+from pdpp.mcp.drawing.label import beyond
 from pdpp.mcp.drawing.record import RecordBudget, record_view
-from pdpp.mcp.drawing.result import MOST_CHARS, fits, result
+from pdpp.mcp.drawing.result import MOST_CHARS, MOST_DEFAULT_CHARS, fits, result
 from pdpp.mcp.drawing.view import NextCall, PageView
 from pdpp.mcp.reading.field_facts import FieldFacts
 from pdpp.mcp.reading.reader import GrantReader
+from pdpp.mcp.reading.record_answer import RecordPage, ServerRecord, read_page
 from pdpp.mcp.tools.locator import check_stream
 from pdpp.model.errors import PayloadTooLarge
 
+TOOL = "query_records"
 DEFAULT_LIMIT = 25
-_ROOMS = (
+_BUDGETS = (
     RecordBudget(1_000),
     RecordBudget(400),
     RecordBudget(160),
@@ -28,85 +32,112 @@ _ROOMS = (
 )
 """How much of each record may be shown, from generous to scant."""
 
-_ENOUGH_ROOMS = 3
+_ENOUGH_BUDGETS = 3
 _FEW_ROWS = 5
-_ENVELOPE = ("object", "has_more", "next_cursor", "next_changes_since", "meta")
+_FRAME_CHARS = 1_500
+"""About what a page has beside its rows: counts, notes and the calls that follow."""
+
+
+class FetchedPage(NamedTuple):
+    """A page as the server answered it, with what is known of its fields by connection."""
+
+    arguments: Mapping[str, Any]
+    page: RecordPage
+    records: Sequence[ServerRecord]
+    facts: Mapping[str | None, FieldFacts]
+    most: int
+
+    @property
+    def cut_short(self) -> bool:
+        """Tell whether the page is a default one that a longer page could go on from."""
+        return "limit" not in self.arguments and self.page.next_cursor is not None
 
 
 async def query_records(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Run the query_records tool."""
+    """Run the query_records tool.
+
+    Where fewer rows fit than came, the server is asked again for so many: the cursor that is shown
+    then goes on right after the last row.
+    """
     stream, connection_id = arguments["stream"], arguments.get("connection_id")
     check_stream(stream)
     reader.require_one_source(connection_id, stream)
     limit = arguments.get("limit", DEFAULT_LIMIT)
+    most = MOST_CHARS if "limit" in arguments else MOST_DEFAULT_CHARS
     while True:
         params = {k: v for k, v in arguments.items() if k not in ("stream", "limit")}
         answer = await reader.get(
             ["streams", stream, "records"], {**params, "limit": limit}, connection_id
         )
-        rows = _rows(answer.body)
-        shown_rows = rows[:limit]
-        facts = {
-            source: await reader.facts(source, stream)
-            for source in {text_of(row.get("connection_id")) for row in shown_rows}
-        }
-        page = FetchedPage(arguments, answer.body, shown_rows, facts, len(rows) - len(shown_rows))
-        shown = _fitting(page)
+        page = read_page(answer.body, stream)
+        records = page.records[:limit]
+        connections = {record.connection_id for record in records}
+        facts = {source: await reader.facts(source, stream) for source in connections}
+        fetched = FetchedPage(arguments, page, records, facts, most)
+        shown = _fitting(fetched)
         if shown is not None:
             return shown
-        if limit == 1:
+        if limit == 1 and most == MOST_CHARS:
             raise PayloadTooLarge(
                 "Even one record of this page does not fit an answer; ask with fields, and "
                 "without expand.",
                 param="fields",
             )
-        limit = max(1, min(limit, len(rows)) // 2)
+        if limit == 1:
+            most = MOST_CHARS
+        limit = _fewer(fetched, limit)
 
 
-class FetchedPage(NamedTuple):
-    """A page as the server answered it; ``beyond`` are rows it sent although not asked for."""
-
-    arguments: Mapping[str, Any]
-    body: Mapping[str, Any]
-    rows: list[Mapping[str, Any]]
-    facts: Mapping[str | None, FieldFacts]
-    beyond: int = 0
-
-
-def _rows(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    found = body.get("data")
-    return [row for row in found if isinstance(row, Mapping)] if isinstance(found, list) else []
-
-
-def _fitting(page: FetchedPage) -> dict[str, Any] | None:
+def _fitting(fetched: FetchedPage) -> dict[str, Any] | None:
     """Return the page with fields as long as fit, or None where fewer rows are needed."""
-    for room in _ROOMS if len(page.rows) <= _FEW_ROWS else _ROOMS[:_ENOUGH_ROOMS]:
-        view = page_view(page, room)
+    few = len(fetched.records) <= _FEW_ROWS
+    for budget in _BUDGETS if few else _BUDGETS[:_ENOUGH_BUDGETS]:
+        view = page_view(fetched, budget)
         spoken, shaped = text.page_text(view), structured.page_structured(view)
-        if fits(spoken, shaped, MOST_CHARS, MOST_CHARS):
+        if fits(spoken, shaped, fetched.most, fetched.most):
             return result(spoken, shaped)
     return None
 
 
-def page_view(page: FetchedPage, room: RecordBudget) -> PageView:
+def _fewer(fetched: FetchedPage, limit: int) -> int:
+    """Return how many rows to ask for: as many as have room with fields of middling length."""
+    view = page_view(fetched, _BUDGETS[1])
+    lengths = (
+        max(
+            len("\n".join(text.record_lines(record, "10. "))) + 1,
+            json_length(structured.record_structured(record)) + 1,
+        )
+        for record in view.records
+    )
+    room = fetched.most - _FRAME_CHARS
+    fitting = sum(total <= room for total in accumulate(lengths))
+    return max(1, min(fitting, limit - 1))
+
+
+def page_view(fetched: FetchedPage, budget: RecordBudget) -> PageView:
     """Return the view of a page of records."""
-    arguments, body = page.arguments, page.body
-    stream = arguments["stream"]
-    cursor, bookmark = text_of(body.get("next_cursor")), text_of(body.get("next_changes_since"))
+    arguments, page = fetched.arguments, fetched.page
     again = {k: v for k, v in arguments.items() if k != "cursor"}
     following = resume = None
-    if cursor is not None:
-        following = NextCall("next", "query_records", {**again, "cursor": cursor})
-    if bookmark is not None:
-        resume = NextCall("later changes", "query_records", {**again, "changes_since": bookmark})
+    if page.next_cursor is not None:
+        kept = {k: v for k, v in again.items() if k != "changes_since"}
+        onward = kept if page.cursor_alone else again
+        following = NextCall("next", TOOL, {**onward, "cursor": page.next_cursor})
+    elif page.next_changes_since is not None:
+        since = {"changes_since": page.next_changes_since}
+        resume = NextCall("later changes", TOOL, {**again, **since})
+    extra = len(page.records) - len(fetched.records)
+    notes = [*page.meta.warnings, *beyond(extra, "records")]
+    if fetched.cut_short:
+        notes.append("a page ends near 10,000 characters; with a limit up to 30,000 come at once")
     return PageView(
-        stream=stream,
-        envelope={k: body[k] for k in _ENVELOPE if k in body},
+        stream=arguments["stream"],
+        page=page,
         records=[
-            record_view(row, stream, page.facts[text_of(row.get("connection_id"))], room)
-            for row in page.rows
+            record_view(record, fetched.facts[record.connection_id], budget)
+            for record in fetched.records
         ],
         next=following,
         resume=resume,
-        notes=[*notes_of(body.get("meta")), *beyond(page.beyond, "records")],
+        notes=notes,
     )

@@ -4,16 +4,19 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
-from pdpp.evidence.budget import DEFAULT_AROUND, DEFAULT_LIMIT, MAX_LIMIT, cut
+from pdpp.evidence.binary import Binary, describe
+from pdpp.evidence.budget import DEFAULT_AROUND, DEFAULT_LIMIT, MAX_LIMIT
 from pdpp.evidence.handle import BLOB_URI, Handle, WindowHandle, blob_uri, window_uri
-from pdpp.evidence.text import digest
+from pdpp.evidence.text import digest, field_text
 from pdpp.mcp.drawing import structured, text
-from pdpp.mcp.drawing.label import text_of
 from pdpp.mcp.drawing.record import source_of
 from pdpp.mcp.drawing.result import MOST_CHARS, MOST_WINDOW_TEXT, fits, result
 from pdpp.mcp.drawing.view import NextCall, RecordSource, WindowView
 from pdpp.mcp.reading.blob import MOST_BYTES, read_blob, window_of
+from pdpp.mcp.reading.field_window import FieldWindow, of_text, read_window
+from pdpp.mcp.reading.members import object_in, text_in, whole_in
 from pdpp.mcp.reading.reader import GrantReader
+from pdpp.mcp.reading.record_answer import read_record
 from pdpp.mcp.reading.resource_client import ServerError
 from pdpp.mcp.tools.locator import locate_blob, locate_window, refuse
 from pdpp.model.errors import PayloadTooLarge
@@ -59,15 +62,15 @@ def _asked(params: Mapping[str, Any]) -> int:
     return int(params.get("limit_chars", DEFAULT_LIMIT))
 
 
-def _narrower(params: Mapping[str, Any], window: Mapping[str, Any]) -> dict[str, Any]:
+def _narrower(params: Mapping[str, Any], window: FieldWindow) -> dict[str, Any]:
     """Ask for half: text that doubles when it is escaped fills a half twice as fast."""
     around = {name: int(params.get(name, DEFAULT_AROUND)) // 2 for name in _AROUND}
     if "q" not in params:
         return {**params, "limit_chars": _asked(params) // 2}
     if any(around.values()):
         return {**params, **around}
-    start = window["start_chars"]
-    return {"field": params["field"], "offset_chars": start, "limit_chars": _MOST_MATCH // 2}
+    limit = _MOST_MATCH // 2
+    return {"field": params["field"], "offset_chars": window.start, "limit_chars": limit}
 
 
 def _params(chosen: Mapping[str, Any]) -> dict[str, Any]:
@@ -99,73 +102,32 @@ def _params(chosen: Mapping[str, Any]) -> dict[str, Any]:
 async def window_view(reader: GrantReader, handle: Handle, params: Mapping[str, Any]) -> WindowView:
     """Read one window, or the facts about a field that is not text."""
     path = ["streams", handle.stream, "records", handle.record_id, "field-window"]
-    named = {} if handle.connection_id is None else {"connection_id": handle.connection_id}
-    field = params["field"]
     try:
-        answer = await reader.get(path, {**params, **named}, handle.connection_id)
+        answer = await reader.get(path, {**params, **_connection(handle)}, handle.connection_id)
     except ServerError as error:
         if error.code != "field_not_text":
             raise
-        return _binary_view(handle, field, error)
+        return await _view_without_text(reader, handle, params, error)
     body = answer.body
-    source = source_of(body, handle.stream, handle.record_id)
-    if source.connection_id is None and handle.connection_id is not None:
-        source = RecordSource(handle.connection_id, None, None, source.stream, source.record_id)
-    found = Handle(source.connection_id, source.stream, source.record_id)
-    told = body.get("window")
-    window = _known(told if isinstance(told, Mapping) else {}, params)
-    limit = window.get("limit_chars")
-    uri = window_uri(
-        WindowHandle(
-            found, field, window["start_chars"], limit if isinstance(limit, int) else None, None
-        )
-    )
-    calls = _calls({"id": found.id, "field_path": field}, window)
-    told_digest = text_of(body.get("digest"))
-    return WindowView(found.id, source, field, told_digest, window, None, calls, uri)
+    record = read_record({**body, "id": handle.record_id}, handle.stream)
+    if record.connection_id is None:
+        record = record._replace(connection_id=handle.connection_id)
+    offset = int(params.get("offset_chars", 0))
+    window = read_window(object_in(body, "window"), offset, _asked(params))
+    return _view(source_of(record), params["field"], text_in(body, "digest"), window)
 
 
-def _known(window: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a window of which a foreign server told less than ours does, or sent more."""
-    whole = str(window.get("text", ""))
-    served, was_cut = cut(whole, _asked(params))
-    start = _count(window, "start_chars", int(params.get("offset_chars", 0)))
-    end = start + len(served)
-    total = max(_count(window, "total_chars", 0), start + len(whole))
-    known: dict[str, Any] = {
-        "text": served,
-        "start_chars": start,
-        "end_chars": end,
-        "total_chars": total,
-        "complete": start == 0 and end >= total,
-        "has_more": end < total,
-    }
-    if was_cut:
-        return known
-    kept = {k: window[k] for k in _TOLD if k in window and isinstance(window[k], int | None)}
-    matches = window.get("matches")
-    if isinstance(matches, list):
-        kept["matches"] = [m for m in matches if isinstance(m, Mapping) and _are_counts(m)]
-    return {**kept, **known}
+def _connection(handle: Handle) -> dict[str, str]:
+    return {} if handle.connection_id is None else {"connection_id": handle.connection_id}
 
 
-_TOLD = (
-    "limit_chars",
-    "next_offset_chars",
-    "previous_offset_chars",
-    "match_start_chars",
-    "match_end_chars",
-    "match_count",
-)
-
-
-def _are_counts(found: Mapping[str, Any]) -> bool:
-    return all(isinstance(value, int) for value in found.values())
-
-
-def _count(window: Mapping[str, Any], name: str, otherwise: int) -> int:
-    value = window.get(name)
-    return value if isinstance(value, int) and value >= 0 else otherwise
+def _view(
+    source: RecordSource, field: str, content_digest: str | None, window: FieldWindow
+) -> WindowView:
+    handle = Handle(source.connection_id, source.stream, source.record_id)
+    uri = window_uri(WindowHandle(handle, field, window.start, window.limit, None))
+    calls = _calls({"id": handle.id, "field_path": field}, window)
+    return WindowView(handle.id, source, field, content_digest, window, None, calls, uri)
 
 
 def _sized(limit: int) -> dict[str, int]:
@@ -173,17 +135,16 @@ def _sized(limit: int) -> dict[str, int]:
     return {} if limit == DEFAULT_LIMIT else {"limit_chars": limit}
 
 
-def _calls(base: Mapping[str, Any], known: Mapping[str, Any]) -> list[NextCall]:
+def _calls(base: Mapping[str, Any], window: FieldWindow) -> list[NextCall]:
     """Offer the piece after this one and the piece before it."""
     calls = []
-    limit = min(MAX_LIMIT, max(DEFAULT_LIMIT, _count(known, "limit_chars", 0)))
-    if known["has_more"]:
-        following = {**base, "offset_chars": known["end_chars"], **_sized(limit)}
+    limit = min(MAX_LIMIT, max(DEFAULT_LIMIT, window.limit or 0))
+    if window.has_more:
+        following = {**base, "offset_chars": window.end, **_sized(limit)}
         calls.append(NextCall("read on", TOOL, following))
-    start = known["start_chars"]
-    if start > 0:
-        begin = max(0, start - limit)
-        earlier = {**base, "offset_chars": begin, **_sized(start - begin)}
+    if window.start > 0:
+        begin = max(0, window.start - limit)
+        earlier = {**base, "offset_chars": begin, **_sized(window.start - begin)}
         calls.append(NextCall("before", TOOL, earlier))
     return calls
 
@@ -194,19 +155,47 @@ async def blob_view(reader: GrantReader, blob_id: str, params: Mapping[str, Any]
     id = blob_uri(blob_id)
     if content.text is None or not content.is_whole:
         about = NextCall("about it", "fetch", {"id": id})
-        return WindowView(id, None, CONTENT, None, None, content.facts(), [about])
-    window = window_of(content.text, params).as_json()
-    found = digest(content.text)
-    return WindowView(id, None, CONTENT, found, window, None, _calls({"id": id}, window))
+        return WindowView(id, None, CONTENT, None, None, content.binary, [about])
+    window = of_text(window_of(content.text, params))
+    calls = _calls({"id": id}, window)
+    return WindowView(id, None, CONTENT, digest(content.text), window, None, calls)
 
 
-def _binary_view(handle: Handle, field: str, error: ServerError) -> WindowView:
-    names = ("media_type", "size_bytes", "sha256", "blob_id", "blob_route")
-    facts = {name: error.detail[name] for name in names if error.detail.get(name) is not None}
-    calls = []
-    if isinstance(facts.get("blob_id"), str):
-        calls.append(NextCall("about it", "fetch", {"id": blob_uri(facts["blob_id"])}))
-    else:
-        calls.append(NextCall("its record", "fetch", {"id": handle.id}))
+async def _view_without_text(
+    reader: GrantReader, handle: Handle, params: Mapping[str, Any], error: ServerError
+) -> WindowView:
+    """Return what is known of a field that a server does not serve as text.
+
+    A server that says no more than that is asked for the record: its own value tells the kind and
+    size of binary content, and any other value is read as its JSON text.
+    """
+    field = params["field"]
     source = RecordSource(handle.connection_id, None, None, handle.stream, handle.record_id)
-    return WindowView(handle.id, source, field, None, None, facts, calls)
+    binary = _told_binary(error)
+    if binary is None:
+        path = ["streams", handle.stream, "records", handle.record_id]
+        asked = {"fields": [field], **_connection(handle)}
+        answer = await reader.get(path, asked, handle.connection_id)
+        record = read_record(answer.body, handle.stream, handle.record_id)
+        source = source_of(record._replace(connection_id=handle.connection_id))
+        value = record.data.get(field)
+        facts = await reader.facts(handle.connection_id, handle.stream)
+        binary = describe(value, facts.kinds.get(field))
+        if binary is None and value is None:
+            raise error
+        if binary is None:
+            whole = field_text(value)
+            return _view(source, field, digest(whole), of_text(window_of(whole, params)))
+    about = NextCall("its record", "fetch", {"id": handle.id})
+    if binary.blob_id is not None:
+        about = NextCall("about it", "fetch", {"id": blob_uri(binary.blob_id)})
+    return WindowView(handle.id, source, field, None, None, binary, [about])
+
+
+def _told_binary(error: ServerError) -> Binary | None:
+    media_type = text_in(error.detail, "media_type")
+    if media_type is None:
+        return None
+    size = whole_in(error.detail, "size_bytes")
+    names = text_in(error.detail, "sha256"), text_in(error.detail, "blob_id")
+    return Binary(media_type, size, *names)

@@ -3,18 +3,20 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pdpp.evidence.compact import objects
-from pdpp.mcp.drawing import schema_text, structured
-from pdpp.mcp.drawing.result import MOST_CHARS, fits, result
+from pdpp.evidence.compact import compact_schema, fields_of
+from pdpp.mcp.drawing import structured
+from pdpp.mcp.drawing.result import MOST_CHARS, MOST_DEFAULT_CHARS, fits, result
+from pdpp.mcp.drawing.schema_text import schema_text
 from pdpp.mcp.drawing.view import NextCall, SchemaView
 from pdpp.mcp.reading.choices import ConnectionChoice
 from pdpp.mcp.reading.package import schema_children
 from pdpp.mcp.reading.reader import GrantReader
+from pdpp.mcp.reading.schema_answer import SchemaAnswer, StreamRow, shortened
 from pdpp.mcp.tools.locator import check_stream
 from pdpp.model.errors import InvalidRequest, PayloadTooLarge
 
 MOST_INDEX_CHARS = 24_000
-Shorten = Callable[[Mapping[str, Any]], dict[str, Any]]
+Shorten = Callable[[SchemaAnswer], SchemaAnswer]
 
 
 async def schema(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -24,16 +26,15 @@ async def schema(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, An
         check_stream(stream)
     if arguments.get("detail") == "full":
         return await _full(reader, stream, connection_id)
-    body: Mapping[str, Any]
     unavailable: Sequence[ConnectionChoice] = ()
     if reader.children is not None and connection_id is None:
-        body, unavailable = await schema_children(reader, stream)
+        answer, unavailable = await schema_children(reader, stream)
     else:
-        body = await reader.compact(stream, connection_id)
-    view = SchemaView(body, stream, _calls(body, stream), unavailable)
+        answer = await reader.compact(stream, connection_id)
+    view = SchemaView(answer, stream, _calls(answer, stream), unavailable)
     if stream is None:
-        return _answer(view, MOST_INDEX_CHARS, _SHORTER)
-    return _answer(view, MOST_CHARS, (_without_flags,))
+        return _fitting(view, _INDEX_STEPS)
+    return _fitting(view, _STREAM_STEPS if connection_id is None else _CONNECTION_STEPS)
 
 
 async def _full(
@@ -47,54 +48,19 @@ async def _full(
             example={"tool": "schema", "arguments": {}},
         )
     reader.require_one_source(connection_id, stream)
-    params = {"stream": stream, "detail": "full"}
-    if connection_id is not None:
-        params["connection_id"] = connection_id
-    answer = await reader.get(["schema"], params, connection_id)
-    body = _sound(answer.body.get("data", answer.body))
-    scope = {k: v for k, v in params.items() if k != "detail"}
-    view = SchemaView(body, stream, [NextCall("shorter", "schema", scope)])
-    return _answer(view, MOST_CHARS, ())
+    answer = await reader.full(stream, connection_id)
+    scope = {"stream": stream, "connection_id": connection_id}
+    shorter = NextCall("shorter", "schema", {k: v for k, v in scope.items() if v is not None})
+    return _fitting(SchemaView(answer, stream, [shorter]), ((_whole, MOST_CHARS),))
 
 
-def _sound(body: Any) -> dict[str, Any]:
-    """Return a full schema as far as it has the shape of one; loose streams get a connector."""
-    told = body if isinstance(body, Mapping) else {}
-    connectors = objects(told.get("connectors")) or [{"streams": told.get("streams")}]
-    kept = {k: v for k, v in told.items() if k not in ("connectors", "streams")}
-    return {**kept, "connectors": [_sound_connector(connector) for connector in connectors]}
-
-
-def _sound_connector(connector: Mapping[str, Any]) -> dict[str, Any]:
-    rows = [_sound_row(row) for row in objects(connector.get("streams"))]
-    granted = objects(connector.get("granted_connections"))
-    return {**connector, "granted_connections": granted, "streams": rows}
-
-
-def _sound_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    lists = {"expand": objects(row["expand"])} if "expand" in row else {}
-    if "views" in row:
-        lists["views"] = [_sound_view(view) for view in row["views"] if isinstance(view, Mapping)]
-    return {"fields": {}, **row, **lists}
-
-
-def _sound_view(view: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a view; its fields are a list of names, where those of a stream are an object."""
-    [sound] = objects([view])
-    names = view.get("fields")
-    return {**sound, "fields": names} if isinstance(names, list) else dict(sound)
-
-
-def _answer(view: SchemaView, most: int, shorter: Sequence[Shorten]) -> dict[str, Any]:
-    """Return the schema in both halves; one too large for its bound is told shorter."""
-    spoken, shaped = schema_text.schema_text(view), structured.schema_structured(view)
-    if fits(spoken, shaped, most, most):
-        return result(spoken, shaped)
-    for shorten in shorter:
-        bare = SchemaView(shorten(view.body), view.stream, view.calls, view.unavailable)
-        spoken, shaped = schema_text.schema_text(bare), structured.schema_structured(bare)
-        if fits(spoken, shaped, most, most):
-            return result(spoken, shaped)
+def _fitting(view: SchemaView, steps: Sequence[tuple[Shorten, int]]) -> dict[str, Any]:
+    """Return the schema in both halves, in the fullest form that fits its bound."""
+    for shorten, most in steps:
+        shorter = view._replace(schema=shorten(view.schema))
+        text, shaped = schema_text(shorter), structured.schema_structured(shorter)
+        if fits(text, shaped, most, most):
+            return result(text, shaped)
     raise PayloadTooLarge(
         f"This schema is larger than {most} characters; ask for one stream of one connection_id, "
         "without detail full.",
@@ -102,89 +68,140 @@ def _answer(view: SchemaView, most: int, shorter: Sequence[Shorten]) -> dict[str
     )
 
 
-def _without_flags(body: Mapping[str, Any]) -> dict[str, Any]:
+def _whole(answer: SchemaAnswer) -> SchemaAnswer:
+    return answer
+
+
+def _connectors(answer: SchemaAnswer, fields: bool = False) -> list[dict[str, Any]]:
+    """Return the connectors of a schema in our own form, whoever sent it."""
+    stream = answer.streams[0].name if fields and answer.streams else None
+    connectors: list[dict[str, Any]] = compact_schema(answer.raw, stream=stream)["connectors"]
+    return connectors
+
+
+def _without_flags(answer: SchemaAnswer) -> SchemaAnswer:
     """Return the fields of a stream by name alone."""
     connectors = [
         {
             **connector,
             "streams": [
-                {**row, "fields": dict.fromkeys(row.get("fields", {}), "")}
-                for row in connector.get("streams", [])
+                {**row, "field_capabilities": dict.fromkeys(fields_of(row), "")}
+                for row in connector["streams"]
             ],
         }
-        for connector in body.get("connectors", [])
+        for connector in _connectors(answer, fields=True)
     ]
     note = "what each field offers is left out to fit; ask schema with a connection_id"
-    return {**body, "connectors": connectors, "note": note}
+    return shortened(answer, connectors, note)
 
 
-def _connections(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an index of connections alone, with how many streams each connector has."""
-    named = _names_only(body)
-    connectors = [
-        {**connector, "streams": [], "stream_names_left_out": len(connector["streams"])}
-        for connector in named["connectors"]
-    ]
-    note = "stream names are left out to fit; ask schema with a connection_id"
-    return {**named, "connectors": connectors, "note": note}
-
-
-def _names_only(body: Mapping[str, Any]) -> dict[str, Any]:
+def _names_only(answer: SchemaAnswer) -> SchemaAnswer:
     """Return an index without counts and labels; every name stays."""
     connectors = [
         {
-            "connector_key": connector.get("connector_key"),
-            "granted_connections": [
-                {"connection_id": c.get("connection_id")}
-                for c in connector.get("granted_connections", [])
-            ],
-            "streams": [
-                {"name": name} for name in sorted({row["name"] for row in connector["streams"]})
-            ],
+            **_key(connector),
+            "granted_connections": [{"connection_id": id} for id in _ids(connector)],
+            "streams": [{"name": name} for name in _stream_names(connector)],
         }
-        for connector in body.get("connectors", [])
+        for connector in _connectors(answer)
     ]
     note = "counts and labels left out to fit; ask schema with a stream or connection_id"
-    return {**body, "connectors": connectors, "note": note}
+    return shortened(answer, connectors, note)
 
 
-def _bare_names(body: Mapping[str, Any]) -> dict[str, Any]:
+def _bare_names(answer: SchemaAnswer) -> SchemaAnswer:
     """Return an index in which a stream is its name and a connection its id."""
-    named = _names_only(body)
     connectors = [
         {
-            "connector_key": connector["connector_key"],
-            "granted_connections": [c["connection_id"] for c in connector["granted_connections"]],
-            "streams": [row["name"] for row in connector["streams"]],
+            **_key(connector),
+            "granted_connections": _ids(connector),
+            "streams": _stream_names(connector),
         }
-        for connector in named["connectors"]
+        for connector in _connectors(answer)
     ]
-    return {**named, "connectors": connectors}
+    note = "counts and labels left out to fit; ask schema with a stream or connection_id"
+    return shortened(answer, connectors, note)
 
 
-_SHORTER = (_names_only, _bare_names, _connections)
+def _connections(answer: SchemaAnswer) -> SchemaAnswer:
+    """Return an index of connections alone, with how many streams each connector has."""
+    connectors = [
+        {
+            **_key(connector),
+            "granted_connections": [{"connection_id": id} for id in _ids(connector)],
+            "streams": [],
+            "stream_names_left_out": len(_stream_names(connector)),
+        }
+        for connector in _connectors(answer)
+    ]
+    note = "stream names are left out to fit; ask schema with a connection_id"
+    return shortened(answer, connectors, note)
 
 
-def _calls(body: Mapping[str, Any], stream: str | None) -> list[NextCall]:
+def _key(connector: Mapping[str, Any]) -> dict[str, Any]:
+    return {"connector_key": connector.get("connector_key")}
+
+
+def _ids(connector: Mapping[str, Any]) -> list[str]:
+    return [c["connection_id"] for c in connector["granted_connections"] if "connection_id" in c]
+
+
+def _stream_names(connector: Mapping[str, Any]) -> list[str]:
+    return sorted({row["name"] for row in connector["streams"]})
+
+
+_INDEX_STEPS: Sequence[tuple[Shorten, int]] = (
+    (_whole, MOST_DEFAULT_CHARS),
+    (_names_only, MOST_DEFAULT_CHARS),
+    (_bare_names, MOST_DEFAULT_CHARS),
+    (_names_only, MOST_INDEX_CHARS),
+    (_bare_names, MOST_INDEX_CHARS),
+    (_connections, MOST_INDEX_CHARS),
+)
+"""Every name matters more than a short page: only then may an index be longer than others."""
+
+_STREAM_STEPS: Sequence[tuple[Shorten, int]] = (
+    (_whole, MOST_DEFAULT_CHARS),
+    (_without_flags, MOST_DEFAULT_CHARS),
+    (_without_flags, MOST_CHARS),
+)
+_CONNECTION_STEPS: Sequence[tuple[Shorten, int]] = (
+    (_whole, MOST_DEFAULT_CHARS),
+    (_whole, MOST_CHARS),
+    (_without_flags, MOST_CHARS),
+)
+"""One stream of one connection cannot be asked for more narrowly: it is shown as far as it may."""
+
+
+def _calls(answer: SchemaAnswer, stream: str | None) -> list[NextCall]:
     """Offer the next rung: the fields of a stream, or a read of it."""
-    for connector in body.get("connectors", []):
-        for row in connector.get("streams", []):
-            counts = row.get("record_counts") or {}
-            connection_id = next(iter(counts), row.get("connection_id"))
-            if stream is None:
-                named = {"stream": row.get("name")}
-                return [NextCall("fields, filters, sorts, aggregates", "schema", named)]
-            return [NextCall("example", "query_records", _example(row, connection_id))]
+    for row in answer.streams[:1]:
+        if stream is None:
+            named = {"stream": row.name}
+            return [NextCall("fields, filters, sorts, aggregates", "schema", named)]
+        example = NextCall("example", "query_records", _example(row))
+        return [*_details(row), example]
     return []
 
 
-def _example(row: Mapping[str, Any], connection_id: Any) -> dict[str, Any]:
-    example: dict[str, Any] = {"stream": row.get("name")}
-    if connection_id is not None:
-        example["connection_id"] = connection_id
+def _details(row: StreamRow) -> list[NextCall]:
+    """Offer the full schema where the compact one does not say what may be asked of a field."""
+    if not row.fields or any("=" in str(flags) for flags in row.fields.values()):
+        return []
+    scope = {"stream": row.name, **_first_connection(row), "detail": "full"}
+    return [NextCall("what may be asked", "schema", scope)]
+
+
+def _first_connection(row: StreamRow) -> dict[str, str]:
+    first = next(iter(row.counts), None)
+    return {} if first is None else {"connection_id": first}
+
+
+def _example(row: StreamRow) -> dict[str, Any]:
+    example: dict[str, Any] = {"stream": row.name, **_first_connection(row)}
     ranged = [
         name
-        for name, flags in row.get("fields", {}).items()
+        for name, flags in row.fields.items()
         if isinstance(flags, str) and "t=date-time" in flags and "r=" in flags and "gte" in flags
     ]
     if ranged:

@@ -5,12 +5,13 @@ from typing import Any
 
 from pdpp.mcp.drawing import structured, text
 from pdpp.mcp.drawing.hit import draw, hit_view, shortened
-from pdpp.mcp.drawing.label import beyond, notes_of, text_of
+from pdpp.mcp.drawing.label import beyond
 from pdpp.mcp.drawing.result import MOST_CHARS, MOST_SEARCH_STRUCTURED, MOST_SEARCH_TEXT, result
 from pdpp.mcp.drawing.view import DrawnHit, NextCall, SearchView
+from pdpp.mcp.reading.members import object_in
 from pdpp.mcp.reading.reader import GrantReader
 from pdpp.mcp.reading.resource_client import Params
-from pdpp.mcp.reading.results import SearchResults, results_of
+from pdpp.mcp.reading.search_answer import SearchAnswer, SearchResults, read_search, results_of
 from pdpp.model.errors import PayloadTooLarge
 
 DEFAULT_LIMIT = 10
@@ -28,19 +29,19 @@ async def search(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, An
 
     A server that does not tell the cursor after the last that fits is asked again, for so many.
     """
-    wanted = arguments.get("limit", DEFAULT_LIMIT)
-    page = _Page(reader, arguments, wanted <= DEFAULT_LIMIT)
-    limit = wanted
+    limit = arguments.get("limit", DEFAULT_LIMIT)
+    page = _SearchPage(reader, arguments, limit <= DEFAULT_LIMIT)
     while True:
-        found = await _search(reader, arguments, limit, page.room)
-        drawn = [draw(number, hit_view(reader, hit)) for number, hit in enumerate(found.hits, 1)]
-        shown = page.show(found, drawn)
+        results = await _search(reader, arguments, limit, page.room)
+        hits = enumerate(results.hits, 1)
+        drawn = [draw(number, hit_view(reader, hit)) for number, hit in hits]
+        shown = page.show(results, drawn)
         if shown is not None:
             return shown
         limit = len(drawn)
 
 
-class _Page:
+class _SearchPage:
     """Lays hits out in both halves of an answer, no more of them than fit."""
 
     def __init__(self, reader: GrantReader, arguments: Mapping[str, Any], small: bool) -> None:
@@ -52,31 +53,32 @@ class _Page:
 
     @property
     def room(self) -> int:
-        """Return how many characters of hits are of use; an answer says much of a hit again."""
-        return self.most_structured * 3 // 5
+        """Return how many characters of hits are of use."""
+        return self.most_structured
 
-    def _trim(self, found: SearchResults, drawn: list[DrawnHit]) -> None:
+    def _trim(self, results: SearchResults, drawn: list[DrawnHit]) -> None:
         """Drop the hits that do not fit beside what every page has; one stays at least."""
-        envelope = {**(found.first(len(found.hits)) or {}), "data": []}
-        text_left, object_left = self._left(self._view(found, envelope, ()))
-        for count, (hit, one) in enumerate(zip(found.hits, drawn, strict=True)):
+        page = results.first(len(results.hits)) or read_search({})
+        frame = page._replace(hits=(), raw={**page.raw, "data": []})
+        text_left, object_left = self._left(self._view(results, frame, ()))
+        for count, (hit, one) in enumerate(zip(results.hits, drawn, strict=True)):
             text_left -= len(one.text) + 1
-            object_left -= self._length((hit, one.result, one.rung))
+            object_left -= self._length((hit.raw, one.result, one.rung))
             if count and (text_left < 0 or object_left < 0):
                 del drawn[count:]
                 break
 
-    def show(self, found: SearchResults, drawn: list[DrawnHit]) -> dict[str, Any] | None:
+    def show(self, results: SearchResults, drawn: list[DrawnHit]) -> dict[str, Any] | None:
         """Return the page of these hits, the last of them dropped where it is too large.
 
         None where the server must be asked for exactly so many.
         """
         trimmed = False
         while True:
-            envelope = found.first(len(drawn))
-            if envelope is None:
+            page = results.first(len(drawn))
+            if page is None:
                 return None
-            view = self._view(found, envelope, drawn)
+            view = self._view(results, page, drawn)
             spoken, shaped = text.search_text(view), structured.search_structured(view)
             if self._fits(spoken, shaped):
                 return result(spoken, shaped)
@@ -85,30 +87,28 @@ class _Page:
             if trimmed:
                 drawn.pop()
             else:
-                self._trim(found, drawn)
+                self._trim(results, drawn)
                 trimmed = True
 
     def _view(
-        self, found: SearchResults, envelope: Mapping[str, Any], drawn: Sequence[DrawnHit]
+        self, results: SearchResults, page: SearchAnswer, drawn: Sequence[DrawnHit]
     ) -> SearchView:
-        meta = envelope.get("meta")
-        meta = meta if isinstance(meta, Mapping) else {}
-        count, recall = meta.get("count"), meta.get("recall")
-        exact = isinstance(count, Mapping) and count.get("kind") == "exact"
-        cursor = text_of(envelope.get("next_cursor"))
         following = None
-        if cursor is not None:
-            following = NextCall("next", "search", {**self._arguments, "cursor": cursor})
-        elif not found.hits:
+        if page.next_cursor is not None:
+            onward = {**self._arguments, "cursor": page.next_cursor}
+            following = NextCall("next", "search", onward)
+        elif not results.hits:
             following = NextCall("what there is", "schema", {})
         return SearchView(
-            envelope=envelope,
+            page=page,
             hits=drawn,
-            total=count.get("value") if exact and isinstance(count, Mapping) else None,
-            complete=recall.get("complete") if isinstance(recall, Mapping) else None,
             next=following,
-            notes=[*notes_of(meta), *_advice(meta), *beyond(found.extra, "hits")],
-            unavailable=found.unavailable,
+            notes=[
+                *page.meta.warnings,
+                *_advice(object_in(page.raw, "meta")),
+                *beyond(results.extra, "hits"),
+            ],
+            unavailable=results.unavailable,
         )
 
     def _left(self, frame: SearchView) -> tuple[int, int]:
@@ -122,9 +122,10 @@ class _Page:
     def _barest(self, view: SearchView) -> dict[str, Any]:
         """Return one hit whose envelope alone is too large without what the results repeat."""
         note = "the server's envelope was too large and is left out of data"
+        envelope = {"object": "list", "data": [], "has_more": view.next is not None}
         for most in (400, 120, 40, 0):
             bare = view._replace(
-                envelope={"object": "list", "data": [], "has_more": view.next is not None},
+                page=view.page._replace(raw=envelope),
                 hits=[draw(1, shortened(drawn.hit, most)) for drawn in view.hits],
                 notes=[note] if most < _BRIEF else [*view.notes, note],
             )
@@ -166,7 +167,8 @@ async def _search(
         from pdpp.mcp.reading.package import search_package
 
         return await search_package(reader, route, params, room)
-    return results_of(await reader.get(route, params, connection_id, room), limit)
+    answer = await reader.search(reader.way(connection_id), route, params, room)
+    return results_of(answer, limit)
 
 
 def _params(arguments: Mapping[str, Any], limit: int) -> Params:

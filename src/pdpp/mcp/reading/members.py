@@ -1,0 +1,42 @@
+"""Members: what an answer's JSON object holds under a name, if it is of the kind that belongs."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Json = Mapping[str, Any]
+
+
+def text_in(body: Json, name: str) -> str | None:
+    """Return a text, or None where there is none."""
+    value = body.get(name)
+    return value if isinstance(value, str) and value else None
+
+
+def whole_in(body: Json, name: str) -> int | None:
+    """Return a whole number, or None where there is none."""
+    value = body.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def flag_in(body: Json, name: str) -> bool | None:
+    """Return a boolean, or None where there is none."""
+    value = body.get(name)
+    return value if isinstance(value, bool) else None
+
+
+def object_in(body: Json, name: str) -> Json:
+    """Return an object, an empty one where there is none."""
+    value = body.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def objects_in(body: Json, name: str) -> list[Json]:
+    """Return the objects of a list."""
+    value = body.get(name)
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+
+
+def texts_in(body: Json, name: str) -> Sequence[str]:
+    """Return the texts of a list."""
+    value = body.get(name)
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []

@@ -1,0 +1,113 @@
+"""Record answers: one record or a page of them, from whichever server sends it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+from pdpp.evidence.handle import Handle
+from pdpp.mcp.reading.list_meta import ListMeta, read_meta
+from pdpp.mcp.reading.members import Json, flag_in, object_in, objects_in, text_in, whole_in
+
+_ENVELOPE = (
+    "object",
+    "stream",
+    "connection_id",
+    "connector_key",
+    "display_name",
+    "emitted_at",
+    "version",
+    "deleted",
+    "deleted_at",
+)
+
+
+class ServerRecord(NamedTuple):
+    """One record; a member that the server did not send is None or empty."""
+
+    id: str
+    stream: str
+    connection_id: str | None
+    connector_key: str | None
+    display_name: str | None
+    emitted_at: str | None
+    version: int | None
+    deleted: bool
+    deleted_at: str | None
+    data: Mapping[str, Any]
+    related: "Mapping[str, RelatedRecords]"
+    envelope: Json
+    """The members around the data, as they were sent."""
+
+    @property
+    def handle(self) -> Handle:
+        """Return what names the record; self-contained where its connection is known."""
+        return Handle(self.connection_id, self.stream, self.id)
+
+
+class RelatedRecords(NamedTuple):
+    """The records of an expanded relation."""
+
+    records: Sequence[ServerRecord]
+    has_more: bool
+
+
+class RecordPage(NamedTuple):
+    """A page of records or changes."""
+
+    records: Sequence[ServerRecord]
+    next_cursor: str | None
+    next_changes_since: str | None
+    has_more: bool | None
+    cursor_alone: bool
+    """Whether the page of changes that follows is asked for without the bookmark."""
+
+    meta: ListMeta
+    raw: Json
+
+
+def read_record(body: Json, stream: str, record_id: str = "") -> ServerRecord:
+    """Read one record; ``stream`` and ``record_id`` are what was asked for."""
+    id = body.get("id", body.get("record_id", record_id))
+    return ServerRecord(
+        id=str(id),
+        stream=text_in(body, "stream") or stream,
+        connection_id=text_in(body, "connection_id"),
+        connector_key=text_in(body, "connector_key"),
+        display_name=text_in(body, "display_name"),
+        emitted_at=text_in(body, "emitted_at"),
+        version=whole_in(body, "version"),
+        deleted=bool(body.get("deleted")),
+        deleted_at=text_in(body, "deleted_at"),
+        data=object_in(body, "data"),
+        related={name: _related(name, value) for name, value in _expanded(body).items()},
+        envelope={"id": str(id), **{name: body[name] for name in _ENVELOPE if name in body}},
+    )
+
+
+def _expanded(body: Json) -> Json:
+    return object_in(body, "expanded")
+
+
+def _related(name: str, value: object) -> RelatedRecords:
+    body: Json = value if isinstance(value, Mapping) else {}
+    if isinstance(body.get("data"), list):
+        records = objects_in(body, "data")
+        has_more = flag_in(body, "has_more") or False
+    else:
+        records, has_more = ([body] if body else []), False
+    return RelatedRecords([read_record(record, name) for record in records], has_more)
+
+
+def read_page(body: Json, stream: str) -> RecordPage:
+    """Read a page of records."""
+    following = text_in(object_in(body, "links"), "next")
+    return RecordPage(
+        records=[read_record(row, stream) for row in objects_in(body, "data")],
+        next_cursor=text_in(body, "next_cursor"),
+        next_changes_since=text_in(body, "next_changes_since"),
+        has_more=flag_in(body, "has_more"),
+        cursor_alone=following is not None
+        and "changes_since" not in parse_qs(urlsplit(following).query),
+        meta=read_meta(body),
+        raw=body,
+    )

@@ -1,0 +1,182 @@
+"""Schema answers: what may be read, from whichever form a server tells it in."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pdpp.evidence.compact import compact_schema, expands_of, fields_of, objects
+from pdpp.mcp.reading.field_facts import NO_FACTS, FieldFacts, facts_of
+from pdpp.mcp.reading.stream_name import StreamName
+
+Json = Mapping[str, Any]
+
+
+class Relation(NamedTuple):
+    """A relation that can be expanded."""
+
+    name: str
+    cardinality: str | None
+    max_limit: int | None
+
+
+class StreamRow(NamedTuple):
+    """One stream of a schema; what a server did not tell is None or empty."""
+
+    name: str
+    label: str | None
+    counts: Mapping[str, int | None]
+    """How many records each connection has of it, None where that is not told."""
+
+    fields: Mapping[str, str | Json]
+    """Flags, or in a full schema everything that is told of a field."""
+
+    primary_key: Sequence[str]
+    default_sort: str | None
+    relations: Sequence[Relation]
+    views: Sequence[str]
+    search: Sequence[str]
+    count_kinds: Sequence[str]
+    aggregate_count: bool | None
+
+
+class ConnectorRow(NamedTuple):
+    """One connector with its connections by id; a connection may have no name."""
+
+    key: str
+    connections: Mapping[str, str | None]
+    streams: Sequence[StreamRow]
+    streams_left_out: int = 0
+
+
+class SchemaAnswer(NamedTuple):
+    """A schema as the server sent it (``raw``), and what is read out of it."""
+
+    raw: Json
+    connectors: Sequence[ConnectorRow]
+    stream_count: int
+    note: str | None = None
+
+    @property
+    def streams(self) -> list[StreamRow]:
+        """Return the streams of all connectors."""
+        return [row for connector in self.connectors for row in connector.streams]
+
+    def names(self) -> list[StreamName]:
+        """Return what the streams are called."""
+        return [
+            StreamName(connector.key, row.name, row.label or "")
+            for connector in self.connectors
+            for row in connector.streams
+        ]
+
+    def facts(self) -> FieldFacts:
+        """Return the roles and kinds of the fields of the first stream."""
+        for row in self.streams:
+            return facts_of({k: v for k, v in row.fields.items() if isinstance(v, str)})
+        return NO_FACTS
+
+
+def is_compact(body: Json) -> bool:
+    """Tell whether a server answered with a compact schema of its own."""
+    return body.get("detail") == "compact" and isinstance(body.get("connectors"), list)
+
+
+def read_compact(
+    body: Json, stream: str | None = None, connection_id: str | None = None
+) -> SchemaAnswer:
+    """Read a schema; a compact one stays as it is, of a full one the compact form is made."""
+    compact = compact_schema(body, stream=stream, connection_id=connection_id)
+    raw = body if is_compact(body) else compact
+    return _answer(raw, compact, compact["connectors"])
+
+
+def read_full(body: Json) -> SchemaAnswer:
+    """Read a full schema as far as it has the shape of one; loose streams get a connector."""
+    connectors = objects(body.get("connectors")) or [{"streams": body.get("streams")}]
+    return _answer(body, compact_schema(body), connectors)
+
+
+def shortened(answer: SchemaAnswer, connectors: Sequence[Json], note: str) -> SchemaAnswer:
+    """Return a schema with less in it, and what is said of that."""
+    raw = {**answer.raw, "connectors": list(connectors), "note": note}
+    return _answer(raw, raw, connectors)._replace(stream_count=answer.stream_count, note=note)
+
+
+def _answer(raw: Json, counted: Json, connectors: Sequence[Json]) -> SchemaAnswer:
+    rows = [_connector(connector) for connector in connectors]
+    count = raw.get("stream_count")
+    told = count if isinstance(count, int) else counted.get("stream_count", 0)
+    return SchemaAnswer(raw, rows, told)
+
+
+def _connector(connector: Json) -> ConnectorRow:
+    streams = connector.get("streams")
+    left_out = connector.get("stream_names_left_out")
+    return ConnectorRow(
+        _text(connector.get("connector_key")) or "?",
+        _connections(connector.get("granted_connections")),
+        [_stream(row) for row in streams] if isinstance(streams, list) else [],
+        left_out if isinstance(left_out, int) else 0,
+    )
+
+
+def _connections(listed: object) -> dict[str, str | None]:
+    items = listed if isinstance(listed, list) else []
+    bare = {item: None for item in items if isinstance(item, str)}
+    named = {
+        id: _text(item.get("display_name"))
+        for item in items
+        if isinstance(item, Mapping) and (id := _text(item.get("connection_id")))
+    }
+    return {**bare, **named}
+
+
+def _stream(row: Any) -> StreamRow:
+    told: Json = row if isinstance(row, Mapping) else {"name": row}
+    return StreamRow(
+        name=_text(told.get("name")) or "?",
+        label=_text(told.get("label")),
+        counts=_counts(told),
+        fields={
+            name: field if isinstance(field, str | Mapping) else str(field)
+            for name, field in fields_of(told).items()
+        },
+        primary_key=_texts(told.get("primary_key")),
+        default_sort=_text(told.get("default_sort")),
+        relations=[
+            Relation(name, _text(one.get("cardinality")), _whole(one.get("max_limit")))
+            for one in expands_of(told)
+            if (name := _text(one.get("name")))
+        ],
+        views=_views(told.get("views")),
+        search=_texts(told.get("search")),
+        count_kinds=_texts(told.get("count")),
+        aggregate_count=told["aggregate_count"]
+        if isinstance(told.get("aggregate_count"), bool)
+        else None,
+    )
+
+
+def _counts(row: Json) -> dict[str, int | None]:
+    told = row.get("record_counts")
+    if isinstance(told, Mapping):
+        return {name: _whole(count) for name, count in told.items()}
+    own = _text(row.get("connection_id"))
+    return {own: _whole(row.get("record_count"))} if own else {}
+
+
+def _views(listed: object) -> list[str]:
+    items = listed if isinstance(listed, list) else []
+    ids = (item.get("id") if isinstance(item, Mapping) else item for item in items)
+    return [id for id in ids if isinstance(id, str)]
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _texts(value: object) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,199 @@
+"""Search answers: hits in their order, from whichever server found them."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pdpp.evidence.budget import cut
+from pdpp.evidence.handle import Handle, parse_handle
+from pdpp.evidence.lean import DISPLAY
+from pdpp.evidence.presentation import is_web_link
+from pdpp.mcp.reading.choices import ConnectionChoice
+from pdpp.mcp.reading.list_meta import ListMeta, read_meta
+from pdpp.mcp.reading.members import Json, objects_in, text_in, texts_in, whole_in
+from pdpp.model.errors import InvalidRequest
+
+_PREVIEW_CHARS = 400
+_LONGEST_LINK = 1_000
+_MOST_MATCHED = 12
+_MATCHED_CHARS = 80
+_WORD_CHARS, _MOST_WORDS = 40, 64
+_CURSOR = re.compile(r"(?<=[?&]cursor=)[^&]*")
+
+
+class HitPassage(NamedTuple):
+    """A passage that was proven to hold the match; offsets are there all or none."""
+
+    field_path: str
+    preview: str
+    span: tuple[int, int, int] | None = None
+    """Where it starts and ends, and how long the field is."""
+
+
+class ServerHit(NamedTuple):
+    """One hit; a member that the server did not send is None or empty."""
+
+    handle: Handle
+    connector_key: str | None
+    display_name: str | None
+    title: str | None
+    event_time: str | None
+    emitted_at: str | None
+    matched_fields: Sequence[str]
+    passage: HitPassage | None
+    link: str | None
+    score: float
+    raw: Json
+    matched: Sequence[str] = ()
+    missing: Sequence[str] = ()
+    """The words of the question that it holds and lacks, where a server tells."""
+
+
+class SearchAnswer(NamedTuple):
+    """A page of hits as a server sent it; ``cursors`` are those after the last hits."""
+
+    hits: Sequence[ServerHit]
+    next_cursor: str | None
+    meta: ListMeta
+    raw: Json
+    cursors: Sequence[str] = ()
+
+    def first(self, count: int) -> "SearchAnswer | None":
+        """Return the first hits as a page that goes on, None where only the server can.
+
+        That is so where the server did not tell the cursor after them.
+        """
+        if count == len(self.hits):
+            return self
+        untold = len(self.hits) - len(self.cursors)
+        if untold < 0 or count <= untold:
+            return None
+        cursor = self.cursors[count - 1 - untold]
+        ahead: dict[str, Any] = {"has_more": True, "next_cursor": cursor}
+        if (url := text_in(self.raw, "url")) is not None:
+            onward = _CURSOR.sub(cursor, url) if "cursor=" in url else f"{url}&cursor={cursor}"
+            ahead["links"] = {"next": onward}
+        hits = self.hits[:count]
+        raw = {**self.raw, "data": [hit.raw for hit in hits], **ahead}
+        return SearchAnswer(hits, cursor, self.meta, raw)
+
+    def at_most(self, limit: int) -> "SearchAnswer":
+        """Return the page without hits that were sent although nobody asked for them."""
+        if len(self.hits) <= limit:
+            return self
+        kept = {name: self.raw[name] for name in ("next_cursor", "meta") if name in self.raw}
+        hits = self.hits[:limit]
+        raw = {"object": "list", "data": [hit.raw for hit in hits], **kept}
+        return self._replace(hits=hits, raw=raw, cursors=())
+
+
+class SearchResults(NamedTuple):
+    """Hits to show; ``first`` is the page of so many, None where only the server can make it.
+
+    ``extra`` hits were sent although nobody asked for them; ``unavailable`` sources gave none.
+    """
+
+    hits: Sequence[ServerHit]
+    first: Callable[[int], SearchAnswer | None]
+    extra: int = 0
+    unavailable: Sequence[ConnectionChoice] = ()
+
+
+def results_of(answer: SearchAnswer, limit: int) -> SearchResults:
+    """Return what one server found."""
+    page = answer.at_most(limit)
+    return SearchResults(page.hits, page.first, len(answer.hits) - len(page.hits))
+
+
+def read_search(body: Json, cursors: Sequence[str] = ()) -> SearchAnswer:
+    """Read a page of hits, in any of the places servers put them."""
+    shown = objects_in(body, DISPLAY)
+    raw = {name: value for name, value in body.items() if name != DISPLAY} if shown else body
+    listed = _listed(body)
+    beside: Sequence[Json] = shown if len(shown) == len(listed) else [{}] * len(listed)
+    hits = [_hit(hit, more) for hit, more in zip(listed, beside, strict=True)]
+    return SearchAnswer(hits, text_in(body, "next_cursor"), read_meta(body), raw, cursors)
+
+
+def _listed(body: Json) -> list[Json]:
+    inner = body.get("data")
+    if isinstance(inner, Mapping):
+        return objects_in(inner, "results") or objects_in(inner, "data")
+    return objects_in(body, "data") if isinstance(inner, list) else objects_in(body, "results")
+
+
+def _hit(hit: Json, display: Json) -> ServerHit:
+    shown = {**hit, **display} if display else hit
+    matched = [name[:_MATCHED_CHARS] for name in texts_in(hit, "matched_fields")]
+    return ServerHit(
+        handle=_handle(hit),
+        connector_key=text_in(shown, "connector_key"),
+        display_name=text_in(shown, "display_name"),
+        title=text_in(shown, "title"),
+        event_time=text_in(shown, "event_time"),
+        emitted_at=text_in(shown, "emitted_at"),
+        matched_fields=matched[:_MOST_MATCHED],
+        passage=_passage(shown, text_in(display, "preview_text")),
+        link=_link(hit),
+        score=_score(hit.get("score")),
+        raw=hit,
+        matched=_words(hit, "matched"),
+        missing=_words(hit, "missing"),
+    )
+
+
+def _words(hit: Json, name: str) -> list[str]:
+    return [word[:_WORD_CHARS] for word in texts_in(hit, name)[:_MOST_WORDS]]
+
+
+def _handle(hit: Json) -> Handle:
+    """Return a hit's handle from whatever names it: discrete parts, an id, or a URI."""
+    connection_id, stream = text_in(hit, "connection_id"), text_in(hit, "stream")
+    record_id = text_in(hit, "record_key") or text_in(hit, "record_id")
+    if connection_id is not None and stream is not None and record_id is not None:
+        whole = Handle(connection_id, stream, record_id)
+        if hit.get("id") == whole.id:
+            return whole
+    named: Handle | None = None
+    for form in (text_in(hit, "record_uri"), text_in(hit, "id")):
+        if named is None and form is not None:
+            try:
+                named = parse_handle(form)
+            except InvalidRequest:
+                record_id = record_id or form
+    if named is not None:
+        return Handle(named.connection_id or connection_id, named.stream, named.record_id)
+    return Handle(connection_id, stream or "records", record_id or "")
+
+
+def _passage(hit: Json, preview: str | None) -> HitPassage | None:
+    for excerpt in objects_in(hit, "evidence_excerpts"):
+        field, text = text_in(excerpt, "field_path"), preview or text_in(excerpt, "preview_text")
+        if field is not None and text is not None:
+            return HitPassage(field, cut(text, _PREVIEW_CHARS)[0], _span(excerpt))
+    return None
+
+
+def _span(excerpt: Json) -> tuple[int, int, int] | None:
+    start, end = whole_in(excerpt, "start_chars"), whole_in(excerpt, "end_chars")
+    total = whole_in(excerpt, "total_chars")
+    if start is None or end is None or total is None:
+        return None
+    return start, end, total
+
+
+def _link(hit: Json) -> str | None:
+    links = (text_in(hit, name) for name in ("url", "record_url"))
+    return next(
+        (link for link in links if link and len(link) <= _LONGEST_LINK and is_web_link(link)), None
+    )
+
+
+def _score(score: Any) -> float:
+    """Return how good a hit is, higher the better, whichever way its server counts."""
+    facts = score if isinstance(score, Mapping) else {"value": score}
+    value = facts.get("value")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0.0
+    lower = str(facts.get("order", "")).startswith(("lower", "asc"))
+    return -float(value) if lower else float(value)
