@@ -48,9 +48,29 @@ def test_what_a_killed_upload_left_is_removed_once_nobody_can_be_at_it(tmp_path:
     for path in (fresh, old):
         path.write_bytes(b"half of")
     os.utime(old, (time.time() - 90_000,) * 2)
-    os.utime(kept.path, (time.time() - 90_000,) * 2)
     keep_house(store, instant.now, SWEEP)
     assert (kept.path.exists(), fresh.exists(), old.exists()) == (True, True, False)
+    store.close()
+
+
+def test_a_file_that_no_record_refers_to_for_a_day_is_removed(tmp_path: Path) -> None:
+    store = library_store(tmp_path)
+    unused = store.keep_blob(io.BytesIO(b"nobody needs this"), "text/plain", 100)
+    for blob in store.blobs():
+        os.utime(blob.path, (time.time() - 90_000,) * 2)
+    before = {blob.blob_id for blob in store.blobs()}
+    keep_house(store, instant.now, SWEEP)
+    assert {blob.blob_id for blob in store.blobs()} == before - {unused.blob_id}
+    assert not unused.path.exists()
+    store.close()
+
+
+def test_what_a_removed_connection_held_is_deleted(tmp_path: Path) -> None:
+    store = library_store(tmp_path)
+    store.remove_connection("home")
+    keep_house(store, instant.now, SWEEP)
+    assert not store.delete_removed()
+    assert store.check() == []
     store.close()
 
 
