@@ -86,7 +86,7 @@ class PlainStepPrinter:
         if step.tool:
             self._quoted(f"{step.who}> {asked(step)}", "")
         for heading, text in halves(step, whole=self._whole):
-            click.echo(f"  [{heading}]")
+            self._quoted(f"[{heading}]", "  ")
             for line in text.split("\n"):
                 self._quoted(line, "  | ")
         self._paragraph(step.after)
