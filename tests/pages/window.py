@@ -28,7 +28,7 @@ class Window:
     def log_in(self) -> "Window":
         """Log in through the form of the page that is open."""
         self.page.get_by_label("Passphrase").fill(PASSPHRASE)
-        self.page.get_by_role("button", name="Log in").click()
+        self.page.get_by_role("button", name="Log in", exact=True).click()
         return self
 
     def press(self, name: str) -> None:
