@@ -171,7 +171,8 @@ def _all_accounts(stranger: DemoAgent, server: DemoServer) -> DemoStep:
     seen = stranger.call("search", {"query": INVOICE})
     hits = seen.structured["data"]["data"]
     connections = server.catalogue().connections
-    names = sorted({connections[hit["connection_id"]].display_name for hit in hits})
+    ids = {hit["id"].partition("/")[0] for hit in hits}
+    names = sorted(connections[connection_id].display_name for connection_id in ids)
     return DemoStep(
         "What the grant hid",
         "Now the first question again, from a client that may read everything.",
