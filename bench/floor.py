@@ -1,5 +1,7 @@
 """The floor: the smallest server that returns the same rows, without tokens, grants or evidence."""
 
+from bisect import bisect_left
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pdpp.evidence.language.terms import terms_of
+from pdpp.store.sqlite.search.blocks import pack_postings, unpack, unpack_postings
 from pdpp.store.sqlite.store import FILE_NAME
 
 PAGE = 25
@@ -27,6 +30,7 @@ _WINDOW = """
     FROM record WHERE owner = 1 AND feed = ? AND key = ?
 """
 _MATCHES = "SELECT block, data FROM posting WHERE term = ?"
+_SMALL = "SELECT id, times, numbers, postings FROM word_block WHERE spread = 0"
 _NUMBERS = "SELECT numbers FROM word_block WHERE id = ?"
 _BY_ID = "SELECT data FROM record WHERE id = ?"
 
@@ -38,6 +42,8 @@ class Floor:
         self._db = apsw.Connection(str(folder / FILE_NAME), statementcachesize=512)
         self._db.pragma("mmap_size", 1 << 28)
         self._db.pragma("query_only", True)
+        rows: list[Any] = self._db.execute(_SMALL).fetchall()
+        self._small = [(id, unpack(*columns)) for id, *columns in rows]
         self._feeds = {
             (connection_id, stream): (number, _time_place(places))
             for number, connection_id, stream, places in self._db.execute(
@@ -65,13 +71,21 @@ class Floor:
         """Answer the records in which a word weighs most."""
         terms = terms_of(request.path_params["word"])
         found: list[tuple[int, int, int]] = []
-        for block, data in self._db.execute(_MATCHES, terms[:1]):
-            postings = np.frombuffer(data, "<u4")
-            best = np.argsort(-(postings & 0xFF).astype(np.int64), kind="stable")[:PAGE]
-            found += [(-int(p & 0xFF), block, int(p >> 8)) for p in postings[best]]
+        for block, data in [*self._db.execute(_MATCHES, terms[:1]), *self._in_small(terms[0])]:
+            slots, impacts, _ = unpack_postings([data])
+            best = np.argsort(-impacts, kind="stable")[:PAGE]
+            found += [(-int(impacts[at]), block, int(slots[at])) for at in best]
         found.sort()
         rows = (self._db.execute(_BY_ID, (self._number(b, s),)).get for _, b, s in found[:PAGE])
         return _many(rows)
+
+    def _in_small(self, term: str) -> Iterator[tuple[int, bytes]]:
+        """Yield the postings of a term in blocks that keep them in their own row."""
+        for id, block in self._small:
+            for held in block.places.values():
+                at = bisect_left(held.terms, term)
+                if at < len(held.terms) and held.terms[at] == term:
+                    yield id, pack_postings(held.data[held.starts[at] : held.starts[at + 1]])
 
     def _number(self, block: int, slot: int) -> int:
         numbers: Any = self._db.execute(_NUMBERS, (block,)).get

@@ -75,6 +75,7 @@ def cramp(patch: pytest.MonkeyPatch) -> None:
     """Make plans change after a few rows, as they otherwise do after thousands."""
     patch.setattr(index, "BLOCK_RECORDS", 3)
     patch.setattr(index, "_MOST_SMALL", 1)
+    patch.setattr(index, "SPREAD_FROM", 1)
     patch.setattr(predicate, "_SELECTIVE", 2)
 
 

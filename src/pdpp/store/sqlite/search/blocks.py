@@ -19,6 +19,7 @@ Words = NDArray[np.uint32]
 
 SLOT_SHIFT = 8
 IMPACT_MASK = 0xFF
+_POSTING_BYTES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +185,23 @@ def unpack(times: bytes, numbers: bytes, postings: bytes) -> Block:
             places[place] = PlacePostings(names[at : at + terms], starts, data)
             at += terms
     return Block(longs(times), longs(numbers), places)
+
+
+def pack_postings(data: Words) -> bytes:
+    """Return postings as they are spread: all slots, two bytes each, then all impacts."""
+    return (data >> SLOT_SHIFT).astype("<u2").tobytes() + data.astype(np.uint8).tobytes()
+
+
+def unpack_postings(pieces: Sequence[bytes]) -> tuple[Longs, Longs, list[int]]:
+    """Return the slots and impacts of some packed postings, and how many each piece has."""
+    counts = [len(piece) // _POSTING_BYTES for piece in pieces]
+    slots = b"".join([piece[: 2 * n] for piece, n in zip(pieces, counts, strict=True)])
+    impacts = b"".join([piece[2 * n :] for piece, n in zip(pieces, counts, strict=True)])
+    return (
+        np.frombuffer(slots, "<u2").astype(np.int64),
+        np.frombuffer(impacts, np.uint8).astype(np.int64),
+        counts,
+    )
 
 
 def longs(data: bytes) -> Longs:

@@ -6,7 +6,9 @@ looks. Idle time spreads what is left, joins small spread blocks, and makes bloc
 records are gone, so that no deleted word stays in the file.
 """
 
+import zlib
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import apsw
@@ -21,6 +23,10 @@ from pdpp.store.sqlite.search.entry import Indexed
 
 BLOCK_RECORDS = 16_384
 """How many records a spread block has at most: a grant's time limit cuts at most two blocks."""
+
+SPREAD_FROM = 512
+"""From how many records on the words of a feed are spread. A row for each term of fewer would take
+more room than the records; searches remember small blocks."""
 
 _MOST_SMALL = 8
 _FEW = BLOCK_RECORDS // 2
@@ -99,14 +105,15 @@ def _spread(db: apsw.Connection, feed: int, id: int, block: Block) -> None:
     """Write the postings of a block by their terms."""
     rows: list[tuple[str, int, int, bytes]] = []
     for place, held in block.places.items():
-        data = held.data.astype("<u4").tobytes()
         list_ = feed << PLACE_BITS | place
-        starts = (held.starts * 4).tolist()
+        count = 2 * len(held.data)
+        packed = blocks.pack_postings(held.data)
+        edges = pairwise(held.starts.tolist())
         rows += [
-            (term, list_, id, data[starts[at] : starts[at + 1]])
-            for at, term in enumerate(held.terms)
+            (term, list_, id, packed[2 * a : 2 * b] + packed[count + a : count + b])
+            for term, (a, b) in zip(held.terms, edges, strict=True)
         ]
-        terms = "\n".join(held.terms).encode()
+        terms = zlib.compress("\n".join(held.terms).encode())
         db.execute("INSERT INTO word_list VALUES (?, ?, ?)", (id, place, terms))
     rows.sort()
     db.executemany("INSERT INTO posting VALUES (?, ?, ?, ?)", rows)
@@ -153,16 +160,16 @@ def load(db: apsw.Connection, feed: int, id: int) -> Block:
         "SELECT place, terms FROM word_list WHERE block = ?", (id,)
     ).fetchall()
     for place, terms in lists:
-        names = terms.decode().split("\n")
+        names = _names(terms)
         rows: list[Any] = db.execute(
             "SELECT p.data FROM carray(?) AS t CROSS JOIN posting p"
             " ON p.term = t.value AND p.list = ? AND p.block = ?",
             (apsw.carray(tuple(names)), feed << PLACE_BITS | place, id),
         ).fetchall()
-        counts = [len(data) // 4 for (data,) in rows]
+        slots, impacts, counts = blocks.unpack_postings([data for (data,) in rows])
         starts = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-        data = np.frombuffer(b"".join(data for (data,) in rows), "<u4").astype(np.uint32)
-        places[place] = PlacePostings(names, starts, data)
+        joined = (slots << blocks.SLOT_SHIFT | impacts).astype(np.uint32)
+        places[place] = PlacePostings(names, starts, joined)
     return Block(blocks.longs(times), blocks.longs(numbers), places)
 
 
@@ -176,11 +183,15 @@ def drop(db: apsw.Connection, feed: int, ids: Iterable[int]) -> None:
             list_ = feed << PLACE_BITS | place
             db.executemany(
                 "DELETE FROM posting WHERE term = ? AND list = ? AND block = ?",
-                [(term, list_, id) for term in terms.decode().split("\n")],
+                [(term, list_, id) for term in _names(terms)],
             )
         db.execute("DELETE FROM word_list WHERE block = ?", (id,))
         db.execute("DELETE FROM word_gone WHERE block = ?", (id,))
         db.execute("DELETE FROM word_block WHERE id = ?", (id,))
+
+
+def _names(packed: bytes) -> list[str]:
+    return zlib.decompress(packed).decode().split("\n")
 
 
 def forget_feed(db: apsw.Connection, feed: int) -> None:
@@ -192,31 +203,53 @@ def forget_feed(db: apsw.Connection, feed: int) -> None:
 
 def tend(db: apsw.Connection) -> bool:
     """Do one piece of merging; tell whether there may be more to do."""
-    small: Any = db.execute(
-        "SELECT feed FROM word_block WHERE owner = ? AND spread = 0 LIMIT 1", (OWNER,)
-    ).get
-    if small is not None:
-        _rewrite(db, small, [id for id, _ in _blocks_of(db, small, spread=False)], spread=True)
-        return True
-    stale: Any = next(
+    return _tend_small(db) or _tend_stale(db) or _tend_spread(db)
+
+
+def _tend_small(db: apsw.Connection) -> bool:
+    """Merge the small blocks of one feed, and spread them where they are worth it."""
+    row: Any = next(
+        db.execute(
+            "SELECT b.feed, sum(b.size) FROM word_block b LEFT JOIN word_gone g ON g.block = b.id"
+            " WHERE b.owner = ? AND b.spread = 0 GROUP BY b.feed"
+            " HAVING sum(b.size) >= ? OR count(*) > 1 OR count(g.block) > 0 LIMIT 1",
+            (OWNER, SPREAD_FROM),
+        ),
+        None,
+    )
+    if row is None:
+        return False
+    feed, size = row
+    ids = [id for id, _ in _blocks_of(db, feed, spread=False)]
+    _rewrite(db, feed, ids, spread=size >= SPREAD_FROM)
+    return True
+
+
+def _tend_stale(db: apsw.Connection) -> bool:
+    """Make one spread block anew of which records are gone."""
+    row: Any = next(
         db.execute(
             "SELECT b.feed, b.id FROM word_gone g JOIN word_block b ON b.id = g.block LIMIT 1"
         ),
         None,
     )
-    if stale is not None:
-        _rewrite(db, stale[0], [stale[1]], spread=True)
-        return True
-    many: Any = next(
+    if row is not None:
+        _rewrite(db, row[0], [row[1]], spread=True)
+    return row is not None
+
+
+def _tend_spread(db: apsw.Connection) -> bool:
+    """Join the spread blocks of one feed that are far from full."""
+    row: Any = next(
         db.execute(
-            "SELECT feed FROM word_block WHERE owner = ? AND size < ? GROUP BY feed"
-            " HAVING count(*) >= ? LIMIT 1",
+            "SELECT feed FROM word_block WHERE owner = ? AND spread = 1 AND size < ?"
+            " GROUP BY feed HAVING count(*) >= ? LIMIT 1",
             (OWNER, _FEW, _MOST_SMALL_SPREAD),
         ),
         None,
     )
-    if many is None:
+    if row is None:
         return False
-    sizes = _blocks_of(db, many[0], spread=True)
-    _rewrite(db, many[0], [id for id, size in sizes if size < _FEW], spread=True)
+    sizes = _blocks_of(db, row[0], spread=True)
+    _rewrite(db, row[0], [id for id, size in sizes if size < _FEW], spread=True)
     return True

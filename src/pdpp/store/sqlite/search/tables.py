@@ -28,8 +28,8 @@ CREATE TABLE word_gone (
   slots BLOB NOT NULL
 );
 
--- The postings of a spread block: `list` is the feed and the place of the field; `data` holds four
--- bytes for each record, the slot above and the impact in the lowest byte.
+-- The postings of a spread block: `list` is the feed and the place of the field; `data` holds the
+-- slots of the records, two bytes each, and after them the impacts, one byte each.
 CREATE TABLE posting (
   term TEXT NOT NULL,
   list INTEGER NOT NULL,
@@ -38,7 +38,7 @@ CREATE TABLE posting (
   PRIMARY KEY (term, list, block)
 ) WITHOUT ROWID;
 
--- The terms of a spread block, by place: what its postings are found by.
+-- The terms of a spread block, by place and compressed: what its postings are found by.
 CREATE TABLE word_list (
   block INTEGER NOT NULL,
   place INTEGER NOT NULL,

@@ -5,6 +5,7 @@ it. Records outside a reach's time are no rows at all; of a reach with a list of
 with records that are gone, the rows that must not be seen are ``hidden``.
 """
 
+import zlib
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from pdpp.store.scope import Reach
 from pdpp.store.sqlite.numbering import PLACE_BITS
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.search import blocks
-from pdpp.store.sqlite.search.blocks import IMPACT_MASK, SLOT_SHIFT, Block
+from pdpp.store.sqlite.search.blocks import Block
 
 _RANGE_BITS = 16
 _REMEMBERED = 512
@@ -276,14 +277,12 @@ class Visible:
                     at = index.get(term)
                     if at is not None:
                         data = postings.data[postings.starts[at] : postings.starts[at + 1]]
-                        held[term, known.actor, known.order].append((part, data.tobytes()))
+                        packed = blocks.pack_postings(data)
+                        held[term, known.actor, known.order].append((part, packed))
 
     def _joined(self, pieces: Sequence[tuple[Part, bytes]]) -> tuple[Longs, Longs]:
         """Return the visible rows of some postings and the impact in each."""
-        data = np.frombuffer(b"".join([data for _, data in pieces]), "<u4")
-        counts = [len(data) >> 2 for _, data in pieces]
-        slots = (data >> SLOT_SHIFT).astype(np.int64)
-        impacts = (data & IMPACT_MASK).astype(np.int64)
+        slots, impacts, counts = blocks.unpack_postings([data for _, data in pieces])
         if len(pieces) == 1:
             rows = slots + pieces[0][0].shift
         else:
@@ -316,7 +315,7 @@ class Visible:
                         None,
                     )
                     if row is not None:
-                        yield row[0]
+                        yield zlib.decompress(row[0])
                 else:
                     held = self._cache.block(self._db, part.id).places.get(place)
                     if held is not None:

@@ -1,0 +1,74 @@
+"""Marks: every match is a stretch of the text that has a stem of the question."""
+
+from datetime import date
+
+import pytest
+
+from pdpp.evidence.language.marks import MOST_MATCHES, Marker
+from pdpp.evidence.language.question import parse_question
+
+TODAY = date(2026, 11, 15)
+
+
+def marked(q: str, text: str) -> list[str]:
+    matches = Marker(parse_question(q, TODAY)).find(text)
+    return [text[match.start : match.end] for match in matches]
+
+
+@pytest.mark.parametrize(
+    ("q", "text", "expected"),
+    [
+        ("the invoices", "An invoice, INVOICES.", ["invoice", "INVOICES"]),
+        ("what I buy", "She bought two; buying more.", ["bought", "buying"]),
+        ("dying", "They die, he died.", ["die", "died"]),
+        ("Küche", "In der Küche der Küchen", ["Küche", "Küchen"]),
+        ('"green tiles"', "Green  tiles here", ["Green  tiles", "Green", "tiles"]),
+        ("lantern*", "Lanterns and lanternlight", ["Lanterns", "Lanterns", "lanternlight"]),
+        ("京都", "昨日は京都の錦", ["京", "都"]),
+        ("nothing", "of the kind", []),
+    ],
+)  # fmt: skip
+def test_words_are_marked_by_their_stems(q: str, text: str, expected: list[str]) -> None:
+    assert sorted(set(marked(q, text))) == sorted(set(expected))
+
+
+def test_a_long_text_is_looked_through_no_further_than_needed() -> None:
+    looks = 0
+
+    def check() -> None:
+        nonlocal looks
+        looks += 1
+
+    text = "invoice and more words " * 400_000
+    matches = Marker(parse_question("invoice", TODAY), check=check).find(text)
+    assert len(matches) == MOST_MATCHES
+    assert looks < 10
+
+
+def test_a_budget_is_asked_for_every_block() -> None:
+    class Enough(Exception):
+        pass
+
+    def check() -> None:
+        raise Enough
+
+    with pytest.raises(Enough):
+        Marker(parse_question("kelp", TODAY), check=check).find("no match here " * 100_000)
+
+
+def test_matches_across_blocks_have_exact_places() -> None:
+    text = "é " + "filler words here " * 3_000 + "the kelp forest " + "more " * 5_000 + "kelp"
+    matches = Marker(parse_question("kelp", TODAY)).find(text)
+    assert [text[m.start : m.end] for m in matches] == ["kelp", "kelp"]
+
+
+def test_the_words_a_record_holds_and_lacks_are_told_apart() -> None:
+    marker = Marker(parse_question("passport expires soon", TODAY))
+    held = {match.phrase for match in marker.find("The passport expired.")}
+    assert marker.split(held) == (["passport", "expires"], ["soon"])
+
+
+def test_related_words_are_found_apart() -> None:
+    marker = Marker(parse_question("the landlord", TODAY))
+    assert marker.find("the tenants") == []
+    assert len(marker.find_related("the tenants")) == 1

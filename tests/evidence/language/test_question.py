@@ -1,0 +1,98 @@
+"""The question language: what each way of writing means."""
+
+from datetime import date
+
+import pytest
+
+from pdpp.evidence.analyse import Phrase
+from pdpp.evidence.language.question import MAX_QUESTION_CHARS, parse_question
+from pdpp.evidence.language.when import Unit
+from pdpp.model.errors import InvalidRequest
+
+TODAY = date(2026, 11, 15)
+
+
+def words(q: str) -> list[str]:
+    return [word.text for word in parse_question(q, TODAY).words]
+
+
+def test_words_that_hold_a_question_together_are_not_looked_for() -> None:
+    assert words("When does my passport expire?") == ["passport", "expire"]
+    assert words("who is the") == ["who", "is", "the"]
+
+
+def test_a_word_is_looked_for_in_all_its_forms() -> None:
+    (word,) = parse_question("invoices", TODAY).words
+    assert "invoic" in dict(word.terms)
+    (bought,) = parse_question("what I bought", TODAY).words
+    assert dict(bought.terms).keys() == {"buy"}
+
+
+def test_rare_words_tell_more_than_common_ones() -> None:
+    time, passport = parse_question("the time of the passport", TODAY).words
+    assert passport.weight > time.weight > 0
+
+
+def test_related_words_count_half_at_most() -> None:
+    landlord, _ = parse_question("the landlord and the deposit", TODAY).words
+    related = dict(landlord.related)
+    assert "tenant" in related
+    assert max(related.values()) <= landlord.weight / 2
+
+
+def test_signs_say_what_must_and_must_not_be_there() -> None:
+    question = parse_question('+tiles -draft "green kitchen" -"old floor" x-ray', TODAY)
+    assert [word.text for word in question.words if word.required] == ["tiles"]
+    assert [word.text for word in question.excluded] == ["draft"]
+    assert question.phrases == (Phrase(("green", "kitchen")),)
+    assert question.excluded_phrases == (Phrase(("old", "floor")),)
+    assert {"x", "ray"} <= {word.text for word in question.words}
+
+
+def test_or_joins_words_of_which_one_is_enough() -> None:
+    groups = {
+        word.text: word.group for word in parse_question("plumber OR electrician bill", TODAY).words
+    }
+    assert groups["plumber"] == groups["electrician"] > 0
+    assert groups["bill"] == 0
+
+
+def test_operators_name_actors_accounts_and_days() -> None:
+    question = parse_question('deposit from:Anna in:"Work mail" after:2026-03 before:today', TODAY)
+    assert question.actors == (("anna",),)
+    assert question.accounts == ("Work mail",)
+    assert (question.since, question.until) == (date(2026, 4, 1), TODAY)
+    assert [word.text for word in question.words] == ["deposit"]
+
+
+def test_a_colon_in_a_word_is_no_operator() -> None:
+    assert words("error:404 https://example.org/x") == [
+        "error", "404", "https", "example", "org", "x",
+    ]  # fmt: skip
+
+
+def test_time_expressions_are_taken_out_of_the_words() -> None:
+    question = parse_question("What did Rui say about the tiles last week?", TODAY)
+    assert [word.text for word in question.words] == ["rui", "say", "tiles"]
+    assert [moment.unit for moment in question.moments] == [Unit.WEEK]
+
+
+@pytest.mark.parametrize("q", ["", " ", '""', "+", "-draft", "in:work", "x\x00", "on:someday x"])
+def test_what_asks_for_nothing_is_refused(q: str) -> None:
+    with pytest.raises(InvalidRequest):
+        parse_question(q, TODAY)
+
+
+def test_a_question_may_be_long_but_not_endless() -> None:
+    assert len(words(" ".join(f"w{number}" for number in range(60)))) == 60
+    with pytest.raises(InvalidRequest, match="at most"):
+        parse_question("a" * (MAX_QUESTION_CHARS + 1), TODAY)
+
+
+def test_a_question_in_another_language_is_stemmed_in_it_and_in_english() -> None:
+    found = {
+        word.text: dict(word.terms)
+        for word in parse_question("Wann wurden die Rechnungen für die Küche bezahlt?", TODAY).words
+    }
+    assert "rechnung" in found["rechnungen"]
+    assert "rechnungen" in found["rechnungen"]

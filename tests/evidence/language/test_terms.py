@@ -1,0 +1,42 @@
+"""Terms: one form for all forms of a word, in the language of its text."""
+
+import pytest
+
+from pdpp.evidence.language.terms import language_of, pieces, terms_of
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The invoice for the kitchen has not been paid and it is late", "en"),
+        ("Die Rechnung für die Küche ist noch nicht bezahlt und das ist schade", "de"),
+        ("La factura de la cocina no se ha pagado y eso es una pena", "es"),
+        ("Счёт за кухню ещё не оплачен, и это очень жаль", "ru"),
+        ("Το τιμολόγιο για την κουζίνα δεν έχει πληρωθεί", "el"),
+        ("रसोई का बिल अभी तक नहीं चुकाया गया है", "hi"),
+        ("xqz", "en"),
+    ],
+)
+def test_the_language_of_a_text(text: str, language: str) -> None:
+    assert language_of(pieces(text), text) == language
+
+
+def test_forms_of_a_word_are_one_term() -> None:
+    assert terms_of("invoices Invoice's INVOICE") == ["invoic"] * 3
+    assert terms_of("she bought it; I buy it")[1] == terms_of("I buy")[1]
+
+
+def test_endings_after_an_apostrophe_are_dropped() -> None:
+    assert pieces("Anna’s can't we'll O'Brien") == ["anna", "can", "we", "o", "brien"]
+
+
+def test_scripts_without_spaces_become_characters_and_pairs_or_runs() -> None:
+    assert terms_of("東京都") == ["東", "京", "都", "東京", "京都"]
+    runs = terms_of("สวัสดีครับ")
+    assert all(run in "สวัสดีครับ" for run in runs)
+    assert len(runs) > 3
+
+
+def test_a_word_of_any_length_is_a_short_term() -> None:
+    assert len(terms_of("a" * 100_000)[0]) <= 40
+    assert terms_of("") == terms_of(" … ") == []

@@ -1,0 +1,70 @@
+"""Time expressions, by the calendar of the one who asks."""
+
+from datetime import date, timedelta
+
+import pytest
+
+from pdpp.evidence.language.when import Unit, day_named, in_years, moments
+
+TODAY = date(2026, 11, 15)  # a Sunday
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "start", "days"),
+    [
+        ("on 2023-06-03", Unit.DAY, date(2023, 6, 3), 1),
+        ("the 3rd of June 2023", Unit.DAY, date(2023, 6, 3), 1),
+        ("June 3, 2023", Unit.DAY, date(2023, 6, 3), 1),
+        ("am 3.6.2023", Unit.DAY, date(2023, 6, 3), 1),
+        ("in May 2025", Unit.MONTH, date(2025, 5, 1), 31),
+        ("im Dezember 2025", Unit.MONTH, date(2025, 12, 1), 31),
+        ("summer of 2024", Unit.SEASON, date(2024, 6, 1), 92),
+        ("winter 2024", Unit.SEASON, date(2024, 12, 1), 90),
+        ("in 2019", Unit.YEAR, date(2019, 1, 1), 365),
+        ("yesterday", Unit.DAY, date(2026, 11, 14), 1),
+        ("gestern", Unit.DAY, date(2026, 11, 14), 1),
+        ("last week", Unit.WEEK, date(2026, 11, 2), 7),
+        ("this week", Unit.WEEK, date(2026, 11, 9), 7),
+        ("last month", Unit.MONTH, date(2026, 10, 1), 31),
+        ("last year", Unit.YEAR, date(2025, 1, 1), 365),
+        ("last friday", Unit.DAY, date(2026, 11, 13), 1),
+        ("two weeks ago", Unit.WEEK, date(2026, 10, 26), 7),
+        ("3 days ago", Unit.DAY, date(2026, 11, 12), 1),
+    ],
+)
+def test_what_a_time_expression_means(text: str, unit: Unit, start: date, days: int) -> None:
+    (moment,) = moments(f"what happened {text}?", TODAY)
+    assert (moment.unit, moment.start) == (unit, start)
+    assert moment.end - moment.start == timedelta(days=days)
+
+
+@pytest.mark.parametrize("text", ["may I go", "99.99.2024", "call 2024 now"])
+def test_what_names_no_time(text: str) -> None:
+    assert moments(text, TODAY) == []
+
+
+def test_a_day_without_a_year_comes_round() -> None:
+    (moment,) = moments("on 29 February", TODAY)
+    assert moment.unit is Unit.DAY_OF_YEAR
+    assert list(in_years(moment, 2023, 2025)) == [(date(2024, 2, 29), date(2024, 3, 1))]
+    (month,) = moments("in March", TODAY)
+    assert list(in_years(month, 2025, 2025)) == [(date(2025, 3, 1), date(2025, 4, 1))]
+
+
+@pytest.mark.parametrize(
+    ("value", "start", "end"),
+    [
+        ("2026-03-01", date(2026, 3, 1), date(2026, 3, 2)),
+        ("2026-03", date(2026, 3, 1), date(2026, 4, 1)),
+        ("2026", date(2026, 1, 1), date(2027, 1, 1)),
+        ("March", date(2026, 3, 1), date(2026, 4, 1)),
+        ("December", date(2025, 12, 1), date(2026, 1, 1)),
+        ("yesterday", date(2026, 11, 14), date(2026, 11, 15)),
+    ],
+)
+def test_an_operator_names_days(value: str, start: date, end: date) -> None:
+    assert day_named(value, TODAY) == (start, end)
+
+
+def test_an_operator_that_names_no_day() -> None:
+    assert day_named("soon", TODAY) is None
