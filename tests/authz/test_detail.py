@@ -40,7 +40,7 @@ def test_everything_a_client_may_say_is_read() -> None:
     assert (found.purpose_code, found.purpose) == ("assistant", "To help.")
     assert found.access_mode is AccessMode.SINGLE_USE
     assert found.claims == {"retention": "30 days", "client_claims": {"sells": False, "years": 2}}
-    assert found.wishes == (
+    assert found.stream_requests == (
         StreamRequest(
             pointer="/0/streams/0",
             name="messages",
@@ -59,12 +59,12 @@ def test_what_is_not_said_is_the_usual() -> None:
     assert (found.source, found.source_kind) == ("mail", None)
     assert (found.purpose_code, found.purpose, found.claims) == (None, "", {})
     assert found.access_mode is AccessMode.CONTINUOUS
-    assert found.wishes == (StreamRequest("/0/streams/0", "messages"),)
+    assert found.stream_requests == (StreamRequest("/0/streams/0", "messages"),)
 
 
 def test_a_member_that_is_null_is_not_there() -> None:
     (found,) = parse_details([detail({"name": "messages", "fields": None, "view": None})])
-    assert found.wishes == (StreamRequest("/0/streams/0", "messages"),)
+    assert found.stream_requests == (StreamRequest("/0/streams/0", "messages"),)
 
 
 @pytest.mark.parametrize(

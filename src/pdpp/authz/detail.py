@@ -37,7 +37,7 @@ _OPTIONAL_DETAIL_KEYS = (
     "retention",
     "client_claims",
 )
-_OPTIONAL_WISH_KEYS = (
+_OPTIONAL_STREAM_KEYS = (
     "necessity",
     "fields",
     "view",
@@ -76,7 +76,7 @@ class Detail:
     source: str
     source_kind: str | None
     access_mode: AccessMode
-    wishes: tuple[StreamRequest, ...]
+    stream_requests: tuple[StreamRequest, ...]
     purpose_code: str | None = None
     purpose: str = ""
     claims: Mapping[str, Any] = field(default_factory=dict)
@@ -117,7 +117,7 @@ def _parse_detail(node: Node) -> Detail:
         source=source,
         source_kind=kind,
         access_mode=_choice(node.member("access_mode"), AccessMode, AccessMode.CONTINUOUS),
-        wishes=tuple(_parse_wishes(node.member("streams"))),
+        stream_requests=tuple(_parse_stream_requests(node.member("streams"))),
         purpose_code=node.member("purpose_code").text(_LONGEST_CODE) or None,
         purpose=node.member("purpose_description").text(_LONGEST_PURPOSE).strip(),
         claims=_parse_claims(node),
@@ -133,15 +133,15 @@ def _parse_source(node: Node) -> tuple[str, str | None]:
     return node.member("id").text(_LONGEST_URI, least=1), kind or None
 
 
-def _parse_wishes(node: Node) -> Iterable[StreamRequest]:
-    wishes = node.items(least=1)
-    if len(wishes) > _MOST_STREAMS:
+def _parse_stream_requests(node: Node) -> Iterable[StreamRequest]:
+    stream_requests = node.items(least=1)
+    if len(stream_requests) > _MOST_STREAMS:
         node.refuse(f"Name at most {_MOST_STREAMS} streams.")
-    return [_parse_wish(wish) for wish in wishes[:_MOST_STREAMS]]
+    return [_parse_stream_request(item) for item in stream_requests[:_MOST_STREAMS]]
 
 
-def _parse_wish(node: Node) -> StreamRequest:
-    _admit(node, ("name",), _OPTIONAL_WISH_KEYS)
+def _parse_stream_request(node: Node) -> StreamRequest:
+    _admit(node, ("name",), _OPTIONAL_STREAM_KEYS)
     view = node.member("view")
     if not view.absent and not node.member("fields").absent:
         view.refuse("Ask for fields or for a view, not for both.")

@@ -78,7 +78,7 @@ class RequestedAllowance:
 
     allowance: Allowance
     necessity: Necessity
-    wish: str
+    pointer: str
 
     @property
     def place(self) -> FeedKey:
@@ -89,15 +89,17 @@ class RequestedAllowance:
 def requested_allowances(review: Review, catalogue: Catalogue) -> tuple[RequestedAllowance, ...]:
     """Return what a request with details asks for; refuse with the JSON pointer of what is wrong.
 
-    A wish for every stream is for those that no other wish of the request names.
+    A request for every stream is for those that no other item of the request names.
     """
     requested: dict[FeedKey, RequestedAllowance] = {}
-    for detail, wish in _named_first(parse_details(list(review.details))):
+    for detail, stream_request in _named_first(parse_details(list(review.details))):
         source = _source(detail, catalogue)
-        for allowance in _resolve(wish, source, catalogue):
-            ask = RequestedAllowance(allowance, wish.necessity, wish.pointer)
-            if wish.name != EVERY_STREAM and ask.place in requested:
-                raise InvalidRequest("This stream is asked for twice.", param=wish.pointer)
+        for allowance in _resolve(stream_request, source, catalogue):
+            ask = RequestedAllowance(allowance, stream_request.necessity, stream_request.pointer)
+            if stream_request.name != EVERY_STREAM and ask.place in requested:
+                raise InvalidRequest(
+                    "This stream is asked for twice.", param=stream_request.pointer
+                )
             requested.setdefault(ask.place, ask)
     return tuple(requested[place] for place in sorted(requested))
 
@@ -141,7 +143,9 @@ def from_choice(review: Review, choice: ConsentChoice, catalogue: Catalogue) -> 
 
 
 def _named_first(details: Iterable[Detail]) -> list[tuple[Detail, StreamRequest]]:
-    pairs = [(detail, wish) for detail in details for wish in detail.wishes]
+    pairs = [
+        (detail, stream_request) for detail in details for stream_request in detail.stream_requests
+    ]
     return sorted(pairs, key=lambda pair: pair[1].name == EVERY_STREAM)
 
 
@@ -162,21 +166,21 @@ def _source(detail: Detail, catalogue: Catalogue) -> Declaration:
 
 
 def _resolve(
-    wish: StreamRequest, source: Declaration, catalogue: Catalogue
+    stream_request: StreamRequest, source: Declaration, catalogue: Catalogue
 ) -> tuple[Allowance, ...]:
     selection = Selection(
-        connections=wish.connections,
-        streams=() if wish.name == EVERY_STREAM else (wish.name,),
-        fields=wish.fields,
-        view=wish.view,
-        time=wish.time,
-        keys=wish.keys,
+        connections=stream_request.connections,
+        streams=() if stream_request.name == EVERY_STREAM else (stream_request.name,),
+        fields=stream_request.fields,
+        view=stream_request.view,
+        time=stream_request.time,
+        keys=stream_request.keys,
         source=source.connector_key,
     )
     try:
         return resolve(selection, catalogue)
     except InvalidRequest as problem:
-        pointer = wish.pointer + _MEMBERS.get(problem.param or "", "")
+        pointer = stream_request.pointer + _MEMBERS.get(problem.param or "", "")
         raise InvalidRequest(problem.message, param=pointer) from None
 
 
@@ -187,7 +191,7 @@ def _narrowed(
     kept = tuple(ask for ask in asks if _keeps(choice, ask))
     for ask in asks:
         required = ask.necessity is Necessity.REQUIRED
-        if required and not any(allowance.wish == ask.wish for allowance in kept):
+        if required and not any(allowance.pointer == ask.pointer for allowance in kept):
             raise InvalidRequest(f"{ask.allowance.stream} of at least one account is required.")
     if not kept:
         raise InvalidRequest("Nothing is chosen yet; all of it is optional.")

@@ -27,7 +27,7 @@ def lay_out(rows: Sequence[Row], width: int) -> Iterator[list[StyledText]]:
                 yield from _in_columns(row, rooms)
             return
     for row in rows[1:]:
-        yield from _card(rows[0], row, width)
+        yield from _row_block(rows[0], row, width)
 
 
 def shared(widths: Sequence[int], floors: Sequence[int], width: int) -> list[int]:
@@ -69,7 +69,7 @@ def _joined(cells: Sequence[Row], rooms: Sequence[int]) -> Iterator[StyledText]:
         space += room - sum(cell_len(span.text) for span in cell) + _GAP
 
 
-def _card(headings: Row, row: Row, width: int) -> Iterator[list[StyledText]]:
+def _row_block(headings: Row, row: Row, width: int) -> Iterator[list[StyledText]]:
     """Yield one row as lines: what it is about, and below it what is told of it."""
     yield from wrapped(row[:1], width)
     margin = _GAP + max(cell_len(heading.text) for heading in headings) + _GAP

@@ -6,7 +6,7 @@ from pathlib import Path
 from pdpp.sources.formats.agent_log import AgentLog, LogSample, logs_of, look_at
 from pdpp.sources.formats.agent_session import AgentSession
 from pdpp.sources.item import START, Finding, Item, ResumePoint, Seen, Skipped, Unknown
-from pdpp.sources.reading.jsonlines import LogEvent
+from pdpp.sources.reading.jsonlines import JsonLine
 from pdpp.sources.reading.tree import FileEntry, Tree, open_tree
 from pdpp.sources.source import Confidence
 
@@ -41,7 +41,7 @@ def test_a_log_of_another_kind_among_them_makes_it_likely_and_none_at_all_nothin
 class Words(AgentLog):
     """Reads a log of words."""
 
-    def _event(self, event: LogEvent, talk: AgentSession) -> Iterator[Finding]:
+    def _event(self, event: JsonLine, talk: AgentSession) -> Iterator[Finding]:
         talk.hear("user", event.value["word"], event.value["at"])
         yield self._item("messages", str(talk.lines), event.value["at"], {"text": "x"})
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pdpp.sources.item import Skipped
-from pdpp.sources.reading.jsonlines import LogEvent, LogGap, events, first_objects
+from pdpp.sources.reading.jsonlines import JsonLine, LogGap, events, first_objects
 from pdpp.sources.reading.tree import FileEntry, open_tree
 
 
@@ -15,11 +15,11 @@ def entry(path: Path, content: bytes) -> FileEntry:
 def test_objects_come_with_their_line_and_the_place_after_it(tmp_path: Path) -> None:
     log = entry(tmp_path / "a.jsonl", b'{"a": 1}\n\n{"a": 2}\n')
     assert list(events(log)) == [
-        LogEvent({"a": 1}, "a.jsonl line 1", 9, True),
-        LogEvent({"a": 2}, "a.jsonl line 3", 19, True),
+        JsonLine({"a": 1}, "a.jsonl line 1", 9, True),
+        JsonLine({"a": 2}, "a.jsonl line 3", 19, True),
     ]
     [later] = events(log, 9)
-    assert later == LogEvent({"a": 2}, "a.jsonl before byte 19", 19, True)
+    assert later == JsonLine({"a": 2}, "a.jsonl before byte 19", 19, True)
 
 
 def test_lines_without_an_object_are_told(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_lines_without_an_object_are_told(tmp_path: Path) -> None:
 
 def test_a_last_line_may_be_whole_without_its_end_or_cut_off(tmp_path: Path) -> None:
     [whole] = events(entry(tmp_path / "a.jsonl", b'{"a": 1}'))
-    assert isinstance(whole, LogEvent)
+    assert isinstance(whole, JsonLine)
     assert not whole.closed
     [cut] = events(entry(tmp_path / "a.jsonl", b'{"a": '))
     assert cut == LogGap(

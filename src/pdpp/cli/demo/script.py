@@ -27,7 +27,7 @@ def demo_steps(server: DemoServer) -> Generator[DemoStep]:
         yield _discovery(agent, server)
         hits = agent.call("search", {"query": INVOICE})
         yield _evidence(hits)
-        yield _letter(agent, hits)
+        yield _message(agent, hits)
         hits = agent.call("search", {"query": _PASSAGE, "streams": ["documents"]})
         yield _needle(hits)
         yield _window(agent, hits)
@@ -95,7 +95,7 @@ def _evidence(seen: ToolAnswer) -> DemoStep:
     )
 
 
-def _letter(agent: DemoAgent, hits: ToolAnswer) -> DemoStep:
+def _message(agent: DemoAgent, hits: ToolAnswer) -> DemoStep:
     arguments = _next_call(hits, 1)
     return DemoStep(
         "What was it for?",

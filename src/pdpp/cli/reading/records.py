@@ -112,7 +112,7 @@ def _count(client: Client, asked: ReadRequest) -> int | None:
 def _show(client: Client, page: Printer, pages: Any, asked: ReadRequest) -> None:
     facts = facts_in(client, asked.path[1], asked.params.get("connection_id"))
 
-    def card(page: Printer, number: int, record: Record) -> None:
+    def record_lines(page: Printer, number: int, record: Record) -> None:
         id = StyledText(spelled_id(record.id), "id")
         if record.deleted:
             page.line(f"{number}. ", id, f" · deleted at {record.deleted_at}")
@@ -124,7 +124,7 @@ def _show(client: Client, page: Printer, pages: Any, asked: ReadRequest) -> None
         for name, related in record.expanded.items():
             page.line(StyledText(f"{name}: ", "quiet"), _related(related), indent=_INDENT)
 
-    count, last = write_items(page, pages, card)
+    count, last = write_items(page, pages, record_lines)
     write_end(page, last, _total(count, last, asked.path[1]))
     if last.items:
         page.command("whole record", next_command("fetch", spelled_id(last.items[-1].id)))

@@ -90,11 +90,11 @@ def search(
             write_lines(pages)
             return
         page = make_printer()
-        count, last = write_items(page, pages, _card)
+        count, last = write_items(page, pages, _hit_lines)
         write_end(page, last, _total(count, last))
 
 
-def _card(page: Printer, number: int, hit: Hit) -> None:
+def _hit_lines(page: Printer, number: int, hit: Hit) -> None:
     id = spelled_id(hit.id)
     if hit.excerpts:
         _evidence(page, number, id, hit.excerpts[0])

@@ -9,7 +9,7 @@ from pdpp.sources.formats.agent_session import AgentSession
 from pdpp.sources.item import Finding, Item, ResumePoint
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.guard import account
-from pdpp.sources.reading.jsonlines import LogEvent, events
+from pdpp.sources.reading.jsonlines import JsonLine, events
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence
 
@@ -72,7 +72,7 @@ class AgentLog(ABC):
         session = AgentSession(**start.state)
         for finding in events(self._entry, start.offset):
             session.lines += 1
-            if isinstance(finding, LogEvent):
+            if isinstance(finding, JsonLine):
                 yield from account(self._event(finding, session), finding.where, "line")
             else:
                 yield finding.skipped
@@ -82,7 +82,7 @@ class AgentLog(ABC):
             yield Item("sessions", self._id, session.record(self._id))
 
     @abstractmethod
-    def _event(self, event: LogEvent, session: AgentSession) -> Iterator[Finding]:
+    def _event(self, event: JsonLine, session: AgentSession) -> Iterator[Finding]:
         """Yield what one line holds."""
 
     def _item(self, stream: str, name: str, at: str, data: dict[str, Any]) -> Item:

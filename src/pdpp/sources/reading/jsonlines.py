@@ -9,7 +9,7 @@ from pdpp.sources.reading.lines import LONGEST, lines
 from pdpp.sources.reading.tree import FileEntry
 
 
-class LogEvent(NamedTuple):
+class JsonLine(NamedTuple):
     """One object of a log, where it stands, and the offset after it.
 
     ``closed`` tells whether its line has ended; one that has not may still become another.
@@ -31,7 +31,7 @@ class LogGap(NamedTuple):
 
 def events(
     entry: FileEntry, offset: int = 0, longest: int = LONGEST
-) -> Iterator[LogEvent | LogGap]:
+) -> Iterator[JsonLine | LogGap]:
     """Yield the objects of a log from an offset on; lines without one are told."""
     with entry.open(offset) as stream:
         for line in lines(stream, longest, offset=offset):
@@ -46,7 +46,7 @@ def events(
                 yield _event(line.text, where, line.end, line.whole)
 
 
-def _event(text: bytes, where: str, end: int, whole: bool) -> LogEvent | LogGap:
+def _event(text: bytes, where: str, end: int, whole: bool) -> JsonLine | LogGap:
     try:
         value = read_json(text)
     except NotJson as problem:
@@ -55,7 +55,7 @@ def _event(text: bytes, where: str, end: int, whole: bool) -> LogEvent | LogGap:
         return LogGap(Skipped("a last line that is cut off", where, cut=True), end, whole)
     if not isinstance(value, dict):
         return LogGap(Skipped("a line that is not an object", where), end, whole)
-    return LogEvent(value, where, end, whole)
+    return JsonLine(value, where, end, whole)
 
 
 def first_objects(entry: FileEntry, most: int = 20) -> Iterator[dict[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.csvtable import Row, find_table, rows
-from pdpp.sources.reading.jsonlines import LogEvent, events
+from pdpp.sources.reading.jsonlines import JsonLine, events
 from pdpp.sources.reading.jsonstream import elements
 from pdpp.sources.reading.jsontext import NotJson, read_json
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -106,7 +106,7 @@ def _csv_rows(entry: FileEntry) -> Iterator[RawRow | Skipped]:
 
 def _lines(entry: FileEntry) -> Iterator[RawRow | Skipped]:
     for event in events(entry):
-        yield RawRow(event.where, event.value) if isinstance(event, LogEvent) else event.skipped
+        yield RawRow(event.where, event.value) if isinstance(event, JsonLine) else event.skipped
 
 
 def _elements(entry: FileEntry, path: str) -> Iterator[RawRow | Skipped]:

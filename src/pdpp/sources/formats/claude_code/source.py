@@ -11,7 +11,7 @@ from pdpp.sources.formats.agent_log import ABOUT_SESSION, EMPTY, AgentLog, logs_
 from pdpp.sources.formats.agent_session import AgentSession, joined, spelled
 from pdpp.sources.item import Attachment, Finding, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
-from pdpp.sources.reading.jsonlines import LogEvent, first_objects
+from pdpp.sources.reading.jsonlines import JsonLine, first_objects
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import GrowingPart, OwnerChoices, Recognition, Source
@@ -83,7 +83,7 @@ def _span(versions: list[str]) -> str:
 class _ClaudeCodeLog(AgentLog):
     """Reads one log: messages, tool calls, results and images."""
 
-    def _event(self, event: LogEvent, session: AgentSession) -> Iterator[Finding]:
+    def _event(self, event: JsonLine, session: AgentSession) -> Iterator[Finding]:
         value, kind = event.value, event.value.get("type")
         if kind == "summary":
             session.name(value.get("summary", ""))

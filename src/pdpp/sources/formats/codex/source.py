@@ -12,7 +12,7 @@ from pdpp.sources.formats.agent_log import ABOUT_SESSION, EMPTY, AgentLog, logs_
 from pdpp.sources.formats.agent_session import AgentSession, joined, spelled
 from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.keys import safe_key
-from pdpp.sources.reading.jsonlines import LogEvent, first_objects
+from pdpp.sources.reading.jsonlines import JsonLine, first_objects
 from pdpp.sources.reading.jsontext import NotJson, read_json
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -65,7 +65,7 @@ def _layouts(entry: FileEntry) -> set[str]:
 class _CodexLog(AgentLog):
     """Reads one log: messages, tool calls and results. Lines have no ids: they are counted."""
 
-    def _event(self, event: LogEvent, session: AgentSession) -> Iterator[Finding]:
+    def _event(self, event: JsonLine, session: AgentSession) -> Iterator[Finding]:
         value = event.value
         kind = value.get("type", value.get("record_type"))
         if kind == "session_meta":
@@ -94,7 +94,7 @@ class _CodexLog(AgentLog):
         session.learn("version", about.get("cli_version"))
 
     def _item_of(
-        self, event: LogEvent, payload: Mapping[str, Any], session: AgentSession
+        self, event: JsonLine, payload: Mapping[str, Any], session: AgentSession
     ) -> Iterator[Finding]:
         at = moment_text(event.value.get("timestamp")) or session.last
         kind = payload.get("type")

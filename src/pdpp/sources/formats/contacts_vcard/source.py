@@ -85,7 +85,7 @@ def _read(entry: FileEntry) -> Iterator[Finding]:
                 yield found._replace(example=f"{entry.name} {found.example}")
             elif isinstance(found, TextComponent):
                 where = f"{entry.name} card {found.number}"
-                yield from account(_card(found, seen, where), where, "card")
+                yield from account(_read_vcard(found, seen, where), where, "card")
             elif isinstance(found, LooseLine) and found.line.strip():
                 yield _stray(found.line.strip(), entry.name)
 
@@ -96,7 +96,7 @@ def _stray(line: str, name: str) -> Finding:
     return Unknown("a line outside of every card", name)
 
 
-def _card(block: TextComponent, seen: SeenKeys, where: str) -> Iterator[Finding]:
+def _read_vcard(block: TextComponent, seen: SeenKeys, where: str) -> Iterator[Finding]:
     lines = list(vcard_lines(block.text))
     data = _contact(lines)
     if "name" not in data:

@@ -68,7 +68,7 @@ class Markdown(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each note."""
-        shelf = _Shelf(tree, recognition.detail["time_zone"])
+        shelf = _NoteFolder(tree, recognition.detail["time_zone"])
         return [ExportPart(entry, partial(_read, shelf, entry)) for entry in _notes(tree)]
 
 
@@ -84,7 +84,7 @@ def _is_hidden(entry: FileEntry) -> bool:
     return any(part.startswith(".") or part == "__MACOSX" for part in entry.name.split("/"))
 
 
-class _Shelf:
+class _NoteFolder:
     """The files of a folder, found as notes name them."""
 
     def __init__(self, tree: Tree, zone: str | None) -> None:
@@ -109,7 +109,7 @@ class _Shown(NamedTuple):
     tags: list[str]
 
 
-def _read(shelf: _Shelf, entry: FileEntry) -> Iterator[Finding]:
+def _read(shelf: _NoteFolder, entry: FileEntry) -> Iterator[Finding]:
     with entry.open() as stream:
         content = stream.read(_LARGEST + 1)
     if len(content) > _LARGEST:
@@ -119,7 +119,7 @@ def _read(shelf: _Shelf, entry: FileEntry) -> Iterator[Finding]:
     yield from account(_note(shelf, entry, text), entry.name, "note")
 
 
-def _note(shelf: _Shelf, entry: FileEntry, text: str) -> Iterator[Finding]:
+def _note(shelf: _NoteFolder, entry: FileEntry, text: str) -> Iterator[Finding]:
     front = split_front(text)
     if not front.readable:
         yield Skipped("properties that are not plain YAML; they stay in the text", entry.name)
@@ -185,7 +185,7 @@ def _listed(front: dict[str, Any], *names: str) -> list[str]:
     return [text for value in values if (text := str(value).strip().lstrip("#"))]
 
 
-def _moment(shelf: _Shelf, values: Iterable[Any]) -> tuple[str | None, bool | None]:
+def _moment(shelf: _NoteFolder, values: Iterable[Any]) -> tuple[str | None, bool | None]:
     """Return the first of some texts that is a time, and whether it floats."""
     for text in values:
         if isinstance(text, str):
@@ -196,7 +196,7 @@ def _moment(shelf: _Shelf, values: Iterable[Any]) -> tuple[str | None, bool | No
     return None, None
 
 
-def _attachment(shelf: _Shelf, note: FileEntry, key: str, name: str) -> Iterator[Finding]:
+def _attachment(shelf: _NoteFolder, note: FileEntry, key: str, name: str) -> Iterator[Finding]:
     entry = shelf.find(note, name)
     if entry is None:
         yield Skipped("a file that a note shows and the folder lacks", note.name)

@@ -62,7 +62,7 @@ class WhatsApp(Source):
         ]
         if not found:
             return None
-        order = _order_wish(choices)
+        order = _chosen_order(choices)
         zone_named(choices.given.get("time_zone"))
         layouts = {entry.name: _layout(entry, order) for entry, _ in found}
         unsure = [name for name, layout in layouts.items() if not layout.sure]
@@ -144,7 +144,7 @@ def _chat_name(tree: Tree, entry: FileEntry) -> str:
     return (match.group(1) if match else plain).strip() or "chat"
 
 
-def _order_wish(choices: OwnerChoices) -> str | None:
+def _chosen_order(choices: OwnerChoices) -> str | None:
     wish = choices.given.get("date_order", "").upper()
     if wish and wish not in ORDERS:
         raise ImportRefused(f"date_order is one of {', '.join(ORDERS)}, not {wish!r}")
