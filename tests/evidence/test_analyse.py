@@ -12,7 +12,7 @@ from pdpp.evidence.analyse import (
     MAX_QUERY_CHARS,
     Match,
     Phrase,
-    Token,
+    TextToken,
     find,
     indexed_text,
     match_expression,
@@ -91,9 +91,9 @@ def test_text_folds_to_words(text: str, words: str) -> None:
 
 def test_a_token_covers_the_accents_that_were_dropped() -> None:
     assert list(tokens("x cafe\u0301! ❤\ufe0f")) == [
-        Token("x", 0, 1),
-        Token("cafe", 2, 7),
-        Token("❤", 9, 11),
+        TextToken("x", 0, 1),
+        TextToken("cafe", 2, 7),
+        TextToken("❤", 9, 11),
     ]
 
 

@@ -76,6 +76,11 @@ def test_a_search_is_followed_from_the_socket_to_the_engine() -> None:
 # Words
 
 
+def parts_of(name: str) -> list[str]:
+    """Return the words that a name is made of."""
+    return [part.lower() for part in re.findall(r"[A-Z]?[a-z0-9]+", name)]
+
+
 @cache
 def names() -> frozenset[str]:
     """Return every part of every name that the code gives to anything."""
@@ -87,8 +92,7 @@ def names() -> frozenset[str]:
                 defined.add(node.name)
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 defined.add(node.id)
-    parts = (re.findall(r"[A-Z]?[a-z0-9]+", name) for name in defined)
-    return frozenset(part.lower() for split in parts for part in split)
+    return frozenset(part for name in defined for part in parts_of(name))
 
 
 def test_the_glossary_is_short_and_every_word_of_it_is_in_the_code() -> None:
@@ -96,3 +100,77 @@ def test_the_glossary_is_short_and_every_word_of_it_is_in_the_code() -> None:
     del words["word"]
     assert 0 < len(words) <= MOST_WORDS
     assert [word for word in words if not {word, f"{word}s"} & names()] == []
+
+
+METAPHORS = frozenset(
+    {
+        "card",
+        "chart",
+        "crew",
+        "dance",
+        "desk",
+        "door",
+        "drawer",
+        "entrance",
+        "escort",
+        "farewell",
+        "glance",
+        "journey",
+        "keyring",
+        "letter",
+        "manner",
+        "office",
+        "patience",
+        "porch",
+        "presence",
+        "rail",
+        "rails",
+        "sheet",
+        "shelf",
+        "slip",
+        "tally",
+        "vigil",
+        "voice",
+        "warrant",
+        "wish",
+    }
+)
+"""Private words for ordinary things that were once in the code."""
+
+
+@cache
+def definitions() -> tuple[tuple[str, str], ...]:
+    """Return every module, class and function as its name and its place."""
+    defined: list[tuple[str, str]] = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        place = str(path.relative_to(SOURCE))
+        defined += [(path.stem, place), (path.parent.name, place)]
+        defined += [
+            (node.name, f"{place}:{node.lineno}")
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        ]
+    return tuple(defined)
+
+
+def test_no_module_class_or_function_is_named_by_a_metaphor() -> None:
+    named = [(name, place) for name, place in definitions() if METAPHORS & set(parts_of(name))]
+    assert named == []
+
+
+SAME_CONCEPT = frozenset(
+    {"Aggregation", "Blob", "ClientGone", "Excerpt", "Hit", "Record", "RecordPage", "Stream"}
+)
+"""The same thing on both sides of the wire: the reading side may not import the serving one."""
+
+
+def test_a_public_class_name_is_unique() -> None:
+    places: dict[str, list[str]] = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
+    shared = {name: where for name, where in places.items() if len(where) > 1}
+    assert {name: where for name, where in shared.items() if name not in SAME_CONCEPT} == {}
+    assert shared.keys() >= SAME_CONCEPT

@@ -57,7 +57,7 @@ _QUOTES = '"“”„‟＂'
 _TERM = re.compile(rf"[{_QUOTES}]([^{_QUOTES}]*)(?:[{_QUOTES}](\**)|\Z)|([^\s{_QUOTES}]+)")
 
 
-class Token(NamedTuple):
+class TextToken(NamedTuple):
     """A folded word and where it stands in the original text, in code points."""
 
     word: str
@@ -195,12 +195,12 @@ def _is_dropped_mark(char: str) -> bool:
     return not char.isascii() and not _FOLDS[ord(char)] and unicodedata.category(char)[0] == "M"
 
 
-def tokens(text: str) -> Iterator[Token]:
+def tokens(text: str) -> Iterator[TextToken]:
     """Yield the words of ``indexed_text`` with their places in the original text."""
     folded = _Folded(text)
     for found in _TOKEN.finditer(folded.text):
         word = found.group().replace(_STOP, "").replace(_JOIN, "")
-        yield Token(word, *folded.span(*found.span()))
+        yield TextToken(word, *folded.span(*found.span()))
 
 
 def phrase_of(text: str, stars: str) -> Phrase | None:

@@ -26,7 +26,7 @@ class Value:
     binary: bool = False
 
 
-def card_of(record: Record) -> Presentation:
+def presentation_of(record: Record) -> Presentation:
     """Return a record's title, time and so on by its declared roles."""
     reach = record.reach
     return present(

@@ -12,7 +12,7 @@ from pdpp.authz.wording import day, label_of
 from pdpp.evidence.fence import visible
 from pdpp.model import instant
 from pdpp.model.errors import FieldNotText, InvalidRequest, NotFound, StreamNotAllowed
-from pdpp.pages.display import Value, card_of, values_of
+from pdpp.pages.display import Value, presentation_of, values_of
 from pdpp.pages.page_request import PageRequest
 from pdpp.pages.site import Site
 from pdpp.resource.window import readable_text
@@ -88,7 +88,7 @@ async def _find(site: Site, path: Mapping[str, str]) -> Record:
 def _view(
     store: Store, record: Record, field: str | None, chars: str, most_bytes: int
 ) -> RecordPageView:
-    card, reach = card_of(record), record.reach
+    card, reach = presentation_of(record), record.reach
     moment = instant.parse(card.event_time) if card.event_time else None
     passage = None if field is None else _passage(store, record, field, chars, most_bytes)
     return RecordPageView(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pdpp.authz.wording import label_of
 from pdpp.evidence.fence import visible
-from pdpp.pages.display import Value, card_of, values_of
+from pdpp.pages.display import Value, presentation_of, values_of
 from pdpp.store.port import PageQuery, Record, Store
 from pdpp.store.scope import Reach
 
@@ -43,7 +43,7 @@ def _newest(store: Store, reach: Reach, most: int) -> Sequence[Record]:
 def _sample(record: Record) -> Sample:
     reach = record.reach
     return Sample(
-        title=visible(card_of(record).title, lines=False),
+        title=visible(presentation_of(record).title, lines=False),
         account=visible(reach.feed.connection.display_name, lines=False),
         stream=label_of(reach.stream),
         values=values_of(record, _VALUE_CHARS),

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from pdpp.evidence.analyse import Token, indexed_text, tokens
+from pdpp.evidence.analyse import TextToken, indexed_text, tokens
 from pdpp.evidence.language.stems import stems_of
 from pdpp.evidence.language.tables import common_words
 
@@ -93,7 +93,7 @@ def terms_of(text: str) -> list[str]:
     return stems_of(language_of(words, text)).of(words)
 
 
-def placed_terms(text: str) -> Iterator[tuple[str, Token]]:
+def placed_terms(text: str) -> Iterator[tuple[str, TextToken]]:
     """Yield each term of a text with the word it comes from and where that stands.
 
     Of scripts without spaces these are the single characters.
