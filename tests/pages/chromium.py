@@ -52,7 +52,7 @@ def find_chromium() -> Chromium:
     if chosen:
         return Chromium(Path(chosen), dict(os.environ))
     if platform.machine() not in {"x86_64", "AMD64"}:
-        missing("the packed browser is made for x86-64: name another one in PDPP_CHROMIUM")
+        return _installed()
     packed = PACKAGES / "@sparticuz" / "chromium" / "bin"
     if not packed.is_dir() or shutil.which("node") is None:
         missing("the browser is not installed: run `make judges` (it needs npm)")
@@ -65,6 +65,15 @@ def find_chromium() -> Chromium:
         "FONTCONFIG_FILE": str(folder / "fonts.conf"),
     }
     return Chromium(folder / "chromium", environment)
+
+
+def _installed() -> Chromium:
+    """Return the browser of the system, where the packed one, made for x86-64, cannot run."""
+    paths = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
+    path = next(filter(None, paths), None)
+    if path is None:
+        missing("the packed browser is made for x86-64: install chromium, or set PDPP_CHROMIUM")
+    return Chromium(Path(str(path)), dict(os.environ))
 
 
 @contextmanager
