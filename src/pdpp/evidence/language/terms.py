@@ -34,6 +34,18 @@ _SCRIPTS = (
     (re.compile("[\u0b80-\u0bff]"), ("ta",)),
 )
 _ENGLISH = "en"
+_SAMPLE_CHARS = 1_000
+_LETTER_VOTES = 2
+_LETTERS = """
+    cs: ěřůď; da: æø; de: ßä; es: ñ¿¡; fr: œêèù; hu: őű; lt: ėįųū; nb: æøå; pl: łąęźżń; pt: ãõ;
+    ro: ăâîșțţ; sv: å; tr: ğıİ; vi: đơưạảấầậắặẹếềểệỉịọốồổộớờợụủứừửự
+"""
+_TELLING: dict[str, tuple[str, ...]] = {}
+"""The languages that a letter tells of: accents are folded away before words are compared."""
+for _line in _LETTERS.split(";"):
+    _name, _, _written = _line.strip().partition(":")
+    for _letter in _written.strip():
+        _TELLING[_letter] = (*_TELLING.get(_letter, ()), _name)
 
 
 def pieces(text: str) -> list[str]:
@@ -77,6 +89,10 @@ def language_of(words: Sequence[str], text: str) -> str:
     if allowed is not None and len(allowed) == 1:
         return allowed[0]
     votes = common_words().votes(words[:_SAMPLE])
+    if allowed is None and not text.isascii():
+        for letter in _TELLING.keys() & set(text[:_SAMPLE_CHARS].lower()):
+            for language in _TELLING[letter]:
+                votes[language] = votes.get(language, 0) + _LETTER_VOTES
     if allowed is not None:
         return max(allowed, key=lambda language: (votes.get(language, 0), -allowed.index(language)))
     best = max(votes.values(), default=0)

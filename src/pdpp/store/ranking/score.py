@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pdpp.evidence.language.question import Question, Word
-from pdpp.evidence.language.tables import RARE, frequencies, weight
+from pdpp.evidence.language.tables import frequencies, weight
 from pdpp.store.ranking.impact import LARGEST
 from pdpp.store.ranking.nearest import nearest_terms, terms_beginning
 from pdpp.store.ranking.postings import Bools, Floats, Index, Longs, Postings, Rows
@@ -23,6 +23,8 @@ NAME_PART = 0.5
 _FURTHER_FIELD = 0.25
 _NO_WORDS = 5.0
 _MOST_REPAIRED = 8
+_GUESSED_PART = 0.5
+"""What a repaired word weighs that public text does not know: often it was no typing error."""
 _DENSE = 16
 """From which part of all rows on marking them is faster than sorting."""
 
@@ -111,7 +113,9 @@ class Ranking:
         self._repaired[word.text] = tuple(near)
         postings |= self._index.postings(near)
         table = frequencies("en")
-        return (word._replace(terms=tuple((t, weight(table.get(t, RARE))) for t in near)),)
+        weights = {term: weight(table[term]) for term in near if term in table}
+        guessed = _GUESSED_PART * word.weight
+        return (word._replace(terms=tuple((t, weights.get(t, guessed)) for t in near)),)
 
     def _mark_actors(
         self, unit: Sequence[Word], postings: dict[str, Postings], actors: Bools
