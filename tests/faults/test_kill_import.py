@@ -23,6 +23,7 @@ def test_a_killed_import_keeps_whole_batches_and_is_completed_by_the_next(
     chance = random.Random(make.__name__)
     for number in range(ROUNDS // len(EXPORTS)):
         home = Home(ram_path / str(number))
+        home.seal_like(whole)
         written = set()
         for _ in range(chance.randint(1, 3)):
             end = doom(chance, writes, steps=len(expected) // BATCH, seconds=0.03)

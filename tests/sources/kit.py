@@ -12,7 +12,6 @@ A test of a source makes files in the real layout and calls these:
 import json
 import os
 import random
-import shutil
 import stat
 import struct
 import zipfile
@@ -126,6 +125,13 @@ class Home:
         """Run ``pdpp import`` in this process."""
         return pdpp_here("import", path, *options, data=self.data)
 
+    def seal_like(self, other: "Home") -> None:
+        """Make this folder, so that imports into it give records the keys they have in another."""
+        theirs, own = open_store(other.data), open_store(self.data)
+        assert own.adopt_import_secret(theirs.import_secret())
+        theirs.close()
+        own.close()
+
     def records(self) -> Records:
         """Return everything that the folder holds."""
         store = open_store(self.data)
@@ -178,11 +184,7 @@ def check_twice(path: Path, folder: Path, *options: str) -> Records:
 def check_overlap(first: Path, both: Path, folder: Path, *options: str) -> None:
     """Check that a part and then the whole come to the same as the whole alone."""
     step_by_step, at_once = Home(folder / "steps"), Home(folder / "once")
-    # Keys are sealed with the store's secret: both begin as copies of one store.
-    store = open_store(step_by_step.data)
-    store.import_secret()
-    store.close()
-    shutil.copytree(step_by_step.data, at_once.data, dirs_exist_ok=True)
+    at_once.seal_like(step_by_step)
     step_by_step.bring(first, *options)
     assert step_by_step.records()
     step_by_step.bring(both, *options)

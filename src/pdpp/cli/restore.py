@@ -9,6 +9,7 @@ import click
 from pdpp.cli.exporting.manifest import (
     BLOB,
     DECLARATION,
+    IMPORT_SECRET,
     NAME,
     RECORDS,
     Manifest,
@@ -18,7 +19,7 @@ from pdpp.cli.exporting.manifest import (
 from pdpp.cli.exporting.writer import checksum
 from pdpp.cli.ingest import IngestResult, batches, find, read_lines
 from pdpp.cli.options import common, examples
-from pdpp.cli.output import show
+from pdpp.cli.output import note, show
 from pdpp.cli.progress import Progress
 from pdpp.cli.source import read_document
 from pdpp.model import instant
@@ -43,12 +44,18 @@ def restore(folder: Path, data: Path, as_json: bool) -> None:
     """
     manifest = _checked(folder)
     with open_store(data, create=True) as store, Progress("Records:") as progress:
+        known = _adopt_import_secret(store, folder, manifest)
         _declare(store, folder, manifest)
         _keep_blobs(store, folder, manifest)
         result = _write(store, folder, manifest, progress)
     document = {"connections": len(manifest.connections), **result.document()}
     lines = [f"{len(manifest.connections)} accounts restored into {data}.", *result.lines()]
     show(document, lines, as_json=as_json)
+    if not known:
+        note(
+            "Records that were imported have keys that this store cannot make: an export of the "
+            "same account, imported again, will become an account of its own."
+        )
     if result.counts["rejected"]:
         click.get_current_context().exit(1)
 
@@ -82,6 +89,17 @@ def _check(folder: Path, entry: ManifestEntry) -> None:
 
 def _of_kind(manifest: Manifest, kind: str) -> Iterator[ManifestEntry]:
     return (entry for entry in manifest.files if entry.kind == kind)
+
+
+def _adopt_import_secret(store: Store, folder: Path, manifest: Manifest) -> bool:
+    """Take over how importers hash keys; tell whether this store will know the records again."""
+    for entry in _of_kind(manifest, IMPORT_SECRET):
+        try:
+            secret = bytes.fromhex((folder / entry.path).read_text(encoding="ascii"))
+        except ValueError:
+            raise InvalidRequest(f"{folder / entry.path} holds no secret") from None
+        return store.adopt_import_secret(secret)
+    return False
 
 
 def _declare(store: Store, folder: Path, manifest: Manifest) -> None:

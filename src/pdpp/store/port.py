@@ -294,6 +294,10 @@ class Store(Protocol):
         """Return the secret under which importers hash what keys of records are made of."""
         ...
 
+    def adopt_import_secret(self, secret: bytes) -> bool:
+        """Hash as another store did; return False where connections already have other keys."""
+        ...
+
     def register(
         self, declaration: Declaration, *, progress: Callable[[int], None] | None = None
     ) -> None: ...

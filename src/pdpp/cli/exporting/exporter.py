@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pdpp.cli.exporting.manifest import (
     BLOB,
     DECLARATION,
+    IMPORT_SECRET,
     RECORDS,
     Manifest,
     ManifestEntry,
@@ -40,6 +41,7 @@ class Exporter:
         self.manifest.connections = self._origin.connections()
         try:
             if not self._writer.single:
+                self._import_secret()
                 self._declarations()
             for place in places:
                 self._records(place, lambda: progress("records", self._done, total))
@@ -49,6 +51,16 @@ class Exporter:
         except BaseException:
             self._writer.save(self.manifest)
             raise
+
+    def _import_secret(self) -> None:
+        """Write what a restored store needs to know records again that are imported again."""
+        secret = self._origin.import_secret()
+        if secret is None or self.manifest.find(IMPORT_SECRET) is not None:
+            return
+        name = self._writer.name("import-secret", ending=".txt")
+        with self._writer.partial_file(name, 0) as file:
+            file.write(secret.hex().encode() + b"\n")
+            self._add(name, IMPORT_SECRET, file)
 
     def _declarations(self) -> None:
         for key, document in self._origin.declarations():

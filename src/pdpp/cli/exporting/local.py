@@ -61,6 +61,10 @@ class LocalOrigin:
             if self._whole or key in keys:
                 yield key, orjson.dumps(declaration.document)
 
+    def import_secret(self) -> bytes | None:
+        """Return what importers hash keys with; a part of the store goes without it."""
+        return self._store.import_secret() if self._whole else None
+
     def places(self) -> Sequence[ExportStream]:
         """Return every stream of every account."""
         counts = self._store.counts(list(self._reaches.values()))

@@ -13,10 +13,12 @@ FORMAT = "pdpp-export/1"
 NAME = "manifest.json"
 
 RECORDS, BLOB, DECLARATION = "records", "blob", "declaration"
+IMPORT_SECRET = "import_secret"  # noqa: S105 - the kind of a file, no secret
 _FACTS = {
     RECORDS: {"connection_id", "stream", "records"},
     BLOB: {"blob_id", "media_type"},
     DECLARATION: {"connector_key"},
+    IMPORT_SECRET: set(),
 }
 _ACCOUNT = {"connection_id", "display_name"}
 """What every account has; another server's may come without the key of its connector."""

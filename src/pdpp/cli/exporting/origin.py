@@ -34,6 +34,10 @@ class ExportOrigin(Protocol):
         """Yield the sources by their key, where whoever asks may have them."""
         ...
 
+    def import_secret(self) -> bytes | None:
+        """Return what importers hash keys with, where the owner exports the whole store."""
+        ...
+
     def places(self) -> Sequence[ExportStream]:
         """Return what there are records of."""
         ...

@@ -58,6 +58,10 @@ class RemoteOrigin:
             if document is not None:
                 yield key, json_text(document).encode()
 
+    def import_secret(self) -> bytes | None:
+        """Return None: no server tells anyone its secrets."""
+        return None
+
     def places(self) -> Sequence[ExportStream]:
         """Return the streams of each account."""
         if self._record is not None:

@@ -7,7 +7,7 @@ that holds what a connection holds already is of the same account, whatever the 
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -74,7 +74,10 @@ def find_destination(
     held = catalogue.connections.get(remembered or "")
     if held is not None and held.connector_key == key:
         return _existing(held, "of the same account")
-    same = None if export.recognition.owner_known else find_overlap(store, tree, export)
+    # A restored store has no reports: its connections are known by their records alone. One whose
+    # owner is known is not taken for another's, however much both hold.
+    identified = state.imported_connections() if export.recognition.owner_known else set()
+    same = find_overlap(store, tree, export, identified)
     if same is not None:
         return _existing(same, "which holds the same records")
     return Destination(new_connection_id(), export.recognition.account, is_new=True)
@@ -88,11 +91,16 @@ def find_overlap(
     store: Store,
     tree: Tree,
     export: RecognisedExport,
+    excluded: Set[str] = frozenset(),
     clock: Callable[[], float] = time.monotonic,
 ) -> Connection | None:
     """Return the connection that holds a good part of what an export begins with."""
     catalogue, key = store.catalogue(), export.source.connector_key
-    candidates = connections_of(catalogue, key)
+    candidates = [
+        connection
+        for connection in connections_of(catalogue, key)
+        if connection.connection_id not in excluded
+    ]
     if not candidates:
         return None
     reaches = {

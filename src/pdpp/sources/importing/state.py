@@ -51,6 +51,14 @@ class ImportState:
                 return str(connection["connection_id"])
         return None
 
+    def imported_connections(self) -> set[str]:
+        """Return the connections of which a report says whose they are."""
+        return {
+            str(report["connection"]["connection_id"])
+            for _, report in self.reports()
+            if report.get("connection", {}).get("identity")
+        }
+
     # Positions
 
     def journal(self, connection_id: str, path: Path, revision: str) -> PositionLog:

@@ -157,7 +157,23 @@ class SqliteStore:
 
     def import_secret(self) -> bytes:
         """Return the secret under which importers hash what keys of records are made of."""
+        sql = "SELECT value FROM setting WHERE owner = ? AND name = 'import_secret'"
+        row = next(self._db.reader.execute(sql, (OWNER,)), None)
+        if row is not None:
+            return bytes(row[0])
+        # Derived one way: an export carries it, and must not carry the secret of the store.
         return blake2b(b"import keys", key=self.secret(), digest_size=32).digest()
+
+    def adopt_import_secret(self, secret: bytes) -> bool:
+        """Hash as another store did; return False where connections already have other keys."""
+        if secret == self.import_secret():
+            return True
+        with self._db.writing() as db:
+            if db.execute("SELECT EXISTS (SELECT 1 FROM connection)").get:
+                return False
+            sql = "INSERT OR REPLACE INTO setting VALUES (?, 'import_secret', ?)"
+            db.execute(sql, (OWNER, secret))
+            return True
 
     def register(
         self, declaration: Declaration, *, progress: Callable[[int], None] | None = None
