@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from pdpp.evidence.analyse import Match
@@ -33,12 +33,30 @@ class Excerpt(NamedTuple):
     truncated: bool
 
 
+def value_of(phrases: Collection[int]) -> tuple[int, int]:
+    """Return how much a text proves: by the required phrases in it, then by all it holds."""
+    return sum(1 for phrase in phrases if phrase < 0), len(phrases)
+
+
+def _considered(matches: Sequence[Match], room: int) -> Sequence[Match]:
+    """Return the first matches to choose from: where there are required phrases, those near one."""
+    at = next((at for at, match in enumerate(matches) if match.phrase < 0), None)
+    if at is None:
+        return matches[:_CONSIDERED]
+    near = bisect_left(matches, matches[at].start - room, key=lambda match: match.start)
+    low = max(near, at - _CONSIDERED // 2)
+    return matches[low : low + _CONSIDERED]
+
+
 def _core(matches: Sequence[Match], room: int) -> Span:
-    """Return the first stretch within ``room`` that holds the most different phrases."""
-    best, most = (matches[0].start, matches[0].end), 0
+    """Return the first stretch within ``room`` that holds the most different phrases.
+
+    A phrase that was required counts more than any words.
+    """
+    best, most = (matches[0].start, matches[0].end), (0, 0)
     if len(matches) == 1:
         return best[0], min(best[1], best[0] + room - _MARK_CHARS)
-    considered = matches[:_CONSIDERED]
+    considered = _considered(matches, room)
     for i, first in enumerate(considered):
         end, seen, cost = first.end, {first.phrase}, _MARK_CHARS
         chosen = end
@@ -49,8 +67,8 @@ def _core(matches: Sequence[Match], room: int) -> Span:
             if match.phrase not in seen:
                 seen.add(match.phrase)
                 chosen = end
-        if len(seen) > most:
-            best, most = (first.start, chosen), len(seen)
+        if value_of(seen) > most:
+            best, most = (first.start, chosen), value_of(seen)
     start, end = best
     return start, min(end, start + room - _MARK_CHARS)
 

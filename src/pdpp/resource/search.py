@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from pdpp.evidence.analyse import Match
-from pdpp.evidence.excerpt import descriptor, excerpt
+from pdpp.evidence.excerpt import descriptor, excerpt, value_of
 from pdpp.evidence.handle import Handle
 from pdpp.evidence.language.marks import Marker
 from pdpp.evidence.language.question import parse_question
@@ -262,7 +262,7 @@ class _Evidence(NamedTuple):
 def _evidence(reach: Reach, key: str, data: Mapping[str, Any], marker: Marker) -> _Evidence:
     fields: list[str] = []
     held: set[int] = set()
-    best: tuple[tuple[int, bool], _Place, str, list[Match]] | None = None
+    best: tuple[tuple[tuple[int, int], bool], _Place, str, list[Match]] | None = None
     texts = [
         (place, text) for place in _places(reach) if isinstance(text := data.get(place.name), str)
     ]
@@ -274,7 +274,7 @@ def _evidence(reach: Reach, key: str, data: Mapping[str, Any], marker: Marker) -
             fields.append(place.name)
             words = {match.phrase for match in matches}
             held |= words if look == marker.find else set()
-            rank = (len(words), place.body)
+            rank = (value_of(words), place.body)
             if place.quotes and (best is None or rank > best[0]):
                 best = rank, place, text, matches
         if fields:

@@ -4,6 +4,7 @@ from datetime import date
 
 import pytest
 
+from pdpp.evidence.excerpt import excerpt
 from pdpp.evidence.language.marks import MOST_MATCHES, Marker
 from pdpp.evidence.language.question import parse_question
 
@@ -72,3 +73,17 @@ def test_related_words_are_found_apart() -> None:
     marker = Marker(parse_question("the landlord", TODAY))
     assert marker.find("the tenants") == []
     assert len(marker.find_related("the tenants")) == 1
+
+
+def test_a_quoted_phrase_is_the_passage_however_many_of_its_words_stand_before_it() -> None:
+    text = "the hallway on Friday, " * 1_000 + "to see the hallway by Friday. " + "and so on " * 50
+    matches = Marker(parse_question('"see the hallway by Friday"', TODAY)).find(text)
+    assert "<mark>see the hallway by Friday</mark>" in excerpt(text, matches).preview_text
+
+
+def test_a_quoted_phrase_is_found_across_the_end_of_a_block() -> None:
+    question = parse_question('"green kitchen tiles"', TODAY)
+    for before in range(16_384 - 25, 16_384 + 5):
+        text = "x" * before + " green kitchen tiles " + "y " * 20_000
+        matches = Marker(question).find(text)
+        assert "green kitchen tiles" in [text[m.start : m.end] for m in matches]

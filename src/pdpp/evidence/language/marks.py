@@ -6,6 +6,7 @@ the first matches that a passage is chosen from.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 
 from pdpp.evidence.analyse import Match, Phrase, find, tokens
 from pdpp.evidence.language.irregular import BASES
@@ -18,6 +19,9 @@ _BLOCK = 16_384
 _LONGEST_WORD = 256
 _SHORT_STEM = 3
 _SAMPLE_CHARS = 2_000
+_MOST_PHRASES = 50
+_LONGEST_PHRASE = 2_000
+"""Characters of a phrase that may stand across the end of a block."""
 
 Check = Callable[[], None]
 
@@ -27,7 +31,10 @@ def _no_check() -> None:
 
 
 class Marker:
-    """Finds the words of one question in texts. A match's ``phrase`` is the index of its word."""
+    """Finds the words of one question in texts. A match's ``phrase`` is the index of its word.
+
+    That of a quoted phrase, which a record must hold, is below zero.
+    """
 
     def __init__(
         self,
@@ -39,7 +46,7 @@ class Marker:
         self._check = check
         self._own: dict[str, int] = {}
         self._related: dict[str, int] = {}
-        prefixes: list[tuple[Phrase, int]] = []
+        self._prefixes: list[tuple[Phrase, int]] = []
         for at, word in enumerate(question.words):
             terms = [term for term, _ in word.terms]
             terms += (repaired or {}).get(word.text, ())
@@ -48,15 +55,19 @@ class Marker:
             for term, _ in word.related:
                 self._related.setdefault(term, at)
             if word.prefix is not None:
-                prefixes.append((Phrase((word.prefix,), True), at))
-        self._phrases = [*prefixes, *((phrase, -1) for phrase in question.phrases)]
+                self._prefixes.append((Phrase((word.prefix,), True), at))
+        self._phrases = [(phrase, -1 - at) for at, phrase in enumerate(question.phrases)]
         self._patterns: dict[bool, re.Pattern[str]] = {}
 
     def find(self, text: str) -> list[Match]:
-        """Return the first places where a word of the question stands, in order of start."""
-        matches = self._placed(text, self._own, own=True) + self._phrased(text)
-        matches.sort()
-        return matches[:MOST_MATCHES]
+        """Return the first places of the question's words and phrases, in order of start.
+
+        However many words stand before a phrase, its own places are among them.
+        """
+        words = self._placed(text, self._own, own=True)
+        words += self._phrased(text, self._prefixes, MOST_MATCHES)
+        words.sort()
+        return sorted(words[:MOST_MATCHES] + self._phrased(text, self._phrases, _MOST_PHRASES))
 
     def find_related(self, text: str) -> list[Match]:
         """Return the first places of words that are only near in meaning to the question's."""
@@ -90,18 +101,21 @@ class Marker:
             if index is not None:
                 yield Match(start + place.start(), start + place.end(), index)
 
-    def _phrased(self, text: str) -> list[Match]:
-        """Return where phrases and prefixes stand; these are looked for as they were written."""
-        matches: list[Match] = []
-        for phrase, at in self._phrases:
-            for start, block in _blocks(text):
-                self._check()
-                found = find(block, (phrase,))
-                index = len(self.words) if at < 0 else at
-                matches += [Match(start + m.start, start + m.end, index) for m in found]
-                if len(matches) >= MOST_MATCHES:
-                    break
-        return matches
+    def _phrased(self, text: str, phrases: Iterable[tuple[Phrase, int]], most: int) -> list[Match]:
+        """Return the first places of phrases or prefixes, which are looked for as written."""
+        return [
+            match
+            for phrase, index in phrases
+            for match in islice(self._places(text, phrase, index), most)
+        ]
+
+    def _places(self, text: str, phrase: Phrase, index: int) -> Iterable[Match]:
+        for start, block in _blocks(text):
+            self._check()
+            # A phrase may begin in one block and end in the next.
+            for match in find(text[start : start + len(block) + _LONGEST_PHRASE], (phrase,)):
+                if match.start < len(block):
+                    yield Match(start + match.start, start + match.end, index)
 
     def split(self, held: Iterable[int]) -> tuple[list[str], list[str]]:
         """Return the asked words that a record holds and those it does not, by match indexes."""
