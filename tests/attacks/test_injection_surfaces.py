@@ -328,7 +328,7 @@ def test_a_text_that_breaks_lines_breaks_no_lines_of_an_ingest(hostile: Estate) 
 @given(st.one_of(hostile_texts, st.sampled_from(list(TEXTS.values()))))
 def test_a_line_of_the_log_cannot_be_ended_or_forged(text: str) -> None:
     entry = logging.LogRecord("pdpp", logging.WARNING, "", 1, "said %s", (text,), None)
-    entry.told = {"path": text}
+    entry.members = {"path": text}
     plain = TextFormatter().format(entry)
     assert not HIDDEN.search(plain)
     written = StringIO()

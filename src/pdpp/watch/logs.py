@@ -13,7 +13,7 @@ from pdpp.evidence.fence import visible
 
 _QUIET = ("uvicorn", "asyncio")
 _SECRET = re.compile(
-    r"\b(pdpp_[a-z]+_|(?:code_|dev_|rev_|ses_|request_uri:)(?=[\w-]{43}(?![\w-])))[\w-]{16,}",
+    r"\b(pdpp_[a-z]+_|(?:brw_|code_|dev_|rev_|ses_|request_uri:)(?=[\w-]{43}(?![\w-])))[\w-]{16,}",
     re.ASCII,
 )
 """Tokens, and by their exact length what lives for minutes or hours."""
