@@ -319,7 +319,7 @@ def test_the_program_connects_by_code_says_what_was_granted_and_renews_it(
     assert process.returncode == 0, err
     assert "Work notes: notes" in out
     assert "Private notes: notes" in out
-    assert f"pdpp mcp config claude-code --provider-url {dance.url}" in out
+    assert f"pdpp mcp install claude-code --provider-url {dance.url}" in out
     cache = Cache(root / "clients")
     first = cache.load(dance.url)
     assert first.token not in out + err

@@ -13,7 +13,8 @@ def decide(dance: Dance, url: str, host: str | None = None) -> str:
         reader = Reader(http)
         path = reader.get(url).location
         assert path.startswith("/consent/")
-        sheet = reader.log_in(path=path).follow()
+        # Logging in is a post, so its answer is the page itself, with the proof that a post gives.
+        sheet = reader.log_in(path=path)
         accounts = (("connection", "c1"), ("stream", "c1/notes"))
         shown = sheet.send(tick=accounts, action="update")
         assert "Work notes" in shown.text

@@ -26,7 +26,7 @@ def test_the_owner_types_the_code_and_picks_what_the_device_sees(
     client_id, told = begin(house)
     page = owner.get("/device")
     sheet = page.send(user_code=told["user_code"]).follow()
-    assert "“Frame” wants to read your data" in sheet.text
+    assert "calls itself “Frame”" in sheet.text
     assert "the device that showed you the code" in sheet.text
     chosen = sheet.send(tick=(("connection", "cin_photos"),), action="update")
     done = chosen.send(action="approve")
