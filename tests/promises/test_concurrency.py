@@ -139,9 +139,9 @@ def _one_generation(caller: Caller) -> int:
     assert page["meta"]["count"]["value"] == len(page["data"]) == GENERATION + generation % 3
     groups = caller.get("/v1/streams/messages/aggregate", group_by="size")["groups"]
     assert [group["count"] for group in groups] == [GENERATION + groups[0]["key"] % 3]
-    hits = caller.get("/v1/search", q="alpha", limit=100)
-    assert hits["meta"]["recall"]["ranked"] == len(hits["data"])
-    assert len(hits["data"]) in range(GENERATION, GENERATION + 3)
+    hits = caller.get("/v1/search", q="alpha", limit=100)["data"]
+    assert len({hit["record_key"] for hit in hits}) == len(hits)
+    assert len(hits) in range(GENERATION, GENERATION + 3)
     return generation
 
 
@@ -244,7 +244,7 @@ def test_a_batch_made_ready_before_a_new_declaration_is_indexed_by_it(
     beside.register(parse_declaration(later_declaration()))
     lines = [Line(i, row["id"], instant.now(), {**row, "rank": 7}) for i, row in enumerate(OLD[:2])]
     store.write(feed, lines)
-    assert [row["id"] for row in caller.rows(PATH, **{"filter[rank][gte]": 7})] == ["r1", "r0"]
+    assert {row["id"] for row in caller.rows(PATH, **{"filter[rank][gte]": 7})} == {"r0", "r1"}
     assert len(caller.rows("/v1/search", q="quince")) == 1
     assert store.check() == []
 

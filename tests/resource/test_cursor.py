@@ -89,10 +89,21 @@ def test_a_cursor_of_another_stream_is_refused(reader: httpx.Client) -> None:
     refused(reader.get(f"/v1/streams/reviews/records?cursor={cursor}"), 400, "invalid_cursor")
 
 
-def test_a_cursor_of_another_grant_is_refused(library: World, reader: httpx.Client) -> None:
-    cursor = cursor_of(reader)
+@pytest.mark.parametrize(
+    ("path", "params"),
+    [
+        (BOOKS, {}),
+        (BOOKS, {"changes_since": "beginning", "connection_id": "home"}),
+        ("/v1/search", {"q": "lantern"}),
+    ],
+    ids=["page", "changes", "search"],
+)
+def test_a_cursor_of_another_grant_is_refused(
+    library: World, reader: httpx.Client, path: str, params: dict[str, str]
+) -> None:
+    cursor = cursor_of(reader, path, **params)
     for other in (library.client(), library.owner()):
-        refused(other.get(BOOKS, params={"cursor": cursor}), 400, "invalid_cursor")
+        refused(other.get(path, params={**params, "cursor": cursor}), 400, "invalid_cursor")
 
 
 def test_a_cursor_of_a_search_is_no_cursor_of_a_page(reader: httpx.Client) -> None:

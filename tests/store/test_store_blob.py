@@ -66,7 +66,8 @@ def test_bytes_that_are_kept_already_are_not_written_again(store: Store) -> None
     before = kept.path.stat()
     assert keep(store) == kept
     after = kept.path.stat()
-    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, 1)
+    assert after.st_ino == before.st_ino
+    assert after.st_mtime_ns > 1, "its time tells a sweep that somebody means to use it"
     assert [path.name for path in kept.path.parent.parent.iterdir()] == [kept.blob_id[:2]]
 
 

@@ -27,13 +27,13 @@ def _before_its_equals(_: Any) -> Any:
 def _one_batch_late(real: Any) -> Any:
     held: list[Any] = []
 
-    def write(store: Any, feed: Any, drafts: Any) -> Any:
+    def write(store: Any, batch: Any) -> Any:
         from pdpp.store.port import WriteResult
 
         while held:
-            real(store, *held.pop())
-        held.append((feed, drafts))
-        return WriteResult(len(drafts), 0, 0, 0)
+            real(store, held.pop())
+        held.append(batch)
+        return WriteResult(batch.turns, 0, 0, 0)
 
     return write
 

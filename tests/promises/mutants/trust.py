@@ -58,6 +58,16 @@ def _posted(real: Any) -> Any:
     return send
 
 
+def _failing(real: Any) -> Any:
+    """Answer what cannot be meant as if the server had failed."""
+
+    async def send(to: Any, error: Any, *more: Any) -> None:
+        error.status = 500
+        await real(to, error, *more)
+
+    return send
+
+
 MUTANTS = (
     Mutant(
         SECRET,
@@ -113,7 +123,7 @@ MUTANTS = (
     Mutant(
         PROTOCOL,
         "fails where a question cannot be meant",
-        (("pdpp.model.errors:InvalidRequest.status", lambda real: 500),),
+        (("pdpp.resource.endpoint:send_error", _failing),),
         ("tests/openapi/test_queries.py::test_a_query_that_cannot_be_meant_is_refused",),
     ),
     Mutant(
