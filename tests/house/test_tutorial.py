@@ -69,6 +69,7 @@ class Reader:
                 self.page.get_by_role("checkbox", name=name).check()
             self.press("Continue")
             self.page.get_by_text("See what the agent would see").first.click()
+            self.page.get_by_label("Passphrase").fill(PASSPHRASE)
             self.press("Approve")
             code, screen = asking.end()
         assert code == 0, screen
@@ -105,6 +106,8 @@ class Reader:
         self.page.goto(f"{self.terminal.url}/agents")
         self.page.get_by_role("link", name="pdpp").first.click()
         self.page.get_by_role("button", name="Revoke everything").click()
+        self.page.get_by_label("Passphrase").fill(PASSPHRASE)
+        self.page.locator("main form button.primary").click()
         expect(self.page.get_by_text("revoked", exact=True).first).to_be_visible()
         self.revoked = True
 
