@@ -72,7 +72,7 @@ def test_a_token_is_tried_and_then_kept(world: World, root: Path, tmp_path: Path
     code, out, err = pdpp("connect", f"{world.server.url}/", "--token-file", file)
     assert (code, err) == (0, "")
     assert "  My notes: notes\n" in out
-    assert f"pdpp mcp config claude-code --provider-url {world.server.url}" in out
+    assert f"pdpp mcp install claude-code --provider-url {world.server.url}" in out
     assert token not in out
     kept = Cache(root / "clients").load(world.server.url)
     assert (kept.token, kept.token_kind) == (token, "client")
@@ -297,7 +297,7 @@ def test_a_server_that_dies_is_named_and_is_read_again_when_it_is_back(tmp_path:
 def test_requests_at_once_are_all_answered(world: World, tmp_path: Path) -> None:
     with adapter(world.server.url, tmp_path, grant(world.store)) as wire:
         for id in range(100, 120):
-            params = {"name": "search", "arguments": {"query": f"kiln {id % 5}"}}
+            params = {"name": "search", "arguments": {"query": f"+kiln +{id % 5}"}}
             wire.write({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
         answers = [json.loads(wire._lines.next() or b"") for _ in range(20)]
         assert sorted(answer["id"] for answer in answers) == list(range(100, 120))

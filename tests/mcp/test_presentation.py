@@ -108,7 +108,8 @@ def test_a_field_without_a_role_is_not_promoted_for_its_name(host: Host) -> None
 
 
 def test_a_field_is_promoted_by_its_role(host: Host) -> None:
-    hits = host.good("search", {"query": "kiln role", "streams": ["roles"]}).structured["results"]
+    asked = {"query": "+kiln +role", "streams": ["roles"]}
+    hits = host.good("search", asked).structured["results"]
     assert [hit["title"] for hit in hits] == ["Title by role"]
     document = host.good("fetch", {"id": "cin_s/roles:one"}).structured
     assert document["title"] == "Title by role"

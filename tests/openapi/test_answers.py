@@ -57,6 +57,7 @@ READS = [
     "/v1/search?q=invoice&streams[]=messages&filter[unread]=true",
     "/v1/search?q=zzzznothing",
     "/v1/search/hybrid?q=invoice",
+    "/v1/search/semantic?q=invoice",
 ]
 REFUSALS = {
     "/v1/streams?nothing=1": (400, "invalid_request"),
@@ -65,7 +66,7 @@ REFUSALS = {
     f"{MAIL}?expand=nothing": (400, "invalid_expand"),
     f"{MAIL}?fields=nothing": (400, "unknown_field"),
     f"{DIARY}?field=body&limit_chars=0": (400, "invalid_window"),
-    "/v1/search/semantic?q=invoice": (400, "invalid_request"),
+    "/v1/search/semantic": (400, "invalid_request"),
     "/v1/streams/nothing/records": (403, "grant_stream_not_allowed"),
     f"{NOTES}/nothing": (404, "not_found"),
     "/v1/nothing": (404, "not_found"),

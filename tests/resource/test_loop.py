@@ -120,7 +120,7 @@ WRITES: dict[str, tuple[str, bytes]] = {
     "deleteRecord": ("/streams/pages/records/p1?connection_id=home", b""),
     "cancelJob": ("/jobs/job_x/cancel", b""),
 }
-NOT_YET = {*READS["search"], *READS["searchHybrid"]}
+NOT_YET = {*READS["search"], *READS["searchHybrid"], *READS["searchSemantic"]}
 """Evidence in long texts is looked for in one go."""
 
 

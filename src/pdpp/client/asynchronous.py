@@ -14,6 +14,7 @@ from pdpp.client.blob import Blob
 from pdpp.client.client import Client
 from pdpp.client.listing import Changes, Listing
 from pdpp.client.result import Hit, Page, Record
+from pdpp.wire.http import HttpSender
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -140,6 +141,13 @@ class AsyncClient:
         """Return a client under the grant that ``pdpp connect`` keeps, renewed when it ends."""
         client = cls.__new__(cls)
         client._client = Client.connected(url, cache_root=cache_root, timeout=timeout)
+        return client
+
+    @classmethod
+    def over(cls, http: HttpSender, origin: str) -> "AsyncClient":
+        """Return a client whose requests another sender carries, which knows the caller."""
+        client = cls.__new__(cls)
+        client._client = Client.over(http, origin)
         return client
 
     def __repr__(self) -> str:
