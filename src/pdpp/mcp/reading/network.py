@@ -39,8 +39,9 @@ class NamesInTime:
 
     def __call__(self) -> Sequence[StreamName]:
         """Return the names, none where they have not come yet."""
-        if self._start.acquire(blocking=False):  # Held for ever: the thread starts once.
-            self._thread.start()
+        with self._start:  # Who comes second must not wait for a thread that is not there yet.
+            if self._thread.ident is None:
+                self._thread.start()
         self._thread.join(self._seconds)
         return self._names
 
