@@ -26,7 +26,11 @@ def read_diary(fresh_diary: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     """A diary that an agent and its owner have read from; the server is stopped."""
     folder = tmp_path_factory.mktemp("read")
     data = shutil.copytree(fresh_diary, folder / "data")
-    lines = entry("e1", text="A day of marzipan") + entry("e2", text="Overcast") + entry("e3")
+    lines = (
+        entry("e1", text="A day of marzipan", day="2026-01-29T08:00:00Z")
+        + entry("e2", text="Overcast", day="2026-01-30T08:00:00Z")
+        + entry("e3", day="2026-01-31T08:00:00Z")
+    )
     where = ("--connection", "cin_diary", "--stream", "entries")
     assert pdpp("ingest", "-", *where, data=data, stdin=lines).code == 0
     made = pdpp(

@@ -44,8 +44,10 @@ def test_a_database_that_lost_a_table_is_told_in_one_line(diary: Path) -> None:
     db.execute("DROP TABLE blob")
     db.close()
     told = pdpp_here("check", data=diary)
-    assert told.code == 1
-    assert told.out == "the database cannot be read: no such table: blob\n"
+    assert (told.code, told.out) == (1, "")
+    assert told.err == (
+        "error: the database lacks the table 'blob' and cannot be used; put a backup in its place\n"
+    )
 
 
 def test_a_backup_of_a_served_store_is_a_store_of_its_own(

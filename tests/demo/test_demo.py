@@ -22,7 +22,7 @@ from pdpp.sources import registry
 Place = tuple[str, str, str]
 Records = dict[Place, dict[str, Any]]
 
-PINNED = "8152bd1a83a2c1d3aac3ff38cc9095361f4f6d9653bb0cdf81cbf9ca8512a0df"
+PINNED = "766a0d129616f75a72c8625cc0da75ae386b9b056e174a61bbd839604207e4b7"
 
 
 @pytest.fixture(scope="module")

@@ -263,6 +263,8 @@ LIMITS = (
         _LIMITS.receipts.witness,
         "A file, or an https address, that is told the end of the log every minute.",
         field="receipts.witness",
+        unset="nobody is told",
+        sample="/srv/witness/pdpp.log",
     ),
 )
 
