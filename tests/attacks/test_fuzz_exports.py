@@ -11,20 +11,9 @@ from hypothesis import given, settings
 from tests.attacks.dose import dose
 from tests.attacks.mutation import Cut, Edit, cuts, edited, edits, spoilt
 from tests.cli.shell import pdpp_here
-from tests.sources.formats import test_bank_csv as csv
-from tests.sources.formats import test_bank_ofx as ofx
-from tests.sources.formats import test_calendar_ics as ics
-from tests.sources.formats import test_chatgpt as chatgpt
-from tests.sources.formats import test_claude_ai as claude_ai
-from tests.sources.formats import test_claude_code as claude_code
-from tests.sources.formats import test_codex as codex
-from tests.sources.formats import test_contacts_vcard as vcard
-from tests.sources.formats import test_mail as mail
-from tests.sources.formats import test_markdown as markdown
 from tests.sources.formats import test_slack as slack
-from tests.sources.formats import test_telegram as telegram
-from tests.sources.formats import test_whatsapp as whatsapp
 from tests.sources.kit import survives, zipped
+from tests.sources.samples import every_sample
 
 from pdpp.sources.item import Item, Skipped
 from pdpp.sources.registry import BUILT_IN, load
@@ -32,29 +21,11 @@ from pdpp.sources.registry import BUILT_IN, load
 Files = dict[str, bytes]
 
 
-def _lines(rows: list[dict[str, object]]) -> bytes:
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
-
-
 @cache
 def exports() -> dict[str, Files]:
-    """Return a good export of every source, by name of file."""
-    calendar = (ics.CHOIR, ics.MOVED, ics.HOLIDAY, ics.FLOATING, ics.LISBON, ics.TASK, ics.DIARY)
-    return {
-        "bank_csv": {"statement.csv": csv.GERMAN.encode()},
-        "bank_ofx": {"statement.ofx": ofx.sgml(ofx.COFFEE, ofx.RENT, ofx.PAY)},
-        "calendar_ics": {"nora.ics": ics.calendar(*calendar)},
-        "chatgpt": {"conversations.json": json.dumps([chatgpt.TIDES, chatgpt.NEWER]).encode()},
-        "claude_ai": claude_ai.files(claude_ai.RHYTHM, claude_ai.OLD),
-        "claude_code": {"harbour/session.jsonl": _lines(claude_code.TALK)},
-        "codex": {codex.NAME: _lines(codex.TALK)},
-        "contacts_vcard": {"contacts.vcf": vcard.book(vcard.OLD, vcard.APPLE, vcard.MODERN)},
-        "mail": {"All mail.mbox": mail.box(mail.GMAIL, mail.REPLY, mail.rich(), mail.ODD)},
-        "markdown": {".obsidian/app.json": b"{}", "Tides.md": markdown.TIDES.encode()},
-        "slack": slack.files(slack.DAYS),
-        "telegram": {"result.json": json.dumps(telegram.ACCOUNT).encode()},
-        "whatsapp": {"_chat.txt": whatsapp.IPHONE.encode()},
-    }
+    """Return a good export of every source, the first of its samples, by name of file."""
+    samples = reversed(every_sample().values())
+    return {sample.source: dict(sample.files) for sample in samples}
 
 
 def place(folder: Path, files: Files) -> Path:
@@ -66,19 +37,18 @@ def place(folder: Path, files: Files) -> Path:
     return folder
 
 
-def test_an_export_of_every_source_is_spoilt() -> None:
-    assert exports().keys() == BUILT_IN.keys()
-
-
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_the_exports_that_are_spoilt_are_good(tmp_path: Path, name: str) -> None:
     assert survives(load(name), place(tmp_path, exports()[name]))
 
 
-def attack(name: str, folder: Path, spoil: Callable[[bytes], bytes], number: int) -> None:
-    """Let a source read an export with one of its files spoilt."""
+def attack(
+    name: str, folder: Path, spoil: Callable[[bytes], bytes], number: int, ending: str = ""
+) -> None:
+    """Let a source read an export with one of its files of an ending spoilt."""
     files = dict(exports()[name])
-    chosen = sorted(files)[number % len(files)]
+    fitting = sorted(file for file in files if file.endswith(ending))
+    chosen = fitting[number % len(fitting)]
     files[chosen] = spoil(files[chosen])
     survives(load(name), place(folder, files))
 
@@ -103,7 +73,7 @@ def test_a_document_of_another_shape_is_told_and_harms_nothing(tmp_path: Path, n
         def spoil(good: bytes) -> bytes:
             return json.dumps(edited(json.loads(good), changes)).encode()
 
-        attack(name, tmp_path, spoil, changes[0].place)
+        attack(name, tmp_path, spoil, changes[0].place, ".json")
 
     read()
 

@@ -1,0 +1,165 @@
+"""Every format in every layout keeps the same promises.
+
+Each sample is recognised by its own source alone, folder or zip, and renamed; everything in it is
+counted as the census counts it; twice, zipped and renamed it changes nothing; an earlier export and
+then this one are this one; cut and spoilt it is told; and an agent finds a sentence of it.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.shell import pdpp_here
+from tests.mcp.client import estate
+from tests.mcp.sight import Agent
+from tests.serving import grant
+from tests.sources.kit import (
+    Home,
+    check_cuts,
+    check_hostile_json,
+    check_hostile_text,
+    check_hostile_zip,
+    check_overlap,
+    open_store,
+    read,
+    zipped,
+)
+from tests.sources.samples import every_sample
+from tests.sources.samples.sample import FormatSample
+
+from pdpp.sources.importing.discovery import discover
+from pdpp.sources.importing.recognition import recognise_export
+from pdpp.sources.reading.tree import open_tree
+from pdpp.sources.registry import BUILT_IN, every, load
+from pdpp.sources.source import OwnerChoices, Source
+
+SAMPLES = every_sample()
+MOST_MUTANTS = 60
+
+
+@pytest.fixture(params=SAMPLES)
+def sample(request: pytest.FixtureRequest) -> FormatSample:
+    """One sample after the other."""
+    return SAMPLES[request.param]
+
+
+def test_there_is_a_sample_for_every_source() -> None:
+    assert {sample.source for sample in SAMPLES.values()} == set(BUILT_IN)
+
+
+def source_of(path: Path) -> str:
+    return recognise_export(open_tree(path), OwnerChoices()).source.connector_key
+
+
+def test_an_export_is_taken_by_its_own_source_in_a_folder_and_in_a_zip(
+    sample: FormatSample, tmp_path: Path
+) -> None:
+    assert source_of(sample.folder(tmp_path / "a")) == sample.source
+    assert source_of(sample.zip(tmp_path / "b.zip", "export/")) == sample.source
+
+
+def test_an_export_is_found_among_downloads(sample: FormatSample, tmp_path: Path) -> None:
+    sample.zip(tmp_path / "Downloads" / "export.zip")
+    (tmp_path / "Downloads" / "film.mp4").write_bytes(b"\x00\x00\x00\x18ftypmp42")
+    sources = [source for source in every() if isinstance(source, Source)]
+    exports = discover(tmp_path / "Downloads", OwnerChoices(), sources).exports
+    assert [found.export.source.connector_key for found in exports] == [sample.source]
+
+
+def test_records_fit_the_declaration(sample: FormatSample, tmp_path: Path) -> None:
+    assert read(load(sample.source), sample.folder(tmp_path / "e"), **settings(sample))
+
+
+def settings(sample: FormatSample) -> dict[str, str]:
+    given = [word for word in sample.options if "=" in word]
+    return dict(word.split("=", 1) for word in given)
+
+
+def test_the_census_and_the_reader_agree(sample: FormatSample, tmp_path: Path) -> None:
+    path = sample.folder(tmp_path / "e")
+    ended = pdpp_here("import", path, "--audit", "--json", *sample.options, data=tmp_path / "no")
+    assert ended.code == 0, ended
+    [document] = json.loads(ended.out)["audits"]
+    census = document["census"]["units"]
+    for unit, kinds in sample.units.items():
+        assert document["units"][unit] == sum(census[kind] for kind in kinds), (unit, census)
+    assert document["accounted"]
+    assert not (tmp_path / "no").exists()
+
+
+def test_twice_zipped_and_renamed_changes_nothing(sample: FormatSample, tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    first = home.bring(sample.folder(tmp_path / "an export"), *sample.options)
+    assert (first["status"], first["unaccounted"]) == ("complete", 0), first
+    assert first["files"]["unknown"] == [], first
+    before = home.records()
+    assert before
+    files = {sample.renamed.get(name, name): held for name, held in sample.files.items()}
+    paths = (
+        tmp_path / "an export",
+        sample.zip(tmp_path / "downloaded.zip"),
+        sample.folder(tmp_path / "another name", files),
+        zipped(tmp_path / "with folder.zip", {f"x/{name}": files[name] for name in files}),
+    )
+    for path in paths[:1] if sample.named_by_path else paths:
+        again = home.bring(path, *sample.options)
+        changes = {name: again["counts"][name] for name in ("new", "changed", "deleted")}
+        assert changes == {"new": 0, "changed": 0, "deleted": 0}, (path, again)
+        assert again["connection"]["connection_id"] == first["connection"]["connection_id"]
+    assert home.records() == before
+
+
+def test_an_earlier_export_and_then_this_one_are_this_one(
+    sample: FormatSample, tmp_path: Path
+) -> None:
+    if sample.earlier is not None:
+        earlier = sample.folder(tmp_path / "earlier", sample.earlier)
+        check_overlap(earlier, sample.folder(tmp_path / "later"), tmp_path, *sample.options)
+
+
+def test_an_export_cut_anywhere_says_so(sample: FormatSample, tmp_path: Path) -> None:
+    if sample.cut:
+        check_cuts(
+            load(sample.source),
+            sample.files[sample.cut],
+            lambda content: sample.folder(tmp_path, {**sample.files, sample.cut: content}),
+            torn=sample.torn,
+        )
+
+
+def test_a_spoilt_export_is_survived(sample: FormatSample, tmp_path: Path) -> None:
+    source, name = load(sample.source), sample.cut or next(iter(sample.files))
+
+    def place(content: bytes) -> Path:
+        return sample.folder(tmp_path / "e", {**sample.files, name: content})
+
+    if name.endswith(".json"):
+        check_hostile_json(source, json.loads(sample.files[name]), place, most=MOST_MUTANTS)
+    else:
+        check_hostile_text(source, sample.files[name], place)
+    (tmp_path / "inner").mkdir()
+    check_hostile_zip(source, sample.files, tmp_path / "inner")
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A client of a server that holds every sample."""
+    folder = tmp_path_factory.mktemp("all")
+    home = Home(folder / "data")
+    for number, sample in enumerate(SAMPLES.values()):
+        home.bring(sample.folder(folder / f"e{number}"), *sample.options)
+    (folder / "serving").mkdir()
+    with ExitStack() as stack:
+        made = stack.enter_context(estate(open_store(home.data), folder / "serving"))
+        yield made.client("http-modern", grant(made.store))
+
+
+def test_an_agent_finds_and_reads_a_sentence(sample: FormatSample, client: Any) -> None:
+    for sight in ("content", "structured"):
+        agent = Agent(client, sight)
+        hits = agent.call("search", {"query": sample.words})
+        assert hits.ids, hits.visible
+        assert sample.sentence in agent.passage(agent.follow(hits.shown("read_record_field")))

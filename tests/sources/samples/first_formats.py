@@ -1,0 +1,169 @@
+"""Samples of the formats whose own tests make their files."""
+
+import json
+
+from tests.sources.formats import test_bank_csv as bank_csv
+from tests.sources.formats import test_bank_ofx as bank_ofx
+from tests.sources.formats import test_calendar_ics as ics
+from tests.sources.formats import test_chatgpt as chatgpt
+from tests.sources.formats import test_claude_ai as claude_ai
+from tests.sources.formats import test_claude_code as claude_code
+from tests.sources.formats import test_codex as codex
+from tests.sources.formats import test_contacts_vcard as vcard
+from tests.sources.formats import test_mail as mail
+from tests.sources.formats import test_markdown as markdown
+from tests.sources.formats import test_slack as slack
+from tests.sources.formats import test_telegram as telegram
+from tests.sources.formats import test_whatsapp as whatsapp
+from tests.sources.samples.sample import FormatSample, json_lines
+
+_USER = json.dumps({"id": "user-1", "email": "nora@lind.example"}).encode()
+
+SAMPLES = (
+    FormatSample(
+        "bank_csv",
+        "a German table",
+        {"statement.csv": bank_csv.GERMAN.encode()},
+        words="Miete Leuchtturm",
+        sentence="Miete für den Leuchtturm im Februar",
+    ),
+    FormatSample(
+        "bank_ofx",
+        "SGML",
+        {"statement.ofx": bank_ofx.sgml(bank_ofx.COFFEE, bank_ofx.RENT, bank_ofx.PAY)},
+        words="lighthouse keeper",
+        sentence="Rent for the lighthouse keeper",
+        earlier={"statement.ofx": bank_ofx.sgml(bank_ofx.COFFEE)},
+        cut="statement.ofx",
+        renamed={"statement.ofx": "statement (1).ofx"},
+    ),
+    FormatSample(
+        "calendar_ics",
+        "a calendar",
+        {
+            "nora.ics": ics.calendar(
+                *(ics.CHOIR, ics.MOVED, ics.HOLIDAY, ics.FLOATING, ics.LISBON, ics.TASK, ics.DIARY)
+            )
+        },
+        words="tide song",
+        sentence="We sing the tide song in four parts",
+        units={"VEVENT": ["VEVENT"], "VTODO": ["VTODO"], "VJOURNAL": ["VJOURNAL"]},
+        earlier={"nora.ics": ics.calendar(ics.CHOIR)},
+        cut="nora.ics",
+        renamed={"nora.ics": "nora (1).ics"},
+    ),
+    FormatSample(
+        "chatgpt",
+        "conversations and a user",
+        {
+            "conversations.json": json.dumps([chatgpt.TIDES, chatgpt.NEWER]).encode(),
+            "user.json": _USER,
+            "file-Ab12-harbour.jpg": chatgpt.PHOTO,
+        },
+        words="half past three harbour table",
+        sentence="At half past three, by the harbour",
+        units={"conversation": ["JSON objects at item"]},
+        earlier={
+            "conversations.json": json.dumps([chatgpt.TIDES]).encode(),
+            "user.json": _USER,
+            "file-Ab12-harbour.jpg": chatgpt.PHOTO,
+        },
+        cut="conversations.json",
+        renamed={"conversations.json": "conversations (1).json"},
+    ),
+    FormatSample(
+        "claude_ai",
+        "before August 2026",
+        claude_ai.files(claude_ai.RHYTHM, claude_ai.OLD),
+        words="two short flashes and a long pause",
+        sentence="Two short flashes and a long pause",
+        earlier=claude_ai.files(claude_ai.OLD),
+        cut="conversations.json",
+        renamed={"conversations.json": "conversations (1).json"},
+    ),
+    FormatSample(
+        "claude_code",
+        "a session",
+        {"projects/harbour/session.jsonl": json_lines(claude_code.TALK)},
+        words="lighthouse clock ignores",
+        sentence="The lighthouse clock ignores summer time.",
+        units={"line": ["lines with text"]},
+        earlier={"projects/harbour/session.jsonl": json_lines(claude_code.TALK[:3])},
+    ),
+    FormatSample(
+        "codex",
+        "lines with payloads",
+        {f"sessions/{codex.NAME}": json_lines(codex.TALK)},
+        words="summer timetable taken down",
+        sentence="The summer timetable was never taken down.",
+        units={"line": ["lines with text"]},
+        earlier={f"sessions/{codex.NAME}": json_lines(codex.TALK[:5])},
+    ),
+    FormatSample(
+        "contacts_vcard",
+        "three versions",
+        {"contacts.vcf": vcard.book(vcard.OLD, vcard.APPLE, vcard.MODERN)},
+        words="likes green folder best",
+        sentence="Likes the green folder best",
+        units={"card": ["VCARD"]},
+        earlier={"contacts.vcf": vcard.book(vcard.OLD)},
+        cut="contacts.vcf",
+        renamed={"contacts.vcf": "contacts (1).vcf"},
+    ),
+    FormatSample(
+        "mail",
+        "an mbox of Gmail",
+        {"All mail.mbox": mail.box(mail.GMAIL, mail.REPLY)},
+        words="nobody should cross from noon",
+        sentence="From noon on, nobody should",
+        units={"message": ["messages of a mailbox"]},
+        earlier={"All mail.mbox": mail.box(mail.GMAIL)},
+        renamed={"All mail.mbox": "All mail (1).mbox"},
+    ),
+    FormatSample(
+        "markdown",
+        "an Obsidian vault",
+        {
+            "vault/.obsidian/app.json": b"{}",
+            "vault/harbour/Tides.md": markdown.TIDES.encode(),
+            "vault/Moon.md": markdown.MOON.encode(),
+            "vault/attachments/mole.png": markdown.PHOTO,
+            "vault/harbour/charts/my chart.pdf": b"%PDF",
+        },
+        words='"old mole is under water at"',
+        sentence="The old mole is under water at",
+        named_by_path=True,
+    ),
+    FormatSample(
+        "slack",
+        "days of messages",
+        slack.files(slack.DAYS),
+        words='"old mole will be under water"',
+        sentence="The old mole will be under water",
+        cut="harbour/2026-01-01.json",
+    ),
+    FormatSample(
+        "telegram",
+        "a whole account",
+        {
+            "result.json": json.dumps(telegram.ACCOUNT).encode(),
+            "photos/boat.jpg": telegram.PHOTO,
+        },
+        words="mole light lantern Telegram",
+        sentence="bring a lantern for the way back",
+        units={
+            "message": ["JSON objects at chats.list.item.messages.item"],
+            "contact": ["JSON objects at contacts.list.item"],
+        },
+        cut="result.json",
+        renamed={"result.json": "result (1).json"},
+    ),
+    FormatSample(
+        "whatsapp",
+        "a chat of an iPhone",
+        {"_chat.txt": whatsapp.IPHONE.encode()},
+        words="lantern way back",
+        sentence="bring a lantern for the way back",
+        named_by_path=True,
+    ),
+)
