@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.cli.shell import pdpp_here
+from tests.engine import open_store
 from tests.mcp.client import estate
 from tests.mcp.sight import Agent
 from tests.serving import grant
@@ -23,7 +24,6 @@ from tests.sources.kit import (
     check_hostile_text,
     check_hostile_zip,
     check_overlap,
-    open_store,
     read,
     zipped,
 )
