@@ -1,8 +1,10 @@
+import sys
 from pathlib import Path
 
 import pytest
+from tests.cli.shell import pdpp_here
 
-from pdpp.serving.data_folder import default_folder
+from pdpp.serving.data_folder import default_folder, keep_private
 
 HOME = Path("/home/nora")
 
@@ -22,3 +24,38 @@ def test_each_platform_has_its_folder_for_data(
     environment: dict[str, str], platform: str, expected: Path
 ) -> None:
     assert default_folder(environment, platform, HOME) == expected
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has other permissions")
+def test_a_folder_that_others_can_read_is_closed_to_them_loudly(diary: Path) -> None:
+    database = diary / "pdpp.sqlite3"
+    diary.chmod(0o755)
+    database.chmod(0o644)
+    ended = pdpp_here("connection", "list", data=diary)
+    assert ended.code == 0
+    assert ended.err.startswith("WARNING: other users of this machine could read")
+    assert (diary.stat().st_mode & 0o777, database.stat().st_mode & 0o777) == (0o700, 0o600)
+    assert pdpp_here("connection", "list", data=diary).err == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has other permissions")
+def test_a_folder_that_cannot_be_closed_is_refused(
+    diary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, mode: int) -> None:
+        raise PermissionError(1, "Operation not permitted", str(path))
+
+    diary.chmod(0o755)
+    (diary / "pdpp.sqlite3").chmod(0o644)
+    monkeypatch.setattr(Path, "chmod", refuse)
+    assert "cannot be closed to them" in pdpp_here("connection", "list", data=diary).failed()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has other permissions")
+def test_a_working_folder_without_a_store_keeps_its_permissions(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir(mode=0o755)
+    folder.chmod(0o755)
+    (folder / "notes.txt").write_text("mine")
+    keep_private(folder)
+    assert folder.stat().st_mode & 0o777 == 0o755

@@ -1,24 +1,46 @@
 """Connections: the accounts that a store holds records of."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
 import click
 
+from pdpp.authz.account_changes import (
+    apply_to_grants,
+    changes_of,
+    merged_account,
+)
+from pdpp.authz.authority import Authority
+from pdpp.cli.account_preview import (
+    agree,
+    change_json,
+    change_lines,
+    contents_of,
+    dry_run_option,
+    find_account,
+    name_of,
+    yes_option,
+)
+from pdpp.cli.account_removal import RemovalOptions, delete_removed, run_removal
 from pdpp.cli.options import common, examples, words
 from pdpp.cli.output import show, table
 from pdpp.evidence.fence import visible
 from pdpp.evidence.handle import part_problem
+from pdpp.model import instant
+from pdpp.model.grant import ACTIVE, status
 from pdpp.serving.data_folder import open_store
+from pdpp.sources.importing.state import ImportState
 from pdpp.store.catalogue import Catalogue, Connection, new_connection_id
+from pdpp.store.merging import check_mergeable, merge_connections
+from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
 
 
 @click.group()
 def connection() -> None:
-    """Add accounts and list them."""
+    """Add, list, rename, merge and remove accounts."""
 
 
 def connection_id(text: str) -> str:
@@ -61,6 +83,138 @@ def add(connector_key: str, name: str, chosen: str | None, data: Path, as_json: 
         f"--stream {quote(streams[0])}",
     ]
     show(document, map(visible, lines), as_json=as_json)
+
+
+@connection.command(epilog=examples('pdpp connection rename cin_home "Private mail"'))
+@click.argument("account", type=words, metavar="ID")
+@click.argument("name", type=words)
+@common
+def rename(account: str, name: str, data: Path, as_json: bool) -> None:
+    """Give an account another name; its id stays, and so does what grants open.
+
+    Every client that may read the account sees the new name, at once where a server runs.
+    """
+    with open_store(data) as store:
+        before = find_account(store.catalogue(), account)
+        store.rename_connection(account, name)
+        clients = _clients(store, account)
+    document = {
+        "status": "renamed",
+        "connection_id": account,
+        "display_name": name,
+        "previous_name": before.display_name,
+        "seen_by": clients,
+    }
+    seen = f"The name is seen by: {', '.join(clients)}." if clients else "No client sees it."
+    lines = [f"Renamed: {before.display_name} is now {name} ({account})", seen]
+    show(document, map(visible, lines), as_json=as_json)
+
+
+@connection.command(
+    epilog=examples(
+        "pdpp connection merge cin_old cin_home --dry-run",
+        "pdpp connection merge cin_old cin_home",
+    )
+)
+@click.argument("source", type=words, metavar="FROM")
+@click.argument("target", type=words, metavar="INTO")
+@yes_option
+@dry_run_option
+@common
+def merge(source: str, target: str, yes: bool, dry_run: bool, data: Path, as_json: bool) -> None:
+    """Move everything from one account into another of the same source, and remove the first.
+
+    Of records that both hold the one that was emitted last stays. Grants follow: what opened FROM
+    opens INTO, with its limits; where a grant opens a stream of both, its limits on INTO stay.
+    A server may be running.
+    """
+    with open_store(data) as store:
+        catalogue = store.catalogue()
+        accounts = [find_account(catalogue, id) for id in (source, target)]
+        check_mergeable(*accounts)
+        document, lines = _merge_preview(store, catalogue, accounts)
+        if not dry_run:
+            agree(lines, yes=yes)
+            # Grants first: a merge that was interrupted can then be done again.
+            rewrite = merged_account(source, target)
+            changes = apply_to_grants(Authority(store, instant.now), rewrite)
+            ImportState(data).keep_merge(source, target)
+            written = merge_connections(store, source, target)
+            delete_removed(store)
+            document |= {
+                "status": "merged",
+                "records_written": written,
+                "grants": list(map(change_json, changes)),
+            }
+            lines = [
+                f"Merged: {name_of(accounts[0])} is now part of {name_of(accounts[1])}, "
+                f"{written:,} records were written there.",
+                *change_lines(changes, catalogue),
+            ]
+    show(document, lines, as_json=as_json)
+
+
+def _merge_preview(
+    store: Store, catalogue: Catalogue, accounts: Sequence[Connection]
+) -> tuple[dict[str, Any], list[str]]:
+    """Return what a merge would do, for a program and for a person."""
+    source, target = (contents_of(store, catalogue, account) for account in accounts)
+    ids = [account.connection_id for account in accounts]
+    changes = changes_of(store.vault.grants(), merged_account(*ids), instant.now())
+    clients = _clients(store, ids[1])
+    document = {
+        "status": "preview",
+        "from": source.as_json(),
+        "into": target.as_json(),
+        "grants": list(map(change_json, changes)),
+        "also_see_moved_records": clients,
+    }
+    lines = ["Everything moves from:", *source.lines(), "into:", *target.lines()]
+    lines += change_lines(changes, catalogue)
+    if clients:
+        names = visible(", ".join(clients), lines=False)
+        lines.append(f"Clients that may read INTO then also see what is moved: {names}.")
+    return document, lines
+
+
+@connection.command(
+    epilog=examples(
+        "pdpp connection remove cin_old --dry-run",
+        "pdpp connection remove cin_old",
+        "pdpp connection remove cin_old --yes --json",
+    )
+)
+@click.argument("account", type=words, metavar="ID")
+@yes_option
+@dry_run_option
+@common
+def remove(account: str, yes: bool, dry_run: bool, data: Path, as_json: bool) -> None:
+    """Delete an account with all its records and files, and take it out of every grant.
+
+    A grant that opens nothing else is revoked. What clients and backups already hold stays there.
+    A server may be running: the account is gone at its next request.
+    """
+    with open_store(data) as store:
+        connection = find_account(store.catalogue(), account)
+        run_removal(
+            store,
+            [connection],
+            connection.display_name,
+            RemovalOptions(yes=yes, dry_run=dry_run, as_json=as_json),
+        )
+
+
+def _clients(store: Store, account: str) -> list[str]:
+    """Return who may read an account now."""
+    now = instant.now()
+    return sorted(
+        {
+            grant.client_id
+            for grant in store.vault.grants()
+            if status(grant, now) == ACTIVE
+            and any(allowance.connection_id == account for allowance in grant.allowances)
+        }
+    )
 
 
 @connection.command("list", epilog=examples("pdpp connection list", "pdpp connection list --json"))

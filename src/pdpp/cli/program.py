@@ -28,7 +28,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "serve": ("pdpp.cli.serve:serve", "Start the server."),
         "service": ("pdpp.cli.service:service", "Start the server when you log in."),
         "source": ("pdpp.cli.source:source", "Register kinds of data and list them."),
-        "connection": ("pdpp.cli.connection:connection", "Add accounts and list them."),
+        "connection": (
+            "pdpp.cli.connection:connection",
+            "Add, list, rename, merge and remove accounts.",
+        ),
         "import": ("pdpp.cli.importing:importing", "Bring in the exports you already have."),
         "ingest": ("pdpp.cli.ingest:ingest", "Bring in records from NDJSON."),
         "blob": ("pdpp.cli.blob:blob", "Bring in files that records point to."),

@@ -13,6 +13,7 @@ from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.validation import parse_declaration
 from pdpp.service.settings import Settings
+from pdpp.store.catalogue import Catalogue, Connection
 from pdpp.store.intake import write_lines
 from pdpp.store.port import Store
 
@@ -45,7 +46,19 @@ def _connection_ids() -> list[str]:
     return [connection_id for source in demo.sources() for connection_id, _ in source.connections]
 
 
+def demo_accounts(catalogue: Catalogue) -> list[Connection]:
+    """Return the accounts of the demo, known by their sources."""
+    keys = {source.declaration["connector_key"] for source in demo.sources()}
+    return [
+        connection
+        for _, connection in sorted(catalogue.connections.items())
+        if connection.connector_key in keys
+    ]
+
+
 def _is_seeded(store: Store, declarations: list[Declaration]) -> bool:
+    if not store.catalogue().connections.keys() >= set(_connection_ids()):
+        return False
     revisions = {declaration.revision for declaration in declarations}
     return any(
         grant.client_id == CLIENT and revisions <= set(grant.revisions())

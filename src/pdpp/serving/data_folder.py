@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 
 import apsw
 
@@ -30,6 +31,49 @@ def own_folder() -> Path:
     return default_folder(os.environ, sys.platform, Path.home())
 
 
+def keep_private(folder: Path) -> None:
+    """Close a data folder to other users, and say so; refuse one that stays open to them.
+
+    A folder without a store that holds other things is somebody's working folder: it is left alone.
+    A folder that belongs to another user cannot be closed; it is good where nothing in it is open.
+    """
+    if sys.platform == "win32" or not _is_data_folder(folder):
+        return
+    entries = [path for path in folder.iterdir() if not path.is_symlink()]
+    mended = [path for path in (folder, *entries) if _open_to_others(path) and _close(path)]
+    if mended:
+        names = "the folder itself" if folder in mended else f"{len(mended)} files in it"
+        sys.stderr.write(
+            f"WARNING: other users of this machine could read {folder} ({names}); "
+            "it is closed to them now.\n"
+        )
+    still_open = [path for path in entries if _open_to_others(path)]
+    if _open_to_others(folder) and (still_open or folder.stat().st_mode & 0o002):
+        raise StoreError(
+            f"other users of this machine can read {folder} and it cannot be closed to them; "
+            f"run chmod -R go-rwx {quote(str(folder))} as its owner, or choose another with --data"
+        )
+
+
+def _is_data_folder(folder: Path) -> bool:
+    return folder.is_dir() and ((folder / FILE_NAME).is_file() or not any(folder.iterdir()))
+
+
+def _open_to_others(path: Path) -> bool:
+    try:
+        return bool(path.stat().st_mode & 0o077)
+    except FileNotFoundError:  # a file of the database that another process removed
+        return False
+
+
+def _close(path: Path) -> bool:
+    try:
+        path.chmod(0o700 if path.is_dir() else 0o600)
+    except OSError:
+        return False
+    return True
+
+
 @contextmanager
 def open_store(folder: Path, *, create: bool = False) -> Iterator[SqliteStore]:
     """Open the store of a folder for one command; only where ``create`` says so is it made."""
@@ -38,6 +82,7 @@ def open_store(folder: Path, *, create: bool = False) -> Iterator[SqliteStore]:
             f"there is no store in {folder}; name another folder with --data, "
             "or begin one with pdpp import, pdpp source add or pdpp serve --demo"
         )
+    keep_private(folder)
     try:
         store = SqliteStore(folder)
     except UnicodeEncodeError:

@@ -18,8 +18,7 @@ def merge_connections(store: Store, source_id: str, target_id: str) -> int:
     """
     catalogue = store.catalogue()
     source, target = _connection(catalogue, source_id), _connection(catalogue, target_id)
-    if source_id == target_id or source.connector_key != target.connector_key:
-        raise Conflict("Only two connections of the same source can be merged.")
+    check_mergeable(source, target)
     moved = sum(
         _move(store, feed, catalogue.feeds[target_id, feed.stream.name])
         for (connection_id, _), feed in catalogue.feeds.items()
@@ -27,6 +26,13 @@ def merge_connections(store: Store, source_id: str, target_id: str) -> int:
     )
     store.remove_connection(source_id)
     return moved
+
+
+def check_mergeable(source: Connection, target: Connection) -> None:
+    """Refuse a merge of a connection with itself or with one of another source."""
+    same = source.connection_id == target.connection_id
+    if same or source.connector_key != target.connector_key:
+        raise Conflict("Only two connections of the same source can be merged.")
 
 
 def _connection(catalogue: Catalogue, connection_id: str) -> Connection:

@@ -1,6 +1,6 @@
 """The vault: grants and the hashes of tokens."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from functools import lru_cache
 from typing import Any
@@ -21,7 +21,7 @@ _TOKEN_COLUMNS = ", ".join(field.name for field in fields(Token))
 
 def add_grant(db: apsw.Connection, grant: Grant) -> None:
     """Keep a grant."""
-    allowances = orjson.dumps([allowance.as_json() for allowance in grant.allowances]).decode()
+    allowances = _allowances_json(grant.allowances)
     db.execute(
         f"INSERT INTO grant (owner, {_GRANT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
@@ -37,6 +37,18 @@ def add_grant(db: apsw.Connection, grant: Grant) -> None:
             grant.package_id,
         ),
     )
+
+
+def change_allowances(db: apsw.Connection, grant_id: str, allowances: Sequence[Allowance]) -> None:
+    """Replace what a grant opens."""
+    db.execute(
+        "UPDATE grant SET allowances = ? WHERE owner = ? AND grant_id = ?",
+        (_allowances_json(allowances), OWNER, grant_id),
+    )
+
+
+def _allowances_json(allowances: Sequence[Allowance]) -> str:
+    return orjson.dumps([allowance.as_json() for allowance in allowances]).decode()
 
 
 def grant(db: apsw.Connection, grant_id: str) -> Grant | None:

@@ -1,11 +1,12 @@
 """Vault transactions: what the authorization server writes, on the one connection that writes."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import apsw
 import orjson
 
-from pdpp.model.grant import Grant, Package
+from pdpp.model.grant import Allowance, Grant, Package
 from pdpp.model.instant import DAY
 from pdpp.store.port import Token
 from pdpp.store.sqlite.records.predicate import OWNER
@@ -235,6 +236,10 @@ class SqliteVaultTransaction(SqliteVaultReader):
     def add_grant(self, grant: Grant) -> None:
         """Keep a grant."""
         grant_rows.add_grant(self._db, grant)
+
+    def change_allowances(self, grant_id: str, allowances: Sequence[Allowance]) -> None:
+        """Let a grant open something else."""
+        grant_rows.change_allowances(self._db, grant_id, allowances)
 
     def add_package(self, package: Package) -> None:
         """Keep a package."""

@@ -1,0 +1,138 @@
+"""Renaming, merging and removing accounts, as a person and a script do it."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.shell import DEADLINE_SECONDS, Served, entry, pdpp, pdpp_here, serving
+from tests.cli.test_demo import in_terminal, read_until
+
+ASK = ("grant", "create", "--purpose", "Answer", "--json")
+needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+
+
+def put(data: Path, account: str, *lines: bytes) -> None:
+    where = ("--connection", account, "--stream", "entries")
+    assert pdpp("ingest", "-", *where, data=data, stdin=b"".join(lines)).code == 0
+
+
+def grant(data: Path, client: str, *accounts: str) -> dict[str, Any]:
+    chosen = [part for account in accounts for part in ("--connection", account)]
+    return pdpp_here(*ASK, "--client", client, *chosen, data=data).document
+
+
+def keys(served: Served, token: str) -> list[str]:
+    answer = served.get("/v1/streams/entries/records", token)
+    return sorted(f"{row['connection_id']}:{row['id']}" for row in answer.json()["data"])
+
+
+@pytest.fixture
+def two(diary: Path) -> Path:
+    """The diary with a second account, and three clients: of one, of the other, of both."""
+    added = ("connection", "add", "diary", "--name", "Old days", "--id", "cin_old")
+    assert pdpp_here(*added, data=diary).code == 0
+    put(diary, "cin_old", entry("e1", text="kelp"), entry("e2"))
+    put(diary, "cin_diary", entry("e3"))
+    return diary
+
+
+def test_a_rename_says_who_sees_it(two: Path) -> None:
+    grant(two, "reader", "cin_old")
+    document = pdpp_here("connection", "rename", "cin_old", "Ancient", "--json", data=two).document
+    assert document == {
+        "status": "renamed",
+        "connection_id": "cin_old",
+        "display_name": "Ancient",
+        "previous_name": "Old days",
+        "seen_by": ["reader"],
+    }
+    assert "Ancient (cin_old, diary)" in pdpp_here("connection", "list", data=two).out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("rename", "cin_odl", "x"), ("remove", "cin_odl"), ("merge", "cin_odl", "cin_diary")],
+)
+def test_an_unknown_id_is_answered_with_the_one_that_is_meant(
+    arguments: tuple[str, ...], two: Path
+) -> None:
+    problem = pdpp_here("connection", *arguments, data=two).failed()
+    assert "there is no account 'cin_odl'; did you mean 'cin_old'?" in problem
+
+
+def test_a_script_must_say_yes_and_may_look_first(two: Path) -> None:
+    ended = pdpp("connection", "remove", "cin_old", data=two)
+    assert "Say --yes" in ended.failed(code=64)
+    ended = pdpp("connection", "remove", "cin_old", "--dry-run", "--json", data=two)
+    [account] = ended.document["connections"]
+    assert ended.document["status"] == "preview"
+    assert account["record_counts"] == {"entries": 2, "moods": 0}
+    assert account["newest_record_at"] is not None
+    assert "Old days (cin_old" in pdpp_here("connection", "list", data=two).out
+
+
+def test_a_removal_ends_what_opened_only_it_while_a_server_runs(two: Path, tmp_path: Path) -> None:
+    only, both = grant(two, "only", "cin_old"), grant(two, "both", "cin_old", "cin_diary")
+    with serving(two, tmp_path / "notes") as served:
+        assert keys(served, both["client_token"]) == ["cin_diary:e3", "cin_old:e1", "cin_old:e2"]
+        removed = pdpp("connection", "remove", "cin_old", "--yes", "--json", data=two).document
+        assert keys(served, both["client_token"]) == ["cin_diary:e3"]
+        refused = served.get("/v1/streams/entries/records", only["client_token"])
+        assert refused.json()["error"]["code"] == "grant_revoked"
+    effects = {change["client_id"]: change["effect"] for change in removed["grants"]}
+    assert effects == {"only": "revoked", "both": "changed"}
+    again = ("connection", "add", "diary", "--name", "New", "--id", "cin_old")
+    pdpp_here(*again, data=two)
+    shown = pdpp_here("grant", "show", both["grant_id"], "--json", data=two).document
+    assert {opened["connection_id"] for opened in shown["allowances"]} == {"cin_diary"}
+    assert b"kelp" not in (two / "pdpp.sqlite3").read_bytes()
+
+
+def test_a_merge_moves_records_once_and_grants_follow(two: Path, tmp_path: Path) -> None:
+    old = grant(two, "old", "cin_old")
+    put(two, "cin_diary", entry("e1", text="newer"))
+    preview = pdpp_here("connection", "merge", "cin_old", "cin_diary", "--dry-run", data=two).out
+    assert f"Grant {old['grant_id']} of old then opens: My days (cin_diary)." in preview
+    done = pdpp("connection", "merge", "cin_old", "cin_diary", "--yes", "--json", data=two)
+    assert (done.document["status"], done.document["records_written"]) == ("merged", 1)
+    with serving(two, tmp_path / "notes") as served:
+        assert keys(served, old["client_token"]) == [f"cin_diary:e{n}" for n in (1, 2, 3)]
+    assert "cin_old" not in pdpp_here("connection", "list", data=two).out
+
+
+def test_an_account_is_not_merged_with_itself(two: Path) -> None:
+    ended = pdpp_here("connection", "merge", "cin_old", "cin_old", "--yes", data=two)
+    assert "Only two connections of the same source" in ended.failed()
+
+
+@needs_terminal
+@pytest.mark.parametrize(("typed", "code"), [("Old days", 0), ("old", 1)])
+def test_in_a_terminal_the_name_has_to_be_typed(typed: str, code: int, two: Path) -> None:
+    arguments = ("connection", "remove", "cin_old", "--data", str(two))
+    with in_terminal(*arguments) as (process, terminal):
+        preview = read_until(terminal, "to go on")
+        assert "2 records" in preview
+        os.write(terminal, typed.encode() + b"\n")
+        read_until(terminal, "emoved")
+        assert process.wait(DEADLINE_SECONDS) == code
+    assert ("cin_old" in pdpp_here("connection", "list", data=two).out) == bool(code)
+
+
+def test_the_demo_is_taken_out_and_the_owners_account_stays(diary: Path, tmp_path: Path) -> None:
+    put(diary, "cin_diary", entry("e1"))
+    mine = grant(diary, "mine", "cin_diary")
+    with serving(diary, tmp_path / "notes", "--demo") as served:
+        removed = pdpp("demo", "remove", "--yes", "--json", data=diary).document
+        assert keys(served, mine["client_token"]) == ["cin_diary:e1"]
+    assert len(removed["connections"]) == 8
+    assert {change["effect"] for change in removed["grants"]} == {"revoked"}
+    listed = pdpp_here("connection", "list", "--json", data=diary).document["connections"]
+    assert [account["connection_id"] for account in listed] == ["cin_diary"]
+    grants = pdpp_here("grant", "list", "--json", data=diary).document["grants"]
+    assert [active["client_id"] for active in grants] == ["mine"]
+    assert pdpp_here("demo", "remove", "--json", data=diary).document == {"status": "absent"}
+    with serving(diary, tmp_path / "more", "--demo"):
+        listed = pdpp("connection", "list", "--json", data=diary).document["connections"]
+    assert len(listed) == 9
