@@ -280,7 +280,7 @@ def test_a_document_gives_its_body_at_least_half(world: Inside) -> None:
     shown = document_text("c/s:1", {**data, "body": "b" * 5_000}, facts, RecordBudget(4_000))
     assert shown.text.count("b") >= 2_000
     assert len(shown.text) <= 4_000
-    assert [*shown.shown, *shown.omitted] == [*list(data)[:2], "body", *list(data)[2:]]
+    assert [*shown.fields, *shown.omitted] == [*list(data)[:2], "body", *list(data)[2:]]
 
 
 def test_a_document_without_a_body_is_its_fields() -> None:

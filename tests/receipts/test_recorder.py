@@ -311,7 +311,7 @@ def test_a_read_that_cannot_be_told_is_still_told_of(
     store = open_store(tmp_path)
     recorder = Recorder(store.receipts, instant.now)
     recorder.start()
-    recorder.take(reading(shown=[fails]))
+    recorder.take(reading(served=[fails]))
     recorder.close()
     store.close()
     (receipt,) = kept(tmp_path)
@@ -362,7 +362,7 @@ def test_what_an_operation_put_aside_is_not_kept_until_it_is_written(tmp_path: P
     recorder = Recorder(store.receipts, instant.now, ReceiptPolicy(seconds=3_600))
     telling = Telling()
     seen = weakref.ref(telling)
-    recorder.take(reading(shown=[telling]))
+    recorder.take(reading(served=[telling]))
     del telling
     assert seen() is None
     recorder.close()

@@ -285,17 +285,17 @@ def _promises(claims: Mapping[str, Any]) -> Iterator[str]:
     for topic, claim in claims.items():
         about = _spaced(topic)
         if not isinstance(claim, Mapping):
-            yield f"{about}: “{_told(claim)}”"
+            yield f"{about}: “{_claim_words(claim)}”"
             continue
         for key, value in claim.items():
-            yield f"{about}, {_spaced(key)}: “{_told(value)}”"
+            yield f"{about}, {_spaced(key)}: “{_claim_words(value)}”"
 
 
 def _spaced(name: str) -> str:
     return one_line(name.replace("_", " "), _LONGEST)
 
 
-def _told(value: object) -> str:
+def _claim_words(value: object) -> str:
     """Return a promise in words where it has a plain meaning, else as it was written."""
     if isinstance(value, bool):
         return "yes" if value else "no"

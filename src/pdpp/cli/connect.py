@@ -93,7 +93,7 @@ def connect(
             candidate = usable or _enrol(provider_url, browser)
         credential, body = _try(candidate)
         path = cache.store(credential)
-    show(document_of(credential), _told(credential, body, path), as_json=as_json)
+    show(document_of(credential), _success_lines(credential, body, path), as_json=as_json)
 
 
 def _forget(cache: Cache, provider_url: str, as_json: bool) -> None:
@@ -210,7 +210,7 @@ def _line(credential: Credential) -> str:
     return f"{credential.provider_url}  {name}"
 
 
-def _told(credential: Credential, body: dict[str, Any], path: Path) -> list[str]:
+def _success_lines(credential: Credential, body: dict[str, Any], path: Path) -> list[str]:
     url = credential.provider_url
     connectors = [c for c in body.get("connectors", []) if isinstance(c, dict)]
     lines = [f"Connected to {url}; the credential is in {path}."]

@@ -24,7 +24,7 @@ def show_audit(paths: Sequence[Path], state: ImportState, choice: Choice, *, as_
     for path in paths:
         discovery = discover(path, choices, sources)
         unknown += discovery.unknown
-        audits += [audit(found, instant.now()) for found in discovery.exports]
+        audits += [audit(export, instant.now()) for export in discovery.exports]
     lines = [line for each in audits for line in each.lines()]
     lines += [f"Not known: {words}" for words in unknown]
     document = {"audits": [each.document() for each in audits], "not_known": unknown}

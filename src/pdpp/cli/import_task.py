@@ -94,8 +94,8 @@ def prepare_all(
     for path in paths:
         discovery = discover(path, choices, sources)
         unknown += _unknown_words(path, discovery, choice, sources)
-        for found in discovery.exports:
-            task = _task(store, state, found.tree, found.export, choice)
+        for export in discovery.exports:
+            task = _task(store, state, export.tree, export.export, choice)
             imports.append(PreparedImport(task, choices, None))
     if not imports:
         raise ImportRefused("; ".join([*unknown, *broken]))
@@ -232,13 +232,13 @@ def _run_as_job(
     task, problems = prepared.task, list[Exception]()
 
     def run(context: JobContext) -> Mapping[str, Any]:
-        told = import_callbacks(context)
+        job = import_callbacks(context)
 
         def tell_both(report: ImportReport, done: int, total: int) -> None:
             callbacks.tell(report, done, total)
-            told.tell(report, done, total)
+            job.tell(report, done, total)
 
-        both = ImportCallbacks(lambda: callbacks.stop() or told.stop(), tell_both)
+        both = ImportCallbacks(lambda: callbacks.stop() or job.stop(), tell_both)
         try:
             task.run(declaration, both)
         except Exception as problem:
@@ -294,8 +294,8 @@ def _mirror(task: ImportTask, options: ImportOptions) -> None:
     count = absent.counts.total()
     if not count:
         return
-    each = ", ".join(f"{held:,} {stream}" for stream, held in sorted(absent.counts.items()))
-    note(visible(f"No longer in the export: {each}, such as {'; '.join(absent.examples)}"))
+    listed = ", ".join(f"{number:,} {stream}" for stream, number in sorted(absent.counts.items()))
+    note(visible(f"No longer in the export: {listed}, such as {'; '.join(absent.examples)}"))
     if options.yes or _agrees(f"Delete these {count:,} records?"):
         task.delete_absent()
 
@@ -303,23 +303,24 @@ def _mirror(task: ImportTask, options: ImportOptions) -> None:
 def _preview(prepared: PreparedImport) -> Iterator[str]:
     """Yield what is about to happen."""
     task = prepared.task
-    source, found, destination = task.export.source, task.export.recognition, task.destination
+    source, recognition, destination = task.export.source, task.export.recognition, task.destination
     if prepared.own is not None:
         yield from prepared.own.lines()
     else:
-        yield f"{task.tree.path.name}: {source.label}, {found.confidence}: {found.version}"
+        certain, version = recognition.confidence, recognition.version
+        yield f"{task.tree.path.name}: {source.label}, {certain}: {version}"
     if destination.is_new:
         yield f"Into: {destination.display_name} ({destination.connection_id}), a new connection"
     else:
-        held = _held(task.environment.store, destination.connection_id)
+        count = _record_count(task.environment.store, destination.connection_id)
         into = f"{destination.display_name} ({destination.connection_id})"
-        yield f"Into: {into}, which holds {held:,} records"
-    if found.records is not None:
-        yield f"Records: {found.records:,}"
-    yield from found.notes
+        yield f"Into: {into}, which holds {count:,} records"
+    if recognition.records is not None:
+        yield f"Records: {recognition.records:,}"
+    yield from recognition.notes
 
 
-def _held(store: Store, connection_id: str) -> int:
+def _record_count(store: Store, connection_id: str) -> int:
     with store.reading():
         every = owner_reaches(store.catalogue())
         mine = [reach for reach in every if reach.connection_id == connection_id]

@@ -13,7 +13,7 @@ class Progress:
 
     def __init__(self, what: str) -> None:
         self._what = what
-        self._shown = 0.0
+        self._last_written = 0.0
         self._visible = sys.stderr.isatty()
 
     def __enter__(self) -> "Progress":
@@ -25,7 +25,7 @@ class Progress:
         problem: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._visible and self._shown:
+        if self._visible and self._last_written:
             self._write("")
 
     def tell(self, done: int, total: int | None = None) -> None:
@@ -35,9 +35,9 @@ class Progress:
     def say(self, line: Callable[[], str]) -> None:
         """Show a line, which is only made when it is time for a new one."""
         now = time.monotonic()
-        if not self._visible or now - self._shown < _SECONDS_BETWEEN:
+        if not self._visible or now - self._last_written < _SECONDS_BETWEEN:
             return
-        self._shown = now
+        self._last_written = now
         self._write(line())
 
     def _write(self, text: str) -> None:

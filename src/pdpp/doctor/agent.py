@@ -8,7 +8,7 @@ from pdpp.doctor.authorization import bearer
 from pdpp.doctor.discovery import HELLO
 from pdpp.doctor.finding import StepBroken, StepUntried
 from pdpp.doctor.state import ExaminationState
-from pdpp.doctor.wire import json_of, shown
+from pdpp.doctor.wire import json_of, short_line
 
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
 
@@ -66,7 +66,7 @@ def _ask(
     if not isinstance(result, dict):
         error = document.get("error")
         said = error.get("message") if isinstance(error, dict) else error
-        raise StepBroken(f"{method} was refused: {shown(str(said))}", _AS_IS)
+        raise StepBroken(f"{method} was refused: {short_line(str(said))}", _AS_IS)
     return result
 
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 from pdpp.doctor.finding import StepBroken, StepUntried
 from pdpp.doctor.html import PageKind, page_kind
 from pdpp.doctor.state import CALLBACK, ExaminationState
-from pdpp.doctor.wire import TimedReply, json_of, said, shown
+from pdpp.doctor.wire import TimedReply, json_of, said, short_line
 
 _LOG = "The log of the server (pdpp.oauth) tells each step and why it was refused."
 _SCOPE = "pdpp:read offline_access"
@@ -72,7 +72,7 @@ def authorize(state: ExaminationState) -> str:
     where = urljoin(url, reply.headers.get("location", ""))
     if not where.startswith(f"{state.issuer}/"):
         raise StepBroken(
-            f"the owner is led to {shown(where)}, away from {state.issuer}",
+            f"the owner is led to {short_line(where)}, away from {state.issuer}",
             "Start the server with --public-url and the address that people open.",
         )
     state.consent_url = where
@@ -104,15 +104,15 @@ def approve(state: ExaminationState) -> str:
         )
     where = state.approver.approve(state.consent_url)
     if not where.startswith(CALLBACK):
-        raise StepBroken(f"the yes leads to {shown(where)}, not back to the client", _LOG)
+        raise StepBroken(f"the yes leads to {short_line(where)}, not back to the client", _LOG)
     parameters = {name: values[0] for name, values in parse_qs(urlsplit(where).query).items()}
     if "error" in parameters:
-        raise StepBroken(f"the client was told: {shown(parameters['error'])}", _LOG)
+        raise StepBroken(f"the client was told: {short_line(parameters['error'])}", _LOG)
     if not parameters.get("code") or parameters.get("state") != state.oauth_state:
         raise StepBroken("the answer lacks its code, or the state that was sent", _LOG)
     if parameters.get("iss") != state.issuer:
         raise StepBroken(
-            f"the answer says it is from {shown(str(parameters.get('iss')))},"
+            f"the answer says it is from {short_line(str(parameters.get('iss')))},"
             f" not from {state.issuer}",
             "Start the server with --public-url and the address that agents are given.",
         )

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from pdpp.credentials import is_loopback
 from pdpp.doctor.finding import StepBroken, StepUntried
 from pdpp.doctor.state import ExaminationState
-from pdpp.doctor.wire import NoAnswer, json_of, shown
+from pdpp.doctor.wire import NoAnswer, json_of, short_line
 
 RESOURCE_PATH = "/.well-known/oauth-protected-resource"
 SERVER_PATH = "/.well-known/oauth-authorization-server"
@@ -71,7 +71,7 @@ def tls(state: ExaminationState) -> str:
             certificate: dict[str, Any] = secured.getpeercert() or {}
     except ssl.SSLCertVerificationError as problem:
         raise StepBroken(
-            f"the certificate is not good: {shown(problem.verify_message)}",
+            f"the certificate is not good: {short_line(problem.verify_message)}",
             f"Get a certificate for {host} from an authority that everybody trusts, with the whole "
             "chain in the file.",
         ) from None
@@ -120,7 +120,7 @@ def clock(state: ExaminationState) -> str:
     try:
         skew = parsedate_to_datetime(text).timestamp() - first.sent_at
     except ValueError:
-        raise StepUntried(f"the Date cannot be read: {shown(text)}") from None
+        raise StepUntried(f"the Date cannot be read: {short_line(text)}") from None
     if abs(skew) > _MOST_SKEW:
         way = "ahead of" if skew > 0 else "behind"
         raise StepBroken(
@@ -161,7 +161,7 @@ def server(state: ExaminationState) -> str:
         place = str(document.get(name, ""))
         if not place.startswith(f"{state.issuer}/"):
             raise StepBroken(
-                f"{name} is {shown(place) or 'missing'}, not under {state.issuer}", _PUBLIC
+                f"{name} is {short_line(place) or 'missing'}, not under {state.issuer}", _PUBLIC
             )
     for name, wanted in (
         ("response_types_supported", "code"),
@@ -205,7 +205,7 @@ def redirect(state: ExaminationState) -> str:
     for url in (state.mcp_url, f"{state.mcp_url}/"):
         reply = state.wire.post_json(url, HELLO)
         if 300 <= reply.status < 400:
-            where = shown(reply.headers.get("location", "elsewhere"))
+            where = short_line(reply.headers.get("location", "elsewhere"))
             raise StepBroken(
                 f"{urlsplit(url).path} is redirected to {where}",
                 "Do not redirect: many agents drop their token or their message on the way. Turn "
@@ -242,4 +242,4 @@ def _path(state: ExaminationState) -> str:
 
 def _same(what: str, actual: object, wanted: str) -> None:
     if not isinstance(actual, str) or actual.rstrip("/") != wanted:
-        raise StepBroken(f"{what} is {shown(str(actual))} where {wanted} is typed", _PUBLIC)
+        raise StepBroken(f"{what} is {short_line(str(actual))} where {wanted} is typed", _PUBLIC)

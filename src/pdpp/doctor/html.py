@@ -25,20 +25,20 @@ class Input(NamedTuple):
 class _Inputs(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[Input] = []
+        self.inputs: list[Input] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Take note of a field."""
         attributes = dict(attrs)
         if tag == "input" and attributes.get("name"):
-            self.found.append(Input(attributes["name"] or "", attributes.get("value") or ""))
+            self.inputs.append(Input(attributes["name"] or "", attributes.get("value") or ""))
 
 
 def inputs(reply: TimedReply) -> list[Input]:
     """Return the fields of the forms of a page, in order."""
     parser = _Inputs()
     parser.feed(reply.body.decode("utf-8", "replace"))
-    return parser.found
+    return parser.inputs
 
 
 def value_of(fields: list[Input], name: str) -> str:

@@ -72,10 +72,12 @@ class TimedReply(NamedTuple):
     def title(self) -> str:
         """Return the title of a page, or nothing."""
         title = _TITLE.search(self.body)
-        return "" if title is None else shown(html.unescape(title[1].decode("utf-8", "replace")))
+        return (
+            "" if title is None else short_line(html.unescape(title[1].decode("utf-8", "replace")))
+        )
 
 
-def shown(text: str) -> str:
+def short_line(text: str) -> str:
     """Return what somebody else wrote as one short line."""
     line = " ".join(visible(text).split())
     return line if len(line) <= _LONGEST_SHOWN else line[: _LONGEST_SHOWN - 1] + "…"
@@ -85,7 +87,7 @@ def json_of(reply: TimedReply, what: str, status: int = 200) -> Mapping[str, Any
     """Return the JSON of an answer that must have a status, or say what came instead."""
     if reply.is_html:
         title = f" with the title “{reply.title}”" if reply.title else ""
-        by = f" from {shown(reply.headers['server'])}" if "server" in reply.headers else ""
+        by = f" from {short_line(reply.headers['server'])}" if "server" in reply.headers else ""
         raise StepBroken(
             f"{what}: a web page came{by}{title}, not JSON (status {reply.status})", _IN_BETWEEN
         )
@@ -105,7 +107,7 @@ def said(reply: TimedReply) -> str:
     error = document.get("error")
     message = error.get("message") if isinstance(error, dict) else None
     message = message or document.get("error_description") or error
-    return f" ({shown(str(message))})" if message else ""
+    return f" ({short_line(str(message))})" if message else ""
 
 
 def _fix_of_status(status: int, what: str) -> str:
@@ -143,7 +145,7 @@ class Wire:
         try:
             return socket.create_connection(place, self._seconds)
         except OSError as problem:
-            raise NoAnswer(shown(cause(problem))) from None
+            raise NoAnswer(short_line(cause(problem))) from None
 
     def get(self, url: str, **headers: str) -> TimedReply:
         """Ask for something."""
@@ -170,6 +172,6 @@ class Wire:
         try:
             reply = self._http.request(method, url, sent, body)
         except Unreachable as problem:
-            raise NoAnswer(shown(problem.cause)) from None
+            raise NoAnswer(short_line(problem.cause)) from None
         took = time.monotonic() - began
         return TimedReply(reply, time.time() - took / 2, took)

@@ -198,9 +198,9 @@ def _is_dropped_mark(char: str) -> bool:
 def tokens(text: str) -> Iterator[TextToken]:
     """Yield the words of ``indexed_text`` with their places in the original text."""
     folded = _Folded(text)
-    for found in _TOKEN.finditer(folded.text):
-        word = found.group().replace(_STOP, "").replace(_JOIN, "")
-        yield TextToken(word, *folded.span(*found.span()))
+    for match in _TOKEN.finditer(folded.text):
+        word = match.group().replace(_STOP, "").replace(_JOIN, "")
+        yield TextToken(word, *folded.span(*match.span()))
 
 
 def phrase_of(text: str, stars: str) -> Phrase | None:
@@ -208,11 +208,11 @@ def phrase_of(text: str, stars: str) -> Phrase | None:
     bare = text.rstrip("*")
     if bare.isalnum() and bare.isascii():
         return Phrase((bare.lower(),), bool(stars) or len(bare) < len(text))
-    found = list(tokens(bare))
-    if not found:
+    words = list(tokens(bare))
+    if not words:
         return None
     starred = bool(stars) or len(bare) < len(text)
-    return Phrase(tuple(t.word for t in found), starred and found[-1].end == len(bare))
+    return Phrase(tuple(t.word for t in words), starred and words[-1].end == len(bare))
 
 
 def _refuse(message: str) -> InvalidRequest:
@@ -297,18 +297,18 @@ def find(text: str, phrases: Sequence[Phrase]) -> list[Match]:
     """Return every place in a text where one of the phrases stands, in order of start."""
     if text.isascii():
         lower = text.lower()
-        found = [
+        matches = [
             Match(place.start(), place.end(), index)
             for index, pattern in _ascii_patterns(tuple(phrases))
             for place in pattern.finditer(lower)
         ]
     else:
         folded = _Folded(text)
-        found = [
+        matches = [
             Match(*folded.span(*place.span()), index)
             for index, pattern in _patterns(tuple(phrases))
             for place in pattern.finditer(folded.text)
         ]
-    if len(found) > 1:
-        found.sort()
-    return found
+    if len(matches) > 1:
+        matches.sort()
+    return matches

@@ -202,8 +202,8 @@ def _compact_connector(
     grouped = _grouped(connector, rows, fields=stream is not None)
     if connection_id is not None:
         # A server that names no connections of a stream was asked for this one's.
-        told = [row for row in map(_only(connection_id), grouped) if row["record_counts"]]
-        grouped = told + [row for row in grouped if not row["record_counts"]]
+        counted = [row for row in map(_only(connection_id), grouped) if row["record_counts"]]
+        grouped = counted + [row for row in grouped if not row["record_counts"]]
     named = {name for row in grouped for name in row["record_counts"]}
     scoped = stream is not None or connection_id is not None
     source = _object(connector.get("source"))

@@ -22,7 +22,7 @@ def lean_search(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the lean form of a search's list."""
     hits = body["data"]
     envelope = {name: value for name, value in body.items() if name not in _REPEATED}
-    return {**envelope, "data": [_lean(hit) for hit in hits], DISPLAY: [_shown(h) for h in hits]}
+    return {**envelope, "data": [_lean(hit) for hit in hits], DISPLAY: [_display(h) for h in hits]}
 
 
 def _lean(hit: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,8 +41,8 @@ def _lean(hit: Mapping[str, Any]) -> dict[str, Any]:
     return lean
 
 
-def _shown(hit: Mapping[str, Any]) -> dict[str, Any]:
-    shown = {name: hit[name] for name in _SHOWN if hit.get(name) is not None}
+def _display(hit: Mapping[str, Any]) -> dict[str, Any]:
+    display = {name: hit[name] for name in _SHOWN if hit.get(name) is not None}
     for excerpt in hit.get("evidence_excerpts", [])[:1]:
-        shown["preview_text"] = excerpt["preview_text"]
-    return shown
+        display["preview_text"] = excerpt["preview_text"]
+    return display

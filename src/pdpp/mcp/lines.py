@@ -15,20 +15,20 @@ def read_lines(
 
     ``there`` is asked every few seconds without input whether to wait for more.
     """
-    held = bytearray()
+    line = bytearray()
     over = False
     while chunk := _chunk(source, there, seconds):
         *ended, rest = chunk.split(b"\n")
         for part in ended:
-            held += part
-            yield from _line(held, over or len(held) > limit)
-            held.clear()
+            line += part
+            yield from _line(line, over or len(line) > limit)
+            line.clear()
             over = False
-        held += rest
-        if len(held) > limit:
-            held.clear()
+        line += rest
+        if len(line) > limit:
+            line.clear()
             over = True
-    yield from _line(held, over)
+    yield from _line(line, over)
 
 
 def write_line(sink: int, line: bytes) -> None:
@@ -38,11 +38,11 @@ def write_line(sink: int, line: bytes) -> None:
         rest = rest[os.write(sink, rest) :]
 
 
-def _line(held: bytearray, over: bool) -> Iterator[Line]:
+def _line(line: bytearray, over: bool) -> Iterator[Line]:
     if over:
         yield None
-    elif held.strip():
-        yield bytes(held)
+    elif line.strip():
+        yield bytes(line)
 
 
 def _chunk(source: int, there: Callable[[], bool] | None, seconds: float) -> bytes:

@@ -55,7 +55,7 @@ class AnsweredRead(NamedTuple):
     principal: Principal
     operation: str
     stream: str | None
-    shown: Sequence[ServedParts]
+    served: Sequence[ServedParts]
     asked: tuple[str, ...] = ()
     """The fields that the question used: to filter, sort, group or add up."""
 
@@ -91,7 +91,7 @@ class Recorder:
         if self._waiting > policy.waiting_bytes:
             self._refuse(reading)
             return
-        receipts = _told(reading)
+        receipts = _receipts_of(reading)
         with self._lock:
             batch = self._batch
             self._waiting += batch.add(receipts)
@@ -220,7 +220,7 @@ class Recorder:
         self._failing = failing
 
 
-def _told(reading: AnsweredRead) -> list[Receipt]:
+def _receipts_of(reading: AnsweredRead) -> list[Receipt]:
     try:
         return rows_of(reading)
     except Exception:
@@ -230,11 +230,11 @@ def _told(reading: AnsweredRead) -> list[Receipt]:
 
 def rows_of(reading: AnsweredRead) -> list[Receipt]:
     """Return the receipts of a read: one for each stream and set of fields, or one for nothing."""
-    shown = reading.shown
+    served = reading.served
     parts = (
-        list(shown[0]())
-        if len(shown) == 1
-        else list(merged(part for parts_of in shown for part in parts_of()))
+        list(served[0]())
+        if len(served) == 1
+        else list(merged(part for parts_of in served for part in parts_of()))
     )
     return _rows(reading, parts or [Served(None, reading.stream, None, ())])
 

@@ -115,8 +115,8 @@ def _row(call: Call, reach: Reach, count: int, *, fields: bool) -> dict[str, Any
         "detail": stream.detail,
         "semantics": stream.semantics.value,
         "primary_key": [name for name in stream.primary_key if reach.shows(name)],
-        "cursor_field": _shown(reach, stream.cursor_field),
-        "consent_time_field": _shown(reach, stream.consent_time_field),
+        "cursor_field": _if_visible(reach, stream.cursor_field),
+        "consent_time_field": _if_visible(reach, stream.consent_time_field),
         "default_sort": reach.default_sort(),
         "field_capabilities": {name: _field(reach, stream.fields[name]) for name in reach.names()},
         "views": [
@@ -148,7 +148,7 @@ def _relation(relation: Relationship) -> dict[str, Any]:
     }
 
 
-def _shown(reach: Reach, name: str | None) -> str | None:
+def _if_visible(reach: Reach, name: str | None) -> str | None:
     return name if name is not None and reach.shows(name) else None
 
 

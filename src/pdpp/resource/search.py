@@ -87,12 +87,12 @@ def _search(call: Call, kind: str, warnings: Sequence[Mapping[str, Any]]) -> dic
         )
     )
     marker = Marker(question, page.repaired, call.store.check_deadline)
-    data, sure = _data(call, page, marker)
+    data, fitting = _data(call, page, marker)
     call.served.append(partial(of_hits, page.hits[: len(data)], data))
     return list_envelope(
         call,
         data,
-        next_cursor=_next_cursor(call, kind, page, len(data), sure),
+        next_cursor=_next_cursor(call, kind, page, len(data), fitting),
         count=page.ranked,
         warnings=[*warnings, *left_out],
         **_hints(page, reaches),
@@ -154,31 +154,31 @@ def _data(call: Call, page: HitPage, marker: Marker) -> tuple[list[dict[str, Any
     if not _ROOM.match(room):
         return [_hit(hit, marker) for hit in page.hits], len(page.hits)
     data: list[dict[str, Any]] = []
-    most, used, sure = int(room), 0, 0
+    most, used, fitting = int(room), 0, 0
     for hit in page.hits:
         data.append(_hit(hit, marker))
         used += len(orjson.dumps(data[-1]))
-        sure += 3 * used < 2 * most
+        fitting += 3 * used < 2 * most
         if used + used // len(data) > most:
             break
-    return data, sure
+    return data, fitting
 
 
-def _next_cursor(call: Call, kind: str, page: HitPage, shown: int, sure: int) -> str | None:
+def _next_cursor(call: Call, kind: str, page: HitPage, count: int, fitting: int) -> str | None:
     """Return the cursor of what follows; a caller with little room is told that of some hits.
 
     These are the last ones, after any of which its page may have to end.
     """
-    each, more = ROOM in call.headers, page.has_more or shown < len(page.hits)
-    first = max(0, sure - 1) if each else shown - 1
-    if shown == 0 or (first == shown - 1 and not more):
+    each, more = ROOM in call.headers, page.has_more or count < len(page.hits)
+    first = max(0, fitting - 1) if each else count - 1
+    if count == 0 or (first == count - 1 and not more):
         return None
-    places = (hit.position for hit in page.hits[first:shown])
+    places = (hit.position for hit in page.hits[first:count])
     positions = ([at.score, at.time, *at.handle] for at in places)
     cursors = call.signer.seal_all("search", call.bound(kind), positions)
-    told = ",".join(cursors)
-    if each and len(told) <= _MOST_TOLD:
-        call.answer_headers[CURSORS] = told
+    joined = ",".join(cursors)
+    if each and len(joined) <= _MOST_TOLD:
+        call.answer_headers[CURSORS] = joined
     return cursors[-1] if more else None
 
 
@@ -193,7 +193,7 @@ def _hit(hit: Hit, marker: Marker) -> dict[str, Any]:
         stream=reach.stream.label,
         emitted_at=emitted_at,
     )
-    found = _evidence(reach, record.id, data, marker)
+    evidence = _evidence(reach, record.id, data, marker)
     return {
         "object": "search_result",
         "id": _handle_before(reach) + record.id,
@@ -204,15 +204,15 @@ def _hit(hit: Hit, marker: Marker) -> dict[str, Any]:
         "event_time": event_time,
         "emitted_at": emitted_at,
         "record_url": record_path(reach, record.id),
-        "matched_fields": found.fields,
-        "matched": found.matched,
-        "missing": found.missing,
+        "matched_fields": evidence.fields,
+        "matched": evidence.matched,
+        "missing": evidence.missing,
         "score": {
             "kind": "lexical",
             "value": round(hit.position.score / 1_000_000, 3),
             "order": "desc",
         },
-        "evidence_excerpts": found.excerpts,
+        "evidence_excerpts": evidence.excerpts,
     }
 
 
@@ -261,7 +261,7 @@ class _Evidence(NamedTuple):
 
 def _evidence(reach: Reach, key: str, data: Mapping[str, Any], marker: Marker) -> _Evidence:
     fields: list[str] = []
-    held: set[int] = set()
+    matched_words: set[int] = set()
     best: tuple[tuple[tuple[int, int], bool], _Place, str, list[Match]] | None = None
     texts = [
         (place, text) for place in _places(reach) if isinstance(text := data.get(place.name), str)
@@ -273,22 +273,22 @@ def _evidence(reach: Reach, key: str, data: Mapping[str, Any], marker: Marker) -
                 continue
             fields.append(place.name)
             words = {match.phrase for match in matches}
-            held |= words if look == marker.find else set()
+            matched_words |= words if look == marker.find else set()
             rank = (value_of(words), place.body)
             if place.quotes and (best is None or rank > best[0]):
                 best = rank, place, text, matches
         if fields:
             break
-    matched, missing = marker.split(held)
+    matched, missing = marker.split(matched_words)
     excerpts = [] if best is None else [_passage(reach, key, *best[1:])]
     return _Evidence(fields, matched, missing, excerpts)
 
 
 def _passage(
-    reach: Reach, key: str, place: _Place, text: str, found: Sequence[Match]
+    reach: Reach, key: str, place: _Place, text: str, matches: Sequence[Match]
 ) -> dict[str, Any]:
     return descriptor(
-        excerpt(text, found),
+        excerpt(text, matches),
         connection_id=reach.connection_id,
         stream=reach.stream.name,
         record_id=key,

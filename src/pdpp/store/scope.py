@@ -151,8 +151,8 @@ class Reach:
         """
         thread = self.stream.thread_field
         same = thread == self.feed.stream.thread_field
-        shown = thread is not None and same and self.shows(thread)
-        return shown and self.shows_time and self.keys is None
+        shows_field = thread is not None and same and self.shows(thread)
+        return shows_field and self.shows_time and self.keys is None
 
     def default_sort(self) -> str | None:
         """Return the field pages are ordered by when the caller names none: a visible one."""

@@ -29,7 +29,7 @@ def test_an_import_in_which_something_is_lost_is_not_complete(harness: Harness) 
     assert report.unaccounted() == 1
     report.skip("a reason", "where")
     assert report.unaccounted() == 0
-    report.files.found = 2
+    report.files.total = 2
     report.files.read = 1
     assert report.unaccounted() == 1
 

@@ -55,9 +55,9 @@ class TerminalPrinter:
             self._write([margin, *line])
 
     def _write(self, spans: Sequence[StyledText]) -> None:
-        click.echo("".join(self._shown(span) for span in spans), color=True)
+        click.echo("".join(self._styled(span) for span in spans), color=True)
 
-    def _shown(self, span: StyledText) -> str:
+    def _styled(self, span: StyledText) -> str:
         if not (self.coloured and span.style and span.text):
             return span.text
         return f"\x1b[{_STYLES[span.style]}m{span.text}\x1b[0m"

@@ -44,11 +44,11 @@ def datum(text: str) -> str:
     return escaped(text) if _MORE.search(text) else word(text)
 
 
-def number(told: object, one: str = "") -> str:
+def number(value: object, one: str = "") -> str:
     """Return a number that a server told, with what it counts; what is none is seen to be none."""
-    if one and isinstance(told, int):
-        return counted(told, one)
-    return f"{datum(field_text(told))}{f' {one}s' if one else ''}"
+    if one and isinstance(value, int):
+        return counted(value, one)
+    return f"{datum(field_text(value))}{f' {one}s' if one else ''}"
 
 
 def escaped(value: object) -> str:
@@ -61,8 +61,8 @@ def spelled(text: str) -> str:
     return text if is_plain(text) else HIDDEN.sub(_escape, text)
 
 
-def _escape(found: re.Match[str]) -> str:
-    return json.dumps(found[0])[1:-1]
+def _escape(match: re.Match[str]) -> str:
+    return json.dumps(match[0])[1:-1]
 
 
 def call_line(call: NextCall) -> str:

@@ -123,9 +123,9 @@ def _related(id: str, record: ServerRecord, budget: RecordBudget) -> dict[str, R
     return views
 
 
-def _more_related(id: str, name: str, shown: int) -> NextCall:
+def _more_related(id: str, name: str, count: int) -> NextCall:
     """Return the call that expands one record alone, further than it was."""
-    limit = {name: min(_MOST_RELATED, max(10, shown * 4))}
+    limit = {name: min(_MOST_RELATED, max(10, count * 4))}
     return NextCall("more", "fetch", {"id": id, "expand": [name], "expand_limit": limit})
 
 
@@ -153,18 +153,18 @@ class DocumentText(NamedTuple):
     """A record as one text: the fields beside the body, then the body as far as it fits."""
 
     text: str
-    shown: Mapping[str, FieldView]
+    fields: Mapping[str, FieldView]
     omitted: Sequence[str]
 
     @property
     def cuts(self) -> dict[str, Truncation]:
         """Return the fields shown in part."""
-        return {name: field.cut for name, field in self.shown.items() if field.cut is not None}
+        return {name: field.cut for name, field in self.fields.items() if field.cut is not None}
 
     @property
     def binaries(self) -> dict[str, FieldView]:
         """Return the fields whose content is not shown."""
-        return {name: field for name, field in self.shown.items() if field.binary is not None}
+        return {name: field for name, field in self.fields.items() if field.binary is not None}
 
 
 def document_text(
@@ -174,31 +174,31 @@ def document_text(
     body = next(
         (name for name, role in facts.roles.items() if role == "body" and data.get(name)), None
     )
-    told = [name for name in data if name != body and data[name] is not None]
+    names = [name for name in data if name != body and data[name] is not None]
     left = room.chars if body is None else room.chars // 2
-    shown: dict[str, FieldView] = {}
+    views: dict[str, FieldView] = {}
     lines: list[str] = []
-    for name in told[: room.fields]:
+    for name in names[: room.fields]:
         field = show(id, name, data[name], facts.kinds.get(name), min(ASIDE_CHARS, room.chars))
         line = _line(name, field)
         left -= len(line) + 1
-        if left < 0 and shown:
+        if left < 0 and views:
             break
-        shown[name] = field
+        views[name] = field
         lines.append(line)
-    omitted = told[len(shown) :]
+    omitted = names[len(views) :]
     text = "\n".join(lines)
     if body is None:
-        return DocumentText(text, shown, omitted)
+        return DocumentText(text, views, omitted)
     most = max(0, room.chars - len(text) - 2)
-    field = shown[body] = show(id, body, data[body], facts.kinds.get(body), most)
+    field = views[body] = show(id, body, data[body], facts.kinds.get(body), most)
     passage = field_text(field.value) if field.binary is None else _line(body, field)
-    return DocumentText(f"{text}\n\n{passage}" if text else passage, shown, omitted)
+    return DocumentText(f"{text}\n\n{passage}" if text else passage, views, omitted)
 
 
-def _line(name: str, shown: FieldView) -> str:
+def _line(name: str, field: FieldView) -> str:
     """Return a field on one line: with a break in it, it could pass for fields beside it."""
-    if shown.binary is not None:
-        return f"{name}: [{shown.binary.media_type}, {shown.binary.size_bytes} bytes, not shown]"
-    text = field_text(shown.value)
+    if field.binary is not None:
+        return f"{name}: [{field.binary.media_type}, {field.binary.size_bytes} bytes, not shown]"
+    text = field_text(field.value)
     return f"{name}: {text if len(text.splitlines()) <= 1 else escaped(text)}"

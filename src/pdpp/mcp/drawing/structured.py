@@ -24,8 +24,8 @@ from pdpp.mcp.reading.choices import ConnectionChoice
 
 
 def _calls(calls: Iterable[NextCall | None]) -> dict[str, Any]:
-    told = [call.as_json() for call in calls if call is not None]
-    return {"next": told} if told else {}
+    listed = [call.as_json() for call in calls if call is not None]
+    return {"next": listed} if listed else {}
 
 
 def search_structured(view: SearchView) -> dict[str, Any]:
@@ -109,38 +109,38 @@ _LABELS = ("connector_key", "display_name")
 
 def record_structured(record: RecordView) -> dict[str, Any]:
     """Return one record as the server enveloped it, its long and binary fields described."""
-    shown = {
+    document = {
         name: visible(value, lines=False) if name in _LABELS and isinstance(value, str) else value
         for name, value in record.envelope.items()
         if name not in ("data", "expanded")
     }
     if not record.deleted:
-        shown["fetch"] = {"id": record.id}
-        shown["data"] = {name: _value(field) for name, field in record.fields.items()}
-        shown |= _flag(has_hidden(shown["data"]))
+        document["fetch"] = {"id": record.id}
+        document["data"] = {name: _value(field) for name, field in record.fields.items()}
+        document |= _flag(has_hidden(document["data"]))
     cuts = {
         name: field.cut.as_json() for name, field in record.fields.items() if field.cut is not None
     }
     if cuts:
-        shown["truncation"] = cuts
+        document["truncation"] = cuts
     if record.omitted or record.unnamed:
-        shown["omitted_fields"] = list(record.omitted)
-        shown["omitted_count"] = len(record.omitted) + record.unnamed
+        document["omitted_fields"] = list(record.omitted)
+        document["omitted_count"] = len(record.omitted) + record.unnamed
     if record.related:
-        shown["expanded"] = {name: _related(related) for name, related in record.related.items()}
-    return shown
+        document["expanded"] = {name: _related(related) for name, related in record.related.items()}
+    return document
 
 
 def _related(related: RelatedView) -> dict[str, Any]:
-    shown: dict[str, Any] = {
+    document: dict[str, Any] = {
         "data": [record_structured(record) for record in related.records],
         "has_more": related.has_more,
     }
     if related.left_out:
-        shown["left_out"] = related.left_out
+        document["left_out"] = related.left_out
     if related.more is not None:
-        shown["fetch"] = dict(related.more.arguments)
-    return shown
+        document["fetch"] = dict(related.more.arguments)
+    return document
 
 
 def _value(field: FieldView) -> Any:

@@ -83,11 +83,11 @@ def hit_text(number: int, hit: HitView) -> str:
             span = f" {start}–{end} of {total}"
         where = f"{plain(hit.passage.field_path)}{span} in {word(hit.id)}"
         head = f"{number}. {where}\n   {quote(hit.passage.preview)}"
-    words = _held(hit.matched, hit.missing)
+    words = _missing_words(hit.matched, hit.missing)
     return f"{head}\n   {call_line(hit.read)}\n   {quote(hit.title)} · {labels}{words}"
 
 
-def _held(matched: Sequence[str], missing: Sequence[str]) -> str:
+def _missing_words(matched: Sequence[str], missing: Sequence[str]) -> str:
     """Return which of the asked words a hit lacks; nothing where a server does not tell."""
     if not missing:
         return " · all words" if len(matched) > 1 else ""
@@ -103,15 +103,15 @@ def _matched(*names: str) -> str:
 
 
 def _total(view: SearchView) -> str:
-    shown = counted(len(view.hits), "hit")
+    count = counted(len(view.hits), "hit")
     meta = view.page.meta
     if meta.exact_total is not None:
         whole = meta.exact_total == len(view.hits)
-        total = shown if whole else f"{len(view.hits)} of {meta.exact_total} hits"
+        total = count if whole else f"{len(view.hits)} of {meta.exact_total} hits"
         return f"{total}, all matches ranked."
     if meta.complete is False:
-        return f"{shown}; more match than were ranked: the newest of each stream were."
-    return f"{shown}."
+        return f"{count}; more match than were ranked: the newest of each stream were."
+    return f"{count}."
 
 
 def _mix(sources: Iterable[RecordSource]) -> str:
@@ -182,15 +182,15 @@ def _related(name: str, related: RelatedView, indent: str) -> list[str]:
     return lines
 
 
-def _field(name: str, shown: FieldView) -> str:
-    if shown.binary is not None:
-        about = binary_text(shown.binary)
-        return f"{plain(name)}: {about}" + (f"; {call_line(shown.read)}" if shown.read else "")
-    value = shown.value
+def _field(name: str, field: FieldView) -> str:
+    if field.binary is not None:
+        about = binary_text(field.binary)
+        return f"{plain(name)}: {about}" + (f"; {call_line(field.read)}" if field.read else "")
+    value = field.value
     text = quote(value) if isinstance(value, str) else escaped(value)
-    if shown.cut is None:
+    if field.cut is None:
         return f"{plain(name)}: {text}"
-    part = shown.cut
+    part = field.cut
     return (
         f"{plain(name)}: {text} ({part.served_chars} of {part.total_chars} chars; "
         f"{call_line(part.read)})"

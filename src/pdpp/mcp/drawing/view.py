@@ -42,11 +42,11 @@ class RecordSource(NamedTuple):
     def as_json(self) -> dict[str, Any]:
         """Return the source handles that are known."""
         known = zip(self._fields, self, strict=True)
-        told = {name: value for name, value in known if value is not None}
+        handles = {name: value for name, value in known if value is not None}
         for name in ("connector_key", "display_name"):
-            if name in told:
-                told[name] = visible(told[name], lines=False)
-        return told
+            if name in handles:
+                handles[name] = visible(handles[name], lines=False)
+        return handles
 
 
 class HitView(NamedTuple):

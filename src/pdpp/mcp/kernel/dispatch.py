@@ -169,8 +169,8 @@ class Kernel:
     async def _about(self, context: Context) -> JsonObject:
         """Return what both eras open with."""
         instructions = (await self._describe(context)).instructions
-        told = {"instructions": instructions} if instructions else {}
-        return {"capabilities": self._capabilities, **told}
+        described = {"instructions": instructions} if instructions else {}
+        return {"capabilities": self._capabilities, **described}
 
 
 async def _read(resources: ResourceProvider, uri: str, context: Context) -> JsonObject:

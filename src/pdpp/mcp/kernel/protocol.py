@@ -37,9 +37,9 @@ _MODERN_STATUS = _LEGACY_STATUS | _REFUSED | {rpc.METHOD_NOT_FOUND: 404}
 
 def is_modern(method: object, params: object, headers: Headers | None) -> bool:
     """Say whether a message claims a revision without a handshake."""
-    told = (headers or {}).get(HEADER_VERSION)
+    version = (headers or {}).get(HEADER_VERSION)
     named = method == "server/discover" or META_VERSION in _meta(params)
-    return named or (told is not None and told not in LEGACY_VERSIONS)
+    return named or (version is not None and version not in LEGACY_VERSIONS)
 
 
 def revision(request: RpcRequest, headers: Headers | None) -> tuple[str, JsonObject]:

@@ -36,7 +36,7 @@ class Aggregation(NamedTuple):
 
 def read_aggregation(body: Json, asked: Mapping[str, Any]) -> Aggregation:
     """Read an aggregation; what a server leaves out is what was asked for."""
-    told = {**{k: v for k, v in asked.items() if isinstance(v, str)}, **body}
+    merged = {**{k: v for k, v in asked.items() if isinstance(v, str)}, **body}
     groups = None
     if isinstance(body.get("groups"), list):
         groups = [
@@ -47,13 +47,13 @@ def read_aggregation(body: Json, asked: Mapping[str, Any]) -> Aggregation:
         ]
     return Aggregation(
         raw=body,
-        stream=text_in(told, "stream") or "?",
-        metric=text_in(told, "metric") or "?",
-        field=text_in(told, "field"),
-        group_by=text_in(told, "group_by"),
-        group_by_time=text_in(told, "group_by_time"),
-        granularity=text_in(told, "granularity"),
-        time_zone=text_in(told, "time_zone"),
+        stream=text_in(merged, "stream") or "?",
+        metric=text_in(merged, "metric") or "?",
+        field=text_in(merged, "field"),
+        group_by=text_in(merged, "group_by"),
+        group_by_time=text_in(merged, "group_by_time"),
+        granularity=text_in(merged, "granularity"),
+        time_zone=text_in(merged, "time_zone"),
         value=body.get("value"),
         groups=groups,
         other_count=body.get("other_count"),

@@ -40,8 +40,8 @@ def blob_route(blob_id: str) -> str:
 async def read_blob(reader: GrantReader, blob_id: str, first: int) -> BlobContent:
     """Return a blob's facts and the text of its first bytes."""
     reply = await reader.blob(blob_id, first)
-    told = reply.headers.get("content-type", "") if reply.status < 400 else ""
-    media_type = cut(told, _MEDIA_TYPE_CHARS)[0] or OCTETS
+    content_type = reply.headers.get("content-type", "") if reply.status < 400 else ""
+    media_type = cut(content_type, _MEDIA_TYPE_CHARS)[0] or OCTETS
     total = reply.headers.get("content-range", "").rpartition("/")[2]
     size = int(total) if total.isdecimal() else len(reply.body)
     text = None

@@ -47,8 +47,8 @@ class MergedSearch:
     def _hits(self) -> Iterator[RankedHit]:
         for order, (child, answer) in enumerate(self._answers.answers):
             position = self._positions[child.grant_id]
-            first = position.before + position.shown
-            for index, hit in enumerate(answer.hits[position.shown :], first):
+            first = position.before + position.taken
+            for index, hit in enumerate(answer.hits[position.taken :], first):
                 yield RankedHit((-hit.score, index, order), child.grant_id, hit)
 
     @property
@@ -63,7 +63,7 @@ class MergedSearch:
             child
             for child, answer in self._answers.answers
             if answer.next_cursor is not None
-            and taken[child.grant_id] == len(answer.hits) - self._positions[child.grant_id].shown
+            and taken[child.grant_id] == len(answer.hits) - self._positions[child.grant_id].taken
         ]
 
     def with_more(self, more: ChildAnswers[SearchAnswer]) -> "MergedSearch":
@@ -96,9 +96,9 @@ class MergedSearch:
         ahead: dict[str, ChildPosition] = {}
         for child, answer in self._answers.answers:
             position = self._positions[child.grant_id]
-            shown = position.shown + used.get(child.grant_id, 0)
-            if shown < len(answer.hits):
-                ahead[child.grant_id] = position._replace(shown=shown)
+            taken = position.taken + used.get(child.grant_id, 0)
+            if taken < len(answer.hits):
+                ahead[child.grant_id] = position._replace(taken=taken)
             elif answer.next_cursor is not None:
                 before = position.before + len(answer.hits)
                 ahead[child.grant_id] = ChildPosition(before, 0, answer.next_cursor)

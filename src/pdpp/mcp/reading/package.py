@@ -114,7 +114,7 @@ async def _from_position(
         cursor = passed.next_cursor or ""
         if not cursor:
             return read_search({"data": []})
-    return await search(_from(params, cursor, int(params["limit"]) + position.shown))
+    return await search(_from(params, cursor, int(params["limit"]) + position.taken))
 
 
 def _from(params: Params, cursor: str, limit: int) -> Params:

@@ -21,7 +21,7 @@ class ChildPosition(NamedTuple):
     """
 
     before: int = 0
-    shown: int = 0
+    taken: int = 0
     cursor: str = ""
 
 
@@ -52,7 +52,7 @@ class PackageCursor:
 
     def _part(self, name: str, place: ChildPosition) -> str:
         own = quote(place.cursor, safe="").replace("~", "%7E")
-        return f"{self._names.index(name)}.{place.before}.{place.shown}.{own}"
+        return f"{self._names.index(name)}.{place.before}.{place.taken}.{own}"
 
     def open(self, cursor: str | None) -> dict[str, ChildPosition]:
         """Return the places of a cursor; none is the start of every child.
@@ -73,7 +73,7 @@ class PackageCursor:
         return places
 
     def _place(self, part: str) -> tuple[str, ChildPosition]:
-        index, before, shown, own = part.split(".", 3)
-        if not all(number.isdecimal() for number in (index, before, shown)):
+        index, before, taken, own = part.split(".", 3)
+        if not all(number.isdecimal() for number in (index, before, taken)):
             raise ValueError(part)
-        return self._names[int(index)], ChildPosition(int(before), int(shown), unquote(own))
+        return self._names[int(index)], ChildPosition(int(before), int(taken), unquote(own))

@@ -104,8 +104,8 @@ def shortened(answer: SchemaAnswer, connectors: Sequence[Json], note: str) -> Sc
 def _answer(raw: Json, counted: Json, connectors: Sequence[Json]) -> SchemaAnswer:
     rows = [_connector(connector) for connector in connectors]
     count = raw.get("stream_count")
-    told = count if isinstance(count, int) else counted.get("stream_count", 0)
-    return SchemaAnswer(raw, rows, told)
+    total = count if isinstance(count, int) else counted.get("stream_count", 0)
+    return SchemaAnswer(raw, rows, total)
 
 
 def _connector(connector: Json) -> ConnectorRow:
@@ -131,35 +131,35 @@ def _connections(listed: object) -> dict[str, str | None]:
 
 
 def _stream(row: Any) -> StreamRow:
-    told: Json = row if isinstance(row, Mapping) else {"name": row}
+    stream: Json = row if isinstance(row, Mapping) else {"name": row}
     return StreamRow(
-        name=_text(told.get("name")) or "?",
-        label=_text(told.get("label")),
-        counts=_counts(told),
+        name=_text(stream.get("name")) or "?",
+        label=_text(stream.get("label")),
+        counts=_counts(stream),
         fields={
             name: field if isinstance(field, str | Mapping) else str(field)
-            for name, field in fields_of(told).items()
+            for name, field in fields_of(stream).items()
         },
-        primary_key=_texts(told.get("primary_key")),
-        default_sort=_text(told.get("default_sort")),
+        primary_key=_texts(stream.get("primary_key")),
+        default_sort=_text(stream.get("default_sort")),
         relations=[
             Relation(name, _text(one.get("cardinality")), _whole(one.get("max_limit")))
-            for one in expands_of(told)
+            for one in expands_of(stream)
             if (name := _text(one.get("name")))
         ],
-        views=_views(told.get("views")),
-        search=_texts(told.get("search")),
-        count_kinds=_texts(told.get("count")),
-        aggregate_count=told["aggregate_count"]
-        if isinstance(told.get("aggregate_count"), bool)
+        views=_views(stream.get("views")),
+        search=_texts(stream.get("search")),
+        count_kinds=_texts(stream.get("count")),
+        aggregate_count=stream["aggregate_count"]
+        if isinstance(stream.get("aggregate_count"), bool)
         else None,
     )
 
 
 def _counts(row: Json) -> dict[str, int | None]:
-    told = row.get("record_counts")
-    if isinstance(told, Mapping):
-        return {name: _whole(count) for name, count in told.items()}
+    counts = row.get("record_counts")
+    if isinstance(counts, Mapping):
+        return {name: _whole(count) for name, count in counts.items()}
     own = _text(row.get("connection_id"))
     return {own: _whole(row.get("record_count"))} if own else {}
 

@@ -107,10 +107,10 @@ def results_of(answer: SearchAnswer, limit: int) -> SearchResults:
 
 def read_search(body: Json, cursors: Sequence[str] = ()) -> SearchAnswer:
     """Read a page of hits, in any of the places servers put them."""
-    shown = objects_in(body, DISPLAY)
-    raw = {name: value for name, value in body.items() if name != DISPLAY} if shown else body
+    display = objects_in(body, DISPLAY)
+    raw = {name: value for name, value in body.items() if name != DISPLAY} if display else body
     listed = _listed(body)
-    beside: Sequence[Json] = shown if len(shown) == len(listed) else [{}] * len(listed)
+    beside: Sequence[Json] = display if len(display) == len(listed) else [{}] * len(listed)
     hits = [_hit(hit, more) for hit, more in zip(listed, beside, strict=True)]
     return SearchAnswer(hits, text_in(body, "next_cursor"), read_meta(body), raw, cursors)
 
@@ -123,17 +123,17 @@ def _listed(body: Json) -> list[Json]:
 
 
 def _hit(hit: Json, display: Json) -> ServerHit:
-    shown = {**hit, **display} if display else hit
+    merged = {**hit, **display} if display else hit
     matched = [name[:_MATCHED_CHARS] for name in texts_in(hit, "matched_fields")]
     return ServerHit(
         handle=_handle(hit),
-        connector_key=text_in(shown, "connector_key"),
-        display_name=text_in(shown, "display_name"),
-        title=text_in(shown, "title"),
-        event_time=text_in(shown, "event_time"),
-        emitted_at=text_in(shown, "emitted_at"),
+        connector_key=text_in(merged, "connector_key"),
+        display_name=text_in(merged, "display_name"),
+        title=text_in(merged, "title"),
+        event_time=text_in(merged, "event_time"),
+        emitted_at=text_in(merged, "emitted_at"),
         matched_fields=matched[:_MOST_MATCHED],
-        passage=_passage(shown, text_in(display, "preview_text")),
+        passage=_passage(merged, text_in(display, "preview_text")),
         link=_link(hit),
         score=_score(hit.get("score")),
         raw=hit,

@@ -184,20 +184,22 @@ class Signature(NamedTuple):
         for field, wanted in value.items():
             if not _is_name(field):
                 raise self._refuse(
-                    InvalidFilter, f"write the plain field name, not {_shown(field)}", name
+                    InvalidFilter, f"write the plain field name, not {_quoted(field)}", name
                 )
             if isinstance(wanted, dict):
                 if not wanted or not wanted.keys() <= set(RANGE_OPERATORS):
                     raise self._refuse(
                         InvalidFilter,
-                        f"the range of {_shown(field)} takes only gte, gt, lte, lt",
+                        f"the range of {_quoted(field)} takes only gte, gt, lte, lt",
                         name,
                     )
                 if not all(_scalar(limit) for limit in wanted.values()):
-                    raise self._refuse(InvalidFilter, f"{_shown(field)}: a limit is a scalar", name)
+                    raise self._refuse(
+                        InvalidFilter, f"{_quoted(field)}: a limit is a scalar", name
+                    )
             elif not _scalar(wanted):
                 raise self._refuse(
-                    InvalidFilter, f"{_shown(field)} takes one scalar or a range", name
+                    InvalidFilter, f"{_quoted(field)} takes one scalar or a range", name
                 )
         return {name: _plain_value(wanted) for name, wanted in value.items()}
 
@@ -210,12 +212,12 @@ class Signature(NamedTuple):
         for relation, limit in value.items():
             if not _is_name(relation):
                 raise self._refuse(
-                    InvalidExpand, f"write the plain relation name, not {_shown(relation)}", name
+                    InvalidExpand, f"write the plain relation name, not {_quoted(relation)}", name
                 )
             whole = _whole(limit)
             if isinstance(whole, bool) or not isinstance(whole, int) or whole < 1:
                 raise self._refuse(
-                    InvalidExpand, f"{_shown(relation)} takes a whole number from 1", name
+                    InvalidExpand, f"{_quoted(relation)} takes a whole number from 1", name
                 )
         return {relation: int(limit) for relation, limit in value.items()}
 
@@ -227,7 +229,7 @@ class Signature(NamedTuple):
         offered = ", ".join(self.arguments)
         return self._refuse(
             InvalidRequest,
-            f"unknown argument {_shown(name)}; {hint}it takes: {offered}",
+            f"unknown argument {_quoted(name)}; {hint}it takes: {offered}",
             name[:60],
             self._corrected(name, near[0], given) if near else None,
         )
@@ -295,7 +297,7 @@ def _is_name(value: Any) -> bool:
     return sound and "[" not in value and "]" not in value
 
 
-def _shown(name: str) -> str:
+def _quoted(name: str) -> str:
     """Return a name that a caller sent, short and quoted."""
     return json_text(name[:60])
 

@@ -106,23 +106,23 @@ def _document(
     }
 
 
-def _truncation(id: str, shown: DocumentText) -> dict[str, Any]:
+def _truncation(id: str, document: DocumentText) -> dict[str, Any]:
     facts: dict[str, Any] = {}
-    if shown.cuts:
-        facts["truncation"] = {name: part.as_json() for name, part in shown.cuts.items()}
-    if shown.omitted:
-        facts["omitted_fields"] = names_within(shown.omitted)
-        facts["omitted_count"] = len(shown.omitted)
-        asked = names_within(shown.omitted)[:_MOST_ASKED]
+    if document.cuts:
+        facts["truncation"] = {name: part.as_json() for name, part in document.cuts.items()}
+    if document.omitted:
+        facts["omitted_fields"] = names_within(document.omitted)
+        facts["omitted_count"] = len(document.omitted)
+        asked = names_within(document.omitted)[:_MOST_ASKED]
         if asked:
             facts["fetch"] = {"id": id, "fields": asked}
-    if shown.binaries:
+    if document.binaries:
         facts["binary_fields"] = {
             name: {
                 **binary_json(field.binary),
                 **({field.read.tool: dict(field.read.arguments)} if field.read else {}),
             }
-            for name, field in shown.binaries.items()
+            for name, field in document.binaries.items()
             if field.binary is not None
         }
     return facts
@@ -153,17 +153,17 @@ def _blob_document(reader: GrantReader, content: BlobContent, most: int) -> dict
         "export": {"method": "GET", "route": blob_route(content.blob_id)},
     }
     about = f"{content.media_type}, {content.size_bytes} bytes"
-    shown, was_cut = cut(content.text or "", most)
+    text, was_cut = cut(content.text or "", most)
     if was_cut or (content.text is not None and not content.is_whole):
         metadata["truncation"] = {
-            "served_chars": len(shown),
+            "served_chars": len(text),
             "total_bytes": content.size_bytes,
-            "read_record_field": {"id": blob_uri(content.blob_id), "offset_chars": len(shown)},
+            "read_record_field": {"id": blob_uri(content.blob_id), "offset_chars": len(text)},
         }
     return {
         "id": blob_uri(content.blob_id),
         "title": about,
-        "text": shown or f"[{about}, sha256 {content.blob_id}, not shown]",
+        "text": text or f"[{about}, sha256 {content.blob_id}, not shown]",
         "url": reader.client.origin + blob_route(content.blob_id),
         "metadata": metadata,
     }

@@ -61,12 +61,12 @@ def locate_window(tool: str, arguments: Mapping[str, Any]) -> tuple[Handle, dict
         "limit_chars": window.limit_chars,
         "query": window.query,
     }
-    told = {k: v for k, v in brought.items() if v is not None}
+    from_uri = {k: v for k, v in brought.items() if v is not None}
     for name, value in chosen.items():
-        if name in told and told[name] != value:
+        if name in from_uri and from_uri[name] != value:
             raise refuse(tool, f"{name} differs from the one in the URI")
     named = {k: v for k, v in arguments.items() if k == "connection_id"}
-    return locate(tool, {**named, "id": window.handle.id}), {**told, **chosen}
+    return locate(tool, {**named, "id": window.handle.id}), {**from_uri, **chosen}
 
 
 def locate_blob(tool: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -74,9 +74,9 @@ async def query_records(reader: GrantReader, arguments: dict[str, Any]) -> dict[
         connections = {record.connection_id for record in records}
         facts = {source: await reader.facts(source, stream) for source in connections}
         fetched = FetchedPage(arguments, page, records, facts, most)
-        shown = _fitting(fetched)
-        if shown is not None:
-            return shown
+        result = _fitting(fetched)
+        if result is not None:
+            return result
         if limit == 1 and most == MOST_CHARS:
             raise PayloadTooLarge(
                 "Even one record of this page does not fit an answer; ask with fields, and "

@@ -35,9 +35,9 @@ async def search(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, An
         results = await _search(reader, arguments, limit, page.room)
         hits = enumerate(results.hits, 1)
         drawn = [draw(number, hit_view(reader, hit)) for number, hit in hits]
-        shown = page.show(results, drawn)
-        if shown is not None:
-            return shown
+        result = page.show(results, drawn)
+        if result is not None:
+            return result
         limit = len(drawn)
 
 
@@ -148,9 +148,9 @@ def _advice(meta: Mapping[str, Any]) -> Iterator[str]:
     more = meta.get("try")
     if isinstance(more, Mapping):
         for name, said in (("words", "near words"), ("streams_searched", "streams searched")):
-            told = more.get(name)
-            if isinstance(told, list) and told:
-                yield f"{said}: {_listed(told)}"
+            names = more.get(name)
+            if isinstance(names, list) and names:
+                yield f"{said}: {_listed(names)}"
 
 
 def _listed(names: Sequence[Any]) -> str:

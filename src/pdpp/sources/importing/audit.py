@@ -45,22 +45,24 @@ class Audit:
         records = ", ".join(f"{count:,} {name}" for name, count in self.items.items())
         units = ", ".join(f"{count:,} {name}" for name, count in self.report.units.items())
         census = self.census.get("units", {})
-        told = [
+        lines = [
             f"{self.report.subject.label}: {records or 'no records'}",
             f"  met: {units or 'nothing'}",
             *(f"  census: {count:,} {name}" for name, count in census.items()),
         ]
         for kind, cases in (("skipped", self.report.skipped), ("unknown", self.report.unknown)):
-            told += [f"  {kind}: {case.count:,} × {reason}" for reason, case in cases.items()]
+            lines += [f"  {kind}: {case.count:,} × {reason}" for reason, case in cases.items()]
         for reason, case in self.report.files.unknown.items():
-            told.append(f"  files not known: {case.count:,} × {reason}: {case.examples[0]}")
-        told.append(f"  {'everything is accounted for' if self.accounted else 'NOT ACCOUNTED FOR'}")
-        return told
+            lines.append(f"  files not known: {case.count:,} × {reason}: {case.examples[0]}")
+        lines.append(
+            f"  {'everything is accounted for' if self.accounted else 'NOT ACCOUNTED FOR'}"
+        )
+        return lines
 
 
-def audit(found: FoundExport, now: int, stop: Callable[[], bool] = lambda: False) -> Audit:
+def audit(source: FoundExport, now: int, stop: Callable[[], bool] = lambda: False) -> Audit:
     """Read an export whole and count; nothing is written anywhere."""
-    tree, export = found.tree, found.export
+    tree, export = source.tree, source.export
     recognition = export.recognition
     subject = ImportSubject(
         path=str(tree.path),
@@ -72,29 +74,29 @@ def audit(found: FoundExport, now: int, stop: Callable[[], bool] = lambda: False
         connection_id="",
         display_name=recognition.account,
     )
-    made = Audit(ImportReport(subject, now, files=FileCounts()))
+    audited = Audit(ImportReport(subject, now, files=FileCounts()))
     for refused in tree.refused:
-        _take(made, refused)
+        _take(audited, refused)
     tree.meter.reset()
     parts = list(export.source.parts(tree, recognition))
     for part in parts:
         try:
             for finding in part.findings(START):
-                _take(made, finding)
+                _take(audited, finding)
                 if stop():
-                    return made
+                    return audited
         except DamagedFile as problem:
             where = f"{part.entry.name}: {problem.message}"
-            _take(made, Skipped("the rest of a file that is damaged", where, cut=True))
+            _take(audited, Skipped("the rest of a file that is damaged", where, cut=True))
         except SURPRISES as problem:
-            _take(made, surprise(problem, part.entry.name))
-    count_files(made.report, tree, export, parts)
-    made.census = take_census(tree).document()
-    return made
+            _take(audited, surprise(problem, part.entry.name))
+    count_files(audited.report, tree, export, parts)
+    audited.census = take_census(tree).document()
+    return audited
 
 
-def _take(made: Audit, finding: Finding) -> None:
-    report = made.report
+def _take(audited: Audit, finding: Finding) -> None:
+    report = audited.report
     if isinstance(finding, Seen):
         report.units[finding.kind] += 1
         return
@@ -102,7 +104,7 @@ def _take(made: Audit, finding: Finding) -> None:
         return
     report.counts["read"] += 1
     if isinstance(finding, Item):
-        made.items[finding.stream] += 1
+        audited.items[finding.stream] += 1
         for attachment in finding.attachments:
             try:
                 attachment.open().close()

@@ -54,8 +54,8 @@ def identity_of(export: RecognisedExport) -> str:
 
 def connections_of(catalogue: Catalogue, connector_key: str) -> list[Connection]:
     """Return the connections that hold records of one source."""
-    held = catalogue.connections.values()
-    return [connection for connection in held if connection.connector_key == connector_key]
+    connections = catalogue.connections.values()
+    return [connection for connection in connections if connection.connector_key == connector_key]
 
 
 def find_destination(
@@ -64,16 +64,18 @@ def find_destination(
     """Return the chosen connection, else the one of the same account, else a new one."""
     catalogue, key = store.catalogue(), export.source.connector_key
     if chosen:
-        held = catalogue.connections.get(chosen)
-        if held is None:
+        connection = catalogue.connections.get(chosen)
+        if connection is None:
             return Destination(chosen, export.recognition.account, is_new=True)
-        if held.connector_key != key:
-            raise ImportRefused(f"{chosen} holds {held.connector_key}, not {key}; choose another")
-        return _existing(held, "as you said")
+        if connection.connector_key != key:
+            raise ImportRefused(
+                f"{chosen} holds {connection.connector_key}, not {key}; choose another"
+            )
+        return _existing(connection, "as you said")
     remembered = state.connection_of(key, identity_of(export))
-    held = catalogue.connections.get(remembered or "")
-    if held is not None and held.connector_key == key:
-        return _existing(held, "of the same account")
+    connection = catalogue.connections.get(remembered or "")
+    if connection is not None and connection.connector_key == key:
+        return _existing(connection, "of the same account")
     # A restored store has no reports: its connections are known by their records alone. One whose
     # owner is known is not taken for another's, however much both hold.
     identified = state.imported_connections() if export.recognition.owner_known else set()
@@ -107,7 +109,7 @@ def find_overlap(
         (reach.connection_id, reach.stream.name): reach for reach in owner_reaches(catalogue)
     }
     sealer = KeySealer(store.import_secret(), key)
-    found: Counter[str] = Counter()
+    overlaps: Counter[str] = Counter()
     count = 0
     with store.reading():
         for item in _sample(tree, export, clock() + _SAMPLE_SECONDS, clock):
@@ -116,9 +118,9 @@ def find_overlap(
             for connection in candidates:
                 reach = reaches.get((connection.connection_id, item.stream))
                 if reach is not None and store.record(reach, name) is not None:
-                    found[connection.connection_id] += 1
+                    overlaps[connection.connection_id] += 1
     tree.meter.reset()
-    best = found.most_common(1)
+    best = overlaps.most_common(1)
     if not best or best[0][1] < _SAME_SHARE * count:
         return None
     return catalogue.connections[best[0][0]]
@@ -133,7 +135,7 @@ def _sample(
     share = max(20, _SAMPLE_ITEMS // max(1, min(len(parts), _SAMPLE_PARTS)))
     for part in parts[::step][:_SAMPLE_PARTS]:
         try:
-            items = (found for found in part.findings(START) if isinstance(found, Item))
+            items = (finding for finding in part.findings(START) if isinstance(finding, Item))
             for item in islice(items, share):
                 yield item
                 if clock() > until:

@@ -44,12 +44,12 @@ class Discovery:
 class _Claim:
     """The files that a source would read."""
 
-    found: FoundExport
+    claimed: FoundExport
     names: frozenset[str]
 
     @property
     def is_certain(self) -> bool:
-        return self.found.export.recognition.confidence is Confidence.CERTAIN
+        return self.claimed.export.recognition.confidence is Confidence.CERTAIN
 
     @property
     def root(self) -> str:
@@ -200,9 +200,9 @@ def _covers(tree: Tree, certain: _Claim, likely: _Claim) -> bool:
 def _own_files(claim: _Claim, others: Iterable[_Claim]) -> FoundExport:
     """Return an export with its files, without those that other exports of the same piece read."""
     taken = frozenset().union(*(other.names for other in others))
-    tree, export = claim.found.tree, claim.found.export
+    tree, export = claim.claimed.tree, claim.claimed.export
     if not taken:
-        return claim.found
+        return claim.claimed
     folders = {name.rpartition("/")[0] for name in claim.names}
     entries = tuple(
         entry
@@ -219,7 +219,7 @@ def _is_near(entry: FileEntry, names: frozenset[str], folders: set[str]) -> bool
 
 
 def _ambiguous(tree: Tree, claims: list[_Claim]) -> str:
-    sources = dict.fromkeys(claim.found.export.source for claim in claims)
+    sources = dict.fromkeys(claim.claimed.export.source for claim in claims)
     labels = ", ".join(f"{source.label} (--as {source.connector_key})" for source in sources)
     return f"{tree.path.name} looks like more than one thing: {labels}; say which with --as"
 

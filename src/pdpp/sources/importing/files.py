@@ -28,7 +28,7 @@ def count_files(
     report: ImportReport, tree: Tree, export: RecognisedExport, parts: Sequence[AnyPart]
 ) -> None:
     """Count what became of every file of a tree, once its parts are read."""
-    files = report.files = FileCounts(found=len(tree.entries))
+    files = report.files = FileCounts(total=len(tree.entries))
     read = {part.entry.name for part in parts}
     resumed = report.counts["parts_read_earlier"] > 0
     patterns = {**EVERYWHERE, **export.source.passed_over}

@@ -37,7 +37,7 @@ class CaseCount:
 class FileCounts:
     """What became of the files of an export."""
 
-    found: int = 0
+    total: int = 0
     read: int = 0
     attached: int = 0
     passed_over: dict[str, CaseCount] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class FileCounts:
     def unaccounted(self) -> int:
         """Return how many files are in none of the groups."""
         left_out = [*self.passed_over.values(), *self.unknown.values()]
-        return self.found - self.read - self.attached - sum(cases.count for cases in left_out)
+        return self.total - self.read - self.attached - sum(cases.count for cases in left_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class ImportReport:
             "units": dict(self.units),
             "unaccounted": self.unaccounted(),
             "files": {
-                "found": self.files.found,
+                "found": self.files.total,
                 "read": self.counts["parts"],
                 "read_earlier": self.counts["parts_read_earlier"],
                 "attached": self.files.attached,

@@ -71,7 +71,7 @@ class _Answer(NamedTuple):
 
     stream: str
     keys: list[str]
-    told: Mapping[str, Any]
+    counts: Mapping[str, Any]
 
 
 class RecordWriter:
@@ -196,7 +196,7 @@ class RecordWriter:
         """Wait until everything that was sent is written, and count it."""
         underway, self._underway = self._underway, None
         for answer in underway.result() if underway is not None else ():
-            self._report.write(answer.stream, answer.told, answer.keys)
+            self._report.write(answer.stream, answer.counts, answer.keys)
 
 
 @contextmanager

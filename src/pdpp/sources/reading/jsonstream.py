@@ -138,7 +138,7 @@ class _Text:
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        self.held = stream.read(_CHUNK).removeprefix(_MARK)
+        self.buffer = stream.read(_CHUNK).removeprefix(_MARK)
         self.at = 0
         self._passed = 0
 
@@ -150,18 +150,18 @@ class _Text:
     def more(self, keep: int | None = None) -> bool:
         """Read on, and forget what lies before a position; False at the end of the document."""
         keep = self.at if keep is None else keep
-        chunk = self._stream.read(max(_CHUNK, len(self.held) - keep))
+        chunk = self._stream.read(max(_CHUNK, len(self.buffer) - keep))
         self._passed += keep
         self.at -= keep
-        self.held = self.held[keep:] + chunk
+        self.buffer = self.buffer[keep:] + chunk
         return bool(chunk)
 
     def peek(self) -> bytes:
         """Return the next byte that is not space."""
         while True:
-            self.at = _end(_SPACE, self.held, self.at)
-            if self.at < len(self.held):
-                return self.held[self.at : self.at + 1]
+            self.at = _end(_SPACE, self.buffer, self.at)
+            if self.at < len(self.buffer):
+                return self.buffer[self.at : self.at + 1]
             if not self.more():
                 raise self.cut()
 
@@ -175,14 +175,14 @@ class _Text:
 
     def string(self, longest: int) -> bytes | None:
         """Go past a string and return it with its quotes; None where it is too long to hold."""
-        if self.held[self.at : self.at + 1] != b'"':
+        if self.buffer[self.at : self.at + 1] != b'"':
             raise DamagedFile(f"not JSON at byte {self.place:,}")
         while True:
-            match = _STRING.match(self.held, self.at)
+            match = _STRING.match(self.buffer, self.at)
             if match is not None:
                 self.at = match.end()
                 return match[0]
-            if len(self.held) - self.at > longest:
+            if len(self.buffer) - self.at > longest:
                 self.at += 1
                 self.skip_string()
                 return None
@@ -192,14 +192,14 @@ class _Text:
     def scalar(self) -> bytes:
         """Go past a number or a word and return it."""
         while True:
-            end = _end(_SCALAR, self.held, self.at)
-            if end < len(self.held) or not self.more():
+            end = _end(_SCALAR, self.buffer, self.at)
+            if end < len(self.buffer) or not self.more():
                 break
-            if len(self.held) - self.at > _LONGEST_SCALAR:
+            if len(self.buffer) - self.at > _LONGEST_SCALAR:
                 raise DamagedFile(f"not JSON at byte {self.place:,}")
         if end == self.at:
             raise DamagedFile(f"not JSON at byte {self.place:,}")
-        text, self.at = self.held[self.at : end], end
+        text, self.at = self.buffer[self.at : end], end
         return text
 
     def container(self, longest: int) -> bytes | None:
@@ -207,10 +207,10 @@ class _Text:
         start = at = self.at
         depth = 0
         while True:
-            at = _end(_UP_TO_BRACKET, self.held, at)
-            byte = self.held[at : at + 1]
+            at = _end(_UP_TO_BRACKET, self.buffer, at)
+            byte = self.buffer[at : at + 1]
             if byte in (b"", b'"'):
-                if len(self.held) - start > longest:
+                if len(self.buffer) - start > longest:
                     self.at = at
                     self.skip_container(depth)
                     return None
@@ -223,13 +223,13 @@ class _Text:
             depth += 1 if byte in b"[{" else -1
             if not depth:
                 self.at = at
-                return self.held[start:at] if at - start <= longest else None
+                return self.buffer[start:at] if at - start <= longest else None
 
     def skip_container(self, depth: int = 0) -> None:
         """Go past the rest of an object or an array of a depth, holding none of it."""
         while True:
-            self.at = _end(_UP_TO_BRACKET, self.held, self.at)
-            byte = self.held[self.at : self.at + 1]
+            self.at = _end(_UP_TO_BRACKET, self.buffer, self.at)
+            byte = self.buffer[self.at : self.at + 1]
             if byte == b"":
                 if not self.more():
                     raise self.cut()
@@ -245,8 +245,8 @@ class _Text:
     def skip_string(self) -> None:
         """Go past the rest of a string, holding none of it."""
         while True:
-            self.at = _end(_UP_TO_QUOTE, self.held, self.at)
-            if self.held[self.at : self.at + 1] == b'"':
+            self.at = _end(_UP_TO_QUOTE, self.buffer, self.at)
+            if self.buffer[self.at : self.at + 1] == b'"':
                 self.at += 1
                 return
             if not self.more():

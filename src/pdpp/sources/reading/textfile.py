@@ -65,15 +65,15 @@ class _Recoded:
     def __init__(self, stream: BinaryIO, encoding: str) -> None:
         self._stream = stream
         self._decoder = codecs.getincrementaldecoder(encoding)("replace")
-        self._held = b""
+        self._buffer = b""
 
     def readline(self, size: int) -> bytes:
         """Return up to the next line feed, and no more than some bytes."""
-        while b"\n" not in self._held and len(self._held) < size:
+        while b"\n" not in self._buffer and len(self._buffer) < size:
             chunk = self._stream.read(_CHUNK)
-            self._held += self._decoder.decode(chunk, final=not chunk).encode()
+            self._buffer += self._decoder.decode(chunk, final=not chunk).encode()
             if not chunk:
                 break
-        end = self._held.find(b"\n", 0, size) + 1 or min(size, len(self._held))
-        line, self._held = self._held[:end], self._held[end:]
+        end = self._buffer.find(b"\n", 0, size) + 1 or min(size, len(self._buffer))
+        line, self._buffer = self._buffer[:end], self._buffer[end:]
         return line

@@ -102,7 +102,7 @@ class _Reading:
     _ordinals: Ordinals = field(default_factory=Ordinals)
     _floats: bool = field(init=False)
     _names_itself: bool = field(init=False)
-    _told: set[str] = field(default_factory=set)
+    _reported_columns: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._readers = {
@@ -142,8 +142,8 @@ class _Reading:
 
     def _undeclared(self, name: str, where: str) -> Iterator[Finding]:
         """Tell once of a column that the plan does not know."""
-        if name not in self._told and len(self._told) < _LOOKED_AT:
-            self._told.add(name)
+        if name not in self._reported_columns and len(self._reported_columns) < _LOOKED_AT:
+            self._reported_columns.add(name)
             yield Skipped("a column that is not declared", f"{where}, {name[:60]}")
 
     def _key(self, data: Mapping[str, Any], row: RawRow) -> str:

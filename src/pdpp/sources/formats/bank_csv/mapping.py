@@ -149,18 +149,20 @@ class ColumnMapping(NamedTuple):
 
     def words(self) -> str:
         """Return the mapping as a person reads it."""
-        told = [f"{name} ← {self.header[at]!r}" for name, at in self.columns.items()]
-        return f"{', '.join(told)}; dates as {self.date_form}, decimals after {self.decimal!r}"
+        columns = [f"{name} ← {self.header[at]!r}" for name, at in self.columns.items()]
+        return f"{', '.join(columns)}; dates as {self.date_form}, decimals after {self.decimal!r}"
 
     def remembered(self) -> dict[str, str]:
         """Return the mapping as it is kept for files of the same shape."""
-        told = {name: self.header[at] for name, at in self.columns.items()}
-        return {**told, "date_form": self.date_form, "decimal": self.decimal}
+        columns = {name: self.header[at] for name, at in self.columns.items()}
+        return {**columns, "date_form": self.date_form, "decimal": self.decimal}
 
 
-def make_plan(entry: FileEntry, table: CsvTable, told: Mapping[str, str]) -> ColumnMapping | None:
+def make_plan(
+    entry: FileEntry, table: CsvTable, settings: Mapping[str, str]
+) -> ColumnMapping | None:
     """Return how a table is read; None where nothing in it is a date or an amount."""
-    columns = _columns(table.header, told)
+    columns = _columns(table.header, settings)
     moves = {"amount"} <= columns.keys() or {"money_in", "money_out"} & columns.keys()
     if "date" not in columns or not moves:
         return None
@@ -168,13 +170,13 @@ def make_plan(entry: FileEntry, table: CsvTable, told: Mapping[str, str]) -> Col
     if "direction" in columns and not _tells_direction(sample, columns["direction"]):
         del columns["direction"]
     dates = [row.cells[columns["date"]] for row in sample]
-    form = told.get("date_form") or _date_form(dates)
+    form = settings.get("date_form") or _date_form(dates)
     if form is None:
         return None
     if form not in TIME_FORMS:
         raise ImportRefused(f"date_form is one such as %d.%m.%Y, not {form!r}")
     amounts = [columns[name] for name in ("amount", "money_in", "money_out") if name in columns]
-    decimal = told.get("decimal") or _decimal(row.cells[at] for row in sample for at in amounts)
+    decimal = settings.get("decimal") or _decimal(row.cells[at] for row in sample for at in amounts)
     if decimal not in DECIMALS:
         raise ImportRefused(f"decimal is a point or a comma, not {decimal!r}")
     return ColumnMapping(columns, form, decimal, table.header)
@@ -186,21 +188,21 @@ def _tells_direction(sample: Iterable[Row], at: int) -> bool:
     return bool(words) and words <= IN_WORDS | OUT_WORDS
 
 
-def _columns(header: tuple[str, ...], told: Mapping[str, str]) -> dict[str, int]:
+def _columns(header: tuple[str, ...], settings: Mapping[str, str]) -> dict[str, int]:
     folded = [name.strip().lstrip("#").strip().casefold() for name in header]
-    found: dict[str, int] = {}
+    columns: dict[str, int] = {}
     for name, known in COLUMNS.items():
-        wish = told.get(name)
-        if wish is not None:
-            if wish.strip().casefold() not in folded:
+        chosen = settings.get(name)
+        if chosen is not None:
+            if chosen.strip().casefold() not in folded:
                 listed = ", ".join(repr(column) for column in header)
-                raise ImportRefused(f"there is no column {wish!r}; there are {listed}")
-            found[name] = folded.index(wish.strip().casefold())
+                raise ImportRefused(f"there is no column {chosen!r}; there are {listed}")
+            columns[name] = folded.index(chosen.strip().casefold())
         else:
             at = next((folded.index(each) for each in known if each in folded), None)
-            if at is not None and at not in found.values():
-                found[name] = at
-    return found
+            if at is not None and at not in columns.values():
+                columns[name] = at
+    return columns
 
 
 def _date_form(texts: Sequence[str]) -> str | None:

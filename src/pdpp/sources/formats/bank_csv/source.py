@@ -131,10 +131,10 @@ def _transaction(
 def _amount(cell: Any, plan: ColumnMapping) -> Decimal | None:
     """Return what moved: one column with a sign, or what came in less what went out."""
     if "amount" in plan.columns:
-        found = read_amount(cell("amount"), plan.decimal)
-        if not isinstance(found, Decimal):
+        amount = read_amount(cell("amount"), plan.decimal)
+        if not isinstance(amount, Decimal):
             return None
-        return -abs(found) if cell("direction").casefold() in OUT_WORDS else found
+        return -abs(amount) if cell("direction").casefold() in OUT_WORDS else amount
     came = read_amount(cell("money_in"), plan.decimal)
     went = read_amount(cell("money_out"), plan.decimal)
     if came is None and went is None:

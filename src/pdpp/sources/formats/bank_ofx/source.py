@@ -43,21 +43,21 @@ class BankOfx(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for the header and the root that only this format has."""
-        found = [entry for entry in _candidates(tree) if _is_ofx(entry.head())]
-        if not found:
+        files_found = [entry for entry in _candidates(tree) if _is_ofx(entry.head())]
+        if not files_found:
             return None
-        head = found[0].head()
+        head = files_found[0].head()
         version = _VERSION.search(head)
         kind = f"OFX {version.group(1).decode()}" if version else "OFX"
         bank = _leaf(head, b"ORG") or "Bank"
         number = _leaf(head, b"ACCTID")
-        files = f", {len(found)} files" if len(found) > 1 else ""
+        files = f", {len(files_found)} files" if len(files_found) > 1 else ""
         return Recognition(
             Confidence.CERTAIN,
             kind + files,
-            account=f"{bank} …{number[-4:]}" if number and len(found) == 1 else bank,
-            identity=digest_key(bank, number or "") if len(found) == 1 else bank,
-            detail={"entries": [entry.name for entry in found]},
+            account=f"{bank} …{number[-4:]}" if number and len(files_found) == 1 else bank,
+            identity=digest_key(bank, number or "") if len(files_found) == 1 else bank,
+            detail={"entries": [entry.name for entry in files_found]},
         )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
@@ -75,8 +75,8 @@ def _is_ofx(head: bytes) -> bool:
 
 
 def _leaf(head: bytes, name: bytes) -> str | None:
-    found = re.search(_LEAF % name, head, re.IGNORECASE)
-    return found.group(1).decode(_encoding(head), "replace").strip() if found else None
+    match = re.search(_LEAF % name, head, re.IGNORECASE)
+    return match.group(1).decode(_encoding(head), "replace").strip() if match else None
 
 
 def _encoding(head: bytes) -> str:
@@ -107,14 +107,14 @@ def _declared_encoding(head: bytes) -> str:
 def _read(entry: FileEntry) -> Iterator[Finding]:
     seen: dict[str, str] = {}
     with entry.open() as stream:
-        for found in statements(tags(stream, _encoding(entry.head()))):
-            if found is None:
+        for part in statements(tags(stream, _encoding(entry.head()))):
+            if part is None:
                 yield Skipped("the file ends in the middle", entry.name, cut=True)
-            elif isinstance(found, BankMovement):
-                where = f"{entry.name} transaction {found.number}"
-                yield from account(_transaction(found, seen, where), where, "transaction")
+            elif isinstance(part, BankMovement):
+                where = f"{entry.name} transaction {part.number}"
+                yield from account(_transaction(part, seen, where), where, "transaction")
             else:
-                yield from account(_account(found), f"{entry.name} account", "account")
+                yield from account(_account(part), f"{entry.name} account", "account")
 
 
 def _account(closing: StatementEnd) -> Iterator[Finding]:
@@ -201,15 +201,15 @@ def _account_key(statement: BankStatement) -> RecordKey:
 
 def _moment(text: str) -> tuple[str | None, str | None]:
     """Return the day that a time names, and the moment itself where its zone is known."""
-    found = _MOMENT.match(text.strip())
-    if found is None:
+    match = _MOMENT.match(text.strip())
+    if match is None:
         return None, None
-    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
+    year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
     try:
         moment = datetime(year, month, day, hour, minute, second)  # noqa: DTZ001 - the zone follows
     except ValueError:
         return None, None
-    zone = found.group(7)
+    zone = match.group(7)
     if zone is None:
         return moment.date().isoformat(), None
     offset = timezone(timedelta(minutes=round(float(zone) * 60)))

@@ -54,14 +54,14 @@ class StatementEnd:
 
 
 def statements(
-    found: Iterable[Tag],
+    tags: Iterable[Tag],
 ) -> Iterator[BankMovement | StatementEnd | None]:
     """Yield what a stream of tags tells, and at last None where it ended inside a statement."""
     path: list[str] = []
     statement = BankStatement()
     movement: Leaves = {}
     number, ended = 0, False
-    for tag in found:
+    for tag in tags:
         name = tag.name.removeprefix("/")
         if tag.name.startswith("/"):
             ended = ended or name == "OFX"

@@ -42,19 +42,19 @@ class CalendarIcs(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
         """Look for calendars by how they begin."""
-        found = [entry for entry in _candidates(tree) if _START.match(plain_head(entry))]
-        if not found:
+        calendars = [entry for entry in _candidates(tree) if _START.match(plain_head(entry))]
+        if not calendars:
             return None
         zone_named(choices.given.get("time_zone"))
-        names = [_calendar_name(entry) for entry in found]
-        maker = _property(found[0], "PRODID") or "an unknown program"
-        many = f"{len(found)} calendars, " if len(found) > 1 else ""
+        names = [_calendar_name(entry) for entry in calendars]
+        maker = _property(calendars[0], "PRODID") or "an unknown program"
+        many = f"{len(calendars)} calendars, " if len(calendars) > 1 else ""
         return Recognition(
             Confidence.CERTAIN,
             f"{many}made by {maker}",
             account=names[0] if len(names) == 1 else tree.path.stem,
             detail={
-                "entries": [entry.name for entry in found],
+                "entries": [entry.name for entry in calendars],
                 "time_zone": choices.given.get("time_zone"),
             },
         )
@@ -72,8 +72,8 @@ def _candidates(tree: Tree) -> list[FileEntry]:
 
 def _property(entry: FileEntry, name: str) -> str | None:
     head = plain_head(entry, HEAD_BYTES).decode("utf-8", "replace")
-    found = re.search(_LINE % name, head, re.MULTILINE | re.IGNORECASE)
-    return found.group(1).strip() if found else None
+    match = re.search(_LINE % name, head, re.MULTILINE | re.IGNORECASE)
+    return match.group(1).strip() if match else None
 
 
 def _calendar_name(entry: FileEntry) -> str:
@@ -99,15 +99,15 @@ class _Reader:
 def _read(entry: FileEntry, zone: str | None, several: bool) -> Iterator[Finding]:
     reader, ended = _Reader(entry, zone, several), False
     with reader.entry.open() as stream:
-        for found in components(stream, _KINDS):
-            if isinstance(found, LooseLine):
-                ended = ended or found.line.strip().upper() == "END:VCALENDAR"
-            elif isinstance(found, Skipped):
-                ended = ended or found.cut
-                yield found._replace(example=f"{reader.entry.name} {found.example}")
+        for part in components(stream, _KINDS):
+            if isinstance(part, LooseLine):
+                ended = ended or part.line.strip().upper() == "END:VCALENDAR"
+            elif isinstance(part, Skipped):
+                ended = ended or part.cut
+                yield part._replace(example=f"{reader.entry.name} {part.example}")
             else:
-                where = f"{reader.entry.name} {found.kind} {found.number}"
-                yield from account(_component(reader, found, where), where, found.kind)
+                where = f"{reader.entry.name} {part.kind} {part.number}"
+                yield from account(_component(reader, part, where), where, part.kind)
     if not ended:
         yield Skipped(_ENDED, reader.entry.name, cut=True)
 
@@ -200,9 +200,9 @@ def _task(reader: _Reader, component: "Component") -> dict[str, Any]:
 
 
 def _when(component: "Component", name: str) -> date | None:
-    held = component.get(name)
-    found = getattr(held, "dt", None)
-    return found if isinstance(found, date) else None
+    value = component.get(name)
+    moment = getattr(value, "dt", None)
+    return moment if isinstance(moment, date) else None
 
 
 def _end(component: "Component", begin: date | None) -> date | None:
@@ -214,9 +214,9 @@ def _end(component: "Component", begin: date | None) -> date | None:
 
 
 def _exceptions(component: "Component") -> Iterator[date]:
-    for held in _several(component, "EXDATE"):
-        for each in getattr(held, "dts", ()):
-            yield each.dt
+    for dates in _several(component, "EXDATE"):
+        for moment in getattr(dates, "dts", ()):
+            yield moment.dt
 
 
 def _written(reader: _Reader, moment: date) -> tuple[str, bool]:
@@ -231,44 +231,44 @@ def _moment(reader: _Reader, moment: date | None) -> str | None:
 
 
 def _zone_name(component: "Component") -> str | None:
-    held = component.get("DTSTART")
-    name = held.params.get("TZID") if held is not None else None
+    start = component.get("DTSTART")
+    name = start.params.get("TZID") if start is not None else None
     return str(name) if name else None
 
 
 def _text(component: "Component", name: str) -> str | None:
-    held = component.get(name)
-    if isinstance(held, list):
-        held = held[0]
-    return None if held is None else str(held)
+    value = component.get(name)
+    if isinstance(value, list):
+        value = value[0]
+    return None if value is None else str(value)
 
 
 def _raw(component: "Component", name: str) -> str | None:
-    held = component.get(name)
-    if isinstance(held, list):
-        held = held[0]
-    return None if held is None else held.to_ical().decode("utf-8", "replace")
+    value = component.get(name)
+    if isinstance(value, list):
+        value = value[0]
+    return None if value is None else value.to_ical().decode("utf-8", "replace")
 
 
 def _several(component: "Component", name: str) -> list[Any]:
-    held = component.get(name)
-    if held is None:
+    value = component.get(name)
+    if value is None:
         return []
-    return held if isinstance(held, list) else [held]
+    return value if isinstance(value, list) else [value]
 
 
 def _categories(component: "Component") -> list[str]:
     return [
-        str(each)
-        for held in _several(component, "CATEGORIES")
-        for each in getattr(held, "cats", [held])
+        str(category)
+        for value in _several(component, "CATEGORIES")
+        for category in getattr(value, "cats", [value])
     ]
 
 
-def _person(held: Any) -> str | None:
+def _person(value: Any) -> str | None:
     """Return a person's name and address as one line."""
-    if held is None:
+    if value is None:
         return None
-    address = re.sub(r"^mailto:", "", str(held), flags=re.IGNORECASE)
-    name = str(getattr(held, "params", {}).get("CN", "")).strip()
+    address = re.sub(r"^mailto:", "", str(value), flags=re.IGNORECASE)
+    name = str(getattr(value, "params", {}).get("CN", "")).strip()
     return f"{name} <{address}>" if name and name != address else address

@@ -63,7 +63,7 @@ class Artifacts:
     """The artifacts of one conversation: made, changed piece by piece, and written anew."""
 
     conversation: RecordKey
-    held: dict[str, Artifact] = field(default_factory=dict)
+    by_name: dict[str, Artifact] = field(default_factory=dict)
 
     def take(self, tool: str, given: Any, message: RecordKey, at: str) -> str | None:
         """Apply what a tool was given; return the artifact's title, or None where it is no such."""
@@ -77,9 +77,9 @@ class Artifacts:
             return None
         if not isinstance(name, str) or not name:
             return None
-        artifact = self.held.get(name)
+        artifact = self.by_name.get(name)
         if artifact is None:
-            artifact = self.held[name] = _new(name, given, message, at)
+            artifact = self.by_name[name] = _new(name, given, message, at)
         artifact.updated_at = at
         artifact.versions += 1
         if isinstance(text, str):
@@ -91,7 +91,7 @@ class Artifacts:
 
     def items(self) -> Iterator[Item]:
         """Yield every artifact in its last version."""
-        for artifact in self.held.values():
+        for artifact in self.by_name.values():
             key = safe_key(self.conversation, "artifact", artifact.name)
             data = {
                 "id": key,

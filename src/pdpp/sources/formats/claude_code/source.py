@@ -152,13 +152,13 @@ class _ClaudeCodeLog(AgentLog):
         pieces = [{"type": "text", "text": content}] if isinstance(content, str) else content
         data = {
             "call_id": safe_key(self._id, call),
-            "text": joined(held["text"] for held in pieces if held["type"] == "text"),
+            "text": joined(part["text"] for part in pieces if part["type"] == "text"),
             "is_error": bool(piece.get("is_error")),
         }
         yield self._item("tool_results", call, value["timestamp"], data)
-        for number, held in enumerate(pieces):
-            if held["type"] == "image":
-                yield from self._image(held["source"], value, f"{call}.{number}")
+        for number, part in enumerate(pieces):
+            if part["type"] == "image":
+                yield from self._image(part["source"], value, f"{call}.{number}")
 
     def _image(
         self, image: Mapping[str, Any], value: Mapping[str, Any], name: str

@@ -53,22 +53,22 @@ class ContactsVcard(Source):
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for cards by how they begin."""
         entries = tree.entries if tree.kind == "file" else tree.named("*.vcf", "*.VCF", "*.vcard")
-        found = [entry for entry in entries if _START.match(plain_head(entry))]
-        if not found:
+        files = [entry for entry in entries if _START.match(plain_head(entry))]
+        if not files:
             return None
         versions = {
             match.group(1).decode()
-            for entry in found[:_MOST_LOOKED_AT]
+            for entry in files[:_MOST_LOOKED_AT]
             for match in _VERSION.finditer(plain_head(entry, HEAD_BYTES))
         }
-        name = found[0].base.rpartition(".")[0] if len(found) == 1 else tree.path.stem
+        name = files[0].base.rpartition(".")[0] if len(files) == 1 else tree.path.stem
         return Recognition(
             Confidence.CERTAIN,
             f"vCard {', '.join(sorted(versions)) or 'of no version'}",
             account=f"Contacts ({name})" if name else "Contacts",
             identity="contacts",
             owner_known=False,
-            detail={"entries": [entry.name for entry in found]},
+            detail={"entries": [entry.name for entry in files]},
         )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
@@ -80,14 +80,14 @@ class ContactsVcard(Source):
 def _read(entry: FileEntry) -> Iterator[Finding]:
     seen = SeenKeys()
     with entry.open() as stream:
-        for found in components(stream, ("VCARD",)):
-            if isinstance(found, Skipped):
-                yield found._replace(example=f"{entry.name} {found.example}")
-            elif isinstance(found, TextComponent):
-                where = f"{entry.name} card {found.number}"
-                yield from account(_read_vcard(found, seen, where), where, "card")
-            elif isinstance(found, LooseLine) and found.line.strip():
-                yield _stray(found.line.strip(), entry.name)
+        for part in components(stream, ("VCARD",)):
+            if isinstance(part, Skipped):
+                yield part._replace(example=f"{entry.name} {part.example}")
+            elif isinstance(part, TextComponent):
+                where = f"{entry.name} card {part.number}"
+                yield from account(_read_vcard(part, seen, where), where, "card")
+            elif isinstance(part, LooseLine) and part.line.strip():
+                yield _stray(part.line.strip(), entry.name)
 
 
 def _stray(line: str, name: str) -> Finding:
@@ -134,8 +134,8 @@ def _contact(lines: list[VcardLine]) -> dict[str, Any]:
         part for part in (data.get("given_name"), data.get("family_name")) if part
     )
     name = name or data.get("organization") or (data.get("emails") or [""])[0]
-    told = present(data, "", [])
-    return {"name": name, **told} if name else told
+    filled = present(data, "", [])
+    return {"name": name, **filled} if name else filled
 
 
 def _take(line: VcardLine, data: dict[str, Any]) -> None:
@@ -175,15 +175,15 @@ def _with_kind(text: str, kind: str) -> str:
 
 def _day(text: str) -> str | None:
     """Return a birthday as a date; one without a year stays what it says."""
-    found = _DAY.match(text)
-    return "-".join(found.groups()) if found else text or None
+    match = _DAY.match(text)
+    return "-".join(match.groups()) if match else text or None
 
 
 def _stamp(text: str) -> str | None:
-    found = _STAMP.match(text)
-    if found is None:
+    match = _STAMP.match(text)
+    if match is None:
         return moment_text(text)
-    year, month, day, hour, minute, second = found.groups()
+    year, month, day, hour, minute, second = match.groups()
     return moment_text(f"{year}-{month}-{day}T{hour}:{minute}:{second}Z")
 
 

@@ -101,7 +101,7 @@ class _NoteFolder:
         return beside or self.tree.get(name) or self._by_base.get(name.rpartition("/")[2].lower())
 
 
-class _Shown(NamedTuple):
+class _References(NamedTuple):
     """What a note refers to."""
 
     links: list[str]
@@ -123,7 +123,7 @@ def _note(shelf: _NoteFolder, entry: FileEntry, text: str) -> Iterator[Finding]:
     front = split_front(text)
     if not front.readable:
         yield Skipped("properties that are not plain YAML; they stay in the text", entry.name)
-    visible_text = _shown(front.rest)
+    visible_text = _references(front.rest)
     key = safe_key(digest_key(entry.name))
     stem = entry.base.rpartition(".")[0]
     day = _DAY.match(stem)
@@ -156,7 +156,7 @@ def _title(front: dict[str, Any], text: str, stem: str) -> str:
     return heading.group(1) if heading and heading.start() < 200 else stem or "(no title)"
 
 
-def _shown(text: str) -> _Shown:
+def _references(text: str) -> _References:
     """Find what a note refers to, outside of its code."""
     prose = _CODE.sub(" ", text)
     links: list[str] = []
@@ -165,7 +165,7 @@ def _shown(text: str) -> _Shown:
         is_file = embedded and "." in target and not target.strip().endswith(".md")
         (files if is_file else links).append(target.strip())
     files += [unquote(target) for target in _PICTURE.findall(prose) if "://" not in target]
-    return _Shown(
+    return _References(
         _unique(links)[:_MOST_LINKS],
         _unique(files)[:_MOST_LINKS],
         _unique(_TAG.findall(prose))[:_MOST_LINKS],

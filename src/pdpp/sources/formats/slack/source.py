@@ -109,23 +109,23 @@ def _book(people: list[FileEntry], lists: list[FileEntry]) -> _Book:
 def _room_name(value: Mapping[str, Any], book: _Book) -> str:
     if value.get("name") and not str(value["name"]).startswith("mpdm-"):
         return f"#{value['name']}"
-    held = value.get("members")
-    listed = held if isinstance(held, list) else []
+    ids = value.get("members")
+    listed = ids if isinstance(ids, list) else []
     members = [member for member in listed if isinstance(member, str)]
     return ", ".join(book.people.get(member, member) for member in members) or str(value["id"])
 
 
 def _person_name(value: Mapping[str, Any]) -> str:
     names = _profile(value)
-    for found in (names.get("display_name"), names.get("real_name"), value.get("real_name")):
-        if isinstance(found, str) and found:
-            return found
+    for name in (names.get("display_name"), names.get("real_name"), value.get("real_name")):
+        if isinstance(name, str) and name:
+            return name
     return str(value.get("name") or value["id"])
 
 
 def _profile(value: Mapping[str, Any], name: str = "profile") -> Mapping[str, Any]:
-    held = value.get(name)
-    return held if isinstance(held, dict) else {}
+    profile = value.get(name)
+    return profile if isinstance(profile, dict) else {}
 
 
 def _read(entry: FileEntry, reader: Reader) -> Iterator[Finding]:
@@ -174,9 +174,9 @@ def _conversation(
 
 
 def _inner(value: Mapping[str, Any], name: str) -> str | None:
-    held = value.get(name)
-    found = held.get("value") if isinstance(held, dict) else None
-    return found if isinstance(found, str) and found else None
+    inner = value.get(name)
+    text = inner.get("value") if isinstance(inner, dict) else None
+    return text if isinstance(text, str) and text else None
 
 
 def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
@@ -221,9 +221,9 @@ def _sender(book: _Book, value: Mapping[str, Any]) -> str:
     if isinstance(user, str) and user in book.people:
         return book.people[user]
     names = _profile(value, "user_profile")
-    for found in (names.get("display_name"), names.get("real_name"), value.get("username")):
-        if isinstance(found, str) and found:
-            return found
+    for name in (names.get("display_name"), names.get("real_name"), value.get("username")):
+        if isinstance(name, str) and name:
+            return name
     return str(user or value.get("bot_id") or "unknown")
 
 
@@ -273,7 +273,7 @@ def _piece(block: Mapping[str, Any]) -> list[str]:
 
 def readable(text: str, people: Mapping[str, str]) -> str:
     """Return Slack's markup as a person sees it: names for people, words for links."""
-    return unescape(_MARK.sub(lambda found: _marked(found.group(1), people), text))
+    return unescape(_MARK.sub(lambda mark: _marked(mark.group(1), people), text))
 
 
 def _marked(inner: str, people: Mapping[str, str]) -> str:

@@ -126,19 +126,19 @@ def _stamp(header: str) -> Stamp | None:
     return None
 
 
-def _numbers(found: dict[str, str | None]) -> Stamp:
-    half = (found["early"] or found["late"] or "").lower()
-    clock = (int(found["hour"] or 0), int(found["minute"] or 0), int(found["second_"] or 0))
+def _numbers(groups: dict[str, str | None]) -> Stamp:
+    half = (groups["early"] or groups["late"] or "").lower()
+    clock = (int(groups["hour"] or 0), int(groups["minute"] or 0), int(groups["second_"] or 0))
     noon = "" if not half else ("a" if half in _BEFORE_NOON else "p")
-    if "year" in found:
-        date = (int(found["year"] or 0), int(found["month"] or 0), int(found["day"] or 0))
+    if "year" in groups:
+        date = (int(groups["year"] or 0), int(groups["month"] or 0), int(groups["day"] or 0))
         return Stamp(date, "年", *clock, noon)
-    written = [found["first"] or "", found["second"] or "", found["third"] or ""]
+    written = [groups["first"] or "", groups["second"] or "", groups["third"] or ""]
     date = (int(written[0]), int(written[1]), int(written[2]))
-    if found["era"]:
-        date = (date[0], date[1], date[2] + _ERAS.get(found["era"].upper(), 0))
+    if groups["era"]:
+        date = (date[0], date[1], date[2] + _ERAS.get(groups["era"].upper(), 0))
     padded = any(len(text) == 2 and text[0] == "0" for text in written[:2])
-    return Stamp(date, found["separator"] or "", *clock, noon, padded)
+    return Stamp(date, groups["separator"] or "", *clock, noon, padded)
 
 
 @dataclass(slots=True)

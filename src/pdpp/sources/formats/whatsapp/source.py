@@ -55,20 +55,22 @@ class WhatsApp(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
         """Look for files whose lines begin as messages do."""
-        found = [
-            (entry, sure)
+        chats = [
+            (entry, confidence)
             for entry in candidates(tree, "*.txt")
-            if (sure := _looks(entry, chosen=choices.chosen))
+            if (confidence := _looks(entry, chosen=choices.chosen))
         ]
-        if not found:
+        if not chats:
             return None
         order = _chosen_order(choices)
         zone_named(choices.given.get("time_zone"))
-        layouts = {entry.name: _layout(entry, order) for entry, _ in found}
-        unsure = [name for name, layout in layouts.items() if not layout.sure]
+        layouts = {entry.name: _layout(entry, order) for entry, _ in chats}
+        unsure = [name for name, layout in layouts.items() if not layout.certain]
         return Recognition(
-            max((sure for _, sure in found), key=lambda each: each is Confidence.CERTAIN),
-            f"{'a chat' if len(found) == 1 else f'{len(found)} chats'}, dates written "
+            max(
+                (confidence for _, confidence in chats), key=lambda each: each is Confidence.CERTAIN
+            ),
+            f"{'a chat' if len(chats) == 1 else f'{len(chats)} chats'}, dates written "
             + ", ".join(sorted({layout.order for layout in layouts.values()})),
             account="WhatsApp",
             identity="whatsapp",
@@ -155,7 +157,7 @@ class _Layout(NamedTuple):
     """How a chat writes its dates, and whether only some of its line ends end a message."""
 
     order: str
-    sure: bool
+    certain: bool
     mixed: bool
 
 
@@ -175,8 +177,8 @@ def _layout(entry: FileEntry, wish: str | None) -> _Layout:
             if begun is not None:
                 brackets += b"[" in line.text[:8]
                 guess.see(begun.stamp)
-    order, sure = guess.order()
-    return _Layout(wish or order, sure or wish is not None, len(ends) == 2 and brackets > 0)
+    order, certain = guess.order()
+    return _Layout(wish or order, certain or wish is not None, len(ends) == 2 and brackets > 0)
 
 
 def _decoded(text: bytes) -> str:
@@ -186,12 +188,12 @@ def _decoded(text: bytes) -> str:
 def _read(chat: _Chat) -> Iterator[Finding]:
     ordinals, count = Ordinals(), 0
     span: list[str] = []
-    for found in _messages(chat):
-        if isinstance(found, Skipped):
-            yield found
+    for message in _messages(chat):
+        if isinstance(message, Skipped):
+            yield message
             continue
-        where = f"{chat.entry.name} line {found.number}"
-        for item in account(_message(chat, found, ordinals, where), where, "message"):
+        where = f"{chat.entry.name} line {message.number}"
+        for item in account(_message(chat, message, ordinals, where), where, "message"):
             if isinstance(item, Item) and item.stream == "messages":
                 count += 1
                 sent = item.data["sent_at"]
@@ -210,7 +212,7 @@ def _read(chat: _Chat) -> Iterator[Finding]:
 
 def _messages(chat: _Chat) -> Iterator[_Message | Skipped]:
     """Yield messages with all of their lines; one that a cut file ends in is told."""
-    held: _Message | None = None
+    message: _Message | None = None
     size, whole, ended = 0, True, True
     with chat.entry.open() as stream:
         for line in lines(stream, _LONGEST_LINE):
@@ -219,18 +221,18 @@ def _messages(chat: _Chat) -> Iterator[_Message | Skipped]:
             begun = chat_line(text) if ended or not chat.layout.mixed else None
             ended = line.text.endswith(b"\r")
             if begun is not None:
-                if held is not None:
-                    yield held
-                held, size = _Message(begun, line.number, []), 0
-            elif held is None:
+                if message is not None:
+                    yield message
+                message, size = _Message(begun, line.number, []), 0
+            elif message is None:
                 yield Skipped("a line before the first message", f"{chat.entry.name}")
             elif size + len(text) <= _LONGEST_MESSAGE:
-                held.more.append(text)
+                message.more.append(text)
                 size += len(text)
             else:
                 yield Skipped("the rest of a message that is too long", f"{chat.entry.name}")
-    if held is not None:
-        yield held
+    if message is not None:
+        yield message
     if not whole:
         yield Skipped(_CUT, chat.entry.name)
 

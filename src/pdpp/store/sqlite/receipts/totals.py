@@ -48,7 +48,7 @@ class DistinctRecords:
 
     def __init__(self, most_held: int = _MOST_HELD) -> None:
         self._most_held = most_held
-        self._held: defaultdict[_Place, set[str]] = defaultdict(set)
+        self._in_memory: defaultdict[_Place, set[str]] = defaultdict(set)
         self._count = 0
         self._places: dict[_Place, int] = {}
         self._disk: apsw.Connection | None = None
@@ -62,7 +62,7 @@ class DistinctRecords:
 
     def add(self, place: _Place, keys: tuple[str, ...]) -> None:
         """Take down that some records of a place were read."""
-        kept = self._held[place]
+        kept = self._in_memory[place]
         before = len(kept)
         kept.update(keys)
         self._count += len(kept) - before
@@ -78,12 +78,12 @@ class DistinctRecords:
                 " WITHOUT ROWID"
             )
         with self._disk:
-            for place, keys in self._held.items():
+            for place, keys in self._in_memory.items():
                 number = self._places.setdefault(place, len(self._places))
                 # In order, so that what is written lies together.
                 rows = [(number, key) for key in sorted(keys)]
                 self._disk.executemany("INSERT OR IGNORE INTO seen VALUES (?, ?)", rows)
-        self._held.clear()
+        self._in_memory.clear()
         self._count = 0
 
     def counts(self) -> dict[_Reader, int]:
@@ -95,7 +95,7 @@ class DistinctRecords:
 
     def _numbers(self) -> list[tuple[_Place, int]]:
         if self._disk is None:
-            return [(place, len(keys)) for place, keys in self._held.items()]
+            return [(place, len(keys)) for place, keys in self._in_memory.items()]
         self._put_away()
         counted = dict(self._disk.execute("SELECT place, count(*) FROM seen GROUP BY place"))
         return [(place, counted.get(number, 0)) for place, number in self._places.items()]

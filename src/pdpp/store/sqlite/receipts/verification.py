@@ -162,11 +162,11 @@ class _Listed:
 
 def older(head: ChainHead, anchor: tuple[int, bytes] | None) -> str:
     """Return what is wrong with a log that does not hold the receipt which the store remembers."""
-    told = "the log is not the one that the store remembers"
+    problem = "the log is not the one that the store remembers"
     if anchor is None or anchor[0] <= head.last:
-        return told
+        return problem
     return (
-        f"{told}: it ends with receipt {head.last}, and receipt {anchor[0]} was written; "
+        f"{problem}: it ends with receipt {head.last}, and receipt {anchor[0]} was written; "
         f"{_missing(head.last + 1, anchor[0])}"
     )
 
