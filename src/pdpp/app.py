@@ -1,6 +1,7 @@
 """The application: everything that a server answers, over one store, as one ASGI app."""
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -43,6 +44,9 @@ from pdpp.watch.meter import Meter, Share
 from pdpp.watch.metrics import METRICS_PATH, Metrics
 from pdpp.watch.observer import Observer
 from pdpp.watch.readiness import READY_PATH, Readiness
+
+_WARM_SECONDS = 0.3
+"""After the start, so that the server listens first."""
 
 _KEPT = {"Cache-Control": "public, max-age=31536000, immutable"}
 
@@ -134,12 +138,20 @@ def _lifespan(service: Service, data: Path | None) -> Lifespan[Starlette]:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         service.recorder.start()
         job_runner.start()
+        # The server listens only after this has run; a thread that loads modules would hold it up.
+        warming = asyncio.get_running_loop().call_later(_WARM_SECONDS, _warm, service.store)
         yield
+        warming.cancel()
         await asyncio.to_thread(job_runner.stop)
         service.runner.close()
         service.recorder.close()
 
     return lifespan
+
+
+def _warm(store: Store) -> None:
+    """Load in a thread what the first search needs, so that it does not wait for it."""
+    threading.Thread(target=store.prepare_search, name="pdpp-warm", daemon=True).start()
 
 
 def _resource_paths(service: Service, meter: Meter) -> Iterable[BaseRoute]:

@@ -23,10 +23,10 @@ class Reads:
         self.runner = Runner(self.store, UNLIMITED)
         monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: self.now))
 
-    def take(self, part: float) -> list[str]:
+    def take(self, part: float, *, heavy: bool = False) -> list[str]:
         """Read for a part of what is short; return where the read was begun."""
         self.begun.clear()
-        asyncio.run(self.runner.read("search", lambda: self._read(part)))
+        asyncio.run(self.runner.read("search", lambda: self._read(part), heavy=heavy))
         return [*self.begun]
 
     def _read(self, part: float) -> None:
@@ -46,5 +46,18 @@ def test_a_kind_of_read_near_the_limit_is_not_begun_in_vain_again_and_again(
     assert reads.take(1.1) == ["in a thread"]
     assert reads.take(0.4) == ["in a thread"]
     assert reads.take(0.9) == ["at once"]
+    reads.runner.close()
+    reads.store.close()
+
+
+def test_a_read_that_may_have_to_load_modules_is_begun_in_a_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads = Reads(tmp_path, monkeypatch)
+    assert reads.take(9, heavy=True) == ["in a thread"]
+    assert reads.take(0.4, heavy=True) == ["in a thread"]
+    assert reads.take(0.4, heavy=True) == ["at once"]
+    assert reads.take(9, heavy=True) == ["at once", "in a thread"]
+    assert reads.take(0.9, heavy=True) == ["in a thread"]
     reads.runner.close()
     reads.store.close()

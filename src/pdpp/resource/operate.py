@@ -64,7 +64,8 @@ async def run_call(service: Service, route: Route, call: Call) -> Any:
     """Run an operation; a read answers JSON as bytes or a range of a blob, and has its receipt."""
     if route.writes:
         return await service.runner.write(lambda: route.operation(call))
-    answer = await service.runner.read(_kind(route, call), lambda: _read(route, call))
+    kind = _kind(route, call)
+    answer = await service.runner.read(kind, lambda: _read(route, call), heavy=route.heavy)
     stream = call.path.get("stream")
     service.recorder.take(
         AnsweredRead(call.now, call.principal, route.name, stream, call.served, _asked(call))

@@ -31,6 +31,8 @@ class Route:
     owner_only: bool = False
     takes_body: str | None = None
     writes: bool = False
+    heavy: bool = False
+    """Whether the first call may have to load modules, which the event loop must not wait for."""
 
 
 def _take(*parameters: Parameter) -> dict[str, Parameter]:
@@ -250,6 +252,7 @@ ROUTES: tuple[Route, ...] = (
         search.search_lexical,
         _SEARCH,
         "List",
+        heavy=True,
     ),
     Route(
         "GET",
@@ -259,6 +262,7 @@ ROUTES: tuple[Route, ...] = (
         search.search_semantic,
         _SEARCH,
         "List",
+        heavy=True,
     ),
     Route(
         "GET",
@@ -268,6 +272,7 @@ ROUTES: tuple[Route, ...] = (
         search.search_hybrid,
         _SEARCH,
         "List",
+        heavy=True,
     ),
     Route(
         "GET",

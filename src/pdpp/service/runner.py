@@ -52,6 +52,12 @@ def check_time() -> bool:
     return False
 
 
+def _remember(kinds: set[str], kind: str) -> None:
+    if len(kinds) >= _MOST_REMEMBERED:
+        kinds.clear()
+    kinds.add(kind)
+
+
 class Runner:
     """Runs operations on a store without letting one hold up the others."""
 
@@ -62,18 +68,21 @@ class Runner:
         self._writer = ThreadPoolExecutor(2, "pdpp-write")
         self._waiting = 0
         self._long: set[str] = set()
+        self._short: set[str] = set()
 
-    async def read(self, kind: str, operation: Callable[[], T]) -> T:
+    async def read(self, kind: str, operation: Callable[[], T], *, heavy: bool = False) -> T:
         """Run a read under one snapshot: here if it is short, else in a thread.
 
         A kind of read whose last one was long goes to a thread at once, until one takes half of
-        what would be short: near the limit every other one would be begun here in vain.
+        what would be short: near the limit every other one would be begun here in vain. The first
+        of a ``heavy`` kind goes to a thread too, because it may have to load modules and tables.
         """
-        if kind not in self._long:
+        if kind in self._short or (kind not in self._long and not heavy):
             try:
                 return self._read(self._inline_turn(), operation)
             except DeadlinePassed:
-                self._remember(kind)
+                _remember(self._long, kind)
+                self._short.discard(kind)
         return await self._in_thread(self._readers, lambda: self._long_read(kind, operation))
 
     def _inline_turn(self) -> _Turn:
@@ -87,17 +96,13 @@ class Runner:
         finally:
             _turn.reset(token)
 
-    def _remember(self, kind: str) -> None:
-        if len(self._long) >= _MOST_REMEMBERED:
-            self._long.clear()
-        self._long.add(kind)
-
     def _long_read(self, kind: str, operation: Callable[[], T]) -> T:
         short = Timer(self._settings.inline_seconds / 2)
         try:
             answer = self._read(_Turn(Timer(self._settings.read_seconds), False), operation)
             if not short.passed():
                 self._long.discard(kind)
+                _remember(self._short, kind)
             return answer
         except DeadlinePassed:
             raise Overloaded(

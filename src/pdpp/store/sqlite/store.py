@@ -276,8 +276,18 @@ class SqliteStore:
 
         if self._words is None:
             self._words = BlockCache()
-        check = self._db.check_deadline
-        return Searcher(self._db.reader, self._projector, self._words, check).search(query)
+        db = self._db
+        searcher = Searcher(
+            db.reader, self._projector, self._words, db.check_deadline, db.count_bytes
+        )
+        return searcher.search(query)
+
+    def prepare_search(self) -> None:
+        """Load the modules and tables that the first search would have to wait for."""
+        import pdpp.store.sqlite.search.search  # noqa: F401
+        from pdpp.evidence.language.tables import common_words, frequencies, related_words
+
+        common_words(), related_words(), frequencies("en")
 
     def count(self, reach: Reach) -> int:
         """Return how many records a reach shows."""

@@ -17,7 +17,7 @@ Row = tuple[Any, ...]
 CountBytes = Callable[[int], None]
 
 _DATA = 3
-_LARGE_BYTES = 16_384
+LARGE_BYTES = 16_384
 """Smaller records are not counted: all of a page are less than a megabyte or two."""
 
 
@@ -30,7 +30,7 @@ def fetched(rows: Iterable[Row], count: CountBytes) -> list[Row]:
     for row in rows:
         kept.append(row)
         data = row[_DATA]
-        if type(data) is bytes and len(data) > _LARGE_BYTES:
+        if type(data) is bytes and len(data) > LARGE_BYTES:
             count(len(data))
     return kept
 

@@ -25,7 +25,13 @@ from pdpp.store.ranking.refine import BEST, Neighbour, fit, needs_refining, spre
 from pdpp.store.ranking.score import Ranking, Scores, rows_by, rows_holding
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.records.predicate import limits_where
-from pdpp.store.sqlite.records.projection import COLUMNS, Projectors
+from pdpp.store.sqlite.records.projection import (
+    COLUMNS,
+    LARGE_BYTES,
+    CountBytes,
+    Projectors,
+    fetched,
+)
 from pdpp.store.sqlite.search.entry import NO_TIME, hashed
 from pdpp.store.sqlite.search.visible import BlockCache, Part, Visible
 
@@ -56,8 +62,10 @@ class Searcher:
         projector: Projectors,
         cache: BlockCache,
         check: Callable[[], None],
+        count: CountBytes,
     ) -> None:
         self._db = db
+        self._count = count
         self._projector = projector
         self._cache = cache
         self._check = check
@@ -156,6 +164,8 @@ class Searcher:
             (apsw.carray(np.array(numbers, dtype=np.int64)),),
         )
         for number, data in rows if len(numbers) else ():
+            if len(data) > LARGE_BYTES:
+                self._count(len(data))
             yield number, orjson.loads(data)
 
     # The best once more
@@ -241,26 +251,21 @@ class Searcher:
 
     def places(self, visible: Visible, rows: Longs, scores: Sequence[int]) -> list[Hit]:
         """Return the hits of some rows, each with its place in the order."""
-        hits: dict[int, Hit] = {}
-        value_of = dict(zip(rows.tolist(), scores, strict=True))
-        for part, some in _by_part(visible, rows):
-            reach = self._whole[part.reach.feed.id]
-            row_of = dict(zip(visible.numbers(some).tolist(), some.tolist(), strict=True))
-            records: list[Any] = self._db.execute(
-                f"SELECT r.id, r.time, {COLUMNS} FROM carray(?) AS c"
-                " CROSS JOIN record r ON r.id = c.value",
-                (apsw.carray(np.array(list(row_of), dtype=np.int64)),),
-            ).fetchall()
-            project = self._projector(reach, None)
-            for number, *row in records:
-                record = project.record(tuple(row))
-                time = row[0] if reach.shows_time and row[0] is not None else 0
-                score = value_of[row_of[number]]
-                place = SearchPosition(
-                    score, time, (reach.connection_id, reach.stream.name, record.id)
-                )
-                hits[row_of[number]] = Hit(record, place)
-        return [hits[row] for row in rows.tolist() if row in hits]
+        if not len(rows):
+            return []
+        found = self._db.execute(
+            f"SELECT r.id, {COLUMNS} FROM carray(?) AS c CROSS JOIN record r ON r.id = c.value",
+            (apsw.carray(visible.numbers(rows)),),
+        )
+        hits = []
+        records = fetched(found, self._count)
+        places = zip(records, rows.tolist(), visible.times(rows).tolist(), scores, strict=True)
+        for record_row, row, time, score in places:
+            reach = self._whole[visible.part_of(row).reach.feed.id]
+            record = self._projector(reach, None).record(record_row)
+            handle = (reach.connection_id, reach.stream.name, record.id)
+            hits.append(Hit(record, SearchPosition(score, time, handle)))
+        return hits
 
 
 class _Order:
