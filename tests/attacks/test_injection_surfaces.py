@@ -266,7 +266,7 @@ def test_an_export_keeps_every_text_and_no_name_leads_out_of_it(
     ended = pdpp_here("export", "--all", "-o", f"{out}/", data=hostile.folder / "store")
     assert ended.code == 0, ended.err
     names = [str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()]
-    assert len(names) == 3 + len(NAMES) * 2 + 1
+    assert len(names) == 4 + len(NAMES) * 2 + 1
     for name in names:
         assert re.fullmatch(r"[\w%./~-]+", name, re.ASCII), name
     assert sorted(os.listdir(tmp_path)) == ["deep"]

@@ -8,6 +8,7 @@ itself stays an entry too, because some are attachments.
 import io
 import tarfile
 import tempfile
+import weakref
 import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -16,6 +17,7 @@ from typing import IO, BinaryIO, NamedTuple, cast
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.archive import ZIP_BEGINNINGS, archive_entries, name_problem
+from pdpp.sources.reading.reopened import ReopenedFile
 from pdpp.sources.reading.tree import FileEntry, ReadMeter, Tree, TreeLimits, file_entry
 
 DEEPEST = 2
@@ -96,37 +98,36 @@ def _inner(entry: FileEntry, limits: TreeLimits) -> Expanded:
 
 
 class _Held:
-    """A file that is open as long as an entry may read it, and closes with the last of them."""
+    """A copy without a name that closes with the last entry that may read it."""
 
     def __init__(self, inner: IO[bytes]) -> None:
-        self._inner = inner
-        self.read, self.seek, self.tell = inner.read, inner.seek, inner.tell
+        self.read, self.seek, self.tell, self.close = (
+            inner.read,
+            inner.seek,
+            inner.tell,
+            inner.close,
+        )
         self.name = None
+        # Not `__del__`: in a cycle the copy itself may be taken down before its holder.
+        weakref.finalize(self, inner.close)
 
     def seekable(self) -> bool:
         """Say that any place can be gone to."""
         return True
 
-    def close(self) -> None:
-        """Close the file."""
-        self._inner.close()
-
-    def __del__(self) -> None:
-        self._inner.close()
-
 
 def _seekable(entry: FileEntry, limits: TreeLimits) -> IO[bytes]:
     """Return an archive's bytes as a file that can be read anywhere.
 
-    A file of a folder is opened as it is; one inside another archive is unpacked to a file
+    A file of a folder is read where it is; one inside another archive is unpacked to a file
     without a name, because seeking in compressed bytes would unpack them again each time.
     """
     compressed = entry.base.lower().endswith((".tgz", ".gz"))
     if not compressed:
-        raw = entry.opener()
-        if isinstance(raw, io.FileIO):
-            return cast(IO[bytes], _Held(raw))
-        raw.close()
+        with entry.opener() as raw:
+            on_disk = isinstance(raw, io.FileIO)
+        if on_disk:
+            return cast(IO[bytes], ReopenedFile(entry.opener, entry.size))
     copy = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - its entries read it later
     with entry.open() as stream:
         for chunk in (

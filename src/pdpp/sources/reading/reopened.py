@@ -1,0 +1,84 @@
+"""Files of the disk that many entries read, while only a few of them are open at a time.
+
+A folder of downloads may hold thousands of archives, and a process may open about a thousand files.
+"""
+
+import io
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import BinaryIO
+
+MOST_OPEN = 32
+
+
+class _RecentFiles:
+    """The files that were read last; the one that was not read for longest closes first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open: OrderedDict[int, BinaryIO] = OrderedDict()
+
+    def read_into(
+        self, reader: int, opener: Callable[[], BinaryIO], place: int, buffer: memoryview
+    ) -> int:
+        with self._lock:
+            file = self._open.pop(reader, None) or opener()
+            self._open[reader] = file
+            while len(self._open) > MOST_OPEN:
+                self._open.popitem(last=False)[1].close()
+            file.seek(place)
+            data = file.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self, reader: int) -> None:
+        with self._lock:
+            file = self._open.pop(reader, None)
+        if file is not None:
+            file.close()
+
+
+_RECENT = _RecentFiles()
+
+
+class ReopenedFile(io.RawIOBase):
+    """A file that can be read anywhere, and is opened again when it was closed meanwhile."""
+
+    name = None
+
+    def __init__(self, opener: Callable[[], BinaryIO], size: int) -> None:
+        super().__init__()
+        self._opener = opener
+        self._size = size
+        self._place = 0
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def seekable(self) -> bool:
+        """Say that any place can be gone to."""
+        return True
+
+    def tell(self) -> int:
+        """Return the place of the next read."""
+        return self._place
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go to a place, counted from the start, from here or from the end."""
+        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._size}[whence]
+        self._place = max(0, base + offset)
+        return self._place
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Fill a buffer with the bytes at the present place."""
+        count = _RECENT.read_into(id(self), self._opener, self._place, memoryview(buffer))
+        self._place += count
+        return count
+
+    def close(self) -> None:
+        """Close the file if it is open."""
+        _RECENT.close(id(self))
+        super().close()
