@@ -28,6 +28,7 @@ NOT_COUNTED = (
     "tests/oauth/test_race",
     "tests/openapi/test_queries",
     "tests/openapi/test_schemathesis",
+    "tests/resource/test_loop",
     "tests/sources/importing/test_scale",
 )
 

@@ -53,11 +53,11 @@ def declaration() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """A store with 20 texts of 8 MB that all match, and a page of 100 records of 50 kB."""
+    """A store with five texts of 8 MB that all match, and a page of 100 records of 50 kB."""
     filled = planted_store(tmp_path_factory.mktemp("loop"), declaration(), {"home": "Home"})
     at = "2026-01-01T00:00:00Z"
     text = ("the harbour lay still and the lights went out one by one; " * (BIG // 58))[:BIG]
-    for number in range(20):
+    for number in range(5):
         put(filled, "home", "texts", {"id": f"t{number}", "title": "Log", "body": text, "at": at})
     rows = [{"id": f"p{n}", "title": "Page", "body": "x" * 50_000, "at": at} for n in range(100)]
     put(filled, "home", "pages", *rows)

@@ -12,6 +12,7 @@ from pdpp.model.errors import AmbiguousSchemaDetail, InvalidRequest
 from pdpp.resource.call import Call, ambiguous, refused_stream, visible_views
 from pdpp.resource.envelope import list_envelope, source_of
 from pdpp.resource.relation import expandable
+from pdpp.service.runner import check_time
 from pdpp.store.cell import cell_json
 from pdpp.store.scope import Reach
 
@@ -101,6 +102,7 @@ def _connector(
 
 
 def _row(call: Call, reach: Reach, count: int, *, fields: bool) -> dict[str, Any]:
+    check_time()
     stream = reach.stream
     row: dict[str, Any] = {
         "name": stream.name,
@@ -184,6 +186,7 @@ def _stream_rows(
     call: Call, reaches: Iterable[Reach], counts: Mapping[int, int]
 ) -> Iterable[dict[str, Any]]:
     for reach in reaches:
+        check_time()
         yield {
             "object": "stream",
             "name": reach.stream.name,
