@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import orjson
 
+from bench import personal_exports
 from bench.exports import MAKERS, claude_code
 from bench.report import Row
 from pdpp.model import instant
@@ -66,7 +67,7 @@ def import_rows(records: int, rounds: int) -> Iterator[Row]:
     """Yield the cost of an import against reading alone, the most memory, and the first record."""
     things = min(_MOST_THINGS, records // 10)
     costs = []
-    for key, make in MAKERS.items():
+    for key, make in (*MAKERS.items(), *personal_exports.MAKERS.items()):
         with TemporaryDirectory() as folder:
             count = things // _FEWER if key in _COSTLY else things
             costs.append(_measured(make(Path(folder), count), min(rounds, _MOST_ROUNDS)))

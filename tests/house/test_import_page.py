@@ -9,6 +9,7 @@ from pdpp.sources import registry
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "import-your-data.md"
 HEADINGS = {
+    "apple_health": "Apple Health",
     "bank_csv": "Bank statements",
     "bank_ofx": "Bank statements",
     "calendar_ics": "Calendars",

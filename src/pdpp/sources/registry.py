@@ -13,6 +13,7 @@ GROUP = "pdpp.sources"
 
 BUILT_IN: Mapping[str, str] = MappingProxyType(
     {
+        "apple_health": "pdpp.sources.formats.apple_health.source:AppleHealth",
         "bank_csv": "pdpp.sources.formats.bank_csv.source:BankCsv",
         "bank_ofx": "pdpp.sources.formats.bank_ofx.source:BankOfx",
         "calendar_ics": "pdpp.sources.formats.calendar_ics.source:CalendarIcs",

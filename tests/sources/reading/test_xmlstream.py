@@ -51,6 +51,11 @@ def test_an_element_inside_a_wanted_one_is_a_part_of_it() -> None:
     assert told == [("r", 1, 0), ("c", 1, 2), ("r", 2, 0)]
 
 
+def test_without_names_every_child_of_the_root_comes() -> None:
+    told = [(e.name, e.number) for e in events("<h><r><c/></r><x/><r/></h>")]  # type: ignore[union-attr]
+    assert told == [("r", 1), ("x", 1), ("r", 2)]
+
+
 def test_the_beginning_and_end_of_what_is_around_is_told() -> None:
     told = events("<g><k n='1'><p/></k><k n='2'/></g>", "p", around=("k",))
     assert told[0] == XmlStart("k", {"n": "1"})

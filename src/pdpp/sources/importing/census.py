@@ -1,8 +1,8 @@
 """The census: what an export holds, counted without any source, to compare with a report.
 
 A reader that overlooks a kind of thing cannot notice it by itself. The census knows no format: it
-counts files and bytes by kind, the objects of JSON documents by their path, lines, and the marks
-that begin a message, a card or a calendar entry.
+counts files and bytes by kind, the objects of JSON documents by their path, the elements of XML
+documents by their name, lines, and the marks that begin a message, a card or a calendar entry.
 """
 
 import re
@@ -23,8 +23,9 @@ _MARK = b"\xef\xbb\xbf"
 _MOST_PATHS = 200
 _TEXT_SUFFIXES = frozenset(
     {".txt", ".csv", ".tsv", ".mbox", ".eml", ".vcf", ".ics", ".md", ".jsonl", ".ndjson"}
-    | {".ofx", ".qfx", ""}
+    | {".ofx", ".qfx", ".qif", ".sta", ".mt940", ""}
 )
+_XML_SUFFIXES = frozenset({".xml", ".enex", ".gpx"})
 _BEGINNINGS = (
     (re.compile(rb"From \S+.*\d{4}"), "messages of a mailbox"),
     (re.compile(rb"BEGIN:(VCARD|VEVENT|VTODO|VJOURNAL)", re.IGNORECASE), ""),
@@ -67,6 +68,9 @@ def _count(entry: FileEntry, census: Census) -> None:
             for path in object_paths(stream):
                 if path in census.units or len(census.units) < _MOST_PATHS:
                     census.units[f"JSON objects at {path or 'the top'}"] += 1
+    elif entry.suffix in _XML_SUFFIXES:
+        with entry.open() as stream:
+            _count_tags(stream, census)
     elif entry.suffix in _TEXT_SUFFIXES:
         with entry.open() as stream:
             for line in lines(stream):
@@ -87,6 +91,29 @@ def object_paths(stream: BinaryIO) -> Iterator[str]:
     for prefix, event, _ in ijson.parse(content, use_float=True):
         if event == "start_map":
             yield ".".join("*" if _ID_LIKE.fullmatch(step) else step for step in prefix.split("."))
+
+
+_TAG = re.compile(rb"<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)[\s/>]")
+_NO_TAGS = re.compile(rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
+_LONGEST_TAIL = 1 << 20
+
+
+def _count_tags(stream: BinaryIO, census: Census) -> None:
+    """Count the tags that begin an element, as they stand there; nothing is parsed."""
+    rest = b""
+    while chunk := stream.read(1 << 18):
+        text = _NO_TAGS.sub(b"", rest + chunk)
+        cut = max(text.rfind(b"<!--"), text.rfind(b"<![CDATA["))
+        cut = cut if cut >= 0 else max(text.rfind(b"<"), len(text) - _LONGEST_TAIL)
+        text, tail = text[:cut], text[cut:]
+        rest = tail[:9] + tail[9:][-_LONGEST_TAIL:]  # The mark that opens a section stays.
+        _count_names(text, census)
+    _count_names(rest, census)
+
+
+def _count_names(text: bytes, census: Census) -> None:
+    for name in _TAG.findall(text):
+        census.units[f"XML elements {name.decode()}"] += 1
 
 
 class _Markless:

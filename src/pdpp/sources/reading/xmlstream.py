@@ -107,9 +107,10 @@ def xml_elements(
 ) -> Iterator[XmlEvent]:
     """Yield every element of some names, whole, in the order of the document.
 
-    One that lies inside another that is wanted is a part of that one. Of the names in ``around``
-    the beginning and the end are yielded. An element that is longer than it may be is told and the
-    reading goes on; a document that is cut, or is no XML from some place on, is ``DamagedFile``.
+    Without names every child of the root is wanted. One that lies inside another that is wanted is
+    a part of that one. Of the names in ``around`` the beginning and the end are yielded. An element
+    that is longer than it may be is told and the reading goes on; a document that is cut, or is no
+    XML from some place on, is ``DamagedFile``.
     """
     capture = _Capture(frozenset(wanted), frozenset(around), longest, deepest)
     for text in _texts(stream):
@@ -276,7 +277,7 @@ class _Capture:
         self._stack: list[XmlElement] = []
         self._depth = 0
         self._events: deque[XmlEvent] = deque()
-        self._numbers = dict.fromkeys(wanted, 0)
+        self._numbers: dict[str, int] = {}
         self._length = self._silent = 0
         self._too_long = False
 
@@ -312,8 +313,8 @@ class _Capture:
         if self._stack:
             self._nest(name, attributes)
             return
-        if name in self._wanted:
-            self._numbers[name] = number = self._numbers[name] + 1
+        if name in self._wanted or (self._depth == 1 and not self._wanted):
+            self._numbers[name] = number = self._numbers.get(name, 0) + 1
             self._stack.append(XmlElement(name, attributes, number))
             self._parser.CharacterDataHandler = self._text
             self._length, self._too_long = 0, False

@@ -1,0 +1,65 @@
+"""Personal exports: what people measure, hear, write and pay, as files of any size.
+
+``python -m bench.personal_exports FOLDER MEGABYTES`` writes a health export of about that size.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import MappingProxyType
+
+_START = datetime(2025, 1, 1, tzinfo=UTC)
+_KINDS = (
+    ("HeartRate", "count/min", "Nora’s Watch"),
+    ("StepCount", "count", "Nora’s iPhone"),
+    ("ActiveEnergyBurned", "kcal", "Nora’s Watch"),
+    ("DistanceWalkingRunning", "km", "Nora’s iPhone"),
+)
+_DEVICE = (
+    "&lt;&lt;HKDevice: 0x283e0c0&gt;, name:Apple Watch, manufacturer:Apple Inc., model:Watch,"
+    " hardware:Watch6,1, software:10.1&gt;"
+)
+_RECORD_BYTES = 465
+
+
+def apple_health(folder: Path, count: int) -> Path:
+    """Write a document of measurements, one every few seconds."""
+
+    def records() -> Iterator[str]:
+        for number in range(count):
+            kind, unit, source = _KINDS[number % 4]
+            when = f"{_START + timedelta(seconds=7 * number):%Y-%m-%d %H:%M:%S} +0100"
+            yield (
+                f' <Record type="HKQuantityTypeIdentifier{kind}" sourceName="{source}"'
+                f' sourceVersion="10.1" device="{_DEVICE}" unit="{unit}" creationDate="{when}"'
+                f' startDate="{when}" endDate="{when}" value="{50 + number % 90}">\n'
+                '  <MetadataEntry key="HKMetadataKeyHeartRateMotionContext" value="1"/>\n'
+                " </Record>\n"
+            )
+
+    path = folder / "export.xml"
+    with path.open("w") as file:
+        file.write('<?xml version="1.0" encoding="UTF-8"?>\n<HealthData locale="en_GB">\n')
+        file.write(' <ExportDate value="2026-01-31 10:00:00 +0100"/>\n')
+        file.writelines(records())
+        file.write("</HealthData>\n")
+    return path
+
+
+MAKERS: Mapping[str, Callable[[Path, int], Path]] = MappingProxyType(
+    {make.__name__: make for make in (apple_health,)}
+)
+"""What writes an export with a number of things into a folder, by the key of its source."""
+
+
+def main() -> None:
+    """Write a health export of about some megabytes."""
+    folder, size = Path(sys.argv[1]), int(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    path = apple_health(folder, (size << 20) // _RECORD_BYTES)
+    print(f"{path}: {path.stat().st_size / (1 << 20):,.0f} MiB")
+
+
+if __name__ == "__main__":
+    main()

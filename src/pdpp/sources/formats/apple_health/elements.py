@@ -1,0 +1,273 @@
+"""Elements: how what Apple Health writes down becomes a record."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime
+from types import MappingProxyType
+from typing import Any
+
+from pdpp.sources.item import Item, Skipped, present
+from pdpp.sources.keys import digest_key
+from pdpp.sources.reading.xmlstream import XmlElement
+
+_PREFIXES = ("HKQuantityTypeIdentifier", "HKCategoryTypeIdentifier", "HKDataType")
+_DEVICE = re.compile(r"(?:^|, )name:([^,>]+)")
+_METRES = {"km": 1_000.0, "m": 1.0, "mi": 1_609.344, "yd": 0.9144, "ft": 0.3048}
+_KCAL = {"kcal": 1.0, "Cal": 1.0, "kJ": 1 / 4.184, "cal": 0.001}
+_MOST_DETAILS = 200
+_HIDDEN_DETAILS = frozenset({"HKExternalUUID", "HKMetadataKeySyncIdentifier"})
+_STATISTICS = ("sum", "average", "minimum", "maximum")
+
+Reading = Item | Skipped | None
+
+
+def moment(text: str) -> str | None:
+    """Return a time such as ``2019-06-11 15:00:42 -0700`` in UTC, or None."""
+    try:
+        when = datetime.fromisoformat(f"{text[:10]}T{text[11:19]}{text[20:23]}:{text[23:25]}")
+        return when.astimezone(UTC).isoformat()[:19] + "Z"
+    except (ValueError, OverflowError):
+        return None
+
+
+def _measurement(element: XmlElement) -> Reading:
+    told = element.attributes
+    raw, started = told.get("type", ""), told.get("startDate", "")
+    start = moment(started)
+    if start is None or not raw:
+        return None
+    ended = told.get("endDate", started)
+    end = start if ended == started else moment(ended)
+    created = told.get("creationDate", "")
+    written = told.get("value", "")
+    unit, source = told.get("unit"), told.get("sourceName", "")
+    value = _number(written)
+    # The moment of writing tells apart what is otherwise equal; it is no more than that.
+    made = start if created == started else moment(created) or ""
+    key = digest_key("\n".join((raw, source, start, end or "", made, written, unit or "")))
+    data: dict[str, Any] = {"id": key, "kind": _short(raw)}
+    if value is not None:
+        data["value"] = value
+    elif written:
+        data["choice"] = _choice(raw, written)
+    if unit:
+        data["unit"] = unit
+    data["started_at"] = start
+    if end is not None and end != start:
+        data["ended_at"] = end
+        data["seconds"] = _seconds(start, end)
+    if source:
+        data["source"] = source
+    if device := _device(told.get("device")):
+        data["device"] = device
+    if element.children:
+        data |= _noted(element)
+    return Item("measurements", key, data)
+
+
+def _correlation(element: XmlElement) -> Reading:
+    """Return what belongs together, such as both values of a blood pressure.
+
+    The measurements in it stand in the document by themselves too, and come in there.
+    """
+    item = _measurement(element)
+    if isinstance(item, Item):
+        values = [
+            f"{_short(inner.attributes.get('type', ''))}: "
+            f"{inner.attributes.get('value', '')} {inner.attributes.get('unit', '')}".rstrip()
+            for inner in element.each("Record")
+        ]
+        key = digest_key(item.key, *values)
+        item = item._replace(key=key)
+        lines = [*values, *filter(None, [item.data.get("details")])]
+        item.data.update({"id": key, "details": "\n".join(lines)})
+    return item
+
+
+def _workout(element: XmlElement) -> Reading:
+    told = element.attributes
+    raw, start = told.get("workoutActivityType", ""), moment(told.get("startDate", ""))
+    if start is None or not raw:
+        return None
+    end = moment(told.get("endDate", ""))
+    statistics = _statistics(element)
+    source = told.get("sourceName", "")
+    key = digest_key(raw, source, start, end or "", moment(told.get("creationDate", "")) or "")
+    data = {
+        "id": key,
+        "kind": raw.removeprefix("HKWorkoutActivityType"),
+        "seconds": _seconds(start, end) if end else None,
+        "distance_metres": _total(told, "totalDistance", _METRES)
+        or _summed(statistics, "Distance", _METRES),
+        "energy_kcal": _total(told, "totalEnergyBurned", _KCAL)
+        or _summed(statistics, "ActiveEnergyBurned", _KCAL),
+        "started_at": start,
+        "ended_at": end,
+        "source": source,
+        "device": _device(told.get("device")),
+        "events": sum(1 for _ in element.each("WorkoutEvent")) or None,
+        "statistics": statistics or None,
+        **_noted(element),
+    }
+    return Item("workouts", key, present(data, ""))
+
+
+def _statistics(element: XmlElement) -> dict[str, Any]:
+    """Return the sums and averages of a workout by what was measured."""
+    statistics: dict[str, Any] = {}
+    for child in element.each("WorkoutStatistics"):
+        values: dict[str, Any] = {
+            name: number
+            for name in _STATISTICS
+            if (number := _number(child.attributes.get(name, ""))) is not None
+        }
+        if values:
+            values["unit"] = child.attributes.get("unit", "")
+            statistics[_short(child.attributes.get("type", ""))] = values
+    return statistics
+
+
+def _summed(statistics: Mapping[str, Any], name: str, units: Mapping[str, float]) -> float | None:
+    for kind, values in statistics.items():
+        if kind.startswith(name) and "sum" in values and values["unit"] in units:
+            return round(float(values["sum"]) * units[values["unit"]], 3)
+    return None
+
+
+def _total(told: Mapping[str, str], name: str, units: Mapping[str, float]) -> float | None:
+    value = _number(told.get(name, ""))
+    unit = units.get(told.get(f"{name}Unit", ""))
+    return None if value is None or unit is None else round(value * unit, 3)
+
+
+def _day(element: XmlElement) -> Reading:
+    told = element.attributes
+    day = told.get("dateComponents", "")
+    try:
+        date.fromisoformat(day)
+    except ValueError:
+        return None
+    if len(day) != len("2026-01-31"):
+        return None
+    key = digest_key("day", day)
+    data = {
+        "id": key,
+        "day": day,
+        "active_energy": _number(told.get("activeEnergyBurned", "")),
+        "active_energy_goal": _number(told.get("activeEnergyBurnedGoal", "")),
+        "energy_unit": told.get("activeEnergyBurnedUnit"),
+        "move_minutes": _number(told.get("appleMoveTime", "")),
+        "exercise_minutes": _number(told.get("appleExerciseTime", "")),
+        "exercise_goal": _number(told.get("appleExerciseTimeGoal", "")),
+        "stand_hours": _number(told.get("appleStandHours", "")),
+        "stand_goal": _number(told.get("appleStandHoursGoal", "")),
+    }
+    return Item("days", key, present(data))
+
+
+def _profile(element: XmlElement) -> Reading:
+    prefix = "HKCharacteristicTypeIdentifier"
+    told = {name.removeprefix(prefix): value for name, value in element.attributes.items()}
+    birth = told.pop("DateOfBirth", "")
+    chosen = {
+        name: _not_set(told.pop(raw, ""), stem)
+        for name, raw, stem in (
+            ("sex", "BiologicalSex", "HKBiologicalSex"),
+            ("blood_type", "BloodType", "HKBloodType"),
+            ("skin_type", "FitzpatrickSkinType", "HKFitzpatrickSkinType"),
+        )
+    }
+    key = digest_key("profile")
+    rest = "\n".join(f"{name}: {value}" for name, value in told.items() if value)
+    data = {"id": key, "birth_date": birth if _is_day(birth) else None, **chosen, "details": rest}
+    return Item("profile", key, present(data, ""))
+
+
+def _clinical(element: XmlElement) -> Reading:
+    told = element.attributes
+    if not told.get("type"):
+        return None
+    key = digest_key(told["type"], told.get("sourceName", ""), told.get("identifier", ""))
+    data = {
+        "id": key,
+        "kind": told["type"],
+        "source": told.get("sourceName"),
+        "received_at": moment(told.get("receivedDate", "")),
+    }
+    return Item("clinical_records", key, present(data, ""))
+
+
+def _export_date(element: XmlElement) -> Reading:  # noqa: ARG001 - a reader like the others
+    return Skipped("the date of the export, which is no measurement", "")
+
+
+READERS: Mapping[str, Callable[[XmlElement], Reading]] = MappingProxyType(
+    {
+        "ActivitySummary": _day,
+        "ClinicalRecord": _clinical,
+        "Correlation": _correlation,
+        "ExportDate": _export_date,
+        "Me": _profile,
+        "Record": _measurement,
+        "Workout": _workout,
+    }
+)
+
+
+def _short(raw: str) -> str:
+    for prefix in _PREFIXES:
+        if raw.startswith(prefix):
+            return raw[len(prefix) :]
+    return raw.removeprefix("HKCorrelationTypeIdentifier")
+
+
+def _choice(raw: str, value: str) -> str:
+    """Return what was chosen without the name of the question before it."""
+    return value.removeprefix("HKCategoryValue").removeprefix(_short(raw)) or value
+
+
+def _not_set(value: str, prefix: str) -> str | None:
+    chosen = value.removeprefix(prefix)
+    return chosen if chosen not in ("", "NotSet") else None
+
+
+def _device(text: str | None) -> str | None:
+    found = _DEVICE.search(text) if text else None
+    return found.group(1).strip() if found else None
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if abs(value) < 1e15 else None
+
+
+def _seconds(start: str, end: str) -> float:
+    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+def _noted(element: XmlElement) -> dict[str, Any]:
+    """Return what is noted with an element: numbers by name, and words as lines to be searched."""
+    lines: list[str] = []
+    numbers: dict[str, str] = {}
+    for child in element.children[:_MOST_DETAILS]:
+        raw, value = child.attributes.get("key", ""), child.attributes.get("value", "")
+        name = raw.removeprefix("HKMetadataKey").removeprefix("HK")
+        if child.name == "HeartRateVariabilityMetadataList":
+            numbers["beats"] = str(len(child.children))
+        elif child.name != "MetadataEntry" or raw in _HIDDEN_DETAILS or not value:
+            continue
+        elif _number(value.partition(" ")[0]) is not None:
+            numbers[name] = value
+        else:
+            lines.append(f"{name}: {value}")
+    return present({"context": numbers or None, "details": "\n".join(lines)}, "")

@@ -1,0 +1,185 @@
+"""The export of Apple Health: one XML document of any size, with routes and recordings beside it.
+
+The document writes every time in the zone in which the telephone happens to be, and names devices
+by their place in memory: records hold times in UTC and the names of devices alone, so that the next
+export of the same measurement is the same record.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from types import MappingProxyType
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.apple_health.elements import READERS, moment
+from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import digest_key
+from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.textfile import text_lines
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.reading.xmlstream import XmlElement, xml_elements, xml_root
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+
+_MOST_CANDIDATES = 200
+_FIRST_ELEMENTS = 10
+_MOST_HEADER_LINES = 40
+
+
+class AppleHealth(Source):
+    """The zip that the Health app makes of everything it knows."""
+
+    connector_key = "apple_health"
+    label = "Apple Health export"
+    passed_over = MappingProxyType(
+        {
+            "*cda.xml": "a shorter copy of the same measurements",
+            "*/workout-routes/*": "a route that no workout names",
+            "workout-routes/*": "a route that no workout names",
+            "*/clinical-records/*": "a clinical record that the document does not name",
+            "clinical-records/*": "a clinical record that the document does not name",
+        }
+    )
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look for a document whose root only this export has; its name follows the language."""
+        documents = [entry for entry in _candidates(tree) if _is_health(entry)]
+        if not documents:
+            return None
+        return Recognition(
+            Confidence.CERTAIN,
+            f"{documents[0].size:,} bytes of measurements",
+            account="Apple Health",
+            identity=_identity(documents[0]),
+            owner_known=False,
+            detail={"entries": [entry.name for entry in documents]},
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return the document and the recordings of the heart."""
+        files = _NamedFiles(tree)
+        for entry in tree.these(recognition.detail["entries"]):
+            yield ExportPart(entry, partial(_read, files, entry))
+        for entry in tree.entries:
+            if "electrocardiograms" in entry.name.split("/")[:-1] and entry.suffix == ".csv":
+                yield ExportPart(entry, partial(_read_recording, entry))
+
+
+def _candidates(tree: Tree) -> list[FileEntry]:
+    return list(tree.entries) if tree.kind == "file" else tree.named("*.xml")[:_MOST_CANDIDATES]
+
+
+def _is_health(entry: FileEntry) -> bool:
+    root = xml_root(entry)
+    return root is not None and root.name == "HealthData"
+
+
+def _identity(entry: FileEntry) -> str:
+    """Return what a person's exports have in common: the profile and the first measurement."""
+    seen: list[str] = []
+    try:
+        with entry.open() as stream:
+            for number, element in enumerate(xml_elements(stream)):
+                if isinstance(element, XmlElement) and element.name != "ExportDate":
+                    told = element.attributes
+                    when = moment(told.get("startDate", "")) or ""
+                    kept = {**told, "startDate": when, "endDate": "", "creationDate": ""}
+                    seen += [f"{name}={kept[name]}" for name in sorted(kept) if name != "device"]
+                    if element.name != "Me":
+                        break
+                if number > _FIRST_ELEMENTS:
+                    break
+    except DamagedFile:
+        pass
+    return digest_key(*seen)
+
+
+class _NamedFiles:
+    """The files of an export, found by the paths that the document writes."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._files = {"/".join(entry.name.split("/")[-2:]): entry for entry in tree.entries}
+
+    def find(self, path: str) -> FileEntry | None:
+        """Return the file of a path; the folder around the export has a name in any language."""
+        return self._files.get("/".join(path.split("/")[-2:]))
+
+
+def _read(files: _NamedFiles, entry: FileEntry) -> Iterator[Finding]:
+    with entry.open() as stream:
+        for element in xml_elements(stream):
+            if isinstance(element, XmlElement):
+                where = f"{entry.name} {element.name} {element.number}"
+                yield from account(_element(files, element, where), where, element.name)
+            elif isinstance(element, Skipped):
+                yield element
+
+
+def _element(files: _NamedFiles, element: XmlElement, where: str) -> Iterator[Finding]:
+    reader = READERS.get(element.name)
+    if reader is None:
+        yield Unknown(f"an element {element.name[:40]}", where)
+        return
+    item = reader(element)
+    if item is None:
+        yield Unknown("an element without a kind or a time", where)
+        return
+    if isinstance(item, Skipped):
+        yield item._replace(example=where)
+        return
+    path = _path(element)
+    held = files.find(path) if path else None
+    if held is not None:
+        field = "route" if item.stream == "workouts" else "file"
+        kind = "application/gpx+xml" if field == "route" else "application/fhir+json"
+        item = item._replace(attachments=(Attachment(field, held.open, kind),))
+    yield item
+    if path and held is None:
+        yield Skipped("a file that the document names and the export lacks", where)
+
+
+def _path(element: XmlElement) -> str:
+    """Return the file that an element names, or nothing."""
+    reference = element.at("WorkoutRoute", "FileReference")
+    return (reference or element).attributes.get("path" if reference else "resourceFilePath", "")
+
+
+def _read_recording(entry: FileEntry) -> Iterator[Finding]:
+    yield from account(_recording(entry), entry.name, "electrocardiogram")
+
+
+def _recording(entry: FileEntry) -> Iterator[Finding]:
+    """Yield one recording: lines of names and values in any language, then samples."""
+    header: list[tuple[str, str]] = []
+    samples = 0
+    for line in text_lines(entry):
+        name, comma, value = line.text.partition(",")
+        if not _is_number(name) and comma and len(header) < _MOST_HEADER_LINES and not samples:
+            header.append((name.strip(), value.strip().strip('"')))
+        elif line.text.strip():
+            samples += 1
+    times = [when for _, value in header if (when := moment(value)) is not None]
+    if not header or not samples:
+        yield Unknown("a recording without a header or samples", entry.name)
+        return
+    summary = [(name, value) for name, value in header if moment(value) is None]
+    key = digest_key(*times[:1], *(f"{name}={value}" for name, value in header[:8]), str(samples))
+    data = {
+        "id": key,
+        "classification": _classification(header),
+        "recorded_at": times[0] if times else None,
+        "summary": "\n".join(f"{name}: {value}" for name, value in summary if value),
+        "samples": samples,
+    }
+    file = Attachment("file", entry.open, "text/csv")
+    yield Item("electrocardiograms", key, present(data), (file,))
+
+
+def _classification(header: list[tuple[str, str]]) -> str | None:
+    """Return the value on the line after the one with the time, whatever its name."""
+    for number, (_, value) in enumerate(header[:-1]):
+        if moment(value) is not None:
+            return header[number + 1][1] or None
+    return None
+
+
+def _is_number(text: str) -> bool:
+    return text.strip().lstrip("-").replace(".", "", 1).isdigit()

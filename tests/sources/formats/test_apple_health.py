@@ -1,0 +1,144 @@
+"""What is particular to the export of Apple Health."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.sources.kit import Home, findings, look, read, told
+from tests.sources.samples import apple_health as health
+
+from pdpp.sources.formats.apple_health.source import AppleHealth
+from pdpp.sources.item import Item
+from pdpp.sources.source import Recognition
+
+SOURCE = AppleHealth()
+
+
+def put(folder: Path, *elements: str, **options: Any) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "export.xml"
+    path.write_bytes(health.document(*elements, **options))
+    return path
+
+
+def only(path: Path, stream: str) -> dict[str, Any]:
+    [data] = [data for (name, _), data in read(SOURCE, path).items() if name == stream]
+    return data
+
+
+def test_a_measurement_is_a_number_with_its_unit_time_and_device(tmp_path: Path) -> None:
+    data = only(put(tmp_path, health.steps(1, 512)), "measurements")
+    assert data == {
+        "id": data["id"],
+        "kind": "StepCount",
+        "value": 512.0,
+        "unit": "count",
+        "started_at": "2026-01-01T07:00:00Z",
+        "ended_at": "2026-01-01T07:30:00Z",
+        "seconds": 1800.0,
+        "source": "Nora’s Watch",
+        "device": "Apple Watch",
+    }
+
+
+def test_a_choice_is_named_and_lasts(tmp_path: Path) -> None:
+    data = only(put(tmp_path, health.SLEEP), "measurements")
+    assert (data["kind"], data["choice"]) == ("SleepAnalysis", "AsleepCore")
+    assert data["seconds"] == 2.5 * 3600
+    assert data["details"] == "TimeZone: Europe/Lisbon"
+    assert "value" not in data
+
+
+def test_an_export_from_another_zone_and_with_other_addresses_is_the_same(tmp_path: Path) -> None:
+    home = read(SOURCE, put(tmp_path, health.steps(1, 512, "+0100", 8)))
+    text = health.document(health.steps(1, 512, "-0700", 0)).replace(b"0x283e0c0", b"0x99")
+    away = tmp_path / "away.xml"
+    away.write_bytes(text)
+    assert read(SOURCE, away) == home
+    first, second = look(SOURCE, tmp_path / "export.xml"), look(SOURCE, away)
+    assert isinstance(first, Recognition)
+    assert isinstance(second, Recognition)
+    assert first.identity == second.identity
+
+
+def test_the_parts_of_a_blood_pressure_come_once_and_together(tmp_path: Path) -> None:
+    records = read(SOURCE, put(tmp_path, health.PRESSURE))
+    measured = [data for (stream, _), data in records.items() if stream == "measurements"]
+    assert len(measured) == 3
+    [pair] = [data for data in measured if data["kind"] == "BloodPressure"]
+    assert pair["details"].splitlines() == [
+        "BloodPressureSystolic: 121 mmHg",
+        "BloodPressureDiastolic: 79 mmHg",
+    ]
+
+
+def test_a_workout_has_its_distance_energy_and_way(tmp_path: Path) -> None:
+    folder = tmp_path / "e"
+    for name, content in health.export(health.RUN).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    [run] = [
+        item
+        for item in findings(SOURCE, folder)
+        if isinstance(item, Item) and item.stream == "workouts"
+    ]
+    assert (run.data["kind"], run.data["distance_metres"]) == ("Running", 5250.0)
+    assert run.data["energy_kcal"] == 100.0
+    assert (run.data["seconds"], run.data["events"]) == (1890.0, 1)
+    [route] = run.attachments
+    assert route.field == "route"
+    with route.open() as file:
+        assert file.read() == health.GPX
+
+
+def test_an_older_workout_names_its_sums_itself(tmp_path: Path) -> None:
+    ride = only(put(tmp_path, health.OLD_RIDE), "workouts")
+    assert (ride["kind"], ride["distance_metres"], ride["energy_kcal"]) == (
+        "Cycling",
+        16_093.44,
+        300.0,
+    )
+
+
+def test_a_day_a_profile_and_a_recording(tmp_path: Path) -> None:
+    folder = tmp_path / "e"
+    for name, content in health.export(health.DAY).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    day = only(folder, "days")
+    assert (day["day"], day["exercise_minutes"], day["stand_hours"]) == ("2026-01-05", 41, 12)
+    profile = only(folder, "profile")
+    assert (profile["birth_date"], profile["sex"]) == ("1984-02-29", "Female")
+    assert "blood_type" not in profile
+    recording = only(folder, "electrocardiograms")
+    assert recording["classification"] == "Sinus Rhythm"
+    assert (recording["recorded_at"], recording["samples"]) == ("2026-01-07T07:00:00Z", 3)
+
+
+def test_elements_that_are_not_known_and_files_that_are_missing_are_told(tmp_path: Path) -> None:
+    path = put(tmp_path, "<Audiogram/>", health.RUN, '<Record type="x" startDate="then"/>')
+    reasons = [finding.reason for finding in told(SOURCE, path)]
+    assert reasons == [
+        "the date of the export, which is no measurement",
+        "an element Audiogram",
+        "a file that the document names and the export lacks",
+        "an element without a kind or a time",
+    ]
+
+
+def test_a_document_with_entities_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "export.xml"
+    path.write_bytes(health.document().replace(b"<!ELEMENT", b'<!ENTITY a "b"><!ELEMENT', 1))
+    assert look(SOURCE, path) is None
+
+
+def test_two_people_are_two_accounts_and_one_person_is_one(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    nora = put(tmp_path / "nora", *(health.steps(day, day) for day in range(1, 9)), me="")
+    ivo = put(tmp_path / "ivo", *(health.steps(day, 50 + day) for day in range(1, 9)), me="")
+    longer = put(tmp_path / "more", *(health.steps(day, day or 7) for day in range(1, 12)), me="")
+    ids = [home.bring(path)["connection"]["connection_id"] for path in (nora, ivo, longer)]
+    assert ids[0] != ids[1]
+    assert ids[0] == ids[2]
+    # Older data that came later stands first: the records say whose export it is.
+    older = put(tmp_path / "older", *(health.steps(day, day) for day in (9, 1, 2, 3, 4, 5)), me="")
+    assert home.bring(older)["connection"]["connection_id"] == ids[0]
