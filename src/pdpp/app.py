@@ -29,6 +29,7 @@ from pdpp.pages.icon import ICON
 from pdpp.pages.owner_page import error_page
 from pdpp.pages.routes import make_site, page_routes
 from pdpp.pages.template import assets
+from pdpp.pages.unknown_page import UnknownPage
 from pdpp.receipts.recorder import Recorder
 from pdpp.resource.call import Call
 from pdpp.resource.endpoint import FixedDocument, NoSuchRoute, ResourceEndpoint
@@ -73,6 +74,7 @@ def make_app(
     """Put the ASGI application together over an open store."""
     service = _service(store, settings or Settings(), clock)
     authority = Authority(store, clock, service.settings.lifetimes)
+    site = make_site(service, authority, data)
     meter = Meter(share)
     resource = _resource(service, meter)
     app = Application(
@@ -82,7 +84,7 @@ def make_app(
             *oauth_routes(make_authorization(service, authority, error_page, fetcher), metadata),
             *_documents(service),
             *_fixtures(service),
-            *page_routes(make_site(service, authority)),
+            *page_routes(site),
             HttpRoute(READY_PATH, Readiness(service)),
             HttpRoute(METRICS_PATH, Metrics(service, meter, share.started if share else None)),
         ],
@@ -91,7 +93,7 @@ def make_app(
     )
     meter.expect(route.path for route in app.routes if isinstance(route, HttpRoute))
     app.router.redirect_slashes = False
-    app.router.default = NoSuchRoute(service)
+    app.router.default = UnknownPage(site, NoSuchRoute(service))
     return app
 
 

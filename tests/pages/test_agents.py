@@ -24,7 +24,7 @@ def streams(house: House, token: str) -> list[str]:
 
 
 def revoke(sheet: Sheet, what: str) -> Sheet:
-    token = sheet.fields("header form")[0][1]
+    token = sheet.fields("nav form")[0][1]
     answer = sheet.reader.http.post(
         str(sheet.answer.url), data={"token": token, "revoke": what, "confirm": PASSPHRASE}
     )

@@ -330,7 +330,7 @@ def _box(owner: Window, name: str) -> Mapping[str, float]:
 def test_the_browser_finds_nothing_to_complain_about(house: House, browser: Browser) -> None:
     with window(house, browser) as owner:
         owner.open("/login").log_in()
-        expect(owner.page.get_by_role("heading", level=1)).to_have_text("Who may read your data")
+        expect(owner.page.get_by_role("heading", level=1)).to_have_text("What you have")
         owner.complaints.clear()
         for name, path in _pages(house).items():
             owner.open(path)

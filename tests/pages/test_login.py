@@ -122,8 +122,8 @@ def test_logging_in_twice_in_two_tabs_does_no_harm(house: House) -> None:
 
 def test_the_login_page_lets_an_owner_pass(owner: Reader) -> None:
     for path in ("/login", "/setup"):
-        assert owner.get(path).location == "/agents"
-    assert owner.get("/").location == "/agents"
+        assert owner.get(path).location == "/"
+    assert owner.get("/").status == 200
 
 
 def test_a_second_server_on_this_machine_has_a_session_of_its_own(
@@ -170,7 +170,7 @@ def test_how_many_guesses_are_free_is_a_setting(tmp_path: Path) -> None:
 def test_logging_out_ends_the_session_on_the_server(house: House) -> None:
     reader = house.owner()
     kept = dict(reader.http.cookies)
-    sheet = reader.get("/agents").send(form="header form")
+    sheet = reader.get("/agents").send(form="nav form")
     assert sheet.location == "/login"
     reader.http.cookies.update(kept)
     assert reader.get("/agents").status == 401

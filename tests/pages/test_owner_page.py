@@ -1,8 +1,11 @@
+import base64
+import hashlib
 import logging
 from pathlib import Path
 
 import httpx
 import pytest
+from selectolax.lexbor import LexborHTMLParser
 from tests.pages.house import MAIL, PASSPHRASE, House, Reader, housed
 from tests.serving import SetClock
 
@@ -37,8 +40,12 @@ def test_every_page_is_kept_from_caches_frames_and_foreign_code(
     assert policy["style-src"] == policy["img-src"] == "'self'"
     assert policy["frame-ancestors"] == policy["base-uri"] == "'none'"
     assert policy["form-action"] == "'self'"
-    scripted = known and path.startswith("/r/")
-    assert policy["script-src"] == ("'self'" if scripted else "'none'")
+    scripts = LexborHTMLParser(answer.text).css("script")
+    digests = [hashlib.sha256(node.text().encode()).digest() for node in scripts]
+    allowed = [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
+    assert bool(scripts) is known
+    assert policy["script-src"] == (" ".join(allowed) or "'none'")
+    assert policy["connect-src"] == ("'self'" if known and path == "/import" else "'none'")
 
 
 def test_pages_load_only_what_is_here(owner: Reader) -> None:
@@ -46,7 +53,7 @@ def test_pages_load_only_what_is_here(owner: Reader) -> None:
         tree = owner.get(path).tree
         sources = [
             node.attributes.get("src") or node.attributes.get("href") or ""
-            for node in tree.css("link, script, img")
+            for node in tree.css("link, script[src], img")
         ]
         assert sources
         assert all(source.startswith("/") and not source.startswith("//") for source in sources)
@@ -74,7 +81,7 @@ def test_a_form_without_the_token_of_its_session_does_nothing(house: House) -> N
     reader = house.owner()
     path = house.ask(MAIL)
     page = reader.get(path)
-    other = house.owner().get("/agents").fields("header form")[0][1]
+    other = house.owner().get("/agents").fields("nav form")[0][1]
     for token in ("", "x", other):
         refused = page.send(token=token, action="deny")
         assert refused.status == 403
@@ -100,7 +107,7 @@ def test_a_login_form_is_bound_to_the_browser_it_was_shown_in(house: House) -> N
 )
 def test_a_form_from_another_site_does_nothing(house: House, headers: dict[str, str]) -> None:
     reader = house.owner()
-    refused = reader.get("/agents").send(form="header form", headers=headers)
+    refused = reader.get("/agents").send(form="nav form", headers=headers)
     assert refused.status == 403
     assert "another site" in refused.text
     assert reader.get("/agents").status == 200
@@ -111,7 +118,7 @@ def test_a_form_from_another_site_does_nothing(house: House, headers: dict[str, 
 )
 def test_a_form_from_here_is_taken(house: House, headers: dict[str, str]) -> None:
     reader = house.owner()
-    done = reader.get("/agents").send(form="header form", headers=headers)
+    done = reader.get("/agents").send(form="nav form", headers=headers)
     assert done.location == "/login"
 
 
@@ -161,7 +168,7 @@ def test_other_methods_are_refused(owner: Reader, method: str) -> None:
 
 
 def test_a_page_that_takes_no_form_says_so(owner: Reader) -> None:
-    token = owner.get("/agents").fields("header form")[0][1]
+    token = owner.get("/agents").fields("nav form")[0][1]
     assert owner.http.post("/agents", data={"token": token}).status_code == 405
     assert owner.http.get("/logout").status_code == 405
 

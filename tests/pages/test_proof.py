@@ -157,7 +157,7 @@ def test_the_owners_own_address_is_hard_to_guess_and_stays(house: House) -> None
 def test_strangers_guesses_do_not_lock_a_known_browser_out(slow: tuple[House, SetClock]) -> None:
     house, _ = slow
     owner = house.owner()
-    log_out = owner.get("/agents").send(form="header form")
+    log_out = owner.get("/agents").send(form="nav form")
     assert log_out.location == "/login"
     stranger = house.stranger()
     while stranger.log_in("wrong").status != 429:
@@ -169,7 +169,7 @@ def test_strangers_guesses_do_not_lock_a_known_browser_out(slow: tuple[House, Se
 def test_guesses_from_a_known_browser_are_slowed_down_too(slow: tuple[House, SetClock]) -> None:
     house, _ = slow
     owner = house.owner()
-    owner.get("/agents").send(form="header form")
+    owner.get("/agents").send(form="nav form")
     for _ in range(ADDRESS.free):
         assert owner.log_in("wrong").status == 401
     assert owner.log_in().status == 429

@@ -17,7 +17,7 @@ from pdpp.authz.lifetime import Lifetimes
 from pdpp.authz.outstanding import RequestBounds, make_room
 from pdpp.authz.request import Parameters, ServerOrigins, check_details, check_request, check_target
 from pdpp.authz.review import DecisionOutcome, Review
-from pdpp.authz.short_lived import SecretKind, find_secret, new_secret
+from pdpp.authz.short_lived import REOPENED, SecretKind, find_review, find_secret, new_secret
 from pdpp.authz.token import hash_token
 from pdpp.model.errors import NotFound, OAuthError
 from pdpp.model.instant import Clock
@@ -209,10 +209,12 @@ class Authority:
 
     def review(self, review_id: str) -> Review:
         """Return what waits for the owner; ``NotFound`` when it is unknown, used or too old."""
-        return _review(
-            review_id,
-            _waiting(find_secret(self._vault, SecretKind.REVIEW, review_id, self._clock())),
-        )
+        return _review(review_id, _waiting(find_review(self._vault, review_id, self._clock())))
+
+    def waiting(self, most: int) -> list[Review]:
+        """Return the newest requests that wait, each under a name that opens it for the owner."""
+        secrets = self._vault.secrets(SecretKind.REVIEW.value, self._clock(), most)
+        return [_review(REOPENED + secret.hash, secret) for secret in secrets]
 
     def device_review(self, user_code: str, issuer: str) -> Review:
         """Return a review for a user code the owner typed; ``NotFound`` when it is not good."""
@@ -246,7 +248,7 @@ class Authority:
     ) -> DecisionOutcome:
         with self._vault.transaction() as transaction:
             now = self._clock()
-            secret = _waiting(find_secret(transaction, SecretKind.REVIEW, review_id, now))
+            secret = _waiting(find_review(transaction, review_id, now))
             transaction.drop_secret(secret)
             return conclude(Decision(transaction, self.lifetimes, now), _review(review_id, secret))
 

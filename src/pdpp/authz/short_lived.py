@@ -30,6 +30,11 @@ _PREFIXES = {
 }
 
 
+REOPENED = "waiting_"
+"""Begins the name under which the owner opens a request again whose page was closed: its own name
+is not kept, only the hash of it. Without the owner's session either is worth nothing."""
+
+
 def new_secret(
     kind: SecretKind,
     body: Mapping[str, Any],
@@ -52,7 +57,17 @@ def find_secret(
     vault: VaultReader, kind: SecretKind, text: str, now: int
 ) -> ShortLivedSecret | None:
     """Return a short-lived secret that is still good: known, unused and in time."""
-    secret = vault.secret(kind.value, hash_token(text))
+    return _good(vault.secret(kind.value, hash_token(text)), now)
+
+
+def find_review(vault: VaultReader, review_id: str, now: int) -> ShortLivedSecret | None:
+    """Return a request that still waits, by its own name or by the one it is opened again with."""
+    if review_id.startswith(REOPENED):
+        return _good(vault.secret(SecretKind.REVIEW.value, review_id.removeprefix(REOPENED)), now)
+    return find_secret(vault, SecretKind.REVIEW, review_id, now)
+
+
+def _good(secret: ShortLivedSecret | None, now: int) -> ShortLivedSecret | None:
     if secret is None or secret.used_at is not None or secret.expires_at <= now:
         return None
     return secret

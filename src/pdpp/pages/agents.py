@@ -68,11 +68,6 @@ class AgentView:
         return sorted(set(names), key=str.casefold)
 
 
-async def show_home(request: PageRequest) -> Response:
-    """Answer ``GET /``."""
-    return request.go("/agents")
-
-
 async def show_agents(request: PageRequest) -> Response:
     """Answer ``GET /agents``."""
     agents = [_agent(request.site, grants) for grants in _by_client(request.site).values()]

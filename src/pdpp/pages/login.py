@@ -6,8 +6,22 @@ from starlette.responses import Response
 
 from pdpp.authz.owner import LEAST_CHARS
 from pdpp.model.errors import Forbidden, InvalidRequest, PdppError
+from pdpp.pages.form import PostedForm
 from pdpp.pages.page_request import PageRequest
 
+_OF_LOGIN = frozenset(
+    {
+        "token",
+        "proof",
+        "confirm",
+        "passphrase",
+        "login_code",
+        "code",
+        "again",
+        "new_passphrase",
+        "new_again",
+    }
+)
 TYPE_IT_AGAIN = "Nothing is changed yet: type your passphrase again, to show that it is you."
 
 
@@ -24,9 +38,15 @@ def show_login_form(request: PageRequest, problem: PdppError | None = None) -> R
         problem=None if problem is None else problem.message,
         least=LEAST_CHARS,
         possible=request.site.owner.awaited,
+        kept=typed_fields(request.form),
     )
     response.headers.update(problem.headers if problem is not None else {})
     return response
+
+
+def typed_fields(form: PostedForm) -> list[tuple[str, str]]:
+    """Return what a form holds beside the login: it was typed before the session ended."""
+    return [pair for pair in form.pairs() if pair[0] not in _OF_LOGIN]
 
 
 def is_login(request: PageRequest) -> bool:
@@ -86,7 +106,7 @@ def ask_passphrase(
 
 async def show_login(request: PageRequest) -> Response:
     """Answer ``GET /login`` and ``GET /setup``."""
-    return request.go("/agents") if request.session is not None else show_login_form(request)
+    return request.go("/") if request.session is not None else show_login_form(request)
 
 
 async def log_out(request: PageRequest) -> Response:

@@ -17,8 +17,8 @@ from pdpp.model.errors import (
     PdppError,
 )
 from pdpp.pages.form import OWNERS_BYTES, STRANGERS_BYTES, PostedForm, read_form
-from pdpp.pages.login import is_login, log_in, show_login_form
-from pdpp.pages.page_request import PageRequest, make_page_request, policy
+from pdpp.pages.login import is_login, log_in, show_login_form, typed_fields
+from pdpp.pages.page_request import PageRequest, frame_context, make_page_request, policy
 from pdpp.pages.proof import read_proof
 from pdpp.pages.site import Site
 from pdpp.pages.template import render
@@ -85,7 +85,10 @@ class OwnerPage:
             return show_login_form(request)
         if posted:
             request.require_token()
-        return await self._handler(http.method)(request)
+        try:
+            return await self._handler(http.method)(request)
+        except PdppError as error:
+            return show_error(request, error)
 
     async def _log_in(self, request: PageRequest) -> Response:
         """Take the login form, which stands at the address of every page."""
@@ -101,7 +104,11 @@ class OwnerPage:
         if request.browser is None:
             browser = await site.write(site.owner.new_browser)
         response = request.go(request.here)
-        if self.proves and typed and self.get is not None:
+        if self.post is not None and (typed_before := typed_fields(request.form)):
+            proved_at = site.service.clock() if typed else None
+            known = replace(request, form=PostedForm(), session=secret, proved_at=proved_at)
+            response = known.page("resend.html", kept=typed_before)
+        elif self.proves and typed and self.get is not None:
             proved_at = site.service.clock()
             known = replace(request, form=PostedForm(), session=secret, proved_at=proved_at)
             response = await self.get(known)
@@ -156,8 +163,15 @@ def check_source(request: Request, origin: str) -> None:
         raise Forbidden("This form came from another site; nothing was done.")
 
 
+def show_error(request: PageRequest, error: PdppError) -> Response:
+    """Return an error as a page in the frame of whoever asks."""
+    response = request.page("error.html", status=error.status, message=error.message)
+    response.headers.update(error.headers)
+    return response
+
+
 def error_page(error: PdppError) -> Response:
     """Return an error as a page for anyone."""
-    context = {"message": error.message, "known": False, "host": "", "token": "", "proof": ""}
+    context = frame_context() | {"message": error.message}
     headers = {**SECURITY_HEADERS, "Content-Security-Policy": policy(), **error.headers}
     return HTMLResponse(render("error.html", context), error.status, headers)

@@ -3,6 +3,7 @@
 import hmac
 import re
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,23 +14,40 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from pdpp.authz.owner import form_token
 from pdpp.model.errors import Forbidden
 from pdpp.model.instant import SECOND
+from pdpp.pages.dates import Dates
 from pdpp.pages.form import PostedForm
+from pdpp.pages.preferences import read_preferences
 from pdpp.pages.proof import make_proof
 from pdpp.pages.site import Site
-from pdpp.pages.template import render
+from pdpp.pages.template import render, script_source
 from pdpp.service.headers import SECURITY_HEADERS
 from pdpp.service.origin import sender
 
 _POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; script-src {scripts}; "
-    "form-action {targets}; base-uri 'none'; frame-ancestors 'none'"
+    "connect-src {calls}; form-action {targets}; base-uri 'none'; frame-ancestors 'none'"
 )
+FRAME_SCRIPT = "frame.js"
 _MARK = re.compile(r"[A-Za-z0-9_-]{43}\Z")
 
 
-def policy(targets: str = "'self'", scripts: str = "'none'") -> str:
-    """Return what a page may load and run, and where its forms may lead."""
-    return _POLICY.format(targets=targets, scripts=scripts)
+def policy(targets: str = "'self'", scripts: Sequence[str] = (), *, calls: bool = False) -> str:
+    """Return what a page may load, run and call, and where its forms may lead."""
+    sources = " ".join(map(script_source, scripts)) or "'none'"
+    return _POLICY.format(targets=targets, scripts=sources, calls="'self'" if calls else "'none'")
+
+
+def frame_context() -> dict[str, Any]:
+    """Return what the frame of a page needs for somebody who is not known."""
+    return {
+        "known": False,
+        "host": "",
+        "token": "",
+        "proof": "",
+        "section": "",
+        "question": "",
+        "scripts": (),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +131,11 @@ class PageRequest:
         return form_token(self.session or self.mark)
 
     @property
+    def dates(self) -> Dates:
+        """Return what writes dates as the owner wants them."""
+        return read_preferences(self.site.service.store.vault).dates
+
+    @property
     def cookies(self) -> Cookies:
         """Return the names of the cookies here."""
         return Cookies.of_origin(self.origin)
@@ -128,17 +151,24 @@ class PageRequest:
         *,
         status: int = 200,
         targets: str = "'self'",
-        scripts: str = "'none'",
+        scripts: Sequence[str] = (),
+        calls: bool = False,
         **context: Any,
     ) -> Response:
         """Return a page; forms on it may lead to ``targets`` only."""
-        shared = {
+        own = () if self.session is None else (FRAME_SCRIPT, *scripts)
+        shared = frame_context() | {
             "token": self.token,
             "proof": self.proof,
             "known": self.session is not None,
             "host": urlsplit(self.origin).netloc,
+            "section": self.http.url.path.split("/")[1],
+            "question": self.http.query_params.get("q", ""),
+            "scripts": own,
+            "dates": self.dates,
         }
-        headers = {**SECURITY_HEADERS, "Content-Security-Policy": policy(targets, scripts)}
+        csp = policy(targets, own, calls=calls)
+        headers = {**SECURITY_HEADERS, "Content-Security-Policy": csp}
         response = HTMLResponse(render(template, shared | context), status, headers)
         if self.session is None:
             self._set(response, self.cookies.mark, self.mark)

@@ -1,19 +1,23 @@
 """The routes of the pages."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from starlette.routing import BaseRoute, Route
 
 from pdpp.authz.authority import Authority
 from pdpp.authz.owner import Owner, private_host
 from pdpp.authz.throttle import Throttle
-from pdpp.pages.agents import revoke, show_agent, show_agents, show_home
+from pdpp.pages.agents import revoke, show_agent, show_agents
 from pdpp.pages.consent import decide, show_consent
 from pdpp.pages.device import enter_code, show_answer, show_device
+from pdpp.pages.home import show_home
 from pdpp.pages.login import log_out, show_login
 from pdpp.pages.owner_page import OwnerPage
 from pdpp.pages.proof import proof_key
-from pdpp.pages.record import show_record
+from pdpp.pages.records.attachment import show_attachment
+from pdpp.pages.records.record_page import show_record
+from pdpp.pages.records.search_page import show_search
 from pdpp.pages.site import Site
 from pdpp.service.service import RECORD_PAGE, Service
 
@@ -30,15 +34,18 @@ def page_routes(site: Site) -> Iterator[BaseRoute]:
         "/consent/{review_id}": OwnerPage(site, show_consent, decide, proves=True),
         "/device": OwnerPage(site, show_device, enter_code),
         "/device/{answer}": OwnerPage(site, show_answer),
+        "/search": OwnerPage(site, show_search),
+        "/file/{blob_id}/{name}": OwnerPage(site, show_attachment),
         RECORD_PAGE: OwnerPage(site, show_record),
     }
     for path, page in pages.items():
         yield Route(path, page)
 
 
-def make_site(service: Service, authority: Authority) -> Site:
+def make_site(service: Service, authority: Authority, data: Path | None = None) -> Site:
     """Return what the pages share."""
     throttle = Throttle(service.clock, service.settings.login, service.settings.all_logins)
     owner = Owner(service.store.vault, service.clock, authority.lifetimes, throttle)
     store = service.store
-    return Site(service, authority, owner, proof_key(store.secret()), private_host(store.vault))
+    key, host = proof_key(store.secret()), private_host(store.vault)
+    return Site(service, authority, owner, key, host, data)

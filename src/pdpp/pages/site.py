@@ -3,13 +3,16 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from pdpp.authz.authority import Authority
 from pdpp.authz.owner import Owner
 from pdpp.authz.principal import owner_principal
-from pdpp.resource.operate import Parameters, operate
+from pdpp.pages.page_reader import PageReader
+from pdpp.pages.records.timeline import MonthCounts
+from pdpp.resource.operate import Parameters
 from pdpp.service.service import Service
 
 T = TypeVar("T")
@@ -28,6 +31,9 @@ class Site:
     proof_key: bytes
     private_host: str
     """A name under ``.localhost`` that only the owner knows: other ports get no cookies of it."""
+    data: Path | None = None
+    """The data folder; without one nothing can be imported or backed up here."""
+    month_counts: MonthCounts = field(default_factory=MonthCounts)
     hashing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_HASHING_AT_ONCE))
 
     def is_private(self, origin: str) -> bool:
@@ -48,11 +54,15 @@ class Site:
         return await self.service.runner.read(f"page {kind}", operation)
 
     async def operate(
-        self, operation: str, path: Mapping[str, str], query: Parameters | None = None
+        self, operation: str, path: Mapping[str, str] | None = None, query: Parameters | None = None
     ) -> Any:
         """Run an operation of ``/v1`` for the owner's session; it leaves a receipt like any other.
 
         The page has checked the session before it asks.
         """
+        return await self.reader().operate(operation, path, query)
+
+    def reader(self) -> PageReader:
+        """Return what reads as the owner."""
         owner = owner_principal(self.service.store.catalogue())
-        return await operate(self.service, owner, operation, path, query)
+        return PageReader(self.service, owner, owner)

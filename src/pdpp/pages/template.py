@@ -1,17 +1,22 @@
 """Templates: the pages' HTML, in which every value is escaped."""
 
+import base64
 import hashlib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pdpp.evidence.amount import counted, size_in_words
+
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 _FOLDER = Path(__file__).with_name("templates")
 _STATIC = Path(__file__).with_name("static")
-_MEDIA_TYPES = {".css": "text/css", ".js": "text/javascript"}
+_SCRIPTS = Path(__file__).with_name("scripts")
+_MEDIA_TYPES = {".css": "text/css"}
 
 
 def render(name: str, context: Mapping[str, Any]) -> str:
@@ -32,6 +37,10 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
     )
     environment.globals["asset"] = asset_path
+    environment.globals["script"] = script
+    environment.filters["number"] = "{:,}".format
+    environment.filters["counted"] = counted
+    environment.filters["size"] = size_in_words
     return environment
 
 
@@ -49,3 +58,18 @@ def asset_path(name: str) -> str:
     """Return the address of an asset, which changes when its content does."""
     digest = hashlib.sha256((_STATIC / name).read_bytes()).hexdigest()[:12]
     return f"/assets/{name}?v={digest}"
+
+
+@cache
+def script(name: str) -> "Markup":
+    """Return a script to be put into a page: that is one request less than a file of its own."""
+    from markupsafe import Markup
+
+    return Markup((_SCRIPTS / name).read_text("utf-8"))  # noqa: S704 - our own file
+
+
+@cache
+def script_source(name: str) -> str:
+    """Return what lets a page run that very script and no other."""
+    digest = hashlib.sha256((_SCRIPTS / name).read_bytes()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

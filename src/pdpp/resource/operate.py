@@ -60,15 +60,22 @@ def make_call(
     )
 
 
-async def run_call(service: Service, route: Route, call: Call) -> Any:
-    """Run an operation; a read answers JSON as bytes or a range of a blob, and has its receipt."""
+async def run_call(
+    service: Service, route: Route, call: Call, reader: Principal | None = None
+) -> Any:
+    """Run an operation; a read answers JSON as bytes or a range of a blob, and has its receipt.
+
+    ``reader`` is who reads where that is not the caller: the owner may look through a grant.
+    """
     if route.writes:
         return await service.runner.write(lambda: route.operation(call))
     kind = _kind(route, call)
     answer = await service.runner.read(kind, lambda: _read(route, call), heavy=route.heavy)
     stream = call.path.get("stream")
     service.recorder.take(
-        AnsweredRead(call.now, call.principal, route.name, stream, call.served, _asked(call))
+        AnsweredRead(
+            call.now, reader or call.principal, route.name, stream, call.served, _asked(call)
+        )
     )
     return answer
 
@@ -87,6 +94,7 @@ async def operate(
     operation: str,
     path: Mapping[str, str] | None = None,
     query: Parameters | None = None,
+    reader: Principal | None = None,
 ) -> Any:
     """Run an operation by its name and return its answer as data; what is wrong is raised.
 
@@ -97,7 +105,7 @@ async def operate(
     named = {name: path_part(value) for name, value in (path or {}).items()}
     url = BASE + route.path.format(**named) + (f"?{encoded}" if encoded else "")
     call = make_call(service, principal, route, path or {}, encoded.encode(), url=url)
-    answer = await run_call(service, route, call)
+    answer = await run_call(service, route, call, reader)
     return orjson.loads(answer) if isinstance(answer, bytes) else answer
 
 

@@ -109,10 +109,12 @@ def chosen(
     wanted = {
         number: place for number, place in enumerate(places) if _asked(place, query, events=events)
     }
-    since = query.since
+    since, until = query.since, query.until
     for behind, row in enumerate(reversed(rows)):
         place = wanted.get(row[1])
-        if place is not None and (since is None or row[_AT] >= since):
+        if place is None or (until is not None and row[_AT] >= until):
+            continue
+        if since is None or row[_AT] >= since:
             yield behind, _receipt(place, row)
 
 

@@ -63,6 +63,7 @@ class ReceiptQuery(NamedTuple):
     since: int | None = None
     client_id: str | None = None
     grant_id: str | None = None
+    until: int | None = None
 
 
 class ReadTotal(NamedTuple):

@@ -86,6 +86,10 @@ class VaultReader(Protocol):
         """Return a secret, used or not, in time or not."""
         ...
 
+    def secrets(self, kind: str, now: int, most: int) -> Sequence[ShortLivedSecret]:
+        """Return the newest secrets of a kind that are unused and in time."""
+        ...
+
     def outstanding(self, address: str | None = None) -> tuple[int, int]:
         """Return how many requests of strangers are kept, and their bytes."""
         ...

@@ -8,11 +8,16 @@ from typing import Any
 import apsw
 import orjson
 
+from pdpp.model import instant
 from pdpp.model.errors import StoreError
 from pdpp.store import receipt_batch
 from pdpp.store.receipts import ChainedReceipt, ChainVerdict, LogEvent, Receipt, ReceiptQuery
 from pdpp.store.sqlite.receipts import chain
 from pdpp.store.sqlite.receipts.chain import ChainHead, ChainLink
+
+_NEVER = 1 << 62
+"""Later than any receipt. A batch that was begun before a moment may have ended after it, though
+hardly a day after."""
 
 HEAD = "SELECT first, before, last, hash, seal FROM head"
 
@@ -49,8 +54,9 @@ def _batches(db: apsw.Connection, query: ReceiptQuery, *, events: bool) -> Itera
     since = -1 if query.since is None else query.since
     if query.client_id is not None:
         rows = db.execute(
-            "SELECT last FROM reader WHERE client_id = ? AND latest >= ? ORDER BY last DESC",
-            (query.client_id, since),
+            "SELECT last FROM reader WHERE client_id = ? AND latest >= ? AND latest < ?"
+            " ORDER BY last DESC",
+            (query.client_id, since, _NEVER if query.until is None else query.until + instant.DAY),
         )
     elif events:
         rows = db.execute(

@@ -59,10 +59,16 @@ class SqliteVaultReader(ABC):
             kind,
             secret_hash,
         )
-        if row is None:
-            return None
-        stored_hash, kind, body, *rest = row
-        return ShortLivedSecret(stored_hash, kind, orjson.loads(body), *rest)
+        return None if row is None else _secret(row)
+
+    def secrets(self, kind: str, now: int, most: int) -> list[ShortLivedSecret]:
+        """Return the newest secrets of a kind that are unused and in time."""
+        rows = self._db.execute(
+            f"SELECT {SHORT_LIVED_COLUMNS} FROM short_lived_secret WHERE owner = ? AND kind = ?"
+            " AND used_at IS NULL AND expires_at > ? ORDER BY created_at DESC, hash LIMIT ?",
+            (OWNER, kind, now, most),
+        ).fetchall()
+        return [_secret(row) for row in rows]
 
     def outstanding(self, address: str | None = None) -> tuple[int, int]:
         """Return how many requests wait that came from strangers, and how many bytes they take."""
@@ -119,6 +125,11 @@ class SqliteVaultReader(ABC):
     def tokens(self, kind: str) -> Iterator[Token]:
         """Yield the tokens of a kind, ended ones too, the oldest first."""
         return iter(grant_rows.tokens(self._db, kind))
+
+
+def _secret(row: Any) -> ShortLivedSecret:
+    stored_hash, kind, body, *rest = row
+    return ShortLivedSecret(stored_hash, kind, orjson.loads(body), *rest)
 
 
 def _client(row: tuple[Any, ...]) -> RegisteredClient:

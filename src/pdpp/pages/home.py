@@ -1,0 +1,31 @@
+"""The home page: what I have, what needs me, and what agents asked lately."""
+
+from starlette.responses import Response
+
+from pdpp.pages.account_summary import account_summaries
+from pdpp.pages.import_job import import_jobs
+from pdpp.pages.need import needs
+from pdpp.pages.page_request import PageRequest
+from pdpp.pages.question import latest_questions
+
+_MOST_QUESTIONS = 5
+
+
+async def show_home(request: PageRequest) -> Response:
+    """Answer ``GET /``."""
+    site, dates = request.site, request.dates
+    accounts = await account_summaries(site.reader(), dates)
+    jobs = await import_jobs(site)
+    ended = (job for job in jobs if job.status == "succeeded" and job.connection_id is not None)
+    last_imports: dict[str | None, str] = {}
+    for job in ended:
+        last_imports.setdefault(job.connection_id, dates.day(job.at))
+    return request.page(
+        "home.html",
+        accounts=accounts,
+        total=sum(account.count for account in accounts),
+        last_imports=last_imports,
+        needs=needs(request, jobs, filled=bool(accounts)),
+        questions=await latest_questions(site, _MOST_QUESTIONS),
+        mcp_url=f"{request.server_origin}/mcp",
+    )

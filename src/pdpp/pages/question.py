@@ -1,0 +1,186 @@
+"""Questions: what agents asked, each with everything it read, in words its owner knows."""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from urllib.parse import quote
+
+from pdpp.authz.requester import Requester, agent_id, requester_of
+from pdpp.authz.wording import label_of
+from pdpp.evidence.fence import visible
+from pdpp.evidence.handle import path_part
+from pdpp.model.errors import PdppError
+from pdpp.pages.page_reader import PageReader
+from pdpp.pages.record_title import title_of
+from pdpp.pages.site import Site
+from pdpp.receipts.summary import VERBS, amount, asked_about
+from pdpp.store.catalogue import Catalogue
+from pdpp.store.receipts import ChainedReceipt, Receipt, ReceiptQuery
+
+_MOST_CLIENTS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class RecordLink:
+    """A record that was read: its title today, and where it is."""
+
+    title: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceRead:
+    """What a question read of one stream."""
+
+    connection_id: str
+    stream: str
+    account: str
+    label: str
+    fields: str
+    records: tuple[str, ...]
+
+    def address(self, record_id: str) -> str:
+        """Return where one of its records is shown."""
+        parts = (self.connection_id, self.stream, record_id)
+        return "/r/" + "/".join(path_part(part) for part in parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question of one agent; ``number`` is that of its last receipt."""
+
+    number: int
+    at: int
+    requester: Requester
+    client_id: str
+    verb: str
+    places: Sequence[PlaceRead]
+    amount: str
+    asked: str
+    links: Sequence[RecordLink] = ()
+
+    @property
+    def agent(self) -> str:
+        """Return the name of the agent in addresses."""
+        return agent_id(self.client_id)
+
+    @property
+    def where(self) -> str:
+        """Return the accounts and kinds of records it read."""
+        names = dict.fromkeys(f"{place.account} / {place.label}" for place in self.places)
+        return ", ".join(names)
+
+    @property
+    def count(self) -> int:
+        """Return how many records it read."""
+        return sum(len(place.records) for place in self.places)
+
+
+def clients_by_last_read(site: Site) -> list[tuple[int, str]]:
+    """Return the agents that have read something, the last one first."""
+    store = site.service.store
+    clients = dict.fromkeys(grant.client_id for grant in store.vault.grants())
+    moments = [
+        (moment, client_id)
+        for client_id in list(clients)[-_MOST_CLIENTS:]
+        if (moment := store.receipts.last_read(client_id)) is not None
+    ]
+    return sorted(moments, reverse=True)
+
+
+async def latest_questions(
+    site: Site, most: int, since: int | None = None, until: int | None = None
+) -> list[Question]:
+    """Return what agents asked last, newest first."""
+    return await asyncio.to_thread(_latest, site, most, since, until)
+
+
+def _latest(site: Site, most: int, since: int | None, until: int | None) -> list[Question]:
+    rows: list[ChainedReceipt] = []
+    for _, client_id in clients_by_last_read(site):
+        query = ReceiptQuery(since, client_id, until=until)
+        # A question leaves a receipt for each stream it read; a few is what most of them read.
+        rows += site.service.store.receipts.receipts(query, 4 * most)
+    rows.sort(key=lambda row: -row.number)
+    return grouped(site, rows)[:most]
+
+
+def grouped(site: Site, rows: Iterable[ChainedReceipt]) -> list[Question]:
+    """Return receipts by question: those of one moment, agent and operation."""
+    catalogue = site.service.store.catalogue()
+    names: dict[str, Requester] = {}
+    questions = []
+    for (at, client_id, operation), group in groupby(rows, _asker):
+        if client_id is None:
+            continue
+        if client_id not in names:
+            names[client_id] = requester_of(client_id, site.authority.client(client_id))
+        chained = list(group)
+        receipts = [row.receipt for row in chained]
+        questions.append(
+            Question(
+                number=chained[0].number,
+                at=at,
+                requester=names[client_id],
+                client_id=client_id,
+                verb=VERBS.get(operation, operation),
+                places=list(_places(receipts, catalogue)),
+                amount=_amount(receipts),
+                asked=asked_about(tuple(sorted({name for row in receipts for name in row.asked}))),
+            )
+        )
+    return questions
+
+
+def _asker(row: ChainedReceipt) -> tuple[int, str | None, str]:
+    receipt = row.receipt
+    return receipt.at, receipt.client_id, receipt.operation
+
+
+def _amount(receipts: Sequence[Receipt]) -> str:
+    read = (
+        sum(len(receipt.records) for receipt in receipts),
+        sum(receipt.characters for receipt in receipts),
+        sum(receipt.bytes for receipt in receipts),
+    )
+    return amount(*read) if any(read) else ""
+
+
+def _places(receipts: Iterable[Receipt], catalogue: Catalogue) -> Iterator[PlaceRead]:
+    for receipt in receipts:
+        if receipt.connection_id is None or receipt.stream is None:
+            continue
+        feed = catalogue.feeds.get((receipt.connection_id, receipt.stream))
+        account = receipt.connection_id if feed is None else feed.connection.display_name
+        fields = "every field" if receipt.fields is None else ", ".join(receipt.fields)
+        yield PlaceRead(
+            connection_id=receipt.connection_id,
+            stream=receipt.stream,
+            account=visible(account, lines=False),
+            label=receipt.stream if feed is None else label_of(feed.stream),
+            fields=visible(fields, lines=False),
+            records=receipt.records,
+        )
+
+
+async def linked(reader: PageReader, place: PlaceRead, most: int) -> list[RecordLink]:
+    """Return the first records of a place by their titles, with where they are shown."""
+    return [
+        RecordLink(await _title(reader, place, record_id), place.address(record_id))
+        for record_id in place.records[:most]
+    ]
+
+
+async def _title(reader: PageReader, place: PlaceRead, record_id: str) -> str:
+    path: Mapping[str, str] = {"stream": place.stream, "record_id": record_id}
+    try:
+        answer = await reader.operate("getRecord", path, {"connection_id": place.connection_id})
+    except PdppError:
+        return "a record that is not here any more"
+    return title_of(reader.catalogue, answer)
+
+
+def day_address(day: str) -> str:
+    """Return where the reads of a day are listed."""
+    return f"/activity?day={quote(day)}"

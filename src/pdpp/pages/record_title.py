@@ -1,0 +1,36 @@
+"""Record titles: what a record is called, and when it happened, by the roles of its fields."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from pdpp.evidence.fence import visible
+from pdpp.evidence.presentation import Presentation
+from pdpp.model import instant
+from pdpp.pages.display import presentation_of
+from pdpp.store.catalogue import Catalogue
+from pdpp.store.port import Record
+from pdpp.store.scope import Reach
+
+
+def record_of(catalogue: Catalogue, answer: Mapping[str, Any]) -> Record:
+    """Return a record that an operation answered, to be shown as all of it that is there."""
+    feed = catalogue.feeds[answer["connection_id"], answer["stream"]]
+    return Record(
+        Reach(feed, feed.stream, None, True),
+        answer["id"],
+        orjson.dumps(answer["data"]),
+        instant.parse(answer["emitted_at"]) or 0,
+        answer["version"],
+    )
+
+
+def presented(catalogue: Catalogue, answer: Mapping[str, Any]) -> Presentation:
+    """Return an answered record's title, time and so on by its declared roles."""
+    return presentation_of(record_of(catalogue, answer))
+
+
+def title_of(catalogue: Catalogue, answer: Mapping[str, Any]) -> str:
+    """Return an answered record's title as one line in which nothing is hidden."""
+    return visible(presented(catalogue, answer).title, lines=False)

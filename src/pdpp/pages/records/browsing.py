@@ -1,0 +1,143 @@
+"""Browsing: the newest records of several streams in one order of time, a page at a time.
+
+Only the streams are asked whose newest record can be on the page, so that a page costs what a page
+of one or two streams costs, however many there are.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any, NamedTuple
+
+from pdpp.model import instant
+from pdpp.model.errors import PdppError
+from pdpp.pages.dates import Dates
+from pdpp.pages.page_reader import PageReader
+
+PAGE = 25
+_MOST_TIES = 75
+"""Records of one and the same moment that a page passes over; a page of records has 100."""
+
+
+class BrowsedFeed(NamedTuple):
+    """A stream of an account that can be browsed by a field of times."""
+
+    connection_id: str
+    stream: str
+    field: str
+    newest: int
+
+
+class BrowsedPage(NamedTuple):
+    """Records, newest first, and where the next page begins."""
+
+    records: Sequence[Mapping[str, Any]]
+    after: str
+    left_out: bool = False
+    """Whether records of one moment were left out because there are too many of them."""
+
+
+class _Position(NamedTuple):
+    """Where a page begins: at a moment, after so many records of that moment."""
+
+    moment: int
+    passed: int
+
+
+def browsable(reader: PageReader, rows: Iterable[Mapping[str, Any]]) -> list[BrowsedFeed]:
+    """Return the streams of a listing that have times, the newest first."""
+    feeds = reader.catalogue.feeds
+    browsed = []
+    for row in rows:
+        field = feeds[row["connection_id"], row["name"]].stream.consent_time_field
+        newest = instant.parse(row["freshness"]["newest_record_at"] or "")
+        if field is not None and newest is not None:
+            browsed.append(BrowsedFeed(row["connection_id"], row["name"], field, newest))
+    return sorted(browsed, key=lambda feed: (-feed.newest, feed.connection_id, feed.stream))
+
+
+async def browse(
+    reader: PageReader, feeds: Sequence[BrowsedFeed], dates: Dates, month: str, after: str
+) -> BrowsedPage:
+    """Return a page of the newest records of all these streams."""
+    since, until = month_bounds(dates, month)
+    position = _position(after)
+    chosen: list[tuple[int, Mapping[str, Any]]] = []
+    wanted = PAGE + (position.passed if position else 0)
+    for feed in feeds:
+        if len(chosen) > wanted and chosen[wanted][0] > feed.newest:
+            break
+        rows = await _newest(reader, feed, since, until, position, wanted + 1)
+        chosen = sorted(chosen + rows, key=lambda row: -row[0])[: wanted + 1]
+    passed = position.passed if position else 0
+    shown, more = chosen[passed:wanted], len(chosen) > wanted
+    return _page(shown, position, more=more)
+
+
+def _page(
+    shown: Sequence[tuple[int, Mapping[str, Any]]], position: _Position | None, *, more: bool
+) -> BrowsedPage:
+    records = [record for _, record in shown]
+    if not more or not shown:
+        return BrowsedPage(records, "")
+    last = shown[-1][0]
+    passed = sum(moment == last for moment, _ in shown)
+    if position is not None and position.moment == last:
+        passed += position.passed
+    if passed > _MOST_TIES:
+        return BrowsedPage(records, f"{last - 1}.0", left_out=True)
+    return BrowsedPage(records, f"{last}.{passed}")
+
+
+async def _newest(
+    reader: PageReader,
+    feed: BrowsedFeed,
+    since: int | None,
+    until: int | None,
+    position: _Position | None,
+    limit: int,
+) -> list[tuple[int, Mapping[str, Any]]]:
+    """Return the newest records of one stream; one that cannot be narrowed by time has none."""
+    query: dict[str, str | int] = {
+        "connection_id": feed.connection_id,
+        "limit": min(limit, 100),
+        "sort": f"-{feed.field}",
+    }
+    if since is not None:
+        query[f"filter[{feed.field}][gte]"] = instant.to_text(since)
+    if until is not None and (position is None or position.moment >= until):
+        query[f"filter[{feed.field}][lt]"] = instant.to_text(until)
+    elif position is not None:
+        query[f"filter[{feed.field}][lte]"] = instant.to_text(position.moment)
+    try:
+        answer = await reader.operate("listRecords", {"stream": feed.stream}, query)
+    except PdppError:
+        return []
+    rows = []
+    for record in answer["data"]:
+        moment = instant.parse(str(record["data"].get(feed.field) or ""))
+        if moment is not None:
+            rows.append((moment, record))
+    return rows
+
+
+def _position(after: str) -> _Position | None:
+    moment, _, passed = after.partition(".")
+    if not (moment.lstrip("-").isascii() and moment.lstrip("-").isdecimal() and passed.isdecimal()):
+        return None
+    return _Position(int(moment[:18]), min(int(passed[:3]), _MOST_TIES))
+
+
+def month_bounds(dates: Dates, month: str) -> tuple[int | None, int | None]:
+    """Return where a month or a year begins and ends on the reader's calendar."""
+    if not month:
+        return None, None
+    year, _, number = month.partition("-")
+    if not number:
+        return _midnight(dates, int(year), 1), _midnight(dates, int(year) + 1, 1)
+    following = (int(year) + 1, 1) if number == "12" else (int(year), int(number) + 1)
+    return _midnight(dates, int(year), int(number)), _midnight(dates, *following)
+
+
+def _midnight(dates: Dates, year: int, month: int) -> int:
+    # The first and the last year of the calendar have no room for a zone.
+    return dates.midnight(date(min(max(year, 2), 9_998), month, 1))

@@ -1,0 +1,90 @@
+"""Record lines: one record in a list, with its passage where a search found one."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from pdpp.authz.requester import one_line
+from pdpp.evidence.fence import visible
+from pdpp.evidence.handle import path_part
+from pdpp.pages.dates import Dates
+from pdpp.pages.page_reader import PageReader
+from pdpp.pages.record_title import presented
+
+_MARK = re.compile(r"</?mark>")
+_LONGEST = 200
+
+
+class PassagePart(NamedTuple):
+    """Some text of a passage, and whether it is what was looked for."""
+
+    text: str
+    marked: bool
+
+
+class RecordLine(NamedTuple):
+    """A record as a list shows it."""
+
+    title: str
+    address: str
+    account: str
+    kind: str
+    time: str
+    actor: str
+    passage: Sequence[PassagePart] = ()
+
+
+def record_address(base: str, connection_id: str, stream: str, record_id: str) -> str:
+    """Return where a record is shown."""
+    return f"{base}/r/" + "/".join(path_part(part) for part in (connection_id, stream, record_id))
+
+
+def hit_line(reader: PageReader, hit: Mapping[str, Any], dates: Dates) -> RecordLine:
+    """Return a hit of a search."""
+    address = record_address(reader.base, hit["connection_id"], hit["stream"], hit["record_key"])
+    passage: Sequence[PassagePart] = ()
+    for excerpt in hit["evidence_excerpts"][:1]:
+        passage = marked_parts(excerpt["preview_text"])
+        chars = f"{excerpt['start_chars']}-{excerpt['end_chars']}"
+        address += "?" + urlencode({"field": excerpt["field_path"], "chars": chars})
+    return RecordLine(
+        title=one_line(hit["title"], _LONGEST),
+        address=address,
+        account=one_line(hit["display_name"], _LONGEST),
+        kind=_label(reader, hit),
+        time=dates.event(hit["event_time"]),
+        actor="",
+        passage=passage,
+    )
+
+
+def record_line(reader: PageReader, answer: Mapping[str, Any], dates: Dates) -> RecordLine:
+    """Return a record of a list."""
+    shown = presented(reader.catalogue, answer)
+    return RecordLine(
+        title=visible(shown.title, lines=False),
+        address=record_address(
+            reader.base, answer["connection_id"], answer["stream"], answer["id"]
+        ),
+        account=one_line(answer["display_name"], _LONGEST),
+        kind=_label(reader, answer),
+        time=dates.event(shown.event_time),
+        actor="" if shown.actor is None else one_line(shown.actor, _LONGEST),
+    )
+
+
+def marked_parts(preview: str) -> list[PassagePart]:
+    """Return a preview apart: what stands between its marks is what was looked for."""
+    pieces = _MARK.split(preview)
+    return [
+        PassagePart(visible(piece, lines=False), bool(number % 2))
+        for number, piece in enumerate(pieces)
+        if piece
+    ]
+
+
+def _label(reader: PageReader, row: Mapping[str, Any]) -> str:
+    feed = reader.catalogue.feeds.get((row["connection_id"], row["stream"]))
+    label = row["stream"] if feed is None else feed.stream.label or feed.stream.name
+    return one_line(label, _LONGEST)

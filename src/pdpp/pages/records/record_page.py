@@ -1,0 +1,209 @@
+"""The record page: where a citation leads, with the quoted passage marked."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from starlette.responses import Response
+
+from pdpp.authz.wording import label_of
+from pdpp.evidence.fence import visible
+from pdpp.model.declaration import Role
+from pdpp.model.errors import FieldNotText, InvalidRequest, NotFound, StreamNotAllowed
+from pdpp.pages.dates import Dates
+from pdpp.pages.display import Value, presentation_of, values_of
+from pdpp.pages.page_reader import PageReader
+from pdpp.pages.page_request import PageRequest
+from pdpp.pages.record_title import record_of
+from pdpp.pages.records.attachment import attachments_of
+from pdpp.pages.records.neighbour import neighbours, thread_of
+from pdpp.pages.records.readable import ReadableText, readable
+from pdpp.pages.records.record_line import RecordLine, record_address, record_line
+from pdpp.pages.records.search_filters import SearchFilters
+from pdpp.resource.window import readable_text
+from pdpp.store.port import Record, Store
+
+_CHARS = re.compile(r"(\d{1,12})-(\d{1,12})\Z", re.ASCII)
+_VALUE_CHARS = 20_000
+_AROUND = 10_000
+_GONE = "The passage this address names is not in the record any more; this is the record today."
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stretch of a field with the text around it; the counts are what is left out beyond."""
+
+    name: str
+    before: str
+    quoted: str
+    after: str
+    left_before: int
+    left_after: int
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedRecords:
+    """Records that a declared relation leads to, and their files."""
+
+    name: str
+    lines: Sequence[RecordLine]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPageView:
+    """A record as its reader sees it."""
+
+    title: str
+    account: str
+    stream: str
+    time: str
+    actor: str | None
+    link: str | None
+    body: ReadableText | None
+    body_name: str
+    values: Sequence[Value]
+    passage: Passage | None
+    problem: str | None
+
+
+async def show_record(request: PageRequest) -> Response:
+    """Answer ``GET /r/{connection_id}/{stream}/{record_id}``."""
+    return await record_response(request, request.site.reader())
+
+
+async def record_response(request: PageRequest, reader: PageReader, **context: Any) -> Response:
+    """Return the page of a record for a reader: the owner, or the owner in an agent's place."""
+    asked, dates = request.http.query_params, request.dates
+    answer = await _find(reader, request.http.path_params)
+    feed = reader.catalogue.feeds[answer["connection_id"], answer["stream"]]
+    record = record_of(reader.catalogue, answer)
+    store, most = reader.service.store, reader.service.settings.text_blob_bytes
+
+    def read() -> RecordPageView:
+        return _view(store, record, asked.get("field"), asked.get("chars", ""), most, dates)
+
+    view = await request.site.read("record", read)
+    expanded = answer.get("expanded") or {}
+    parts = [answer["data"], *(row["data"] for row in _rows(expanded))]
+    return request.page(
+        "record.html",
+        view=view,
+        base=reader.base,
+        account=answer["connection_id"],
+        person_query=SearchFilters(person=view.actor or "").query(),
+        attachments=[file for data in parts for file in attachments_of(reader.base, data)],
+        related=_related(reader, expanded, dates),
+        thread=await thread_of(reader, feed, answer, dates),
+        neighbours=await neighbours(reader, feed, answer, dates),
+        here=record_address(reader.base, answer["connection_id"], answer["stream"], answer["id"]),
+        **({"seen_as": None} | context),
+    )
+
+
+async def _find(reader: PageReader, path: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the record that an address names with what it is related to, and leave a receipt."""
+    connection_id, stream = path["connection_id"], path["stream"]
+    names = {"stream": stream, "record_id": path["record_id"]}
+    query: dict[str, str | list[str]] = {"connection_id": connection_id}
+    feed = reader.catalogue.feeds.get((connection_id, stream))
+    if feed is not None and reader.is_owner:
+        relations = feed.stream.relationships.values()
+        query["expand"] = [relation.name for relation in relations if relation.expandable]
+    try:
+        answer: Mapping[str, Any] = await reader.operate("getRecord", names, query)
+    except (NotFound, StreamNotAllowed, InvalidRequest):
+        raise NotFound("There is no such record here, or not any more.") from None
+    return answer
+
+
+def _related(reader: PageReader, expanded: Mapping[str, Any], dates: Dates) -> list[RelatedRecords]:
+    return [
+        RelatedRecords(
+            visible(name, lines=False),
+            [record_line(reader, row, dates) for row in _rows({name: value})],
+        )
+        for name, value in expanded.items()
+        if _rows({name: value})
+    ]
+
+
+def _rows(expanded: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the records of relations, of which one may lead to one record or to a list."""
+    rows: list[Mapping[str, Any]] = []
+    for value in expanded.values():
+        listed = value.get("data", value) if isinstance(value, Mapping) else value
+        candidates = listed if isinstance(listed, list) else [value]
+        rows += [row for row in candidates if isinstance(row, Mapping) and "data" in row]
+    return rows
+
+
+def _view(
+    store: Store, record: Record, field: str | None, chars: str, most_bytes: int, dates: Dates
+) -> RecordPageView:
+    shown, reach = presentation_of(record), record.reach
+    passage = None if field is None else _passage(store, record, field, chars, most_bytes)
+    body_name, body = _body(record)
+    if passage is not None and passage.name == body_name:
+        body = None
+    return RecordPageView(
+        title=visible(shown.title, lines=False),
+        account=visible(reach.feed.connection.display_name, lines=False),
+        stream=label_of(reach.stream),
+        time=dates.event(shown.event_time),
+        actor=None if shown.actor is None else visible(shown.actor, lines=False),
+        link=shown.link,
+        body=body,
+        body_name=visible(body_name, lines=False),
+        values=[
+            value
+            for value in values_of(record, _VALUE_CHARS)
+            if passage is None or value.name != passage.name
+        ],
+        passage=passage,
+        problem=_GONE if field is not None and passage is None else None,
+    )
+
+
+def _body(record: Record) -> tuple[str, ReadableText | None]:
+    """Return the text of a record, where it has marks that stand in the way of reading it."""
+    data: Mapping[str, Any] = orjson.loads(record.data)
+    for name, declared in record.reach.stream.fields.items():
+        value = data.get(name)
+        if declared.role is Role.BODY and isinstance(value, str):
+            text = readable(value, _VALUE_CHARS)
+            return name, text if text.source else None
+    return "", None
+
+
+def _passage(
+    store: Store, record: Record, field: str, chars: str, most_bytes: int
+) -> Passage | None:
+    """Return the passage that a citation names, None where it is not there."""
+    match, text = _CHARS.match(chars), _text(store, record, field, most_bytes)
+    if match is None or text is None:
+        return None
+    start, end = int(match[1]), int(match[2])
+    if not start < end <= len(text):
+        return None
+    first, last = max(0, start - _AROUND), min(len(text), end + _AROUND)
+    return Passage(
+        name=visible(field, lines=False),
+        before=visible(text[first:start]),
+        quoted=visible(text[start:end]),
+        after=visible(text[end:last]),
+        left_before=first,
+        left_after=len(text) - last,
+    )
+
+
+def _text(store: Store, record: Record, field: str, most_bytes: int) -> str | None:
+    declared = record.reach.stream.fields.get(field)
+    value: Any = orjson.loads(record.data).get(field)
+    if declared is None or value is None:
+        return None
+    try:
+        return readable_text(store, declared, value, most_bytes)[0]
+    except FieldNotText:
+        return None
