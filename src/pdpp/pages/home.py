@@ -3,10 +3,10 @@
 from starlette.responses import Response
 
 from pdpp.pages.account_summary import account_summaries
+from pdpp.pages.agent_question import latest_questions
 from pdpp.pages.import_job import import_jobs
 from pdpp.pages.need import needs
 from pdpp.pages.page_request import PageRequest
-from pdpp.pages.question import latest_questions
 
 _MOST_QUESTIONS = 5
 

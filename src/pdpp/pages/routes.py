@@ -15,7 +15,7 @@ from pdpp.pages.home import show_home
 from pdpp.pages.login import log_out, show_login
 from pdpp.pages.owner_page import OwnerPage
 from pdpp.pages.proof import proof_key
-from pdpp.pages.records.attachment import show_attachment
+from pdpp.pages.records.record_file import show_file
 from pdpp.pages.records.record_page import show_record
 from pdpp.pages.records.search_page import show_search
 from pdpp.pages.site import Site
@@ -35,7 +35,7 @@ def page_routes(site: Site) -> Iterator[BaseRoute]:
         "/device": OwnerPage(site, show_device, enter_code),
         "/device/{answer}": OwnerPage(site, show_answer),
         "/search": OwnerPage(site, show_search),
-        "/file/{blob_id}/{name}": OwnerPage(site, show_attachment),
+        "/file/{blob_id}/{name}": OwnerPage(site, show_file),
         RECORD_PAGE: OwnerPage(site, show_record),
     }
     for path, page in pages.items():

@@ -8,11 +8,14 @@ from urllib.parse import urlencode
 from pdpp.authz.requester import one_line
 from pdpp.evidence.fence import visible
 from pdpp.evidence.handle import path_part
+from pdpp.model.declaration import Role
 from pdpp.pages.dates import Dates
 from pdpp.pages.page_reader import PageReader
 from pdpp.pages.record_title import presented
+from pdpp.pages.records.readable import readable
 
 _MARK = re.compile(r"</?mark>")
+_BREAKS = re.compile(r"\s+")
 _LONGEST = 200
 
 
@@ -71,14 +74,26 @@ def record_line(reader: PageReader, answer: Mapping[str, Any], dates: Dates) -> 
         kind=_label(reader, answer),
         time=dates.event(shown.event_time),
         actor="" if shown.actor is None else one_line(shown.actor, _LONGEST),
+        passage=_beginning(reader, answer),
     )
+
+
+def _beginning(reader: PageReader, answer: Mapping[str, Any]) -> Sequence[PassagePart]:
+    """Return how the text of a record begins."""
+    feed = reader.catalogue.feeds[answer["connection_id"], answer["stream"]]
+    for name, declared in feed.stream.fields.items():
+        text = answer["data"].get(name)
+        if declared.role is Role.BODY and isinstance(text, str) and text.strip():
+            plain = " ".join(block.text for block in readable(text, 4 * _LONGEST).blocks)
+            return (PassagePart(one_line(plain, _LONGEST), False),)
+    return ()
 
 
 def marked_parts(preview: str) -> list[PassagePart]:
     """Return a preview apart: what stands between its marks is what was looked for."""
     pieces = _MARK.split(preview)
     return [
-        PassagePart(visible(piece, lines=False), bool(number % 2))
+        PassagePart(visible(_BREAKS.sub(" ", piece), lines=False), bool(number % 2))
         for number, piece in enumerate(pieces)
         if piece
     ]

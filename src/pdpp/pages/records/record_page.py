@@ -17,9 +17,9 @@ from pdpp.pages.display import Value, presentation_of, values_of
 from pdpp.pages.page_reader import PageReader
 from pdpp.pages.page_request import PageRequest
 from pdpp.pages.record_title import record_of
-from pdpp.pages.records.attachment import attachments_of
 from pdpp.pages.records.neighbour import neighbours, thread_of
 from pdpp.pages.records.readable import ReadableText, readable
+from pdpp.pages.records.record_file import files_of
 from pdpp.pages.records.record_line import RecordLine, record_address, record_line
 from pdpp.pages.records.search_filters import SearchFilters
 from pdpp.resource.window import readable_text
@@ -44,7 +44,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class RelatedRecords:
+class RelationLines:
     """Records that a declared relation leads to, and their files."""
 
     name: str
@@ -93,7 +93,7 @@ async def record_response(request: PageRequest, reader: PageReader, **context: A
         base=reader.base,
         account=answer["connection_id"],
         person_query=SearchFilters(person=view.actor or "").query(),
-        attachments=[file for data in parts for file in attachments_of(reader.base, data)],
+        attachments=[file for data in parts for file in files_of(reader.base, data)],
         related=_related(reader, expanded, dates),
         thread=await thread_of(reader, feed, answer, dates),
         neighbours=await neighbours(reader, feed, answer, dates),
@@ -118,9 +118,9 @@ async def _find(reader: PageReader, path: Mapping[str, str]) -> Mapping[str, Any
     return answer
 
 
-def _related(reader: PageReader, expanded: Mapping[str, Any], dates: Dates) -> list[RelatedRecords]:
+def _related(reader: PageReader, expanded: Mapping[str, Any], dates: Dates) -> list[RelationLines]:
     return [
-        RelatedRecords(
+        RelationLines(
             visible(name, lines=False),
             [record_line(reader, row, dates) for row in _rows({name: value})],
         )

@@ -47,7 +47,7 @@ class PlaceRead:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AgentQuestion:
     """One question of one agent; ``number`` is that of its last receipt."""
 
     number: int
@@ -91,12 +91,12 @@ def clients_by_last_read(site: Site) -> list[tuple[int, str]]:
 
 async def latest_questions(
     site: Site, most: int, since: int | None = None, until: int | None = None
-) -> list[Question]:
+) -> list[AgentQuestion]:
     """Return what agents asked last, newest first."""
     return await asyncio.to_thread(_latest, site, most, since, until)
 
 
-def _latest(site: Site, most: int, since: int | None, until: int | None) -> list[Question]:
+def _latest(site: Site, most: int, since: int | None, until: int | None) -> list[AgentQuestion]:
     rows: list[ChainedReceipt] = []
     for _, client_id in clients_by_last_read(site):
         query = ReceiptQuery(since, client_id, until=until)
@@ -106,7 +106,7 @@ def _latest(site: Site, most: int, since: int | None, until: int | None) -> list
     return grouped(site, rows)[:most]
 
 
-def grouped(site: Site, rows: Iterable[ChainedReceipt]) -> list[Question]:
+def grouped(site: Site, rows: Iterable[ChainedReceipt]) -> list[AgentQuestion]:
     """Return receipts by question: those of one moment, agent and operation."""
     catalogue = site.service.store.catalogue()
     names: dict[str, Requester] = {}
@@ -119,7 +119,7 @@ def grouped(site: Site, rows: Iterable[ChainedReceipt]) -> list[Question]:
         chained = list(group)
         receipts = [row.receipt for row in chained]
         questions.append(
-            Question(
+            AgentQuestion(
                 number=chained[0].number,
                 at=at,
                 requester=names[client_id],

@@ -1,4 +1,4 @@
-"""Attachments: the files of a record, shown or handed over so that none is ever executed."""
+"""Record files: those of a record, shown or handed over so that none is ever executed."""
 
 import asyncio
 import re
@@ -25,7 +25,7 @@ _CHUNK = 1 << 18
 _LONGEST_NAME = 120
 
 
-class Attachment(NamedTuple):
+class RecordFile(NamedTuple):
     """A file: what it is called and is, where it is, and whether it is a picture to be shown."""
 
     name: str
@@ -35,7 +35,7 @@ class Attachment(NamedTuple):
     opens: bool
 
 
-def attachments_of(base: str, data: Mapping[str, Any]) -> Iterator[Attachment]:
+def files_of(base: str, data: Mapping[str, Any]) -> Iterator[RecordFile]:
     """Yield the files that the values of a record refer to."""
     named = next((data[name] for name in _NAMES if isinstance(data.get(name), str)), "")
     for field, value in data.items():
@@ -46,7 +46,7 @@ def attachments_of(base: str, data: Mapping[str, Any]) -> Iterator[Attachment]:
         size = value.get("size_bytes")
         name = one_line(named or field, _LONGEST_NAME)
         words = media_type if not isinstance(size, int) else f"{media_type}, {size_in_words(size)}"
-        yield Attachment(
+        yield RecordFile(
             name=name,
             description=one_line(words, _LONGEST_NAME),
             address=f"{base}/file/{blob_id}/{path_part(name.replace('/', '_'))}",
@@ -55,12 +55,12 @@ def attachments_of(base: str, data: Mapping[str, Any]) -> Iterator[Attachment]:
         )
 
 
-async def show_attachment(request: PageRequest) -> Response:
+async def show_file(request: PageRequest) -> Response:
     """Answer ``GET /file/{blob_id}/{name}``."""
-    return await attachment_response(request, request.site.reader())
+    return await file_response(request, request.site.reader())
 
 
-async def attachment_response(request: PageRequest, reader: PageReader) -> Response:
+async def file_response(request: PageRequest, reader: PageReader) -> Response:
     """Return the bytes of a file that a reader sees.
 
     The last part of the address is its name, which a browser takes for a download.
