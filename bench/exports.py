@@ -15,19 +15,21 @@ from bench.world import prose
 _START = datetime(2024, 1, 1, 8, 0, tzinfo=UTC)
 _TALK = 20
 """How many messages a conversation has."""
-_PEOPLE = ("Nora Winter", "Inês Duarte", "Tomás Reis", "Helga Brandt")
+PEOPLE = ("Nora Winter", "Inês Duarte", "Tomás Reis", "Helga Brandt")
 
 
-def _text(number: int) -> str:
+def text_of(number: int) -> str:
+    """Return some sentences, the same for the same number."""
     return prose(Random(f"export {number}"), 60)
 
 
-def _moment(number: int) -> datetime:
+def moment_of(number: int) -> datetime:
+    """Return when a thing of a number happened."""
     return _START + timedelta(seconds=90 * number)
 
 
 def _stamp(number: int) -> str:
-    return _moment(number).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    return moment_of(number).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
 def _listed(file: io.TextIOBase, objects: Iterator[Mapping[str, Any]]) -> None:
@@ -65,8 +67,8 @@ def chatgpt(folder: Path, count: int) -> Path:
         message = {
             "id": f"n{number}",
             "author": {"role": "user" if number % 2 else "assistant"},
-            "create_time": _moment(number).timestamp(),
-            "content": {"content_type": "text", "parts": [_text(number)]},
+            "create_time": moment_of(number).timestamp(),
+            "content": {"content_type": "text", "parts": [text_of(number)]},
             "metadata": {"model_slug": "gpt-5"},
         }
         parent = f"n{number - 1}" if number % _TALK else None
@@ -79,8 +81,8 @@ def chatgpt(folder: Path, count: int) -> Path:
                 "id": f"c{start}",
                 "conversation_id": f"c{start}",
                 "title": f"Talk {start}",
-                "create_time": _moment(start).timestamp(),
-                "update_time": _moment(start + _TALK).timestamp(),
+                "create_time": moment_of(start).timestamp(),
+                "update_time": moment_of(start + _TALK).timestamp(),
                 "mapping": {each["id"]: each for each in nodes},
                 "current_node": nodes[-1]["id"],
                 "default_model_slug": "gpt-5",
@@ -95,7 +97,7 @@ def claude_ai(folder: Path, count: int) -> Path:
     def message(number: int) -> dict[str, Any]:
         return {
             "uuid": f"m{number}",
-            "text": _text(number),
+            "text": text_of(number),
             "sender": "human" if number % 2 else "assistant",
             "created_at": _stamp(number),
             "updated_at": _stamp(number),
@@ -130,7 +132,7 @@ def claude_code(folder: Path, count: int) -> Path:
             "sessionId": "s1",
             "version": "2.0.1",
             "type": kind,
-            "message": {"role": kind, "content": [{"type": "text", "text": _text(number)}]},
+            "message": {"role": kind, "content": [{"type": "text", "text": text_of(number)}]},
             "uuid": f"u{number}",
             "timestamp": _stamp(number),
         }
@@ -144,7 +146,7 @@ def codex(folder: Path, count: int) -> Path:
     def line(number: int) -> dict[str, Any]:
         payload: dict[str, Any] = {"id": "s1", "cwd": "/home/nora", "timestamp": _stamp(0)}
         if number:
-            content = [{"type": "input_text", "text": _text(number)}]
+            content = [{"type": "input_text", "text": text_of(number)}]
             payload = {"type": "message", "role": "user", "content": content}
         kind = "response_item" if number else "session_meta"
         return {"timestamp": _stamp(number), "type": kind, "payload": payload}
@@ -156,12 +158,12 @@ def mail(folder: Path, count: int) -> Path:
     """Write a mailbox file of plain letters."""
 
     def letter(number: int) -> str:
-        date = _moment(number).strftime("%a, %d %b %Y %H:%M:%S +0000")
+        date = moment_of(number).strftime("%a, %d %b %Y %H:%M:%S +0000")
         return (
             f"From 177@xxx {date}\nMessage-ID: <m{number}@winter.example>\nDate: {date}\n"
-            f"From: {_PEOPLE[number % 4]} <p{number % 4}@winter.example>\n"
+            f"From: {PEOPLE[number % 4]} <p{number % 4}@winter.example>\n"
             f"To: Nora <nora@winter.example>\nSubject: Letter {number}\n"
-            f"Content-Type: text/plain; charset=utf-8\n\n{_text(number)}\n\n"
+            f"Content-Type: text/plain; charset=utf-8\n\n{text_of(number)}\n\n"
         )
 
     return _texts(folder / "mail.mbox", "", map(letter, range(count)))
@@ -172,8 +174,8 @@ def markdown(folder: Path, count: int) -> Path:
     for number in range(count):
         place = folder / "vault" / f"part {number // 500}"
         place.mkdir(parents=True, exist_ok=True)
-        front = f"---\ntitle: Note {number}\ndate: {_moment(number).date()}\ntags: [a, b]\n---\n"
-        (place / f"note {number}.md").write_text(f"{front}# Note {number}\n\n{_text(number)}\n")
+        front = f"---\ntitle: Note {number}\ndate: {moment_of(number).date()}\ntags: [a, b]\n---\n"
+        (place / f"note {number}.md").write_text(f"{front}# Note {number}\n\n{text_of(number)}\n")
     return folder / "vault"
 
 
@@ -181,8 +183,8 @@ def slack(folder: Path, count: int) -> Path:
     """Write a zip with a file for each day."""
 
     def message(number: int) -> dict[str, Any]:
-        stamp = f"{_moment(number).timestamp():.0f}.{number % 1_000_000:06}"
-        return {"type": "message", "user": "U1", "text": _text(number), "ts": stamp}
+        stamp = f"{moment_of(number).timestamp():.0f}.{number % 1_000_000:06}"
+        return {"type": "message", "user": "U1", "text": text_of(number), "ts": stamp}
 
     people = [{"id": "U1", "team_id": "T1", "name": "nora", "profile": {"real_name": "Nora"}}]
     rooms = [{"id": "C1", "name": "harbour", "created": 1_700_000_000, "members": ["U1"]}]
@@ -202,8 +204,8 @@ def whatsapp(folder: Path, count: int) -> Path:
     """Write a chat as a telephone exports it."""
 
     def line(number: int) -> str:
-        when = _moment(number).strftime("%d.%m.%y, %H:%M")
-        return f"{when} - {_PEOPLE[number % 4]}: {_text(number)}\n"
+        when = moment_of(number).strftime("%d.%m.%y, %H:%M")
+        return f"{when} - {PEOPLE[number % 4]}: {text_of(number)}\n"
 
     return _texts(folder / "WhatsApp Chat with Nora.txt", "", map(line, range(count)))
 
@@ -215,11 +217,11 @@ def telegram(folder: Path, count: int) -> Path:
         held = {
             "id": number,
             "type": "message",
-            "date": _moment(number).strftime("%Y-%m-%dT%H:%M:%S"),
-            "date_unixtime": f"{_moment(number).timestamp():.0f}",
-            "from": _PEOPLE[number % 4],
+            "date": moment_of(number).strftime("%Y-%m-%dT%H:%M:%S"),
+            "date_unixtime": f"{moment_of(number).timestamp():.0f}",
+            "from": PEOPLE[number % 4],
             "from_id": f"user{number % 4}",
-            "text": _text(number),
+            "text": text_of(number),
         }
         return json.dumps(held) + (",\n" if number + 1 < count else "")
 
@@ -231,9 +233,9 @@ def calendar_ics(folder: Path, count: int) -> Path:
     """Write a calendar."""
 
     def event(number: int) -> str:
-        at = _moment(number).strftime("%Y%m%dT%H%M%SZ")
+        at = moment_of(number).strftime("%Y%m%dT%H%M%SZ")
         lines = (f"UID:e{number}", f"DTSTAMP:{at}", f"DTSTART:{at}", f"SUMMARY:Event {number}")
-        folded = _text(number).replace(" ", "\\, ", 1)
+        folded = text_of(number).replace(" ", "\\, ", 1)
         text = "\r\n ".join(folded[at : at + 70] for at in range(0, len(folded), 70))
         return "\r\n".join(("BEGIN:VEVENT", *lines, f"DESCRIPTION:{text}", "END:VEVENT", ""))
 
@@ -248,7 +250,7 @@ def contacts_vcard(folder: Path, count: int) -> Path:
         return (
             f"BEGIN:VCARD\r\nVERSION:3.0\r\nUID:c{number}\r\nFN:Person {number}\r\n"
             f"N:{number};Person;;;\r\nEMAIL;TYPE=HOME:p{number}@winter.example\r\n"
-            f"NOTE:{_text(number)}\r\nEND:VCARD\r\n"
+            f"NOTE:{text_of(number)}\r\nEND:VCARD\r\n"
         )
 
     return _texts(folder / "people.vcf", "", map(card, range(count)))
@@ -259,8 +261,8 @@ def bank_ofx(folder: Path, count: int) -> Path:
 
     def movement(number: int) -> str:
         return (
-            f"<STMTTRN><TRNTYPE>DEBIT<DTPOSTED>{_moment(number):%Y%m%d}<TRNAMT>-{number}.50"
-            f"<FITID>f{number}<NAME>Shop {number % 99}<MEMO>{_text(number)}</STMTTRN>\n"
+            f"<STMTTRN><TRNTYPE>DEBIT<DTPOSTED>{moment_of(number):%Y%m%d}<TRNAMT>-{number}.50"
+            f"<FITID>f{number}<NAME>Shop {number % 99}<MEMO>{text_of(number)}</STMTTRN>\n"
         )
 
     before = (
@@ -276,8 +278,8 @@ def bank_csv(folder: Path, count: int) -> Path:
     """Write a table of bookings."""
 
     def row(number: int) -> str:
-        day = _moment(number).strftime("%d.%m.%Y")
-        return f"{day};-{number % 900},50;Shop {number % 99};{_text(number)}\n"
+        day = moment_of(number).strftime("%d.%m.%Y")
+        return f"{day};-{number % 900},50;Shop {number % 99};{text_of(number)}\n"
 
     return _texts(
         folder / "giro.csv", "Buchungstag;Betrag;Empfänger;Zweck\n", map(row, range(count))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import orjson
 
-from bench import personal_exports
+from bench import personal_exports, social_exports
 from bench.exports import MAKERS, claude_code
 from bench.report import Row
 from pdpp.model import instant
@@ -63,11 +63,16 @@ class Cost:
         return Row(f"import, {self.label} ({key})", self.ratio, "×", 3, note)
 
 
+def every_maker() -> dict[str, Callable[[Path, int], Path]]:
+    """Return what writes an export of each source."""
+    return {**MAKERS, **personal_exports.MAKERS, **social_exports.MAKERS}
+
+
 def import_rows(records: int, rounds: int) -> Iterator[Row]:
     """Yield the cost of an import against reading alone, the most memory, and the first record."""
     things = min(_MOST_THINGS, records // 10)
     costs = []
-    for key, make in (*MAKERS.items(), *personal_exports.MAKERS.items()):
+    for key, make in every_maker().items():
         with TemporaryDirectory() as folder:
             count = things // _FEWER if key in _COSTLY else things
             costs.append(_measured(make(Path(folder), count), min(rounds, _MOST_ROUNDS)))

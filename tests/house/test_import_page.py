@@ -18,6 +18,8 @@ HEADINGS = {
     "claude_code": "Claude Code",
     "codex": "Codex",
     "contacts_vcard": "Contacts",
+    "facebook": "Facebook and Instagram",
+    "instagram": "Facebook and Instagram",
     "mail": "Mail",
     "markdown": "Markdown and Obsidian",
     "slack": "Slack",

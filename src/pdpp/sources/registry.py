@@ -22,6 +22,8 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
         "claude_code": "pdpp.sources.formats.claude_code.source:ClaudeCode",
         "codex": "pdpp.sources.formats.codex.source:Codex",
         "contacts_vcard": "pdpp.sources.formats.contacts_vcard.source:ContactsVcard",
+        "facebook": "pdpp.sources.formats.facebook.source:Facebook",
+        "instagram": "pdpp.sources.formats.instagram.source:Instagram",
         "mail": "pdpp.sources.formats.mail.source:Mail",
         "markdown": "pdpp.sources.formats.markdown.source:Markdown",
         "slack": "pdpp.sources.formats.slack.source:Slack",

@@ -22,6 +22,7 @@ _TAKEOUT = re.compile(r"(takeout-\d{8}T\d{6}Z)", re.IGNORECASE)
 _CLAUDE = re.compile(
     r"(?:conversations|projects|memories|light_metadata|frames|design_chats)-\d{3}", re.IGNORECASE
 )
+_META = re.compile(r"((?:facebook|instagram)-.+-\d{4}-\d{2}-\d{2})-\w+\.zip", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +109,8 @@ def _archive_of(tree: Tree, entry: FileEntry) -> str | None:
 def _group(archive: str) -> str:
     """Return what the archives of one export have in common, or the archive's own name."""
     folder, _, base = archive.rpartition("/")
-    if takeout := _TAKEOUT.match(base):
-        return f"{folder}/{takeout.group(1)}".strip("/")
+    if parts := _TAKEOUT.match(base) or _META.match(base):
+        return f"{folder}/{parts.group(1)}".strip("/")
     return f"{folder}/claude-export".strip("/") if _CLAUDE.match(base) else archive
 
 

@@ -1,0 +1,176 @@
+"""Instagram archives: chats, posts, stories, comments, likes and people."""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from pdpp.sources.formats.meta_archive import MediaFinder, attached, listed, mapped, mended
+from pdpp.sources.formats.meta_service import (
+    INSTAGRAM,
+    MetaArchive,
+    first_values,
+)
+from pdpp.sources.item import Finding, Item, Unknown, present
+from pdpp.sources.keys import digest_key
+from pdpp.sources.reading.times import epoch_text
+from pdpp.sources.reading.tree import Tree
+
+
+def _post(
+    kind: str, finder: MediaFinder, value: Mapping[str, Any], where: str
+) -> Iterator[Finding]:
+    media: list[Mapping[str, Any]] = [
+        file for file in listed(value, "media") if isinstance(file, dict)
+    ]
+    files = media or [value]
+    moment = value.get("creation_timestamp") or files[0].get("creation_timestamp")
+    posted = epoch_text(moment)
+    if posted is None:
+        yield Unknown("a post without a time", where)
+        return
+    text = mended(value.get("title")) or mended(files[0].get("title"))
+    addresses = [str(file["uri"]) for file in files if file.get("uri")]
+    bases = [address.rpartition("/")[2] for address in addresses]
+    key = digest_key(kind, str(moment), *bases)
+    data = {"id": key, "text": text or None, "kind": kind, "posted_at": posted}
+    yield Item("posts", key, present(data))
+    for number, file in enumerate(files):
+        caption = mended(file.get("title"))
+        place = f"{where} file {number + 1}"
+        yield attached(finder, file.get("uri"), posted, place, caption=caption, post_id=key)
+
+
+def _cells(value: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the labelled values of an entry; their labels are in the language of the account."""
+    cells = {mended(name): cell for name, cell in mapped(value, "string_map_data").items()}
+    for cell in listed(value, "label_values"):
+        if isinstance(cell, dict):
+            cells.setdefault(mended(cell.get("label") or cell.get("title")), cell)
+    return {name: cell for name, cell in cells.items() if isinstance(cell, dict)}
+
+
+def _moment(value: Mapping[str, Any], cells: Mapping[str, Mapping[str, Any]]) -> Any:
+    """Return the time of an entry, whatever its label is called."""
+    given = [value.get("timestamp"), *(cell.get("timestamp") for cell in cells.values())]
+    given += [cell.get("timestamp_value") for cell in cells.values()]
+    return next((moment for moment in given if moment), None)
+
+
+def _comment(_finder: MediaFinder, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    cells = _cells(value)
+    moment = _moment(value, cells)
+    texts = [mended(cell.get("value")) for cell in cells.values() if not cell.get("timestamp")]
+    texts = [text for text in texts if text]
+    text = mended(cells.get("Comment", {}).get("value")) or (texts[0] if texts else "")
+    owner = mended(cells.get("Media Owner", {}).get("value"))
+    owner = owner or next((other for other in texts if other != text), "")
+    written = epoch_text(moment)
+    if written is None or not text:
+        yield Unknown("a comment without a time or a text", where)
+        return
+    key = digest_key("comment", str(moment), text)
+    data = {"id": key, "text": text, "owner": owner or None, "written_at": written}
+    yield Item("comments", key, present(data))
+
+
+def _like(
+    kind: str, _finder: MediaFinder, value: Mapping[str, Any], where: str
+) -> Iterator[Finding]:
+    """Read a like; since 2026 it is a list of labels, before it was a list of addresses."""
+    cells = _cells(value)
+    rows: list[Mapping[str, Any]] = [
+        row for row in listed(value, "string_list_data") if isinstance(row, dict)
+    ]
+    rows += cells.values()
+    moment = _moment(value, {str(number): row for number, row in enumerate(rows)})
+    liked = epoch_text(moment)
+    if liked is None:
+        yield Unknown("a like without a time", where)
+        return
+    link = next((mended(row["href"]) for row in rows if row.get("href")), "")
+    names = [mended(row.get("value")) for row in rows]
+    owner = mended(value.get("title")) or next(
+        (name for name in names if name and "://" not in name), ""
+    )
+    link = link or next((name for name in names if "://" in name), "")
+    key = digest_key(kind, str(moment), link or owner, str(value.get("fbid") or ""))
+    data = {
+        "id": key,
+        "title": owner or link or "(something)",
+        "reaction": kind,
+        "owner": owner or None,
+        "link": link or None,
+        "liked_at": liked,
+    }
+    yield Item("likes", key, present(data))
+
+
+def _person(
+    relation: str,
+    _finder: MediaFinder,
+    value: Mapping[str, Any],
+    where: str,
+) -> Iterator[Finding]:
+    rows = [row for row in listed(value, "string_list_data") if isinstance(row, dict)]
+    row = rows[0] if rows else {}
+    name = mended(row.get("value")) or mended(value.get("title"))
+    if not name:
+        yield Unknown("a person without a name", where)
+        return
+    key = digest_key(relation, name)
+    data = {
+        "id": key,
+        "name": name,
+        "relation": relation,
+        "link": mended(row.get("href")) or None,
+        "since": epoch_text(row.get("timestamp")),
+    }
+    yield Item("people", key, present(data))
+
+
+class Instagram(MetaArchive):
+    """The zips or the folder that Instagram hands out, asked for as JSON."""
+
+    connector_key = "instagram"
+    label = "Instagram"
+    service = INSTAGRAM
+    files = MappingProxyType(
+        {
+            "posts_*.json": ("item", "post", partial(_post, "post")),
+            "stories.json": ("ig_stories.item", "story", partial(_post, "story")),
+            "reels.json": ("ig_reels_media.item", "reel", partial(_post, "reel")),
+            "post_comments*.json": ("comments_media_comments.item", "comment", _comment),
+            "reels_comments.json": ("comments_reels_comments.item", "comment", _comment),
+            "liked_posts.json": ("likes_media_likes.item", "like", partial(_like, "like")),
+            "liked_comments.json": (
+                *("likes_comment_likes.item", "like"),
+                partial(_like, "liked comment"),
+            ),
+            "saved_posts.json": ("saved_saved_media.item", "saved", partial(_like, "saved")),
+            "followers*.json": (
+                "relationships_followers.item",
+                "person",
+                partial(_person, "follower"),
+            ),
+            "following.json": (
+                "relationships_following.item",
+                "person",
+                partial(_person, "followed"),
+            ),
+        }
+    )
+
+    def owner(self, tree: Tree) -> dict[str, str]:
+        """Return the name of the account."""
+        top = "profile_user.item.string_map_data"
+        cells = first_values(tree, "personal_information.json", top).get(top)
+        name = mended(mapped(cells, "Username").get("value")) or _user_name(cells)
+        return {"id": name.lower(), "name": name}
+
+
+def _user_name(cells: Any) -> str:
+    """Return the first value that looks like a name, where the label is in another language."""
+    found = cells.values() if isinstance(cells, dict) else ()
+    names = [mended(cell.get("value")) for cell in found if isinstance(cell, dict)]
+    return next((name for name in names if name and " " not in name and "@" not in name), "")

@@ -1,0 +1,301 @@
+"""Meta archives: what the exports of Facebook and Instagram share, texts, files and chats.
+
+Both write each text as UTF-8 bytes that were read as Latin-1, and both keep a folder for each chat
+with its messages in numbered files, the newest first.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import Ordinals, RecordKey, digest_key, safe_key
+from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.jsonstream import elements, entry_elements
+from pdpp.sources.reading.structure import json_paths
+from pdpp.sources.reading.times import epoch_text
+from pdpp.sources.reading.tree import FileEntry, Tree
+
+_NUMBERED = re.compile(r"message_(\d+)(?: ?\(\d+\))?\.json\Z")
+_FLAT = re.compile(r"(.+)_(\d+)(?: ?\(\d+\))?\.json\Z")
+_THREAD_ID = re.compile(r"_(\d{4,})\Z")
+_ATTACHED = ("photos", "videos", "gifs", "audio_files", "files")
+_ARCHIVE = re.compile(r"\A.*\.(?:zip|tgz)/", re.IGNORECASE)
+_OPEN = {"participants.item.name", "messages.item.sender_name", "messages.item.timestamp_ms"}
+_SEALED = {"threadName", "messages.item.senderName", "messages.item.timestamp"}
+_MOST_LOOKED_AT = 200
+NOT_HERE = "a file that is not in the export"
+
+
+def mended(text: Any) -> str:
+    """Return a text that was written as UTF-8 and read as Latin-1 as it was meant."""
+    if not isinstance(text, str):
+        return ""
+    if text.isascii():
+        return text
+    try:
+        return text.encode("latin-1").decode()
+    except UnicodeError:
+        return text
+
+
+def mapped(value: Any, name: str) -> Mapping[str, Any]:
+    """Return the member of an object that is an object itself, or an empty one."""
+    inner = value.get(name) if isinstance(value, dict) else None
+    return inner if isinstance(inner, dict) else {}
+
+
+def listed(value: Any, name: str) -> list[Any]:
+    """Return the member of an object that is a list, or an empty one."""
+    inner = value.get(name) if isinstance(value, dict) else None
+    return inner if isinstance(inner, list) else []
+
+
+class MediaFinder:
+    """Finds the file that an address in the export means.
+
+    An address may lack the top folder, and an archive may have one more: what counts is that one
+    of the two names ends with the other.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self._by_base: dict[str, list[FileEntry]] = {}
+        for entry in tree.entries:
+            self._by_base.setdefault(entry.base, []).append(entry)
+
+    def find(self, address: Any) -> FileEntry | None:
+        """Return the file, the one with the longest end in common."""
+        if not isinstance(address, str) or not address or "://" in address:
+            return None
+        steps = address.split("/")
+        fitting = self._by_base.get(steps[-1], [])
+        return max(fitting, key=lambda entry: _shared(entry.name.split("/"), steps), default=None)
+
+
+def _shared(name: list[str], steps: list[str]) -> int:
+    count = 0
+    for ours, theirs in zip(reversed(name), reversed(steps), strict=False):
+        if ours != theirs:
+            break
+        count += 1
+    return count
+
+
+class ChatFiles(NamedTuple):
+    """The files of one chat in the order of their numbers; ``sealed`` ones were encrypted."""
+
+    entries: list[FileEntry]
+    sealed: bool
+
+
+def chats_of(tree: Tree) -> list[ChatFiles]:
+    """Return the chats of an archive, each with all of its files."""
+    groups: dict[tuple[str, str], list[tuple[int, FileEntry]]] = {}
+    for entry in tree.entries:
+        if match := _NUMBERED.match(entry.base):
+            folder = _ARCHIVE.sub("", entry.name.rpartition("/")[0])
+            groups.setdefault((folder, ""), []).append((int(match[1]), entry))
+        elif (match := _FLAT.match(entry.base)) and "/inbox/" not in entry.name:
+            groups.setdefault((entry.name, match[1]), []).append((int(match[2]), entry))
+    chats: list[ChatFiles] = []
+    for (_, flat), numbered in groups.items():
+        entries = [entry for _, entry in sorted(numbered, key=lambda pair: pair[0])]
+        if not flat:
+            chats.append(ChatFiles(entries, sealed=False))
+        elif is_sealed_chat(entries[0]):
+            chats.append(ChatFiles(entries, sealed=True))
+    return chats
+
+
+def is_chat(entry: FileEntry) -> bool:
+    """Tell whether a file holds messages of a chat."""
+    return json_paths(entry, _OPEN) >= _OPEN
+
+
+def is_sealed_chat(entry: FileEntry) -> bool:
+    """Tell whether a file holds messages of a chat that was encrypted from end to end."""
+    return json_paths(entry, _SEALED) >= _SEALED
+
+
+def has_chats(tree: Tree) -> bool:
+    """Tell whether there is a chat among the first files that may be one."""
+    numbered = [entry for entry in tree.entries if _NUMBERED.match(entry.base)]
+    if any(map(is_chat, numbered[:_MOST_LOOKED_AT])):
+        return True
+    flat = [entry for entry in tree.entries if _FLAT.match(entry.base)]
+    return any(map(is_sealed_chat, flat[:_MOST_LOOKED_AT]))
+
+
+def read_chat(chat: ChatFiles, finder: MediaFinder) -> Iterator[Finding]:
+    """Yield the messages of all files of a chat, and the chat itself at the end."""
+    yield from _ChatReader(chat, finder).read()
+
+
+class _ChatReader:
+    """Reads one chat. No message has an id: moment and sender tell them apart, and a number."""
+
+    def __init__(self, chat: ChatFiles, finder: MediaFinder) -> None:
+        self._chat = chat
+        self._finder = finder
+        about = _about(chat.entries[0])
+        folder = chat.entries[0].name.rpartition("/")[0]
+        # The folder is named like the path inside, which a cut file no longer tells.
+        named = "" if chat.sealed or not _THREAD_ID.search(folder) else folder
+        path = str(named or about.get("thread_path") or about.get("threadName") or folder)
+        slug = mended(path).rpartition("/")[2] or folder
+        found = _THREAD_ID.search(slug)
+        self._key = safe_key(found[1] if found and not chat.sealed else slug)
+        people = [mended(name) for name in about["participants"]]
+        self._people = ", ".join(name for name in people if name)
+        self._name = mended(about.get("title")) or slug
+        if chat.sealed:
+            self._name = slug.rpartition("_")[0] or slug
+        steps = path.split("/")
+        self._kind = "encrypted" if chat.sealed else (steps[-2] if len(steps) > 1 else "inbox")
+        self._ordinals = Ordinals()
+        self._count = 0
+        self._times: tuple[str, str] | None = None
+
+    def read(self) -> Iterator[Finding]:
+        """Yield everything; a file that is damaged costs none of the others."""
+        for entry in self._chat.entries:
+            try:
+                yield from self._file(entry)
+            except DamagedFile as problem:
+                where = f"{entry.name}: {problem.message}"
+                yield Skipped("the rest of a file that is damaged", where, cut=True)
+        if self._times is None:
+            yield Skipped("a chat without messages", self._chat.entries[0].name)
+            return
+        data = {
+            "id": self._key,
+            "name": self._name or self._people or "(nobody)",
+            "participants": self._people or None,
+            "kind": self._kind.replace("_", " "),
+            "message_count": self._count,
+            "started_at": self._times[0],
+            "updated_at": self._times[1],
+        }
+        yield Item("chats", self._key, present(data))
+
+    def _file(self, entry: FileEntry) -> Iterator[Finding]:
+        for element in entry_elements(entry, "messages.item"):
+            if isinstance(element, Skipped):
+                yield element
+            else:
+                where = f"{entry.name} message {element.number}"
+                yield from account(self._message(element.value, where), where, "message")
+
+    def _message(self, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+        moment = value.get("timestamp" if self._chat.sealed else "timestamp_ms")
+        sent = None if isinstance(moment, str | bool | None) else epoch_text(moment / 1000)
+        if sent is None:
+            yield Unknown("a message without a time", where)
+            return
+        sender = mended(value.get("senderName" if self._chat.sealed else "sender_name"))
+        addresses = list(_addresses(value))
+        key = self._ordinals.key(str(moment), self._key, sender)
+        text = _text(value, addresses)
+        self._count += 1
+        first, last = self._times or (sent, sent)
+        self._times = (min(sent, first), max(sent, last))
+        data = {
+            "id": key,
+            "chat_id": self._key,
+            "chat": self._name or self._people or "(nobody)",
+            "sender": sender or None,
+            "text": text,
+            "link": mended(mapped(value, "share").get("link")) or None,
+            "unsent": bool(value.get("is_unsent") or value.get("isUnsent")) or None,
+            "reactions": _reactions(value) or None,
+            "call_seconds": _whole(value.get("call_duration")),
+            "files": len(addresses) or None,
+            "sent_at": sent,
+        }
+        yield Item("messages", key, present(data))
+        for number, address in enumerate(addresses):
+            place = f"{where} file {number + 1}"
+            yield attached(self._finder, address, sent, place, message_id=key)
+
+
+def _about(entry: FileEntry) -> dict[str, Any]:
+    """Return what a chat says of itself, which stands behind its messages."""
+    about: dict[str, Any] = {"participants": []}
+    wanted = ("title", "thread_path", "threadName", "participants.item")
+    with suppress(DamagedFile), entry.open() as stream:
+        for element in elements(stream, *wanted):
+            if isinstance(element, Skipped):
+                continue
+            if element.path == "participants.item":
+                value = element.value
+                about["participants"].append(value.get("name") if _is_object(value) else value)
+            else:
+                about[element.path] = element.value
+    return about
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _text(value: Mapping[str, Any], addresses: list[Any]) -> str:
+    """Return what a message says; what has no words is put into words."""
+    pieces = [mended(value.get("content") or value.get("text"))]
+    share = mapped(value, "share")
+    pieces += [mended(share.get(name)) for name in ("share_text", "link")]
+    pieces = [piece for piece in dict.fromkeys(pieces) if piece]
+    if pieces:
+        return "\n".join(pieces)
+    if value.get("is_unsent") or value.get("isUnsent"):
+        return "[unsent]"
+    if "call_duration" in value:
+        return "[missed call]" if value.get("missed") else "[call]"
+    if "sticker" in value:
+        return "[sticker]"
+    return f"[{len(addresses)} files]" if addresses else "[no text]"
+
+
+def _reactions(value: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{mended(reaction.get('reaction'))} {mended(reaction.get('actor'))}".strip()
+        for reaction in listed(value, "reactions")
+        if isinstance(reaction, dict)
+    ]
+
+
+def _addresses(value: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the addresses of what came with a message."""
+    kinds: Iterable[str] = (*_ATTACHED, "media")
+    for kind in kinds:
+        for file in listed(value, kind):
+            if isinstance(file, dict) and file.get("uri"):
+                yield file["uri"]
+    sticker = mapped(value, "sticker").get("uri")
+    if sticker:
+        yield sticker
+
+
+def attached(
+    finder: MediaFinder, address: Any, moment: str, where: str, *, caption: str = "", **owner: str
+) -> Finding:
+    """Return a file as a record of its own; ``owner`` names the message or the post it is of."""
+    entry = finder.find(address)
+    if entry is None:
+        return Skipped(NOT_HERE, where)
+    key: RecordKey = digest_key("file", *owner.values(), entry.base)
+    data = {
+        "id": key,
+        **owner,
+        "name": entry.base,
+        "media_type": entry.media_type,
+        "caption": caption or None,
+        "created_at": moment,
+    }
+    files = (Attachment("file", entry.open, entry.media_type),)
+    return Item("media", key, present(data), files)
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,205 @@
+"""Meta services: whose archive a folder is, Facebook's or Instagram's, and what both leave out."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.meta_archive import (
+    ChatFiles,
+    MediaFinder,
+    chats_of,
+    has_chats,
+    mended,
+    read_chat,
+)
+from pdpp.sources.item import Finding, Skipped
+from pdpp.sources.reading.jsonstream import elements, read_each
+from pdpp.sources.reading.structure import json_paths
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import (
+    Confidence,
+    ExportPart,
+    ExportRefusal,
+    OwnerChoices,
+    Recognition,
+    Source,
+)
+
+FACEBOOK, INSTAGRAM = "facebook", "instagram"
+_MARKS = MappingProxyType(
+    {
+        FACEBOOK: re.compile(
+            r"(^|/)(your_facebook_activity|your_activity_across_facebook)/"
+            r"|(^|/)(profile_information|your_friends|friends)\.json\Z"
+            r"|(^|/)your_posts_[^/]*\.json\Z"
+        ),
+        INSTAGRAM: re.compile(
+            r"(^|/)your_instagram_activity/"
+            r"|(^|/)(followers_\d+|following|personal_information|post_comments_\d+)\.json\Z"
+        ),
+    }
+)
+_TOP = re.compile(
+    r"(?:^|/)(?:messages|posts|media|content|connections|comments|comments_and_reactions|"
+    r"personal_information|profile_information|friends|likes|saved|followers_and_following|"
+    r"your_facebook_activity|your_activity_across_facebook|your_instagram_activity)/"
+)
+_OF_ARCHIVE = re.compile(
+    r"(^|/)message_\d+\.(json|html)\Z|" + "|".join(mark.pattern for mark in _MARKS.values())
+)
+_PAGES = re.compile(r"(^|/)messages/(inbox|archived_threads)/[^/]+/message_\d+\.html\Z")
+
+ValueReader = Callable[[MediaFinder, Any, str], Iterator[Finding]]
+"""Yields what one value of a file holds."""
+
+
+class MetaArchive(Source):
+    """An archive of one of the two services, asked for as JSON."""
+
+    service: str
+    files: Mapping[str, tuple[str, str, ValueReader]]
+    """Patterns of names, each with the path of its values, what one is, and what reads it."""
+
+    passed_over = MappingProxyType(
+        {
+            "*.html": "a page that shows what the JSON files hold",
+            "*.css": "the looks of a page",
+            "ads_information/*": "what advertisers know",
+            "*/ads_information/*": "what advertisers know",
+            "*/security_and_login_information/*": "logins",
+            "security_and_login_information/*": "logins",
+            "*/logged_information/*": "what the service logged",
+            "logged_information/*": "what the service logged",
+            "*/preferences/*": "settings",
+            "preferences/*": "settings",
+            "*/apps_and_websites_off_of_*/*": "what other websites told the service",
+            "apps_and_websites_off_of_*/*": "what other websites told the service",
+            "profile_information.json": "whose archive it is",
+            "personal_information.json": "whose archive it is",
+            "autofill_information.json": "what is filled into forms",
+            "secret_conversations.json": "keys of encrypted chats",
+            "your_cross-app_messaging_settings.json": "settings",
+            "your_chat_settings_on_web.json": "settings",
+        }
+    )
+
+    def roots(self, tree: Tree) -> Iterable[str]:
+        """Return the folders that hold an archive of this service each."""
+        if tree.kind != "folder":
+            return ("",)
+        tops = {entry.name[: match.start()] for entry, match in _tops(tree)}
+        if "" in tops or not tops:
+            return ("",)
+        return sorted(top for top in tops if _service(tree.under(top)) == self.service)
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | ExportRefusal | None:
+        """Look for chats, and for the files that only this service writes."""
+        chosen = choices.chosen and bool(self._listed(tree) or has_chats(tree))
+        if not chosen and _service(tree) != self.service:
+            return self._refusal(tree)
+        chats = chats_of(tree)
+        if not chats and not self._listed(tree):
+            return None
+        owner = self.owner(tree)
+        name = owner.get("name", "")
+        return Recognition(
+            Confidence.CERTAIN,
+            f"{len(chats):,} chats",
+            account=f"{self.label} ({name})" if name else self.label,
+            identity=owner.get("id") or self.service,
+            owner_known=bool(owner.get("id")),
+        )
+
+    def _refusal(self, tree: Tree) -> ExportRefusal | None:
+        pages = any(_PAGES.search(entry.name) for entry in tree.entries)
+        if self.service != FACEBOOK or not pages or has_chats(tree):
+            return None
+        return ExportRefusal(
+            "this is an archive of Facebook or Instagram as web pages, which cannot be read back "
+            "without loss; ask for it again and choose the format JSON"
+        )
+
+    def owner(self, tree: Tree) -> dict[str, str]:
+        """Return the id and the name of the account, as far as the archive tells."""
+        raise NotImplementedError
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
+        """Return a part for each chat, then one for each other file."""
+        finder = MediaFinder(tree)
+        for chat in chats_of(tree):
+            yield ExportPart(chat.entries[0], partial(_read_chat, chat, finder))
+        for entry, (path, noun, reader) in self._listed(tree):
+            read = partial(read_each, entry, partial(reader, finder), path, noun=noun)
+            yield ExportPart(entry, read)
+
+    def _listed(self, tree: Tree) -> list[tuple[FileEntry, tuple[str, str, ValueReader]]]:
+        chosen: dict[str, tuple[FileEntry, tuple[str, str, ValueReader]]] = {}
+        for pattern, reading in self.files.items():
+            for entry in tree.named(pattern):
+                chosen.setdefault(entry.name, (entry, _fitting(entry, reading)))
+        return [chosen[name] for name in sorted(chosen)]
+
+
+def _fitting(
+    entry: FileEntry, reading: tuple[str, str, ValueReader]
+) -> tuple[str, str, ValueReader]:
+    """Return how a file is read: some are a list today and were an object with one before."""
+    path, noun, reader = reading
+    is_list = entry.head(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+    return ("item" if is_list else path, noun, reader)
+
+
+def _read_chat(chat: ChatFiles, finder: MediaFinder) -> Iterator[Finding]:
+    return read_chat(chat, finder)
+
+
+def _tops(tree: Tree) -> Iterator[tuple[FileEntry, re.Match[str]]]:
+    for entry in tree.entries:
+        if _OF_ARCHIVE.search(entry.name) and (match := _TOP.search(entry.name)):
+            yield entry, match
+
+
+def _service(tree: Tree) -> str | None:
+    """Return whose archive this is; chats alone are taken for Facebook's."""
+    for service, pattern in _MARKS.items():
+        if any(pattern.search(entry.name) for entry in tree.entries):
+            looks_right = has_chats(tree) or _has_own(tree, service)
+            return service if looks_right else None
+    return FACEBOOK if has_chats(tree) else None
+
+
+_OWN_PATHS = MappingProxyType(
+    {
+        FACEBOOK: ("profile_v2", "friends_v2", "comments_v2", "item.attachments", "item.data"),
+        INSTAGRAM: (
+            *("profile_user", "relationships_following", "ig_stories", "likes_media_likes"),
+            *("item.string_list_data", "item.media", "item.string_map_data", "item.label_values"),
+        ),
+    }
+)
+
+
+def _has_own(tree: Tree, service: str) -> bool:
+    named = [entry for entry in tree.entries if entry.suffix == ".json"]
+    likely = [entry for entry in named if _MARKS[service].search(entry.name)]
+    return any(json_paths(entry, _OWN_PATHS[service]) for entry in likely[:50])
+
+
+def first_values(tree: Tree, name: str, *paths: str) -> dict[str, Any]:
+    """Return the first value at each path of the first file of a name."""
+    values: dict[str, Any] = {}
+    for entry in tree.named(name)[:1]:
+        with suppress(DamagedFile), entry.open() as stream:
+            for element in elements(stream, *paths):
+                if not isinstance(element, Skipped):
+                    values.setdefault(element.path, element.value)
+    return values
+
+
+def first_text(values: Mapping[str, Any], *paths: str) -> str:
+    """Return the first of some values that is a text."""
+    return next((text for path in paths if (text := mended(values.get(path)))), "")
