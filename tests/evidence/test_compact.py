@@ -29,8 +29,9 @@ JSON = st.recursive(
                     "views",
                     "expand",
                     "type",
-                    "range",
-                    "aggregations",
+                    "range_filter",
+                    "aggregation",
+                    "operators",
                     "id",
                 ]
             )
@@ -41,20 +42,21 @@ JSON = st.recursive(
     ),
     max_leaves=40,
 )
+OFFERED = {"declared": True, "usable": True}
 FIELDS = {
     "subject": {
         "type": "text",
         "role": "primary-title",
-        "exact": True,
-        "lexical": True,
-        "semantic": True,
+        "exact_filter": OFFERED,
+        "lexical_search": OFFERED,
+        "semantic_search": OFFERED,
     },
     "size": {
         "type": "integer",
-        "exact": True,
-        "range": ["gte", "gt", "lte", "lt"],
+        "exact_filter": OFFERED,
+        "range_filter": {**OFFERED, "operators": ["gte", "gt", "lte", "lt"]},
         "sortable": True,
-        "aggregations": ["sum", "min", "max"],
+        "aggregation": dict.fromkeys(("sum", "min", "max"), OFFERED),
     },
 }
 

@@ -89,7 +89,10 @@ class Foreign:
         refusal = self._unknown(request, "schema")
         if refusal is not None or self.schema is not None:
             return refusal or self.schema
-        fields = {name: {"type": "text", "exact": True} for name in ("subject", "body", "link")}
+        fields = {
+            name: {"type": "text", "exact_filter": {"declared": True, "usable": True}}
+            for name in ("subject", "body", "link")
+        }
         row = {"name": "letters", "fields": fields, "connection_id": "acc", "record_count": 30}
         return {"connectors": [{"connector_key": "post", "streams": [row]}], "more": [1, 2]}
 

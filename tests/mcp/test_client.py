@@ -209,7 +209,10 @@ def test_the_address_of_a_record_without_its_connection() -> None:
 
 def test_the_compact_schema_of_a_compact_schema_is_itself() -> None:
     row = {"name": "s", "connection_id": "c", "record_count": 2, "label": "L"}
-    row |= {"fields": {"f": {"type": "text", "exact": True}}, "views": [{"id": "v"}]}
+    row |= {
+        "fields": {"f": {"type": "text", "exact_filter": {"declared": True, "usable": True}}},
+        "views": [{"id": "v"}],
+    }
     full = {"connectors": [{"connector_key": "k", "streams": [row]}], "bearer": {"scope": "grant"}}
     for stream in (None, "s"):
         once = compact_schema(full, stream=stream)

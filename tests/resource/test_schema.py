@@ -188,7 +188,12 @@ def test_full_detail_of_one_stream_is_all_of_it_and_nothing_else(reader: httpx.C
     assert {
         name: field["schema"] for name, field in row["field_capabilities"].items()
     } == properties
-    assert row["field_capabilities"]["text"]["description"] == "The words of the book"
+    fields = row["field_capabilities"]
+    assert fields["text"]["description"] == "The words of the book"
+    assert fields["text"]["exact_filter"] == {"declared": False, "usable": False}
+    assert fields["title"]["exact_filter"] == {"declared": True, "usable": True}
+    assert fields["price"]["range_filter"]["operators"] == ["gte", "lt"]
+    assert fields["price"]["aggregation"].keys() == {"sum", "min", "max"}
     assert row["semantics"] == "mutable_state"
     assert row["consent_time_field"] == "added_at"
     assert row["views"][0] == {

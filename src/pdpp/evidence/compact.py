@@ -7,6 +7,8 @@ so it takes what it finds in a body and never fails on what is missing or odd.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from pdpp.model.vocabulary import Kind
+
 LEGEND = (
     "t=type; role=declared presentation role; eq=exact filter[field]; "
     "r=range operators filter[field][op]; sort=sortable; lex=searched by words; "
@@ -62,47 +64,27 @@ def _picked(source: Json, *names: str) -> dict[str, Any]:
 
 
 def field_flags(field: object) -> str:
-    """Return the flag string of one field of a full schema, ours or the reference's."""
+    """Return the flag string of one field of a full schema, or of a compact one as it is."""
     if isinstance(field, str):
         return field
     facts = _object(field)
-    return _flags(_reference_facts(facts) if "exact_filter" in facts else facts)
-
-
-def _flags(facts: Json) -> str:
-    ranges, sums = _texts(facts.get("range")), _texts(facts.get("aggregations"))
+    shape, ranges = _object(facts.get("schema")), _object(facts.get("range_filter"))
+    kind = _kind(facts, shape)
+    role = _text(facts.get("role")) or _text(shape.get("x_pdpp_role"))
+    operators = _texts(ranges.get("operators")) if _usable(ranges) else []
+    sums = [name for name, offer in _object(facts.get("aggregation")).items() if _usable(offer)]
     flags = (
-        ("t=" + _text(facts.get("type")), _text(facts.get("type"))),
-        ("role=" + _text(facts.get("role")), _text(facts.get("role"))),
-        ("eq", facts.get("exact") is True),
-        ("r=" + "|".join(ranges), ranges),
+        (f"t={kind}", kind),
+        (f"role={role}", role),
+        ("eq", _usable(facts.get("exact_filter"))),
+        ("r=" + "|".join(operators), operators),
         ("sort", facts.get("sortable") is True),
-        ("lex", facts.get("lexical") is True),
-        ("sem", facts.get("semantic") is True),
+        ("lex", _usable(facts.get("lexical_search"))),
+        ("sem", _usable(facts.get("semantic_search"))),
         ("a=" + "|".join(sums), sums),
         ("g=false", facts.get("granted") is False),
     )
     return ",".join(flag for flag, offered in flags if offered)
-
-
-def _reference_facts(capability: Json) -> Json:
-    """Return what the reference implementation says of a field, in the words of our full form."""
-    shape = _object(capability.get("schema"))
-    ranges = _object(capability.get("range_filter"))
-    return {
-        "type": _type(shape) or _text(capability.get("type")),
-        "role": shape.get("x_pdpp_role"),
-        "exact": _usable(capability.get("exact_filter")),
-        "range": _texts(ranges.get("operators")) if _usable(ranges) else [],
-        "lexical": _usable(capability.get("lexical_search")),
-        "semantic": _usable(capability.get("semantic_search")),
-        "aggregations": [
-            name
-            for name, offered in _object(capability.get("aggregation")).items()
-            if _usable(offered)
-        ],
-        "granted": capability.get("granted"),
-    }
 
 
 def _usable(offer: object) -> bool:
@@ -111,7 +93,14 @@ def _usable(offer: object) -> bool:
     return facts.get("usable", facts.get("declared")) is True
 
 
+_KINDS_OF_FIELDS = frozenset(kind.value for kind in Kind)
 _TYPES: Mapping[str, str] = {"string": "text", "object": "json", "array": "json"}
+
+
+def _kind(facts: Json, shape: Json) -> str:
+    """Return the kind of a field: as a server of ours names it, else as its JSON Schema shows."""
+    named = _text(facts.get("type"))
+    return named if named in _KINDS_OF_FIELDS else _type(shape) or named
 
 
 def _type(shape: Json) -> str:

@@ -155,22 +155,28 @@ def _if_visible(reach: Reach, name: str | None) -> str | None:
 
 
 def _field(reach: Reach, declared: Field) -> dict[str, Any]:
-    indexed = reach.compares(declared.name)
+    """Return what may be asked of a field, in the reference server's members and a few of ours."""
     facts: dict[str, Any] = {
+        "granted": True,
         "type": declared.kind.value,
         "schema": declared.schema,
-        "exact": declared.exact,
-        "range": list(declared.ranges),
-        "sortable": indexed,
-        "lexical": declared.lexical,
-        "semantic": False,
-        "aggregations": list(declared.aggregations),
+        "exact_filter": _offer(declared.exact),
+        "range_filter": {**_offer(bool(declared.ranges)), "operators": list(declared.ranges)},
+        "sortable": reach.compares(declared.name),
+        "lexical_search": _offer(declared.lexical),
+        "semantic_search": _offer(False),
+        "aggregation": {name: _offer(True) for name in declared.aggregations},
     }
     if declared.role is not None:
         facts["role"] = declared.role.value
     if declared.description:
         facts["description"] = declared.description
     return facts
+
+
+def _offer(declared: bool) -> dict[str, bool]:
+    """Say that something is declared; whatever a grant shows of it is usable too."""
+    return {"declared": declared, "usable": declared}
 
 
 def list_streams(call: Call) -> dict[str, Any]:

@@ -148,16 +148,18 @@ _INDEX_ROW: Json = {
         "description": "Records under the grant, by connection_id.",
     },
 }
+_OFFERED: Json = {"declared": FLAG, "usable": FLAG}
 _FIELD = _object(
     {
+        "granted": {"const": True},
         "type": {"enum": [kind.value for kind in Kind]},
         "schema": {"type": ["object", "boolean"]},
-        "exact": FLAG,
-        "range": _array({"enum": list(RANGE_OPERATORS)}),
+        "exact_filter": _object(_OFFERED),
+        "range_filter": _object({**_OFFERED, "operators": _array({"enum": list(RANGE_OPERATORS)})}),
         "sortable": FLAG,
-        "lexical": FLAG,
-        "semantic": FLAG,
-        "aggregations": _array(TEXT),
+        "lexical_search": _object(_OFFERED),
+        "semantic_search": _object(_OFFERED),
+        "aggregation": _map(_object(_OFFERED)),
     },
     {"role": {"enum": [role.value for role in Role]}, "description": TEXT},
 )
