@@ -3,6 +3,7 @@
 ``python -m bench.personal_exports FOLDER MEGABYTES`` writes a health export of about that size.
 """
 
+import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -47,8 +48,36 @@ def apple_health(folder: Path, count: int) -> Path:
     return path
 
 
+def spotify(folder: Path, count: int) -> Path:
+    """Write an extended history."""
+
+    def plays() -> Iterator[dict[str, object]]:
+        for number in range(count):
+            yield {
+                "ts": f"{_START + timedelta(seconds=200 * number):%Y-%m-%dT%H:%M:%SZ}",
+                "platform": "ios",
+                "ms_played": 180_000 + number,
+                "conn_country": "PT",
+                "ip_addr": "192.0.2.7",
+                "master_metadata_track_name": f"Song {number % 900}",
+                "master_metadata_album_artist_name": f"Choir {number % 90}",
+                "master_metadata_album_album_name": f"Album {number % 300}",
+                "spotify_track_uri": f"spotify:track:{number % 900:022}",
+                "reason_start": "trackdone",
+                "reason_end": "trackdone",
+                "shuffle": False,
+                "skipped": False,
+                "offline": False,
+                "incognito_mode": False,
+            }
+
+    path = folder / "Streaming_History_Audio_2025_0.json"
+    path.write_text(json.dumps(list(plays()), indent=1))
+    return path
+
+
 MAKERS: Mapping[str, Callable[[Path, int], Path]] = MappingProxyType(
-    {make.__name__: make for make in (apple_health,)}
+    {make.__name__: make for make in (apple_health, spotify)}
 )
 """What writes an export with a number of things into a folder, by the key of its source."""
 

@@ -23,6 +23,7 @@ HEADINGS = {
     "mail": "Mail",
     "markdown": "Markdown and Obsidian",
     "slack": "Slack",
+    "spotify": "Spotify",
     "telegram": "Telegram",
     "whatsapp": "WhatsApp",
 }

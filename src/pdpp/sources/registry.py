@@ -27,6 +27,7 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
         "mail": "pdpp.sources.formats.mail.source:Mail",
         "markdown": "pdpp.sources.formats.markdown.source:Markdown",
         "slack": "pdpp.sources.formats.slack.source:Slack",
+        "spotify": "pdpp.sources.formats.spotify.source:Spotify",
         "telegram": "pdpp.sources.formats.telegram.source:Telegram",
         "whatsapp": "pdpp.sources.formats.whatsapp.source:WhatsApp",
     }

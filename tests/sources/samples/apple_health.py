@@ -97,7 +97,7 @@ RUN = (
     '<Workout workoutActivityType="HKWorkoutActivityTypeRunning" duration="31.5"'
     ' durationUnit="min" sourceName="Nora’s Watch" creationDate="2026-01-05 09:00:00 +0100"'
     ' startDate="2026-01-05 08:00:00 +0100" endDate="2026-01-05 08:31:30 +0100">\n'
-    ' <MetadataEntry key="HKWorkoutBrandName" value="Along the old mole before the tide"/>\n'
+    ' <MetadataEntry key="HKWorkoutBrandName" value="Along the eastern pier before breakfast"/>\n'
     ' <WorkoutEvent type="HKWorkoutEventTypeLap" date="2026-01-05 08:10:00 +0100"/>\n'
     ' <WorkoutStatistics type="HKQuantityTypeIdentifierDistanceWalkingRunning"'
     ' startDate="2026-01-05 08:00:00 +0100" endDate="2026-01-05 08:31:30 +0100" sum="5.25"'
@@ -163,8 +163,8 @@ SAMPLES = (
         "apple_health",
         "a folder with routes and recordings",
         export(*EVERYTHING),
-        words="old mole before the tide",
-        sentence="Along the old mole before the tide",
+        words="eastern pier before breakfast",
+        sentence="Along the eastern pier before breakfast",
         units={
             "Workout": ["XML elements Workout"],
             "Correlation": ["XML elements Correlation"],
@@ -182,8 +182,8 @@ SAMPLES = (
                 steps(1, 5), steps(2, 6), RUN.split(" <WorkoutRoute")[0] + "</Workout>"
             )
         },
-        words="old mole before the tide",
-        sentence="Along the old mole before the tide",
+        words="eastern pier before breakfast",
+        sentence="Along the eastern pier before breakfast",
         units={"Record": ["XML elements Record"]},
         earlier={"export.xml": document(steps(1, 5))},
         cut="export.xml",

@@ -1,0 +1,178 @@
+"""Rows: how plays, playlists, saved things and searches of Spotify become records."""
+
+from collections.abc import Iterator, Mapping
+from datetime import date
+from typing import Any
+
+from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import SeenKeys, digest_key
+from pdpp.sources.reading.times import moment_text
+
+_TITLES = (
+    ("master_metadata_track_name", "master_metadata_album_artist_name", "track"),
+    ("episode_name", "episode_show_name", "episode"),
+    ("audiobook_chapter_title", "audiobook_title", "audiobook"),
+)
+_URIS = ("spotify_track_uri", "spotify_episode_uri", "audiobook_chapter_uri")
+_TWICE = "a play that stands twice"
+_MOST_ENTRIES = 20_000
+_LONGEST_PLAY = 7 * 86_400_000
+
+
+def _text(row: Mapping[str, Any], *names: str) -> str | None:
+    for name in names:
+        if isinstance(value := row.get(name), str) and value:
+            return value
+    return None
+
+
+def _flag(row: Mapping[str, Any], name: str) -> bool | None:
+    return value if isinstance(value := row.get(name), bool) else None
+
+
+def _seconds(value: Any) -> float | None:
+    """Return milliseconds as seconds."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value / 1_000 if 0 <= value <= _LONGEST_PLAY else None
+
+
+def read_play(seen: SeenKeys, row: Any, where: str) -> Iterator[Finding]:
+    """Yield a play of the extended history; its time is that of its end."""
+    ended, seconds = moment_text(row["ts"]), _seconds(row["ms_played"])
+    if ended is None or seconds is None:
+        yield Unknown("a play without a time or a length", where)
+        return
+    title, artist, kind = None, None, "video"
+    for name, performer, title_kind in _TITLES:
+        if title is None and (title := _text(row, name)):
+            artist, kind = _text(row, performer), title_kind
+    uri, platform = _text(row, *_URIS), _text(row, "platform")
+    if title is None and uri is None:
+        yield Skipped("a play of which nothing is told but its time", where)
+        return
+    key = digest_key(ended, str(row["ms_played"]), uri or "", title or "", platform or "")
+    if not seen.first(key):
+        yield Skipped(_TWICE, where)
+        return
+    data = {
+        "id": key,
+        "title": title or uri,
+        "artist": artist,
+        "album": _text(row, "master_metadata_album_album_name"),
+        "kind": kind,
+        "ended_at": ended,
+        "seconds_played": seconds,
+        "skipped": _flag(row, "skipped"),
+        "shuffle": _flag(row, "shuffle"),
+        "offline": _flag(row, "offline"),
+        "incognito": _flag(row, "incognito_mode"),
+        "reason_start": _text(row, "reason_start"),
+        "reason_end": _text(row, "reason_end"),
+        "platform": platform,
+        "country": _text(row, "conn_country"),
+        "uri": uri,
+    }
+    yield Item("plays", key, present(data))
+
+
+def read_recent_play(seen: SeenKeys, row: Any, where: str) -> Iterator[Finding]:
+    """Yield a play of the account data, which tells minutes in UTC."""
+    ended = moment_text(f"{row['endTime'].replace(' ', 'T')}:00Z")
+    seconds = _seconds(row["msPlayed"])
+    title, artist = _text(row, "trackName", "episodeName"), _text(row, "artistName", "podcastName")
+    if ended is None or seconds is None or title is None:
+        yield Unknown("a play without a name, a time or a length", where)
+        return
+    key = digest_key("recent", ended, str(row["msPlayed"]), title, artist or "")
+    if not seen.first(key):
+        yield Skipped(_TWICE, where)
+        return
+    data = {
+        "id": key,
+        "title": title,
+        "artist": artist,
+        "kind": "episode" if "podcastName" in row else "track",
+        "ended_at": ended,
+        "seconds_played": seconds,
+    }
+    yield Item("recent_plays", key, present(data))
+
+
+def read_search(seen: SeenKeys, row: Any, where: str) -> Iterator[Finding]:
+    """Yield a search."""
+    when = moment_text(row["searchTime"].removesuffix("[UTC]"))
+    query = _text(row, "searchQuery")
+    if when is None or query is None:
+        yield Unknown("a search without words or a time", where)
+        return
+    key = digest_key("search", when, query)
+    if not seen.first(key):
+        yield Skipped("a search that stands twice", where)
+        return
+    data = {"id": key, "query": query, "searched_at": when, "platform": _text(row, "platform")}
+    yield Item("searches", key, present(data))
+
+
+def read_playlist(seen: SeenKeys, row: Any, where: str) -> Iterator[Finding]:
+    """Yield a playlist; it has no id, so that those of one name are numbered."""
+    name, entries = str(row["name"]), list(row["items"])
+    lines = [line for entry in entries[:_MOST_ENTRIES] if (line := _entry(entry))]
+    number = 1
+    while not seen.first(f"playlist {name} {number}"):
+        number += 1
+    key = digest_key("playlist", name, str(number))
+    followers = row.get("numberOfFollowers")
+    data = {
+        "id": key,
+        "name": name or "(no name)",
+        "description": _text(row, "description"),
+        "modified_on": _day(row.get("lastModifiedDate")),
+        "entries": len(entries),
+        "followers": followers if type(followers) is int else None,
+        "tracks": "\n".join(lines),
+    }
+    yield Item("playlists", key, present(data))
+    if len(lines) < len(entries):
+        yield Skipped("entries of a playlist without a name", where)
+
+
+def _entry(entry: Any) -> str:
+    """Return an entry of a playlist as a line."""
+    for kind in ("track", "episode", "audiobook", "localTrack"):
+        inner = entry.get(kind) if isinstance(entry, dict) else None
+        if isinstance(inner, dict):
+            title = _text(inner, "trackName", "episodeName", "audiobookName", "name", "uri")
+            artist = _text(inner, "artistName", "showName", "author")
+            return f"{artist} – {title}" if artist and title else title or ""
+    return ""
+
+
+def read_saved(part: str, seen: SeenKeys, row: Any, where: str) -> Iterator[Finding]:
+    """Yield something that was saved."""
+    told = {"name": row} if isinstance(row, str) else row
+    name = _text(told, "album" if part == "albums" else "track", "name", "album", "uri")
+    if name is None:
+        yield Unknown("a saved entry without a name", where)
+        return
+    artist, uri = _text(told, "artist", "publisher", "show"), _text(told, "uri")
+    key = digest_key("saved", part, uri or f"{name}\n{artist}")
+    if not seen.first(key):
+        yield Skipped("a saved entry that stands twice", where)
+        return
+    data = {
+        "id": key,
+        "name": name,
+        "kind": part.removesuffix("s"),
+        "artist": artist,
+        "album": _text(told, "album") if part == "tracks" else None,
+        "uri": uri,
+    }
+    yield Item("library", key, present(data))
+
+
+def _day(text: Any) -> str | None:
+    try:
+        return date.fromisoformat(text).isoformat()
+    except (TypeError, ValueError):
+        return None
