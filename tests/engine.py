@@ -2,13 +2,15 @@
 
 import hashlib
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from pdpp.authz.authority import Authority
 from pdpp.model import instant
 from pdpp.store.catalogue import Feed
-from pdpp.store.port import Store
+from pdpp.store.port import Blob, Store
+from pdpp.store.receipts import ReceiptLog
 from pdpp.store.sqlite.store import SqliteStore
 from pdpp.store.sqlite.write.prepared import SurrogateOf
 
@@ -38,6 +40,20 @@ def surrogate_by_key(feed: Feed, key: str) -> int:
 def database_of(part: object) -> Any:
     """Return the database behind a store or its receipts, for tests that put a fault into it."""
     return part._db  # type: ignore[attr-defined]
+
+
+def blob_file(store: Store, blob: Blob) -> Path:
+    """Return the file of a blob, for tests that damage it or look where it lies."""
+    path: Path = store._blobs.path(blob.blob_id)  # type: ignore[attr-defined]
+    return path
+
+
+def back_up(
+    part: Store | ReceiptLog, target: Path, progress: Callable[[int, int], None] | None = None
+) -> None:
+    """Copy a store into a folder, or its receipts into a file, as the program does."""
+    told = () if progress is None else (progress,)
+    part.backup(target, *told)  # type: ignore[union-attr]
 
 
 def revoke_grant(store: Store, grant_id: str) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 import apsw
 import pytest
 from tests.cli.shell import DECLARATION, entry, pdpp, serving
+from tests.engine import back_up
 from tests.faults.soundness import check_sound
 from tests.serving import planted_store, put, refused
 
@@ -21,7 +22,7 @@ def data(tmp_path: Path) -> Path:
     folder = tmp_path / "data"
     store = planted_store(folder, DECLARATION, {"cin_diary": "My days"})
     put(store, "cin_diary", "entries", *({"id": f"e{n}", "text": "rain " * 90} for n in range(900)))
-    store.backup(tmp_path / "backup")
+    back_up(store, tmp_path / "backup")
     store.close()
     return folder
 

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.engine import open_store
+from tests.engine import blob_file, open_store
 from tests.resource.library import library_store
 from tests.serving import UNLIMITED, SetClock, put
 
@@ -44,12 +44,12 @@ def test_everything_that_ended_is_swept_away_however_much_it_is(
 def test_what_a_killed_upload_left_is_removed_once_nobody_can_be_at_it(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     kept = store.keep_blob(io.BytesIO(b"whole"), "text/plain", 100)
-    fresh, old = (kept.path.parents[1] / f".new-{name}" for name in ("fresh", "old"))
+    fresh, old = (blob_file(store, kept).parents[1] / f".new-{name}" for name in ("fresh", "old"))
     for path in (fresh, old):
         path.write_bytes(b"half of")
     os.utime(old, (time.time() - 90_000,) * 2)
     keep_house(store, instant.now, SWEEP)
-    assert (kept.path.exists(), fresh.exists(), old.exists()) == (True, True, False)
+    assert (blob_file(store, kept).exists(), fresh.exists(), old.exists()) == (True, True, False)
     store.close()
 
 
@@ -57,11 +57,11 @@ def test_a_file_that_no_record_refers_to_for_a_day_is_removed(tmp_path: Path) ->
     store = library_store(tmp_path)
     unused = store.keep_blob(io.BytesIO(b"nobody needs this"), "text/plain", 100)
     for blob in store.blobs():
-        os.utime(blob.path, (time.time() - 90_000,) * 2)
+        os.utime(blob_file(store, blob), (time.time() - 90_000,) * 2)
     before = {blob.blob_id for blob in store.blobs()}
     keep_house(store, instant.now, SWEEP)
     assert {blob.blob_id for blob in store.blobs()} == before - {unused.blob_id}
-    assert not unused.path.exists()
+    assert not blob_file(store, unused).exists()
     store.close()
 
 

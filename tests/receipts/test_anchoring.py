@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.engine import database_of, open_store
+from tests.engine import back_up, database_of, open_store
 from tests.receipts.served import QUICK, good, receipts_after
 from tests.resource.library import library_store
 from tests.serving import DEADLINE, World, living
@@ -48,7 +48,7 @@ def test_an_older_log_put_back_after_a_kill_is_found_out_with_what_is_missing(
         good(client.get(BOOKS))
         wait_for(lambda: written(world) == 1)
         older.mkdir()
-        store.receipts.backup(older / RECEIPTS_NAME)
+        back_up(store.receipts, older / RECEIPTS_NAME)
         for _ in range(3):
             good(client.get(BOOKS))
         wait_for(lambda: written(world) == 4)

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.engine import revoke_grant
+from tests.engine import back_up, blob_file, revoke_grant
 from tests.store.questions import ask
 from tests.store.world import Clock, Engine, World, declare
 
@@ -179,8 +179,8 @@ def test_a_sound_store_has_no_problems(world: World) -> None:
 def test_a_check_finds_a_damaged_and_a_missing_blob(store: Store) -> None:
     damaged = store.keep_blob(io.BytesIO(b"one"), "text/plain", 9)
     missing = store.keep_blob(io.BytesIO(b"two"), "text/plain", 9)
-    damaged.path.write_bytes(b"eno")
-    missing.path.unlink()
+    blob_file(store, damaged).write_bytes(b"eno")
+    blob_file(store, missing).unlink()
     problems = store.check()
     assert len(problems) == 2
     assert any(damaged.blob_id in problem and "other" in problem for problem in problems)
@@ -196,7 +196,7 @@ def test_a_backup_opens_as_a_store_that_equals_the_original(
     world.store.vault.keep_token(token)
     secret = world.store.secret()
     told: list[tuple[int, int]] = []
-    world.store.backup(tmp_path / "backup", lambda done, total: told.append((done, total)))
+    back_up(world.store, tmp_path / "backup", lambda done, total: told.append((done, total)))
     assert told[-1][0] == told[-1][1] > 0
     copy = World(engine(tmp_path / "backup", clock), clock)
     assert copy.store.check() == []
@@ -209,8 +209,8 @@ def test_a_backup_opens_as_a_store_that_equals_the_original(
     assert copy.store.search(find) == world.store.search(find)
     kept = copy.store.blob(blob.blob_id)
     assert kept is not None
-    assert kept.path.read_bytes() == b"bytes"
-    assert kept.path != blob.path
+    assert blob_file(copy.store, kept).read_bytes() == b"bytes"
+    assert blob_file(copy.store, kept) != blob_file(world.store, blob)
     copy.put({"new": {}})
     assert world.store.record(world.reach(), "new") is None
     copy.store.close()
@@ -220,7 +220,7 @@ def test_a_backup_without_blobs_or_listeners_is_whole_too(
     engine: Engine, world: World, tmp_path: Path, clock: Clock
 ) -> None:
     world.put({"a": {}})
-    world.store.backup(tmp_path / "deep" / "backup")
+    back_up(world.store, tmp_path / "deep" / "backup")
     copy = World(engine(tmp_path / "deep" / "backup", clock), clock)
     assert copy.keys() == ["a"]
     copy.store.close()
@@ -230,10 +230,10 @@ def test_a_backup_goes_only_into_an_empty_folder(store: Store, tmp_path: Path) -
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter").write_text("mine")
     with pytest.raises(StoreError, match="not empty"):
-        store.backup(tmp_path / "full")
+        back_up(store, tmp_path / "full")
     assert [path.name for path in (tmp_path / "full").iterdir()] == ["letter"]
     with pytest.raises(StoreError, match="cannot write the backup"):
-        store.backup(tmp_path / "full" / "letter")
+        back_up(store, tmp_path / "full" / "letter")
 
 
 def test_a_store_keeps_everything_when_it_is_opened_again(

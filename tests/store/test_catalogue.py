@@ -47,9 +47,9 @@ def test_a_connection_has_a_feed_for_each_stream_of_its_source(store: Store) -> 
     assert catalogue.sources == {"mail": declaration}
     assert catalogue.connections["c1"].display_name == "Work"
     assert catalogue.feeds.keys() == {("c1", "messages"), ("c1", "threads")}
-    assert catalogue.feeds["c1", "messages"].cells["at"][1] is Kind.DATE_TIME
-    assert "note" not in catalogue.feeds["c1", "messages"].cells
-    assert catalogue.feeds["c1", "messages"].lexical.keys() == {"subject", "body"}
+    assert catalogue.feeds["c1", "messages"].compared["at"] is Kind.DATE_TIME
+    assert "note" not in catalogue.feeds["c1", "messages"].compared
+    assert set(catalogue.feeds["c1", "messages"].searched) == {"subject", "body"}
 
 
 def test_connecting_again_renames(world: World) -> None:
@@ -114,7 +114,7 @@ def test_a_new_stream_reaches_the_connections_there_are(world: World) -> None:
 def test_a_field_can_be_sorted_by_from_the_moment_it_is_indexed(world: World) -> None:
     world.settle(declare(stream(query={}), version="0"))
     world.put({"a": {"size": 3}, "b": {"size": 1}, "c": {}})
-    assert world.reach().cell("size") is None
+    assert not world.reach().compares("size")
     world.settle(declare(version="2"))
     assert sorted_by(world, "size") == ["b", "a", "c"]
     reach = world.reach()
@@ -125,7 +125,7 @@ def test_a_field_that_is_no_longer_indexed_leaves_the_others_as_they_were(world:
     world.put({"a": {"size": 3, "weight": 1}, "b": {"size": 1, "weight": 2}})
     kept = {"range_filters": {"weight": ["gt"]}}
     world.settle(declare(stream(query=kept), version="2"))
-    assert world.reach().cell("size") is None
+    assert not world.reach().compares("size")
     assert sorted_by(world, "weight") == ["a", "b"]
     world.put({"a": {"size": 1, "weight": 3}, "c": {"weight": 0}, "b": None})
     assert sorted_by(world, "weight") == ["c", "a"]

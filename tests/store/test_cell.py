@@ -6,13 +6,12 @@ from hypothesis import strategies as st
 
 from pdpp.model import instant
 from pdpp.model.declaration import SCALARS, Kind
-from pdpp.store.cell import CellValue, cell_json, cells_of
+from pdpp.store.cell import CellValue, cell_json, converter_of
 
 
 def cell_of(kind: Kind, value: Any) -> CellValue:
     """Return the cell of a record whose only field has this value."""
-    [cell] = cells_of({"field": (0, kind)})({"field": value})
-    return cell
+    return None if value is None else converter_of(kind)(value)
 
 
 @pytest.mark.parametrize(
@@ -46,12 +45,6 @@ def test_a_value_is_compared_as_its_declared_kind(kind: Kind, value: Any, cell: 
 def test_null_is_absent_in_every_kind(kind: Kind) -> None:
     assert cell_of(kind, None) is None
     assert cell_json(kind, None) is None
-
-
-def test_cells_stand_at_their_places_with_gaps_left_empty() -> None:
-    places = {"b": (3, Kind.INTEGER), "a": (0, Kind.TEXT)}
-    assert cells_of(places)({"a": "x", "b": 2, "c": 9}) == ["x", None, None, 2]
-    assert cells_of({})({"a": 1}) == []
 
 
 @given(

@@ -89,20 +89,20 @@ def test_who_sees_every_field_is_told_which_there_are(world: World) -> None:
 
 
 def test_a_field_has_a_cell_only_where_it_is_shown_and_of_the_kind_known(world: World) -> None:
-    assert world.reach().cell("size") is not None
-    assert world.reach().cell("note") is None
-    assert world.reach().cell("nope") is None
-    assert world.reach(fields=["at"]).cell("size") is None
+    assert world.reach().compares("size")
+    assert not world.reach().compares("note")
+    assert not world.reach().compares("nope")
+    assert not world.reach(fields=["at"]).compares("size")
     before = world.reach().stream
     numbers = {**MESSAGE, "size": {"type": "number"}}
     world.settle(declare(stream(properties=numbers), version="2"))
-    assert Reach(world.feed(), before, None, True).cell("size") is None
-    assert Reach(world.feed(), before, None, True).cell("weight") is not None
+    assert not Reach(world.feed(), before, None, True).compares("size")
+    assert Reach(world.feed(), before, None, True).compares("weight")
 
 
 def test_search_goes_over_the_searchable_fields_shown(world: World) -> None:
-    assert set(world.reach().lexical_places().values()) == {"subject", "body"}
-    assert set(world.reach(fields=["body", "note"]).lexical_places().values()) == {"body"}
+    assert set(world.reach().searched_fields()) == {"subject", "body"}
+    assert set(world.reach(fields=["body", "note"]).searched_fields()) == {"body"}
 
 
 def test_roles_are_those_of_the_visible_fields(world: World) -> None:

@@ -5,12 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.engine import blob_file
 from tests.store.world import MESSAGE, TEXT, World, condition, declare, stream
 
 from pdpp.model.errors import PayloadTooLarge
 from pdpp.model.grant import Interval
-from pdpp.store.blobs import CHUNK, BlobFolder
+from pdpp.store.blobs import CHUNK
 from pdpp.store.port import Blob, Store
+from pdpp.store.sqlite.blob_folder import BlobFolder
 
 PNG = b"\x89PNG and so on"
 
@@ -23,7 +25,7 @@ def test_a_blob_is_named_by_its_content(store: Store) -> None:
     kept = keep(store)
     assert kept.blob_id == hashlib.sha256(PNG).hexdigest()
     assert (kept.media_type, kept.size_bytes) == ("image/png", len(PNG))
-    assert kept.path.read_bytes() == PNG
+    assert blob_file(store, kept).read_bytes() == PNG
     assert store.blob(kept.blob_id) == kept
     assert store.blob("0" * 64) is None
 
@@ -48,7 +50,7 @@ def test_a_blob_and_its_name_are_on_the_disk_before_it_is_told_as_kept(
 def test_a_blob_of_any_size_is_kept_whole(store: Store, size: int) -> None:
     content = bytes(range(256)) * (size // 256 + 1)
     kept = keep(store, content[:size])
-    assert kept.path.read_bytes() == content[:size]
+    assert blob_file(store, kept).read_bytes() == content[:size]
     assert store.check() == []
 
 
@@ -57,27 +59,29 @@ def test_the_same_bytes_are_kept_once_under_their_first_media_type(store: Store)
     again = keep(store, media_type="application/octet-stream")
     assert again == first
     assert store.blob(first.blob_id) == first
-    assert len(list(first.path.parent.iterdir())) == 1
+    assert len(list(blob_file(store, first).parent.iterdir())) == 1
 
 
 def test_bytes_that_are_kept_already_are_not_written_again(store: Store) -> None:
     kept = keep(store)
-    os.utime(kept.path, ns=(1, 1))
-    before = kept.path.stat()
+    os.utime(blob_file(store, kept), ns=(1, 1))
+    before = blob_file(store, kept).stat()
     assert keep(store) == kept
-    after = kept.path.stat()
+    after = blob_file(store, kept).stat()
     assert after.st_ino == before.st_ino
     assert after.st_mtime_ns > 1, "its time tells a sweep that somebody means to use it"
-    assert [path.name for path in kept.path.parent.parent.iterdir()] == [kept.blob_id[:2]]
+    assert [path.name for path in blob_file(store, kept).parent.parent.iterdir()] == [
+        kept.blob_id[:2]
+    ]
 
 
 @pytest.mark.parametrize("damaged", [b"", PNG[:-1], PNG[:-1] + b"?"])
 def test_a_damaged_file_is_mended_when_its_bytes_come_again(store: Store, damaged: bytes) -> None:
     kept = keep(store)
-    kept.path.write_bytes(damaged)
+    blob_file(store, kept).write_bytes(damaged)
     assert store.check()
     assert keep(store) == kept
-    assert kept.path.read_bytes() == PNG
+    assert blob_file(store, kept).read_bytes() == PNG
     assert store.check() == []
 
 
@@ -86,7 +90,7 @@ def test_a_blob_over_the_limit_is_refused_and_leaves_nothing(store: Store, tmp_p
     with pytest.raises(PayloadTooLarge, match="at most 4 bytes"):
         store.keep_blob(io.BytesIO(b"12345"), "text/plain", 4)
     files = [path for path in tmp_path.rglob("*") if path.is_file() and "blobs" in path.parts]
-    assert files == [exact.path]
+    assert files == [blob_file(store, exact)]
 
 
 def test_a_source_that_breaks_leaves_nothing(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from pdpp.model.declaration import Declaration
 from pdpp.model.grant import Allowance, Interval
 from pdpp.model.validation import parse_declaration
 from pdpp.store.catalogue import Feed
-from pdpp.store.cell import CellValue, cells_of
+from pdpp.store.cell import CellValue, converter_of
 from pdpp.store.port import Line, PageQuery, Record, Store, Tombstone, WriteResult
 from pdpp.store.pseudonym import FeedSeal, GrantKeys
 from pdpp.store.scope import Condition, Reach
@@ -227,8 +227,8 @@ def cell(reach: Reach, name: str | None, data: Data) -> CellValue:
     """Return a field's value as it is compared."""
     if name is None:
         return None
-    [value] = cells_of({name: (0, reach.stream.fields[name].kind)})(data)
-    return value
+    value = data.get(name)
+    return None if value is None else converter_of(reach.stream.fields[name].kind)(value)
 
 
 def inside(interval: Interval | None, value: CellValue) -> bool:

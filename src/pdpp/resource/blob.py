@@ -11,7 +11,7 @@ from pdpp.model.errors import BlobNotFound, InvalidRequest, RangeNotSatisfiable,
 from pdpp.receipts.served import of_blob
 from pdpp.resource.call import Call
 from pdpp.store.blobs import MEDIA_TYPE, chunks
-from pdpp.store.port import Blob, BlobUse
+from pdpp.store.port import Blob, BlobUse, Store
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})\Z", re.ASCII)
 _BLOB_ID = re.compile(r"[0-9a-f]{64}\Z", re.ASCII)
@@ -68,11 +68,19 @@ def _visible(call: Call) -> tuple[Blob, BlobUse | None]:
     blob = call.store.blob(blob_id) if _BLOB_ID.match(blob_id) else None
     use = call.store.blob_shown(blob_id, call.principal.reaches) if blob is not None else None
     hidden = use is None and not call.principal.is_owner
-    if blob is None or hidden or not blob.path.is_file():
+    if blob is None or hidden or not _has_bytes(call.store, blob):
         raise BlobNotFound("There is no such blob in a record this token shows.")
     if use is not None and not call.principal.is_owner:
         blob = replace(blob, media_type=use.media_type)
     return blob, use
+
+
+def _has_bytes(store: Store, blob: Blob) -> bool:
+    try:
+        store.open_blob(blob.blob_id).close()
+    except BlobNotFound:
+        return False
+    return True
 
 
 def _span(header: str | None, size: int) -> tuple[int, int]:

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
+from io import BytesIO
 from typing import Any, BinaryIO
 
 import orjson
@@ -30,6 +31,7 @@ from pdpp.service.origin import public_origin
 from pdpp.service.response import encoded_headers, send_answer, send_error, send_head
 from pdpp.service.service import INNER, VERSION, Service
 from pdpp.store.blobs import CHUNK
+from pdpp.store.port import Store
 
 _SPOOL_BYTES = 1 << 20
 
@@ -101,7 +103,7 @@ class ResourceEndpoint:
             answer = await run_call(service, route, call)
         if isinstance(answer, BlobRange):
             head = route.method == "HEAD"
-            await _send_blob(receive, send, answer, request_id, head=head)
+            await _send_blob(receive, send, service.store, answer, request_id, head=head)
         elif answer is None:
             await send_answer(send, HTTPStatus.NO_CONTENT, b"", request_id)
         else:
@@ -196,32 +198,32 @@ async def _spool(
 
 
 async def _send_blob(
-    receive: Receive, send: Send, span: BlobRange, request_id: str, *, head: bool
+    receive: Receive, send: Send, store: Store, span: BlobRange, request_id: str, *, head: bool
 ) -> None:
     """Send the bytes of a blob piece by piece, for as long as somebody takes them."""
     status = HTTPStatus.PARTIAL_CONTENT if span.partial else HTTPStatus.OK
-    await send_head(send, status, encoded_headers(span.headers()), request_id)
-    if head or not await _send_bytes(receive, send, span):
-        await send({"type": "http.response.body", "body": b""})
+    # Opened before the answer begins: a file that has just been removed is still refused whole.
+    with BytesIO() if head else store.open_blob(span.blob.blob_id, span.start) as source:
+        await send_head(send, status, encoded_headers(span.headers()), request_id)
+        if not await _send_bytes(receive, send, source, 0 if head else span.end - span.start):
+            await send({"type": "http.response.body", "body": b""})
 
 
-async def _send_bytes(receive: Receive, send: Send, span: BlobRange) -> bool:
-    """Send the bytes of a blob; tell whether the last of them ended the answer."""
-    left = span.end - span.start
+async def _send_bytes(receive: Receive, send: Send, source: BinaryIO, size: int) -> bool:
+    """Send some bytes of a stream; tell whether the last of them ended the answer."""
+    left = size
     # What is sent to a client that has gone is dropped at once, and nothing would slow the reading
     # of a large file.
     gone = asyncio.ensure_future(_until_gone(receive))
     try:
-        with span.blob.path.open("rb") as source:
-            source.seek(span.start)
-            while left and not gone.done():
-                chunk = await asyncio.to_thread(source.read, min(CHUNK, left))
-                if not chunk:
-                    return False
-                left -= len(chunk)
-                await send({"type": "http.response.body", "body": chunk, "more_body": left > 0})
-                await asyncio.sleep(0)
-        return span.start < span.end
+        while left and not gone.done():
+            chunk = await asyncio.to_thread(source.read, min(CHUNK, left))
+            if not chunk:
+                return False
+            left -= len(chunk)
+            await send({"type": "http.response.body", "body": chunk, "more_body": left > 0})
+            await asyncio.sleep(0)
+        return size > 0
     finally:
         gone.cancel()
 

@@ -128,7 +128,7 @@ def _row(call: Call, reach: Reach, count: int, *, fields: bool) -> dict[str, Any
         "expand_capabilities": [
             _relation(relation) for relation in expandable(call, reach).values()
         ],
-        "search": ["lexical"] if reach.lexical_places() else [],
+        "search": ["lexical"] if reach.searched_fields() else [],
         "count": list(COUNT_KINDS),
         "aggregate_count": stream.countable,
     }

@@ -113,7 +113,7 @@ def _hints(page: HitPage, reaches: Sequence[Reach]) -> dict[str, Any]:
     if page.repaired:
         hints["repaired"] = {word: list(terms) for word, terms in page.repaired.items()}
     if not page.ranked:
-        searched = (reach for reach in reaches if reach.lexical_places())
+        searched = (reach for reach in reaches if reach.searched_fields())
         streams = list(dict.fromkeys(reach.stream.name for reach in searched))
         hints["try"] = {
             "words": list(page.suggested),
@@ -244,7 +244,7 @@ class _Place(NamedTuple):
 @lru_cache(maxsize=4_096)
 def _places(reach: Reach) -> tuple[_Place, ...]:
     """Return the fields of a reach that are searched."""
-    roles = {name: reach.stream.fields[name].role for name in reach.lexical_places().values()}
+    roles = {name: reach.stream.fields[name].role for name in reach.searched_fields()}
     return tuple(
         _Place(name, role not in _IDENTITY, role is Role.BODY) for name, role in roles.items()
     )

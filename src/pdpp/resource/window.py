@@ -10,7 +10,7 @@ from pdpp.evidence.handle import path_part
 from pdpp.evidence.text import digest, field_text
 from pdpp.evidence.window import TextWindow, chosen_window
 from pdpp.model.declaration import Field, Kind
-from pdpp.model.errors import FieldNotText, InvalidWindow, NotFound
+from pdpp.model.errors import BlobNotFound, FieldNotText, InvalidWindow, NotFound
 from pdpp.receipts.served import of_window
 from pdpp.resource.call import Call, no_record
 from pdpp.service.runner import LARGE_BYTES, check_time, leave_loop
@@ -79,11 +79,15 @@ def readable_text(
         return field_text(value), None
     named = binary.blob_id if declared.kind is Kind.BLOB else None
     blob = store.blob(named) if named is not None else None
-    readable = is_text_media(binary.media_type) and blob is not None and blob.path.is_file()
+    readable = is_text_media(binary.media_type) and blob is not None
     if blob is None or not readable or blob.size_bytes > most_bytes:
         raise not_text(declared.name, binary, blob)
     leave_loop(blob.size_bytes, LARGE_BYTES)
-    return decoded_text(blob.path.read_bytes()), binary.media_type
+    try:
+        with store.open_blob(blob.blob_id) as source:
+            return decoded_text(source.read()), binary.media_type
+    except BlobNotFound:
+        raise not_text(declared.name, binary, blob) from None
 
 
 def not_text(field: str, binary: Binary, blob: Blob | None) -> FieldNotText:

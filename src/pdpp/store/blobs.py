@@ -1,125 +1,15 @@
-"""Blobs: content-addressed files beside the database, written once, checked, never loaded whole."""
+"""Blobs: how files that records refer to are named, and read piece by piece."""
 
-import hashlib
-import os
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
-from pathlib import Path
 from typing import BinaryIO
 
 from pdpp.evidence.binary import OCTETS
-from pdpp.model.errors import PayloadTooLarge
 
 CHUNK = 1 << 18
-_UNFINISHED = ".new-"
 MEDIA_TYPE = re.compile(
     r"(?=.{1,200}\Z)[\w.+-]+/[\w.+-]+(?:\s*;\s*[\w.+-]+=[\w.+\"-]+)*\Z", re.ASCII
 )
-
-
-class BlobFolder:
-    """A folder of files named by the sha-256 of their bytes."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def path(self, blob_id: str) -> Path:
-        """Return where a blob lies."""
-        return self._folder / blob_id[:2] / blob_id
-
-    def keep(self, source: BinaryIO, limit: int) -> tuple[str, int]:
-        """Store everything a stream holds; return the name it got and its size.
-
-        Bytes that lie here already, whole, are not written to the disk again.
-        """
-        for folder in (self._folder.parent, self._folder):
-            folder.mkdir(exist_ok=True, mode=0o700)
-        descriptor, name = tempfile.mkstemp(dir=self._folder, prefix=_UNFINISHED)
-        try:
-            with os.fdopen(descriptor, "wb") as target:
-                digest, size = hashlib.sha256(), 0
-                for chunk in chunks(source):
-                    size += len(chunk)
-                    if size > limit:
-                        raise PayloadTooLarge(f"A blob holds at most {limit} bytes.")
-                    digest.update(chunk)
-                    target.write(chunk)
-                blob_id = digest.hexdigest()
-                known = self.problem(blob_id, size) is None
-                if known:
-                    os.utime(self.path(blob_id))  # whoever keeps it now means to use it
-                else:
-                    target.flush()
-                    os.fsync(target.fileno())
-            if not known:
-                self._settle(Path(name), blob_id)
-        finally:
-            Path(name).unlink(missing_ok=True)
-        return blob_id, size
-
-    def _settle(self, written: Path, blob_id: str) -> None:
-        """Give a file its name, and see that the name too outlasts a power cut."""
-        target = self.path(blob_id)
-        if not target.parent.is_dir():
-            target.parent.mkdir(exist_ok=True, mode=0o700)
-            sync_folder(self._folder)
-        os.replace(written, target)
-        sync_folder(target.parent)
-
-    def sweep(self, before: int) -> int:
-        """Remove what killed uploads left behind, if nothing was written to it since a moment."""
-        removed = 0
-        for path in self._folder.glob(f"{_UNFINISHED}*"):
-            with suppress(FileNotFoundError):
-                if path.stat().st_mtime_ns // 1_000 < before:
-                    path.unlink()
-                    removed += 1
-        return removed
-
-    def remove(self, blob_id: str, before: int) -> bool:
-        """Remove a blob unless it was kept since a moment; tell whether it is gone."""
-        path = self.path(blob_id)
-        with suppress(FileNotFoundError):
-            if path.stat().st_mtime_ns // 1_000 >= before:
-                return False
-            path.unlink()
-        return True
-
-    def copy(self, target: Path) -> None:
-        """Copy every blob that is complete into another folder."""
-        if not self._folder.is_dir():
-            return
-        for folder in (target.parent, target):
-            folder.mkdir(exist_ok=True, mode=0o700)
-        for path in sorted(self._folder.glob("??/*")):
-            place = target / path.parent.name
-            place.mkdir(exist_ok=True, mode=0o700)
-            shutil.copy2(path, place / path.name)
-
-    def problem(self, blob_id: str, size: int) -> str | None:
-        """Say what is wrong with a stored blob, or nothing."""
-        path = self.path(blob_id)
-        if not path.is_file():
-            return f"blob {blob_id} is missing"
-        digest = hashlib.sha256()
-        with path.open("rb") as source:
-            for chunk in chunks(source):
-                digest.update(chunk)
-        if path.stat().st_size != size or digest.hexdigest() != blob_id:
-            return f"blob {blob_id} has other content than its name says"
-        return None
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder outlast a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def media_type_of(reference: object) -> str:

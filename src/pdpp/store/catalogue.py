@@ -28,17 +28,17 @@ class Connection:
 class Feed:
     """One stream of one connection: the unit that grants open and that is counted.
 
-    ``cells`` maps each indexed field to its place and the kind it is indexed as; ``lexical`` maps
-    each searchable field to its place. Places never change their meaning. ``blobs`` are the fields
+    ``compared`` are the fields that records are filtered, sorted and grouped by, each with the kind
+    it is compared as. ``searched`` are the fields whose words are searched, ``blobs`` the fields
     that refer to stored files.
     """
 
     id: int
     connection: Connection
     stream: Stream
-    cells: Mapping[str, tuple[int, Kind]]
-    lexical: Mapping[str, int]
-    blobs: tuple[str, ...] = ()
+    compared: Mapping[str, Kind]
+    searched: tuple[str, ...]
+    blobs: tuple[str, ...]
 
     @property
     def address(self) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """Cells: the typed value of a declared scalar, by which records are compared."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from pdpp.model import instant
@@ -33,22 +33,9 @@ def _number(value: Any) -> CellValue:
 _CONVERTERS = {Kind.TEXT: _text, Kind.BOOLEAN: _truth, **dict.fromkeys(TIMES, _moment)}
 
 
-def cells_of(
-    places: Mapping[str, tuple[int, Kind]],
-) -> Callable[[Mapping[str, Any]], list[CellValue]]:
-    """Return what makes records' cells in the order of their places."""
-    size = max([place for place, _ in places.values()], default=-1) + 1
-    plan = [(name, place, _CONVERTERS.get(kind, _number)) for name, (place, kind) in places.items()]
-
-    def cells(data: Mapping[str, Any]) -> list[CellValue]:
-        made: list[CellValue] = [None] * size
-        for name, place, convert in plan:
-            value = data.get(name)
-            if value is not None:
-                made[place] = convert(value)
-        return made
-
-    return cells
+def converter_of(kind: Kind) -> Callable[[Any], CellValue]:
+    """Return the function that makes a cell of a JSON value of a kind."""
+    return _CONVERTERS.get(kind, _number)
 
 
 def cell_json(kind: Kind, value: CellValue) -> str | int | float | bool | None:

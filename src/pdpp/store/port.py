@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
 import orjson
@@ -213,7 +212,6 @@ class Blob:
     blob_id: str
     media_type: str
     size_bytes: int
-    path: Path
 
 
 class BlobUse(NamedTuple):
@@ -370,6 +368,14 @@ class Store(Protocol):
 
     def keep_blob(self, source: BinaryIO, media_type: str, limit: int) -> Blob: ...
     def blob(self, blob_id: str) -> Blob | None: ...
+
+    def open_blob(self, blob_id: str, start: int = 0) -> BinaryIO:
+        """Open the bytes of a stored file from a position; raise ``BlobNotFound`` if they are lost.
+
+        The caller closes the stream. It needs no snapshot and may outlive one.
+        """
+        ...
+
     def blobs(self) -> Iterator[Blob]: ...
     def sweep_blobs(self, before: int) -> int:
         """Remove what killed uploads left behind before a moment; return how many files."""
@@ -411,4 +417,3 @@ class Store(Protocol):
         ...
 
     def check(self) -> list[str]: ...
-    def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None: ...

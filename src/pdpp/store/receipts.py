@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -136,10 +135,6 @@ class ReceiptLog(Protocol):
 
     def verify(self) -> ChainVerdict:
         """Compute the whole chain again."""
-        ...
-
-    def backup(self, target: Path) -> None:
-        """Write a copy into a new file while the log stays in use."""
         ...
 
     def close(self) -> None: ...

@@ -121,27 +121,18 @@ class Reach:
 
     def compares(self, name: str) -> bool:
         """Tell whether records can be filtered and sorted by a visible field, as its kind."""
-        return self.cell(name) is not None
-
-    def cell(self, name: str) -> int | None:
-        """Return the place where a visible field is indexed as the kind this reach knows."""
         declared = self.stream.fields.get(name)
-        place = self.feed.cells.get(name)
-        if declared is None or place is None or place[1] is not declared.kind:
-            return None
-        return place[0] if self.shows(name) else None
+        if declared is None or self.feed.compared.get(name) is not declared.kind:
+            return False
+        return self.shows(name)
 
-    def lexical_places(self) -> Mapping[int, str]:
-        """Return the searchable fields this reach shows, by their place in the index."""
-        return self.once(_lexical_places)
+    def searched_fields(self) -> tuple[str, ...]:
+        """Return the visible fields whose words a search looks through."""
+        return self.once(_searched_fields)
 
-    def actor_places(self) -> Mapping[int, str]:
-        """Return the fields this reach shows that name an actor, by their place in the index."""
-        return {
-            self.feed.lexical[name]: name
-            for name, declared in self.stream.fields.items()
-            if declared.role is Role.ACTOR and name in self.feed.lexical and self.shows(name)
-        }
+    def actor_fields(self) -> tuple[str, ...]:
+        """Return the visible fields that name an actor and are searched for names."""
+        return self.once(_actor_fields)
 
     @property
     def shows_thread(self) -> bool:
@@ -157,7 +148,7 @@ class Reach:
     def default_sort(self) -> str | None:
         """Return the field pages are ordered by when the caller names none: a visible one."""
         for name in (self.stream.cursor_field, self.stream.consent_time_field):
-            if name is not None and self.cell(name) is not None:
+            if name is not None and self.compares(name):
                 return name
         return None
 
@@ -261,13 +252,22 @@ def _shows_key(reach: Reach) -> bool:
     return reach.fields is None or all(map(reach.shows, declared))
 
 
-def _lexical_places(reach: Reach) -> Mapping[int, str]:
+def _searched_fields(reach: Reach) -> tuple[str, ...]:
     declared = reach.stream.fields
-    return {
-        place: name
-        for name, place in reach.feed.lexical.items()
+    return tuple(
+        name
+        for name in reach.feed.searched
         if reach.shows(name) and name in declared and declared[name].lexical
-    }
+    )
+
+
+def _actor_fields(reach: Reach) -> tuple[str, ...]:
+    searched = reach.feed.searched
+    return tuple(
+        name
+        for name, declared in reach.stream.fields.items()
+        if declared.role is Role.ACTOR and name in searched and reach.shows(name)
+    )
 
 
 def roles_of(reach: Reach) -> Mapping[str, str]:

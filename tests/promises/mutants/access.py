@@ -74,12 +74,11 @@ def _count_everything(_: Any) -> Any:
     return count
 
 
-def _any_cell(_: Any) -> Any:
-    def cell(reach: Any, name: str) -> int | None:
-        place = reach.feed.cells.get(name)
-        return None if place is None else place[0]
+def _compares_anything(_: Any) -> Any:
+    def compares(reach: Any, name: str) -> bool:
+        return name in reach.feed.compared
 
-    return cell
+    return compares
 
 
 def _last_stamp(_: Any) -> Any:
@@ -180,14 +179,14 @@ MUTANTS = (
     ),
     _outside(
         "sorts by hidden fields",
-        "pdpp.store.scope:Reach.cell",
-        _any_cell,
+        "pdpp.store.scope:Reach.compares",
+        _compares_anything,
         "a season without its dates-grant",
     ),
     _outside(
         "finds words in hidden fields",
-        "pdpp.store.scope:Reach.lexical_places",
-        lambda real: lambda reach: {place: name for name, place in reach.feed.lexical.items()},
+        "pdpp.store.scope:Reach.searched_fields",
+        lambda real: lambda reach: reach.feed.searched,
         "few fields-grant",
     ),
     _outside(

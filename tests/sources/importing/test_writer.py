@@ -63,7 +63,8 @@ def test_a_file_becomes_a_blob_and_its_record_refers_to_it(harness: Harness) -> 
     held = stored(harness.store)[("notes", "one")]["file"]
     blob = harness.store.blob(held["blob_id"])
     assert blob is not None
-    assert blob.path.read_bytes() == b"hello"
+    with harness.store.open_blob(blob.blob_id) as source:
+        assert source.read() == b"hello"
     assert (held["mime_type"], held["size_bytes"]) == ("text/plain", 5)
     assert harness.report.document()["files"]["kept"] == 1
 

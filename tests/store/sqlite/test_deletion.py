@@ -4,6 +4,7 @@ import io
 from pathlib import Path
 
 import pytest
+from tests.engine import back_up
 from tests.store.world import Clock, World
 
 from pdpp.store.sqlite.store import SqliteStore
@@ -65,9 +66,9 @@ def test_deleted_text_is_in_no_file_and_in_no_backup(
         world.store.remove_connection("c1")
         while world.store.delete_removed():
             pass
-    world.store.backup(tmp_path / "early")
+    back_up(world.store, tmp_path / "early")
     clean(world)
-    world.store.backup(tmp_path / "backup")
+    back_up(world.store, tmp_path / "backup")
     assert holders(tmp_path / "backup", *SECRETS) == []
     assert holders(folder, *SECRETS) == []
     assert world.store.check() == []
@@ -77,7 +78,7 @@ def test_deleted_text_is_in_no_file_and_in_no_backup(
 def test_a_backup_can_be_used_in_the_place_of_the_store(tmp_path: Path, clock: Clock) -> None:
     world = filled(tmp_path / "data", clock)
     told: list[tuple[int, int]] = []
-    world.store.backup(tmp_path / "backup", lambda done, of: told.append((done, of)))
+    back_up(world.store, tmp_path / "backup", lambda done, of: told.append((done, of)))
     assert told[-1][0] == told[-1][1]
     world.store.close()
     again = World(SqliteStore(tmp_path / "backup", clock), clock)

@@ -12,9 +12,10 @@ from tests.store.records import FEWER, KEYS, MESSAGES
 from tests.store.world import Clock, Data, World, declare, fresh, stream
 
 from pdpp.model import instant
-from pdpp.store.cell import CellValue, cells_of
+from pdpp.store.cell import CellValue
 from pdpp.store.port import WriteResult
 from pdpp.store.scope import digest_of
+from pdpp.store.sqlite.positions import cells_of, indexed
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 
 FRACTIONS = (0.1, 1 / 3, 5e-324, 1.7976931348623157e308, 2.2250738585072014e-308, 123456.789e-30)
@@ -47,7 +48,7 @@ def meant(world: World, records: dict[str, Data]) -> Cells:
     return {
         (place, key): value
         for key, data in records.items()
-        for place, value in enumerate(cells_of(feed.cells)(data))
+        for place, value in enumerate(cells_of(indexed(feed).cells)(data))
     }
 
 

@@ -100,8 +100,9 @@ class LocalOrigin:
         blob = self._store.blob(blob_id)
         if blob is None:
             return None
-        shutil.copyfile(blob.path, path)
-        path.chmod(0o600)
+        with self._store.open_blob(blob_id) as source, path.open("wb") as target:
+            path.chmod(0o600)
+            shutil.copyfileobj(source, target)
         return blob.media_type
 
 

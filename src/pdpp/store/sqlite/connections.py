@@ -10,9 +10,10 @@ from typing import Any
 import apsw
 
 from pdpp.model.errors import NotFound
-from pdpp.store.catalogue import Catalogue, Connection, Feed
+from pdpp.store.catalogue import Catalogue, Connection
 from pdpp.store.port import ConnectionContents
 from pdpp.store.sqlite import feeds
+from pdpp.store.sqlite.positions import IndexedFeed
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.write.fieldsets import FieldSets
 from pdpp.store.sqlite.write.prepared import PreparedBatch
@@ -88,7 +89,7 @@ def delete_some(db: apsw.Connection, catalogue: Catalogue, field_sets: FieldSets
     return True
 
 
-def _removed_feed(db: apsw.Connection, catalogue: Catalogue) -> Feed | None:
+def _removed_feed(db: apsw.Connection, catalogue: Catalogue) -> IndexedFeed | None:
     """Return a feed that is being removed, as some declaration of its stream has it."""
     row: Any = next(
         db.execute(

@@ -14,10 +14,10 @@ import apsw
 
 from pdpp.model import instant
 from pdpp.model.errors import StoreError
-from pdpp.store.blobs import sync_folder
 from pdpp.store.deadline import DeadlinePassed
 from pdpp.store.port import Deadline
 from pdpp.store.sqlite import schema
+from pdpp.store.sqlite.blob_folder import sync_folder
 from pdpp.store.sqlite.failures import advice
 
 Prepare = Callable[[apsw.Connection], None]

@@ -9,9 +9,9 @@ import orjson
 from pdpp.model.declaration import Declaration, Kind, Stream
 from pdpp.model.errors import Conflict, NotFound
 from pdpp.model.validation import parse_declaration
-from pdpp.store.catalogue import Catalogue, Connection, Feed
-from pdpp.store.cell import cells_of
+from pdpp.store.catalogue import Catalogue, Connection
 from pdpp.store.sqlite.numbering import MOST_FEEDS, MOST_PLACES
+from pdpp.store.sqlite.positions import IndexedFeed, cells_of
 from pdpp.store.sqlite.records.predicate import ABSENT, OWNER
 from pdpp.store.sqlite.records.stamps import MOVED
 from pdpp.store.sqlite.search.entry import Indexed, entry_of
@@ -76,7 +76,7 @@ def stored_feed(
     sources: dict[str, Declaration],
     stream: str,
     places: str,
-) -> Feed:
+) -> IndexedFeed:
     """Return a feed as it is kept."""
     kept = orjson.loads(places)
     cells = {
@@ -86,7 +86,11 @@ def stored_feed(
     }
     lexical = {name: place for place, name in enumerate(kept["lexical"]) if name is not None}
     declared = sources[connection.connector_key].streams[stream]
-    return Feed(number, connection, declared, cells, lexical, tuple(kept["blobs"]))
+    compared = {name: kind for name, (_, kind) in cells.items()}
+    blobs = tuple(kept["blobs"])
+    return IndexedFeed(
+        number, connection, declared, compared, tuple(lexical), blobs, cells, lexical
+    )
 
 
 def register(
@@ -250,7 +254,7 @@ def _lay_places(stream: Stream, before: _Places) -> _Places:
     }
 
 
-def _reindex(db: apsw.Connection, feed: Feed, progress: Progress | None) -> None:
+def _reindex(db: apsw.Connection, feed: IndexedFeed, progress: Progress | None) -> None:
     """Rewrite the cells and words of a feed's records from their data."""
     from pdpp.store.sqlite.search import index
 
@@ -265,7 +269,7 @@ def _reindex(db: apsw.Connection, feed: Feed, progress: Progress | None) -> None
             progress(done)
 
 
-def _rewrite(db: apsw.Connection, feed: Feed, rows: Iterable[_Row]) -> list[Indexed]:
+def _rewrite(db: apsw.Connection, feed: IndexedFeed, rows: Iterable[_Row]) -> list[Indexed]:
     """Write what is kept of some records beside their data; return what their words become."""
     cells_in, consent = cells_of(feed.cells), feed.stream.consent_time_field
     records, cells, blobs = [], [], []

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import apsw
 
-from pdpp.store.blobs import BlobFolder
+from pdpp.store.sqlite.blob_folder import BlobFolder
 from pdpp.store.sqlite.failures import DAMAGED
 from pdpp.store.sqlite.records.predicate import OWNER
 

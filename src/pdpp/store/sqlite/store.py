@@ -13,7 +13,7 @@ import orjson
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import NotFound, PdppError, StoreError
-from pdpp.store.blobs import BlobFolder, media_type_of
+from pdpp.store.blobs import media_type_of
 from pdpp.store.catalogue import Catalogue, Connection, Feed
 from pdpp.store.cell import CellValue
 from pdpp.store.port import (
@@ -36,9 +36,11 @@ from pdpp.store.port import (
 from pdpp.store.pseudonym import FeedSeal, GrantKeys, located, locator_of
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite import connections, feeds, integrity
+from pdpp.store.sqlite.blob_folder import BlobFolder
 from pdpp.store.sqlite.database import Database
 from pdpp.store.sqlite.failures import advice, explain
 from pdpp.store.sqlite.jobs import SqliteJobs
+from pdpp.store.sqlite.positions import IndexedFeed, indexed
 from pdpp.store.sqlite.receipts.anchor import SettingAnchor
 from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME, ReceiptFile
 from pdpp.store.sqlite.records.aggregates import Aggregator, Bucket, ExactSum
@@ -65,7 +67,7 @@ class SqliteBatch(PreparedBatch):
 
     def __init__(
         self,
-        feed: Feed,
+        feed: IndexedFeed,
         surrogate_of: SurrogateOf | None,
         write: Callable[[PreparedBatch], WriteResult],
     ) -> None:
@@ -311,11 +313,11 @@ class SqliteStore:
 
     def write(self, feed: Feed, lines: Iterable[Line]) -> WriteResult:
         """Write one batch, all of it or nothing."""
-        return self._write(prepare(feed, lines, self._surrogate_of))
+        return self._write(prepare(indexed(feed), lines, self._surrogate_of))
 
     def batch(self, feed: Feed) -> "SqliteBatch":
         """Begin a batch for one feed."""
-        return SqliteBatch(feed, self._surrogate_of, self._write)
+        return SqliteBatch(indexed(feed), self._surrogate_of, self._write)
 
     def _write(self, batch: PreparedBatch) -> WriteResult:
         feed = batch.feed
@@ -324,7 +326,7 @@ class SqliteStore:
             if current is None:
                 raise NotFound(f"{feed.stream.name!r} is no longer a stream of its connection.")
             if current != feed:
-                batch = prepare(current, batch.lines(), self._surrogate_of)
+                batch = prepare(indexed(current), batch.lines(), self._surrogate_of)
             return BatchWriter(db, batch, self._field_sets, self._clock()).write()
 
     def prune(self, before: int) -> int:
@@ -363,7 +365,7 @@ class SqliteStore:
             stored_type = db.execute(
                 "SELECT media_type FROM blob WHERE owner = ? AND blob_id = ?", (OWNER, blob_id)
             ).get
-        return Blob(blob_id, stored_type, size, self._blobs.path(blob_id))
+        return Blob(blob_id, stored_type, size)
 
     def blob(self, blob_id: str) -> Blob | None:
         """Return a stored file."""
@@ -374,14 +376,18 @@ class SqliteStore:
             ),
             None,
         )
-        return None if row is None else Blob(blob_id, row[0], row[1], self._blobs.path(blob_id))
+        return None if row is None else Blob(blob_id, *row)
+
+    def open_blob(self, blob_id: str, start: int = 0) -> BinaryIO:
+        """Open the bytes of a stored file from a position."""
+        return self._blobs.open(blob_id, start)
 
     def blobs(self) -> Iterator[Blob]:
         """Yield every stored file, whether or not a record refers to it."""
         for blob_id, media_type, size in self._db.reader.execute(
             "SELECT blob_id, media_type, size_bytes FROM blob WHERE owner = ?", (OWNER,)
         ):
-            yield Blob(blob_id, media_type, size, self._blobs.path(blob_id))
+            yield Blob(blob_id, media_type, size)
 
     def sweep_blobs(self, before: int) -> int:
         """Remove what killed uploads left behind before a moment."""

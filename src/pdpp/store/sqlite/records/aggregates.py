@@ -12,6 +12,7 @@ import apsw
 from pdpp.store.cell import CellValue
 from pdpp.store.port import AggregateQuery, GroupTotal
 from pdpp.store.scope import Reach
+from pdpp.store.sqlite.positions import cell_position
 from pdpp.store.sqlite.records.predicate import ABSENT, OWNER, Sql, source, value_of
 
 Bucket = Callable[[int], tuple[str, int]]
@@ -52,7 +53,7 @@ class Aggregator:
         if query.field is None and grouped is None:
             return iter([(None, self._count(reach), 0, None, None, None)])
         single = query.field if grouped is None else grouped if query.field is None else None
-        place = reach.cell(single) if single is not None else None
+        place = cell_position(reach, single) if single is not None else None
         if place is not None and not reach.restricted and not reach.conditions:
             if bucket is not None and query.bucket_by is not None:
                 rows = self._from_ranges(reach, place, bucket)

@@ -8,6 +8,7 @@ import orjson
 
 from pdpp.model.declaration import TIMES, Kind
 from pdpp.store.scope import Condition, Reach
+from pdpp.store.sqlite.positions import cell_position, indexed
 
 OWNER = 1
 """The one owner a store serves by default."""
@@ -94,7 +95,7 @@ def _keys_where(reach: Reach) -> Sql:
 
 def value_of(reach: Reach, field: str) -> Sql:
     """Return the SQL value of a visible field of record ``r``."""
-    place = reach.cell(field)
+    place = cell_position(reach, field)
     if place is not None:
         return Sql(f"json_extract(r.cells, '$[{place:d}]')")
     path = "$." + orjson.dumps(field).decode()
@@ -117,13 +118,15 @@ def spans(reach: Reach) -> list[CellRange]:
     """Return the indexed ways into a reach that its time range and its conditions offer."""
     ranges: dict[int, CellRange] = {}
     for condition in reach.conditions:
-        place = reach.cell(condition.field)
+        place = cell_position(reach, condition.field)
         if place is not None and place not in ranges:
             ranges[place] = CellRange(place, span_where(reach, condition.field))
     consent = reach.stream.consent_time_field
-    indexed = reach.feed.cells.get(consent) if consent is not None else None
-    if reach.time is not None and consent is not None and indexed and indexed[0] not in ranges:
-        ranges[indexed[0]] = CellRange(indexed[0], span_where(reach, consent))
+    if reach.time is not None and consent is not None:
+        # A grant's time range holds for hidden times too, so this asks the feed and not the reach.
+        cell = indexed(reach.feed).cells.get(consent)
+        if cell is not None and cell[0] not in ranges:
+            ranges[cell[0]] = CellRange(cell[0], span_where(reach, consent))
     return list(ranges.values())
 
 

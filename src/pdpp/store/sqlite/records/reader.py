@@ -11,6 +11,7 @@ from pdpp.model.errors import InvalidCursor
 from pdpp.store.cell import CellValue
 from pdpp.store.port import PagePosition, PageQuery, Record, RecordPage
 from pdpp.store.scope import Reach
+from pdpp.store.sqlite.positions import cell_position
 from pdpp.store.sqlite.records.predicate import (
     ABSENT,
     OWNER,
@@ -97,7 +98,7 @@ class RecordReader:
         There are more of them than a page has wherever more records follow.
         """
         sort = query.sort or reach.default_sort()
-        place = reach.cell(sort) if sort is not None else None
+        place = cell_position(reach, sort) if sort is not None else None
         if sort is None or place is None:
             return self._by_surrogate(reach, query)
         if _filtered_elsewhere(reach, sort):
@@ -183,7 +184,7 @@ class RecordReader:
 
     def related(self, reach: Reach, field: str, value: str | int, limit: int) -> tuple[Record, ...]:
         """Return the first records whose field has a value, by time where that is visible."""
-        place = reach.cell(field)
+        place = cell_position(reach, field)
         if place is None:
             return ()
         order = "r.time, r.surrogate" if reach.shows_time else "r.surrogate"

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pdpp.evidence.language.terms import terms_of
-from pdpp.store.catalogue import Feed
 from pdpp.store.ranking.impact import impacts_of
+from pdpp.store.sqlite.positions import IndexedFeed
 
 NO_TIME = -(1 << 63)
 """The time of a record that has none: before all others."""
@@ -40,7 +40,7 @@ class Indexed(NamedTuple):
         return feed, self.entry.thread, self.entry.time, self.surrogate, self.number
 
 
-def entry_of(feed: Feed, data: Mapping[str, Any], time: int | None) -> Entry:
+def entry_of(feed: IndexedFeed, data: Mapping[str, Any], time: int | None) -> Entry:
     """Return what the word index takes of a record."""
     places = []
     for name, place in feed.lexical.items():

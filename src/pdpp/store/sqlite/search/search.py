@@ -153,7 +153,7 @@ class Searcher:
 
     def _texts(self, reach: Reach, numbers: Sequence[int]) -> Iterator[tuple[int, tuple[str, ...]]]:
         """Yield the searched texts of some records, by their numbers."""
-        names = list(reach.lexical_places().values())
+        names = reach.searched_fields()
         for number, data in self._data(numbers):
             values = (data.get(name) for name in names)
             yield number, tuple(value for value in values if isinstance(value, str))
@@ -329,7 +329,7 @@ class _Order:
 
 def narrowed(reaches: Iterable[Reach], question: Question, zone: tzinfo) -> list[Reach]:
     """Return the reaches that a question searches: those it names, cut to the days it names."""
-    kept = [reach for reach in reaches if reach.lexical_places() or reach.actor_places()]
+    kept = [reach for reach in reaches if reach.searched_fields() or reach.actor_fields()]
     for name in question.accounts:
         kept = [reach for reach in kept if _is_named(reach, name)]
     if question.since is None and question.until is None:

@@ -19,6 +19,7 @@ from pdpp.model.declaration import Role
 from pdpp.store.ranking.postings import Bools, Longs, Postings
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.numbering import PLACE_BITS
+from pdpp.store.sqlite.positions import actor_positions, searched_positions
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.search import blocks
 from pdpp.store.sqlite.search.blocks import Block
@@ -343,13 +344,13 @@ def _lists(reaches: Iterable[Reach]) -> dict[int, _List]:
     found: dict[int, _List] = {}
     for reach in reaches:
         first = reach.feed.id << PLACE_BITS
-        texts = reach.lexical_places()
+        texts = searched_positions(reach)
         fields = reach.stream.fields
         named = sorted(
             texts.items(),
             key=lambda item: (_ROLE_ORDER.get(fields[item[1]].role or Role.LINK, 2), item[1]),
         )
-        actors = reach.actor_places()
+        actors = actor_positions(reach)
         for order, (place, _) in enumerate(item for item in named if item[0] not in actors):
             found[first | place] = _List(order, False)
         for order, place in enumerate(sorted(actors)):

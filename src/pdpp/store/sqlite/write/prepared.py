@@ -9,9 +9,9 @@ import orjson
 
 from pdpp.model.declaration import TIMES, Kind
 from pdpp.store.catalogue import Feed
-from pdpp.store.cell import cells_of
 from pdpp.store.port import Line, canonical
 from pdpp.store.scope import digest_of
+from pdpp.store.sqlite.positions import IndexedFeed, cells_of
 from pdpp.store.sqlite.search.entry import Entry, entry_of
 from pdpp.store.sqlite.write.pack import data_of, head_of, pack_record
 
@@ -56,7 +56,7 @@ class PreparedBatch:
     ``entries`` of the word index, both by turn.
     """
 
-    def __init__(self, feed: Feed, surrogate_of: SurrogateOf | None) -> None:
+    def __init__(self, feed: IndexedFeed, surrogate_of: SurrogateOf | None) -> None:
         self.feed = feed
         self._surrogate_of = surrogate_of
         self._random = random_surrogates()
@@ -166,7 +166,9 @@ def random_surrogates() -> Iterator[int]:
         yield from array("q", os.urandom(512))
 
 
-def prepare(feed: Feed, lines: Iterable[Line], surrogate_of: SurrogateOf | None) -> PreparedBatch:
+def prepare(
+    feed: IndexedFeed, lines: Iterable[Line], surrogate_of: SurrogateOf | None
+) -> PreparedBatch:
     """Make lines ready; of one key the last one decides."""
     batch = PreparedBatch(feed, surrogate_of)
     for _, key, emitted, data in lines:

@@ -7,8 +7,8 @@ from typing import Any
 import apsw
 import orjson
 
-from pdpp.store.catalogue import Feed
 from pdpp.store.cell import CellValue
+from pdpp.store.sqlite.positions import IndexedFeed
 from pdpp.store.sqlite.records.predicate import ABSENT, OWNER
 from pdpp.store.sqlite.search.entry import Indexed
 from pdpp.store.sqlite.write.pack import NEW_RECORDS, head_of
@@ -36,7 +36,7 @@ the very value that was written."""
 class BatchRows:
     """What is to be written to one feed, as one version; the first new record is ``first``."""
 
-    feed: Feed
+    feed: IndexedFeed
     version: int
     first: int
     changed: list[tuple[Any, ...]] = field(default_factory=list)
