@@ -24,6 +24,11 @@ class BlobRange:
     blob: Blob
     start: int
     end: int
+    store: Store
+
+    def open(self) -> BinaryIO:
+        """Open the bytes at their start; the caller closes the stream."""
+        return self.store.open_blob(self.blob.blob_id, self.start)
 
     @property
     def partial(self) -> bool:
@@ -50,7 +55,7 @@ class BlobRange:
 def read_blob(call: Call) -> BlobRange:
     """Answer ``GET /v1/blobs/{blob_id}``."""
     blob, use = _visible(call)
-    blob_range = BlobRange(blob, *_span(call.headers.get("range"), blob.size_bytes))
+    blob_range = BlobRange(blob, *_span(call.headers.get("range"), blob.size_bytes), call.store)
     call.served.append(partial(of_blob, blob.blob_id, use, blob_range.end - blob_range.start))
     return blob_range
 
@@ -59,7 +64,7 @@ def head_blob(call: Call) -> BlobRange:
     """Answer ``HEAD /v1/blobs/{blob_id}``: what it is, and none of its bytes."""
     blob, use = _visible(call)
     call.served.append(partial(of_blob, blob.blob_id, use, 0))
-    return BlobRange(blob, *_span(call.headers.get("range"), blob.size_bytes))
+    return BlobRange(blob, *_span(call.headers.get("range"), blob.size_bytes), call.store)
 
 
 def _visible(call: Call) -> tuple[Blob, BlobUse | None]:

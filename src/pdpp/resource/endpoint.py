@@ -31,7 +31,6 @@ from pdpp.service.origin import public_origin
 from pdpp.service.response import encoded_headers, send_answer, send_error, send_head
 from pdpp.service.service import INNER, VERSION, Service
 from pdpp.store.blobs import CHUNK
-from pdpp.store.port import Store
 
 _SPOOL_BYTES = 1 << 20
 
@@ -103,7 +102,7 @@ class ResourceEndpoint:
             answer = await run_call(service, route, call)
         if isinstance(answer, BlobRange):
             head = route.method == "HEAD"
-            await _send_blob(receive, send, service.store, answer, request_id, head=head)
+            await _send_blob(receive, send, answer, request_id, head=head)
         elif answer is None:
             await send_answer(send, HTTPStatus.NO_CONTENT, b"", request_id)
         else:
@@ -198,12 +197,12 @@ async def _spool(
 
 
 async def _send_blob(
-    receive: Receive, send: Send, store: Store, span: BlobRange, request_id: str, *, head: bool
+    receive: Receive, send: Send, span: BlobRange, request_id: str, *, head: bool
 ) -> None:
     """Send the bytes of a blob piece by piece, for as long as somebody takes them."""
     status = HTTPStatus.PARTIAL_CONTENT if span.partial else HTTPStatus.OK
     # Opened before the answer begins: a file that has just been removed is still refused whole.
-    with BytesIO() if head else store.open_blob(span.blob.blob_id, span.start) as source:
+    with BytesIO() if head else span.open() as source:
         await send_head(send, status, encoded_headers(span.headers()), request_id)
         if not await _send_bytes(receive, send, source, 0 if head else span.end - span.start):
             await send({"type": "http.response.body", "body": b""})

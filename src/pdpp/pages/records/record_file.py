@@ -71,7 +71,7 @@ async def file_response(request: PageRequest, reader: PageReader) -> Response:
         )
     except PdppError:
         raise NotFound("There is no such file here, or not any more.") from None
-    source = await asyncio.to_thread(answer.blob.path.open, "rb")
+    source = await asyncio.to_thread(answer.open)
     return StreamingResponse(_bytes(source), headers=file_headers(answer))
 
 
