@@ -467,8 +467,8 @@ def slow(world: Inside, connection: str, grants: Mapping[str, str]) -> None:
 def test_a_slow_grant_is_named_as_missing_and_does_not_hold_the_answer(
     world: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packages, "TOGETHER_SECONDS", 0.1)
-    monkeypatch.setattr(packages, "CHILD_SECONDS", 0.3)
+    monkeypatch.setattr(packages, "TOGETHER_SECONDS", 0.5)
+    monkeypatch.setattr(packages, "CHILD_SECONDS", 2.0)
     token, grants = package(world.store)
     host = world.host(token)
     slow(world, "cin_06", grants)

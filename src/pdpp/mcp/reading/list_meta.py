@@ -1,23 +1,37 @@
 """List meta: what a server says of a list as a whole."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from pdpp.evidence.budget import cut
-from pdpp.mcp.reading.members import Json, flag_in, object_in, objects_in, text_in, whole_in
+from pdpp.mcp.reading.members import (
+    Json,
+    flag_in,
+    object_in,
+    objects_in,
+    text_in,
+    texts_in,
+    whole_in,
+)
 
 _MOST_WARNINGS = 12
 _WARNING_CHARS = 400
+_FEW = 12
+_WORD_CHARS = 80
 
 
 class ListMeta(NamedTuple):
-    """How many there are in all, whether all were ranked, and what the server warns of."""
+    """How many there are in all, what the server warns of, how it read a question, what to try."""
 
     total: int | None = None
     count_kind: str | None = None
     complete: bool | None = None
     ranked: int | None = None
     warnings: Sequence[str] = ()
+    repaired: Mapping[str, Sequence[str]] = MappingProxyType({})
+    near_words: Sequence[str] = ()
+    streams_searched: Sequence[str] = ()
 
     @property
     def exact_total(self) -> int | None:
@@ -28,6 +42,7 @@ class ListMeta(NamedTuple):
 def read_meta(body: Json) -> ListMeta:
     """Read the meta of a list; the reference tells a count as a bare number beside its kind."""
     meta = object_in(body, "meta")
+    tries, repaired = object_in(meta, "try"), object_in(meta, "repaired")
     count, recall = object_in(meta, "count"), object_in(meta, "recall")
     warnings = [text_in(warning, "message") for warning in objects_in(meta, "warnings")]
     return ListMeta(
@@ -36,4 +51,11 @@ def read_meta(body: Json) -> ListMeta:
         complete=flag_in(recall, "complete"),
         ranked=whole_in(recall, "ranked"),
         warnings=[cut(w, _WARNING_CHARS)[0] for w in warnings[:_MOST_WARNINGS] if w is not None],
+        repaired={asked[:_WORD_CHARS]: _words(repaired, asked) for asked in list(repaired)[:_FEW]},
+        near_words=_words(tries, "words"),
+        streams_searched=_words(tries, "streams_searched"),
     )
+
+
+def _words(source: Json, name: str) -> Sequence[str]:
+    return [word[:_WORD_CHARS] for word in texts_in(source, name)[:_FEW]]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pdpp.evidence.ambiguity import MOST_CANDIDATES, ambiguous_connection
 from pdpp.evidence.amount import counted
-from pdpp.evidence.handle import Handle, path_part
+from pdpp.evidence.handle import Handle
 from pdpp.mcp.reading.choices import ConnectionChoice
 from pdpp.mcp.reading.field_facts import NO_FACTS, FieldFacts
 from pdpp.mcp.reading.resource_client import Params, ResourceClient, ServerAnswer, ServerError
@@ -16,8 +16,7 @@ from pdpp.mcp.reading.search_answer import SearchAnswer, read_search
 from pdpp.mcp.reading.stream_name import StreamName
 from pdpp.mcp.reading.transport import HttpReply
 from pdpp.model.errors import AmbiguousConnection, InvalidRequest, PdppError, StreamNotAllowed
-
-_RECORD = "{record_id}"
+from pdpp.wire.citation import record_address
 
 
 class RequestCancelled(PdppError):
@@ -204,9 +203,7 @@ class GrantReader:
 
     def address(self, handle: Handle) -> tuple[str, bool]:
         """Return where the provider has a record, and whether that is a page for people."""
-        connection_id, stream, record_id = handle
-        where, is_page = _where(self.client.origin, self.record_page, connection_id, stream)
-        return where.replace(_RECORD, path_part(record_id)), is_page
+        return record_address(self.client.origin, self.record_page, handle)
 
 
 def _scope(stream: str | None, connection_id: str | None) -> dict[str, str]:
@@ -226,22 +223,6 @@ def unknown_stream(stream: str) -> StreamNotAllowed:
         f"No connection that you may read opens a stream {stream!r}; schema lists them.",
         param="stream",
     )
-
-
-def _where(
-    origin: str, page: str | None, connection_id: str | None, stream: str
-) -> tuple[str, bool]:
-    """Return the address of a stream's records with a place for the record in it."""
-    page, route = page or "", f"{origin}/v1/streams/{path_part(stream)}/records/{_RECORD}"
-    if page.startswith("/"):
-        page = origin + page
-    if connection_id is None:
-        return route, False
-    connection_id = path_part(connection_id)
-    if page.startswith(("https://", "http://")):
-        page = page.replace("{connection_id}", connection_id)
-        return page.replace("{stream}", path_part(stream)), True
-    return f"{route}?connection_id={connection_id}", False
 
 
 def ambiguous(children: Sequence[ChildGrant]) -> AmbiguousConnection:

@@ -8,7 +8,7 @@ from pdpp.mcp.drawing.hit import draw, hit_view, shortened
 from pdpp.mcp.drawing.label import beyond
 from pdpp.mcp.drawing.result import MOST_CHARS, MOST_SEARCH_STRUCTURED, MOST_SEARCH_TEXT, result
 from pdpp.mcp.drawing.view import DrawnHit, NextCall, SearchView
-from pdpp.mcp.reading.members import object_in
+from pdpp.mcp.reading.list_meta import ListMeta
 from pdpp.mcp.reading.reader import GrantReader
 from pdpp.mcp.reading.resource_client import Params
 from pdpp.mcp.reading.search_answer import SearchAnswer, SearchResults, read_search, results_of
@@ -16,7 +16,6 @@ from pdpp.model.errors import PayloadTooLarge
 
 DEFAULT_LIMIT = 10
 _BRIEF = 120
-_FEW = 12
 _ROUTES = {
     "lexical": ["search"],
     "semantic": ["search", "semantic"],
@@ -105,7 +104,7 @@ class _SearchPage:
             next=following,
             notes=[
                 *page.meta.warnings,
-                *_advice(object_in(page.raw, "meta")),
+                *_advice(page.meta),
                 *beyond(results.extra, "hits"),
             ],
             unavailable=results.unavailable,
@@ -138,23 +137,14 @@ class _SearchPage:
         )
 
 
-def _advice(meta: Mapping[str, Any]) -> Iterator[str]:
+def _advice(meta: ListMeta) -> Iterator[str]:
     """Yield what a server says of how it read a question, and what to try where nothing answers."""
-    repaired = meta.get("repaired")
-    if isinstance(repaired, Mapping):
-        for asked, terms in list(repaired.items())[:_FEW]:
-            if isinstance(terms, list):
-                yield f"no record holds {str(asked)[:40]}; read as {_listed(terms)}"
-    more = meta.get("try")
-    if isinstance(more, Mapping):
-        for name, said in (("words", "near words"), ("streams_searched", "streams searched")):
-            names = more.get(name)
-            if isinstance(names, list) and names:
-                yield f"{said}: {_listed(names)}"
-
-
-def _listed(names: Sequence[Any]) -> str:
-    return ", ".join(str(name)[:80] for name in names[:_FEW])
+    for asked, terms in meta.repaired.items():
+        yield f"no record holds {asked[:40]}; read as {', '.join(terms)}"
+    if meta.near_words:
+        yield f"near words: {', '.join(meta.near_words)}"
+    if meta.streams_searched:
+        yield f"streams searched: {', '.join(meta.streams_searched)}"
 
 
 async def _search(
