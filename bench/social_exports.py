@@ -42,7 +42,59 @@ def instagram(folder: Path, count: int) -> Path:
     return _chat(folder, count, "your_instagram_activity/messages")
 
 
+def google_timeline(folder: Path, count: int) -> Path:
+    """Write every position of a phone."""
+    with (folder / "Records.json").open("w") as file:
+        file.write('{"locations": [')
+        for number in range(count):
+            place = {"latitudeE7": 387071000 + number, "longitudeE7": -91355000, "accuracy": 20}
+            moment = moment_of(number).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+            file.write("," * bool(number) + json.dumps({**place, "timestamp": moment}))
+        file.write("]}")
+    return folder / "Records.json"
+
+
+def google_activity(folder: Path, count: int) -> Path:
+    """Write a history of videos."""
+    history: list[dict[str, Any]] = [
+        {
+            "header": "YouTube",
+            "title": f"Watched {text_of(number)[:80]}",
+            "titleUrl": f"https://www.youtube.com/watch?v={number}",
+            "subtitles": [{"name": PEOPLE[number % 4], "url": "https://www.youtube.com/c"}],
+            "time": moment_of(number).strftime("%Y-%m-%dT%H:%M:%S.000Z"),
+            "products": ["YouTube"],
+        }
+        for number in range(count)
+    ]
+    (folder / "watch-history.json").write_text(json.dumps(history))
+    return folder / "watch-history.json"
+
+
+def google_keep(folder: Path, count: int) -> Path:
+    """Write a folder of notes."""
+    keep = folder / "Keep"
+    keep.mkdir()
+    for number in range(count):
+        moment = int(moment_of(number).timestamp() * 1e6)
+        note = {
+            "color": "DEFAULT",
+            "isTrashed": False,
+            "isPinned": False,
+            "isArchived": False,
+            "textContent": text_of(number),
+            "title": f"Note {number}",
+            "userEditedTimestampUsec": moment,
+            "createdTimestampUsec": moment,
+        }
+        (keep / f"Note {number}.json").write_text(json.dumps(note))
+    return keep
+
+
 MAKERS: Mapping[str, Callable[[Path, int], Path]] = MappingProxyType(
-    {maker.__name__: maker for maker in (facebook, instagram)}
+    {
+        maker.__name__: maker
+        for maker in (facebook, google_activity, google_keep, google_timeline, instagram)
+    }
 )
 """What writes an export with a number of things into a folder, by the key of its source."""

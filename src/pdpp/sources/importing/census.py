@@ -21,6 +21,7 @@ from pdpp.sources.reading.tree import FileEntry, Tree
 
 _MARK = b"\xef\xbb\xbf"
 _MOST_PATHS = 200
+_CELL = b'<div class="outer-cell'
 _TEXT_SUFFIXES = frozenset(
     {".txt", ".csv", ".tsv", ".mbox", ".eml", ".vcf", ".ics", ".md", ".jsonl", ".ndjson"}
     | {".ofx", ".qfx", ".qif", ".sta", ".mt940", ""}
@@ -71,10 +72,22 @@ def _count(entry: FileEntry, census: Census) -> None:
     elif entry.suffix in _XML_SUFFIXES:
         with entry.open() as stream:
             _count_tags(stream, census)
+    elif entry.suffix == ".html":
+        _count_cells(entry, census)
     elif entry.suffix in _TEXT_SUFFIXES:
         with entry.open() as stream:
             for line in lines(stream):
                 _count_line(line.text, census)
+
+
+def _count_cells(entry: FileEntry, census: Census) -> None:
+    """Count the entries of a page that is one long list, as Takeout writes them."""
+    tail = b""
+    with entry.open() as stream:
+        while chunk := stream.read(1 << 20):
+            looked_at = tail + chunk
+            census.units["cells of activities"] += looked_at.count(_CELL)
+            tail = looked_at[-len(_CELL) + 1 :]
 
 
 def _count_line(text: bytes, census: Census) -> None:

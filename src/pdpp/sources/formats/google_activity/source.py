@@ -1,0 +1,119 @@
+"""Google activity: My Activity and YouTube's history of a Takeout, as JSON or as web pages."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from pdpp.sources.formats.google_activity.pages import ActivityCell, cells, is_activity_page
+from pdpp.sources.formats.takeout import (
+    TAKEOUT_FILES,
+    json_files,
+    looks_like,
+    takeout_recognition,
+)
+from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import digest_key
+from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.jsonstream import read_each
+from pdpp.sources.reading.times import moment_text
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import ExportPart, OwnerChoices, Recognition, Source
+
+_NAMES = ("watch-history*.json", "search-history*.json", "MyActivity*.json")
+_MARKS = (b'"products"', b'"titleUrl"', b'"header"')
+_PATHS = frozenset({"item.header", "item.title", "item.time", "item.products"})
+_SECONDS = len("2026-01-31T08:00:00")
+
+
+class GoogleActivity(Source):
+    """The histories of Google's services in a Takeout."""
+
+    connector_key = "google_activity"
+    label = "Google activity"
+    passed_over = MappingProxyType(TAKEOUT_FILES)
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look for lists of activities, and for pages of them where there is no list."""
+        documents = [
+            entry.name
+            for entry, sure in json_files(tree, *_NAMES)
+            if looks_like(entry, _MARKS, _PATHS, sure=sure) >= _PATHS
+        ]
+        listed = {name.removesuffix(".json") for name in documents}
+        pages = [
+            entry.name
+            for entry in tree.entries
+            if entry.suffix == ".html"
+            and entry.name.removesuffix(".html") not in listed
+            and is_activity_page(entry)
+        ]
+        if not documents and not pages:
+            return None
+        kinds = [words for words, held in (("JSON", documents), ("web pages", pages)) if held]
+        return takeout_recognition(
+            tree,
+            self.label,
+            self.connector_key,
+            " and ".join(kinds),
+            {"documents": documents, "pages": pages},
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return one part for each list or page."""
+        for entry in tree.these(recognition.detail["documents"]):
+            yield ExportPart(entry, partial(read_each, entry, _activity, noun="activity"))
+        for entry in tree.these(recognition.detail["pages"]):
+            yield ExportPart(entry, partial(_read_page, entry))
+
+
+def _activity(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    done, title = moment_text(value.get("time")), str(value.get("title") or "").strip()
+    if done is None or not title:
+        yield Unknown("an activity without a time or a title", where)
+        return
+    names = value.get("products") or [value.get("header")]
+    subtitles = [line for line in value.get("subtitles") or () if isinstance(line, dict)]
+    details = [str(line.get("name")) for line in value.get("details") or ()]
+    details += [str(line["name"]) for line in subtitles if not line.get("url") and line.get("name")]
+    places = [str(place["name"]) for place in value.get("locationInfos") or () if place.get("name")]
+    yield _item(
+        done,
+        str(value.get("titleUrl") or ""),
+        title=title,
+        product=str(value.get("header") or names[0]),
+        channel=next((str(line["name"]) for line in subtitles if line.get("url")), None),
+        details="\n".join([*details, *places]) or None,
+    )
+
+
+def _item(done: str, link: str, **data: Any) -> Item:
+    """Return an activity; its key is the same in both forms, of which pages tell only seconds."""
+    key = digest_key(done[:_SECONDS], link or data["title"])
+    return Item(
+        "activities", key, present({"id": key, "link": link or None, "done_at": done, **data})
+    )
+
+
+def _read_page(entry: FileEntry) -> Iterator[Finding]:
+    for number, cell in enumerate(cells(entry), 1):
+        where = f"{entry.name} activity {number}"
+        if isinstance(cell, Skipped):
+            yield cell
+        else:
+            yield from account(_cell(cell, where), where, "activity")
+
+
+def _cell(cell: ActivityCell, where: str) -> Iterator[Finding]:
+    if cell.done is None or not cell.title:
+        yield Unknown("an activity whose time or title cannot be read", where)
+        return
+    yield _item(
+        cell.done,
+        cell.link,
+        title=cell.title,
+        product=cell.product,
+        channel=cell.channel or None,
+        details=cell.details or None,
+        floating=cell.floating or None,
+    )

@@ -1,0 +1,138 @@
+"""Google Keep: notes and lists of a Takeout, a JSON file and a web page for each."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.takeout import TAKEOUT_FILES, takeout_recognition
+from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import digest_key
+from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.jsontext import NotJson, read_json
+from pdpp.sources.reading.structure import json_paths
+from pdpp.sources.reading.times import epoch_text
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import ExportPart, OwnerChoices, Recognition, Source
+
+_EDITED = "userEditedTimestampUsec"
+_PATHS = frozenset({_EDITED, "isTrashed", "isArchived"})
+_LARGEST = 32 << 20
+_TITLE_CHARS = 80
+
+
+class GoogleKeep(Source):
+    """The folder ``Keep`` of a Takeout."""
+
+    connector_key = "google_keep"
+    label = "Google Keep"
+    passed_over = MappingProxyType(
+        {
+            **TAKEOUT_FILES,
+            "*.html": "a page that shows what a JSON file holds",
+            "Labels.txt": "the list of labels, which the notes hold",
+        }
+    )
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look for notes: small documents with the times of Keep."""
+        notes = _notes(tree)
+        if not notes:
+            return None
+        version = f"{len(notes):,} notes"
+        return takeout_recognition(tree, self.label, self.connector_key, version, {})
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
+        """Return one part for each note."""
+        for entry in _notes(tree):
+            yield ExportPart(entry, partial(_read, tree, entry))
+
+
+def _notes(tree: Tree) -> list[FileEntry]:
+    """Return the files that are notes; the mark stands in their first or last kilobytes."""
+    return [
+        entry
+        for entry in tree.entries
+        if entry.suffix == ".json" and entry.size < _LARGEST and _is_note(entry)
+    ]
+
+
+def _is_note(entry: FileEntry) -> bool:
+    if b'"isTrashed"' not in entry.head() and entry.size < 1 << 16:
+        return False
+    return json_paths(entry, _PATHS) >= _PATHS
+
+
+def _read(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
+    with entry.open() as stream:
+        content = stream.read(_LARGEST).removeprefix(b"\xef\xbb\xbf")
+    try:
+        value = read_json(content)
+    except NotJson:
+        raise DamagedFile("it is not JSON") from None
+    yield from account(_note(tree, entry, value), entry.name, "note")
+
+
+def _note(tree: Tree, entry: FileEntry, value: Mapping[str, Any]) -> Iterator[Finding]:
+    edited = epoch_text(int(value[_EDITED]) / 1e6)
+    if edited is None:
+        yield Unknown("a note without a time", entry.name)
+        return
+    created = value.get("createdTimestampUsec")
+    key = digest_key("note", str(created) if created else f"file {entry.base}")
+    listed = value.get("listContent")
+    text = value.get("textContent") or _ticked(listed)
+    title = str(value.get("title") or "").strip() or " ".join(text.split())[:_TITLE_CHARS]
+    labels = [str(label["name"]) for label in value.get("labels") or ()]
+    links = [str(note["url"]) for note in value.get("annotations") or () if note.get("url")]
+    people = [str(person.get("email")) for person in value.get("sharees") or ()]
+    data = {
+        "id": key,
+        "title": title or "(no title)",
+        "text": "\n".join([text, *(link for link in links if link not in text)]).strip() or None,
+        "labels": labels or None,
+        "label_names": ", ".join(labels) or None,
+        "is_list": isinstance(listed, list),
+        "color": str(value.get("color") or "default").lower(),
+        "pinned": bool(value.get("isPinned")),
+        "archived": bool(value.get("isArchived")),
+        "trashed": bool(value.get("isTrashed")),
+        "link": links[0] if links else None,
+        "people": ", ".join(people) or None,
+        "created_at": epoch_text(int(created) / 1e6) if created else None,
+        "edited_at": edited,
+    }
+    yield Item("notes", key, present(data))
+    for number, attachment in enumerate(value.get("attachments") or (), 1):
+        yield _attachment(tree, entry, attachment, key, edited, f"{entry.name} file {number}")
+
+
+def _ticked(listed: Any) -> str:
+    lines = listed if isinstance(listed, list) else []
+    return "\n".join(
+        f"[{'x' if line.get('isChecked') else ' '}] {line.get('text')}" for line in lines
+    )
+
+
+def _attachment(
+    tree: Tree, entry: FileEntry, value: Mapping[str, Any], note: str, edited: str, where: str
+) -> Finding:
+    """Return a file of a note; Takeout names some with another ending than they have."""
+    name = str(value.get("filePath") or "")
+    stem = name.rpartition(".")[0]
+    others = (f"{stem}.jpg", f"{stem}.jpeg", f"{stem}.png")
+    found = (tree.beside(entry, each) for each in (name, *others) if each.strip("."))
+    file = next((each for each in found if each is not None), None)
+    if file is None:
+        return Skipped("a file that is not in the export", where)
+    key = digest_key("file", note, stem)
+    media_type = str(value.get("mimetype") or file.media_type)
+    data = {
+        "id": key,
+        "note_id": note,
+        "name": file.base,
+        "media_type": media_type,
+        "edited_at": edited,
+    }
+    return Item("attachments", key, data, (Attachment("file", file.open, media_type),))

@@ -1,0 +1,347 @@
+"""Google Timeline: where a phone was, in the layouts of the phone and of Takeout."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from pdpp.model import instant
+from pdpp.sources.formats.takeout import (
+    TAKEOUT_FILES,
+    json_files,
+    looks_like,
+    takeout_recognition,
+)
+from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import digest_key
+from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.jsonstream import elements, read_each
+from pdpp.sources.reading.times import epoch_text, moment_text
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import ExportPart, OwnerChoices, Recognition, Source
+
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_NAMES = (
+    *("Timeline*.json", "location-history*.json", "Records*.json", "Zeitachse*.json"),
+    *("Chronologie*.json", "Vos trajets*.json", "타임라인*.json", "20??_*.json"),
+)
+_MARKS = (b'"semanticSegments"', b'"rawSignals"', b'"timelineObjects"', b'"latitudeE7"')
+_MARKS_OF_LISTS = (b'"timelinePath"', b'"topCandidate"')
+_PATHS = frozenset(
+    {
+        *("semanticSegments", "timelineObjects", "locations.item.latitudeE7"),
+        *("item.startTime", "item.endTime", "locations.item"),
+    }
+)
+_LAYOUTS = MappingProxyType(
+    {
+        "semanticSegments": "a phone with Android",
+        "timelineObjects": "Takeout, by month",
+        "locations": "Takeout, every position",
+        "item": "an iPhone",
+    }
+)
+
+
+class GoogleTimeline(Source):
+    """Files of Google Maps' timeline, exported on the phone or from Takeout."""
+
+    connector_key = "google_timeline"
+    label = "Google Timeline"
+    passed_over = MappingProxyType(
+        {
+            **TAKEOUT_FILES,
+            "Settings.json": "settings",
+            "Timeline Edits.json": "raw edits, which the timeline holds",
+            "Tombstones.csv": "what was deleted",
+        }
+    )
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look for the members that only a timeline has."""
+        documents = {
+            entry.name: layout
+            for entry, sure in json_files(tree, *_NAMES)
+            if (layout := _layout(entry, sure)) is not None
+        }
+        if not documents:
+            return None
+        version = ", ".join(sorted({_LAYOUTS[layout] for layout in documents.values()}))
+        return takeout_recognition(
+            tree, self.label, self.connector_key, version, {"documents": documents}
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return one part for each document."""
+        documents = recognition.detail["documents"]
+        for entry in tree.these(documents):
+            yield ExportPart(entry, partial(_READERS[documents[entry.name]], entry))
+
+
+def _layout(entry: FileEntry, sure: bool) -> str | None:
+    paths = looks_like(entry, _MARKS + _MARKS_OF_LISTS, _PATHS, sure=sure)
+    if "semanticSegments" in paths:
+        return "semanticSegments"
+    if "timelineObjects" in paths:
+        return "timelineObjects"
+    if "locations.item.latitudeE7" in paths:
+        return "locations"
+    is_list = {"item.startTime", "item.endTime"} <= paths
+    return "item" if is_list and any(mark in entry.head() for mark in _MARKS_OF_LISTS) else None
+
+
+def _read_android(entry: FileEntry) -> Iterator[Finding]:
+    readers = {
+        "semanticSegments.item": ("segment", _segment),
+        "rawSignals.item": ("signal", _signal),
+    }
+    with entry.open() as stream:
+        for element in elements(stream, *readers):
+            if isinstance(element, Skipped):
+                yield element
+            else:
+                noun, reader = readers[element.path]
+                where = f"{entry.name} {noun} {element.number}"
+                yield from account(reader(element.value, where), where, noun)
+
+
+def _segment(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    """Yield what one stretch of time was: a stay, a way, or the points of a path."""
+    span = _span(value.get("startTime"), value.get("endTime"))
+    if span is None:
+        yield Unknown("a stretch without a time", where)
+    elif isinstance(value.get("visit"), dict):
+        yield _visit(value["visit"], span)
+    elif isinstance(value.get("activity"), dict):
+        yield _trip(value["activity"], span)
+    elif isinstance(value.get("timelinePath"), list):
+        yield from _path(value["timelinePath"], span, where)
+    elif "timelineMemory" in value:
+        yield Skipped("a memory of a journey, which Google made of the rest", where)
+    else:
+        yield Unknown("a stretch of a kind that is not known", where)
+
+
+class _Span:
+    """From when to when something lasted."""
+
+    def __init__(self, start: str, end: str | None) -> None:
+        self.start, self.end = start, end
+        self.first = instant.parse(start) or 0
+        last = instant.parse(end) if end else None
+        self.minutes = None if last is None else round((last - self.first) / instant.SECOND / 60, 1)
+
+
+def _span(start: Any, end: Any) -> _Span | None:
+    begun = moment_text(start)
+    return None if begun is None else _Span(begun, moment_text(end))
+
+
+def _candidate(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = value.get("topCandidate")
+    return found if isinstance(found, dict) else {}
+
+
+def _visit(value: Mapping[str, Any], span: _Span) -> Item:
+    best = _candidate(value)
+    place = best.get("placeLocation")
+    position = _position(place.get("latLng") if isinstance(place, dict) else place)
+    kind = _words(best.get("semanticType"))
+    place_id = best.get("placeId") or best.get("placeID")
+    key = digest_key("visit", str(span.first), str(value.get("hierarchyLevel") or 0), str(place_id))
+    data = {
+        "id": key,
+        "place": kind or "a place",
+        "kind": kind or None,
+        "place_id": str(place_id) if place_id else None,
+        "latitude": position[0] if position else None,
+        "longitude": position[1] if position else None,
+        "probability": _number(best.get("probability", value.get("probability"))),
+        "minutes": span.minutes,
+        "started_at": span.start,
+        "ended_at": span.end,
+    }
+    return Item("visits", key, present(data))
+
+
+def _trip(value: Mapping[str, Any], span: _Span) -> Item:
+    best = _candidate(value)
+    start, end = _position(value.get("start")), _position(value.get("end"))
+    return _trip_item(
+        span, best.get("type"), _number(value.get("distanceMeters")), start, end, best
+    )
+
+
+def _trip_item(
+    span: _Span,
+    kind: Any,
+    metres: float | None,
+    start: tuple[float, float] | None,
+    end: tuple[float, float] | None,
+    sure: Mapping[str, Any],
+) -> Item:
+    key = digest_key("trip", str(span.first))
+    data = {
+        "id": key,
+        "kind": _words(kind) or "moving",
+        "metres": metres,
+        "minutes": span.minutes,
+        "latitude": start[0] if start else None,
+        "longitude": start[1] if start else None,
+        "end_latitude": end[0] if end else None,
+        "end_longitude": end[1] if end else None,
+        "probability": _number(sure.get("probability")),
+        "started_at": span.start,
+        "ended_at": span.end,
+    }
+    return Item("trips", key, present(data))
+
+
+def _path(points: list[Any], span: _Span, where: str) -> Iterator[Finding]:
+    """Yield the points of a path; iPhones count their minutes from its start."""
+    for number, point in enumerate(points, 1):
+        moment = moment_text(point.get("time"))
+        minutes = _number(point.get("durationMinutesOffsetFromStartTime"))
+        if moment is None and minutes is not None:
+            moment = instant.to_text(span.first + round(minutes * 60 * instant.SECOND))
+        position = _position(point.get("point"))
+        if moment is None or position is None:
+            yield Unknown("a point without a time or a place", f"{where} point {number}")
+        else:
+            yield _point(position, moment, source="path")
+    if not points:
+        yield Skipped("a path without points", where)
+
+
+def _signal(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    held = value.get("position")
+    if not isinstance(held, dict):
+        yield Skipped("a raw signal that is no position", where)
+        return
+    position, moment = _position(held.get("LatLng")), moment_text(held.get("timestamp"))
+    if position is None or moment is None:
+        yield Unknown("a position without a time or a place", where)
+        return
+    yield _point(
+        position,
+        moment,
+        source=_words(held.get("source")),
+        accuracy=held.get("accuracyMeters"),
+        altitude=held.get("altitudeMeters"),
+    )
+
+
+def _record(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    """Yield one position of ``Records.json``."""
+    position, moment = _degrees(value), _stamp(value, "timestamp")
+    if position is None or moment is None:
+        yield Unknown("a position without a time or a place", where)
+        return
+    device = value.get("deviceTag")
+    yield _point(
+        position,
+        moment,
+        source=_words(value.get("source")),
+        device=str(device or ""),
+        accuracy=value.get("accuracy"),
+        altitude=value.get("altitude"),
+    )
+
+
+def _point(
+    position: tuple[float, float], moment: str, *, source: str, device: str = "", **more: Any
+) -> Item:
+    key = digest_key("point", str(instant.parse(moment)), f"{position[0]:.7f},{position[1]:.7f}")
+    data = {
+        "id": key,
+        "latitude": position[0],
+        "longitude": position[1],
+        "source": source or None,
+        "device": device or None,
+        "recorded_at": moment,
+        **{name: _number(value) for name, value in more.items()},
+    }
+    return Item("points", key, present(data))
+
+
+def _month_entry(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    """Yield one entry of ``Semantic Location History``."""
+    held = value.get("placeVisit") or value.get("activitySegment")
+    if not isinstance(held, dict):
+        yield Unknown("an entry of a kind that is not known", where)
+        return
+    duration = held.get("duration") or {}
+    span = _span(_stamp(duration, "startTimestamp"), _stamp(duration, "endTimestamp"))
+    if span is None:
+        yield Unknown("a stretch without a time", where)
+    elif "placeVisit" in value:
+        yield _month_visit(held, span)
+    else:
+        start, end = _degrees(held.get("startLocation")), _degrees(held.get("endLocation"))
+        yield _trip_item(
+            span, held.get("activityType"), _number(held.get("distance")), start, end, {}
+        )
+
+
+def _month_visit(held: Mapping[str, Any], span: _Span) -> Item:
+    place = held.get("location") or {}
+    position = _degrees(place)
+    kind = _words(place.get("semanticType")).removeprefix("type ")
+    key = digest_key("visit", str(span.first), "0", str(place.get("placeId")))
+    data = {
+        "id": key,
+        "place": str(place.get("name") or kind or "a place"),
+        "kind": kind or None,
+        "address": place.get("address"),
+        "place_id": place.get("placeId"),
+        "latitude": position[0] if position else None,
+        "longitude": position[1] if position else None,
+        "minutes": span.minutes,
+        "started_at": span.start,
+        "ended_at": span.end,
+    }
+    return Item("visits", key, present(data))
+
+
+def _degrees(value: Any) -> tuple[float, float] | None:
+    """Return a position that is written in ten millionths of a degree."""
+    if not isinstance(value, dict) or "latitudeE7" not in value:
+        return None
+    return int(value["latitudeE7"]) / 1e7, int(value["longitudeE7"]) / 1e7
+
+
+def _stamp(value: Mapping[str, Any], name: str) -> str | None:
+    """Return a time that is RFC 3339 text today and was milliseconds before 2022."""
+    if name in value:
+        return moment_text(value[name])
+    count = value.get(f"{name}Ms")
+    return None if count is None else epoch_text(int(count) / 1000)
+
+
+def _position(value: Any) -> tuple[float, float] | None:
+    """Return a position from "12.3°, -4.5°", "geo:12.3,-4.5" or an object that holds one."""
+    if isinstance(value, dict):
+        value = value.get("latLng")
+    found = _NUMBER.findall(value) if isinstance(value, str) else []
+    return (float(found[0]), float(found[1])) if len(found) == 2 else None
+
+
+def _number(value: Any) -> float | None:
+    """Return a number, which iPhones write as text."""
+    return None if value is None or isinstance(value, bool) else float(value)
+
+
+def _words(value: Any) -> str:
+    """Return a kind as words: ``IN_PASSENGER_VEHICLE`` is written in small letters."""
+    return str(value).replace("_", " ").lower() if isinstance(value, str) else ""
+
+
+_READERS: Mapping[str, Callable[[FileEntry], Iterator[Finding]]] = {
+    "semanticSegments": _read_android,
+    "item": lambda entry: read_each(entry, _segment, "item", noun="segment"),
+    "locations": lambda entry: read_each(entry, _record, "locations.item", noun="location"),
+    "timelineObjects": lambda entry: read_each(
+        entry, _month_entry, "timelineObjects.item", noun="segment"
+    ),
+}

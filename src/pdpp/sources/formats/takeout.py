@@ -1,0 +1,45 @@
+"""Google Takeout: what its parts share, and whose account one is of."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pdpp.sources.reading.structure import candidates, json_paths
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import Confidence, Recognition
+
+_ADDRESS = re.compile(rb"[A-Za-z0-9.+_-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
+_OVERVIEW = "archive_browser.html"
+TAKEOUT_FILES = {_OVERVIEW: "Takeout's own list of contents", "*.css": "the looks of a page"}
+
+
+def takeout_recognition(
+    tree: Tree, label: str, key: str, version: str, detail: Mapping[str, Any]
+) -> Recognition:
+    """Return what is seen, with the account as far as the overview of the Takeout tells it."""
+    found = next((_ADDRESS.search(page.head()) for page in tree.named(_OVERVIEW)), None)
+    address = found.group().decode().lower() if found else ""
+    return Recognition(
+        Confidence.CERTAIN,
+        version,
+        account=f"{label} ({address})" if address else label,
+        identity=address or key,
+        owner_known=bool(address),
+        detail=detail,
+    )
+
+
+def looks_like(
+    entry: FileEntry, marks: tuple[bytes, ...], paths: frozenset[str], *, sure: bool
+) -> frozenset[str]:
+    """Return which paths a document has; one that is not ``sure`` must show a mark at its head."""
+    if not sure and not any(mark in entry.head() for mark in marks):
+        return frozenset()
+    return json_paths(entry, paths)
+
+
+def json_files(tree: Tree, *patterns: str) -> list[tuple[FileEntry, bool]]:
+    """Return the JSON files of a tree, with whether their name is one of those expected."""
+    named = {entry.name for entry in tree.named(*patterns)}
+    sure = tree.kind == "file"
+    return [(entry, sure or entry.name in named) for entry in candidates(tree, *patterns, "*.json")]

@@ -1,0 +1,127 @@
+"""Google's timeline, activity and notes: what only these have."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.sources.kit import Home, look, read, told
+from tests.sources.samples import every_sample
+from tests.sources.samples.google import KEEP, NOTE, WATCHED, cell, page
+from tests.sources.samples.sample import json_bytes
+
+from pdpp.sources.formats.google_activity.pages import read_time
+from pdpp.sources.formats.google_activity.source import GoogleActivity
+from pdpp.sources.formats.google_keep.source import GoogleKeep
+from pdpp.sources.formats.google_timeline.source import GoogleTimeline
+from pdpp.sources.source import Recognition
+
+SAMPLES = every_sample()
+
+
+def of(records: dict[tuple[str, str], dict[str, Any]], stream: str) -> list[dict[str, Any]]:
+    return [data for (name, _), data in records.items() if name == stream]
+
+
+def test_both_phones_write_the_same_stays_and_ways(tmp_path: Path) -> None:
+    android = SAMPLES["google_timeline: a phone with Android"].folder(tmp_path / "a")
+    iphone = SAMPLES["google_timeline: an iPhone"].folder(tmp_path / "b")
+    one, other = read(GoogleTimeline(), android), read(GoogleTimeline(), iphone)
+    [stay], [same_stay] = of(one, "visits"), of(other, "visits")
+    assert (stay["latitude"], stay["longitude"], stay["minutes"]) == (38.7071, -9.1355, 570.0)
+    assert stay["id"] == same_stay["id"]
+    assert of(one, "trips") == of(other, "trips")
+    assert of(one, "trips")[0]["metres"] == 2710.5
+    points = {data["id"] for data in of(one, "points")}
+    assert {data["id"] for data in of(other, "points")} < points
+    assert [skip.reason for skip in told(GoogleTimeline(), android)] == [
+        "a memory of a journey, which Google made of the rest",
+        "a raw signal that is no position",
+    ]
+
+
+def test_older_positions_have_milliseconds(tmp_path: Path) -> None:
+    path = SAMPLES["google_timeline: every position"].folder(tmp_path)
+    moments = [data["recorded_at"] for data in of(read(GoogleTimeline(), path), "points")]
+    assert moments == ["2022-01-05T08:00:00.123Z", "2020-01-01T00:00:00Z"]
+
+
+def test_the_account_is_the_one_on_the_overview_of_the_takeout(tmp_path: Path) -> None:
+    seen = look(GoogleActivity(), SAMPLES["google_activity: JSON"].folder(tmp_path))
+    assert isinstance(seen, Recognition)
+    assert (seen.identity, seen.owner_known) == ("nora.lind@gmail.example", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "moment", "floating"),
+    [
+        ("Jan 5, 2026, 10:15:32\u202fPM CET", "2026-01-05T21:15:32Z", False),
+        ("5 janv. 2026, 22:15:32 UTC+2", "2026-01-05T20:15:32Z", False),
+        ("05.01.2026, 10:15:32 MEZ", "2026-01-05T09:15:32Z", False),
+        ("5 Jan 2026, 00:15:32 IST", "2026-01-05T00:15:32", True),
+        ("2026/01/05 10:15:32 JST", "2026-01-05T01:15:32Z", False),
+        ("5 de ago. de 2026, 10:15:32 BRT", "2026-08-05T13:15:32Z", False),
+        ("yesterday", None, False),
+        ("Jan 55, 2026, 10:15:32 UTC", None, False),
+    ],
+)
+def test_times_of_pages_are_read(text: str, moment: str | None, floating: bool) -> None:
+    assert read_time(text) == (moment, floating)
+
+
+def test_a_page_and_a_list_of_the_same_are_the_same_records(tmp_path: Path) -> None:
+    when = "Jan 5, 2026, 9:15:32\u202fAM UTC"
+    told_twice = cell(
+        "How to splice a hawser in four tucks", when, WATCHED[0]["titleUrl"], "Rope School"
+    )
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "watch-history.html").write_bytes(page(told_twice))
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "watch-history.json").write_bytes(json_bytes(WATCHED[:1]))
+    [shown] = read(GoogleActivity(), tmp_path / "a").values()
+    [listed] = read(GoogleActivity(), tmp_path / "b").values()
+    assert shown["id"] == listed["id"]
+    assert (shown["title"], shown["channel"]) == (listed["title"], listed["channel"])
+
+
+def test_a_list_is_read_once_where_its_page_lies_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "watch-history.json").write_bytes(json_bytes(WATCHED))
+    (tmp_path / "watch-history.html").write_bytes(page(cell("x", "Jan 5, 2026, 9:15:32 AM UTC")))
+    seen = look(GoogleActivity(), tmp_path)
+    assert isinstance(seen, Recognition)
+    assert seen.version == "JSON"
+
+
+def test_a_list_to_tick_is_text_and_files_become_blobs(tmp_path: Path) -> None:
+    path = SAMPLES["google_keep: notes and lists"].folder(tmp_path / "e")
+    home = Home(tmp_path / "home")
+    home.bring(path)
+    old, boat = sorted(of(home.records(), "notes"), key=lambda data: str(data["edited_at"]))
+    assert (old["text"], old["title"], old["people"]) == (
+        "[x] Rope\n[ ] Tar",
+        "[x] Rope [ ] Tar",
+        "bo@x.example",
+    )
+    assert (boat["labels"], boat["pinned"], boat["link"]) == (
+        ["harbour"],
+        True,
+        "https://t.example/",
+    )
+    [file] = of(home.records(), "attachments")
+    assert (file["name"], file["file"]["mime_type"]) == ("pic.jpg", "image/jpeg")
+
+
+def test_a_note_that_is_cut_is_told_as_a_file_that_is_not_known(tmp_path: Path) -> None:
+    sample = SAMPLES["google_keep: notes and lists"]
+    cut = {**sample.files, f"{KEEP}/Boat.json": json_bytes(NOTE)[:60]}
+    report = Home(tmp_path / "home").bring(sample.folder(tmp_path / "e", cut))
+    assert [case["examples"] for case in report["files"]["unknown"]][-1] == [f"{KEEP}/Boat.json"]
+    assert "attachments" not in {data for data, _ in read(GoogleKeep(), tmp_path / "e")}
+
+
+def test_a_whole_takeout_is_one_import(tmp_path: Path) -> None:
+    for name in ("google_keep: notes and lists", "google_activity: JSON"):
+        SAMPLES[name].folder(tmp_path / "e")
+    SAMPLES["google_timeline: every position"].folder(tmp_path / "e")
+    report = Home(tmp_path / "home").bring(tmp_path / "e")
+    sources = {each["source"]["connector_key"] for each in report["imports"]}
+    assert sources == {"google_keep", "google_activity", "google_timeline"}
