@@ -1,0 +1,92 @@
+"""The container: built and run where a builder is installed, and read line by line everywhere."""
+
+import json
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BUILDER = next(filter(shutil.which, ("podman", "docker")), None)
+DEADLINE_SECONDS = 60
+
+
+def instructions() -> list[tuple[str, str]]:
+    """Return the instructions of the Containerfile, continued lines made one."""
+    text = (ROOT / "Containerfile").read_text()
+    joined = re.sub(r"\\\n\s*", "", "\n".join(x for x in text.split("\n") if x[:1] != "#"))
+    return [
+        (name, rest) for name, _, rest in (x.partition(" ") for x in joined.split("\n")) if name
+    ]
+
+
+def last_stage() -> dict[str, list[str]]:
+    stage: dict[str, list[str]] = {}
+    for name, rest in instructions():
+        if name == "FROM":
+            stage = {}
+        stage.setdefault(name, []).append(rest)
+    return stage
+
+
+def test_the_image_runs_as_a_user_without_rights_and_keeps_its_data_in_one_volume() -> None:
+    stage = last_stage()
+    assert stage["USER"] == ["10001"]
+    assert stage["VOLUME"] == ["/data"]
+    assert stage["EXPOSE"] == ["7377"]
+    assert "--mode 0700 /data" in stage["RUN"][0]
+    assert "PDPP_DATA=/data" in stage["ENV"][0]
+    assert json.loads(stage["ENTRYPOINT"][0]) == ["pdpp"]
+    assert json.loads(stage["CMD"][0])[0] == "serve"
+    assert "/healthz" in stage["HEALTHCHECK"][0]
+
+
+def test_everything_that_is_installed_is_pinned_or_ours() -> None:
+    installs = [rest for name, rest in instructions() if name == "RUN" and "install" in rest]
+    assert any("--require-hashes" in rest and "requirements/run.txt" in rest for rest in installs)
+    assert not any("apt-get" in rest or "curl" in rest for rest in installs)
+
+
+def test_every_file_that_is_copied_is_there_and_let_in() -> None:
+    allowed = [
+        line[1:] for line in (ROOT / ".containerignore").read_text().split() if line[0] == "!"
+    ]
+    for name, rest in instructions():
+        if name == "COPY" and not rest.startswith("--from"):
+            for source in rest.split()[:-1]:
+                assert (ROOT / source).exists(), source
+                assert source in allowed, source
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    if BUILDER is None:
+        pytest.fail("asked for a container without a builder", pytrace=False)
+    run = [BUILDER, "run", "--rm", "--detach", "--publish", "127.0.0.1::7377"]
+    subprocess.run(
+        [BUILDER, "build", "-f", "Containerfile", "-t", "pdpp-test", "."], cwd=ROOT, check=True
+    )
+    id = subprocess.run(
+        [*run, "pdpp-test"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    port = subprocess.run([BUILDER, "port", id, "7377"], capture_output=True, text=True, check=True)
+    yield f"http://{port.stdout.split()[-1]}"
+    subprocess.run([BUILDER, "stop", id], check=True)
+
+
+if BUILDER is not None:
+
+    def test_the_image_is_built_and_answers(address: str) -> None:
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while True:
+            try:
+                assert httpx.get(f"{address}/healthz").json() == {"status": "ok"}
+                return
+            except httpx.HTTPError:
+                assert time.monotonic() < deadline
+                time.sleep(0.2)
