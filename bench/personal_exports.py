@@ -8,7 +8,10 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from random import Random
 from types import MappingProxyType
+
+from bench.world import prose
 
 _START = datetime(2025, 1, 1, tzinfo=UTC)
 _KINDS = (
@@ -76,8 +79,24 @@ def spotify(folder: Path, count: int) -> Path:
     return path
 
 
+def evernote(folder: Path, count: int) -> Path:
+    """Write a notebook."""
+    path = folder / "Notebook.enex"
+    with path.open("w") as file:
+        file.write('<?xml version="1.0" encoding="UTF-8"?>\n<en-export application="Evernote">\n')
+        for number in range(count):
+            text = prose(Random(f"note {number}"), 60)
+            made = f"{_START + timedelta(minutes=number):%Y%m%dT%H%M%SZ}"
+            file.write(
+                f"<note><title>Note {number}</title><created>{made}</created><content>"
+                f"<![CDATA[<en-note><div>{text}</div></en-note>]]></content></note>\n"
+            )
+        file.write("</en-export>\n")
+    return path
+
+
 MAKERS: Mapping[str, Callable[[Path, int], Path]] = MappingProxyType(
-    {make.__name__: make for make in (apple_health, spotify)}
+    {make.__name__: make for make in (apple_health, spotify, evernote)}
 )
 """What writes an export with a number of things into a folder, by the key of its source."""
 

@@ -18,6 +18,7 @@ HEADINGS = {
     "claude_code": "Claude Code",
     "codex": "Codex",
     "contacts_vcard": "Contacts",
+    "evernote": "Evernote",
     "facebook": "Facebook and Instagram",
     "google_activity": "YouTube and Google activity",
     "google_keep": "Google Keep",

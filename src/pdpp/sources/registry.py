@@ -22,6 +22,7 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
         "claude_code": "pdpp.sources.formats.claude_code.source:ClaudeCode",
         "codex": "pdpp.sources.formats.codex.source:Codex",
         "contacts_vcard": "pdpp.sources.formats.contacts_vcard.source:ContactsVcard",
+        "evernote": "pdpp.sources.formats.evernote.source:Evernote",
         "facebook": "pdpp.sources.formats.facebook.source:Facebook",
         "google_activity": "pdpp.sources.formats.google_activity.source:GoogleActivity",
         "google_keep": "pdpp.sources.formats.google_keep.source:GoogleKeep",

@@ -1,0 +1,185 @@
+"""Notebooks of Evernote as ``.enex`` files: XML with a page of markup in each note."""
+
+import base64
+import binascii
+import hashlib
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from functools import partial
+from typing import Any, BinaryIO
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import Ordinals, RecordKey, safe_key
+from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.html import html_text
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.reading.xmlstream import XmlElement, xml_elements, xml_root
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+
+_MOST_CANDIDATES = 2_000
+_SAMPLE_NOTES = 50
+_SAMPLE_FILES = 5
+_COPY = re.compile(r"\s*\(\d{1,3}\)$")
+_DONE = re.compile(r"<en-todo[^>]*checked=[\"']true[\"'][^>]*/?>", re.IGNORECASE)
+_TO_DO = re.compile(r"<en-todo[^>]*/?>", re.IGNORECASE)
+_MEDIA = re.compile(r"</?en-media[^>]*>", re.IGNORECASE)
+_SECRET = re.compile(r"<en-crypt[^>]*>.*?</en-crypt>", re.IGNORECASE | re.DOTALL)
+_ENDINGS = {"image/jpeg": "jpg", "image/png": "png", "application/pdf": "pdf", "audio/wav": "wav"}
+_RECOGNISED = re.compile(r"<t w=[\"']?\d+[\"']?>([^<]{1,200})</t>")
+_MOST_WORDS = 2_000
+
+
+class Evernote(Source):
+    """The files that Evernote writes, one for each notebook."""
+
+    connector_key = "evernote"
+    label = "Evernote notebooks"
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look for documents whose root only this export has."""
+        notebooks = _candidates(tree)
+        if not any(map(_is_notebook, notebooks)):
+            return None
+        author = _author(notebooks)
+        count = f"{len(notebooks)} notebooks" if len(notebooks) > 1 else "a notebook"
+        return Recognition(
+            Confidence.CERTAIN,
+            count,
+            account=f"Evernote ({author})" if author else "Evernote",
+            identity=author or "Evernote",
+            owner_known=bool(author),
+            detail={"entries": [entry.name for entry in notebooks]},
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return one part for each notebook."""
+        for entry in tree.these(recognition.detail["entries"]):
+            yield ExportPart(entry, partial(_read, entry))
+
+
+def _candidates(tree: Tree) -> list[FileEntry]:
+    if tree.kind == "file":
+        return list(tree.entries)
+    return tree.named("*.[eE][nN][eE][xX]")[:_MOST_CANDIDATES]
+
+
+def _is_notebook(entry: FileEntry) -> bool:
+    root = xml_root(entry)
+    return root is not None and root.name == "en-export"
+
+
+def _author(notebooks: list[FileEntry]) -> str:
+    """Return who wrote most of the first notes; the export does not name the account."""
+    authors: Counter[str] = Counter()
+    for entry in notebooks[:_SAMPLE_FILES]:
+        try:
+            with entry.open() as stream:
+                for note in xml_elements(stream, "note"):
+                    if isinstance(note, XmlElement):
+                        authors[note.text_at("note-attributes", "author")] += 1
+                        if note.number >= _SAMPLE_NOTES:
+                            break
+        except DamagedFile:
+            continue
+    del authors[""]
+    return authors.most_common(1)[0][0] if authors else ""
+
+
+def _read(entry: FileEntry) -> Iterator[Finding]:
+    notebook = _COPY.sub("", entry.base.rpartition(".")[0])
+    keys = Ordinals()
+    with entry.open() as stream:
+        for element in xml_elements(stream):
+            if isinstance(element, Skipped):
+                yield element
+            elif isinstance(element, XmlElement):
+                where = f"{entry.name} {element.name} {element.number}"
+                found = _element(element, notebook, keys, where)
+                yield from account(found, where, element.name)
+
+
+def _element(element: XmlElement, notebook: str, keys: Ordinals, where: str) -> Iterator[Finding]:
+    if element.name != "note":
+        yield Unknown(f"an element {element.name[:40]}", where)
+        return
+    title = element.text_at("title") or "(no title)"
+    created = element.text_at("created")
+    # The export gives notes no id; when a note was made and its title are what stays.
+    key = keys.key("note", created, title)
+    content = element.text_at("content")
+    more = element.at("note-attributes") or XmlElement("note-attributes", {})
+    data: dict[str, Any] = {
+        "id": key,
+        "title": title,
+        "notebook": notebook,
+        "tags": [tag.text.strip() for tag in element.each("tag") if tag.text.strip()],
+        "author": more.text_at("author"),
+        "created_at": _moment(created),
+        "updated_at": _moment(element.text_at("updated")),
+        "source_url": more.text_at("source-url"),
+        "source": more.text_at("source"),
+        "latitude": _number(more.text_at("latitude")),
+        "longitude": _number(more.text_at("longitude")),
+        "reminder_at": _moment(more.text_at("reminder-time")),
+    }
+    yield Item("notes", key, {"body": _text(content), **present(data, "", [])})
+    if _SECRET.search(content):
+        yield Skipped("a passage that is encrypted", where)
+    for number, resource in enumerate(element.each("resource"), 1):
+        yield from account(_resource(resource, key, number, where), where, "resource")
+
+
+def _text(content: str) -> str:
+    """Return the words of a note; boxes to tick become ``[ ]`` and ``[x]``."""
+    markup = _TO_DO.sub("[ ] ", _DONE.sub("[x] ", content))
+    markup = _SECRET.sub("<div>[encrypted]</div>", _MEDIA.sub("", markup))
+    return html_text(markup.partition("?>")[2] if markup.startswith("<?xml") else markup)
+
+
+def _resource(resource: XmlElement, note: RecordKey, number: int, where: str) -> Iterator[Finding]:
+    encoded = resource.text_at("data")
+    try:
+        content = base64.b64decode("".join(encoded.split()), validate=True)
+    except (binascii.Error, ValueError):
+        yield Unknown("a file that is not written as base64", where)
+        return
+    if not content:
+        yield Skipped("a file that is empty", where)
+        return
+    media_type = resource.text_at("mime") or "application/octet-stream"
+    key = safe_key(note, hashlib.sha256(content).hexdigest()[:16], str(number))
+    name = resource.text_at("resource-attributes", "file-name")
+    words = _RECOGNISED.findall(resource.text_at("recognition"))[:_MOST_WORDS]
+    data = {
+        "id": key,
+        "note_id": note,
+        "name": name or f"file {number}.{_ENDINGS.get(media_type, 'bin')}",
+        "media_type": media_type,
+        "recognised_text": " ".join(dict.fromkeys(words)),
+    }
+    file = Attachment("file", partial(_opened, content), media_type)
+    yield Item("attachments", key, present(data, ""), (file,))
+
+
+def _opened(content: bytes) -> BinaryIO:
+    return io.BytesIO(content)
+
+
+def _moment(text: str) -> str | None:
+    """Return a time such as ``20260131T080000Z``."""
+    try:
+        return datetime.strptime(text, "%Y%m%dT%H%M%SZ").isoformat() + "Z"  # noqa: DTZ007 - UTC
+    except ValueError:
+        return None
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if abs(value) <= 180 else None

@@ -1,0 +1,77 @@
+"""What is particular to notebooks of Evernote."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.sources.kit import findings, look, read, told
+from tests.sources.samples import evernote
+
+from pdpp.sources.formats.evernote.source import Evernote
+from pdpp.sources.item import Item
+from pdpp.sources.source import Recognition
+
+SOURCE = Evernote()
+
+
+def put(folder: Path, *notes: str, name: str = "Boat.enex") -> Path:
+    path = folder / name
+    path.write_bytes(evernote.notebook(*notes))
+    return path
+
+
+def only(path: Path, stream: str) -> dict[str, Any]:
+    [data] = [data for (name, _), data in read(SOURCE, path).items() if name == stream]
+    return data
+
+
+def test_a_note_has_its_words_tags_place_and_times(tmp_path: Path) -> None:
+    note = only(put(tmp_path, evernote.KNOTS), "notes")
+    assert note["body"].splitlines() == [
+        "A bowline never slips on a wet rope",
+        "[x] learn it",
+        "[ ] teach Ivo",
+        "[encrypted]",
+    ]
+    assert (note["title"], note["notebook"]) == ("Knots & splices", "Boat")
+    assert note["tags"] == ["sea", "craft"]
+    assert note["created_at"] == "2024-01-02T08:00:00Z"
+    assert note["updated_at"] == "2024-02-03T09:00:00Z"
+    assert (note["latitude"], note["longitude"]) == (38.7, -9.1)
+    assert note["source_url"] == "https://knots.example/bowline"
+
+
+def test_a_file_keeps_its_bytes_and_the_words_that_were_seen_in_it(tmp_path: Path) -> None:
+    items = findings(SOURCE, put(tmp_path, evernote.KNOTS))
+    [picture] = [item for item in items if isinstance(item, Item) and item.stream == "attachments"]
+    assert picture.data["name"] == "bowline.png"
+    assert picture.data["recognised_text"] == "bowline"
+    [attachment] = picture.attachments
+    with attachment.open() as file:
+        assert file.read() == evernote.PICTURE
+
+
+def test_what_is_encrypted_or_no_file_is_told(tmp_path: Path) -> None:
+    broken = evernote.note(
+        "x", "20240101T000000Z", "y", "<resource><data>!!</data></resource><resource/>"
+    )
+    path = put(tmp_path, evernote.KNOTS, broken, "<stack/>")
+    assert [finding.reason for finding in told(SOURCE, path)] == [
+        "a passage that is encrypted",
+        "a file that is not written as base64",
+        "a file that is empty",
+        "an element stack",
+    ]
+
+
+def test_notes_of_one_second_and_one_title_are_all_kept(tmp_path: Path) -> None:
+    records = read(SOURCE, put(tmp_path, evernote.BREAD, evernote.BREAD, evernote.UNTITLED))
+    assert len(records) == 3
+
+
+def test_the_account_is_who_wrote_most(tmp_path: Path) -> None:
+    seen = look(SOURCE, put(tmp_path, evernote.KNOTS, evernote.BREAD))
+    assert isinstance(seen, Recognition)
+    assert (seen.identity, seen.owner_known) == ("nora@lind.example", True)
+    nameless = look(SOURCE, put(tmp_path, evernote.BREAD))
+    assert isinstance(nameless, Recognition)
+    assert (nameless.identity, nameless.owner_known) == ("Evernote", False)
