@@ -22,6 +22,7 @@ from pdpp.authz.principal import Gate
 from pdpp.hosted import ICON_PATH, MCP_PATH, hosted_endpoint, metadata
 from pdpp.jobs.housekeeping import Housekeeping
 from pdpp.jobs.importing import import_kind
+from pdpp.jobs.merging import merge_kind
 from pdpp.jobs.runner import JobRunner
 from pdpp.model import instant
 from pdpp.oauth.routes import make_authorization, oauth_routes
@@ -128,6 +129,7 @@ def _job_runner(service: Service, data: Path | None) -> JobRunner:
     """Return what works in the background; without a data folder there are no imports."""
     store, settings = service.store, service.settings
     kinds = [*Housekeeping(store, settings, service.clock).kinds()]
+    kinds.append(merge_kind(store, service.clock))
     if data is not None:
         kinds.append(import_kind(store, data, settings))
     return JobRunner(store, kinds, service.clock)

@@ -136,3 +136,38 @@ def test_the_demo_is_taken_out_and_the_owners_account_stays(diary: Path, tmp_pat
     with serving(diary, tmp_path / "more", "--demo"):
         listed = pdpp("connection", "list", "--json", data=diary).document["connections"]
     assert len(listed) == 9
+
+
+def mailbox(path: Path, *subjects: str) -> Path:
+    """Write a mailbox of one owner with a message for each subject."""
+    messages = [
+        f"From a@example.org Mon Feb  2 10:00:00 2026\nMessage-ID: <{subject}@example.org>\n"
+        f"Date: Mon, 2 Feb 2026 10:00:0{number} +0000\nDelivered-To: nora@example.org\n"
+        f"From: a@example.org\nTo: nora@example.org\nSubject: {subject}\n\nWords\n\n"
+        for number, subject in enumerate(subjects)
+    ]
+    path.write_text("".join(messages))
+    return path
+
+
+def test_your_mail_stands_beside_the_demo_and_an_import_after_a_merge_goes_into_the_merged_account(
+    tmp_path: Path,
+) -> None:
+    data = tmp_path / "data"
+    with serving(data, tmp_path / "notes", "--demo"):
+        box = mailbox(tmp_path / "mine.mbox", "one", "two")
+        first = pdpp("import", str(box), "--yes", "--json", data=data).document
+    added = ("connection", "add", "mail", "--name", "Whole", "--id", "cin_whole")
+    assert pdpp_here(*added, data=data).code == 0
+    mine = first["connection"]["connection_id"]
+    merged = pdpp_here("connection", "merge", mine, "cin_whole", "--yes", "--json", data=data)
+    assert merged.document["status"] == "merged"
+    box = mailbox(tmp_path / "next month.mbox", "one", "two", "three")
+    again = pdpp("import", str(box), "--yes", "--json", data=data).document
+    assert again["connection"]["connection_id"] == "cin_whole"
+    assert (again["counts"]["new"], again["counts"]["unchanged"]) == (1, 2)
+    listed = pdpp_here("connection", "list", "--json", data=data).document["connections"]
+    assert [c["connection_id"] for c in listed if c["connector_key"] == "mail"] == ["cin_whole"]
+    assert pdpp_here("demo", "remove", "--yes", "--json", data=data).code == 0
+    listed = pdpp_here("connection", "list", "--json", data=data).document["connections"]
+    assert [c["connection_id"] for c in listed] == ["cin_whole"]

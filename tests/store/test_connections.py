@@ -1,14 +1,17 @@
 """Removing, renaming and merging connections."""
 
 import io
+from dataclasses import replace
 
 import pytest
+from tests.serving import approve
 from tests.store.questions import ask
-from tests.store.world import Data, World, all_records
+from tests.store.world import Data, World, all_records, declare, stream
 
+from pdpp.authz.selection import Selection
 from pdpp.model.errors import Conflict, NotFound
+from pdpp.service.accounts import merge_connections
 from pdpp.store.catalogue import new_connection_id
-from pdpp.store.merging import merge_connections
 from pdpp.store.port import SearchQuery
 
 
@@ -80,6 +83,11 @@ def test_a_connection_is_renamed(world: World) -> None:
         world.store.rename_connection("nowhere", "Other")
 
 
+def merge(world: World, source_id: str, target_id: str) -> int:
+    """Merge the way the program does; return how many records were written."""
+    return merge_connections(world.store, source_id, target_id, world.clock).written
+
+
 def test_connections_are_merged_with_each_record_once_and_the_newest_kept(world: World) -> None:
     world.settle(None, "c1", "c2")
     world.put({"a": {"subject": "old"}, "b": {"subject": "only here"}}, "c1")
@@ -87,7 +95,7 @@ def test_connections_are_merged_with_each_record_once_and_the_newest_kept(world:
     world.clock.pass_by()
     world.put({"a": {"subject": "new"}, "d": {"subject": "only there"}}, "c2")
     world.put({"c": {"subject": "new"}}, "c1")
-    assert merge_connections(world.store, "c1", "c2") == 2
+    assert merge(world, "c1", "c2") == 2
     assert world.store.catalogue().connections.keys() == {"c2"}
     delete_all(world)
     texts = {r.id: r.data for r in all_records(world.store, world.reach("c2"))}
@@ -99,11 +107,71 @@ def test_connections_are_merged_with_each_record_once_and_the_newest_kept(world:
     }
 
 
+def test_a_merge_that_is_cut_anywhere_loses_nothing_and_is_finished_by_doing_it_again(
+    world: World,
+) -> None:
+    world.settle(None, "c1", "c2")
+    fill(world, "c1", 1_200)
+    fill(world, "c2", 10)
+    piece = world.store.move_some("c1", "c2")
+    assert (piece.records, piece.more) == (500, True)
+    assert 490 <= piece.written <= 500
+    together = {*world.keys(world.reach("c1")), *world.keys(world.reach("c2"))}
+    assert together == {f"k{n}" for n in range(1_200)}
+    # An import goes on writing to the account that is on its way out.
+    world.put({"late": {"subject": "kelp"}}, "c1")
+    merge(world, "c1", "c2")
+    delete_all(world)
+    assert len(world.keys(world.reach("c2"))) == 1_201
+    assert world.store.check() == []
+    query = SearchQuery((world.reach("c2"),), ask("kelp"), 2_000)
+    assert len(world.store.search(query).hits) == 1_201
+    assert merge(world, "c1", "c2") == 0
+
+
+def test_what_a_grant_cited_of_a_merged_connection_opens_for_the_owner(world: World) -> None:
+    world.settle(None, "c1", "c2", "c3")
+    world.put({"both": {"subject": "old"}, "one": {"subject": "one"}}, "c1")
+    world.clock.pass_by()
+    world.put({"both": {"subject": "new"}}, "c2")
+    world.put({"both": {"subject": "newest"}}, "c3")
+    approval = approve(world.store, Selection(fields=("subject",)))
+    seen = [
+        record.id
+        for name in ("c1", "c2", "c3")
+        for record in all_records(
+            world.store, replace(world.reach(name, fields=["subject"]), grant_id=approval.grant_id)
+        )
+    ]
+    assert len(set(seen)) == 4
+    merge(world, "c1", "c2")
+    merge(world, "c2", "c3")
+    owner = world.reach("c3")
+    opened = [world.store.cited(owner, id) for id in seen]
+    assert sorted(record.id for record in opened if record) == ["both"] * 3 + ["one"]
+    assert world.store.catalogue().merged == {"c1": "c3", "c2": "c3"}
+    world.store.connect("c1", "mail", "Another")
+    assert world.store.catalogue().merged == {"c2": "c3"}
+    world.store.remove_connection("c3")
+    assert world.store.catalogue().merged == {}
+
+
+def test_a_stream_that_is_declared_no_more_moves_with_its_records(world: World) -> None:
+    world.settle(declare(stream(), stream("drafts")), "c1")
+    world.write({"d": {"id": "d"}}, world.feed("c1", "drafts"))
+    world.store.register(declare(stream(), version="2"))
+    world.store.connect("c2", "mail", "New")
+    merge(world, "c1", "c2")
+    delete_all(world)
+    world.store.register(declare(stream(), stream("drafts"), version="3"))
+    assert world.keys(world.reach("c2", "drafts")) == ["d"]
+
+
 def test_only_connections_of_one_source_are_merged(world: World) -> None:
     with pytest.raises(Conflict):
-        merge_connections(world.store, "c1", "c1")
+        merge(world, "c1", "c1")
     with pytest.raises(NotFound):
-        merge_connections(world.store, "c1", "nowhere")
+        merge(world, "c1", "nowhere")
 
 
 def test_files_that_nothing_refers_to_are_collected(world: World) -> None:

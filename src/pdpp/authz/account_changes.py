@@ -1,14 +1,14 @@
 """Account changes: what becomes of grants when the owner removes an account or merges two."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pdpp.authz.authority import Authority
-from pdpp.model.grant import ACTIVE, Allowance, Grant, status
+from pdpp.model.grant import ACTIVE, Allowance, Grant, Interval, status
 from pdpp.store.vault import VaultTransaction
 
-Rewrite = Callable[[Grant], tuple[Allowance, ...]]
-"""What a grant opens after a change; nothing where the grant is to end."""
+Rewrite = Callable[[Sequence[Grant]], Sequence[tuple[Allowance, ...]]]
+"""What each of the grants of one approval opens after a change; nothing where one is to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,41 +30,87 @@ def without_accounts(connection_ids: Collection[str]) -> Rewrite:
     An account that is later added under the same id must not be open to those who could read the
     old one, so the allowance itself is taken out.
     """
-    return lambda grant: tuple(
-        allowance for allowance in grant.allowances if allowance.connection_id not in connection_ids
-    )
+    return lambda grants: [
+        tuple(
+            allowance
+            for allowance in grant.allowances
+            if allowance.connection_id not in connection_ids
+        )
+        for grant in grants
+    ]
 
 
 def merged_account(source_id: str, target_id: str) -> Rewrite:
     """Return the rewrite for a merge: what opened the one account opens the other.
 
-    Where a grant opens a stream of both, the limits it has on the target stay: a merge must not
-    show more of the target's fields than the owner approved.
+    Where one approval opens a stream of both, it is left with what it opened of either: the same
+    fields, times and records. Else the records of one would be seen through the limits of the
+    other, and a package would show each record twice.
     """
 
-    def rewrite(grant: Grant) -> tuple[Allowance, ...]:
-        open_streams = {
-            allowance.stream
-            for allowance in grant.allowances
-            if allowance.connection_id == target_id
+    def rewrite(grants: Sequence[Grant]) -> list[tuple[Allowance, ...]]:
+        allowances = [allowance for grant in grants for allowance in grant.allowances]
+        moved = [allowance for allowance in allowances if allowance.connection_id == source_id]
+        of_target = {
+            allowance.stream for allowance in allowances if allowance.connection_id == target_id
         }
-        return tuple(
-            replace(allowance, connection_id=target_id)
-            if allowance.connection_id == source_id
-            else allowance
-            for allowance in grant.allowances
-            if allowance.connection_id != source_id or allowance.stream not in open_streams
-        )
+
+        def after(allowance: Allowance) -> Allowance | None:
+            if allowance.connection_id == source_id:
+                if allowance.stream in of_target:
+                    return None
+                return replace(allowance, connection_id=target_id)
+            if allowance.connection_id != target_id:
+                return allowance
+            left: Allowance | None = allowance
+            for other in moved:
+                if left is not None and other.stream == left.stream:
+                    left = in_common(left, other)
+            return left
+
+        return [
+            tuple(left for allowance in grant.allowances if (left := after(allowance)) is not None)
+            for grant in grants
+        ]
 
     return rewrite
 
 
+def in_common(allowance: Allowance, other: Allowance) -> Allowance | None:
+    """Return an allowance with the limits of another too, None where it would open nothing."""
+    fields = tuple(name for name in allowance.fields if name in other.fields)
+    time = _both_times(allowance.time, other.time)
+    keys = (
+        other.keys
+        if allowance.keys is None
+        else allowance.keys
+        if other.keys is None
+        else allowance.keys & other.keys
+    )
+    if not fields or (time is not None and time.empty) or keys == frozenset():
+        return None
+    whole = allowance.whole and fields == allowance.fields
+    return replace(allowance, fields=fields, whole=whole, time=time, keys=keys)
+
+
+def _both_times(one: Interval | None, other: Interval | None) -> Interval | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return one.intersect(other)
+
+
 def changes_of(grants: Iterable[Grant], rewrite: Rewrite, now: int) -> list[GrantChange]:
     """Return the active grants that a rewrite changes."""
-    changes = [
-        GrantChange(grant, rewrite(grant)) for grant in grants if status(grant, now) == ACTIVE
+    approvals: dict[str, list[Grant]] = {}
+    for grant in grants:
+        if status(grant, now) == ACTIVE:
+            approvals.setdefault(grant.package_id or grant.id, []).append(grant)
+    return [
+        GrantChange(grant, allowances)
+        for approval in approvals.values()
+        for grant, allowances in zip(approval, rewrite(approval), strict=True)
+        if allowances != grant.allowances
     ]
-    return [change for change in changes if change.allowances != change.grant.allowances]
 
 
 def apply_to_grants(authority: Authority, rewrite: Rewrite) -> list[GrantChange]:

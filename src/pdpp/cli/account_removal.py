@@ -1,14 +1,13 @@
 """Account removal: shown, agreed to, taken out of grants, and deleted."""
 
-from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from pdpp.authz.account_changes import GrantChange, apply_to_grants, changes_of, without_accounts
-from pdpp.authz.authority import Authority
-from pdpp.cli.account_preview import agree, change_json, change_lines, contents_of, name_of
+from pdpp.cli.account_preview import agree, change_lines, contents_lines, name_of
 from pdpp.cli.output import show
 from pdpp.cli.progress import Progress
 from pdpp.model import instant
+from pdpp.service.accounts import change_json, preview_removal, remove_connection
 from pdpp.store.catalogue import Connection
 from pdpp.store.port import Store
 
@@ -29,34 +28,19 @@ def run_removal(
     """Show what is lost, ask for the name to be typed, remove the accounts, and tell it."""
     ids = [account.connection_id for account in accounts]
     catalogue = store.catalogue()
-    contents = [contents_of(store, catalogue, account) for account in accounts]
-    changes = changes_of(store.vault.grants(), without_accounts(ids), instant.now())
-    held = [line for content in contents for line in content.lines()]
-    lines = ["This is deleted:", *held, *change_lines(changes, catalogue)]
-    document: dict[str, Any] = {
-        "status": "preview",
-        "connections": [content.as_json() for content in contents],
-        "grants": list(map(change_json, changes)),
-    }
+    preview = preview_removal(store, ids, instant.now())
+    losses = [line for contents in preview.accounts for line in contents_lines(contents)]
+    lines = ["This is deleted:", *losses, *change_lines(preview.changes, catalogue)]
+    document = preview.as_json()
     if not options.dry_run:
         agree(lines, yes=options.yes, typed=typed)
-        changes = remove_accounts(store, ids)
-        document |= {"status": "removed", "grants": list(map(change_json, changes))}
+        for connection_id in ids:
+            remove_connection(store, connection_id, instant.now)
+        delete_removed(store)
+        document |= {"status": "removed", "grants": list(map(change_json, preview.changes))}
         removed = [f"Removed: {name_of(account)}" for account in accounts]
-        lines = [*removed, *change_lines(changes, store.catalogue())]
+        lines = [*removed, *change_lines(preview.changes, store.catalogue())]
     show(document, lines, as_json=options.as_json)
-
-
-def remove_accounts(store: Store, connection_ids: Collection[str]) -> list[GrantChange]:
-    """Take accounts out of grants and out of sight, and delete what they held.
-
-    Grants first: an interrupted removal leaves accounts that nobody can read, and can be repeated.
-    """
-    changes = apply_to_grants(Authority(store, instant.now), without_accounts(connection_ids))
-    for connection_id in connection_ids:
-        store.remove_connection(connection_id)
-    delete_removed(store)
-    return changes
 
 
 def delete_removed(store: Store) -> None:

@@ -1,40 +1,37 @@
 """Connections: the accounts that a store holds records of."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
 import click
 
-from pdpp.authz.account_changes import (
-    apply_to_grants,
-    changes_of,
-    merged_account,
-)
-from pdpp.authz.authority import Authority
 from pdpp.cli.account_preview import (
     agree,
-    change_json,
     change_lines,
-    contents_of,
+    contents_lines,
     dry_run_option,
-    find_account,
     name_of,
     yes_option,
 )
 from pdpp.cli.account_removal import RemovalOptions, delete_removed, run_removal
 from pdpp.cli.options import common, examples, words
 from pdpp.cli.output import show, table
+from pdpp.cli.progress import Progress
 from pdpp.evidence.fence import visible
 from pdpp.evidence.handle import part_problem
 from pdpp.model import instant
-from pdpp.model.grant import ACTIVE, status
+from pdpp.service.accounts import (
+    MergePreview,
+    change_json,
+    find_account,
+    merge_connections,
+    preview_merge,
+    rename_connection,
+)
 from pdpp.serving.data_folder import open_store
-from pdpp.sources.importing.state import ImportState
 from pdpp.store.catalogue import Catalogue, Connection, new_connection_id
-from pdpp.store.merging import check_mergeable, merge_connections
-from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
 
 
@@ -95,9 +92,7 @@ def rename(account: str, name: str, data: Path, as_json: bool) -> None:
     Every client that may read the account sees the new name, at once where a server runs.
     """
     with open_store(data) as store:
-        before = find_account(store.catalogue(), account)
-        store.rename_connection(account, name)
-        clients = _clients(store, account)
+        before, clients = rename_connection(store, account, name, instant.now())
     document = {
         "status": "renamed",
         "connection_id": account,
@@ -125,56 +120,43 @@ def merge(source: str, target: str, yes: bool, dry_run: bool, data: Path, as_jso
     """Move everything from one account into another of the same source, and remove the first.
 
     Of records that both hold the one that was emitted last stays. Grants follow: what opened FROM
-    opens INTO, with its limits; where a grant opens a stream of both, its limits on INTO stay.
-    A server may be running.
+    opens INTO, with its limits; a grant or package that opens a stream of both is left with the
+    fields, times and records that it opened of either. Citations of FROM still open for you;
+    clients ask for INTO. A merge that was interrupted is finished by the same command, and the
+    next import of FROM's account goes into INTO. A server may be running.
     """
     with open_store(data) as store:
+        preview = preview_merge(store, source, target, instant.now())
         catalogue = store.catalogue()
-        accounts = [find_account(catalogue, id) for id in (source, target)]
-        check_mergeable(*accounts)
-        document, lines = _merge_preview(store, catalogue, accounts)
+        document, lines = preview.as_json(), _merge_lines(preview, catalogue)
         if not dry_run:
             agree(lines, yes=yes)
-            # Grants first: a merge that was interrupted can then be done again.
-            rewrite = merged_account(source, target)
-            changes = apply_to_grants(Authority(store, instant.now), rewrite)
-            ImportState(data).keep_merge(source, target)
-            written = merge_connections(store, source, target)
+            with Progress("Moving records:") as progress:
+                result = merge_connections(store, source, target, instant.now, progress.tell)
             delete_removed(store)
             document |= {
                 "status": "merged",
-                "records_written": written,
-                "grants": list(map(change_json, changes)),
+                "records_written": result.written,
+                "grants": list(map(change_json, result.changes)),
             }
             lines = [
-                f"Merged: {name_of(accounts[0])} is now part of {name_of(accounts[1])}, "
-                f"{written:,} records were written there.",
-                *change_lines(changes, catalogue),
+                f"Merged: {name_of(preview.source.connection)} is now part of "
+                f"{name_of(preview.target.connection)}, {result.written:,} records were written "
+                "there.",
+                *change_lines(result.changes, catalogue),
             ]
     show(document, lines, as_json=as_json)
 
 
-def _merge_preview(
-    store: Store, catalogue: Catalogue, accounts: Sequence[Connection]
-) -> tuple[dict[str, Any], list[str]]:
-    """Return what a merge would do, for a program and for a person."""
-    source, target = (contents_of(store, catalogue, account) for account in accounts)
-    ids = [account.connection_id for account in accounts]
-    changes = changes_of(store.vault.grants(), merged_account(*ids), instant.now())
-    clients = _clients(store, ids[1])
-    document = {
-        "status": "preview",
-        "from": source.as_json(),
-        "into": target.as_json(),
-        "grants": list(map(change_json, changes)),
-        "also_see_moved_records": clients,
-    }
-    lines = ["Everything moves from:", *source.lines(), "into:", *target.lines()]
-    lines += change_lines(changes, catalogue)
-    if clients:
-        names = visible(", ".join(clients), lines=False)
+def _merge_lines(preview: MergePreview, catalogue: Catalogue) -> list[str]:
+    """Return what a person reads of a merge."""
+    lines = ["Everything moves from:", *contents_lines(preview.source)]
+    lines += ["into:", *contents_lines(preview.target)]
+    lines += change_lines(preview.changes, catalogue)
+    if preview.clients:
+        names = visible(", ".join(preview.clients), lines=False)
         lines.append(f"Clients that may read INTO then also see what is moved: {names}.")
-    return document, lines
+    return lines
 
 
 @connection.command(
@@ -202,19 +184,6 @@ def remove(account: str, yes: bool, dry_run: bool, data: Path, as_json: bool) ->
             connection.display_name,
             RemovalOptions(yes=yes, dry_run=dry_run, as_json=as_json),
         )
-
-
-def _clients(store: Store, account: str) -> list[str]:
-    """Return who may read an account now."""
-    now = instant.now()
-    return sorted(
-        {
-            grant.client_id
-            for grant in store.vault.grants()
-            if status(grant, now) == ACTIVE
-            and any(allowance.connection_id == account for allowance in grant.allowances)
-        }
-    )
 
 
 @connection.command("list", epilog=examples("pdpp connection list", "pdpp connection list --json"))

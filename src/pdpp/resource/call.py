@@ -47,14 +47,24 @@ class Call:
         """Return what the caller reaches of a stream, or of all, in the connection asked for."""
         if stream is None:
             return self.of_connection(self.principal.reaches)
-        return self.principal.reaches_of(stream, self.query.text("connection_id"))
+        return self.principal.reaches_of(stream, self._connection())
 
     def of_connection(self, reaches: Iterable[Reach]) -> tuple[Reach, ...]:
         """Return the reaches inside the connection asked for."""
-        wanted = self.query.text("connection_id")
+        wanted = self._connection()
         if wanted is None:
             return reaches if isinstance(reaches, tuple) else tuple(reaches)
         return tuple(reach for reach in reaches if reach.connection_id == wanted)
+
+    def _connection(self) -> str | None:
+        """Return the connection asked for; to the owner a merged one is the one it is part of.
+
+        A client must not learn what became of an account, so to it the id names nothing.
+        """
+        wanted = self.query.text("connection_id")
+        if wanted is None or not self.principal.is_owner:
+            return wanted
+        return self.store.catalogue().merged.get(wanted, wanted)
 
     def stream_reaches(self) -> tuple[Reach, ...]:
         """Return what the caller reaches of the stream in the path, which is something."""

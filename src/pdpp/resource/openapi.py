@@ -33,6 +33,8 @@ _SOMETIMES: Mapping[str, tuple[int, ...]] = {
     "readFieldWindow": (422,),
     "readBlob": (416,),
     "headBlob": (416,),
+    "previewMerge": (409,),
+    "mergeConnections": (409,),
     "ingest": (413, 422),
     "storeBlob": (413, 422),
 }

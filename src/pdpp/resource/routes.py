@@ -8,7 +8,7 @@ from pdpp.evidence.analyse import MAX_QUERY_CHARS
 from pdpp.evidence.language.question import MAX_QUESTION_CHARS
 from pdpp.evidence.window import DEFAULT_LIMIT, MAX_AROUND, MAX_LIMIT
 from pdpp.model.errors import InvalidWindow
-from pdpp.resource import aggregate, ingest, jobs, records, schema, search, window
+from pdpp.resource import accounts, aggregate, ingest, jobs, records, schema, search, window
 from pdpp.resource.blob import head_blob, read_blob, store_blob
 from pdpp.resource.calendar import GRANULARITIES
 from pdpp.resource.call import Call
@@ -104,6 +104,7 @@ _SEARCH = _take(
     _LIMIT,
     _CURSOR,
 )
+_INTO = Parameter("into", Shape.TEXT, "The account that the records move into.", required=True)
 _WINDOW_QUERY = Parameter(
     "q", Shape.TEXT, "Read around the first match of these words instead.", longest=MAX_QUERY_CHARS
 )
@@ -314,6 +315,63 @@ ROUTES: tuple[Route, ...] = (
         "Blob",
         owner_only=True,
         takes_body="application/octet-stream",
+        writes=True,
+    ),
+    Route(
+        "POST",
+        "/connections/{connection_id}/rename",
+        "renameConnection",
+        "Give an account another name; its id stays.",
+        accounts.rename,
+        _take(
+            Parameter(
+                "display_name", Shape.TEXT, "What you call the account.", required=True, longest=200
+            )
+        ),
+        "AccountChange",
+        owner_only=True,
+        writes=True,
+    ),
+    Route(
+        "GET",
+        "/connections/{connection_id}/removal",
+        "previewRemoval",
+        "What is lost when an account is removed, and which grants change.",
+        accounts.show_removal,
+        {},
+        "AccountChange",
+        owner_only=True,
+    ),
+    Route(
+        "DELETE",
+        "/connections/{connection_id}",
+        "removeConnection",
+        "Remove an account from every grant and delete what it holds.",
+        accounts.remove,
+        {},
+        "AccountChange",
+        owner_only=True,
+        writes=True,
+    ),
+    Route(
+        "GET",
+        "/connections/{connection_id}/merge",
+        "previewMerge",
+        "What moves when an account is merged into another, and which grants change.",
+        accounts.show_merge,
+        _take(_INTO),
+        "AccountChange",
+        owner_only=True,
+    ),
+    Route(
+        "POST",
+        "/connections/{connection_id}/merge",
+        "mergeConnections",
+        "Begin to merge an account into another one of its source; answers the job.",
+        accounts.merge,
+        _take(_INTO),
+        "Job",
+        owner_only=True,
         writes=True,
     ),
     Route(

@@ -400,6 +400,23 @@ SCHEMAS: Json = {
             "rejections": _array(_object({"input_index": SIZE, "code": TEXT, "message": TEXT})),
         }
     ),
+    "AccountChange": {
+        "type": "object",
+        "required": ["object", "status"],
+        "properties": {
+            "object": {"const": "account_change"},
+            "status": {"enum": ["preview", "renamed", "removed"]},
+            "connection_id": TEXT,
+            "display_name": TEXT,
+            "previous_name": TEXT,
+            "seen_by": _array(TEXT),
+            "connections": _array({"type": "object"}),
+            "from": {"type": "object"},
+            "into": {"type": "object"},
+            "grants": _array({"type": "object"}),
+            "also_see_moved_records": _array(TEXT),
+        },
+    },
     "Job": _object(
         {
             "object": {"const": "job"},

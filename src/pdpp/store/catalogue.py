@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pdpp.model.declaration import Declaration, Kind, Stream
 
@@ -55,3 +55,5 @@ class Catalogue:
     revisions: Mapping[str, Declaration]
     connections: Mapping[str, Connection]
     feeds: Mapping[tuple[str, str], Feed]
+    merged: Mapping[str, str] = field(default_factory=dict)
+    """Connections that became part of others, each with the one it is part of now."""

@@ -252,6 +252,14 @@ class ConnectionContents(NamedTuple):
     blob_bytes: int
 
 
+class MovedPiece(NamedTuple):
+    """A piece of a merge: records looked at, records written, and whether there may be more."""
+
+    records: int
+    written: int
+    more: bool
+
+
 class Deadline(Protocol):
     """How long a read may take and how much it may read; the store asks it as it goes."""
 
@@ -308,6 +316,14 @@ class Store(Protocol):
     def rename_connection(self, connection_id: str, display_name: str) -> None: ...
     def remove_connection(self, connection_id: str) -> None:
         """Remove a connection from everybody's sight; ``delete_removed`` deletes what it held."""
+        ...
+
+    def move_some(self, source_id: str, target_id: str) -> MovedPiece:
+        """Move a bounded piece of a connection into another one of its source.
+
+        Of records with the same key the one that was emitted last is kept. With the last piece the
+        first connection is out of sight, and ``Catalogue.merged`` says where it went.
+        """
         ...
 
     def delete_removed(self) -> bool:

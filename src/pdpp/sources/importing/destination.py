@@ -64,6 +64,7 @@ def find_destination(
     """Return the chosen connection, else the one of the same account, else a new one."""
     catalogue, key = store.catalogue(), export.source.connector_key
     if chosen:
+        chosen = catalogue.merged.get(chosen, chosen)
         connection = catalogue.connections.get(chosen)
         if connection is None:
             return Destination(chosen, export.recognition.account, is_new=True)
@@ -72,13 +73,15 @@ def find_destination(
                 f"{chosen} holds {connection.connector_key}, not {key}; choose another"
             )
         return _existing(connection, "as you said")
-    remembered = state.connection_of(key, identity_of(export))
-    connection = catalogue.connections.get(remembered or "")
+    merged = catalogue.merged
+    remembered = state.connection_of(key, identity_of(export)) or ""
+    connection = catalogue.connections.get(merged.get(remembered, remembered))
     if connection is not None and connection.connector_key == key:
         return _existing(connection, "of the same account")
     # A restored store has no reports: its connections are known by their records alone. One whose
     # owner is known is not taken for another's, however much both hold.
-    identified = state.imported_connections() if export.recognition.owner_known else set()
+    known = state.imported_connections() if export.recognition.owner_known else set()
+    identified = {merged.get(connection_id, connection_id) for connection_id in known}
     same = find_overlap(store, tree, export, identified)
     if same is not None:
         return _existing(same, "which holds the same records")

@@ -48,7 +48,7 @@ class ImportState:
             connection = report.get("connection", {})
             key = report.get("source", {}).get("connector_key")
             if (key, connection.get("identity")) == (connector_key, identity):
-                return self._merged_into(str(connection["connection_id"]))
+                return str(connection["connection_id"])
         return None
 
     def imported_connections(self) -> set[str]:
@@ -58,22 +58,6 @@ class ImportState:
             for _, report in self.reports()
             if report.get("connection", {}).get("identity")
         }
-
-    def keep_merge(self, source_id: str, target_id: str) -> None:
-        """Remember that a connection became part of another, where its next import goes."""
-        merges = dict(_read(self._merges()))
-        merges.pop(target_id, None)
-        _write(self._merges(), merges | {source_id: target_id})
-
-    def _merged_into(self, connection_id: str) -> str:
-        merges = _read(self._merges())
-        # Each step uses one entry up, so that a file that somebody edited cannot lead in a circle.
-        for _ in range(len(merges)):
-            connection_id = str(merges.get(connection_id, connection_id))
-        return connection_id
-
-    def _merges(self) -> Path:
-        return self._folder / "merges" / "connections.json"
 
     # Positions
 

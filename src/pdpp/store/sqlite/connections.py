@@ -25,7 +25,7 @@ _PIECE = 500
 
 def contents(db: apsw.Connection, connection_id: str) -> ConnectionContents:
     """Return what is lost when a connection is removed."""
-    _require(db, connection_id)
+    source_of(db, connection_id)
     streams: list[Any] = db.execute(
         "SELECT stream, record_count FROM feed WHERE owner = ? AND connection_id = ?"
         " ORDER BY stream",
@@ -44,7 +44,7 @@ def contents(db: apsw.Connection, connection_id: str) -> ConnectionContents:
 
 def rename(db: apsw.Connection, connection_id: str, display_name: str) -> None:
     """Give a connection another name."""
-    _require(db, connection_id)
+    source_of(db, connection_id)
     db.execute(
         "UPDATE connection SET display_name = ? WHERE owner = ? AND connection_id = ?",
         (display_name, OWNER, connection_id),
@@ -54,7 +54,12 @@ def rename(db: apsw.Connection, connection_id: str, display_name: str) -> None:
 
 def hide(db: apsw.Connection, connection_id: str) -> None:
     """Take a connection out of the catalogue; what it holds is to be deleted piece by piece."""
-    connector_key = _require(db, connection_id)
+    connector_key = source_of(db, connection_id)
+    for column in ("connection_id", "target_id"):
+        db.execute(
+            f"DELETE FROM merged_connection WHERE owner = ? AND {column} = ?",
+            (OWNER, connection_id),
+        )
     db.execute(
         "DELETE FROM connection WHERE owner = ? AND connection_id = ?", (OWNER, connection_id)
     )
@@ -79,7 +84,8 @@ def delete_some(db: apsw.Connection, catalogue: Catalogue, field_sets: FieldSets
     for (key,) in keys:
         batch.drop(key, now)
     BatchWriter(db, batch, field_sets, now).write()
-    db.execute("DELETE FROM ghost WHERE owner = ? AND feed = ?", (OWNER, feed.id))
+    for table in ("ghost", "merged_record"):
+        db.execute(f"DELETE FROM {table} WHERE owner = ? AND feed = ?", (OWNER, feed.id))
     if len(keys) < _PIECE:
         from pdpp.store.sqlite.search import index
 
@@ -100,18 +106,43 @@ def _removed_feed(db: apsw.Connection, catalogue: Catalogue) -> IndexedFeed | No
     if row is None:
         return None
     number, name, stream, places = row
-    connector_key = name.partition("#")[2]
+    connection = Connection(name, name.partition("#")[2], "")
+    return _feed(catalogue, connection, number, stream, places)
+
+
+def any_feed(
+    db: apsw.Connection, catalogue: Catalogue, connection_id: str, stream: str
+) -> Feed | None:
+    """Return a feed of a connection, also of a stream that its source declares no more."""
+    row: Any = next(
+        db.execute(
+            "SELECT id, places FROM feed WHERE owner = ? AND connection_id = ? AND stream = ?",
+            (OWNER, connection_id, stream),
+        ),
+        None,
+    )
+    if row is None:
+        return None
+    return _feed(catalogue, catalogue.connections[connection_id], row[0], stream, row[1])
+
+
+def _feed(
+    catalogue: Catalogue, connection: Connection, number: int, stream: str, places: str
+) -> Feed:
+    """Return a feed as the current declaration of its stream has it, else as some earlier one."""
+    connector_key = connection.connector_key
+    current = catalogue.sources.get(connector_key)
+    if current is not None and stream in current.streams:
+        return feeds.stored_feed(number, connection, {connector_key: current}, stream, places)
     declarations = {
         declaration.connector_key: declaration
         for declaration in catalogue.revisions.values()
         if declaration.connector_key == connector_key and stream in declaration.streams
     }
-    return feeds.stored_feed(
-        number, Connection(name, connector_key, ""), declarations, stream, places
-    )
+    return feeds.stored_feed(number, connection, declarations, stream, places)
 
 
-def _require(db: apsw.Connection, connection_id: str) -> str:
+def source_of(db: apsw.Connection, connection_id: str) -> str:
     """Return the source of a connection, which there must be."""
     known = "SELECT connector_key FROM connection WHERE owner = ? AND connection_id = ?"
     row = next(db.execute(known, (OWNER, connection_id)), None)

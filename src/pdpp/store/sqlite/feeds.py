@@ -58,7 +58,14 @@ def load(db: apsw.Connection, known: Catalogue | None) -> Catalogue:
         )
         if stream in sources[connections[connection_id].connector_key].streams
     }
-    return Catalogue(version, sources, revisions, connections, feeds)
+    return Catalogue(version, sources, revisions, connections, feeds, _merged(db))
+
+
+def _merged(db: apsw.Connection) -> dict[str, str]:
+    rows: list[Any] = db.execute(
+        "SELECT connection_id, target_id FROM merged_connection WHERE owner = ?", (OWNER,)
+    ).fetchall()
+    return dict(rows)
 
 
 def catalogue_version(db: apsw.Connection) -> int:
@@ -135,6 +142,11 @@ def connect(db: apsw.Connection, connection: Connection) -> None:
     db.execute(
         "INSERT OR REPLACE INTO connection VALUES (?, ?, ?, ?)",
         (OWNER, connection.connection_id, connection.connector_key, connection.display_name),
+    )
+    # A new account under the id of one that was merged is an account of its own.
+    db.execute(
+        "DELETE FROM merged_connection WHERE owner = ? AND connection_id = ?",
+        (OWNER, connection.connection_id),
     )
     raise_version(db)
     _lay_feeds(db, connection, parse_declaration(current.document), None)

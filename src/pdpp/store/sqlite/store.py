@@ -27,6 +27,7 @@ from pdpp.store.port import (
     GroupTotal,
     HitPage,
     Line,
+    MovedPiece,
     PageQuery,
     Record,
     RecordPage,
@@ -35,7 +36,7 @@ from pdpp.store.port import (
 )
 from pdpp.store.pseudonym import FeedSeal, GrantKeys, located, locator_of
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite import connections, feeds, integrity
+from pdpp.store.sqlite import connections, feeds, integrity, merging
 from pdpp.store.sqlite.blob_folder import BlobFolder
 from pdpp.store.sqlite.database import Database
 from pdpp.store.sqlite.failures import advice, explain
@@ -203,6 +204,13 @@ class SqliteStore:
         with self._db.writing() as db:
             connections.hide(db, connection_id)
 
+    def move_some(self, source_id: str, target_id: str) -> MovedPiece:
+        """Move a bounded piece of a connection into another one of its source."""
+        with self._db.writing() as db:
+            catalogue = feeds.load(db, self._catalogue)
+            ids = (source_id, target_id)
+            return merging.move_some(db, catalogue, ids, self._field_sets, self._clock())
+
     def delete_removed(self) -> bool:
         """Delete a bounded piece of what removed connections held; tell whether there was any."""
         with self._db.writing() as db:
@@ -247,10 +255,21 @@ class SqliteStore:
             return record
         for grant in self.vault.grants():
             if locator_of(self.secret(), grant.id) == locator:
-                seal = FeedSeal(GrantKeys(self.secret(), grant.id), *reach.feed.address)
-                surrogate = seal.open(id)
+                surrogate = self._unsealed(reach, grant.id, id)
                 if surrogate is not None:
+                    surrogate = merging.staying(self._db.reader, reach.feed.id, surrogate)
                     return self._records().by_surrogate(reach, surrogate)
+        return None
+
+    def _unsealed(self, reach: Reach, grant_id: str, id: str) -> int | None:
+        """Return the surrogate that a grant saw under an id, also before a merge."""
+        here, stream = reach.feed.address
+        merged = self.catalogue().merged.items()
+        for connection_id in (here, *(former for former, target in merged if target == here)):
+            keys = GrantKeys(self.secret(), grant_id)
+            surrogate = FeedSeal(keys, connection_id, stream).open(id)
+            if surrogate is not None:
+                return surrogate
         return None
 
     def related(self, reach: Reach, field: str, value: str | int, limit: int) -> tuple[Record, ...]:

@@ -41,6 +41,23 @@ CREATE TABLE connection (
   PRIMARY KEY (owner, connection_id)
 ) WITHOUT ROWID;
 
+-- A connection that became part of another one; what was cited of it is found there.
+CREATE TABLE merged_connection (
+  owner INTEGER NOT NULL,
+  connection_id TEXT NOT NULL,
+  target_id TEXT NOT NULL,
+  PRIMARY KEY (owner, connection_id)
+) WITHOUT ROWID;
+
+-- Where two merged connections held the same key: the surrogate that went and the one that stayed.
+CREATE TABLE merged_record (
+  owner INTEGER NOT NULL,
+  feed INTEGER NOT NULL,
+  surrogate INTEGER NOT NULL,
+  target INTEGER NOT NULL,
+  PRIMARY KEY (owner, feed, surrogate)
+) WITHOUT ROWID;
+
 -- One stream of one connection. `places` says which field each place of a record's cells and each
 -- place of the word index belongs to.
 CREATE TABLE feed (

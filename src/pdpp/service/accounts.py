@@ -1,0 +1,222 @@
+"""Accounts: the owner renames, merges and removes them, in the program and on the pages alike."""
+
+import difflib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from pdpp.authz.account_changes import (
+    GrantChange,
+    apply_to_grants,
+    changes_of,
+    merged_account,
+    without_accounts,
+)
+from pdpp.authz.authority import Authority
+from pdpp.model.declaration import TIMES
+from pdpp.model.errors import Conflict, NotFound
+from pdpp.model.grant import ACTIVE, status
+from pdpp.model.instant import Clock
+from pdpp.store.catalogue import Catalogue, Connection
+from pdpp.store.cell import cell_json
+from pdpp.store.port import Store
+from pdpp.store.scope import Reach, owner_reaches
+
+
+class AccountContents(NamedTuple):
+    """What an account holds: records by stream, the newest time, and files of its own."""
+
+    connection: Connection
+    records: Mapping[str, int]
+    newest: str | None
+    files: int
+    file_bytes: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as the members of an answer."""
+        return {
+            "connection_id": self.connection.connection_id,
+            "connector_key": self.connection.connector_key,
+            "display_name": self.connection.display_name,
+            "record_counts": dict(self.records),
+            "newest_record_at": self.newest,
+            "files": self.files,
+            "file_bytes": self.file_bytes,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RemovalPreview:
+    """What is lost when accounts are removed, and which grants change."""
+
+    accounts: Sequence[AccountContents]
+    changes: Sequence[GrantChange]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as the members of an answer."""
+        return {
+            "status": "preview",
+            "connections": [contents.as_json() for contents in self.accounts],
+            "grants": list(map(change_json, self.changes)),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class MergePreview:
+    """What moves where, which grants change, and which clients see more by it."""
+
+    source: AccountContents
+    target: AccountContents
+    changes: Sequence[GrantChange]
+    clients: Sequence[str]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as the members of an answer."""
+        return {
+            "status": "preview",
+            "from": self.source.as_json(),
+            "into": self.target.as_json(),
+            "grants": list(map(change_json, self.changes)),
+            "also_see_moved_records": list(self.clients),
+        }
+
+
+class RenamedAccount(NamedTuple):
+    """An account as it was called before, and who sees its name."""
+
+    before: Connection
+    clients: Sequence[str]
+
+
+class MergedAccount(NamedTuple):
+    """How many records a merge wrote, and the grants that it changed."""
+
+    written: int
+    changes: Sequence[GrantChange]
+
+
+def find_account(catalogue: Catalogue, connection_id: str) -> Connection:
+    """Return the account with an id; an unknown one is told with the id that may be meant."""
+    connection = catalogue.connections.get(connection_id)
+    if connection is not None:
+        return connection
+    by_name = {known.display_name: known.connection_id for known in catalogue.connections.values()}
+    near = difflib.get_close_matches(connection_id, [*catalogue.connections, *by_name], 1)
+    hint = f"did you mean {by_name.get(near[0], near[0])!r}? " if near else ""
+    raise NotFound(f"there is no account {connection_id!r}; {hint}See pdpp connection list.")
+
+
+def contents_of(store: Store, catalogue: Catalogue, connection: Connection) -> AccountContents:
+    """Return what an account holds."""
+    contents = store.connection_contents(connection.connection_id)
+    times = [
+        moment
+        for reach in owner_reaches(catalogue)
+        if reach.connection_id == connection.connection_id
+        and (moment := _newest(store, reach)) is not None
+    ]
+    newest = max(times, default=None)
+    return AccountContents(
+        connection, contents.records, newest, contents.blobs, contents.blob_bytes
+    )
+
+
+def _newest(store: Store, reach: Reach) -> str | None:
+    name = reach.default_sort()
+    if name is None or reach.stream.fields[name].kind not in TIMES:
+        return None
+    moment = cell_json(reach.stream.fields[name].kind, store.newest(reach, name))
+    return None if moment is None else str(moment)
+
+
+def clients_of(store: Store, connection_id: str, now: int) -> list[str]:
+    """Return who may read an account now."""
+    return sorted(
+        {
+            grant.client_id
+            for grant in store.vault.grants()
+            if status(grant, now) == ACTIVE
+            and any(allowance.connection_id == connection_id for allowance in grant.allowances)
+        }
+    )
+
+
+def change_json(change: GrantChange) -> dict[str, Any]:
+    """Return a change of a grant as the members of an answer."""
+    accounts = dict.fromkeys(allowance.connection_id for allowance in change.allowances)
+    return {
+        "grant_id": change.grant.id,
+        "client_id": change.grant.client_id,
+        "effect": "revoked" if change.ends else "changed",
+        "connection_ids": list(accounts),
+        "allowances": [allowance.as_json() for allowance in change.allowances],
+    }
+
+
+def rename_connection(store: Store, connection_id: str, name: str, now: int) -> RenamedAccount:
+    """Give an account another name; its id stays, and so does what grants open."""
+    before = find_account(store.catalogue(), connection_id)
+    store.rename_connection(connection_id, name)
+    return RenamedAccount(before, clients_of(store, connection_id, now))
+
+
+def preview_removal(store: Store, connection_ids: Collection[str], now: int) -> RemovalPreview:
+    """Return what is lost when accounts are removed."""
+    catalogue = store.catalogue()
+    accounts = [find_account(catalogue, connection_id) for connection_id in connection_ids]
+    return RemovalPreview(
+        [contents_of(store, catalogue, account) for account in accounts],
+        changes_of(store.vault.grants(), without_accounts(connection_ids), now),
+    )
+
+
+def remove_connection(store: Store, connection_id: str, clock: Clock) -> Sequence[GrantChange]:
+    """Take an account out of every grant and out of sight.
+
+    Grants first: a removal that was cut leaves an account that no client can read, and can be
+    repeated. What the account held is deleted piece by piece, by ``Store.delete_removed``.
+    """
+    find_account(store.catalogue(), connection_id)
+    changes = apply_to_grants(Authority(store, clock), without_accounts([connection_id]))
+    store.remove_connection(connection_id)
+    return changes
+
+
+def preview_merge(store: Store, source_id: str, target_id: str, now: int) -> MergePreview:
+    """Return what a merge would do; refuse one that cannot be."""
+    catalogue = store.catalogue()
+    source, target = (find_account(catalogue, name) for name in (source_id, target_id))
+    if source_id == target_id or source.connector_key != target.connector_key:
+        raise Conflict("Only two connections of the same source can be merged.")
+    return MergePreview(
+        contents_of(store, catalogue, source),
+        contents_of(store, catalogue, target),
+        changes_of(store.vault.grants(), merged_account(source_id, target_id), now),
+        clients_of(store, target_id, now),
+    )
+
+
+def merge_connections(
+    store: Store,
+    source_id: str,
+    target_id: str,
+    clock: Clock,
+    tell: Callable[[int], None] = lambda _: None,
+) -> MergedAccount:
+    """Move what an account holds into another one, let grants follow, and take the first away.
+
+    Grants first, so that a merge that was cut shows nobody more than was agreed to; doing it again
+    finishes it. ``tell`` hears after each piece how many records were looked at, and may raise.
+    """
+    authority, rewrite = Authority(store, clock), merged_account(source_id, target_id)
+    if store.catalogue().merged.get(source_id) != target_id:
+        preview_merge(store, source_id, target_id, clock())
+    changes = apply_to_grants(authority, rewrite)
+    looked_at = written = 0
+    more = True
+    while more:
+        piece = store.move_some(source_id, target_id)
+        looked_at, written, more = looked_at + piece.records, written + piece.written, piece.more
+        tell(looked_at)
+    # A grant of the first account may have been approved in the meantime.
+    return MergedAccount(written, [*changes, *apply_to_grants(authority, rewrite)])
