@@ -119,6 +119,7 @@ def paths_of(route: Route) -> st.SearchStrategy[str]:
         "stream": st.one_of(st.sampled_from(list(STREAMS)), awkward),
         "record_id": st.one_of(st.sampled_from(KEYS), awkward),
         "job_id": awkward,
+        "connection_id": st.one_of(st.sampled_from(["cin_work", "cin_bank"]), awkward),
         "blob_id": st.one_of(st.sampled_from(BLOBS), awkward),
     }
     return st.fixed_dictionaries(parts).map(

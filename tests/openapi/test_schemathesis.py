@@ -35,6 +35,7 @@ REAL = {
     "stream": st.sampled_from(STREAMS),
     "record_id": st.sampled_from(KEYS),
     "job_id": st.just("job_0000000000000000"),
+    "connection_id": st.just("cin_nowhere"),
     "blob_id": st.sampled_from([blob.blob_id for blob in demo.blobs()]),
 }
 GARBAGE = [
@@ -161,7 +162,11 @@ def test_no_form_of_a_bad_token_opens_any_route(
     world: World, session: requests.Session, tokens: dict[str, str], route: Route, form: str | None
 ) -> None:
     path = (BASE + route.path).format(
-        stream="documents", record_id="logo-draft", blob_id="0" * 64, job_id="job_x"
+        stream="documents",
+        record_id="logo-draft",
+        blob_id="0" * 64,
+        job_id="job_x",
+        connection_id="cin_x",
     )
     headers = {} if form is None else {"Authorization": form.format(token=tokens["owner"])}
     answer = session.request(route.method, world.server.url + path, headers=headers, data=b"x")

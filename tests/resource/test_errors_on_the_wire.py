@@ -14,7 +14,10 @@ BOOKS = "/v1/streams/books/records"
 PATHS = [
     (
         route.method,
-        BASE + route.path.format(stream="books", record_id="b1", blob_id="0" * 64, job_id="x"),
+        BASE
+        + route.path.format(
+            stream="books", record_id="b1", blob_id="0" * 64, job_id="x", connection_id="home"
+        ),
     )
     for route in ROUTES
 ]

@@ -109,6 +109,8 @@ READS: dict[str, list[str]] = {
     "search": ["/search?q=harbour&limit=20", "/search?q=when+did+the+lights+go+out"],
     "searchHybrid": ["/search/hybrid?q=harbour&limit=20"],
     "searchSemantic": ["/search/semantic?q=harbour"],
+    "previewRemoval": ["/connections/home/removal"],
+    "previewMerge": ["/connections/home/merge?into=elsewhere"],
     "listJobs": ["/jobs"],
     "getJob": ["/jobs/job_x"],
     "readBlob": ["/blobs/{blob_id}"],
@@ -119,6 +121,9 @@ WRITES: dict[str, tuple[str, bytes]] = {
     "storeBlob": ("/blobs", b"x" * (32 * MEGABYTE)),
     "deleteRecord": ("/streams/pages/records/p1?connection_id=home", b""),
     "cancelJob": ("/jobs/job_x/cancel", b""),
+    "renameConnection": ("/connections/home/rename?display_name=Home", b""),
+    "removeConnection": ("/connections/elsewhere", b""),
+    "mergeConnections": ("/connections/home/merge?into=elsewhere", b""),
 }
 
 

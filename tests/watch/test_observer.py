@@ -58,7 +58,9 @@ def test_every_route_is_counted_under_its_template_and_never_under_its_path(worl
     client = world.owner()
     before = counts(world)
     for route in ROUTES:
-        path = BASE + route.path.format(stream="st", record_id="r-1", blob_id="b-1", job_id="j-1")
+        path = BASE + route.path.format(
+            stream="st", record_id="r-1", blob_id="b-1", job_id="j-1", connection_id="home"
+        )
         client.request(route.method, path)
     client.get("/no/such/place")
     new = {kind for kind, count in counts(world).items() if count > before.get(kind, 0)}

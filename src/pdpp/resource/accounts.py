@@ -13,6 +13,7 @@ from pdpp.service.accounts import (
     remove_connection,
     rename_connection,
 )
+from pdpp.service.runner import leave_loop
 from pdpp.store.jobs import JobOrder
 
 
@@ -32,6 +33,7 @@ def rename(call: Call) -> dict[str, Any]:
 
 def show_removal(call: Call) -> dict[str, Any]:
     """Answer ``GET /v1/connections/{connection_id}/removal``: what would be lost."""
+    leave_loop(1, 0)  # it counts all of an account's records and files
     preview = preview_removal(call.store, [call.path["connection_id"]], call.now)
     return {"object": "account_change", **preview.as_json()}
 
@@ -48,6 +50,7 @@ def remove(call: Call) -> dict[str, Any]:
 
 def show_merge(call: Call) -> dict[str, Any]:
     """Answer ``GET /v1/connections/{connection_id}/merge``: what would move, and who sees it."""
+    leave_loop(1, 0)
     preview = preview_merge(call.store, call.path["connection_id"], _into(call), call.now)
     return {"object": "account_change", **preview.as_json()}
 

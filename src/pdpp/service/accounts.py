@@ -14,7 +14,7 @@ from pdpp.authz.account_changes import (
 )
 from pdpp.authz.authority import Authority
 from pdpp.model.declaration import TIMES
-from pdpp.model.errors import Conflict, NotFound
+from pdpp.model.errors import Conflict, InvalidRequest, NotFound
 from pdpp.model.grant import ACTIVE, status
 from pdpp.model.instant import Clock
 from pdpp.store.catalogue import Catalogue, Connection
@@ -155,6 +155,8 @@ def change_json(change: GrantChange) -> dict[str, Any]:
 
 def rename_connection(store: Store, connection_id: str, name: str, now: int) -> RenamedAccount:
     """Give an account another name; its id stays, and so does what grants open."""
+    if not name.strip():
+        raise InvalidRequest("An account needs a name.", param="display_name")
     before = find_account(store.catalogue(), connection_id)
     store.rename_connection(connection_id, name)
     return RenamedAccount(before, clients_of(store, connection_id, now))
