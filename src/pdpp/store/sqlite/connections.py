@@ -112,7 +112,7 @@ def _removed_feed(db: apsw.Connection, catalogue: Catalogue) -> IndexedFeed | No
 
 def any_feed(
     db: apsw.Connection, catalogue: Catalogue, connection_id: str, stream: str
-) -> Feed | None:
+) -> IndexedFeed | None:
     """Return a feed of a connection, also of a stream that its source declares no more."""
     row: Any = next(
         db.execute(
@@ -128,7 +128,7 @@ def any_feed(
 
 def _feed(
     catalogue: Catalogue, connection: Connection, number: int, stream: str, places: str
-) -> Feed:
+) -> IndexedFeed:
     """Return a feed as the current declaration of its stream has it, else as some earlier one."""
     connector_key = connection.connector_key
     current = catalogue.sources.get(connector_key)

@@ -16,6 +16,7 @@ from pdpp.store.catalogue import Catalogue, Feed
 from pdpp.store.port import MovedPiece
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite import connections
+from pdpp.store.sqlite.positions import IndexedFeed
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.records.stamps import last_visible
 from pdpp.store.sqlite.write.fieldsets import FieldSets
@@ -93,8 +94,8 @@ def _rows(db: apsw.Connection, feed: int, keys: list[str] | None = None) -> list
 
 def _move(
     db: apsw.Connection,
-    source: Feed,
-    target: Feed,
+    source: IndexedFeed,
+    target: IndexedFeed,
     rows: list[_Row],
     field_sets: FieldSets,
     now: int,
