@@ -2,13 +2,14 @@
 
 from typing import Any
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.store.questions import ask
 from tests.store.world import World, declare, stream
 
 from pdpp.store.port import SearchQuery
-from pdpp.store.ranking.impact import impacts_of
+from pdpp.store.ranking.impact import LARGEST, impacts_of
 from pdpp.store.ranking.nearest import distance
 from pdpp.store.scope import Reach
 
@@ -90,13 +91,11 @@ def test_a_hidden_neighbour_lends_nothing(world: World) -> None:
 
 @given(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=60))
 def test_an_impact_grows_with_repetition_and_falls_with_length(terms: list[str]) -> None:
-    names, impacts = impacts_of(terms)
-    counts = [terms.count(name) for name in names]
-    pairs = sorted(zip(counts, impacts, strict=True))
-    assert [impact for _, impact in pairs] == sorted(impacts)
-    assert all(1 <= impact <= 255 for impact in impacts)
-    longer = dict(zip(*impacts_of([*terms, *("z" * 40)]), strict=True))
-    assert all(longer[name] <= impact for name, impact in zip(names, impacts, strict=True))
+    counts = np.array(sorted(terms.count(name) for name in set(terms)))
+    impacts = impacts_of(counts, np.full(len(counts), len(terms)))
+    assert impacts.tolist() == sorted(impacts.tolist())
+    assert np.all((impacts >= 1) & (impacts <= LARGEST))
+    assert np.all(impacts_of(counts, np.full(len(counts), len(terms) + 40)) <= impacts)
 
 
 def test_distances_count_a_swap_once() -> None:

@@ -54,11 +54,8 @@ class Stems(dict[str, str]):
             self._stemmer = Stemmer(ALGORITHMS[language], 0)
 
     def of(self, words: Sequence[str]) -> list[str]:
-        """Return the stems of some words; those met before are looked up in one go."""
-        found = list(map(self.get, words))
-        if None in found:
-            return [self[word] for word in words]
-        return found  # type: ignore[return-value]
+        """Return the stems of some words."""
+        return list(map(self.__getitem__, words))
 
     def __missing__(self, word: str) -> str:
         if len(self) >= _MOST_REMEMBERED:

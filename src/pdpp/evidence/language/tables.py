@@ -14,6 +14,7 @@ from importlib import resources
 RARE = 1e-8
 """The frequency of a word that no table knows."""
 
+ENGLISH = "en"
 _TEXT_WORDS = 12
 """How many words of public text make up the text whose chance to hold a word counts."""
 _FLOOR = 1e-5
@@ -46,17 +47,28 @@ class CommonWords:
                 lanes[word] = lanes.get(word, 0) + (1 << 8 * at)
         self._lanes = lanes
         self._words = frozenset(lanes)
+        self._english = self._languages.index(ENGLISH)
 
     def __contains__(self, word: object) -> bool:
         return word in self._words
 
+    def language(self, words: Sequence[str]) -> str:
+        """Return the language that has most of some words; English where none has more."""
+        counts = self._counts(words)
+        best = max(counts)
+        if counts[self._english] == best:
+            return ENGLISH
+        pairs = zip(self._languages, counts, strict=True)
+        return min(name for name, count in pairs if count == best)
+
     def votes(self, words: Sequence[str]) -> dict[str, int]:
         """Return how many of some different words, fewer than 256, each language has."""
-        total = sum(map(self._lanes.__getitem__, self._words.intersection(words)))
-        if not total:
-            return {}
-        counts = total.to_bytes(len(self._languages), "little")
+        counts = self._counts(words)
         return {name: count for name, count in zip(self._languages, counts, strict=True) if count}
+
+    def _counts(self, words: Sequence[str]) -> bytes:
+        total = sum(map(self._lanes.__getitem__, self._words.intersection(words)))
+        return total.to_bytes(len(self._languages), "little")
 
 
 @lru_cache(maxsize=1)

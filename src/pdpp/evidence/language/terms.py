@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from pdpp.evidence.analyse import TextToken, indexed_text, tokens
 from pdpp.evidence.language.stems import stems_of
-from pdpp.evidence.language.tables import common_words
+from pdpp.evidence.language.tables import ENGLISH, common_words
 
 ANALYSER = 1
 """The version of the terms; an index of another version is made again."""
@@ -33,7 +33,6 @@ _SCRIPTS = (
     (re.compile("[\u0590-\u05ff]"), ("he",)),
     (re.compile("[\u0b80-\u0bff]"), ("ta",)),
 )
-_ENGLISH = "en"
 _SAMPLE_CHARS = 1_000
 _LETTER_VOTES = 2
 _LETTERS = """
@@ -79,25 +78,23 @@ def _spaced(words: Sequence[str]) -> list[str]:
 
 def language_of(words: Sequence[str], text: str) -> str:
     """Return the language of a text, by its script and then by its commonest words."""
-    allowed: tuple[str, ...] | None = None
-    if not text.isascii():
-        sample = " ".join(words[:_SAMPLE])
-        for script, languages in _SCRIPTS:
-            if 2 * len(script.findall(sample)) > len(sample):
-                allowed = languages
-                break
+    if text.isascii():
+        return common_words().language(words[:_SAMPLE])
+    sample = " ".join(words[:_SAMPLE])
+    allowed = next(
+        (names for script, names in _SCRIPTS if 2 * len(script.findall(sample)) > len(sample)), None
+    )
     if allowed is not None and len(allowed) == 1:
         return allowed[0]
     votes = common_words().votes(words[:_SAMPLE])
-    if allowed is None and not text.isascii():
-        for letter in _TELLING.keys() & set(text[:_SAMPLE_CHARS].lower()):
-            for language in _TELLING[letter]:
-                votes[language] = votes.get(language, 0) + _LETTER_VOTES
     if allowed is not None:
         return max(allowed, key=lambda language: (votes.get(language, 0), -allowed.index(language)))
+    for letter in _TELLING.keys() & set(text[:_SAMPLE_CHARS].lower()):
+        for language in _TELLING[letter]:
+            votes[language] = votes.get(language, 0) + _LETTER_VOTES
     best = max(votes.values(), default=0)
-    if votes.get(_ENGLISH, 0) == best:
-        return _ENGLISH
+    if votes.get(ENGLISH, 0) == best:
+        return ENGLISH
     return min(language for language, count in votes.items() if count == best)
 
 

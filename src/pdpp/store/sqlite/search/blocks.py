@@ -12,6 +12,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from pdpp.store.ranking.impact import impacts_of
 from pdpp.store.sqlite.search.entry import Indexed
 
 Longs = NDArray[np.int64]
@@ -50,40 +51,48 @@ def build(entries: Sequence[Indexed]) -> Block:
     ordered = sorted(entries, key=lambda item: (item.entry.time, item.number))
     times = np.array([item.entry.time for item in ordered], dtype=np.int64)
     numbers = np.array([item.number for item in ordered], dtype=np.int64)
-    terms: dict[int, list[tuple[str, ...]]] = {}
-    impacts: dict[int, list[bytes]] = {}
+    terms: dict[int, list[Sequence[str]]] = {}
     slots: dict[int, list[int]] = {}
     for slot, item in enumerate(ordered):
-        for place, words, strengths in item.entry.places:
+        for place, words in item.entry.places:
             terms.setdefault(place, []).append(words)
-            impacts.setdefault(place, []).append(strengths)
             slots.setdefault(place, []).append(slot)
-    places = {
-        place: _inverted(terms[place], impacts[place], slots[place]) for place in sorted(terms)
-    }
+    places = {place: _inverted(terms[place], slots[place]) for place in sorted(terms)}
     return Block(times, numbers, places)
 
 
-def _inverted(
-    terms: Sequence[tuple[str, ...]], impacts: Sequence[bytes], slots: Sequence[int]
-) -> PlacePostings:
-    counts = np.array([len(words) for words in terms], dtype=np.int64)
-    names = sorted(set(chain.from_iterable(terms)))
+def _inverted(terms: Sequence[Sequence[str]], slots: Sequence[int]) -> PlacePostings:
+    """Return the postings of a field of which each record has some terms."""
+    every = list(chain.from_iterable(terms))
+    names = sorted(set(every))
     ranks = dict(zip(names, range(len(names)), strict=True))
-    every = map(ranks.__getitem__, chain.from_iterable(terms))
-    ids = np.fromiter(every, dtype=np.int64, count=int(counts.sum()))
-    owners = np.repeat(np.array(slots, dtype=np.uint32), counts)
-    strengths = np.frombuffer(b"".join(impacts), dtype=np.uint8).astype(np.uint32)
-    return _grouped(names, ids, (owners << SLOT_SHIFT | strengths).astype(np.uint32))
+    ids = np.fromiter(map(ranks.__getitem__, every), dtype=np.int64, count=len(every))
+    lengths = np.fromiter(map(len, terms), dtype=np.int64, count=len(terms))
+    owners = np.array(slots, dtype=np.int64)
+    # Equal terms of one record come to stand side by side, and their number is how often it is.
+    joined = np.sort(ids << 32 | np.repeat(owners, lengths))
+    firsts = np.flatnonzero(np.concatenate(([True], joined[1:] != joined[:-1])))
+    counts = np.diff(firsts, append=len(joined))
+    joined = joined[firsts]
+    length_of = np.zeros(owners[-1] + 1, dtype=np.int64)
+    length_of[owners] = lengths
+    held = joined & 0xFFFFFFFF
+    data = held << SLOT_SHIFT | impacts_of(counts, length_of[held])
+    return PlacePostings(names, _starts(joined >> 32, len(names)), data.astype(np.uint32))
+
+
+def _starts(ranks: Longs, count: int) -> Longs:
+    """Return where the postings of each term begin, and after them the end of all."""
+    starts = np.zeros(count + 1, dtype=np.int64)
+    np.cumsum(np.bincount(ranks, minlength=count), out=starts[1:])
+    return starts
 
 
 def _grouped(names: Sequence[str], ranks: Longs, data: Words) -> PlacePostings:
     """Return postings put together by their terms; ``ranks`` say which of the sorted names."""
     # One sort of the term and the posting together: the slot is the posting's upper part.
     joined = np.sort(ranks << 32 | data.astype(np.int64))
-    starts = np.zeros(len(names) + 1, dtype=np.int64)
-    np.cumsum(np.bincount(ranks, minlength=len(names)), out=starts[1:])
-    return PlacePostings(names, starts, (joined & 0xFFFFFFFF).astype(np.uint32))
+    return PlacePostings(names, _starts(ranks, len(names)), joined.astype(np.uint32))
 
 
 def merge(parts: Sequence[tuple[Block, Words]]) -> Block:

@@ -1,11 +1,10 @@
 """Entries: what the word index takes of one record."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pdpp.evidence.language.terms import terms_of
-from pdpp.store.ranking.impact import impacts_of
 from pdpp.store.sqlite.positions import IndexedFeed
 
 NO_TIME = -(1 << 63)
@@ -13,11 +12,10 @@ NO_TIME = -(1 << 63)
 
 
 class PlaceTerms(NamedTuple):
-    """The distinct terms of one field, and the impact of each."""
+    """The terms of one field, each as often as it stands there."""
 
     place: int
-    terms: tuple[str, ...]
-    impacts: bytes
+    terms: Sequence[str]
 
 
 class Entry(NamedTuple):
@@ -46,12 +44,21 @@ def entry_of(feed: IndexedFeed, data: Mapping[str, Any], time: int | None) -> En
     for name, place in feed.lexical.items():
         value = data.get(name)
         if isinstance(value, str) and (terms := terms_of(value)):
-            places.append(PlaceTerms(place, *impacts_of(terms)))
+            places.append(PlaceTerms(place, terms))
+    return _entry(feed, data, time, tuple(places))
+
+
+def bare_entry_of(feed: IndexedFeed, data: Mapping[str, Any], time: int | None) -> Entry:
+    """Return what a record is found by in the word index, without its words."""
+    return _entry(feed, data, time, ())
+
+
+def _entry(
+    feed: IndexedFeed, data: Mapping[str, Any], time: int | None, places: tuple[PlaceTerms, ...]
+) -> Entry:
     thread = data.get(feed.stream.thread_field) if feed.stream.thread_field else None
     named = thread is not None and not isinstance(thread, dict | list)
-    return Entry(
-        NO_TIME if time is None else time, hashed(str(thread)) if named else None, tuple(places)
-    )
+    return Entry(NO_TIME if time is None else time, hashed(str(thread)) if named else None, places)
 
 
 def hashed(name: str) -> int:

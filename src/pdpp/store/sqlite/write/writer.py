@@ -12,7 +12,7 @@ from pdpp.store.port import WriteResult, canonical
 from pdpp.store.sqlite.numbering import record_number
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.records.stamps import Stamps
-from pdpp.store.sqlite.search.entry import Indexed, entry_of
+from pdpp.store.sqlite.search.entry import Indexed, bare_entry_of
 from pdpp.store.sqlite.write.fieldsets import FieldSets
 from pdpp.store.sqlite.write.pack import Head, data_of, head_of
 from pdpp.store.sqlite.write.prepared import PreparedBatch, blobs_of
@@ -166,7 +166,7 @@ class BatchWriter:
 
     def _drop_words(self, old: "_Stored", before: Mapping[str, Any]) -> None:
         if self._feed.lexical:
-            entry = entry_of(self._feed, before, old.time)
+            entry = bare_entry_of(self._feed, before, old.time)
             self._work.words_gone.append(Indexed(old.number, old.surrogate, entry))
 
     def _swap_blobs(
