@@ -131,7 +131,7 @@ class _Folds(dict[int, str]):
 
 
 _FOLDS = _Folds()
-_ASCII_FOLDS = (
+ASCII_FOLDS = (
     bytes(range(256))
     .lower()
     .translate(bytes(code if code < 128 and chr(code).isalnum() else 32 for code in range(256)))
@@ -151,7 +151,7 @@ def indexed_bytes(text: str) -> bytes:
 
 def _indexed(text: str) -> bytes:
     if text.isascii():
-        plain = text.encode().translate(_ASCII_FOLDS).strip()
+        plain = text.encode().translate(ASCII_FOLDS).strip()
         return b" ".join(plain.split()) if b"  " in plain else plain
     folded = text.translate(_FOLDS)
     folded = folded.replace("\x00\x01", "").replace(_STOP, " ").replace(_JOIN, "")

@@ -7,9 +7,10 @@ Nothing in them comes from a store, so that they say nothing about one.
 import json
 import lzma
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
+from itertools import repeat
 
 RARE = 1e-8
 """The frequency of a word that no table knows."""
@@ -39,15 +40,18 @@ class CommonWords:
     """The commonest words of each language, by which the language of a text is found."""
 
     def __init__(self, words: Mapping[str, Sequence[str]]) -> None:
-        self._languages = tuple(words)
+        self.languages = tuple(sorted(words))
+        self.english = self.languages.index(ENGLISH)
         # A word is one number with a byte for each language, so that votes are added up at once.
         lanes: dict[str, int] = {}
-        for at, language in enumerate(self._languages):
+        bits: dict[str, int] = {}
+        for at, language in enumerate(self.languages):
             for word in words[language]:
                 lanes[word] = lanes.get(word, 0) + (1 << 8 * at)
+                bits[word] = bits.get(word, 0) | 1 << at
         self._lanes = lanes
+        self._bits = bits
         self._words = frozenset(lanes)
-        self._english = self._languages.index(ENGLISH)
 
     def __contains__(self, word: object) -> bool:
         return word in self._words
@@ -56,19 +60,23 @@ class CommonWords:
         """Return the language that has most of some words; English where none has more."""
         counts = self._counts(words)
         best = max(counts)
-        if counts[self._english] == best:
+        if counts[self.english] == best:
             return ENGLISH
-        pairs = zip(self._languages, counts, strict=True)
+        pairs = zip(self.languages, counts, strict=True)
         return min(name for name, count in pairs if count == best)
+
+    def bits(self, words: Iterable[str]) -> Iterable[int]:
+        """Return the languages that have each word among their commonest, a bit for each."""
+        return map(self._bits.get, words, repeat(0))
 
     def votes(self, words: Sequence[str]) -> dict[str, int]:
         """Return how many of some different words, fewer than 256, each language has."""
         counts = self._counts(words)
-        return {name: count for name, count in zip(self._languages, counts, strict=True) if count}
+        return {name: count for name, count in zip(self.languages, counts, strict=True) if count}
 
     def _counts(self, words: Sequence[str]) -> bytes:
         total = sum(map(self._lanes.__getitem__, self._words.intersection(words)))
-        return total.to_bytes(len(self._languages), "little")
+        return total.to_bytes(len(self.languages), "little")
 
 
 @lru_cache(maxsize=1)

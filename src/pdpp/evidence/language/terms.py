@@ -24,7 +24,9 @@ _PAIRED = re.compile(
 _RUN = re.compile("[\u0e00-\u109f\u1780-\u17ff]")
 """Scripts that are written without spaces and whose letters are no words: Thai, Lao and others."""
 
-_SAMPLE = 80
+LANGUAGE_SAMPLE = 80
+"""How many words of a text tell its language."""
+
 _SCRIPTS = (
     (re.compile("[\u0400-\u04ff]"), ("ru", "uk", "sr")),
     (re.compile("[\u0370-\u03ff\u1f00-\u1fff]"), ("el",)),
@@ -33,7 +35,7 @@ _SCRIPTS = (
     (re.compile("[\u0590-\u05ff]"), ("he",)),
     (re.compile("[\u0b80-\u0bff]"), ("ta",)),
 )
-_SAMPLE_CHARS = 1_000
+_LETTER_CHARS = 1_000
 _LETTER_VOTES = 2
 _LETTERS = """
     cs: ěřůď; da: æø; de: ßä; es: ñ¿¡; fr: œêèù; hu: őű; lt: ėįųū; nb: æøå; pl: łąęźżń; pt: ãõ;
@@ -47,9 +49,14 @@ for _line in _LETTERS.split(";"):
         _TELLING[_letter] = (*_TELLING.get(_letter, ()), _name)
 
 
+def without_clitics(text: str) -> str:
+    """Return a text without the endings that follow an apostrophe."""
+    return _CLITIC.sub(" ", text) if "'" in text or "’" in text else text
+
+
 def pieces(text: str) -> list[str]:
     """Return the folded words of a text before they are stemmed."""
-    folded = indexed_text(_CLITIC.sub(" ", text) if "'" in text or "’" in text else text)
+    folded = indexed_text(without_clitics(text))
     if not folded:
         return []
     words = folded.split(" ")
@@ -79,17 +86,17 @@ def _spaced(words: Sequence[str]) -> list[str]:
 def language_of(words: Sequence[str], text: str) -> str:
     """Return the language of a text, by its script and then by its commonest words."""
     if text.isascii():
-        return common_words().language(words[:_SAMPLE])
-    sample = " ".join(words[:_SAMPLE])
+        return common_words().language(words[:LANGUAGE_SAMPLE])
+    sample = " ".join(words[:LANGUAGE_SAMPLE])
     allowed = next(
         (names for script, names in _SCRIPTS if 2 * len(script.findall(sample)) > len(sample)), None
     )
     if allowed is not None and len(allowed) == 1:
         return allowed[0]
-    votes = common_words().votes(words[:_SAMPLE])
+    votes = common_words().votes(words[:LANGUAGE_SAMPLE])
     if allowed is not None:
         return max(allowed, key=lambda language: (votes.get(language, 0), -allowed.index(language)))
-    for letter in _TELLING.keys() & set(text[:_SAMPLE_CHARS].lower()):
+    for letter in _TELLING.keys() & set(text[:_LETTER_CHARS].lower()):
         for language in _TELLING[letter]:
             votes[language] = votes.get(language, 0) + _LETTER_VOTES
     best = max(votes.values(), default=0)

@@ -13,6 +13,7 @@ import orjson
 from numpy.typing import NDArray
 
 from pdpp.store.ranking.impact import impacts_of
+from pdpp.store.sqlite.search.analysis import analyse
 from pdpp.store.sqlite.search.entry import Indexed
 
 Longs = NDArray[np.int64]
@@ -51,33 +52,27 @@ def build(entries: Sequence[Indexed]) -> Block:
     ordered = sorted(entries, key=lambda item: (item.entry.time, item.number))
     times = np.array([item.entry.time for item in ordered], dtype=np.int64)
     numbers = np.array([item.number for item in ordered], dtype=np.int64)
-    terms: dict[int, list[Sequence[str]]] = {}
+    texts: dict[int, list[str]] = {}
     slots: dict[int, list[int]] = {}
     for slot, item in enumerate(ordered):
-        for place, words in item.entry.places:
-            terms.setdefault(place, []).append(words)
+        for place, text in item.entry.places:
+            texts.setdefault(place, []).append(text)
             slots.setdefault(place, []).append(slot)
-    places = {place: _inverted(terms[place], slots[place]) for place in sorted(terms)}
-    return Block(times, numbers, places)
+    made = {place: _inverted(texts[place], slots[place]) for place in sorted(texts)}
+    return Block(times, numbers, {place: held for place, held in made.items() if held.terms})
 
 
-def _inverted(terms: Sequence[Sequence[str]], slots: Sequence[int]) -> PlacePostings:
-    """Return the postings of a field of which each record has some terms."""
-    every = list(chain.from_iterable(terms))
-    names = sorted(set(every))
-    ranks = dict(zip(names, range(len(names)), strict=True))
-    ids = np.fromiter(map(ranks.__getitem__, every), dtype=np.int64, count=len(every))
-    lengths = np.fromiter(map(len, terms), dtype=np.int64, count=len(terms))
-    owners = np.array(slots, dtype=np.int64)
+def _inverted(texts: Sequence[str], slots: Sequence[int]) -> PlacePostings:
+    """Return the postings of a field, of which there is a text for each of some slots."""
+    names, ranks, owners = analyse(texts)
+    lengths = np.bincount(owners, minlength=len(texts))
     # Equal terms of one record come to stand side by side, and their number is how often it is.
-    joined = np.sort(ids << 32 | np.repeat(owners, lengths))
-    firsts = np.flatnonzero(np.concatenate(([True], joined[1:] != joined[:-1])))
+    joined = np.sort(ranks << 32 | owners)
+    firsts = np.flatnonzero(np.diff(joined, prepend=-1))
     counts = np.diff(firsts, append=len(joined))
     joined = joined[firsts]
-    length_of = np.zeros(owners[-1] + 1, dtype=np.int64)
-    length_of[owners] = lengths
     held = joined & 0xFFFFFFFF
-    data = held << SLOT_SHIFT | impacts_of(counts, length_of[held])
+    data = np.array(slots, dtype=np.int64)[held] << SLOT_SHIFT | impacts_of(counts, lengths[held])
     return PlacePostings(names, _starts(joined >> 32, len(names)), data.astype(np.uint32))
 
 

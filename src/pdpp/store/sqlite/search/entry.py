@@ -1,21 +1,20 @@
 """Entries: what the word index takes of one record."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from pdpp.evidence.language.terms import terms_of
 from pdpp.store.sqlite.positions import IndexedFeed
 
 NO_TIME = -(1 << 63)
 """The time of a record that has none: before all others."""
 
 
-class PlaceTerms(NamedTuple):
-    """The terms of one field, each as often as it stands there."""
+class PlaceText(NamedTuple):
+    """The text of one searched field."""
 
     place: int
-    terms: Sequence[str]
+    text: str
 
 
 class Entry(NamedTuple):
@@ -23,7 +22,7 @@ class Entry(NamedTuple):
 
     time: int
     thread: int | None
-    places: tuple[PlaceTerms, ...]
+    places: tuple[PlaceText, ...]
 
 
 class Indexed(NamedTuple):
@@ -40,12 +39,12 @@ class Indexed(NamedTuple):
 
 def entry_of(feed: IndexedFeed, data: Mapping[str, Any], time: int | None) -> Entry:
     """Return what the word index takes of a record."""
-    places = []
-    for name, place in feed.lexical.items():
-        value = data.get(name)
-        if isinstance(value, str) and (terms := terms_of(value)):
-            places.append(PlaceTerms(place, terms))
-    return _entry(feed, data, time, tuple(places))
+    places = tuple(
+        PlaceText(place, text)
+        for name, place in feed.lexical.items()
+        if isinstance(text := data.get(name), str)
+    )
+    return _entry(feed, data, time, places)
 
 
 def bare_entry_of(feed: IndexedFeed, data: Mapping[str, Any], time: int | None) -> Entry:
@@ -54,7 +53,7 @@ def bare_entry_of(feed: IndexedFeed, data: Mapping[str, Any], time: int | None) 
 
 
 def _entry(
-    feed: IndexedFeed, data: Mapping[str, Any], time: int | None, places: tuple[PlaceTerms, ...]
+    feed: IndexedFeed, data: Mapping[str, Any], time: int | None, places: tuple[PlaceText, ...]
 ) -> Entry:
     thread = data.get(feed.stream.thread_field) if feed.stream.thread_field else None
     named = thread is not None and not isinstance(thread, dict | list)
