@@ -27,6 +27,7 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
         "google_activity": "pdpp.sources.formats.google_activity.source:GoogleActivity",
         "google_keep": "pdpp.sources.formats.google_keep.source:GoogleKeep",
         "google_timeline": "pdpp.sources.formats.google_timeline.source:GoogleTimeline",
+        "imessage": "pdpp.sources.formats.imessage.source:IMessage",
         "instagram": "pdpp.sources.formats.instagram.source:Instagram",
         "mail": "pdpp.sources.formats.mail.source:Mail",
         "markdown": "pdpp.sources.formats.markdown.source:Markdown",

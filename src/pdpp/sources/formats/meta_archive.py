@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals, RecordKey, digest_key, safe_key
+from pdpp.sources.reading.finder import FileFinder
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.jsonstream import elements, entry_elements
 from pdpp.sources.reading.structure import json_paths
@@ -51,36 +52,6 @@ def listed(value: Any, name: str) -> list[Any]:
     """Return the member of an object that is a list, or an empty one."""
     inner = value.get(name) if isinstance(value, dict) else None
     return inner if isinstance(inner, list) else []
-
-
-class MediaFinder:
-    """Finds the file that an address in the export means.
-
-    An address may lack the top folder, and an archive may have one more: what counts is that one
-    of the two names ends with the other.
-    """
-
-    def __init__(self, tree: Tree) -> None:
-        self._by_base: dict[str, list[FileEntry]] = {}
-        for entry in tree.entries:
-            self._by_base.setdefault(entry.base, []).append(entry)
-
-    def find(self, address: Any) -> FileEntry | None:
-        """Return the file, the one with the longest end in common."""
-        if not isinstance(address, str) or not address or "://" in address:
-            return None
-        steps = address.split("/")
-        fitting = self._by_base.get(steps[-1], [])
-        return max(fitting, key=lambda entry: _shared(entry.name.split("/"), steps), default=None)
-
-
-def _shared(name: list[str], steps: list[str]) -> int:
-    count = 0
-    for ours, theirs in zip(reversed(name), reversed(steps), strict=False):
-        if ours != theirs:
-            break
-        count += 1
-    return count
 
 
 class ChatFiles(NamedTuple):
@@ -128,7 +99,7 @@ def has_chats(tree: Tree) -> bool:
     return any(map(is_sealed_chat, flat[:_MOST_LOOKED_AT]))
 
 
-def read_chat(chat: ChatFiles, finder: MediaFinder) -> Iterator[Finding]:
+def read_chat(chat: ChatFiles, finder: FileFinder) -> Iterator[Finding]:
     """Yield the messages of all files of a chat, and the chat itself at the end."""
     yield from _ChatReader(chat, finder).read()
 
@@ -136,7 +107,7 @@ def read_chat(chat: ChatFiles, finder: MediaFinder) -> Iterator[Finding]:
 class _ChatReader:
     """Reads one chat. No message has an id: moment and sender tell them apart, and a number."""
 
-    def __init__(self, chat: ChatFiles, finder: MediaFinder) -> None:
+    def __init__(self, chat: ChatFiles, finder: FileFinder) -> None:
         self._chat = chat
         self._finder = finder
         about = _about(chat.entries[0])
@@ -278,7 +249,7 @@ def _addresses(value: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def attached(
-    finder: MediaFinder, address: Any, moment: str, where: str, *, caption: str = "", **owner: str
+    finder: FileFinder, address: Any, moment: str, where: str, *, caption: str = "", **owner: str
 ) -> Finding:
     """Return a file as a record of its own; ``owner`` names the message or the post it is of."""
     entry = finder.find(address)

@@ -10,13 +10,13 @@ from typing import Any
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.meta_archive import (
     ChatFiles,
-    MediaFinder,
     chats_of,
     has_chats,
     mended,
     read_chat,
 )
 from pdpp.sources.item import Finding, Skipped
+from pdpp.sources.reading.finder import FileFinder
 from pdpp.sources.reading.jsonstream import elements, read_each
 from pdpp.sources.reading.structure import json_paths
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -53,7 +53,7 @@ _OF_ARCHIVE = re.compile(
 )
 _PAGES = re.compile(r"(^|/)messages/(inbox|archived_threads)/[^/]+/message_\d+\.html\Z")
 
-ValueReader = Callable[[MediaFinder, Any, str], Iterator[Finding]]
+ValueReader = Callable[[FileFinder, Any, str], Iterator[Finding]]
 """Yields what one value of a file holds."""
 
 
@@ -129,7 +129,7 @@ class MetaArchive(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
         """Return a part for each chat, then one for each other file."""
-        finder = MediaFinder(tree)
+        finder = FileFinder(tree)
         for chat in chats_of(tree):
             yield ExportPart(chat.entries[0], partial(_read_chat, chat, finder))
         for entry, (path, noun, reader) in self._listed(tree):
@@ -153,7 +153,7 @@ def _fitting(
     return ("item" if is_list else path, noun, reader)
 
 
-def _read_chat(chat: ChatFiles, finder: MediaFinder) -> Iterator[Finding]:
+def _read_chat(chat: ChatFiles, finder: FileFinder) -> Iterator[Finding]:
     return read_chat(chat, finder)
 
 

@@ -16,6 +16,7 @@ import ijson
 
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.reading.lines import lines
+from pdpp.sources.reading.sqlitefile import SQLITE_HEAD, count_rows
 from pdpp.sources.reading.structure import opening
 from pdpp.sources.reading.tree import FileEntry, Tree
 
@@ -59,7 +60,11 @@ def take_census(tree: Tree) -> Census:
         census.files[kind] += 1
         census.size[kind] += entry.size
         with suppress(DamagedFile, ijson.JSONError):
-            _count(entry, census)
+            if entry.head(len(SQLITE_HEAD)) == SQLITE_HEAD:
+                for table, count in count_rows(tree, entry).items():
+                    census.units[f"rows of {table}"] += count
+            else:
+                _count(entry, census)
     return census
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from pdpp.sources.formats.meta_archive import MediaFinder, attached, listed, mapped, mended
+from pdpp.sources.formats.meta_archive import attached, listed, mapped, mended
 from pdpp.sources.formats.meta_service import (
     FACEBOOK,
     MetaArchive,
@@ -13,11 +13,12 @@ from pdpp.sources.formats.meta_service import (
 )
 from pdpp.sources.item import Finding, Item, Unknown, present
 from pdpp.sources.keys import digest_key
+from pdpp.sources.reading.finder import FileFinder
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import Tree
 
 
-def _post(finder: MediaFinder, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+def _post(finder: FileFinder, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
     posted = epoch_text(value.get("timestamp"))
     if posted is None:
         yield Unknown("a post without a time", where)
@@ -63,7 +64,7 @@ def _is_object(value: Any) -> bool:
     return isinstance(value, dict)
 
 
-def _comment(_finder: MediaFinder, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+def _comment(_finder: FileFinder, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
     written = epoch_text(value.get("timestamp"))
     inner = [mapped(piece, "comment") for piece in listed(value, "data")]
     text = "\n".join(filter(None, (mended(piece.get("comment")) for piece in inner)))
@@ -82,7 +83,7 @@ def _comment(_finder: MediaFinder, value: Mapping[str, Any], where: str) -> Iter
     yield Item("comments", key, present(data))
 
 
-def _like(_finder: MediaFinder, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+def _like(_finder: FileFinder, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
     liked = epoch_text(value.get("timestamp"))
     if liked is None:
         yield Unknown("a reaction without a time", where)
@@ -95,7 +96,7 @@ def _like(_finder: MediaFinder, value: Mapping[str, Any], where: str) -> Iterato
     yield Item("likes", key, data)
 
 
-def _friend(_finder: MediaFinder, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+def _friend(_finder: FileFinder, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
     name = mended(value.get("name"))
     if not name:
         yield Unknown("a friend without a name", where)

@@ -5,7 +5,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from pdpp.sources.formats.meta_archive import MediaFinder, attached, listed, mapped, mended
+from pdpp.sources.formats.meta_archive import attached, listed, mapped, mended
 from pdpp.sources.formats.meta_service import (
     INSTAGRAM,
     MetaArchive,
@@ -13,13 +13,12 @@ from pdpp.sources.formats.meta_service import (
 )
 from pdpp.sources.item import Finding, Item, Unknown, present
 from pdpp.sources.keys import digest_key
+from pdpp.sources.reading.finder import FileFinder
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import Tree
 
 
-def _post(
-    kind: str, finder: MediaFinder, value: Mapping[str, Any], where: str
-) -> Iterator[Finding]:
+def _post(kind: str, finder: FileFinder, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
     media: list[Mapping[str, Any]] = [
         file for file in listed(value, "media") if isinstance(file, dict)
     ]
@@ -57,7 +56,7 @@ def _moment(value: Mapping[str, Any], cells: Mapping[str, Mapping[str, Any]]) ->
     return next((moment for moment in given if moment), None)
 
 
-def _comment(_finder: MediaFinder, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+def _comment(_finder: FileFinder, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
     cells = _cells(value)
     moment = _moment(value, cells)
     texts = [mended(cell.get("value")) for cell in cells.values() if not cell.get("timestamp")]
@@ -75,7 +74,7 @@ def _comment(_finder: MediaFinder, value: Mapping[str, Any], where: str) -> Iter
 
 
 def _like(
-    kind: str, _finder: MediaFinder, value: Mapping[str, Any], where: str
+    kind: str, _finder: FileFinder, value: Mapping[str, Any], where: str
 ) -> Iterator[Finding]:
     """Read a like; since 2026 it is a list of labels, before it was a list of addresses."""
     cells = _cells(value)
@@ -108,7 +107,7 @@ def _like(
 
 def _person(
     relation: str,
-    _finder: MediaFinder,
+    _finder: FileFinder,
     value: Mapping[str, Any],
     where: str,
 ) -> Iterator[Finding]:

@@ -1,0 +1,1 @@
+"""iMessage and SMS of Apple."""

@@ -1,0 +1,282 @@
+"""iMessage: the chat database of a Mac or of an iPhone's backup, with SMS and RCS in it."""
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from types import MappingProxyType
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.imessage.typedstream import archived_text
+from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import RecordKey, safe_key
+from pdpp.sources.reading.finder import FileFinder
+from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.sqlitefile import SqliteCopy, columns_of, databases, open_database
+from pdpp.sources.reading.times import epoch_text
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+
+_TABLES = frozenset({"message", "chat", "handle", "chat_message_join"})
+_SINCE_2001 = 978_307_200
+_NANOSECONDS = 10**12
+_REACTIONS = MappingProxyType(
+    {2000: "love", 2001: "like", 2002: "dislike", 2003: "laugh", 2004: "emphasis", 2005: "question"}
+)
+_EMOJI, _STICKER, _REMOVED = 2006, 1000, 3000
+_GROUP = 43
+_OBJECT = "\ufffc"
+"""Stands in a text where an attachment belongs."""
+_COLUMNS = (
+    *("guid", "text", "attributedBody", "subject", "service", "date", "date_read", "date_edited"),
+    *("date_retracted", "is_from_me", "handle_id", "item_type", "group_title", "is_empty"),
+    *("associated_message_type", "associated_message_guid", "associated_message_emoji"),
+    "thread_originator_guid",
+)
+
+
+class IMessage(Source):
+    """``chat.db`` of a Mac, or ``sms.db`` of an iPhone's backup, with the attachments beside it."""
+
+    connector_key = "imessage"
+    label = "iMessage"
+    passed_over = MappingProxyType(
+        {
+            "*-shm": "an index that the program builds anew",
+            "*.plist": "settings of the program",
+            "Manifest.db": "the list of a backup's files",
+            "*/StickerCache/*": "pictures of stickers",
+        }
+    )
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look for databases with the tables of messages and chats."""
+        held = [entry for entry in databases(tree) if columns_of(tree, entry).keys() >= _TABLES]
+        if not held:
+            return None
+        return Recognition(
+            Confidence.CERTAIN,
+            "a chat database" if len(held) == 1 else f"{len(held)} chat databases",
+            account=self.label,
+            owner_known=False,
+            detail={"databases": [entry.name for entry in held]},
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return one part for each database."""
+        for entry in tree.these(recognition.detail["databases"]):
+            yield ExportPart(entry, partial(_read, tree, entry))
+
+
+@dataclass(slots=True)
+class _Chat:
+    """A chat and what was seen of it so far."""
+
+    key: RecordKey
+    name: str
+    people: str
+    service: str
+    group: bool
+    count: int = 0
+    times: list[str] = field(default_factory=list)
+
+    def see(self, sent: str) -> None:
+        """Take in the time of one message."""
+        self.count += 1
+        self.times = [min([sent, *self.times]), max([sent, *self.times])]
+
+    def item(self) -> Item:
+        """Return the record of the chat."""
+        data = {
+            "id": self.key,
+            "name": self.name,
+            "participants": self.people or None,
+            "service": self.service or None,
+            "group": self.group,
+            "message_count": self.count,
+            "started_at": self.times[0],
+            "updated_at": self.times[-1],
+        }
+        return Item("chats", self.key, present(data))
+
+
+def _read(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
+    with open_database(tree, entry) as database:
+        if not database.columns.keys() >= _TABLES:
+            raise DamagedFile("its tables are not there any more")
+        yield from _Reader(tree, entry, database).read()
+
+
+class _Reader:
+    """Reads one database message by message."""
+
+    def __init__(self, tree: Tree, entry: FileEntry, database: SqliteCopy) -> None:
+        self._finder = FileFinder(tree)
+        self._entry = entry
+        self._database = database
+        self._handles = {row["ROWID"]: str(row["id"]) for row in self._rows("handle", "id")}
+        self._chats = self._read_chats()
+        joined = {"message_attachment_join", "attachment"} <= database.columns.keys()
+        self._has_files = joined
+
+    def _rows(self, table: str, *names: str) -> Iterator[sqlite3.Row]:
+        picked = self._database.pick(table, "t", *names)
+        return self._database.rows(f"SELECT t.ROWID AS ROWID, {picked} FROM {table} AS t")
+
+    def _read_chats(self) -> dict[int, _Chat]:
+        people: dict[int, list[str]] = {}
+        if "chat_handle_join" in self._database.columns:
+            for row in self._rows("chat_handle_join", "chat_id", "handle_id"):
+                name = self._handles.get(row["handle_id"], "")
+                people.setdefault(row["chat_id"], []).append(name)
+        names = ("guid", "chat_identifier", "display_name", "service_name", "style")
+        chats = {}
+        for row in self._rows("chat", *names):
+            members = ", ".join(sorted(filter(None, people.get(row["ROWID"], []))))
+            identifier = str(row["chat_identifier"] or row["guid"] or row["ROWID"])
+            is_group = row["style"] == _GROUP or "," in members
+            chats[row["ROWID"]] = _Chat(
+                safe_key(str(row["guid"] or identifier)),
+                str(row["display_name"] or members or identifier),
+                members or identifier,
+                str(row["service_name"] or ""),
+                is_group,
+            )
+        return chats
+
+    def read(self) -> Iterator[Finding]:
+        """Yield every message, then the chats that have one."""
+        picked = self._database.pick("message", "m", *_COLUMNS)
+        chat = "(SELECT min(chat_id) FROM chat_message_join WHERE message_id = m.ROWID) AS chat_id"
+        sql = f"SELECT m.ROWID AS ROWID, {picked}, {chat} FROM message AS m ORDER BY m.ROWID"
+        for row in self._database.rows(sql):
+            where = f"{self._entry.name} message {row['ROWID']}"
+            yield from account(self._message(row, where), where, "message")
+        for held in self._chats.values():
+            yield (
+                held.item() if held.count else Skipped("a chat without messages", self._entry.name)
+            )
+
+    def _message(self, row: sqlite3.Row, where: str) -> Iterator[Finding]:
+        sent, guid = _moment(row["date"]), row["guid"]
+        if sent is None or not isinstance(guid, str) or not guid:
+            yield Unknown("a message without an id or a time", where)
+            return
+        kind = row["associated_message_type"] or 0
+        sender = "me" if row["is_from_me"] else self._handles.get(row["handle_id"], "unknown")
+        if kind >= _STICKER and row["associated_message_guid"]:
+            yield self._reaction(row, kind, sender, sent, where)
+            return
+        files = list(self._files(row["ROWID"]))
+        text = _text(row, len(files))
+        if text is None:
+            yield Skipped("a message without text or file", where)
+            return
+        key = safe_key(guid)
+        chat = self._chats.get(row["chat_id"])
+        if chat is not None:
+            chat.see(sent)
+        replied = row["thread_originator_guid"]
+        data = {
+            "id": key,
+            "chat_id": chat.key if chat else None,
+            "chat": chat.name if chat else sender,
+            "sender": sender,
+            "from_me": bool(row["is_from_me"]),
+            "text": text,
+            "subject": row["subject"] or None,
+            "service": row["service"] or None,
+            "reply_to": safe_key(str(replied)) if replied else None,
+            "unsent": True if row["date_retracted"] else None,
+            "notice": True if row["item_type"] else None,
+            "files": len(files) or None,
+            "read_at": _moment(row["date_read"]),
+            "edited_at": _moment(row["date_edited"]),
+            "sent_at": sent,
+        }
+        yield Item("messages", key, present(data))
+        for file in files:
+            yield self._attachment(file, key, sent, where)
+
+    def _reaction(self, row: sqlite3.Row, kind: int, sender: str, sent: str, where: str) -> Finding:
+        if kind >= _REMOVED:
+            return Skipped("a reaction that was taken back", where)
+        sign = row["associated_message_emoji"] if kind == _EMOJI else _REACTIONS.get(kind)
+        if not sign:
+            return Skipped("a sticker put on a message", where)
+        # The id of the message stands behind the part of it that is meant: p:0/GUID or bp:GUID.
+        target = str(row["associated_message_guid"]).rpartition("/")[2].removeprefix("bp:")
+        key = safe_key(str(row["guid"]))
+        data = {
+            "id": key,
+            "message_id": safe_key(target),
+            "reaction": str(sign),
+            "sender": sender,
+            "sent_at": sent,
+        }
+        return Item("reactions", key, data)
+
+    def _files(self, message: int) -> Iterator[sqlite3.Row]:
+        if not self._has_files:
+            return
+        names = ("guid", "filename", "mime_type", "transfer_name", "total_bytes")
+        picked = self._database.pick("attachment", "a", *names)
+        yield from self._database.rows(
+            f"SELECT {picked} FROM message_attachment_join AS j JOIN attachment AS a"
+            " ON a.ROWID = j.attachment_id WHERE j.message_id = ? ORDER BY a.ROWID",
+            message,
+        )
+
+    def _attachment(self, row: sqlite3.Row, message: RecordKey, sent: str, where: str) -> Finding:
+        path = str(row["filename"] or "")
+        name = str(row["transfer_name"] or path.rpartition("/")[2])
+        if not name:
+            return Skipped("an attachment without a name", where)
+        file = self._finder.find(_backup_name(path)) or self._finder.find(path)
+        media_type = str(
+            row["mime_type"] or (file.media_type if file else "application/octet-stream")
+        )
+        key = safe_key(message, str(row["guid"] or name))
+        size = row["total_bytes"]
+        data = {
+            "id": key,
+            "message_id": message,
+            "name": name,
+            "media_type": media_type,
+            "size": size if isinstance(size, int) else None,
+            "sent_at": sent,
+        }
+        files = () if file is None else (Attachment("file", file.open, media_type),)
+        return Item("attachments", key, present(data), files)
+
+
+def _text(row: sqlite3.Row, files: int) -> str | None:
+    """Return what a message says; None where it says nothing at all."""
+    text = row["text"]
+    if not isinstance(text, str) and isinstance(row["attributedBody"], bytes):
+        text = archived_text(row["attributedBody"])
+    text = (text or "").replace(_OBJECT, "").strip() if isinstance(text, str) else ""
+    if text:
+        return text
+    if row["date_retracted"]:
+        return "[unsent]"
+    if row["item_type"]:
+        title = row["group_title"]
+        return f"[the chat is now called {title}]" if title else "[a change of the chat]"
+    return f"[{files} files]" if files else None
+
+
+def _moment(count: object) -> str | None:
+    """Return a time since 2001, in nanoseconds since 2017 and in seconds before."""
+    if not isinstance(count, int | float) or not count:
+        return None
+    seconds = count / 1e9 if abs(count) > _NANOSECONDS else count
+    return epoch_text(round(seconds + _SINCE_2001, 6))
+
+
+def _backup_name(path: str) -> str:
+    """Return what a backup of an iPhone calls an attachment."""
+    inner = path.removeprefix("~/").removeprefix("/var/mobile/")
+    name = f"MediaDomain-{inner}".encode("utf-8", "surrogatepass")
+    return hashlib.sha1(name, usedforsecurity=False).hexdigest()

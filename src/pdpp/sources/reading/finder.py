@@ -1,0 +1,35 @@
+"""The file finder: which file of an export an address inside it means."""
+
+from typing import Any
+
+from pdpp.sources.reading.tree import FileEntry, Tree
+
+
+class FileFinder:
+    """Finds the file that an address in the export means.
+
+    An address may lack the top folder, and an archive may have one more: of the files with the
+    same last name the one counts whose name has the longest end in common.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self._by_base: dict[str, list[FileEntry]] = {}
+        for entry in tree.entries:
+            self._by_base.setdefault(entry.base, []).append(entry)
+
+    def find(self, address: Any) -> FileEntry | None:
+        """Return the file, or None where the export does not hold it."""
+        if not isinstance(address, str) or not address or "://" in address:
+            return None
+        steps = address.split("/")
+        fitting = self._by_base.get(steps[-1], [])
+        return max(fitting, key=lambda entry: _shared(entry.name.split("/"), steps), default=None)
+
+
+def _shared(name: list[str], steps: list[str]) -> int:
+    count = 0
+    for ours, theirs in zip(reversed(name), reversed(steps), strict=False):
+        if ours != theirs:
+            break
+        count += 1
+    return count

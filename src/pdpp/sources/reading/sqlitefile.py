@@ -1,0 +1,150 @@
+"""SQLite files of other programs: looked at without a lock, and read from a copy of our own.
+
+A browser or a chat program has its database open while it is imported. Nothing here ever locks or
+changes it: the schema is read as if the file were immutable, and rows come from a private copy,
+with the write-ahead log that lies beside the file taken in.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import quote
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.reading.tree import FileEntry, Tree, file_entry
+
+SQLITE_HEAD = b"SQLite format 3\x00"
+BESIDE = ("-wal", "-journal")
+"""What lies beside a database and belongs to its content."""
+
+_ENDINGS = frozenset({".db", ".sqlite", ".sqlite3", ".sqlitedb", ".vscdb", ""})
+_MOST_FILES = 200
+_CHUNK = 1 << 20
+_LONGEST_VALUE = 64 << 20
+_SQL_BYTES = 100_000
+_BROKEN = (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError)
+"""How the engine fails on a database that is damaged; names that are no UTF-8 fail in Python."""
+Columns = Mapping[str, frozenset[str]]
+"""The columns of every table."""
+
+
+def databases(tree: Tree) -> list[FileEntry]:
+    """Return the files of a tree that are SQLite databases."""
+    single = tree.kind == "file"
+    likely = [entry for entry in tree.entries if single or entry.suffix in _ENDINGS]
+    held = (entry for entry in likely if entry.head(len(SQLITE_HEAD)) == SQLITE_HEAD)
+    return [entry for entry, _ in zip(held, range(_MOST_FILES), strict=False)]
+
+
+def columns_of(tree: Tree, entry: FileEntry) -> Columns:
+    """Return the tables with their columns; none where the file is damaged."""
+    try:
+        if tree.kind == "zip":
+            with open_database(tree, entry) as database:
+                return database.columns
+        place = tree.path if tree.kind == "file" else tree.path / entry.name
+        address = f"file:{quote(str(place))}?mode=ro&immutable=1"
+        with closing(_guarded(sqlite3.connect(address, uri=True))) as connection:
+            return _columns(connection)
+    except (DamagedFile, OSError, *_BROKEN):
+        return {}
+
+
+class SqliteCopy:
+    """A private copy of a database, open for reading."""
+
+    def __init__(self, connection: sqlite3.Connection, name: str) -> None:
+        self._connection = connection
+        self._name = name
+        self.columns = _columns(connection)
+
+    def rows(self, sql: str, *values: Any) -> Iterator[sqlite3.Row]:
+        """Yield the rows of a query; damage is told as ``DamagedFile``."""
+        try:
+            with closing(self._connection.execute(sql, values)) as cursor:
+                yield from cursor
+        except _BROKEN as problem:
+            raise DamagedFile(f"{self._name} cannot be read further: {problem}") from problem
+
+    def pick(self, table: str, alias: str, *names: str) -> str:
+        """Return columns for a query; those that this version does not have are null."""
+        held = self.columns.get(table, frozenset())
+        picked = (f"{alias}.{name}" if name in held else f"NULL AS {name}" for name in names)
+        return ", ".join(picked)
+
+
+@contextmanager
+def open_database(tree: Tree, entry: FileEntry) -> Iterator[SqliteCopy]:
+    """Copy a database with its log into a private folder and open the copy."""
+    with TemporaryDirectory(prefix="pdpp-") as folder:
+        copy = Path(folder) / "copy.db"
+        _copy(entry, copy)
+        for ending in BESIDE:
+            log = _beside(tree, entry, ending)
+            if log is not None:
+                _copy(log, Path(f"{copy}{ending}"))
+        try:
+            connection = _guarded(sqlite3.connect(copy))
+        except _BROKEN as problem:
+            raise DamagedFile(f"{entry.name} is not a database: {problem}") from problem
+        with closing(connection):
+            try:
+                database = SqliteCopy(connection, entry.name)
+            except _BROKEN as problem:
+                raise DamagedFile(f"{entry.name} is a damaged database: {problem}") from problem
+            yield database
+
+
+def _beside(tree: Tree, entry: FileEntry, ending: str) -> FileEntry | None:
+    """Return a log of a database; of a single file it lies beside it on the disk."""
+    if tree.kind != "file":
+        return tree.get(entry.name + ending)
+    place = tree.path.with_name(tree.path.name + ending)
+    with suppress(OSError):
+        status = place.lstat()
+        return file_entry(place, entry.name + ending, status, entry.meter)
+    return None
+
+
+def _copy(entry: FileEntry, place: Path) -> None:
+    with entry.open() as stream, place.open("xb") as file:
+        while chunk := stream.read(_CHUNK):
+            file.write(chunk)
+
+
+def _guarded(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Return a connection on which a stranger's schema can do nothing but hold rows."""
+    connection.row_factory = sqlite3.Row
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _SQL_BYTES)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "query_only = ON"):
+        connection.execute(f"PRAGMA {pragma}")
+    return connection
+
+
+def _columns(connection: sqlite3.Connection) -> dict[str, frozenset[str]]:
+    """Return the columns of the plain tables; views and virtual tables are nobody's data."""
+    tables = connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+    ).fetchall()
+    named = "SELECT name FROM pragma_table_info(?)"
+    return {
+        table["name"]: frozenset(row["name"] for row in connection.execute(named, (table["name"],)))
+        for table in tables
+    }
+
+
+def count_rows(tree: Tree, entry: FileEntry) -> dict[str, int]:
+    """Return how many rows each table has."""
+    with open_database(tree, entry) as database:
+        counts = {}
+        for table in database.columns:
+            quoted = table.replace('"', '""')
+            [row] = database.rows(f'SELECT count(*) AS held FROM "{quoted}"')
+            counts[table] = int(row["held"])
+        return counts

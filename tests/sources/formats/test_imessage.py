@@ -1,0 +1,99 @@
+"""iMessage: what only Apple's chat database has."""
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.sources.kit import Home, read, told
+from tests.sources.samples.imessage import LONG, MESSAGES, PHOTO, SAMPLES, database, keyed, typed
+
+from pdpp.sources.formats.imessage.source import IMessage
+from pdpp.sources.formats.imessage.typedstream import archived_text
+
+MAC, BACKUP = SAMPLES
+
+
+def of(records: dict[tuple[str, str], dict[str, Any]], stream: str) -> list[dict[str, Any]]:
+    return [data for (name, _), data in records.items() if name == stream]
+
+
+@pytest.mark.parametrize("size", [0, 1, 127, 128, 255, 256, 300, 65_535, 65_536, 70_001])
+def test_texts_of_every_length_are_read_from_both_archives(size: int) -> None:
+    text = "é" * (size // 2) + "x" * (size % 2)
+    assert archived_text(typed(text)) == text
+    assert archived_text(keyed(text)) == text
+
+
+@pytest.mark.parametrize("odd", [b"", b"\x84\x01+", b"bplist00", b"bplist" + b"\xff" * 50, b"x"])
+def test_archives_that_hold_no_text_have_none(odd: bytes) -> None:
+    assert archived_text(odd) is None
+
+
+def test_messages_reactions_and_notices(tmp_path: Path) -> None:
+    records = read(IMessage(), MAC.folder(tmp_path))
+    texts = [(data["sender"], data["text"]) for data in of(records, "messages")]
+    assert texts == [
+        ("+351910000001", LONG.strip()),
+        ("me", "Short"),
+        ("+351910000001", "Kept by an archiver"),
+        ("+351910000001", "[2 files]"),
+        ("+351910000001", "[unsent]"),
+        ("+351910000001", "[the chat is now called Pilots]"),
+    ]
+    first, second = of(records, "messages")[:2]
+    assert (first["sent_at"], first["read_at"]) == ("2026-01-01T10:00:01Z", "2026-01-01T10:01:00Z")
+    assert second["reply_to"] == first["id"]
+    assert [(data["reaction"], data["message_id"]) for data in of(records, "reactions")] == [
+        ("like", second["id"]),
+        ("🌊", first["id"]),
+    ]
+    [chat] = of(records, "chats")
+    assert (chat["name"], chat["group"], chat["message_count"]) == ("Pilots", True, 6)
+    assert sorted(skip.reason for skip in told(IMessage(), tmp_path)) == [
+        "a chat without messages",
+        "a message without text or file",
+        "a reaction that was taken back",
+    ]
+
+
+def test_files_are_found_on_a_mac_and_in_a_backup(tmp_path: Path) -> None:
+    for number, sample in enumerate(SAMPLES):
+        home = Home(tmp_path / f"home{number}")
+        home.bring(sample.folder(tmp_path / f"e{number}"))
+        kept = [data["file"] for data in of(home.records(), "attachments") if "file" in data]
+        assert [file["size_bytes"] for file in kept] == [len(PHOTO)]
+
+
+def test_an_older_database_counts_seconds(tmp_path: Path) -> None:
+    first, _ = of(read(IMessage(), BACKUP.folder(tmp_path)), "messages")
+    assert first["sent_at"] == "2013-09-04T15:06:40Z"
+
+
+def test_what_is_still_in_the_log_is_read_and_the_database_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    path.write_bytes(database(*MESSAGES[:1]))
+    writer = sqlite3.connect(path)
+    writer.execute("pragma journal_mode = wal")
+    writer.execute(
+        "insert into message (guid, text, date, is_from_me)"
+        " values ('L', 'In the log', 700000000, 1)"
+    )
+    writer.commit()
+    before = path.read_bytes()
+    for place in (path, tmp_path):
+        texts = [data["text"] for data in of(read(IMessage(), place), "messages")]
+        assert texts[-1] == "In the log"
+    writer.execute("begin immediate")
+    assert len(of(read(IMessage(), path), "messages")) == 2
+    assert path.read_bytes() == before
+    writer.close()
+
+
+def test_a_database_that_is_cut_is_told(tmp_path: Path) -> None:
+    content = database(*MESSAGES)
+    (tmp_path / "chat.db").write_bytes(content[: len(content) // 2])
+    home = Home(tmp_path / "home")
+    ended = home.run(tmp_path / "chat.db", "--yes")
+    assert ended.code in (0, 1)
+    assert "complete" not in ended.out.replace("incomplete", "")
