@@ -10,7 +10,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -23,7 +23,6 @@ MAX_PHRASE_WORDS = 32
 _STOP = "\x00"
 _JOIN = "\x01"
 _BLOCK = 1024
-_NAME_CHARS = 40
 
 _UNSPACED = (
     (0x0E00, 0x109F),
@@ -65,11 +64,26 @@ class TextToken(NamedTuple):
     end: int
 
 
-class Phrase(NamedTuple):
-    """Words that must stand side by side; with ``prefix`` the last may go on."""
-
+class _Words(NamedTuple):
     words: tuple[str, ...]
     prefix: bool = False
+
+
+class Phrase(_Words):
+    """Words that must stand side by side; with ``prefix`` the last may go on.
+
+    Its patterns are made when a text is first looked through and live as long as the phrase does.
+    """
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Return what finds the phrase in folded text."""
+        return _pattern(self)
+
+    @cached_property
+    def ascii_pattern(self) -> re.Pattern[str] | None:
+        """Return what finds the phrase in lower-case ASCII text, None where that cannot hold it."""
+        return _ascii_pattern(self) if all(map(str.isascii, self.words)) else None
 
 
 class Match(NamedTuple):
@@ -146,20 +160,12 @@ def indexed_text(text: str) -> str:
 
 def indexed_bytes(text: str) -> bytes:
     """Return the same as UTF-8."""
-    return _indexed_name(text) if len(text) <= _NAME_CHARS else _indexed(text)
-
-
-def _indexed(text: str) -> bytes:
     if text.isascii():
         plain = text.encode().translate(ASCII_FOLDS).strip()
         return b" ".join(plain.split()) if b"  " in plain else plain
     folded = text.translate(_FOLDS)
     folded = folded.replace("\x00\x01", "").replace(_STOP, " ").replace(_JOIN, "")
     return " ".join(folded.split()).encode()
-
-
-_indexed_name = lru_cache(maxsize=4_096)(_indexed)
-"""The same for short texts, which are often names that come again with every record."""
 
 
 class _Folded:
@@ -272,25 +278,11 @@ def _pattern(phrase: Phrase) -> re.Pattern[str]:
     return re.compile("".join(parts) + end)
 
 
-@lru_cache(maxsize=256)
-def _patterns(phrases: tuple[Phrase, ...]) -> tuple[tuple[int, re.Pattern[str]], ...]:
-    return tuple((index, _pattern(p)) for index, p in enumerate(phrases) if p.words)
-
-
 def _ascii_pattern(phrase: Phrase) -> re.Pattern[str]:
     """Return what finds a phrase in lower-case ASCII text; it too starts from a literal."""
     first, *rest = phrase.words
     body = "[^0-9a-z]+".join([f"{first}(?<![0-9a-z]{first})", *rest])
     return re.compile(body + ("[0-9a-z]*" if phrase.prefix else "(?![0-9a-z])"))
-
-
-@lru_cache(maxsize=256)
-def _ascii_patterns(phrases: tuple[Phrase, ...]) -> tuple[tuple[int, re.Pattern[str]], ...]:
-    return tuple(
-        (index, _ascii_pattern(phrase))
-        for index, phrase in enumerate(phrases)
-        if phrase.words and all(map(str.isascii, phrase.words))
-    )
 
 
 def find(text: str, phrases: Sequence[Phrase]) -> list[Match]:
@@ -299,15 +291,17 @@ def find(text: str, phrases: Sequence[Phrase]) -> list[Match]:
         lower = text.lower()
         matches = [
             Match(place.start(), place.end(), index)
-            for index, pattern in _ascii_patterns(tuple(phrases))
+            for index, phrase in enumerate(phrases)
+            if phrase.words and (pattern := phrase.ascii_pattern) is not None
             for place in pattern.finditer(lower)
         ]
     else:
         folded = _Folded(text)
         matches = [
             Match(*folded.span(*place.span()), index)
-            for index, pattern in _patterns(tuple(phrases))
-            for place in pattern.finditer(folded.text)
+            for index, phrase in enumerate(phrases)
+            if phrase.words
+            for place in phrase.pattern.finditer(folded.text)
         ]
     if len(matches) > 1:
         matches.sort()

@@ -4,7 +4,6 @@ import re
 import time
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
-from functools import lru_cache
 
 Clock = Callable[[], int]
 """Returns now, as microseconds since 1970 UTC."""
@@ -37,11 +36,8 @@ def parse(text: str) -> int | None:
 
     A date alone is its first moment in UTC; a time without a zone is read as UTC.
     """
-    return _parse(text) if len(text) <= _LONGEST else None
-
-
-@lru_cache(maxsize=16_384)
-def _parse(text: str) -> int | None:
+    if len(text) > _LONGEST:
+        return None
     if not _DATE_TIME.match(text):
         return _parse_date(text)
     try:
@@ -71,17 +67,10 @@ def to_datetime(instant: int) -> datetime:
     return EPOCH + timedelta(microseconds=instant)
 
 
-@lru_cache(maxsize=16_384)
 def to_text(instant: int) -> str:
     """Return an instant as RFC 3339 text in UTC, with a fraction only where there is one."""
-    minute, rest = divmod(instant, 60 * SECOND)
-    second, fraction = divmod(rest, SECOND)
-    tail = f".{fraction:06d}Z" if fraction else "Z"
-    return f"{_minute_text(minute)}{second:02d}{tail}"
-
-
-def _minute_text(minute: int) -> str:
-    return (EPOCH + timedelta(minutes=minute)).strftime("%Y-%m-%dT%H:%M:").zfill(17)
+    # Called for every record that is shown: isoformat takes a third of the time of strftime.
+    return f"{(_BARE_EPOCH + timedelta(0, 0, instant)).isoformat()}Z"
 
 
 def to_date_text(instant: int) -> str:

@@ -5,7 +5,6 @@ at hand. They run when the answer is sure to be sent.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import orjson
@@ -70,11 +69,15 @@ def of_changes(
 def _part_of_records(
     reach: Reach, select: frozenset[str] | None, keys: tuple[str, ...], data: Iterable[bytes]
 ) -> Served:
-    fields, size = shown_fields(reach.fields, select), count(b"".join(data))
+    fields = reach.once(_granted_fields) if select is None else shown_fields(reach.fields, select)
+    size = count(b"".join(data))
     return Served(reach.connection_id, reach.stream.name, reach.grant_id, fields, keys, size)
 
 
-@lru_cache(maxsize=1_024)
+def _granted_fields(reach: Reach) -> tuple[str, ...] | None:
+    return shown_fields(reach.fields, None)
+
+
 def shown_fields(
     granted: frozenset[str] | None, select: frozenset[str] | None
 ) -> tuple[str, ...] | None:
@@ -108,12 +111,14 @@ def of_hits(hits: Sequence[Hit], answers: Sequence[Mapping[str, Any]]) -> Iterat
         yield Served(*_place_of_hits(reach, matched), tuple(keys), sum(sizes))
 
 
-@lru_cache(maxsize=4_096)
 def _place_of_hits(reach: Reach, matched: tuple[str, ...]) -> _Place:
     """Return where hits are from, with the fields that matched and those that any hit shows."""
-    card = (name for name, role in roles_of(reach).items() if role in NAMING)
-    fields = tuple(sorted({*card, *matched}))
+    fields = tuple(sorted({*reach.once(_naming_fields), *matched}))
     return reach.connection_id, reach.stream.name, reach.grant_id, fields
+
+
+def _naming_fields(reach: Reach) -> tuple[str, ...]:
+    return tuple(name for name, role in roles_of(reach).items() if role in NAMING)
 
 
 def of_window(reach: Reach, key: str, field: str, text: str) -> Iterator[Served]:

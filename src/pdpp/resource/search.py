@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, tzinfo
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
@@ -188,7 +188,7 @@ def _hit(hit: Hit, marker: Marker) -> dict[str, Any]:
     emitted_at = instant.to_text(record.emitted_at)
     title, event_time = present_name(
         data,
-        _naming_roles(reach),
+        reach.once(_naming_roles),
         label=reach.feed.connection.display_name,
         stream=reach.stream.label,
         emitted_at=emitted_at,
@@ -196,10 +196,10 @@ def _hit(hit: Hit, marker: Marker) -> dict[str, Any]:
     evidence = _evidence(reach, record.id, data, marker)
     return {
         "object": "search_result",
-        "id": _handle_before(reach) + record.id,
+        "id": reach.once(_handle_before) + record.id,
         "record_key": record.id,
         "stream": reach.stream.name,
-        **_source(reach),
+        **reach.once(source_of),
         "title": title,
         "event_time": event_time,
         "emitted_at": emitted_at,
@@ -216,18 +216,11 @@ def _hit(hit: Hit, marker: Marker) -> dict[str, Any]:
     }
 
 
-@lru_cache(maxsize=4_096)
-def _source(reach: Reach) -> Mapping[str, Any]:
-    return source_of(reach)
-
-
-@lru_cache(maxsize=4_096)
 def _handle_before(reach: Reach) -> str:
     """Return what stands before the key in the handles of a reach's records."""
     return Handle(reach.connection_id, reach.stream.name, "").id
 
 
-@lru_cache(maxsize=4_096)
 def _naming_roles(reach: Reach) -> Mapping[str, str]:
     """Return the roles of the fields that say what a hit is called and when it happened."""
     return {name: role for name, role in roles_of(reach).items() if role in NAMING}
@@ -241,7 +234,6 @@ class _Place(NamedTuple):
     body: bool
 
 
-@lru_cache(maxsize=4_096)
 def _places(reach: Reach) -> tuple[_Place, ...]:
     """Return the fields of a reach that are searched."""
     roles = {name: reach.stream.fields[name].role for name in reach.searched_fields()}
@@ -263,9 +255,8 @@ def _evidence(reach: Reach, key: str, data: Mapping[str, Any], marker: Marker) -
     fields: list[str] = []
     matched_words: set[int] = set()
     best: tuple[tuple[tuple[int, int], bool], _Place, str, list[Match]] | None = None
-    texts = [
-        (place, text) for place in _places(reach) if isinstance(text := data.get(place.name), str)
-    ]
+    places = reach.once(_places)
+    texts = [(place, text) for place in places if isinstance(text := data.get(place.name), str)]
     for look in (marker.find, marker.find_related):
         for place, text in texts:
             matches = look(text)
