@@ -55,6 +55,57 @@ def test_an_actor_who_bears_a_name_of_the_question_counts(world: World) -> None:
     assert world.store.search(SearchQuery((hidden,), ask("from:rui tiles"), 5)).hits == ()
 
 
+def test_an_actor_who_bears_two_names_of_the_question_counts_for_more(world: World) -> None:
+    chat(world).put(
+        {
+            "both": message(1, "Farmácia da Graça", "a payment"),
+            "one": message(30, "Graça Library", "a payment"),
+        }
+    )
+    found = scores(world, world.reach(), "farmacia da graca payment")
+    assert found["both"] > found["one"]
+
+
+def test_a_question_that_names_a_stream_finds_it_there_first(world: World) -> None:
+    query = {"search": {"lexical_fields": ["body"]}}
+    kinds = [stream(name, PROPERTIES, query) for name in ("messages", "photos")]
+    world.settle(declare(*kinds, version="2"))
+    world.put({"letter": message(30, "Anna", "the kitchen")})
+    photos = world.reach(name="photos")
+    world.write({"picture": message(1, "Anna", "the kitchen")}, photos.feed)
+    reaches = (world.reach(), photos)
+
+    def first(q: str) -> str:
+        page = world.store.search(SearchQuery(reaches, ask(q), 5))
+        return world.key(page.hits[0].record)
+
+    assert first("kitchen") == "letter"
+    assert first("photos of the kitchen") == "picture"
+    assert first("messages about the kitchen") == "letter"
+
+
+def test_a_date_without_visible_records_is_looked_for_as_words(world: World) -> None:
+    chat(world).put(
+        {
+            "history": message(1, "Anna", "the lighthouse burned down in 1951"),
+            "other": message(30, "Anna", "the lighthouse is open"),
+        }
+    )
+    page = world.store.search(
+        SearchQuery((world.reach(),), ask("what happened to the lighthouse in 1951"), 5)
+    )
+    assert world.key(page.hits[0].record) == "history"
+    # Of this year there are records: their time counts, and nobody need write the year down.
+    dated = scores(world, world.reach(), "what happened to the lighthouse in 2026")
+    assert dated["other"] == dated["history"] or abs(dated["other"] - dated["history"]) < 100_000
+
+
+def test_a_word_that_public_text_knows_is_no_typing_error(world: World) -> None:
+    chat(world).put({"a": message(1, "Anna", "we have to leave at seven")})
+    page = world.store.search(SearchQuery((world.reach(),), ask("weave leav"), 5))
+    assert "weave" not in page.repaired
+
+
 def test_neighbours_in_a_conversation_lend_their_words(world: World) -> None:
     chat(world).put(
         {

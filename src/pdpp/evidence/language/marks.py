@@ -43,6 +43,7 @@ class Marker:
         check: Check = _no_check,
     ) -> None:
         self.words = [word.text for word in question.words]
+        self._asked = [not word.moment for word in question.words]
         self._check = check
         self._own: dict[str, int] = {}
         self._related: dict[str, int] = {}
@@ -121,7 +122,8 @@ class Marker:
         """Return the asked words that a record holds and those it does not, by match indexes."""
         indexes = set(held)
         matched = [word for at, word in enumerate(self.words) if at in indexes]
-        return matched, [word for at, word in enumerate(self.words) if at not in indexes]
+        missing = [word for at, word in enumerate(self.words) if at not in indexes and self._asked[at]]
+        return matched, missing
 
 
 def _pattern(terms: Iterable[str]) -> re.Pattern[str]:

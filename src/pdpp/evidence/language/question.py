@@ -6,22 +6,25 @@ name an actor, ``in:`` an account or a stream, ``before:``, ``after:`` and ``on:
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import NamedTuple
 
 from pdpp.evidence.analyse import Phrase, phrase_of
+from pdpp.evidence.language.calendar_words import MONTHS
 from pdpp.evidence.language.stems import ALGORITHMS, stems_of
 from pdpp.evidence.language.stop_words import STOP_WORDS
 from pdpp.evidence.language.tables import (
     RARE,
     common_words,
     frequencies,
+    number_frequency,
     related_words,
     weight,
 )
 from pdpp.evidence.language.terms import distinct, language_of, pieces
+from pdpp.evidence.language.variants import VARIANTS
 from pdpp.evidence.language.when import Moment, day_named, moments
 from pdpp.model.errors import InvalidRequest
 
@@ -29,7 +32,10 @@ MAX_QUESTION_CHARS = 2_000
 MOST_WORDS = 64
 """Words that are ranked by; of a longer question the ones that tell most."""
 
-_RELATED_PART = 0.5
+_RELATED_PART = 0.6
+_VARIANT_PART = 0.8
+_SAME_PART = 0.6
+"""From which part of its own weight on a related term names the same stream as the word."""
 _STOP_FREQUENCY = 0.005
 _PREFIX_WEIGHT = 6.0
 _LATIN = tuple(
@@ -48,6 +54,8 @@ class Word(NamedTuple):
     """One asked word: how it was written, and the terms that mean it, each with its weight.
 
     ``related`` are terms near in meaning. A ``prefix`` stands for every term that begins so.
+    ``moment`` is the number, from 1, of the time expression that the word was written in: records
+    of that time need not spell it out.
     """
 
     text: str
@@ -56,6 +64,14 @@ class Word(NamedTuple):
     prefix: str | None = None
     required: bool = False
     group: int = 0
+    moment: int = 0
+
+    @property
+    def same(self) -> Iterator[str]:
+        """Yield the terms that mean the word itself: its own and those as good as it."""
+        yield from (term for term, _ in self.terms)
+        least = _SAME_PART * self.weight
+        yield from (term for term, value in self.related if value >= least)
 
     @property
     def weight(self) -> float:
@@ -86,6 +102,13 @@ class Question:
     moments: tuple[Moment, ...] = ()
     answer: re.Pattern[str] | None = None
     everything: bool = False
+
+    def read_as_words(self, numbers: Container[int]) -> "Question":
+        """Return the question with some time expressions, by number, as ordinary words."""
+        words = (
+            word._replace(moment=0) if word.moment in numbers else word for word in self.words
+        )
+        return replace(self, words=tuple(words))
 
 
 def parse_question(text: str, today: date, *, everything: bool = False) -> Question:
@@ -214,7 +237,7 @@ class _Parser:
         bare = plain
         for start, end in sorted((moment.span for moment in named), reverse=True):
             bare = f"{bare[:start]} {bare[end:]}"
-        words = [*self._words, *self._grouped(_plain_words(bare, plain))]
+        words = [*self._words, *self._grouped(_plain_words(bare, plain)), *_dated(plain, named)]
         best = sorted(words, key=lambda word: (not word.required, -word.weight))[:MOST_WORDS]
         return Question(
             text=text,
@@ -243,6 +266,21 @@ def _plain_words(text: str, whole: str) -> list[Word]:
     return _words([whole], told or found)
 
 
+def _dated(text: str, named: Sequence[Moment]) -> list[Word]:
+    """Return the words of time expressions, which a record may also hold in its text."""
+    words = []
+    for number, moment in enumerate(named, start=1):
+        told = [
+            word
+            for word in pieces(text[slice(*moment.span)])
+            if word.isdecimal() or word in MONTHS
+        ]
+        if told:
+            dated = _words([text], told)
+            words += [word._replace(moment=number, related=()) for word in dated]
+    return words
+
+
 def _words(context: Sequence[str], found: Sequence[str], *, required: bool = False) -> list[Word]:
     text = " ".join(context)
     around = pieces(text)
@@ -269,19 +307,28 @@ def _languages(words: Sequence[str], text: str) -> tuple[str, ...]:
 def _word(piece: str, languages: Sequence[str], *, required: bool) -> Word:
     stems = distinct(stems_of(language)[piece] for language in languages)
     known = (frequencies(language).get(stems_of(language)[piece], 0) for language in languages[:2])
-    frequency = max([RARE, *known])
+    frequency = number_frequency(piece) if piece.isdecimal() else max([RARE, *known])
     own = weight(frequency)
     related: dict[str, float] = {}
-    for other, cosine in related_words().get(stems[0] if languages[0] == "en" else "", ()):
+    for other, part in _near(piece, stems[0]) if languages[0] == "en" else ():
         near = min(own, weight(frequencies("en").get(other, RARE)))
         if other not in stems:
-            related[other] = max(related.get(other, 0), _RELATED_PART * cosine * near)
+            related[other] = max(related.get(other, 0), part * near)
     return Word(
         piece,
         tuple((stem, own) for stem in stems),
         tuple(related.items()),
         required=required,
     )
+
+
+def _near(piece: str, stem: str) -> Iterator[tuple[str, float]]:
+    """Yield the stems that mean about the same as an English word, and how much each counts."""
+    for other, cosine in related_words().get(stem, ()):
+        yield other, _RELATED_PART * cosine
+    stems = stems_of("en")
+    for variant in VARIANTS.get(piece) or VARIANTS.get(piece.removesuffix("s"), ()):
+        yield stems[variant], _VARIANT_PART
 
 
 def word_in_any_language(piece: str) -> Word:

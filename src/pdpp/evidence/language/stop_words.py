@@ -1,10 +1,11 @@
 """Words that hold an English question together and say nothing of what is asked for."""
 
 _WORDS = """
-    a about an and any are as at be been both by can could did do does for from had has have he her
-    him his how i in into is it its my of on or our s she should some t than that the their them
-    then there these they this those to us was we were what when where which who whom why will with
-    would you your
+    a about am an and any are as at be because been being both but by can could did do does doing
+    during for from had has have having he her hers him his how i if in into is it its just me mine
+    my myself no nor not of on or our ours s she should so some such t than that the their theirs
+    them then there these they this those to too us very was we were what when where whether which
+    while who whom whose why will with would you your yours
 """
 
 STOP_WORDS = frozenset(_WORDS.split())

@@ -19,6 +19,7 @@ ENGLISH = "en"
 _TEXT_WORDS = 12
 """How many words of public text make up the text whose chance to hold a word counts."""
 _FLOOR = 1e-5
+_YEAR_DIGITS = 4
 
 
 def _read(name: str) -> str | None:
@@ -34,6 +35,22 @@ def frequencies(language: str) -> Mapping[str, float]:
         step, *stems = line.split(" ")
         found.update(dict.fromkeys(stems, 10 ** (-int(step) / 100)))
     return found
+
+
+def number_frequency(digits: str) -> float:
+    """Return how large a part of public text a number is, by how many digits it has.
+
+    The tables count numbers of one length together; half of those with four digits are years.
+    """
+    length = len(digits)
+    table = frequencies("en")
+    if length == 1 and digits in table:
+        return table[digits]
+    together = table.get("0" * length, 0.0)
+    if length == _YEAR_DIGITS:
+        of_years = digits.startswith(("19", "20"))
+        return together / 2 / (200 if of_years else 8_800)
+    return max(RARE, together / (9 * 10 ** (length - 1)))
 
 
 class CommonWords:

@@ -18,6 +18,9 @@ BONUS = {
 _AFTER = 7
 """Days after a named day in which people still talk of it."""
 _AFTER_PART = 1 / 3
+_BEFORE = 12 * 3_600 * SECOND
+"""How long before a named day it has begun elsewhere: a traveller's day is not the caller's."""
+_BEFORE_PART = 0.6
 
 
 def instant_of(day: date, zone: tzinfo) -> int:
@@ -41,6 +44,7 @@ def stretches(
         first, last = instant_of(start, zone), instant_of(end, zone)
         yield first, last, bonus
         if moment.unit in (Unit.DAY, Unit.DAY_OF_YEAR):
+            yield first - _BEFORE, first, bonus * _BEFORE_PART
             try:
                 after = instant_of(end + timedelta(days=_AFTER), zone)
             except OverflowError:

@@ -38,3 +38,7 @@ class Index(Protocol):
     def vocabulary(self) -> Iterator[bytes]:
         """Yield the terms of visible fields, sorted lines; some may be of records not visible."""
         ...
+
+    def called(self, term: str) -> Sequence[tuple[int, int]]:
+        """Return the rows, from and up to, of streams whose name holds a term."""
+        ...

@@ -17,8 +17,16 @@ from pdpp.store.ranking.nearest import nearest_terms, terms_beginning
 from pdpp.store.ranking.postings import Bools, Floats, Index, Longs, Postings, Rows
 
 ACTOR_BONUS = 0.20
+FURTHER_NAME = 0.10
+"""What a row gets for each further name of the question that its actor bears: a first name is
+shared by many, a first and a last one by few."""
+KIND_BONUS = 0.20
+"""What a row gets for being of a stream that the question names: "photos of the kitchen"."""
+DATE_WORD = 0.05
+"""What a word of a date is worth at most where it stands in a text: the date itself counts more."""
 NAME_PART = 0.5
-"""How much a name counts where it stands in a text: it is mostly said of whom, not what."""
+"""How much a name counts where it stands in a text: it is mostly said of whom, not what. That of a
+stream counts as little, because it says where to look."""
 
 _FURTHER_FIELD = 0.25
 _NO_WORDS = 5.0
@@ -48,7 +56,6 @@ class Scores:
     candidates: Bools
     units: list[UnitScore]
     norm: float
-    actors: Bools
     repaired: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -69,23 +76,30 @@ class Ranking:
         postings = index.postings(sorted(terms))
         units = [self._mended(unit, postings) for unit in units]
         values = np.zeros(index.size)
-        actors = np.zeros(index.size, dtype=bool)
+        bonus = _Bonus(index.size)
         candidates = np.zeros(index.size, dtype=bool)
         spare = np.zeros(index.size)
-        norm, scored = 0.0, []
+        norm, of_names, scored = 0.0, 0.0, []
         for unit in units:
             self._check()
-            name = self._mark_actors(unit, postings, actors)
+            name = bonus.add_actors(unit, postings) | bonus.add_kinds(unit, index)
             score = _unit_score(unit, postings, spare, NAME_PART if name else 1.0)
-            values[score.rows] += score.values
             candidates[score.rows] = True
-            norm += 0.0 if name else max(word.weight for word in unit)
+            if name:
+                of_names += max(word.weight for word in unit)
+            elif not unit[0].moment:
+                norm += max(word.weight for word in unit)
             scored.append(score)
-        norm = norm or _NO_WORDS
+        # Names tell of whom and where, and a score is the part of the other words that is there.
+        norm = norm or max(of_names, _NO_WORDS)
+        for score in scored:
+            if score.words[0].moment:
+                score.values = np.minimum(score.values, DATE_WORD * norm)
+            values[score.rows] += score.values
         values /= norm
-        values[actors] += ACTOR_BONUS
-        candidates |= actors
-        return Scores(values, candidates, scored, norm, actors, self._repaired)
+        candidates |= bonus.actors()
+        bonus.give(values)
+        return Scores(values, candidates, scored, norm, self._repaired)
 
     def _meant(self, unit: tuple[Word, ...]) -> tuple[Word, ...]:
         """Return a unit whose prefixes are spelled out."""
@@ -105,7 +119,10 @@ class Ranking:
         word = unit[0]
         if known or len(unit) > 1 or word.prefix is not None or word.required:
             return unit
-        if len(self._repaired) >= _MOST_REPAIRED:
+        if word.moment or len(self._repaired) >= _MOST_REPAIRED:
+            return unit
+        if any(term in frequencies("en") for term, _ in word.terms):
+            # Public text knows the word: it is spelled right, and nothing visible holds it.
             return unit
         near = nearest_terms(self._index, [term for term, _ in word.terms])
         if not near:
@@ -117,17 +134,48 @@ class Ranking:
         guessed = _GUESSED_PART * word.weight
         return (word._replace(terms=tuple((t, weights.get(t, guessed)) for t in near)),)
 
-    def _mark_actors(
-        self, unit: Sequence[Word], postings: dict[str, Postings], actors: Bools
-    ) -> bool:
-        """Mark the rows whose actor bears a name of a unit; tell whether there are any."""
-        found = False
-        for word in unit:
-            for term, _ in word.terms:
-                for rows, _ in postings[term].actors if term in postings else ():
-                    actors[rows] = True
-                    found = True
-        return found
+
+class _Bonus:
+    """What rows get for who says them and for the stream they are in."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._names: Floats | None = None
+        self._kinds: Bools | None = None
+
+    def add_actors(self, unit: Sequence[Word], postings: dict[str, Postings]) -> bool:
+        """Count a name for the rows whose actor bears it; tell whether there are any."""
+        terms = {term for word in unit for term, _ in word.terms if term in postings}
+        every = [rows for term in terms for rows, _ in postings[term].actors]
+        if not every:
+            return False
+        if self._names is None:
+            self._names = np.zeros(self._size)
+        self._names[_union(every, self._size)] += 1
+        return True
+
+    def add_kinds(self, unit: Sequence[Word], index: Index) -> bool:
+        """Mark the rows of streams that a word names; tell whether there are any."""
+        every = [rows for word in unit for term in word.same for rows in index.called(term)]
+        if not every:
+            return False
+        if self._kinds is None:
+            self._kinds = np.zeros(self._size, dtype=bool)
+        for low, high in every:
+            self._kinds[low:high] = True
+        return True
+
+    def actors(self) -> Bools:
+        """Return the rows that some name was counted for."""
+        return np.zeros(self._size, dtype=bool) if self._names is None else self._names > 0
+
+    def give(self, values: Floats) -> None:
+        """Add what the rows get to their scores."""
+        if self._names is not None:
+            borne = self._names > 0
+            values[borne] += ACTOR_BONUS - FURTHER_NAME + FURTHER_NAME * self._names[borne]
+        if self._kinds is not None:
+            values[self._kinds] += KIND_BONUS
 
 
 def units_of(words: Sequence[Word]) -> list[tuple[Word, ...]]:

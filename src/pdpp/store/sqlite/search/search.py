@@ -20,7 +20,7 @@ from pdpp.model.grant import Interval
 from pdpp.store.port import Hit, HitPage, SearchPosition, SearchQuery
 from pdpp.store.ranking.days import instant_of, stretches
 from pdpp.store.ranking.nearest import nearest_terms
-from pdpp.store.ranking.postings import Bools, Longs
+from pdpp.store.ranking.postings import Bools, Floats, Longs
 from pdpp.store.ranking.refine import BEST, Neighbour, fit, needs_refining, spread
 from pdpp.store.ranking.score import Ranking, Scores, rows_by, rows_holding
 from pdpp.store.scope import Reach
@@ -77,8 +77,12 @@ class Searcher:
         self._whole = {reach.feed.id: reach for reach in query.reaches}
         reaches = narrowed(query.reaches, question, query.zone)
         visible = Visible(self._db, self._cache, reaches, self._check)
+        days, empty = _days(visible, question, query.zone)
+        question = question.read_as_words(empty) if empty else question
         scores = Ranking(visible, question, self._check).scores()
-        _add_days(visible, question, scores, query.zone)
+        if days is not None:
+            scores.values += days
+            scores.candidates |= days > 0
         rows = np.flatnonzero(self._allowed(visible, question, scores))
         rows = self._meeting_conditions(visible, rows)
         rows = self._holding_phrases(visible, question, rows)
@@ -104,7 +108,8 @@ class Searcher:
         if visible.hidden is not None:
             allowed &= ~visible.hidden
         for unit in scores.units:
-            if question.everything or any(word.required for word in unit.words):
+            asked = not unit.words[0].moment
+            if question.everything and asked or any(word.required for word in unit.words):
                 held = rows_holding(visible, [_in_any_language(word) for word in unit.words])
                 held[unit.own] = True
                 allowed &= held
@@ -366,26 +371,33 @@ def _zone_of(reach: Reach, zone: tzinfo) -> tzinfo:
     return UTC if dated else zone
 
 
-def _add_days(visible: Visible, question: Question, scores: Scores, zone: tzinfo) -> None:
-    """Give rows what they get for having happened when the question says."""
+def _days(
+    visible: Visible, question: Question, zone: tzinfo
+) -> tuple[Floats | None, frozenset[int]]:
+    """Return what rows get for having happened when the question says.
+
+    And the numbers of the times in which no visible record happened: they are words like others,
+    as the year of a battle is in notes about history.
+    """
     if not question.moments:
-        return
+        return None, frozenset()
     bonus = np.zeros(visible.size)
+    hidden = visible.hidden
+    empty = set(range(1, len(question.moments) + 1))
     for part in visible.parts:
-        if not part.reach.shows_time:
-            continue
-        first = visible.first_time(part)
+        first = visible.first_time(part) if part.reach.shows_time else None
         if first is None:
             continue
         last = visible.last_time(part)
         days = _zone_of(part.reach, zone)
-        for moment in question.moments:
+        for number, moment in enumerate(question.moments, start=1):
             for start, end, more in stretches(moment, days, first, last):
                 if start <= last and end > first:
                     low, high = visible.rows_between(part, start, end)
                     np.maximum(bonus[low:high], more, out=bonus[low:high])
-    scores.values += bonus
-    scores.candidates |= bonus > 0
+                    if low < high and not (hidden is not None and hidden[low:high].all()):
+                        empty.discard(number)
+    return bonus, frozenset(empty)
 
 
 def _holds(texts: Sequence[str], question: Question) -> bool:

@@ -15,7 +15,11 @@ import apsw
 import numpy as np
 import orjson
 
+from pdpp.evidence.language.stems import stems_of
+from pdpp.evidence.language.stop_words import STOP_WORDS
+from pdpp.evidence.language.terms import pieces
 from pdpp.model.declaration import Role
+from pdpp.store.catalogue import Feed
 from pdpp.store.ranking.postings import Bools, Longs, Postings
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.numbering import PLACE_BITS
@@ -47,6 +51,7 @@ class BlockCache:
     def __init__(self) -> None:
         self._blocks: OrderedDict[int, Block] = OrderedDict()
         self._terms: dict[tuple[int, int], dict[str, int]] = {}
+        self._names: dict[str, frozenset[str]] = {}
 
     def block(self, db: apsw.Connection, id: int) -> Block:
         """Return a block; of a spread one only the times and numbers of its records."""
@@ -59,6 +64,18 @@ class BlockCache:
             while len(self._blocks) > _REMEMBERED:
                 self._blocks.popitem(last=False)
                 self._terms.clear()
+        return known
+
+    def names(self, feed: Feed) -> frozenset[str]:
+        """Return the terms of what a stream and its account are called."""
+        called = f"{feed.stream.name} {feed.stream.label} {feed.connection.display_name}"
+        known = self._names.get(called)
+        if known is None:
+            stems = stems_of("en")
+            words = (word for word in pieces(called) if word not in STOP_WORDS)
+            if len(self._names) >= _REMEMBERED:
+                self._names.clear()
+            known = self._names[called] = frozenset(stems[word] for word in words)
         return known
 
     def terms(self, db: apsw.Connection, id: int, place: int) -> Mapping[str, int]:
@@ -321,6 +338,14 @@ class Visible:
                     held = self._cache.block(self._db, part.id).places.get(place)
                     if held is not None:
                         yield "\n".join(held.terms).encode()
+
+    def called(self, term: str) -> list[tuple[int, int]]:
+        """Return the rows, from and up to, of streams whose name holds a term."""
+        return [
+            (part.base, part.base + part.high - part.low)
+            for part in self.parts
+            if term in self._cache.names(part.reach.feed)
+        ]
 
     def _text_places(self, feed: int) -> list[int]:
         first = feed << PLACE_BITS
