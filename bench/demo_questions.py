@@ -19,7 +19,7 @@ TODAY = date(2026, 10, 31)
 """The last day of the demo world."""
 
 _LONGEST = 20_000
-"""Characters of a record that can answer by a sentence: a book that holds all of them tells none."""
+"""Characters of a record that can answer by a sentence: one that holds all tells none."""
 
 
 class DemoQuestion(NamedTuple):

@@ -122,7 +122,9 @@ class Marker:
         """Return the asked words that a record holds and those it does not, by match indexes."""
         indexes = set(held)
         matched = [word for at, word in enumerate(self.words) if at in indexes]
-        missing = [word for at, word in enumerate(self.words) if at not in indexes and self._asked[at]]
+        missing = [
+            word for at, word in enumerate(self.words) if at not in indexes and self._asked[at]
+        ]
         return matched, missing
 
 

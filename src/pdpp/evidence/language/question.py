@@ -105,9 +105,7 @@ class Question:
 
     def read_as_words(self, numbers: Container[int]) -> "Question":
         """Return the question with some time expressions, by number, as ordinary words."""
-        words = (
-            word._replace(moment=0) if word.moment in numbers else word for word in self.words
-        )
+        words = (word._replace(moment=0) if word.moment in numbers else word for word in self.words)
         return replace(self, words=tuple(words))
 
 
@@ -271,9 +269,7 @@ def _dated(text: str, named: Sequence[Moment]) -> list[Word]:
     words = []
     for number, moment in enumerate(named, start=1):
         told = [
-            word
-            for word in pieces(text[slice(*moment.span)])
-            if word.isdecimal() or word in MONTHS
+            word for word in pieces(text[slice(*moment.span)]) if word.isdecimal() or word in MONTHS
         ]
         if told:
             dated = _words([text], told)

@@ -50,7 +50,7 @@ def number_frequency(digits: str) -> float:
     if length == _YEAR_DIGITS:
         of_years = digits.startswith(("19", "20"))
         return together / 2 / (200 if of_years else 8_800)
-    return max(RARE, together / (9 * 10 ** (length - 1)))
+    return max(RARE, together / (9.0 * 10.0 ** (length - 1)))
 
 
 class CommonWords:

@@ -109,7 +109,7 @@ class Searcher:
             allowed &= ~visible.hidden
         for unit in scores.units:
             asked = not unit.words[0].moment
-            if question.everything and asked or any(word.required for word in unit.words):
+            if (question.everything and asked) or any(word.required for word in unit.words):
                 held = rows_holding(visible, [_in_any_language(word) for word in unit.words])
                 held[unit.own] = True
                 allowed &= held

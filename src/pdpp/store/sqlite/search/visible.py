@@ -272,8 +272,8 @@ class Visible:
         self._check()
         self._add_small(terms, held)
         found: dict[str, Postings] = {}
-        for (term, actor, _), pieces in sorted(held.items()):
-            rows_, impacts = self._joined(pieces)
+        for (term, actor, _), packed in sorted(held.items()):
+            rows_, impacts = self._joined(packed)
             if len(rows_):
                 postings = found.setdefault(term, Postings([], []))
                 (postings.actors if actor else postings.texts).append((rows_, impacts))
