@@ -1,6 +1,7 @@
 """Social exports: chats, histories and logs of other services and programs, of any size."""
 
 import json
+import sqlite3
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -91,10 +92,39 @@ def google_keep(folder: Path, count: int) -> Path:
     return keep
 
 
+def imessage(folder: Path, count: int) -> Path:
+    """Write a chat database of a Mac."""
+    connection = sqlite3.connect(folder / "chat.db")
+    connection.executescript(
+        "create table handle (ROWID integer primary key, id text);"
+        "create table chat (ROWID integer primary key, guid text, chat_identifier text);"
+        "create table chat_message_join (chat_id integer, message_id integer primary key);"
+        "create table message (ROWID integer primary key, guid text, text text, date integer,"
+        " is_from_me integer, handle_id integer);"
+        "insert into handle values (1, '+351910000001');"
+        "insert into chat values (1, 'iMessage;-;+351910000001', '+351910000001');"
+    )
+    for number in range(count):
+        since = int((moment_of(number).timestamp() - 978_307_200) * 1e9)
+        row = (number + 1, f"G{number}", text_of(number), since, number % 2, 1)
+        connection.execute("insert into message values (?, ?, ?, ?, ?, ?)", row)
+        connection.execute("insert into chat_message_join values (1, ?)", (number + 1,))
+    connection.commit()
+    connection.close()
+    return folder / "chat.db"
+
+
 MAKERS: Mapping[str, Callable[[Path, int], Path]] = MappingProxyType(
     {
         maker.__name__: maker
-        for maker in (facebook, google_activity, google_keep, google_timeline, instagram)
+        for maker in (
+            facebook,
+            google_activity,
+            google_keep,
+            google_timeline,
+            imessage,
+            instagram,
+        )
     }
 )
 """What writes an export with a number of things into a folder, by the key of its source."""

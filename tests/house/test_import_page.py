@@ -23,6 +23,7 @@ HEADINGS = {
     "google_activity": "YouTube and Google activity",
     "google_keep": "Google Keep",
     "google_timeline": "Google Timeline",
+    "imessage": "iMessage",
     "instagram": "Facebook and Instagram",
     "mail": "Mail",
     "markdown": "Markdown and Obsidian",
