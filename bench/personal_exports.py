@@ -95,8 +95,19 @@ def evernote(folder: Path, count: int) -> Path:
     return path
 
 
+def notion(folder: Path, count: int) -> Path:
+    """Write pages as Markdown."""
+    place = folder / "Export"
+    place.mkdir(parents=True)
+    for number in range(count):
+        text = prose(Random(f"page {number}"), 60)
+        page = f"# Page {number}\n\nCreated: January 5, 2026 10:30 AM\nTags: a, b\n\n{text}\n"
+        (place / f"Page {number} {number:032x}.md").write_text(page)
+    return place
+
+
 MAKERS: Mapping[str, Callable[[Path, int], Path]] = MappingProxyType(
-    {make.__name__: make for make in (apple_health, spotify, evernote)}
+    {make.__name__: make for make in (apple_health, spotify, evernote, notion)}
 )
 """What writes an export with a number of things into a folder, by the key of its source."""
 

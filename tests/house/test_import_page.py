@@ -27,6 +27,7 @@ HEADINGS = {
     "instagram": "Facebook and Instagram",
     "mail": "Mail",
     "markdown": "Markdown and Obsidian",
+    "notion": "Notion",
     "slack": "Slack",
     "spotify": "Spotify",
     "telegram": "Telegram",

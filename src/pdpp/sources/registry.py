@@ -31,6 +31,7 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
         "instagram": "pdpp.sources.formats.instagram.source:Instagram",
         "mail": "pdpp.sources.formats.mail.source:Mail",
         "markdown": "pdpp.sources.formats.markdown.source:Markdown",
+        "notion": "pdpp.sources.formats.notion.source:Notion",
         "slack": "pdpp.sources.formats.slack.source:Slack",
         "spotify": "pdpp.sources.formats.spotify.source:Spotify",
         "telegram": "pdpp.sources.formats.telegram.source:Telegram",

@@ -1,0 +1,191 @@
+"""The export of Notion: a zip of zips with a page in each file, and tables as CSV.
+
+The 32 letters at the end of a name are the id of the page; titles are cut there, and the folder of
+a page's children has the same name as its file.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from pdpp.sources.formats.notion.page import NotionPage, html_page, markdown_page
+from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import RecordKey, digest_key, safe_key
+from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.times import local_text, zone_named
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+
+_NAMED = re.compile(
+    r"(?P<title>.*?)[ _](?P<id>[0-9a-f]{32})(?P<all>_all)?\.(?P<kind>md|html|csv)\Z", re.DOTALL
+)
+_STEP = re.compile(r"(.*?)[ _]([0-9a-f]{32})\Z", re.DOTALL)
+_LARGEST = 16 << 20
+_MOST_FILES = 500
+_MOST_ROWS = 20_000
+_TAGS = ("tags", "tag", "labels")
+_TEXT_KINDS = (".md", ".html", ".csv")
+
+
+class Notion(Source):
+    """The zip that Notion mails, as Markdown with CSV or as HTML."""
+
+    connector_key = "notion"
+    label = "Notion export"
+    settings = MappingProxyType(
+        {"time_zone": "Zone of the times in properties, such as Europe/Lisbon."}
+    )
+    passed_over = MappingProxyType({"index.html": "a list of the pages"})
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
+        """Look for names with the ids that only this export writes."""
+        pages = [entry for entry in tree.entries if _NAMED.match(entry.base)]
+        if not pages:
+            return None
+        zone_named(choices.given.get("time_zone"))
+        top = sorted(pages, key=lambda entry: (entry.name.count("/"), entry.name))[0]
+        kinds = sorted({entry.suffix.removeprefix(".") for entry in pages})
+        return Recognition(
+            Confidence.CERTAIN,
+            f"{len(pages):,} pages and tables ({', '.join(kinds)})",
+            account="Notion",
+            identity=digest_key(_id(top) or ""),
+            owner_known=False,
+            records=len(pages),
+            detail={"time_zone": choices.given.get("time_zone")},
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return one part for each page and table."""
+        export = _NotionExport(tree, recognition.detail["time_zone"])
+        for entry in tree.entries:
+            match = _NAMED.match(entry.base)
+            if match is not None:
+                reader = _read_table if match["kind"] == "csv" else _read_page
+                yield ExportPart(entry, partial(reader, export, entry))
+
+
+def _id(entry: FileEntry) -> str | None:
+    match = _NAMED.match(entry.base)
+    return match["id"] if match is not None else None
+
+
+class _NotionExport:
+    """The files of an export, found as pages name them."""
+
+    def __init__(self, tree: Tree, zone: str | None) -> None:
+        self.tree = tree
+        self.zone = zone_named(zone)
+        self.whole_tables = {
+            match["id"]
+            for entry in tree.entries
+            if (match := _NAMED.match(entry.base)) and match["all"]
+        }
+
+    def parent(self, entry: FileEntry) -> tuple[str | None, str]:
+        """Return the id of what a page lies in, and the titles on the way down to it."""
+        steps = [match for step in entry.name.split("/")[:-1] if (match := _STEP.match(step))]
+        own = _id(entry)
+        steps = [match for match in steps if match[2] != own]
+        return (steps[-1][2] if steps else None), " / ".join(match[1] for match in steps)
+
+
+def _read_page(export: _NotionExport, entry: FileEntry) -> Iterator[Finding]:
+    content = _content(entry)
+    if content is None:
+        yield Skipped("a page too large", entry.name)
+        return
+    match = _NAMED.match(entry.base)
+    name = match["title"] if match else entry.base
+    page = html_page(content, name) if entry.suffix == ".html" else markdown_page(content, name)
+    yield from account(_page(export, entry, page), entry.name, "page")
+
+
+def _content(entry: FileEntry) -> str | None:
+    with entry.open() as stream:
+        content = stream.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        return None
+    return content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def _page(export: _NotionExport, entry: FileEntry, page: NotionPage) -> Iterator[Finding]:
+    key = RecordKey(_id(entry) or "")
+    parent, path = export.parent(entry)
+    created, updated = page.created, page.updated
+    by_name = {name.lower(): value for name, value in page.properties.items()}
+    tags = next((by_name[name] for name in _TAGS if name in by_name), "")
+    data: dict[str, Any] = {
+        "id": key,
+        "title": page.title or "Untitled",
+        "body": page.text,
+        "parent_id": RecordKey(parent) if parent else None,
+        "path": path,
+        "tags": [tag.strip() for tag in tags.split(",") if tag.strip()] or None,
+        "properties": page.properties or None,
+    }
+    if created is not None:
+        data["created_at"], data["floating"] = local_text(created, export.zone)
+    if updated is not None:
+        data["updated_at"], data["floating"] = local_text(updated, export.zone)
+    yield Item("pages", key, present(data))
+    for link in page.links[:_MOST_FILES]:
+        file = export.tree.beside(entry, link)
+        if file is not None and _NAMED.match(file.base) is None:
+            yield _attachment(key, file)
+
+
+def _attachment(page: RecordKey, file: FileEntry) -> Item:
+    own = safe_key(page, digest_key(file.base)[:16])
+    data = {"id": own, "page_id": page, "name": file.base, "media_type": file.media_type}
+    return Item("attachments", own, data, (Attachment("file", file.open, file.media_type),))
+
+
+def _read_table(export: _NotionExport, entry: FileEntry) -> Iterator[Finding]:
+    yield from account(_table(export, entry), entry.name, "table")
+
+
+def _table(export: _NotionExport, entry: FileEntry) -> Iterator[Finding]:
+    match = _NAMED.match(entry.base)
+    if match is None or (match["id"] in export.whole_tables and not match["all"]):
+        yield Skipped("a table whose rows stand in the file _all.csv too", entry.name)
+        return
+    content = _content(entry)
+    if content is None:
+        yield Skipped("a table too large", entry.name)
+        return
+    columns, lines, rows = _rows(content)
+    if not columns:
+        yield Unknown("a table without columns", entry.name)
+        return
+    key = RecordKey(match["id"])
+    parent, _ = export.parent(entry)
+    data = {
+        "id": key,
+        "title": match["title"] or "Untitled",
+        "columns": columns,
+        "rows": rows,
+        "body": "\n".join(lines),
+        "parent_id": RecordKey(parent) if parent else None,
+    }
+    yield Item("databases", key, present(data), (Attachment("file", entry.open, "text/csv"),))
+    if rows > _MOST_ROWS:
+        yield Skipped("rows of a table that are in its file only", entry.name)
+
+
+def _rows(content: str) -> tuple[list[str], list[str], int]:
+    """Return the columns of a table, its first rows as lines, and how many rows it has."""
+    try:
+        columns, *rows = list(csv.reader(io.StringIO(content))) or [[]]
+    except csv.Error:
+        return [], [], 0
+    rows = [row for row in rows if any(row)]
+    lines = [
+        "; ".join(f"{column}: {cell}" for column, cell in zip(columns, row, strict=False) if cell)
+        for row in rows[:_MOST_ROWS]
+    ]
+    return columns, lines, len(rows)

@@ -1,0 +1,83 @@
+"""What is particular to the export of Notion."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.sources.kit import Home, read, told, zipped
+from tests.sources.samples import notion
+
+from pdpp.sources.formats.notion.source import Notion
+
+SOURCE = Notion()
+
+
+def by_title(path: Path, stream: str) -> dict[str, dict[str, Any]]:
+    records = read(SOURCE, path)
+    return {data["title"]: data for (name, _), data in records.items() if name == stream}
+
+
+def test_a_page_has_its_id_properties_place_and_text(tmp_path: Path) -> None:
+    pages = by_title(notion.SAMPLES[0].folder(tmp_path), "pages")
+    trip = pages["Trip to Berlenga"]
+    assert trip == {
+        "id": notion.TRIP,
+        "title": "Trip to Berlenga",
+        "body": "The boat to Berlenga leaves only when puffins nest.",
+        "parent_id": notion.HOME,
+        "path": "Home",
+        "tags": ["sea", "birds"],
+        "properties": {
+            "Created": "January 5, 2026 10:30 AM",
+            "Tags": "sea, birds",
+            "Status": "planned",
+        },
+        "created_at": "2026-01-05T10:30:00",
+        "floating": True,
+    }
+    assert pages["Rope"]["parent_id"] == notion.PLAN
+    assert pages["Rope"]["properties"] == {"Cost": "12.50", "Who": "Ivo"}
+    assert "parent_id" not in pages["Home"]
+
+
+def test_a_table_comes_once_with_its_rows(tmp_path: Path) -> None:
+    folder = notion.SAMPLES[0].folder(tmp_path)
+    table = by_title(folder, "databases")["Shopping"]
+    assert table["columns"] == ["Name", "Cost", "Who"]
+    assert table["body"].splitlines() == [
+        "Name: Rope; Cost: 12.50; Who: Ivo",
+        "Name: Flare; Cost: 30",
+    ]
+    assert [finding.reason for finding in told(SOURCE, folder)] == [
+        "a table whose rows stand in the file _all.csv too"
+    ]
+
+
+def test_files_that_a_page_shows_belong_to_it(tmp_path: Path) -> None:
+    for number, sample in enumerate(notion.SAMPLES):
+        records = read(SOURCE, sample.folder(tmp_path / str(number)))
+        [file] = [data for (stream, _), data in records.items() if stream == "attachments"]
+        assert (file["name"], file["page_id"]) == ("quay wall.jpg", notion.HOME)
+
+
+def test_html_gives_the_same_page_as_markdown(tmp_path: Path) -> None:
+    home = by_title(notion.SAMPLES[1].folder(tmp_path), "pages")["Home"]
+    assert home["created_at"] == "2026-01-05T10:30:00"
+    assert home["tags"] == ["sea"]
+    assert home["body"] == "Cormorants dry their wings upon the northern buoy."
+
+
+def test_a_zone_makes_times_exact(tmp_path: Path) -> None:
+    records = read(SOURCE, notion.SAMPLES[1].folder(tmp_path), time_zone="Europe/Lisbon")
+    [page] = [data for (stream, _), data in records.items() if stream == "pages"]
+    assert (page["created_at"], page["floating"]) == ("2026-01-05T10:30:00Z", False)
+
+
+def test_the_zip_of_zips_is_the_same_account(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    first = home.bring(notion.SAMPLES[0].folder(tmp_path / "unpacked"))
+    inner = {name.partition("/")[2]: held for name, held in notion.markdown().items()}
+    part = zipped(tmp_path / "part.zip", inner).read_bytes()
+    outer = zipped(tmp_path / "Export-5f1c.zip", {f"{notion.PART}.zip": part})
+    again = home.bring(outer)
+    assert again["connection"]["connection_id"] == first["connection"]["connection_id"]
+    assert (again["counts"]["new"], again["counts"]["changed"]) == (0, 0)
