@@ -287,11 +287,14 @@ class World:
 
 @contextmanager
 def living(
-    store: Store, settings: Settings = UNLIMITED, clock: instant.Clock = instant.now
+    store: Store,
+    settings: Settings = UNLIMITED,
+    clock: instant.Clock = instant.now,
+    data: Path | None = None,
 ) -> Iterator[World]:
-    """Serve a store until the block ends, then close it."""
+    """Serve a store until the block ends, then close it; imports need its data folder."""
     try:
-        with running(make_app(store, settings, clock)) as server:
+        with running(make_app(store, settings, clock, data=data)) as server:
             yield World(store, server)
     finally:
         store.close()

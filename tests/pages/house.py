@@ -8,6 +8,7 @@ import base64
 import hashlib
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,8 +19,8 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
-from selectolax.lexbor import LexborHTMLParser
-from tests.serving import UNLIMITED, World, living, seeded_store
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+from tests.serving import DEADLINE, UNLIMITED, World, living, seeded_store
 
 from pdpp.authz.owner import hash_passphrase, keep_passphrase
 from pdpp.model import instant
@@ -49,6 +50,10 @@ MAIL: dict[str, Any] = {
         {"name": "attachments", "necessity": "optional"},
     ],
 }
+
+
+_PROVED = ("approve", "rename", "merge", "remove", "import", "backup", "passphrase", "revoke-token")
+"""What a form does that asks for the passphrase."""
 
 
 @cache
@@ -137,6 +142,11 @@ class Sheet:
         found = self.tree.css_first(form)
         assert found is not None
         action = found.attributes.get("action") or str(self.answer.url)
+        pairs += [
+            (str(node.attributes["name"]), _selected(node))
+            for node in found.css("select[name]")
+            if node.attributes["name"] not in values
+        ]
         sent = {"Content-Type": "application/x-www-form-urlencoded", **(headers or {})}
         answer = self.reader.http.post(action, content=urlencode(pairs).encode(), headers=sent)
         return Sheet(self.reader, answer)
@@ -146,9 +156,15 @@ class Sheet:
         return self.reader.get(self.location)
 
 
+def _selected(node: LexborNode) -> str:
+    """Return what is chosen in a list of options: the first where nothing is."""
+    options = node.css("option[selected]") or node.css("option")
+    return (options[0].attributes.get("value") or "") if options else ""
+
+
 def _changes(values: Mapping[str, str]) -> bool:
     """Tell whether a form asks for the passphrase: a person types it there."""
-    return values.get("action") == "approve" or "revoke" in values
+    return values.get("action") in _PROVED or "revoke" in values
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +172,14 @@ class House:
     """A server with an owner, and what happens around it."""
 
     world: World
+    folder: Path = field(default_factory=Path)
+
+    def wait_for(self, holds: Callable[[], bool]) -> None:
+        """Wait until something holds, which it soon must."""
+        deadline = time.monotonic() + DEADLINE
+        while not holds():
+            assert time.monotonic() < deadline, "it never came true"
+            threading.Event().wait(0.05)
 
     @property
     def store(self) -> Store:
@@ -250,8 +274,8 @@ def housed(
     made = store or seeded_store(folder, clock)
     if settled:
         settle(made)
-    with living(made, settings, clock) as world:
-        yield House(world)
+    with living(made, settings, clock, data=folder) as world:
+        yield House(world, folder)
 
 
 @dataclass(slots=True)

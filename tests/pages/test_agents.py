@@ -42,7 +42,7 @@ def test_agents_are_listed_with_what_they_may_read(house: House, owner: Reader) 
     assert row is not None
     text = " ".join(row.text(separator=" ").split())
     assert "Listed one" in text
-    assert "Banco Azul, Notes" in text
+    assert "It may read Banco Azul: Payments; Notes: Notes." in text
     assert "since" in text
 
 

@@ -1,6 +1,6 @@
 """Principals: who a bearer token stands for, and what it reaches, decided anew on every request."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -82,6 +82,22 @@ def owner_principal(catalogue: Catalogue) -> Principal:
     """
     session = Token(hash="session", kind=TokenKind.OWNER, label="session", created_at=0)
     return Principal(session, owner_reaches(catalogue))
+
+
+def grant_principal(grant: Grant, catalogue: Catalogue) -> Principal:
+    """Return the client of a grant as a page stands for it: what the grant shows, and no token."""
+    token = Token(hash="page", kind=TokenKind.CLIENT, label=grant.client_id, created_at=0)
+    return Principal(token, grant_reaches(grant, catalogue), grant)
+
+
+def package_principal(package: Package, grants: Sequence[Grant], catalogue: Catalogue) -> Principal:
+    """Return the client of a package as a page stands for it, reading through these grants."""
+    token = Token(hash="page", kind=TokenKind.PACKAGE, label=package.client_id, created_at=0)
+    children = tuple(
+        Principal(token, grant_reaches(grant, catalogue), grant, package) for grant in grants
+    )
+    reaches = in_order(reach for child in children for reach in child.reaches)
+    return Principal(token, reaches, None, package, children)
 
 
 def _over(moment: int | None, now: int) -> bool:

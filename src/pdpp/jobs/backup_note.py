@@ -25,4 +25,4 @@ def last_backup(vault: VaultReader) -> BackupNote | None:
 def note_backup(vault: Vault, note: BackupNote) -> None:
     """Keep that a backup was made."""
     with vault.transaction() as transaction:
-        transaction.keep_setting(_SETTING, orjson.dumps(note))
+        transaction.keep_setting(_SETTING, orjson.dumps(list(note)))

@@ -5,9 +5,11 @@ from typing import Any
 
 from pdpp.jobs.context import JobContext
 from pdpp.model import instant
+from pdpp.model.errors import ImportRefused
 from pdpp.service.settings import Settings
 from pdpp.sources.importing.destination import find_destination
-from pdpp.sources.importing.recognition import recognise_export
+from pdpp.sources.importing.discovery import discover, usable_sources
+from pdpp.sources.importing.recognition import RecognisedExport, recognise_export
 from pdpp.sources.importing.report import INTERRUPTED, ImportReport
 from pdpp.sources.importing.state import ImportState
 from pdpp.sources.importing.task import (
@@ -16,7 +18,7 @@ from pdpp.sources.importing.task import (
     ImportTask,
 )
 from pdpp.sources.importing.writer import short_turns
-from pdpp.sources.reading.tree import open_tree
+from pdpp.sources.reading.tree import Tree, open_tree
 from pdpp.sources.source import OwnerChoices
 from pdpp.sources.table.own import own_sources
 from pdpp.store.catalogue import Feed
@@ -54,9 +56,8 @@ def import_result(task: ImportTask, context: JobContext) -> dict[str, Any]:
 
 
 def _task(store: Store, state: ImportState, limits: Settings, asked: Json) -> ImportTask:
-    tree = open_tree(Path(asked["path"]))
     choices = OwnerChoices(asked.get("settings") or {}, state.recall)
-    export = recognise_export(tree, choices, asked.get("source"), own_sources(state.plans()))
+    tree, export = _export(state, choices, asked)
     connection_id = asked.get("connection_id")
     destination = find_destination(store, state, tree, export, connection_id)
 
@@ -65,3 +66,18 @@ def _task(store: Store, state: ImportState, limits: Settings, asked: Json) -> Im
 
     environment = ImportEnvironment(store, state, intake, limits.blob_bytes)
     return ImportTask(tree, export, destination, environment)
+
+
+def _export(
+    state: ImportState, choices: OwnerChoices, asked: Json
+) -> tuple[Tree, RecognisedExport]:
+    """Return the export that the parameters name: a path alone, or one of several in a folder."""
+    own, path, source = own_sources(state.plans()), Path(asked["path"]), asked.get("source")
+    if asked.get("within") is None:
+        tree = open_tree(path)
+        return tree, recognise_export(tree, choices, source, own)
+    sources, _ = usable_sources(None, own)
+    for found in discover(Path(asked["within"]), choices, sources).exports:
+        if (found.tree.path.resolve(), found.export.source.connector_key) == (path, source):
+            return found.tree, found.export
+    raise ImportRefused(f"{path.name} is not there any more as it was recognised")

@@ -17,13 +17,19 @@ def import_order(
     source: str | None = None,
     connection_id: str | None = None,
     settings: Json | None = None,
+    within: Path | None = None,
 ) -> JobOrder:
-    """Return the order to bring in an export; the server must be able to read the path."""
+    """Return the order to bring in an export; the server must be able to read the path.
+
+    ``within`` is the folder in which the export was found, beside others or in parts: what a path
+    in it holds is then found again in the same way.
+    """
     parameters = {
         "path": str(path.resolve()),
         "source": source,
         "connection_id": connection_id,
         "settings": dict(settings or {}),
+        "within": None if within is None else str(within.resolve()),
     }
     return JobOrder(IMPORT, parameters)
 

@@ -6,14 +6,19 @@ from dataclasses import dataclass
 from starlette.responses import Response
 
 from pdpp.authz.requester import Requester, agent_id, requester_of
-from pdpp.authz.wording import AccountWords, accounts_of, date
-from pdpp.model.errors import InvalidRequest, NotFound, PdppError
+from pdpp.authz.review import Review
+from pdpp.authz.wording import AccountWords, accounts_of, asker, date
+from pdpp.model.errors import InvalidRequest, NotFound
 from pdpp.model.grant import ACTIVE, Grant, Package, status
-from pdpp.pages.login import ask_passphrase, prove
+from pdpp.model.instant import SECOND
+from pdpp.pages.login import proved
+from pdpp.pages.need import waiting_reviews
 from pdpp.pages.page_request import PageRequest
 from pdpp.pages.reads import last_read, reads_of
 from pdpp.pages.site import Site
 from pdpp.store.catalogue import Catalogue
+
+_MOST_LABELS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,23 @@ class AgentView:
         return any(approval.status == ACTIVE for approval in self.approvals)
 
     @property
+    def sentence(self) -> str:
+        """Return what the client may see now, in one sentence."""
+        parts = [
+            f"{account.name}: {_listed([stream.label for stream in account.streams])}"
+            for approval in self.approvals
+            for part in approval.parts
+            if part.status == approval.status == ACTIVE
+            for account in part.accounts
+        ]
+        return f"It may read {'; '.join(sorted(parts, key=str.casefold))}." if parts else ""
+
+    @property
+    def until(self) -> str:
+        """Return how long it may read, as far as its last approval goes."""
+        return next((a.until for a in self.approvals if a.status == ACTIVE), "")
+
+    @property
     def accounts(self) -> Sequence[str]:
         """Return the names of the accounts the client may read now."""
         names = [
@@ -68,12 +90,24 @@ class AgentView:
         return sorted(set(names), key=str.casefold)
 
 
+@dataclass(frozen=True, slots=True)
+class WaitingRequest:
+    """A request that nobody has decided yet; it waits for so many minutes more."""
+
+    id: str
+    requester: Requester
+    asker: str
+    since: str
+    minutes: int
+
+
 async def show_agents(request: PageRequest) -> Response:
     """Answer ``GET /agents``."""
     agents = [_agent(request.site, grants) for grants in _by_client(request.site).values()]
     agents.sort(key=lambda agent: agent.requester.name.casefold())
     return request.page(
         "agents.html",
+        waiting=[_waiting(request, review) for review in waiting_reviews(request.site)],
         active=[agent for agent in agents if agent.active],
         ended=[agent for agent in agents if not agent.active],
         mcp_url=f"{request.server_origin}/mcp",
@@ -89,14 +123,11 @@ async def show_agent(request: PageRequest) -> Response:
 
 async def revoke(request: PageRequest) -> Response:
     """Answer ``POST /agents/{agent}``: take back a grant, a package, or all the client has."""
+    return await proved(request, "Type your passphrase to revoke this.", "Revoke", _revoke)
+
+
+async def _revoke(request: PageRequest) -> Response:
     site, agent = request.site, _find(request)
-    if not request.bound:
-        try:
-            request = await prove(request)
-        except PdppError as problem:
-            return ask_passphrase(
-                request, problem, "Type your passphrase to revoke this.", "Revoke"
-            )
     kind, _, name = request.form.one("revoke").partition(":")
     packages = {approval.id for approval in agent.approvals if approval.package}
     grants = {part.id for approval in agent.approvals for part in approval.parts}
@@ -109,6 +140,26 @@ async def revoke(request: PageRequest) -> Response:
     else:
         raise InvalidRequest("There is nothing of this name to revoke here.", param="revoke")
     return request.go(f"/agents/{agent.id}")
+
+
+def _listed(labels: Sequence[str]) -> str:
+    """Return labels as a sentence lists them; many are counted."""
+    if len(labels) > _MOST_LABELS:
+        return f"{', '.join(labels[:_MOST_LABELS])} and {len(labels) - _MOST_LABELS} more"
+    return labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"
+
+
+def _waiting(request: PageRequest, review: Review) -> WaitingRequest:
+    site = request.site
+    requester = requester_of(review.client_id, site.authority.client(review.client_id))
+    left = max(1, (review.expires_at - site.service.clock()) // (60 * SECOND))
+    return WaitingRequest(
+        review.id,
+        requester,
+        asker(review.redirect_uri),
+        request.dates.moment(review.created_at),
+        left,
+    )
 
 
 def _by_client(site: Site) -> Mapping[str, list[Grant]]:

@@ -1,5 +1,6 @@
 """Logging in: setting the passphrase up, logging in and out, and typing the passphrase again."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from starlette.responses import Response
@@ -102,6 +103,24 @@ def ask_passphrase(
     )
     response.headers.update(problem.headers)
     return response
+
+
+async def proved(
+    request: PageRequest,
+    question: str,
+    button: str,
+    act: Callable[[PageRequest], Awaitable[Response]],
+) -> Response:
+    """Do something that changes what there is; ask for the passphrase before, where that is needed.
+
+    It is needed where another port of this machine may have learnt the cookie of the session.
+    """
+    if not request.bound:
+        try:
+            request = await prove(request)
+        except PdppError as problem:
+            return ask_passphrase(request, problem, question, button)
+    return await act(request)
 
 
 async def show_login(request: PageRequest) -> Response:

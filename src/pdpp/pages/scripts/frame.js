@@ -19,3 +19,8 @@ addEventListener("keydown", (event) => {
     box.select();
   }
 });
+// A page about work that goes on is loaded again while it is looked at.
+if (document.querySelector("[data-again]")) {
+  setTimeout(() => { if (!document.hidden) location.reload(); }, 2000);
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) location.reload(); });
+}

@@ -1,0 +1,209 @@
+"""The import pages: drop an export, see what was recognised, and follow how it comes in."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from starlette.responses import Response
+
+from pdpp.authz.requester import one_line
+from pdpp.model import instant
+from pdpp.model.errors import Conflict, InvalidRequest, NotFound, PdppError
+from pdpp.pages.import_job import import_job, import_jobs
+from pdpp.pages.imports.upload import Upload
+from pdpp.pages.imports.upload_endpoint import upload_folder
+from pdpp.pages.login import proved
+from pdpp.pages.page_request import PageRequest
+from pdpp.sources.importing.state import ImportState
+
+if TYPE_CHECKING:
+    from pdpp.pages.imports.export_guide import GuideEntry
+    from pdpp.pages.imports.import_plan import ImportPlan
+
+UPLOAD_SCRIPT = "upload.js"
+_LONGEST = 400
+_CASES = {
+    "skipped": "Left out",
+    "unknown": "Not known, and left out",
+}
+_FILE_CASES = {"passed_over": "Files passed over on purpose", "unknown": "Files not known"}
+
+
+class ReportCase(NamedTuple):
+    """Why something was left out, how often, and where."""
+
+    kind: str
+    reason: str
+    times: int
+    examples: Sequence[str]
+
+
+async def show_import(request: PageRequest) -> Response:
+    """Answer ``GET /import``."""
+    return await _page(request)
+
+
+async def _page(request: PageRequest, problem: str | None = None, status: int = 200) -> Response:
+    site = request.site
+    uploads: list[Upload] = []
+    if site.data is not None:
+        folder = upload_folder(site)
+        uploads = await asyncio.to_thread(lambda: list(folder.uploads()))
+    return request.page(
+        "import.html",
+        status=status,
+        scripts=(UPLOAD_SCRIPT,),
+        calls=True,
+        possible=site.data is not None,
+        uploads=[upload for upload in uploads if not upload.jobs],
+        jobs=await import_jobs(site),
+        guide=await asyncio.to_thread(_guide),
+        problem=problem,
+        path=request.form.one("path"),
+    )
+
+
+def _guide() -> "list[GuideEntry]":
+    # All formats are loaded with the first page that names them, not with the server.
+    from pdpp.pages.imports.export_guide import export_guide
+
+    return export_guide()
+
+
+async def begin_path(request: PageRequest) -> Response:
+    """Answer ``POST /import``: an export that lies on the server's own disk."""
+
+    async def act(known: PageRequest) -> Response:
+        try:
+            path = _local_path(known.form.one("path"))
+        except InvalidRequest as problem:
+            return await _page(known, problem.message, problem.status)
+        now = known.site.service.clock()
+        upload = await asyncio.to_thread(upload_folder(known.site).link, path, now)
+        return known.go(f"/import/uploads/{upload.id}")
+
+    return await proved(
+        request, "Type your passphrase to read files of this computer.", "Go on", act
+    )
+
+
+def _local_path(text: str) -> Path:
+    """Return a path that there is; what it holds is decided by what is in it."""
+    try:
+        path = Path(text.strip()).expanduser()
+        if text.strip() and path.is_absolute() and path.exists():
+            return path
+    except (OSError, RuntimeError, ValueError):
+        pass
+    raise InvalidRequest(
+        "Write the whole path of a file or folder on the computer that runs this server.",
+        param="path",
+    )
+
+
+async def show_upload(request: PageRequest) -> Response:
+    """Answer ``GET /import/uploads/{upload_id}``: what was recognised, and the plan."""
+    upload, plan = await _planned(request)
+    return request.page("upload.html", upload=upload, plan=plan)
+
+
+async def _planned(request: PageRequest) -> "tuple[Upload, ImportPlan | None]":
+    """Return an upload and what would be done with it; nothing while it is not all here."""
+    from pdpp.pages.imports.import_plan import make_plan
+
+    site = request.site
+    folder = upload_folder(site)
+    upload = await asyncio.to_thread(folder.get, request.http.path_params["upload_id"])
+    data = site.data
+    if data is None or not await asyncio.to_thread(folder.complete, upload):
+        return upload, None
+    return upload, await asyncio.to_thread(make_plan, site, data, folder.root(upload))
+
+
+async def start_import(request: PageRequest) -> Response:
+    """Answer ``POST /import/uploads/{upload_id}``: import it, or take it away."""
+    site, folder = request.site, upload_folder(request.site)
+    if request.form.one("action") == "remove":
+        upload = await asyncio.to_thread(folder.get, request.http.path_params["upload_id"])
+        await asyncio.to_thread(folder.remove, upload)
+        return request.go("/import")
+
+    async def act(known: PageRequest) -> Response:
+        upload, plan = await _planned(known)
+        if upload.jobs:
+            return known.go(f"/import/{upload.jobs[0]}")
+        if plan is None or not plan.imports:
+            raise Conflict("There is nothing in this upload that can be imported.")
+        orders = [planned.order for planned in plan.imports]
+        jobs = await site.write(lambda: [site.service.store.jobs.add(order) for order in orders])
+        await asyncio.to_thread(folder.note_jobs, upload, [job.id for job in jobs])
+        return known.go(f"/import/{jobs[0].id}" if len(jobs) == 1 else "/import")
+
+    return await proved(request, "Type your passphrase to import this.", "Import", act)
+
+
+async def show_job(request: PageRequest) -> Response:
+    """Answer ``GET /import/{job_id}``."""
+    try:
+        found = await request.site.operate("getJob", {"job_id": request.http.path_params["job_id"]})
+    except PdppError:
+        raise NotFound("There is no such import here, or not any more.") from None
+    job = import_job(found)
+    if not job.is_open:
+        await asyncio.to_thread(_clear, request, job.id, failed=job.status == "failed")
+    return request.page(
+        "import_job.html", job=job, report=job.report, cases=list(_cases(job.report or {}))
+    )
+
+
+def _clear(request: PageRequest, job_id: str, *, failed: bool) -> None:
+    """Take an upload away whose import has ended; a failed one may be tried again."""
+    if request.site.data is None:
+        return
+    folder = upload_folder(request.site)
+    for upload in list(folder.uploads()):
+        if job_id not in upload.jobs:
+            continue
+        if failed:
+            folder.note_jobs(upload, ())
+        elif len(upload.jobs) == 1:
+            folder.remove(upload)
+
+
+async def cancel_import(request: PageRequest) -> Response:
+    """Answer ``POST /import/{job_id}``: end it; what is written stays."""
+    job_id = request.http.path_params["job_id"]
+    await request.site.operate("cancelJob", {"job_id": job_id})
+    return request.go(f"/import/{job_id}")
+
+
+async def show_report(request: PageRequest) -> Response:
+    """Answer ``GET /import/report/{name}``: what an earlier import did."""
+    data, name = request.site.data, request.http.path_params["name"]
+    report = None
+    if data is not None:
+        reports = await asyncio.to_thread(lambda: dict(ImportState(data).reports()))
+        report = reports.get(name)
+    if report is None:
+        raise NotFound("There is no report of such an import.")
+    moment = instant.parse(str(report.get("started_at") or ""))
+    at = "" if moment is None else request.dates.moment(moment)
+    return request.page("import_report.html", report=report, at=at, cases=list(_cases(report)))
+
+
+def _cases(report: Mapping[str, Any]) -> list[ReportCase]:
+    """Return everything that was left out, with each reason."""
+    kinds = [(label, report.get(kind, ())) for kind, label in _CASES.items()]
+    files = report.get("files", {})
+    kinds += [(label, files.get(kind, ())) for kind, label in _FILE_CASES.items()]
+    return [
+        ReportCase(
+            label,
+            one_line(str(case["reason"]), _LONGEST),
+            case["count"],
+            [one_line(str(example), _LONGEST) for example in case["examples"]],
+        )
+        for label, cases in kinds
+        for case in cases
+    ]

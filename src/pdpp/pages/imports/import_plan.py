@@ -1,0 +1,74 @@
+"""Import plans: what an upload holds, and which account each export in it would go into."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pdpp.authz.requester import one_line
+from pdpp.evidence.amount import counted
+from pdpp.jobs.importing import import_order
+from pdpp.model.errors import PdppError
+from pdpp.pages.site import Site
+from pdpp.sources.importing.destination import Destination, find_destination
+from pdpp.sources.importing.discovery import FoundExport, discover, usable_sources
+from pdpp.sources.importing.state import ImportState
+from pdpp.sources.source import OwnerChoices
+from pdpp.sources.table.own import own_sources
+from pdpp.store.jobs import JobOrder
+
+_LONGEST = 300
+
+
+class PlannedImport(NamedTuple):
+    """One export that was recognised, and where it would go."""
+
+    name: str
+    source: str
+    account: str
+    detail: str
+    notes: Sequence[str]
+    order: JobOrder
+
+
+class ImportPlan(NamedTuple):
+    """What would be done, and words for what no format knows."""
+
+    imports: Sequence[PlannedImport]
+    unknown: Sequence[str]
+    problem: str | None = None
+
+
+def make_plan(site: Site, data: Path, root: Path) -> ImportPlan:
+    """Look at what lies in a folder; nothing is written. It reads files: run it in a thread."""
+    state, store = ImportState(data), site.service.store
+    choices = OwnerChoices(recall=state.recall)
+    sources, _ = usable_sources(None, own_sources(state.plans()))
+    try:
+        discovery = discover(root, choices, sources)
+        planned = [
+            _planned(found, root, find_destination(store, state, found.tree, found.export, None))
+            for found in discovery.exports
+        ]
+    except (PdppError, OSError) as problem:
+        words = problem.message if isinstance(problem, PdppError) else str(problem)
+        return ImportPlan((), (), one_line(words, 2 * _LONGEST))
+    return ImportPlan(planned, [one_line(words, 2 * _LONGEST) for words in discovery.unknown])
+
+
+def _planned(found: FoundExport, root: Path, destination: Destination) -> PlannedImport:
+    recognition = found.export.recognition
+    amount = "" if recognition.records is None else counted(recognition.records, "record")
+    where = "a new account" if destination.is_new else f"an account you have, {destination.reason}"
+    return PlannedImport(
+        name=one_line(found.tree.path.name, _LONGEST),
+        source=one_line(found.export.source.label, _LONGEST),
+        account=one_line(destination.display_name, _LONGEST),
+        detail=", ".join(filter(None, (where.strip(", "), amount))),
+        notes=[one_line(note, _LONGEST) for note in recognition.notes],
+        order=import_order(
+            found.tree.path,
+            found.export.source.connector_key,
+            destination.connection_id,
+            within=root,
+        ),
+    )

@@ -1,0 +1,74 @@
+"""Multipart forms: files that a browser sends without a script, taken apart as they come."""
+
+import re
+from collections.abc import AsyncIterator
+from typing import NamedTuple
+
+from pdpp.model.errors import InvalidRequest, UnsupportedMediaType
+
+_BOUNDARY = re.compile(r'boundary="?([^";,\s]{1,70})"?', re.IGNORECASE)
+_PARAMETER = re.compile(r'(?<![\w*])(name|filename)="((?:[^"\\\r\n]|\\.){0,1000})"')
+_MOST_HEAD = 16 << 10
+
+
+class FormPart(NamedTuple):
+    """A piece of a field: ``begins`` with the first one. Fields without a file have no filename."""
+
+    name: str
+    filename: str | None
+    content: bytes
+    begins: bool
+
+
+def boundary_of(content_type: str) -> bytes:
+    """Return what stands between the parts of a form."""
+    match = _BOUNDARY.search(content_type)
+    if not content_type.lower().startswith("multipart/form-data") or match is None:
+        raise UnsupportedMediaType("Send the files as multipart/form-data.")
+    return b"--" + match[1].encode("latin-1")
+
+
+async def form_parts(chunks: AsyncIterator[bytes], boundary: bytes) -> AsyncIterator[FormPart]:
+    """Yield the fields of a form in pieces; none is ever held whole."""
+    # Every boundary but the first begins on a line of its own.
+    waiting, divider = b"\r\n", b"\r\n" + boundary
+    head: tuple[str, str | None] | None = None
+    begins = False
+    async for chunk in chunks:
+        waiting += chunk
+        while True:
+            place = waiting.find(divider)
+            if head is None:
+                if place < 0:
+                    waiting = waiting[-len(divider) :]
+                    break
+                rest = waiting[place + len(divider) :]
+                if rest.startswith(b"--"):
+                    return
+                end = rest.find(b"\r\n\r\n")
+                if end < 0:
+                    if len(rest) > _MOST_HEAD:
+                        raise InvalidRequest("The form cannot be read.")
+                    break
+                head, begins = _head(rest[:end]), True
+                waiting = rest[end + 4 :]
+                continue
+            if place >= 0:
+                yield FormPart(*head, waiting[:place], begins)
+                head, waiting = None, waiting[place:]
+                continue
+            kept = max(0, len(waiting) - len(divider))
+            if kept:
+                yield FormPart(*head, waiting[:kept], begins)
+                begins, waiting = False, waiting[kept:]
+            break
+    raise InvalidRequest("The form broke off before its end.")
+
+
+def _head(raw: bytes) -> tuple[str, str | None]:
+    text = raw.decode("utf-8", "replace")
+    line = next((row for row in text.split("\r\n") if row.lower().startswith("content-disp")), "")
+    values = {name: value.replace('\\"', '"') for name, value in _PARAMETER.findall(line)}
+    if "name" not in values:
+        raise InvalidRequest("A part of the form has no name.")
+    return values["name"], values.get("filename")

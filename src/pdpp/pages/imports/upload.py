@@ -1,0 +1,229 @@
+"""Uploads: files on their way here, kept in a private folder until they are imported.
+
+What came of a file is what lies on the disk, so an upload that was interrupted goes on from there,
+in another tab, after a restart of the server, or tomorrow.
+"""
+
+import re
+import secrets
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from pdpp.model.errors import Conflict, InvalidRequest, NotFound, PayloadTooLarge
+from pdpp.model.instant import DAY
+from pdpp.private import make_folder, write_file
+
+MOST_BYTES = 64 << 30
+MOST_FILES = 50_000
+MOST_UPLOADS = 20
+CHUNK_BYTES = 8 << 20
+_SPARE_BYTES = 256 << 20
+_KEPT = 7 * DAY
+_NAME = "uploads"
+_MANIFEST = "manifest.json"
+_FILES = "files"
+_ID = re.compile(r"[0-9a-f]{24}\Z", re.ASCII)
+_LONGEST_NAME = 200
+_MOST_PARTS = 40
+_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"|?*]')
+
+
+class UploadedFile(NamedTuple):
+    """One file of an upload: where it lies in what was dropped, and how large it is."""
+
+    name: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """Files that are uploaded together; ``path`` is set where they lie elsewhere already."""
+
+    id: str
+    created_at: int
+    files: tuple[UploadedFile, ...]
+    path: str | None = None
+    jobs: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Return how many bytes it has in all."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def title(self) -> str:
+        """Return what it is called."""
+        if self.path is not None:
+            return Path(self.path).name or self.path
+        first = self.files[0].name.split("/")[0] if self.files else "nothing"
+        names = {file.name.split("/")[0] for file in self.files}
+        return first if len(names) == 1 else f"{first} and {len(names) - 1} more"
+
+
+class UploadFolder:
+    """Keeps uploads under the data folder, for the owner alone."""
+
+    def __init__(self, data: Path) -> None:
+        self._folder = data / _NAME
+
+    def begin(self, files: Sequence[UploadedFile], now: int) -> Upload:
+        """Return a new upload, or the unfinished one of the very same files."""
+        self.sweep(now)
+        _check(files)
+        for upload in self.uploads():
+            if upload.files == tuple(files) and not upload.jobs and upload.path is None:
+                return upload
+        return self._new(now, tuple(files))
+
+    def begin_form(self, now: int) -> Upload:
+        """Return a new upload whose files are not known yet: a form tells them one by one."""
+        self.sweep(now)
+        return self._new(now, ())
+
+    def link(self, path: Path, now: int) -> Upload:
+        """Return an upload of what lies on the server's own disk already."""
+        self.sweep(now)
+        return self._new(now, (), str(path))
+
+    def _new(self, now: int, files: tuple[UploadedFile, ...], path: str | None = None) -> Upload:
+        if len(list(self.uploads())) >= MOST_UPLOADS:
+            raise Conflict("Too many uploads wait here; import or remove some first.")
+        make_folder(self._folder)
+        self._check_room(sum(file.size for file in files))
+        upload = Upload(secrets.token_hex(12), now, files, path)
+        make_folder(self._folder / upload.id / _FILES)
+        self.keep(upload)
+        return upload
+
+    def _check_room(self, size: int) -> None:
+        if shutil.disk_usage(self._folder).free < size + _SPARE_BYTES:
+            raise PayloadTooLarge("There is not enough room on the disk for these files.")
+
+    def uploads(self) -> Iterator[Upload]:
+        """Yield what is kept, the newest first."""
+        kept = (self._read(path) for path in self._folder.glob(f"*/{_MANIFEST}"))
+        yield from sorted(filter(None, kept), key=lambda upload: -upload.created_at)
+
+    def get(self, upload_id: str) -> Upload:
+        """Return an upload by its id."""
+        upload = None
+        if _ID.match(upload_id):
+            upload = self._read(self._folder / upload_id / _MANIFEST)
+        if upload is None:
+            raise NotFound("There is no such upload here, or not any more.")
+        return upload
+
+    def root(self, upload: Upload) -> Path:
+        """Return where the files of an upload lie."""
+        if upload.path is not None:
+            return Path(upload.path)
+        return self._folder / upload.id / _FILES
+
+    def place(self, upload: Upload, number: int) -> Path:
+        """Return where a file is written to."""
+        if not 0 <= number < len(upload.files):
+            raise NotFound("This upload has no such file.")
+        return self.root(upload) / upload.files[number].name
+
+    def offsets(self, upload: Upload) -> list[int]:
+        """Return how much of each file is here."""
+        return [self.offset(upload, number) for number in range(len(upload.files))]
+
+    def offset(self, upload: Upload, number: int) -> int:
+        """Return how much of a file is here."""
+        with suppress(FileNotFoundError):
+            return self.place(upload, number).stat().st_size
+        return 0
+
+    def complete(self, upload: Upload) -> bool:
+        """Tell whether all of it is here."""
+        if upload.path is not None:
+            return True
+        return self.offsets(upload) == [file.size for file in upload.files]
+
+    def write(self, upload: Upload, number: int, offset: int, chunk: bytes) -> int:
+        """Put bytes at their place; return where the next ones go.
+
+        Bytes that are here already may come again, from another tab: they are the same.
+        """
+        path, size = self.place(upload, number), upload.files[number].size
+        if upload.jobs:
+            raise Conflict("This upload is being imported already.")
+        if offset + len(chunk) > size:
+            raise PayloadTooLarge("The file is longer than was said.")
+        return self._put(path, offset, chunk)
+
+    def append(self, upload: Upload, name: str, offset: int, chunk: bytes) -> int:
+        """Put bytes of a form's file at their place; return where the next ones go."""
+        if offset + len(chunk) > MOST_BYTES:
+            raise PayloadTooLarge(f"A file has at most {MOST_BYTES >> 30} GiB.")
+        return self._put(self.root(upload) / name, offset, chunk)
+
+    def _put(self, path: Path, offset: int, chunk: bytes) -> int:
+        self._check_room(len(chunk))
+        make_folder(path.parent)
+        with path.open("r+b" if path.exists() else "wb") as file:
+            path.chmod(0o600)
+            file.seek(0, 2)
+            if offset > file.tell():
+                raise Conflict("Bytes before these are missing.")
+            file.seek(offset)
+            file.write(chunk)
+        return offset + len(chunk)
+
+    def note_jobs(self, upload: Upload, jobs: Sequence[str]) -> None:
+        """Remember by which jobs an upload is imported."""
+        self.keep(Upload(upload.id, upload.created_at, upload.files, upload.path, tuple(jobs)))
+
+    def remove(self, upload: Upload) -> None:
+        """Forget an upload and its files; what lies elsewhere stays where it is."""
+        shutil.rmtree(self._folder / upload.id, ignore_errors=True)
+
+    def sweep(self, now: int) -> None:
+        """Forget what was begun long ago and never imported."""
+        for upload in list(self.uploads()):
+            if now - upload.created_at > _KEPT:
+                self.remove(upload)
+
+    def keep(self, upload: Upload) -> None:
+        """Keep what is known of an upload."""
+        document = {**asdict(upload), "files": [list(file) for file in upload.files]}
+        write_file(self._folder / upload.id / _MANIFEST, orjson.dumps(document))
+
+    def _read(self, path: Path) -> Upload | None:
+        try:
+            kept: dict[str, Any] = orjson.loads(path.read_bytes())
+        except (OSError, orjson.JSONDecodeError):
+            return None
+        files = tuple(UploadedFile(*file) for file in kept["files"])
+        return Upload(kept["id"], kept["created_at"], files, kept["path"], tuple(kept["jobs"]))
+
+
+def safe_name(name: str) -> str:
+    """Return a name that a browser gave as a path that stays inside a folder."""
+    parts = [
+        _FORBIDDEN.sub("_", part).strip().rstrip(".")[:_LONGEST_NAME]
+        for part in name.replace("\\", "/").split("/")
+    ]
+    kept = [part for part in parts if part and part not in (".", "..")]
+    if not kept or len(kept) > _MOST_PARTS:
+        raise InvalidRequest(f"A file cannot be called {name[:80]!r}.", param="file")
+    return "/".join(kept)
+
+
+def _check(files: Sequence[UploadedFile]) -> None:
+    if not files:
+        raise InvalidRequest("Choose at least one file.", param="file")
+    if len(files) > MOST_FILES or sum(file.size for file in files) > MOST_BYTES:
+        raise PayloadTooLarge(
+            f"At most {MOST_FILES:,} files and {MOST_BYTES >> 30} GiB at once; larger exports come "
+            "in with pdpp import."
+        )
+    if len({file.name for file in files}) < len(files):
+        raise InvalidRequest("Two files have the same name.", param="file")

@@ -1,0 +1,206 @@
+"""The upload endpoint: takes files in pieces from the script, or as a form where there is none.
+
+Everything here asks for the owner's session and for the token of its pages, in a header or as the
+first field of a form, before a byte is written.
+"""
+
+import asyncio
+import hmac
+import logging
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+
+import orjson
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from pdpp.model.errors import (
+    AuthenticationError,
+    Forbidden,
+    InvalidRequest,
+    MethodNotAllowed,
+    NotFound,
+    PayloadTooLarge,
+    PdppError,
+)
+from pdpp.pages.form import OWNERS_BYTES, read_form
+from pdpp.pages.imports.multipart import boundary_of, form_parts
+from pdpp.pages.imports.upload import (
+    CHUNK_BYTES,
+    MOST_FILES,
+    Upload,
+    UploadedFile,
+    UploadFolder,
+    safe_name,
+)
+from pdpp.pages.owner_page import check_source, show_error, visited_origin
+from pdpp.pages.page_request import PageRequest, make_page_request
+from pdpp.pages.site import Site
+from pdpp.service.failure import explained
+from pdpp.service.headers import SECURITY_HEADERS
+
+_TOKEN_HEADER = "x-form-token"  # noqa: S105 - the name of a header
+_PIECE = 1 << 20
+
+log = logging.getLogger("pdpp.pages")
+
+
+@dataclass(frozen=True, slots=True)
+class UploadEndpoint:
+    """Answers ``POST /import/uploads`` and ``PUT /import/uploads/{upload_id}/{number}``."""
+
+    site: Site
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request: a script in JSON, a form with a page."""
+        http = Request(scope, receive)
+        try:
+            response = await self._answer(http)
+        except ClientDisconnect:
+            return  # what came before is on the disk
+        await response(scope, receive, send)
+
+    async def _answer(self, http: Request) -> Response:
+        request: PageRequest | None = None
+        scripted = _TOKEN_HEADER in http.headers
+        try:
+            request = self._request(http)
+            if not scripted:
+                return await self._take_form(request)
+            _check_token(request, http.headers[_TOKEN_HEADER])
+            return await self._take(request)
+        except ClientDisconnect:
+            raise
+        except PdppError as error:
+            problem = error
+        except Exception as failure:  # noqa: BLE001 - whatever it is becomes an answer
+            problem = explained(failure, self.site.service.store, log, "upload")
+        if scripted or request is None:
+            return _json({"error": problem.message}, problem.status)
+        return show_error(request, problem)
+
+    def _request(self, http: Request) -> PageRequest:
+        origin = visited_origin(http, self.site.service.settings, self.site.private_host)
+        check_source(http, origin)
+        request = make_page_request(self.site, http, origin)
+        if request.session is None:
+            raise AuthenticationError("Your session has ended: log in again and drop it once more.")
+        return request
+
+    @property
+    def _folder(self) -> UploadFolder:
+        return upload_folder(self.site)
+
+    # By the script
+
+    async def _take(self, request: PageRequest) -> Response:
+        method, path = request.http.method, request.http.path_params
+        if method == "POST" and not path:
+            return await self._begin(request)
+        if method == "PUT" and path:
+            return await self._append(request, path["upload_id"], path["number"])
+        raise MethodNotAllowed("This address cannot be used in that way.")
+
+    async def _begin(self, request: PageRequest) -> Response:
+        """Begin an upload, or go on with one of the same files."""
+        form = await read_form(request.http, OWNERS_BYTES)
+        names, sizes = form.all("name"), form.all("size")
+        if len(names) != len(sizes) or not all(s.isdecimal() and len(s) < 16 for s in sizes):
+            raise InvalidRequest("Each file has a name and a size.", param="size")
+        files = [
+            UploadedFile(safe_name(name), int(size))
+            for name, size in zip(names, sizes, strict=True)
+        ]
+        now = self.site.service.clock()
+        upload = await asyncio.to_thread(self._folder.begin, files, now)
+        offsets = await asyncio.to_thread(self._folder.offsets, upload)
+        page = f"/import/uploads/{upload.id}"
+        return _json({"id": upload.id, "offsets": offsets, "page": page, "chunk": CHUNK_BYTES})
+
+    async def _append(self, request: PageRequest, upload_id: str, number: str) -> Response:
+        folder = self._folder
+        upload = await asyncio.to_thread(folder.get, upload_id)
+        text = request.http.query_params.get("offset", "")
+        if not (number.isdecimal() and len(number) < 7 and text.isdecimal() and len(text) < 16):
+            raise InvalidRequest("Name the file by its number and say the offset.", param="offset")
+        offset, limit = int(text), int(text) + CHUNK_BYTES
+        async for piece in _pieces(request.http):
+            if offset + len(piece) > limit:
+                raise PayloadTooLarge(f"A piece has at most {CHUNK_BYTES:,} bytes.")
+            offset = await asyncio.to_thread(folder.write, upload, int(number), offset, piece)
+        if upload.files[int(number)].size == 0:
+            await asyncio.to_thread(folder.write, upload, int(number), 0, b"")
+        return _json({"offset": offset})
+
+    # By a form
+
+    async def _take_form(self, request: PageRequest) -> Response:
+        if request.http.method != "POST" or request.http.path_params:
+            raise MethodNotAllowed("This address cannot be used in that way.")
+        boundary = boundary_of(request.http.headers.get("content-type", ""))
+        upload = await self._spool(request, boundary)
+        return request.go(f"/import/uploads/{upload.id}")
+
+    async def _spool(self, request: PageRequest, boundary: bytes) -> Upload:
+        """Write the files of a form as they come; the token must have come before."""
+        folder, sizes = self._folder, dict[str, int]()
+        upload: Upload | None = None
+        token = b""
+        name = ""
+        async for part in form_parts(_pieces(request.http), boundary):
+            if part.filename is None:
+                token = (b"" if part.begins else token) + part.content[:200]
+            if not part.filename:
+                continue  # another field, or one for files in which none was chosen
+            if upload is None:
+                _check_token(request, token.decode("latin-1"))
+                upload = await asyncio.to_thread(folder.begin_form, self.site.service.clock())
+            if part.begins:
+                name = safe_name(part.filename)
+                if name in sizes or len(sizes) >= MOST_FILES:
+                    raise InvalidRequest("Two files have the same name, or they are too many.")
+                sizes[name] = 0
+            sizes[name] = await asyncio.to_thread(
+                folder.append, upload, name, sizes[name], part.content
+            )
+        if upload is None:
+            raise InvalidRequest("Choose at least one file.", param="file")
+        upload = replace(upload, files=tuple(UploadedFile(*pair) for pair in sizes.items()))
+        await asyncio.to_thread(folder.keep, upload)
+        return upload
+
+
+async def _pieces(http: Request) -> AsyncIterator[bytes]:
+    """Yield a body in pieces that are worth a write of their own."""
+    waiting = bytearray()
+    try:
+        async for chunk in http.stream():
+            waiting += chunk
+            if len(waiting) >= _PIECE:
+                yield bytes(waiting)
+                waiting.clear()
+    except ClientDisconnect:
+        # What came is kept: the next piece goes on after it.
+        if waiting:
+            yield bytes(waiting)
+        raise
+    if waiting:
+        yield bytes(waiting)
+
+
+def _check_token(request: PageRequest, token: str) -> None:
+    if not hmac.compare_digest(token.encode("latin-1", "replace"), request.token.encode()):
+        raise Forbidden("This page is too old; load it again and repeat it.")
+
+
+def upload_folder(site: Site) -> UploadFolder:
+    """Return where uploads are kept; a server without a data folder takes none."""
+    if site.data is None:
+        raise NotFound("This server has no data folder to import into.")
+    return UploadFolder(site.data)
+
+
+def _json(document: dict[str, object], status: int = 200) -> Response:
+    headers = {**SECURITY_HEADERS, "Content-Type": "application/json"}
+    return Response(orjson.dumps(document), status, headers)

@@ -1,0 +1,103 @@
+// Files go up in pieces, each at its place. What is here already is not sent again, so an upload
+// that was interrupted goes on where it was when the same files are dropped once more.
+const area = document.getElementById("drop");
+const form = document.getElementById("upload");
+if (area && form) {
+  const state = document.getElementById("upload-state");
+  const bar = document.getElementById("upload-bar");
+  const stop = document.getElementById("upload-cancel");
+  const token = form.elements.token.value;
+  let cancelled = false;
+  let current = null;
+  const say = (text) => { state.textContent = text; };
+  const size = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+
+  const call = (method, address, body, progress) => new Promise((done, failed) => {
+    const request = new XMLHttpRequest();
+    current = request;
+    request.open(method, address);
+    request.setRequestHeader("X-Form-Token", token);
+    request.responseType = "json";
+    request.upload.onprogress = (event) => progress && progress(event.loaded);
+    request.onload = () => {
+      if (request.status === 200) done(request.response);
+      else failed(Object.assign(new Error((request.response || {}).error || "The server refused it."),
+        { final: request.status !== 503 && request.status < 500 && request.status !== 429 }));
+    };
+    request.onerror = () => failed(new Error("The connection broke."));
+    request.onabort = () => failed(Object.assign(new Error("Cancelled."), { final: true }));
+    request.send(body);
+  });
+
+  const again = async (attempt) => {
+    for (let tries = 0; ; tries += 1) {
+      try { return await attempt(); }
+      catch (problem) {
+        if (problem.final || cancelled || tries >= 8) throw problem;
+        say(`${problem.message} Trying again.`);
+        await new Promise((on) => setTimeout(on, Math.min(30000, 500 * 2 ** tries)));
+      }
+    }
+  };
+
+  const send = async (files) => {
+    if (!files.length) return;
+    cancelled = false;
+    bar.hidden = stop.hidden = false;
+    const body = new URLSearchParams();
+    for (const [name, file] of files) { body.append("name", name); body.append("size", file.size); }
+    const total = files.reduce((sum, [, file]) => sum + file.size, 0);
+    try {
+      const begun = await again(() => call("POST", "/import/uploads", body));
+      let before = 0;
+      for (const [number, [name, file]] of files.entries()) {
+        let offset = begun.offsets[number];
+        do {
+          const piece = file.slice(offset, offset + begun.chunk);
+          const address = `/import/uploads/${begun.id}/${number}?offset=${offset}`;
+          const show = (loaded) => {
+            bar.value = total ? (before + offset + loaded) / total : 1;
+            say(`${name}: ${size(before + offset + loaded)} of ${size(total)}`);
+          };
+          offset = (await again(() => call("PUT", address, piece, show))).offset;
+        } while (offset < file.size);
+        before += file.size;
+      }
+      say("All here. Looking at what it is.");
+      location.assign(begun.page);
+    } catch (problem) {
+      bar.hidden = stop.hidden = true;
+      say(`${problem.message} What arrived is kept: drop the same files again to go on.`);
+    }
+  };
+
+  const walk = async (entry, folder, files) => {
+    if (entry.isFile) {
+      files.push([folder + entry.name, await new Promise((done, failed) => entry.file(done, failed))]);
+    } else {
+      const reader = entry.createReader();
+      for (;;) {
+        const batch = await new Promise((done, failed) => reader.readEntries(done, failed));
+        if (!batch.length) return;
+        for (const child of batch) await walk(child, `${folder}${entry.name}/`, files);
+      }
+    }
+  };
+
+  area.addEventListener("dragover", (event) => { event.preventDefault(); area.classList.add("over"); });
+  area.addEventListener("dragleave", () => area.classList.remove("over"));
+  area.addEventListener("drop", async (event) => {
+    event.preventDefault();
+    area.classList.remove("over");
+    const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
+    const files = [];
+    for (const entry of entries) await walk(entry, "", files);
+    send(files);
+  });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const chosen = [...form.elements.file.files].map((file) => [file.webkitRelativePath || file.name, file]);
+    if (chosen.length) send(chosen); else say("Choose at least one file.");
+  });
+  stop.addEventListener("click", () => { cancelled = true; if (current) current.abort(); });
+}

@@ -1,0 +1,238 @@
+"""The import pages: uploads in pieces and as a form, the plan, the job and its report."""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.engine import open_store
+from tests.pages.house import PASSPHRASE, House, Reader, Sheet, housed
+
+from pdpp.pages.imports import upload as uploads
+from pdpp.pages.imports.multipart import boundary_of, form_parts
+from pdpp.pages.imports.upload import safe_name
+
+NOTE = "# Harbour walk\n\nThe ferry leaves at *seven*; bring the **green** coat.\n"
+
+
+def vault(**notes: str) -> bytes:
+    """Return a zip of notes."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("vault/.obsidian/app.json", "{}")
+        for name, text in (notes or {"walk": NOTE, "tea": "# Tea\n\nGreen.\n"}).items():
+            archive.writestr(f"vault/{name}.md", text)
+    return packed.getvalue()
+
+
+@pytest.fixture(scope="module")
+def importing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """An empty server with a data folder."""
+    folder = Path(tmp_path_factory.mktemp("importing")) / "store"
+    folder.mkdir(mode=0o700)
+    with housed(folder, store=open_store(folder)) as made:
+        yield made
+
+
+class Uploader:
+    """Sends files as the script of the page does."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        page = reader.get("/import")
+        self.token = dict(page.fields("#upload"))["token"]
+
+    def begin(self, files: dict[str, int], **headers: str) -> httpx.Response:
+        sent: dict[str, Any] = {"name": list(files), "size": [str(n) for n in files.values()]}
+        headers = {"X-Form-Token": self.token, **headers}
+        return self.reader.http.post("/import/uploads", data=sent, headers=headers)
+
+    def put(self, upload: str, number: int, offset: int, content: bytes) -> httpx.Response:
+        address = f"/import/uploads/{upload}/{number}?offset={offset}"
+        return self.reader.http.put(address, content=content, headers={"X-Form-Token": self.token})
+
+    def send(self, name: str, content: bytes) -> Sheet:
+        begun = self.begin({name: len(content)}).json()
+        assert self.put(begun["id"], 0, 0, content).json() == {"offset": len(content)}
+        return self.reader.get(begun["page"])
+
+
+def finished(house: House, job: Sheet) -> Sheet:
+    """Return the page of a job when it has ended."""
+    path = job.answer.url.path
+    house.wait_for(lambda: not house.owner().get(path).tree.css("[data-again]"))
+    return house.owner().get(path)
+
+
+def test_an_export_is_dropped_recognised_imported_and_found(importing: House) -> None:
+    reader = importing.owner()
+    plan = Uploader(reader).send("my notes.zip", vault())
+    assert "Markdown notes" in plan.text
+    assert "a new account" in plan.text
+    assert reader.get("/search?q=ferry").tree.css(".results li") == []
+    started = plan.send(action="import")
+    job = finished(importing, started.follow())
+    assert "succeeded" in job.text
+    assert "2 new" in job.text
+    assert "What was left out, and why" in job.text
+    hits = reader.get("/search?q=ferry").tree.css(".results li")
+    assert len(hits) == 1
+    (account,) = importing.store.catalogue().connections
+    history = reader.get(f"/accounts/{account}")
+    report = history.tree.css_first('a[href^="/import/report/"]')
+    assert report is not None
+    assert "2 read" in reader.get(str(report.attributes["href"])).text
+
+
+def test_an_upload_that_was_interrupted_goes_on_where_it_was(importing: House) -> None:
+    content = vault(one="# One\n" * 200, two="# Two\n")
+    first = Uploader(importing.owner())
+    begun = first.begin({"later.zip": len(content)}).json()
+    assert begun["offsets"] == [0]
+    half = len(content) // 2
+    assert first.put(begun["id"], 0, 0, content[:half]).json() == {"offset": half}
+    page = importing.owner().get(begun["page"])
+    assert "Not all of it is here yet" in page.text
+    second = Uploader(importing.owner())
+    again = second.begin({"later.zip": len(content)}).json()
+    assert (again["id"], again["offsets"]) == (begun["id"], [half])
+    ahead = second.put(again["id"], 0, half + 1, content[half + 1 :])
+    assert ahead.status_code == 409
+    assert second.put(again["id"], 0, half, content[half:]).json() == {"offset": len(content)}
+    assert first.put(begun["id"], 0, half, content[half:]).status_code == 200, "the other tab"
+    plan = importing.owner().get(begun["page"])
+    assert "Markdown notes" in plan.text
+    assert plan.send(form="main form", action="remove").location == "/import"
+    assert importing.owner().get(begun["page"]).status == 404
+
+
+def test_a_browser_without_scripts_sends_a_form(importing: House) -> None:
+    reader = importing.owner()
+    token = dict(reader.get("/import").fields("#upload"))["token"]
+    files = [("file", ("notes.zip", vault(plain="# Plain\n\nwithout a script\n")))]
+    sent = reader.http.post("/import/uploads", data={"token": token}, files=files)
+    assert sent.status_code == 303
+    plan = reader.get(sent.headers["location"])
+    assert "Markdown notes" in plan.text
+    plan.send(form="main form", action="remove")
+    for data in ({}, {"token": "wrong"}):
+        assert reader.http.post("/import/uploads", data=data, files=files).status_code == 403
+    nothing = [("file", ("", b""))]
+    refusal = reader.http.post("/import/uploads", data={"token": token}, files=nothing)
+    assert refusal.status_code == 400
+
+
+def test_nobody_else_can_upload(importing: House) -> None:
+    uploader = Uploader(importing.owner())
+    stranger = importing.stranger().http
+    headers = {"X-Form-Token": uploader.token}
+    assert stranger.post("/import/uploads", data={}, headers=headers).status_code == 401
+    for headers in ({"X-Form-Token": "x"}, {"Origin": "https://evil.example"}):
+        assert uploader.begin({"a": 1}, **headers).status_code == 403
+    assert not list((importing.folder / "uploads").glob("*/files/a"))
+
+
+def test_uploads_are_bounded(importing: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    uploader = Uploader(importing.owner())
+    assert uploader.begin({}).status_code == 400
+    assert uploader.begin({"huge": 1 << 40}).status_code == 413
+    begun = uploader.begin({"small.txt": 3}).json()
+    assert uploader.put(begun["id"], 0, 0, b"four").status_code == 413
+    assert uploader.put(begun["id"], 1, 0, b"x").status_code == 404
+    assert uploader.put("0" * 24, 0, 0, b"x").status_code == 404
+    assert uploader.put("%2e%2e", 0, 0, b"x").status_code in (404, 405)
+    monkeypatch.setattr(uploads, "MOST_UPLOADS", 1)
+    assert uploader.begin({"another.txt": 3}).status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("a.zip", "a.zip"),
+        ("folder/inner/a.txt", "folder/inner/a.txt"),
+        ("../../etc/passwd", "etc/passwd"),
+        ("C:\\Users\\me\\a.txt", "C_/Users/me/a.txt"),
+        ("/abs/./x", "abs/x"),
+        ("line\nbreak", "line_break"),
+    ],
+)
+def test_a_name_never_leads_out_of_its_folder(given: str, kept: str) -> None:
+    assert safe_name(given) == kept
+
+
+def test_what_is_not_known_is_told_and_cannot_be_imported(importing: House) -> None:
+    plan = Uploader(importing.owner()).send("odd.bin", b"\x00\x01\x02" * 50)
+    assert plan.tree.css('button[value="import"]') == []
+    assert "Not known" in plan.text or plan.tree.css(".notice")
+    plan.send(form="main form", action="remove")
+
+
+def test_a_path_on_the_server_needs_the_passphrase(importing: House, tmp_path: Path) -> None:
+    (tmp_path / "walk.md").write_text(NOTE)
+    reader = importing.owner()
+    page = reader.get("/import")
+    form = "main details form"
+    asked = page.send(form=form, path=str(tmp_path))
+    assert asked.status == 403
+    plan = asked.send(confirm=PASSPHRASE).follow()
+    assert "Markdown notes" in plan.text
+    wrong = page.send(form=form, path="nowhere/at/all", confirm=PASSPHRASE)
+    assert wrong.status == 400
+    assert dict(wrong.fields(form))["path"] == "nowhere/at/all"
+    plan.send(form="main form", action="remove")
+    assert (tmp_path / "walk.md").exists()
+
+
+def test_the_page_says_where_each_export_comes_from(importing: House) -> None:
+    text = importing.owner().get("/import").text
+    assert "Settings, Data controls, Export data" in text
+    assert "takeout.google.com" in text
+
+
+def test_an_unknown_import_is_not_there(importing: House) -> None:
+    reader = importing.owner()
+    for path in ("/import/job_nope", "/import/report/nope", "/import/uploads/nope"):
+        assert reader.get(path).status == 404, path
+
+
+# Forms in parts
+
+
+async def _parts(body: bytes, size: int) -> list[tuple[str, str | None, bytes]]:
+    async def chunks() -> Any:
+        for start in range(0, len(body), size):
+            yield body[start : start + size]
+
+    gathered: list[tuple[str, str | None, bytes]] = []
+    boundary = boundary_of("multipart/form-data; boundary=XyZ")
+    async for part in form_parts(chunks(), boundary):
+        if part.begins:
+            gathered.append((part.name, part.filename, part.content))
+        else:
+            name, filename, content = gathered[-1]
+            gathered[-1] = name, filename, content + part.content
+    return gathered
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 1 << 20])
+def test_a_form_is_taken_apart_wherever_its_pieces_end(size: int) -> None:
+    import asyncio
+
+    content = b"--XyZ is not \r\n--Xy a boundary\r\n" + bytes(range(256))
+    request = httpx.Request(
+        "POST",
+        "http://x/",
+        data={"token": "t", "empty": ""},
+        files={"file": ('a "b".zip', content), "none": ("e.txt", b"")},
+        headers={"Content-Type": "multipart/form-data; boundary=XyZ"},
+    )
+    parts = asyncio.run(_parts(request.read(), size))
+    assert parts[:2] == [("token", None, b"t"), ("empty", None, b"")]
+    assert parts[2][0] == "file"
+    assert parts[2][2] == content
+    assert parts[3] == ("none", "e.txt", b"")
+    assert json.dumps(parts[2][1])
