@@ -20,6 +20,7 @@ from pdpp.authz.authority import Authority
 from pdpp.authz.client_document import DocumentFetcher
 from pdpp.authz.principal import Gate
 from pdpp.hosted import ICON_PATH, MCP_PATH, hosted_endpoint, metadata
+from pdpp.jobs.anchoring import anchor_kind
 from pdpp.jobs.housekeeping import Housekeeping
 from pdpp.jobs.importing import import_kind
 from pdpp.jobs.merging import merge_kind
@@ -130,6 +131,7 @@ def _job_runner(service: Service, data: Path | None) -> JobRunner:
     store, settings = service.store, service.settings
     kinds = [*Housekeeping(store, settings, service.clock).kinds()]
     kinds.append(merge_kind(store, service.clock))
+    kinds.append(anchor_kind(service.recorder, settings.receipts.anchor_seconds))
     if data is not None:
         kinds.append(import_kind(store, data, settings))
     return JobRunner(store, kinds, service.clock)

@@ -8,11 +8,15 @@ from tests.engine import blob_file, open_store
 from tests.resource.library import library_store
 from tests.serving import UNLIMITED, SetClock, put
 
-from pdpp.jobs.housekeeping import PRUNE, SWEEP, TEND, Housekeeping
+from pdpp.authz.principal import Principal
+from pdpp.jobs.anchoring import ANCHOR, anchor_kind
+from pdpp.jobs.context import JobCancelled, JobContext
+from pdpp.jobs.housekeeping import COLLECT, PRUNE, SWEEP, TEND, Housekeeping
 from pdpp.jobs.runner import JobRunner
 from pdpp.model import instant
-from pdpp.store.jobs import Job, JobOrder, JobStatus
-from pdpp.store.port import Store
+from pdpp.receipts.recorder import AnsweredRead, ReceiptPolicy, Recorder
+from pdpp.store.jobs import Job, JobLease, JobOrder, JobStatus
+from pdpp.store.port import Store, Token
 from pdpp.store.sqlite.vault import transaction
 from pdpp.store.vault import ShortLivedSecret
 
@@ -59,16 +63,65 @@ def test_a_file_that_no_record_refers_to_for_a_day_is_removed(tmp_path: Path) ->
     for blob in store.blobs():
         os.utime(blob_file(store, blob), (time.time() - 90_000,) * 2)
     before = {blob.blob_id for blob in store.blobs()}
-    keep_house(store, instant.now, SWEEP)
+    keep_house(store, instant.now, COLLECT)
     assert {blob.blob_id for blob in store.blobs()} == before - {unused.blob_id}
     assert not blob_file(store, unused).exists()
+    store.close()
+
+
+def test_a_collection_that_is_cut_goes_on_after_the_files_it_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pdpp.store.sqlite.store._COLLECTED", 2)
+    store = open_store(tmp_path)
+    unused = [store.keep_blob(io.BytesIO(bytes([n])), "text/plain", 9) for n in range(5)]
+    for blob in unused:
+        os.utime(blob_file(store, blob), (time.time() - 90_000,) * 2)
+    names = sorted(blob.blob_id for blob in unused)
+    house = Housekeeping(store, UNLIMITED, instant.now)
+    job = store.jobs.begin(JobOrder(COLLECT), JobLease("first", instant.now() + instant.DAY))
+    with pytest.raises(JobCancelled):
+        house.collect(JobContext(job, store.jobs, "first", lambda: True))
+    cut = store.jobs.get(job.id)
+    assert cut is not None
+    assert cut.state == {"after": names[1]}
+    assert sorted(blob.blob_id for blob in store.blobs()) == names[2:]
+    house.collect(JobContext(cut, store.jobs, "first", lambda: False))
+    assert list(store.blobs()) == []
+    store.close()
+
+
+def test_the_log_of_reads_is_anchored_by_a_job_and_again_after_a_failure(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    witness = tmp_path / "not there" / "witness.txt"
+    policy = ReceiptPolicy(seconds=0.0, witness=str(witness))
+    recorder = Recorder(store.receipts, instant.now, policy)
+    kind = anchor_kind(recorder, 60.0)
+    assert kind.wanted is not None
+    assert not kind.wanted()
+    recorder.start()
+    token = Token("0" * 64, "owner", "a test", instant.now())
+    recorder.take(AnsweredRead(instant.now(), Principal(token, ()), "listStreams", None, []))
+    deadline = time.monotonic() + 30
+    while not (wanted := kind.wanted()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert wanted
+    runner = JobRunner(store, [kind], instant.now)
+    assert runner.run_now(JobOrder(ANCHOR)).status is JobStatus.FAILED
+    witness.parent.mkdir()
+    assert kind.wanted(), "a failure is tried again at the next look"
+    ended = runner.run_now(JobOrder(ANCHOR))
+    assert (ended.status, ended.result) == (JobStatus.SUCCEEDED, {"last_receipt": 1})
+    assert witness.read_text().split()[1] == "1"
+    assert not kind.wanted()
+    recorder.close()
     store.close()
 
 
 def test_what_a_removed_connection_held_is_deleted(tmp_path: Path) -> None:
     store = library_store(tmp_path)
     store.remove_connection("home")
-    keep_house(store, instant.now, SWEEP)
+    keep_house(store, instant.now, COLLECT)
     assert not store.delete_removed()
     assert store.check() == []
     store.close()

@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 
 from pdpp.authz.authority import Authority
+from pdpp.jobs.anchoring import ANCHOR
 from pdpp.jobs.context import JobContext
 from pdpp.jobs.kind import JobKind
 from pdpp.model import instant
@@ -12,7 +13,7 @@ from pdpp.store.jobs import Json
 from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
 
-PRUNE, SWEEP, TEND = "prune", "sweep", "tend"
+PRUNE, SWEEP, COLLECT, TEND = "prune", "sweep", "collect", "tend"
 _LOOK_SECONDS = 2.0
 _PAUSE_SECONDS = 0.02
 """Between two pieces of work, so that requests that write get their turn."""
@@ -22,6 +23,7 @@ _DAY_SECONDS = 86_400.0
 _KEPT_JOBS = 1_000
 _KEPT_OF_A_KIND = 10
 _KEPT_DAYS = 90
+_REPEATING = (PRUNE, SWEEP, COLLECT, TEND, ANCHOR)
 
 
 class Housekeeping:
@@ -41,6 +43,7 @@ class Housekeeping:
         return (
             JobKind(PRUNE, self.prune, every=_DAY_SECONDS),
             JobKind(SWEEP, self.sweep, every=_HOUR_SECONDS),
+            JobKind(COLLECT, self.collect, every=_HOUR_SECONDS),
             JobKind(TEND, self.tend, every=_LOOK_SECONDS, wanted=self.wants_tending),
         )
 
@@ -53,10 +56,8 @@ class Housekeeping:
         """Forget codes, tokens, clients, uploads and jobs that have ended or came to nothing."""
         now = self._clock()
         files = self._store.sweep_blobs(now - instant.DAY)
-        self._delete_unused(context, now - instant.DAY)
         before = now - _KEPT_DAYS * instant.DAY
-        kinds = (PRUNE, SWEEP, TEND)
-        jobs = self._store.jobs.prune(before, _KEPT_JOBS, kinds, _KEPT_OF_A_KIND)
+        jobs = self._store.jobs.prune(before, _KEPT_JOBS, _REPEATING, _KEPT_OF_A_KIND)
         entries = 0
         while dropped := self._authority.sweep():
             entries += dropped
@@ -65,15 +66,25 @@ class Housekeeping:
             time.sleep(_PAUSE_SECONDS)
         return {"files_removed": files, "jobs_forgotten": jobs, "entries_dropped": entries}
 
-    def _delete_unused(self, context: JobContext, before: int) -> None:
-        """Delete what removed connections held, and then files that no record refers to."""
+    def collect(self, context: JobContext) -> Json:
+        """Delete what removed connections held, and then files that no record refers to.
+
+        A file is left alone for a day after it was last kept: its record may still be on the way.
+        """
+        pieces = 0
         while self._store.delete_removed():
+            pieces += 1
+            context.progress(pieces, note="pieces of removed connections deleted")
             context.check()
             time.sleep(_PAUSE_SECONDS)
-        after: str | None = ""
-        while after is not None:
-            after = self._store.collect_blobs(before, after)
+        before = self._clock() - instant.DAY
+        after = str((context.state or {}).get("after", ""))
+        while (last := self._store.collect_blobs(before, after)) is not None:
+            after = last
+            context.save({"after": after})
             context.check()
+            time.sleep(_PAUSE_SECONDS)
+        return {"pieces_deleted": pieces}
 
     def wants_tending(self) -> bool:
         """Tell whether records were written, and nothing since the last look."""

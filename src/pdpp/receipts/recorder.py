@@ -74,7 +74,7 @@ class Recorder:
         self._unrecorded = 0
         self._failing = False
         self._ending = False
-        self._unanchored_since: float | None = None
+        self._unanchored = False
         self._lock = threading.Lock()
         self._work = threading.Event()
         self._soon = threading.Event()
@@ -125,6 +125,22 @@ class Recorder:
         """Tell whether the last try to write receipts failed."""
         return self._failing
 
+    def wants_anchor(self) -> bool:
+        """Tell whether receipts were written since this was last asked."""
+        wanted, self._unanchored = self._unanchored, False
+        return wanted
+
+    def anchor(self) -> int:
+        """Let the store, and a witness, remember the last receipt; return its number."""
+        try:
+            number, hashed = self._book.anchor()
+            if self._witness is not None:
+                self._witness(self._clock(), number, hashed)
+        except (StoreError, OSError):
+            self._unanchored = True  # the next look tries again
+            raise
+        return number
+
     def close(self) -> None:
         """Write what there is and stop."""
         self._ending = True
@@ -139,7 +155,7 @@ class Recorder:
         try:
             self._book.finish()
             if self._witness is not None:
-                self._witness(self._clock(), *self._book.anchor())
+                self.anchor()
         except (StoreError, OSError) as problem:
             log.error("the end of the receipts could not be written: %s", problem)
 
@@ -147,30 +163,10 @@ class Recorder:
 
     def _run(self) -> None:
         while not self._ending:
-            if self._work.wait(self._until_anchor()):
-                self._linger()
-                self._write()
-            self._anchor()
+            self._work.wait()
+            self._linger()
+            self._write()
         self._write()  # what came while the last was written
-
-    def _until_anchor(self) -> float | None:
-        """Return how long to wait at most; without receipts to anchor, for as long as it takes."""
-        if self._unanchored_since is None:
-            return None
-        waited = time.monotonic() - self._unanchored_since
-        return max(0.0, self._policy.anchor_seconds - waited)
-
-    def _anchor(self) -> None:
-        """Let the store remember the end of the log when that is due."""
-        if self._until_anchor() != 0.0:
-            return
-        self._unanchored_since = None
-        try:
-            number, hashed = self._book.anchor()
-            if self._witness is not None:
-                self._witness(self._clock(), number, hashed)
-        except (StoreError, OSError) as problem:
-            log.error("the end of the receipts could not be remembered: %s", problem)
 
     def _linger(self) -> None:
         """Wait until it is time to write, or until a batch is full that may well be written."""
@@ -196,8 +192,7 @@ class Recorder:
             self._work.set()
             return
         self._tell(failing=False)
-        if self._unanchored_since is None:
-            self._unanchored_since = time.monotonic()
+        self._unanchored = True
         with self._lock:
             del self._full[: len(batches)]
             self._waiting = sum(batch.size for batch in (*self._full, self._batch))
