@@ -114,16 +114,77 @@ def imessage(folder: Path, count: int) -> Path:
     return folder / "chat.db"
 
 
+def gemini_cli(folder: Path, count: int) -> Path:
+    """Write one long session."""
+    messages: list[dict[str, Any]] = [
+        {
+            "id": f"m{number}",
+            "timestamp": moment_of(number).strftime("%Y-%m-%dT%H:%M:%S.000Z"),
+            "type": "gemini" if number % 2 else "user",
+            "content": text_of(number),
+        }
+        for number in range(count)
+    ]
+    document = {"sessionId": "s1", "projectHash": "ab", "messages": messages}
+    (folder / "session-1.json").write_text(json.dumps(document))
+    return folder / "session-1.json"
+
+
+def opencode(folder: Path, count: int) -> Path:
+    """Write a database with one long session."""
+    connection = sqlite3.connect(folder / "opencode.db")
+    connection.executescript(
+        "create table session (id text primary key, title text, time_created integer);"
+        "create table message (id text primary key, session_id text, data text);"
+        "create table part (id text primary key, message_id text, data text);"
+        "create index parts on part (message_id); create index messages on message (session_id);"
+        "insert into session values ('s1', 'Harbour', 1704096000000);"
+    )
+    for number in range(count):
+        created = int(moment_of(number).timestamp() * 1000)
+        about = {"role": "user", "time": {"created": created}}
+        said = {"type": "text", "text": text_of(number)}
+        name = f"m{number:08}"
+        connection.execute("insert into message values (?, 's1', ?)", (name, json.dumps(about)))
+        connection.execute("insert into part values (?, ?, ?)", (name, name, json.dumps(said)))
+    connection.commit()
+    connection.close()
+    return folder / "opencode.db"
+
+
+def cursor(folder: Path, count: int) -> Path:
+    """Write the editor's state with one conversation for each 20 messages."""
+    connection = sqlite3.connect(folder / "state.vscdb")
+    connection.execute("create table cursorDiskKV (key text primary key, value blob)")
+    for number in range(count):
+        talk = f"c{number // 20:06}"
+        created = int(moment_of(number).timestamp() * 1000)
+        if not number % 20:
+            about = json.dumps({"name": f"Talk {talk}", "createdAt": created})
+            connection.execute(
+                "insert into cursorDiskKV values (?, ?)", (f"composerData:{talk}", about)
+            )
+        bubble = json.dumps({"type": 1 + number % 2, "text": text_of(number)})
+        row = (f"bubbleId:{talk}:b{number:08}", bubble)
+        connection.execute("insert into cursorDiskKV values (?, ?)", row)
+    connection.commit()
+    connection.close()
+    return folder / "state.vscdb"
+
+
 MAKERS: Mapping[str, Callable[[Path, int], Path]] = MappingProxyType(
     {
         maker.__name__: maker
         for maker in (
+            cursor,
             facebook,
+            gemini_cli,
             google_activity,
             google_keep,
             google_timeline,
             imessage,
             instagram,
+            opencode,
         )
     }
 )

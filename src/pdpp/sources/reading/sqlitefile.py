@@ -64,8 +64,9 @@ class SqliteCopy:
     def rows(self, sql: str, *values: Any) -> Iterator[sqlite3.Row]:
         """Yield the rows of a query; damage is told as ``DamagedFile``."""
         try:
-            with closing(self._connection.execute(sql, values)) as cursor:
-                yield from cursor
+            # Not "yield from": a reader that is dropped would close the cursor after its database.
+            for row in self._connection.execute(sql, values):  # noqa: UP028
+                yield row
         except _BROKEN as problem:
             raise DamagedFile(f"{self._name} cannot be read further: {problem}") from problem
 

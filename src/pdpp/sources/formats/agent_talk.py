@@ -1,0 +1,83 @@
+"""Agent talks: what other coding agents share, sessions whose messages come from anywhere.
+
+Unlike the logs of ``agent_log`` these are documents or databases that are written anew.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pdpp.sources.formats.agent_session import TITLE_CHARS, spelled
+from pdpp.sources.item import Finding, Item, present
+from pdpp.sources.keys import safe_key
+
+
+class AgentTalk:
+    """One session while it is read."""
+
+    def __init__(self, session: str, **facts: Any) -> None:
+        self.key = safe_key(session)
+        self.facts = {name: str(fact) for name, fact in facts.items() if fact}
+        self.title = ""
+        self._prompt = ""
+        self._count = 0
+        self._times: tuple[str, str] | None = None
+
+    def message(self, name: str, role: str, text: str, at: str, model: Any = None) -> Item:
+        """Return one message."""
+        self._count += 1
+        first, last = self._times or (at, at)
+        self._times = (min(first, at), max(last, at))
+        if not self._prompt and role == "user" and not text.lstrip().startswith("<"):
+            self._prompt = " ".join(text.split())[:TITLE_CHARS]
+        if model:
+            self.facts["model"] = str(model)
+        key = safe_key(self.key, name)
+        data = {
+            "id": key,
+            "session_id": self.key,
+            "role": role,
+            "text": text,
+            "model": str(model) if model else None,
+            "position": self._count,
+            "sent_at": at,
+        }
+        return Item("messages", key, present(data))
+
+    def tool(self, name: str, tool: Any, given: Any, result: Any, at: str) -> Iterator[Finding]:
+        """Yield the use of a tool, and what it gave back where that is known."""
+        key = safe_key(self.key, "tool", name)
+        shared = {"id": key, "session_id": self.key, "sent_at": at}
+        yield Item("tool_calls", key, {**shared, "tool": str(tool), "input": spelled(given or {})})
+        text = result if isinstance(result, str) else text_of(result)
+        if text:
+            yield Item("tool_results", key, {**shared, "call_id": key, "text": text})
+
+    def record(self, started: str | None = None, ended: str | None = None) -> Item | None:
+        """Return the record of the session; None where it has neither messages nor times."""
+        times = [*(self._times or ()), *filter(None, (started, ended))]
+        if not times or not self._count:
+            return None
+        data = {
+            "id": self.key,
+            "title": (self.title or self._prompt or self.key)[:TITLE_CHARS],
+            **self.facts,
+            "message_count": self._count,
+            "started_at": min(times),
+            "ended_at": max(times),
+        }
+        return Item("sessions", self.key, data)
+
+
+def text_of(value: Any) -> str:
+    """Return the text of content that is a string, a list of pieces or an object that holds one."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "\n".join(filter(None, map(text_of, value)))
+    if isinstance(value, Mapping):
+        held = (
+            value.get(name)
+            for name in ("text", "output", "content", "functionResponse", "response")
+        )
+        return next((text for piece in held if (text := text_of(piece))), "")
+    return ""

@@ -1,0 +1,220 @@
+"""Cursor: the conversations in the editor's state database, in the layouts of several years."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from pdpp.sources.formats.agent_log import EMPTY
+from pdpp.sources.formats.agent_talk import AgentTalk
+from pdpp.sources.item import Finding, Skipped, Unknown
+from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.jsontext import NotJson, read_json
+from pdpp.sources.reading.sqlitefile import SqliteCopy, columns_of, databases, open_database
+from pdpp.sources.reading.times import epoch_text, moment_text
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+
+_OLD_KEY = "workbench.panel.aichat.view.aichat.chatdata"
+_COMPOSER, _BUBBLE = "composerData:", "bubbleId:"
+_NO_TALK = "a row of the editor's state that is no conversation"
+_USER = 1
+
+
+class Cursor(Source):
+    """``state.vscdb`` of the folder ``User/globalStorage``, and of workspaces before 2025."""
+
+    connector_key = "cursor"
+    label = "Cursor"
+    passed_over = MappingProxyType(
+        {
+            "*-shm": "an index that the program builds anew",
+            "*.backup": "a copy that the editor keeps",
+            "storage.json": "settings",
+            "workspace.json": "the folder of a workspace",
+        }
+    )
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look for databases with the editor's tables and a conversation in them."""
+        held = [entry.name for entry in databases(tree) if _has_talks(tree, entry)]
+        if not held:
+            return None
+        version = "the editor's state" if len(held) == 1 else f"{len(held)} states of the editor"
+        detail = {"databases": held}
+        return Recognition(Confidence.CERTAIN, version, account=self.label, detail=detail)
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return one part for each database."""
+        for entry in tree.these(recognition.detail["databases"]):
+            yield ExportPart(entry, partial(_read, tree, entry))
+
+
+def _has_talks(tree: Tree, entry: FileEntry) -> bool:
+    columns = columns_of(tree, entry)
+    if columns.get("cursorDiskKV", frozenset()) >= {"key", "value"}:
+        return True
+    if not columns.get("ItemTable", frozenset()) >= {"key", "value"}:
+        return False
+    with open_database(tree, entry) as database:
+        sql = "SELECT 1 AS held FROM ItemTable WHERE key = ?"
+        return any(database.rows(sql, _OLD_KEY))
+
+
+def _read(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
+    with open_database(tree, entry) as database:
+        if "cursorDiskKV" in database.columns:
+            yield from _read_rows(database, entry)
+        if "ItemTable" in database.columns:
+            yield from _read_old(database, entry)
+
+
+def _read_rows(database: SqliteCopy, entry: FileEntry) -> Iterator[Finding]:
+    """Read conversation after conversation, then count the rows that belong to none."""
+    sql = "SELECT key, value FROM cursorDiskKV WHERE key >= ? AND key < ? ORDER BY key"
+    known: set[str] = set()
+    for row in database.rows(sql, _COMPOSER, f"{_COMPOSER}\uffff"):
+        name = str(row["key"]).removeprefix(_COMPOSER)
+        known.add(name)
+        where = f"{entry.name} {name}"[:120]
+        yield from account(_composer(database, name, row, where), where, "row")
+        prefix = f"{_BUBBLE}{name}:"
+        yield from _bubbles(database, name, row, prefix, entry)
+    for row in database.rows("SELECT key FROM cursorDiskKV ORDER BY key"):
+        key = str(row["key"])
+        if key.startswith(_COMPOSER) or _owner(key) in known:
+            continue
+        where = f"{entry.name} {key}"[:80]
+        lost = key.startswith(_BUBBLE)
+        skipped = Skipped("a message of a conversation that is gone" if lost else _NO_TALK, where)
+        yield from account([skipped], where, "row")
+
+
+def _owner(key: str) -> str | None:
+    return key.split(":")[1] if key.startswith(_BUBBLE) and key.count(":") > 1 else None
+
+
+def _composer(database: SqliteCopy, name: str, row: sqlite3.Row, where: str) -> Iterator[Finding]:
+    """Yield a conversation, and its messages where they stand in it themselves."""
+    value = _json(row["value"])
+    created = _moment(value.get("createdAt"))
+    if created is None:
+        yield Skipped("a conversation without messages", where)
+        return
+    talk = _talk(name, value)
+    inline = value.get("conversation")
+    for number, bubble in enumerate(inline if isinstance(inline, list) else ()):
+        yield from _bubble(bubble, str(bubble.get("bubbleId") or number), created, talk, where)
+    for bubble_row in database.rows(
+        "SELECT key, value FROM cursorDiskKV WHERE key >= ? AND key < ?",
+        f"{_BUBBLE}{name}:",
+        f"{_BUBBLE}{name}:\uffff",
+    ):
+        bubble = _json(bubble_row["value"])
+        if _text(bubble):
+            talk.message(
+                "count", _role(bubble), _text(bubble), _moment(bubble.get("createdAt")) or created
+            )
+    yield talk.record(created, _moment(value.get("lastUpdatedAt"))) or Skipped(
+        "a conversation without messages", where
+    )
+
+
+def _bubbles(
+    database: SqliteCopy, name: str, row: sqlite3.Row, prefix: str, entry: FileEntry
+) -> Iterator[Finding]:
+    """Yield the messages that are rows of their own, in the order of the conversation."""
+    value = _json(row["value"])
+    created = _moment(value.get("createdAt")) or ""
+    headers = value.get("fullConversationHeadersOnly")
+    listed = [
+        str(header.get("bubbleId"))
+        for header in (headers if isinstance(headers, list) else ())
+        if isinstance(header, dict)
+    ]
+    places = {bubble: number for number, bubble in enumerate(listed)}
+    sql = "SELECT key, value FROM cursorDiskKV WHERE key >= ? AND key < ?"
+    rows = [
+        (str(held["key"]).removeprefix(prefix), held)
+        for held in database.rows(sql, prefix, f"{prefix}\uffff")
+    ]
+    talk = _talk(name, value)
+    for bubble, held in sorted(rows, key=lambda pair: (places.get(pair[0], len(places)), pair[0])):
+        where = f"{entry.name} {name} {bubble}"[:120]
+        reading = _bubble(_json(held["value"]), bubble, created, talk, where)
+        yield from account(reading, where, "row")
+
+
+def _talk(name: str, value: Mapping[str, Any]) -> AgentTalk:
+    talk = AgentTalk(name)
+    talk.title = str(value.get("name") or "")
+    return talk
+
+
+def _bubble(
+    value: Mapping[str, Any], name: str, created: str, talk: AgentTalk, where: str
+) -> Iterator[Finding]:
+    at, text = _moment(value.get("createdAt")) or created, _text(value)
+    if not at:
+        yield Unknown("a message without a time", where)
+        return
+    tool = value.get("toolFormerData")
+    if text:
+        model = value.get("modelInfo")
+        used = model.get("modelName") if isinstance(model, dict) else None
+        yield talk.message(name, _role(value), text, at, used)
+    if isinstance(tool, dict) and tool.get("name"):
+        given = tool.get("rawArgs") or tool.get("params")
+        yield from talk.tool(name, tool["name"], _parsed(given), tool.get("result"), at)
+    elif not text:
+        yield Skipped(EMPTY, where)
+
+
+def _role(value: Mapping[str, Any]) -> str:
+    return "user" if value.get("type") in (_USER, "user") else "assistant"
+
+
+def _text(value: Mapping[str, Any]) -> str:
+    return str(value.get("text") or value.get("rawText") or "").strip()
+
+
+def _read_old(database: SqliteCopy, entry: FileEntry) -> Iterator[Finding]:
+    """Read the chats of 2023 and 2024, one document in a row."""
+    for row in database.rows("SELECT value FROM ItemTable WHERE key = ?", _OLD_KEY):
+        tabs = _json(row["value"]).get("tabs")
+        for number, tab in enumerate(tabs if isinstance(tabs, list) else (), 1):
+            where = f"{entry.name} chat {number}"
+            yield from account(_tab(tab, where), where, "chat")
+
+
+def _tab(tab: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    at = _moment(tab.get("lastSendTime"))
+    if at is None:
+        yield Unknown("a chat without a time", where)
+        return
+    talk = AgentTalk(str(tab["tabId"]))
+    talk.title = str(tab.get("chatTitle") or "")
+    for number, bubble in enumerate(tab.get("bubbles") or ()):
+        yield from _bubble(bubble, str(bubble.get("id") or number), at, talk, where)
+    yield talk.record() or Skipped("a conversation without messages", where)
+
+
+def _json(content: Any) -> Mapping[str, Any]:
+    value = _parsed(content)
+    return value if isinstance(value, dict) else {}
+
+
+def _parsed(content: Any) -> Any:
+    raw = content.encode() if isinstance(content, str) else content
+    try:
+        return read_json(raw) if isinstance(raw, bytes) else {}
+    except NotJson:
+        return {}
+
+
+def _moment(value: Any) -> str | None:
+    """Return a time that is milliseconds since 1970, or text in newer versions."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return epoch_text(value / 1000)
+    return moment_text(value)

@@ -1,0 +1,170 @@
+"""Gemini CLI: sessions as documents, and since 2026 as logs of JSON lines; Qwen Code's too."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from pdpp.evidence.amount import counted
+from pdpp.sources.formats.agent_log import ABOUT_SESSION, EMPTY
+from pdpp.sources.formats.agent_talk import AgentTalk, text_of
+from pdpp.sources.item import Finding, Skipped, Unknown
+from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.jsonlines import JsonLine, events, first_objects
+from pdpp.sources.reading.jsonstream import elements
+from pdpp.sources.reading.structure import json_paths
+from pdpp.sources.reading.times import moment_text
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+
+_PATHS = frozenset({"sessionId", "projectHash", "messages"})
+_ANSWERS = frozenset({"gemini", "qwen", "assistant", "model"})
+_ASIDE = frozenset({"info", "error", "warning"})
+
+
+class GeminiCli(Source):
+    """The folder ``~/.gemini/tmp``, a project's in it, or one session."""
+
+    connector_key = "gemini_cli"
+    label = "Gemini CLI"
+    passed_over = MappingProxyType(
+        {
+            "logs.json": "what was typed, which the sessions hold too",
+            "shell_history": "what was typed in the shell",
+            "checkpoint*.json": "states that were saved by hand",
+            "*.md": "instructions for the agent",
+            "settings.json": "settings",
+            "oauth_creds.json": "secrets, which are never read",
+            "google_accounts.json": "accounts",
+            "installation_id": "a number of the installation",
+            "user_id": "a number of the user",
+        }
+    )
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look for documents and logs with the members of a session."""
+        held = _sessions(tree)
+        if not held:
+            return None
+        version = counted(len(held), "session")
+        detail = {"sessions": [entry.name for entry in held]}
+        return Recognition(Confidence.CERTAIN, version, account=self.label, detail=detail)
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return one part for each session."""
+        for entry in tree.these(recognition.detail["sessions"]):
+            read = _read_log if entry.suffix == ".jsonl" else _read_document
+            yield ExportPart(entry, partial(read, entry))
+
+
+def _sessions(tree: Tree) -> list[FileEntry]:
+    documents = [
+        entry
+        for entry in tree.entries
+        if entry.suffix == ".json"
+        and b'"sessionId"' in entry.head()
+        and json_paths(entry, _PATHS) >= _PATHS
+    ]
+    logs = [entry for entry in tree.entries if entry.suffix == ".jsonl" and _is_log(entry)]
+    return documents + logs
+
+
+def _is_log(entry: FileEntry) -> bool:
+    first = next(first_objects(entry, 1), {})
+    return {"sessionId", "projectHash"} <= first.keys()
+
+
+def _read_document(entry: FileEntry) -> Iterator[Finding]:
+    paths = ("sessionId", "projectHash", "startTime", "lastUpdated", "messages.item")
+    about: dict[str, Any] = {}
+    talk = AgentTalk(_name(entry))
+    with entry.open() as stream:
+        for element in elements(stream, *paths):
+            if isinstance(element, Skipped):
+                yield element
+            elif element.path == "messages.item":
+                talk = talk if talk.facts or not about else _talk(about, entry)
+                where = f"{entry.name} message {element.number}"
+                yield from account(_message(element.value, talk, where), where, "message")
+            else:
+                about[element.path] = element.value
+    yield _record(talk, entry, about)
+
+
+def _talk(about: Mapping[str, Any], entry: FileEntry) -> AgentTalk:
+    return AgentTalk(str(about.get("sessionId") or _name(entry)), project=about.get("projectHash"))
+
+
+def _name(entry: FileEntry) -> str:
+    return entry.base.rpartition(".")[0]
+
+
+def _record(talk: AgentTalk, entry: FileEntry, about: Mapping[str, Any]) -> Finding:
+    times = moment_text(about.get("startTime")), moment_text(about.get("lastUpdated"))
+    return talk.record(*times) or Skipped("a session without messages", entry.name)
+
+
+def _read_log(entry: FileEntry) -> Iterator[Finding]:
+    about = next(first_objects(entry, 1), {})
+    talk = _talk(about, entry)
+    for event in events(entry):
+        if isinstance(event, JsonLine):
+            yield from account(_line(event.value, talk, event.where), event.where, "line")
+        else:
+            yield event.skipped
+    yield _record(talk, entry, about)
+
+
+def _line(value: Mapping[str, Any], talk: AgentTalk, where: str) -> Iterator[Finding]:
+    """Yield what a line holds: a message, or a change that states messages anew."""
+    change = value.get("$set")
+    if isinstance(change, dict):
+        messages = change.get("messages")
+        for message in messages if isinstance(messages, list) else ():
+            yield from _message(message, talk, where)
+        if not messages:
+            yield Skipped(ABOUT_SESSION, where)
+    elif "type" in value and "id" in value:
+        yield from _message(value, talk, where)
+    elif "sessionId" in value:
+        yield Skipped(ABOUT_SESSION, where)
+    else:
+        yield Unknown("a line of a type that is not known", where)
+
+
+def _message(value: Mapping[str, Any], talk: AgentTalk, where: str) -> Iterator[Finding]:
+    at, kind = moment_text(value.get("timestamp")), str(value.get("type"))
+    if at is None or not value.get("id"):
+        yield Unknown("a message without an id or a time", where)
+        return
+    if kind in _ASIDE:
+        yield Skipped("a note of the program", where)
+        return
+    name = str(value["id"])
+    role = "assistant" if kind in _ANSWERS else kind
+    text = text_of(value.get("content")).strip()
+    said = False
+    thoughts = [_thought(thought) for thought in value.get("thoughts") or ()]
+    if thought := "\n\n".join(filter(None, thoughts)):
+        said = True
+        yield talk.message(f"{name}.thoughts", "reasoning", thought, at)
+    if text:
+        said = True
+        yield talk.message(name, role, text, at, value.get("model"))
+    for number, call in enumerate(value.get("toolCalls") or ()):
+        said = True
+        moment = moment_text(call.get("timestamp")) or at
+        result = call.get("resultDisplay") or call.get("result")
+        yield from talk.tool(
+            str(call.get("id") or f"{name}.{number}"),
+            call.get("name"),
+            call.get("args"),
+            result,
+            moment,
+        )
+    if not said:
+        yield Skipped(EMPTY, where)
+
+
+def _thought(value: Mapping[str, Any]) -> str:
+    return "\n".join(str(value[name]) for name in ("subject", "description") if value.get(name))

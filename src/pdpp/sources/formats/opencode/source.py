@@ -1,0 +1,196 @@
+"""OpenCode: sessions in a database, and before version 1.2 in a folder of small documents."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.agent_log import EMPTY
+from pdpp.sources.formats.agent_talk import AgentTalk
+from pdpp.sources.item import Finding, Skipped, Unknown
+from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.jsontext import NotJson, read_json
+from pdpp.sources.reading.sqlitefile import SqliteCopy, columns_of, databases, open_database
+from pdpp.sources.reading.times import epoch_text
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+
+_TABLES = {
+    "session": {"id", "title", "time_created"},
+    "message": {"id", "session_id", "data"},
+    "part": {"id", "message_id", "data"},
+}
+_LARGEST = 32 << 20
+_QUIET = frozenset({"step-start", "step-finish", "snapshot", "patch", "compaction", "agent"})
+
+
+class OpenCode(Source):
+    """The folder ``~/.local/share/opencode``, or its database."""
+
+    connector_key = "opencode"
+    label = "OpenCode"
+    passed_over = MappingProxyType(
+        {
+            "*-shm": "an index that the program builds anew",
+            "auth.json": "secrets, which are never read",
+            "*.log": "what the program logged",
+            "storage/project/*": "the list of projects",
+            "*/storage/project/*": "the list of projects",
+            "storage/session_diff/*": "changes of files",
+            "*/storage/session_diff/*": "changes of files",
+            "storage/migration": "a mark of the program",
+            "*/storage/migration": "a mark of the program",
+        }
+    )
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look for the database, and for documents of sessions with their messages."""
+        held = [entry.name for entry in databases(tree) if _is_ours(tree, entry)]
+        documents = [entry.name for entry in tree.named("ses_*.json") if _is_session(entry)]
+        if not held and not documents:
+            return None
+        version = " and ".join(
+            words for words, some in (("a database", held), ("documents", documents)) if some
+        )
+        detail = {"databases": held, "documents": documents}
+        return Recognition(Confidence.CERTAIN, version, account=self.label, detail=detail)
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return a part for each session of the folder, then one for each database."""
+        shelf: dict[str, list[FileEntry]] = {}
+        for entry in tree.entries:
+            if entry.suffix == ".json":
+                shelf.setdefault(entry.name.rpartition("/")[0], []).append(entry)
+        for entry in tree.these(recognition.detail["documents"]):
+            yield ExportPart(entry, partial(_read_folder, entry, shelf))
+        for entry in tree.these(recognition.detail["databases"]):
+            yield ExportPart(entry, partial(_read_database, tree, entry))
+
+
+def _is_ours(tree: Tree, entry: FileEntry) -> bool:
+    columns = columns_of(tree, entry)
+    return all(columns.get(name, frozenset()) >= wanted for name, wanted in _TABLES.items())
+
+
+def _is_session(entry: FileEntry) -> bool:
+    return "/session/" in f"/{entry.name}" and b'"time"' in entry.head()
+
+
+def _read_folder(entry: FileEntry, shelf: Mapping[str, list[FileEntry]]) -> Iterator[Finding]:
+    """Read a session's document, its messages and their parts, each a file of its own."""
+    about = _document(entry)
+    session = str(about.get("id") or entry.base.removesuffix(".json"))
+    talk = AgentTalk(session, project=about.get("directory"), version=about.get("version"))
+    talk.title = str(about.get("title") or "")
+    top = f"/{entry.name}".rpartition("/session/")[0][1:]
+    prefix = f"{top}/" if top else ""
+    for file in shelf.get(f"{prefix}message/{session}", []):
+        name = file.base.removesuffix(".json")
+        parts = [
+            (part.base.removesuffix(".json"), partial(_document, part))
+            for part in shelf.get(f"{prefix}part/{name}", [])
+        ]
+        reading = _message(name, partial(_document, file), parts, talk, file.name)
+        yield from account(reading, file.name, "message")
+    time = about.get("time")
+    moments = time if isinstance(time, dict) else {}
+    yield _record(talk, moments.get("created"), moments.get("updated"), entry.name)
+
+
+def _record(talk: AgentTalk, created: Any, updated: Any, where: str) -> Finding:
+    return talk.record(_moment(created), _moment(updated)) or Skipped(
+        "a session without messages", where
+    )
+
+
+def _document(entry: FileEntry) -> Mapping[str, Any]:
+    with entry.open() as stream:
+        return _parsed(stream.read(_LARGEST))
+
+
+def _parsed(content: bytes | str) -> Mapping[str, Any]:
+    try:
+        value = read_json(content if isinstance(content, bytes) else content.encode())
+    except NotJson as problem:
+        raise DamagedFile(f"it is {problem}") from None
+    if not isinstance(value, dict):
+        raise DamagedFile("it is not an object")
+    return value
+
+
+def _read_database(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
+    with open_database(tree, entry) as database:
+        names = ("directory", "version", "time_updated")
+        picked = database.pick("session", "s", *names)
+        sql = f"SELECT s.id, s.title, s.time_created, {picked} FROM session AS s ORDER BY s.id"
+        for row in list(database.rows(sql)):
+            talk = AgentTalk(str(row["id"]), project=row["directory"], version=row["version"])
+            talk.title = str(row["title"] or "")
+            yield from _messages(database, row["id"], talk, entry)
+            yield _record(talk, row["time_created"], row["time_updated"], f"{entry.name} session")
+
+
+def _messages(
+    database: SqliteCopy, session: Any, talk: AgentTalk, entry: FileEntry
+) -> Iterator[Finding]:
+    rows = database.rows("SELECT id, data FROM message WHERE session_id = ? ORDER BY id", session)
+    for row in rows:
+        where = f"{entry.name} message {row['id']}"[:120]
+        parts = [
+            (str(part["id"]), partial(_parsed, part["data"]))
+            for part in database.rows(
+                "SELECT id, data FROM part WHERE message_id = ? ORDER BY id", row["id"]
+            )
+        ]
+        reading = _message(str(row["id"]), partial(_parsed, row["data"]), parts, talk, where)
+        yield from account(reading, where, "message")
+
+
+def _message(
+    name: str, read: Any, parts: list[tuple[str, Any]], talk: AgentTalk, where: str
+) -> Iterator[Finding]:
+    """Yield one message: its text, its thoughts and the tools that it used."""
+    try:
+        about, held = read(), [(part, load()) for part, load in parts]
+    except DamagedFile as problem:
+        yield Skipped("a message that is damaged", f"{where}: {problem.message}", cut=True)
+        return
+    time = about.get("time")
+    at = _moment(time.get("created") if isinstance(time, dict) else None)
+    if at is None:
+        yield Unknown("a message without a time", where)
+        return
+    said = False
+    texts: dict[str, list[str]] = {"reasoning": [], "text": []}
+    for part, value in held:
+        kind = value.get("type")
+        if kind in texts:
+            texts[kind].append(str(value.get("text") or ""))
+        elif kind == "tool":
+            said = True
+            yield from _tool(part, value, talk, at)
+        elif kind not in _QUIET:
+            said = True
+            yield Skipped("a part that is no text", f"{where}: {str(kind)[:40]}")
+    role, model = str(about.get("role") or "assistant"), about.get("modelID")
+    for kind, speaker in (("reasoning", "reasoning"), ("text", role)):
+        if text := "\n\n".join(filter(None, texts[kind])).strip():
+            said = True
+            suffix = ".thoughts" if kind == "reasoning" else ""
+            yield talk.message(name + suffix, speaker, text, at, model if not suffix else None)
+    if not said:
+        yield Skipped(EMPTY, where)
+
+
+def _tool(part: str, value: Mapping[str, Any], talk: AgentTalk, at: str) -> Iterator[Finding]:
+    state = value.get("state")
+    state = state if isinstance(state, dict) else {}
+    name = str(value.get("callID") or part)
+    result = state.get("output") or state.get("error")
+    yield from talk.tool(name, value.get("tool"), state.get("input"), result, at)
+
+
+def _moment(milliseconds: Any) -> str | None:
+    given = isinstance(milliseconds, int | float) and not isinstance(milliseconds, bool)
+    return epoch_text(milliseconds / 1000) if given else None

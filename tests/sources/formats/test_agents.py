@@ -1,0 +1,100 @@
+"""Gemini CLI, OpenCode and Cursor: what only these have."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.sources.kit import Home, read, told
+from tests.sources.samples import every_sample
+from tests.sources.samples.agents import STORAGE, open_folder
+
+from pdpp.sources.formats.cursor.source import Cursor
+from pdpp.sources.formats.gemini_cli.source import GeminiCli
+from pdpp.sources.formats.opencode.source import OpenCode
+
+SAMPLES = every_sample()
+
+
+def of(records: dict[tuple[str, str], dict[str, Any]], stream: str) -> list[dict[str, Any]]:
+    return [data for (name, _), data in records.items() if name == stream]
+
+
+def said(records: dict[tuple[str, str], dict[str, Any]]) -> list[tuple[str, str]]:
+    return [(data["role"], data["text"]) for data in of(records, "messages")]
+
+
+def test_a_session_of_gemini_has_thoughts_and_tools(tmp_path: Path) -> None:
+    path = SAMPLES["gemini_cli: a document for each session"].folder(tmp_path)
+    records = read(GeminiCli(), path)
+    assert said(records) == [
+        ("user", "Why does the sluice alarm ring at low tide?"),
+        ("reasoning", "Units\nCheck them"),
+        ("assistant", "The sluice alarm compares metres with fathoms, so it rings too early."),
+        ("user", "Thank you, keep the sluice as it is"),
+    ]
+    [call], [result] = of(records, "tool_calls"), of(records, "tool_results")
+    assert (call["tool"], call["input"], result["text"]) == (
+        "read_file",
+        "path: alarm.py",
+        "depth < 3",
+    )
+    [session] = of(records, "sessions")
+    assert session["title"] == "Why does the sluice alarm ring at low tide?"
+    assert (session["model"], session["message_count"]) == ("gemini-3-pro", 4)
+    assert [skip.reason for skip in told(GeminiCli(), path)] == ["a note of the program"]
+
+
+def test_a_line_that_states_messages_anew_replaces_them(tmp_path: Path) -> None:
+    records = read(GeminiCli(), SAMPLES["gemini_cli: lines, of Qwen Code"].folder(tmp_path))
+    assert said(records) == [
+        ("user", "Draw the capstan as a big diagram"),
+        ("assistant", "The capstan drawing has five bars"),
+    ]
+
+
+def test_the_folder_and_the_database_of_opencode_hold_the_same(tmp_path: Path) -> None:
+    folder = SAMPLES["opencode: a folder of documents"].folder(tmp_path / "a")
+    database = SAMPLES["opencode: a database"].folder(tmp_path / "b")
+    before, after = read(OpenCode(), folder), read(OpenCode(), database)
+    assert set(before) == set(after)
+    assert said(before) == said(after)
+    assert [data["title"] for data in of(after, "sessions")] == ["Mooring"]
+    both = SAMPLES["opencode: a database"].folder(folder)
+    assert set(read(OpenCode(), both)) == set(before)
+
+
+def test_a_damaged_part_costs_its_message_alone(tmp_path: Path) -> None:
+    files = {**open_folder(), f"{STORAGE}/part/msg_1/prt_0.json": b'{"type": "te'}
+    path = SAMPLES["opencode: a folder of documents"].folder(tmp_path, files)
+    assert ("assistant", "The anchor module is now called mooring, with its tests.") in said(
+        read(OpenCode(), path)
+    )
+    assert "a message that is damaged" in [skip.reason for skip in told(OpenCode(), path)]
+
+
+def test_messages_of_cursor_come_in_the_order_of_the_conversation(tmp_path: Path) -> None:
+    path = SAMPLES["cursor: rows for conversations and messages"].folder(tmp_path)
+    records = read(Cursor(), path)
+    assert said(records) == [
+        ("user", "Why does the winch squeal?"),
+        ("assistant", "The winch squeals because its pawl spring lost its grease."),
+        ("user", "An older question about cleats"),
+    ]
+    assert [data["position"] for data in of(records, "messages")] == [1, 2, 1]
+    assert sorted(data["title"] for data in of(records, "sessions")) == [
+        "An older question about cleats",
+        "Winch sounds",
+    ]
+    assert [data["tool"] for data in of(records, "tool_calls")] == ["read_file"]
+    assert sorted(skip.reason for skip in told(Cursor(), path)) == [
+        "a conversation without messages",
+        "a message of a conversation that is gone",
+        "a row of the editor's state that is no conversation",
+    ]
+
+
+def test_secrets_beside_the_sessions_are_never_read(tmp_path: Path) -> None:
+    sample = SAMPLES["gemini_cli: a document for each session"]
+    files = {**sample.files, "oauth_creds.json": b'{"access_token": "hush"}'}
+    report = Home(tmp_path / "home").bring(sample.folder(tmp_path / "e", files))
+    reasons = [case["reason"] for case in report["files"]["passed_over"]]
+    assert "secrets, which are never read" in reasons

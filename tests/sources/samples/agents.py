@@ -1,0 +1,258 @@
+"""Samples of coding agents: Gemini CLI, Qwen Code, OpenCode and Cursor."""
+
+import json
+from typing import Any
+
+from tests.sources.samples.sample import FormatSample, json_bytes, json_lines, sqlite_bytes
+
+ZERO = 1_767_261_600_000
+
+
+def stamp(second: int) -> str:
+    return f"2026-01-01T10:00:{second:02}.500Z"
+
+
+def gemini(number: int, kind: str, content: Any, **more: Any) -> dict[str, Any]:
+    made = {"id": f"m{number}", "timestamp": stamp(number), "type": kind, "content": content}
+    return {**made, **more}
+
+
+TALK = [
+    gemini(1, "user", "Why does the sluice alarm ring at low tide?"),
+    gemini(
+        2,
+        "gemini",
+        "The sluice alarm compares metres with fathoms, so it rings too early.",
+        thoughts=[{"subject": "Units", "description": "Check them", "timestamp": stamp(2)}],
+        toolCalls=[
+            {
+                "id": "read-1",
+                "name": "read_file",
+                "args": {"path": "alarm.py"},
+                "result": [{"functionResponse": {"id": "1", "response": {"output": "depth < 3"}}}],
+                "status": "success",
+                "timestamp": stamp(3),
+            }
+        ],
+        tokens={"input": 10},
+        model="gemini-3-pro",
+    ),
+    gemini(4, "info", "Update available"),
+    gemini(5, "user", [{"text": "Thank you, keep the sluice as it is"}]),
+]
+SESSION = {
+    "sessionId": "5f2c-aa",
+    "projectHash": "ab" * 32,
+    "startTime": stamp(0),
+    "lastUpdated": stamp(9),
+    "messages": TALK,
+}
+HEADER = {"kind": "main", "sessionId": "7777-bb", "projectHash": "cd" * 32, "startTime": stamp(0)}
+QWEN = [
+    HEADER,
+    gemini(1, "user", [{"text": "Draw the capstan as a diagram"}]),
+    gemini(2, "qwen", "The capstan drawing has five bars", model="qwen3-coder"),
+    {"$set": {"messages": [gemini(1, "user", [{"text": "Draw the capstan as a big diagram"}])]}},
+    {"$set": {"lastUpdated": stamp(9)}},
+]
+
+
+def open_message(name: str, role: str, second: int) -> dict[str, Any]:
+    return {
+        "id": name,
+        "role": role,
+        "sessionID": "ses_1",
+        "time": {"created": ZERO + second * 1000},
+        "modelID": "big-model",
+    }
+
+
+OPEN_PARTS: dict[str, list[dict[str, Any]]] = {
+    "msg_1": [{"type": "text", "text": "Rename the anchor module"}],
+    "msg_2": [
+        {"type": "step-start"},
+        {"type": "reasoning", "text": "Look first"},
+        {
+            "type": "tool",
+            "callID": "call_1",
+            "tool": "bash",
+            "state": {"status": "completed", "input": {"command": "ls"}, "output": "anchor.py"},
+        },
+        {"type": "text", "text": "The anchor module is now called mooring, with its tests."},
+        {"type": "file", "filename": "a.png"},
+    ],
+    "msg_3": [{"type": "step-finish"}],
+}
+OPEN_MESSAGES = [
+    open_message("msg_1", "user", 1),
+    open_message("msg_2", "assistant", 2),
+    open_message("msg_3", "assistant", 3),
+]
+STORAGE = "opencode/storage"
+
+
+def open_folder() -> dict[str, bytes]:
+    about = {
+        "id": "ses_1",
+        "version": "0.9",
+        "directory": "/home/nora/boat",
+        "title": "Mooring",
+        "time": {"created": ZERO, "updated": ZERO + 9_000},
+    }
+    files = {f"{STORAGE}/session/p1/ses_1.json": json_bytes(about)}
+    for message in OPEN_MESSAGES:
+        files[f"{STORAGE}/message/ses_1/{message['id']}.json"] = json_bytes(message)
+        for number, part in enumerate(OPEN_PARTS[message["id"]]):
+            name = f"{STORAGE}/part/{message['id']}/prt_{number}.json"
+            files[name] = json_bytes({"id": f"prt_{number}", **part})
+    return files
+
+
+OPEN_SCHEMA = """
+create table session (id text primary key, project_id text, directory text, title text,
+ version text, time_created integer, time_updated integer);
+create table message (id text primary key, session_id text, time_created integer, data text);
+create table part (id text primary key, message_id text, session_id text, data text);
+"""
+
+
+def open_database(*messages: dict[str, Any]) -> bytes:
+    parts = [
+        (f"prt_{message['id']}_{number}", message["id"], "ses_1", json.dumps(part))
+        for message in messages
+        for number, part in enumerate(OPEN_PARTS[message["id"]])
+    ]
+    return sqlite_bytes(
+        OPEN_SCHEMA,
+        {
+            "session": [("ses_1", "p1", "/home/nora/boat", "Mooring", "1.2", ZERO, ZERO + 9_000)],
+            "message": [(m["id"], "ses_1", m["time"]["created"], json.dumps(m)) for m in messages],
+            "part": parts,
+        },
+    )
+
+
+KV = "create table cursorDiskKV (key text unique on conflict replace, value blob);"
+ITEMS = "create table ItemTable (key text unique on conflict replace, value blob);"
+COMPOSER = {
+    "composerId": "c1",
+    "name": "Winch sounds",
+    "createdAt": ZERO,
+    "lastUpdatedAt": ZERO + 9_000,
+    "fullConversationHeadersOnly": [{"bubbleId": "b2", "type": 1}, {"bubbleId": "b1", "type": 2}],
+}
+INLINE = {
+    "composerId": "c2",
+    "createdAt": ZERO,
+    "conversation": [{"type": 1, "bubbleId": "x", "text": "An older question about cleats"}],
+}
+CURSOR_ROWS = [
+    ("composerData:c1", json.dumps(COMPOSER)),
+    ("bubbleId:c1:b2", json.dumps({"type": 1, "text": "Why does the winch squeal?"})),
+    (
+        "bubbleId:c1:b1",
+        json.dumps(
+            {
+                "type": 2,
+                "text": "The winch squeals because its pawl spring lost its grease.",
+                "createdAt": stamp(5),
+                "toolFormerData": {"name": "read_file", "rawArgs": '{"p": 1}', "result": "spring"},
+            }
+        ),
+    ),
+    ("composerData:c2", json.dumps(INLINE)),
+    ("composerData:c3", json.dumps({"composerId": "c3"})),
+    ("bubbleId:gone:b9", json.dumps({"type": 1, "text": "x"})),
+    ("checkpointId:c1:1", b"\x00\x01"),
+]
+OLD_CHATS = {
+    "tabs": [
+        {
+            "tabId": "t1",
+            "chatTitle": "Halyards",
+            "lastSendTime": ZERO,
+            "bubbles": [
+                {"type": "user", "id": "1", "text": "Which halyard is the red one?"},
+                {"type": "ai", "id": "2", "rawText": "The red halyard lifts the storm jib."},
+            ],
+        }
+    ]
+}
+
+SAMPLES = (
+    FormatSample(
+        "gemini_cli",
+        "a document for each session",
+        {
+            "tmp/abab/chats/session-2026-01-01T10-00-5f2c.json": json_bytes(SESSION),
+            "tmp/abab/logs.json": b"[]",
+        },
+        words="sluice alarm metres fathoms",
+        sentence="The sluice alarm compares metres with fathoms, so it rings too early.",
+        units={"message": ["JSON objects at messages.item"]},
+        earlier={
+            "tmp/abab/chats/session-2026-01-01T10-00-5f2c.json": json_bytes(
+                {**SESSION, "messages": TALK[:2]}
+            )
+        },
+        cut="tmp/abab/chats/session-2026-01-01T10-00-5f2c.json",
+        renamed={"tmp/abab/chats/session-2026-01-01T10-00-5f2c.json": "session (1).json"},
+    ),
+    FormatSample(
+        "gemini_cli",
+        "lines, of Qwen Code",
+        {"tmp/cdcd/chats/session-7777.jsonl": json_lines(QWEN)},
+        words="capstan drawing five bars",
+        sentence="The capstan drawing has five bars",
+        units={"line": ["lines with text"]},
+        cut="tmp/cdcd/chats/session-7777.jsonl",
+    ),
+    FormatSample(
+        "opencode",
+        "a folder of documents",
+        open_folder(),
+        words="anchor module mooring tests",
+        sentence="The anchor module is now called mooring, with its tests.",
+    ),
+    FormatSample(
+        "opencode",
+        "a database",
+        {"opencode/opencode.db": open_database(*OPEN_MESSAGES)},
+        words="anchor module mooring tests",
+        sentence="The anchor module is now called mooring, with its tests.",
+        units={"message": ["rows of message"]},
+        earlier={"opencode/opencode.db": open_database(*OPEN_MESSAGES[:1])},
+    ),
+    FormatSample(
+        "cursor",
+        "rows for conversations and messages",
+        {
+            "User/globalStorage/state.vscdb": sqlite_bytes(
+                KV + ITEMS, {"cursorDiskKV": CURSOR_ROWS, "ItemTable": [("x", "1")]}
+            )
+        },
+        words="winch squeals pawl spring grease",
+        sentence="The winch squeals because its pawl spring lost its grease.",
+        units={"row": ["rows of cursorDiskKV"]},
+        earlier={
+            "User/globalStorage/state.vscdb": sqlite_bytes(KV, {"cursorDiskKV": CURSOR_ROWS[3:4]})
+        },
+    ),
+    FormatSample(
+        "cursor",
+        "before 2025",
+        {
+            "User/workspaceStorage/ab/state.vscdb": sqlite_bytes(
+                ITEMS,
+                {
+                    "ItemTable": [
+                        ("workbench.panel.aichat.view.aichat.chatdata", json.dumps(OLD_CHATS))
+                    ]
+                },
+            ),
+            "User/workspaceStorage/ab/workspace.json": b"{}",
+        },
+        words="red halyard storm jib",
+        sentence="The red halyard lifts the storm jib.",
+    ),
+)
