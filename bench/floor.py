@@ -14,7 +14,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pdpp.evidence.language.terms import terms_of
-from pdpp.store.sqlite.search.blocks import pack_postings, unpack, unpack_postings
+from pdpp.store.ranking.postings import Longs
+from pdpp.store.sqlite.numbering import PLACE_BITS
+from pdpp.store.sqlite.search.blocks import IMPACT_MASK, SLOT_SHIFT
+from pdpp.store.sqlite.search.packing import joined_pieces, longs, unpack
 from pdpp.store.sqlite.store import FILE_NAME
 
 PAGE = 25
@@ -29,7 +32,7 @@ _WINDOW = """
     SELECT substr(json_extract(CAST(data AS TEXT), '$.body'), 1, 4096)
     FROM record WHERE owner = 1 AND feed = ? AND key = ?
 """
-_MATCHES = "SELECT block, data FROM posting WHERE term = ?"
+_MATCHES = "SELECT block, list, data FROM posting WHERE term = ?"
 _SMALL = "SELECT id, times, numbers, postings FROM word_block WHERE spread = 0"
 _NUMBERS = "SELECT numbers FROM word_block WHERE id = ?"
 _BY_ID = "SELECT data FROM record WHERE id = ?"
@@ -44,6 +47,10 @@ class Floor:
         self._db.pragma("query_only", True)
         rows: list[Any] = self._db.execute(_SMALL).fetchall()
         self._small = [(id, unpack(*columns)) for id, *columns in rows]
+        self._bases = {
+            (block, place): np.frombuffer(bases, np.uint8)
+            for block, place, bases in self._db.execute("SELECT block, place, bases FROM word_list")
+        }
         self._feeds = {
             (connection_id, stream): (number, _time_place(places))
             for number, connection_id, stream, places in self._db.execute(
@@ -71,25 +78,33 @@ class Floor:
         """Answer the records in which a word weighs most."""
         terms = terms_of(request.path_params["word"])
         found: list[tuple[int, int, int]] = []
-        for block, data in [*self._db.execute(_MATCHES, terms[:1]), *self._in_small(terms[0])]:
-            slots, impacts, _ = unpack_postings([data])
+        for block, slots, impacts in [*self._in_spread(terms[0]), *self._in_small(terms[0])]:
             best = np.argsort(-impacts, kind="stable")[:PAGE]
             found += [(-int(impacts[at]), block, int(slots[at])) for at in best]
         found.sort()
         rows = (self._db.execute(_BY_ID, (self._number(b, s),)).get for _, b, s in found[:PAGE])
         return _many(rows)
 
-    def _in_small(self, term: str) -> Iterator[tuple[int, bytes]]:
-        """Yield the postings of a term in blocks that keep them in their own row."""
+    def _in_spread(self, term: str) -> Iterator[tuple[int, Longs, Longs]]:
+        """Yield the slots and impacts of a term in blocks that are spread."""
+        for block, list_, data in self._db.execute(_MATCHES, (term,)):
+            slots, _, changed, values = joined_pieces([data])
+            impacts = self._bases[block, list_ & (1 << PLACE_BITS) - 1][slots].astype(np.int64)
+            impacts[changed] = values
+            yield block, slots, impacts
+
+    def _in_small(self, term: str) -> Iterator[tuple[int, Longs, Longs]]:
+        """Yield the same of blocks that keep their postings in their own row."""
         for id, block in self._small:
             for held in block.places.values():
                 at = bisect_left(held.terms, term)
                 if at < len(held.terms) and held.terms[at] == term:
-                    yield id, pack_postings(held.data[held.starts[at] : held.starts[at + 1]])
+                    data = held.data[held.starts[at] : held.starts[at + 1]].astype(np.int64)
+                    yield id, data >> SLOT_SHIFT, data & IMPACT_MASK
 
     def _number(self, block: int, slot: int) -> int:
         numbers: Any = self._db.execute(_NUMBERS, (block,)).get
-        return int(np.frombuffer(numbers, "<i8")[slot])
+        return int(longs(numbers)[slot])
 
     def _feed(self, request: Request) -> tuple[int, int]:
         return self._feeds[request.path_params["connection"], request.path_params["stream"]]

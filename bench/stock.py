@@ -20,7 +20,7 @@ from pdpp.model.grant import Interval
 from pdpp.model.validation import parse_declaration
 from pdpp.store import cell
 from pdpp.store.sqlite import feeds, numbering, schema
-from pdpp.store.sqlite.search import blocks, entry, index, tables
+from pdpp.store.sqlite.search import analysis, blocks, entry, index, packing, tables
 from pdpp.store.sqlite.store import SqliteStore
 from pdpp.store.sqlite.write import pack, prepared, rows, writer
 
@@ -34,9 +34,11 @@ _SHAPING = (
     world,
     schema,
     numbering,
+    analysis,
     blocks,
     entry,
     index,
+    packing,
     tables,
     feeds,
     prepared,

@@ -1,3 +1,4 @@
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -50,8 +51,10 @@ def test_a_check_finds_a_damaged_page(tmp_path: Path, clock: Clock) -> None:
     world.store.close()
     file = tmp_path / FILE_NAME
     content = bytearray(file.read_bytes())
-    middle = len(content) // 2 // 4096 * 4096
-    content[middle : middle + 8192] = b"\xff" * 8192
+    with closing(apsw.Connection(str(file))) as db:
+        leaves = "SELECT pgoffset, pgsize FROM dbstat WHERE name = 'record' AND pagetype = 'leaf'"
+        start, size = next(db.execute(leaves))
+    content[start : start + size] = b"\xff" * size
     file.write_bytes(content)
     store = SqliteStore(tmp_path, clock)
     assert store.check()

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 Longs = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
+Impacts = NDArray[np.uint8]
 
-Rows = tuple[Longs, Longs]
+Rows = tuple[Longs, Impacts]
 """Rows that hold a term in one field, each row once, and the impact in each."""
 
 

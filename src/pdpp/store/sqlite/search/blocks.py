@@ -9,7 +9,6 @@ from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
-import orjson
 from numpy.typing import NDArray
 
 from pdpp.store.ranking.impact import impacts_of
@@ -159,64 +158,3 @@ def _slice(block: Block, first: int, last: int) -> Block:
                 [postings.terms[at] for at in filled.tolist()], starts, data
             )
     return Block(block.times[first:last], block.numbers[first:last], places)
-
-
-def pack(block: Block) -> bytes:
-    """Return the postings of a block as bytes."""
-    head = [[place, len(held.terms), len(held.data)] for place, held in block.places.items()]
-    parts = [orjson.dumps(head), b"\n"]
-    for held in block.places.values():
-        parts += [_le(np.diff(held.starts).astype(np.uint32)), _le(held.data)]
-    parts += ["\n".join(held.terms).encode() + b"\n" for held in block.places.values()]
-    return b"".join(parts)
-
-
-def unpack(times: bytes, numbers: bytes, postings: bytes) -> Block:
-    """Return the block that was packed."""
-    places = {}
-    if postings:
-        at = postings.index(b"\n") + 1
-        head = orjson.loads(postings[: at - 1])
-        arrays = []
-        for _, terms, size in head:
-            counts = np.frombuffer(postings, "<u4", terms, at).astype(np.int64)
-            data = np.frombuffer(postings, "<u4", size, at + 4 * terms)
-            at += 4 * (terms + size)
-            arrays.append((np.concatenate(([0], np.cumsum(counts))), data))
-        names = postings[at:].decode().split("\n")
-        at = 0
-        for (place, terms, _), (starts, data) in zip(head, arrays, strict=True):
-            places[place] = PlacePostings(names[at : at + terms], starts, data)
-            at += terms
-    return Block(longs(times), longs(numbers), places)
-
-
-def pack_postings(data: Words) -> bytes:
-    """Return postings as they are spread: all slots, two bytes each, then all impacts."""
-    return (data >> SLOT_SHIFT).astype("<u2").tobytes() + data.astype(np.uint8).tobytes()
-
-
-def unpack_postings(pieces: Sequence[bytes]) -> tuple[Longs, Longs, list[int]]:
-    """Return the slots and impacts of some packed postings, and how many each piece has."""
-    counts = [len(piece) // _POSTING_BYTES for piece in pieces]
-    slots = b"".join([piece[: 2 * n] for piece, n in zip(pieces, counts, strict=True)])
-    impacts = b"".join([piece[2 * n :] for piece, n in zip(pieces, counts, strict=True)])
-    return (
-        np.frombuffer(slots, "<u2").astype(np.int64),
-        np.frombuffer(impacts, np.uint8).astype(np.int64),
-        counts,
-    )
-
-
-def longs(data: bytes) -> Longs:
-    """Return whole numbers of 64 bits as they are kept."""
-    return np.frombuffer(data, "<i8").astype(np.int64, copy=False)
-
-
-def long_bytes(values: Longs) -> bytes:
-    """Return whole numbers of 64 bits as they are kept."""
-    return values.astype("<i8").tobytes()
-
-
-def _le(values: Words) -> bytes:
-    return values.astype("<u4").tobytes()

@@ -7,7 +7,7 @@ import apsw
 import numpy as np
 
 from pdpp.evidence.amount import counted
-from pdpp.store.sqlite.search import blocks
+from pdpp.store.sqlite.search import packing
 
 
 def word_problems(db: apsw.Connection) -> Iterator[str]:
@@ -19,7 +19,7 @@ def word_problems(db: apsw.Connection) -> Iterator[str]:
     held: dict[int, list[Any]] = {}
     for feed, _, numbers, slots in rows:
         gone = np.frombuffer(slots or b"", "<u4").astype(np.int64)
-        held.setdefault(feed, []).append(np.delete(blocks.longs(numbers), gone))
+        held.setdefault(feed, []).append(np.delete(packing.longs(numbers), gone))
     feeds: list[Any] = db.execute(
         "SELECT id FROM feed WHERE record_count > 0 AND EXISTS"
         " (SELECT 1 FROM json_each(places, '$.lexical') WHERE value IS NOT NULL)"

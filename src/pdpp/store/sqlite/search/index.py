@@ -8,7 +8,6 @@ records are gone, so that no deleted word stays in the file.
 
 import zlib
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from typing import Any
 
 import apsw
@@ -17,7 +16,7 @@ import numpy as np
 from pdpp.evidence.language.terms import ANALYSER
 from pdpp.store.sqlite.numbering import PLACE_BITS
 from pdpp.store.sqlite.records.predicate import OWNER
-from pdpp.store.sqlite.search import blocks
+from pdpp.store.sqlite.search import blocks, packing
 from pdpp.store.sqlite.search.blocks import Block, Longs, PlacePostings, Words
 from pdpp.store.sqlite.search.entry import Indexed
 
@@ -62,7 +61,7 @@ def remove(db: apsw.Connection, feed: int, entries: Sequence[Indexed]) -> None:
         (OWNER, feed, earliest, latest),
     ).fetchall()
     for block, held in rows:
-        slots = np.flatnonzero(np.isin(blocks.longs(held), numbers))
+        slots = np.flatnonzero(np.isin(packing.longs(held), numbers))
         if len(slots):
             _mark_gone(db, block, slots)
 
@@ -80,7 +79,7 @@ def _gone(db: apsw.Connection, block: int) -> Words:
 def _insert(db: apsw.Connection, feed: int, block: Block, *, spread: bool = False) -> None:
     if not block.size:
         return
-    packed = b"" if spread else blocks.pack(block)
+    packed = b"" if spread else packing.pack(block)
     db.execute(
         "INSERT INTO word_block (owner, feed, analyser, spread, size, first_time, last_time,"
         " times, numbers, postings) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -92,8 +91,8 @@ def _insert(db: apsw.Connection, feed: int, block: Block, *, spread: bool = Fals
             block.size,
             int(block.times[0]),
             int(block.times[-1]),
-            blocks.long_bytes(block.times),
-            blocks.long_bytes(block.numbers),
+            packing.long_bytes(block.times),
+            packing.long_bytes(block.numbers),
             packed,
         ),
     )
@@ -106,15 +105,11 @@ def _spread(db: apsw.Connection, feed: int, id: int, block: Block) -> None:
     rows: list[tuple[str, int, int, bytes]] = []
     for place, held in block.places.items():
         list_ = feed << PLACE_BITS | place
-        count = 2 * len(held.data)
-        packed = blocks.pack_postings(held.data)
-        edges = pairwise(held.starts.tolist())
-        rows += [
-            (term, list_, id, packed[2 * a : 2 * b] + packed[count + a : count + b])
-            for term, (a, b) in zip(held.terms, edges, strict=True)
-        ]
+        bases = packing.bases_of(held, block.size)
+        pieces = packing.spread_pieces(held, bases)
+        rows += [(term, list_, id, piece) for term, piece in zip(held.terms, pieces, strict=True)]
         terms = zlib.compress("\n".join(held.terms).encode())
-        db.execute("INSERT INTO word_list VALUES (?, ?, ?)", (id, place, terms))
+        db.execute("INSERT INTO word_list VALUES (?, ?, ?, ?)", (id, place, bases.tobytes(), terms))
     rows.sort()
     db.executemany("INSERT INTO posting VALUES (?, ?, ?, ?)", rows)
 
@@ -154,23 +149,25 @@ def load(db: apsw.Connection, feed: int, id: int) -> Block:
         db.execute("SELECT spread, times, numbers, postings FROM word_block WHERE id = ?", (id,))
     )
     if not spread:
-        return blocks.unpack(times, numbers, packed)
+        return packing.unpack(times, numbers, packed)
     places = {}
     lists: list[Any] = db.execute(
-        "SELECT place, terms FROM word_list WHERE block = ?", (id,)
+        "SELECT place, bases, terms FROM word_list WHERE block = ?", (id,)
     ).fetchall()
-    for place, terms in lists:
+    for place, bases, terms in lists:
         names = _names(terms)
         rows: list[Any] = db.execute(
             "SELECT p.data FROM carray(?) AS t CROSS JOIN posting p"
             " ON p.term = t.value AND p.list = ? AND p.block = ?",
             (apsw.carray(tuple(names)), feed << PLACE_BITS | place, id),
         ).fetchall()
-        slots, impacts, counts = blocks.unpack_postings([data for (data,) in rows])
+        slots, counts, changed, values = packing.joined_pieces([data for (data,) in rows])
+        impacts = np.frombuffer(bases, np.uint8)[slots]
+        impacts[changed] = values
         starts = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
         joined = (slots << blocks.SLOT_SHIFT | impacts).astype(np.uint32)
         places[place] = PlacePostings(names, starts, joined)
-    return Block(blocks.longs(times), blocks.longs(numbers), places)
+    return Block(packing.longs(times), packing.longs(numbers), places)
 
 
 def drop(db: apsw.Connection, feed: int, ids: Iterable[int]) -> None:

@@ -28,8 +28,8 @@ CREATE TABLE word_gone (
   slots BLOB NOT NULL
 );
 
--- The postings of a spread block: `list` is the feed and the place of the field; `data` holds the
--- slots of the records, two bytes each, and after them the impacts, one byte each.
+-- The postings of a spread block: `list` is the feed and the place of the field; `data` is a piece
+-- as `packing.py` writes it.
 CREATE TABLE posting (
   term TEXT NOT NULL,
   list INTEGER NOT NULL,
@@ -38,10 +38,12 @@ CREATE TABLE posting (
   PRIMARY KEY (term, list, block)
 ) WITHOUT ROWID;
 
--- The terms of a spread block, by place and compressed: what its postings are found by.
+-- The terms of a spread block, by place and compressed: what its postings are found by. `bases` has
+-- one byte for each slot: the least impact of the record in this field.
 CREATE TABLE word_list (
   block INTEGER NOT NULL,
   place INTEGER NOT NULL,
+  bases BLOB NOT NULL,
   terms BLOB NOT NULL,
   PRIMARY KEY (block, place)
 ) WITHOUT ROWID;

@@ -8,7 +8,7 @@ with records that are gone, the rows that must not be seen are ``hidden``.
 import zlib
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import apsw
@@ -20,16 +20,17 @@ from pdpp.evidence.language.stop_words import STOP_WORDS
 from pdpp.evidence.language.terms import pieces
 from pdpp.model.declaration import Role
 from pdpp.store.catalogue import Feed
-from pdpp.store.ranking.postings import Bools, Longs, Postings
+from pdpp.store.ranking.postings import Bools, Impacts, Longs, Postings
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.numbering import PLACE_BITS
 from pdpp.store.sqlite.positions import actor_positions, searched_positions
 from pdpp.store.sqlite.records.predicate import OWNER
-from pdpp.store.sqlite.search import blocks
-from pdpp.store.sqlite.search.blocks import Block
+from pdpp.store.sqlite.search import blocks, packing
+from pdpp.store.sqlite.search.blocks import Block, Words
 
 _RANGE_BITS = 16
 _REMEMBERED = 512
+_MOST_BASES = 4_096
 _ROLE_ORDER = {Role.TITLE: 0, Role.BODY: 1}
 
 _BLOCKS = """
@@ -52,6 +53,7 @@ class BlockCache:
         self._blocks: OrderedDict[int, Block] = OrderedDict()
         self._terms: dict[tuple[int, int], dict[str, int]] = {}
         self._names: dict[str, frozenset[str]] = {}
+        self._bases: dict[tuple[int, int], Impacts] = {}
 
     def block(self, db: apsw.Connection, id: int) -> Block:
         """Return a block; of a spread one only the times and numbers of its records."""
@@ -60,10 +62,26 @@ class BlockCache:
             row = next(
                 db.execute("SELECT times, numbers, postings FROM word_block WHERE id = ?", (id,))
             )
-            known = self._blocks[id] = blocks.unpack(*row)
+            known = self._blocks[id] = packing.unpack(*row)
             while len(self._blocks) > _REMEMBERED:
                 self._blocks.popitem(last=False)
                 self._terms.clear()
+        return known
+
+    def bases(self, db: apsw.Connection, id: int, place: int) -> Impacts:
+        """Return the least impact of each record of a spread block in one field."""
+        known = self._bases.get((id, place))
+        if known is None:
+            row: Any = next(
+                db.execute(
+                    "SELECT bases FROM word_list WHERE block = ? AND place = ?", (id, place)
+                ),
+                None,
+            )
+            if len(self._bases) >= _MOST_BASES:
+                self._bases.clear()
+            held = b"" if row is None else row[0]
+            known = self._bases[id, place] = np.frombuffer(held, np.uint8)
         return known
 
     def names(self, feed: Feed) -> frozenset[str]:
@@ -106,6 +124,18 @@ class Part:
         return self.base - self.low
 
 
+@dataclass(slots=True)
+class _Pieces:
+    """The postings of one term in fields of one turn, by where they are kept."""
+
+    spread: list[tuple[Part, bytes]] = field(default_factory=list)
+    small: list[tuple[Part, Words]] = field(default_factory=list)
+
+
+_Held = dict[tuple[str, bool, int], _Pieces]
+"""Postings by their term, whether they name an actor, and the turn in which they are added up."""
+
+
 class _List(NamedTuple):
     """A visible field of a feed: in which order it is added up, and whether it names an actor."""
 
@@ -133,6 +163,7 @@ class Visible:
         self._place_parts(reaches)
         self._by_id = {part.id: part for part in self.parts}
         self._bases = np.array([part.base for part in self.parts], dtype=np.int64)
+        self._impacts_of: dict[tuple[bool, int], Impacts] = {}
         self._ranges = apsw.carray(_ranges(self._lists)) if self._lists else None
 
     def _place_parts(self, reaches: Sequence[Reach]) -> None:
@@ -259,7 +290,7 @@ class Visible:
 
     def postings(self, terms: Sequence[str]) -> dict[str, Postings]:
         """Return where some terms stand in visible fields of visible records."""
-        held: dict[tuple[str, bool, int], list[tuple[Part, bytes]]] = defaultdict(list)
+        held: _Held = defaultdict(_Pieces)
         if self._ranges is not None and terms:
             names = apsw.carray(tuple(terms))
             lists, parts = self._lists, self._by_id
@@ -268,20 +299,18 @@ class Visible:
                 known = lists.get(list_)
                 part = parts.get(block)
                 if known is not None and part is not None:
-                    held[terms[at - 1], known.actor, known.order].append((part, data))
+                    held[terms[at - 1], known.actor, known.order].spread.append((part, data))
         self._check()
         self._add_small(terms, held)
         found: dict[str, Postings] = {}
-        for (term, actor, _), packed in sorted(held.items()):
-            rows_, impacts = self._joined(packed)
+        for (term, actor, order), some in sorted(held.items(), key=lambda item: item[0]):
+            rows_, impacts = self._joined(some, actor, order)
             if len(rows_):
                 postings = found.setdefault(term, Postings([], []))
                 (postings.actors if actor else postings.texts).append((rows_, impacts))
         return found
 
-    def _add_small(
-        self, terms: Sequence[str], held: dict[tuple[str, bool, int], list[tuple[Part, bytes]]]
-    ) -> None:
+    def _add_small(self, terms: Sequence[str], held: "_Held") -> None:
         for part in self.parts:
             if part.spread:
                 continue
@@ -295,29 +324,64 @@ class Visible:
                     at = index.get(term)
                     if at is not None:
                         data = postings.data[postings.starts[at] : postings.starts[at + 1]]
-                        packed = blocks.pack_postings(data)
-                        held[term, known.actor, known.order].append((part, packed))
+                        held[term, known.actor, known.order].small.append((part, data))
 
-    def _joined(self, pieces: Sequence[tuple[Part, bytes]]) -> tuple[Longs, Longs]:
-        """Return the visible rows of some postings and the impact in each."""
-        slots, impacts, counts = blocks.unpack_postings([data for _, data in pieces])
-        if len(pieces) == 1:
-            rows = slots + pieces[0][0].shift
-        else:
-            rows = slots + np.repeat([part.shift for part, _ in pieces], counts)
-        kept: Bools | None = None
-        if not all(part.whole for part, _ in pieces):
-            lows = np.repeat([part.low for part, _ in pieces], counts)
-            highs = np.repeat([part.high for part, _ in pieces], counts)
-            kept = (slots >= lows) & (slots < highs)
-            rows, impacts = rows[kept], impacts[kept]
+    def _joined(self, held: "_Pieces", actor: bool, order: int) -> tuple[Longs, Impacts]:
+        """Return the visible rows of some postings, in order, and the impact in each."""
+        rows, impacts = self._from_spread(held.spread, actor, order)
+        if held.small:
+            more, strengths = self._from_small(held.small)
+            rows, impacts = np.concatenate([rows, more]), np.concatenate([impacts, strengths])
         if self._hidden is not None:
             kept = ~self._hidden[rows]
             rows, impacts = rows[kept], impacts[kept]
-        if len(pieces) > 1 and np.any(rows[1:] < rows[:-1]):
-            order = np.argsort(rows)
-            rows, impacts = rows[order], impacts[order]
+        if np.any(rows[1:] < rows[:-1]):
+            sequence = np.argsort(rows)
+            rows, impacts = rows[sequence], impacts[sequence]
         return rows, impacts
+
+    def _from_small(self, small: Sequence[tuple[Part, Words]]) -> tuple[Longs, Impacts]:
+        counts = [len(data) for _, data in small]
+        data = np.concatenate([data for _, data in small])
+        slots = (data >> blocks.SLOT_SHIFT).astype(np.int64)
+        parts = [part for part, _ in small]
+        kept = _within(parts, slots, counts)
+        rows = slots + np.repeat([part.shift for part in parts], counts)
+        impacts = data.astype(np.uint8)
+        return (rows, impacts) if kept is None else (rows[kept], impacts[kept])
+
+    def _from_spread(
+        self, spread: Sequence[tuple[Part, bytes]], actor: bool, order: int
+    ) -> tuple[Longs, Impacts]:
+        slots, counts, changed, values = packing.joined_pieces([data for _, data in spread])
+        parts = [part for part, _ in spread]
+        kept = _within(parts, slots, counts)
+        rows = slots + np.repeat(np.array([part.shift for part in parts], dtype=np.int64), counts)
+        bases = self._base_impacts(actor, order)
+        if kept is None:
+            impacts = bases[rows]
+            impacts[changed] = values
+            return rows, impacts
+        impacts = bases[np.where(kept, rows, 0)]
+        impacts[changed] = values
+        return rows[kept], impacts[kept]
+
+    def _base_impacts(self, actor: bool, order: int) -> Impacts:
+        """Return the base of each row in the fields that are added up at one turn."""
+        known = self._impacts_of.get((actor, order))
+        if known is None:
+            known = self._impacts_of[actor, order] = np.zeros(self.size, dtype=np.uint8)
+            place_of = {
+                list_ >> PLACE_BITS: list_ & (1 << PLACE_BITS) - 1
+                for list_, (own, kind) in self._lists.items()
+                if own == order and kind == actor
+            }
+            for part in self.parts:
+                place = place_of.get(part.reach.feed.id)
+                if part.spread and place is not None:
+                    held = self._cache.bases(self._db, part.id, place)[part.low : part.high]
+                    known[part.base : part.base + len(held)] = held
+        return known
 
     def vocabulary(self) -> Iterator[bytes]:
         """Yield the terms of visible fields, sorted lines; some may be of records not visible."""
@@ -354,6 +418,15 @@ class Visible:
             for place in range(1 << PLACE_BITS)
             if (known := self._lists.get(first | place)) is not None and not known.actor
         ]
+
+
+def _within(parts: Sequence[Part], slots: Longs, counts: Sequence[int]) -> Bools | None:
+    """Return which slots a search sees, None where it sees all of each part."""
+    if all(part.whole for part in parts):
+        return None
+    lows = np.repeat([part.low for part in parts], counts)
+    highs = np.repeat([part.high for part in parts], counts)
+    return (slots >= lows) & (slots < highs)
 
 
 def blocks_first_time(since: int | None) -> int:

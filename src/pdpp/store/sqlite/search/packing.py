@@ -1,0 +1,210 @@
+"""Packing: blocks and postings as bytes.
+
+The impact of a term that stands once in a field follows from the field's length, so that most terms
+of a record have the same: its *base*, one byte for each record and field. Only other impacts are
+written beside the postings they belong to.
+"""
+
+import zlib
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from pdpp.store.ranking.postings import Impacts, Longs
+from pdpp.store.sqlite.search.blocks import IMPACT_MASK, SLOT_SHIFT, Block, PlacePostings
+
+_SOME, _ALL = 1, 2
+"""How the impacts of a piece are written: some with their places, or all."""
+_HEAD = 3
+_FAST = 1
+_LONG_HEAD = 17
+
+
+class Pieces(NamedTuple):
+    """Postings joined: their slots, how many each piece has, and impacts other than the base.
+
+    ``changed`` are the places of such impacts among all postings.
+    """
+
+    slots: Longs
+    counts: list[int]
+    changed: Longs
+    impacts: Impacts
+
+
+def bases_of(postings: PlacePostings, size: int) -> Impacts:
+    """Return the least impact of each record of a block in one field, 0 where it has no text."""
+    bases = np.full(size, IMPACT_MASK, dtype=np.uint8)
+    slots = postings.data >> SLOT_SHIFT
+    np.minimum.at(bases, slots, postings.data.astype(np.uint8))
+    absent = np.ones(size, dtype=bool)
+    absent[slots] = False
+    bases[absent] = 0
+    return bases
+
+
+def _changed(postings: PlacePostings, bases: Impacts) -> tuple[Longs, Impacts, Longs]:
+    """Return the slots and impacts of postings, and the places of impacts other than the base."""
+    slots: Longs = (postings.data >> SLOT_SHIFT).astype(np.int64)
+    impacts = postings.data.astype(np.uint8)
+    return slots, impacts, np.flatnonzero(impacts != bases[slots]).astype(np.int64)
+
+
+# Postings by term
+
+
+def spread_pieces(postings: PlacePostings, bases: Impacts) -> Iterator[bytes]:
+    """Yield the postings of each term of a field as one piece.
+
+    A piece of even length is slots of two bytes. One of odd length begins with how its impacts are
+    written and how many slots there are; the impacts come after the slots.
+    """
+    slots, impacts, changed = _changed(postings, bases)
+    written, values = slots.astype("<u2").tobytes(), impacts.tobytes()
+    edges = np.searchsorted(changed, postings.starts).tolist()
+    spans = zip(pairwise(postings.starts.tolist()), pairwise(edges), strict=True)
+    for (start, end), (first, last) in spans:
+        piece = written[2 * start : 2 * end]
+        if first == last:
+            yield piece
+            continue
+        count = end - start
+        if _HEAD * (last - first) < count:
+            places = changed[first:last]
+            told = (places - start).astype("<u2").tobytes() + impacts[places].tobytes()
+            way = _SOME
+        else:
+            told, way = values[start:end], _ALL
+        piece = bytes((way, count & 0xFF, count >> 8)) + piece + told
+        yield piece if len(piece) & 1 else piece + b"\0"
+
+
+def joined_pieces(pieces: Sequence[bytes]) -> Pieces:
+    """Return the postings of some pieces."""
+    counts: list[int] = []
+    slots: list[bytes] = []
+    special: list[int] = []
+    for at, piece in enumerate(pieces):
+        if len(piece) & 1:
+            count = piece[1] | piece[2] << 8
+            slots.append(piece[_HEAD : _HEAD + 2 * count])
+            counts.append(count)
+            special.append(at)
+        else:
+            slots.append(piece)
+            counts.append(len(piece) >> 1)
+    every = np.frombuffer(b"".join(slots), "<u2").astype(np.int64)
+    changed, impacts = _impacts(pieces, counts, special)
+    return Pieces(every, counts, changed, impacts)
+
+
+def _impacts(
+    pieces: Sequence[bytes], counts: Sequence[int], special: Sequence[int]
+) -> tuple[Longs, Impacts]:
+    """Return the impacts that are written in some pieces, and the places of their postings."""
+    starts = np.cumsum([0, *counts])
+    places, values, sizes, begins = [], [], [], []
+    for at in special:
+        piece, count = pieces[at], counts[at]
+        end = _HEAD + 2 * count
+        begins.append(starts[at])
+        if piece[0] == _ALL:
+            places.append(_COUNTING[: 2 * count])
+            values.append(piece[end : end + count])
+            sizes.append(count)
+        else:
+            some = (len(piece) - end) // _HEAD
+            places.append(piece[end : end + 2 * some])
+            values.append(piece[end + 2 * some : end + 3 * some])
+            sizes.append(some)
+    changed = np.frombuffer(b"".join(places), "<u2").astype(np.int64)
+    if special:
+        changed += np.repeat(np.array(begins, dtype=np.int64), sizes)
+    return changed, np.frombuffer(b"".join(values), np.uint8)
+
+
+_COUNTING = np.arange(1 << 16).astype("<u2").tobytes()
+
+
+# Whole blocks
+
+
+def pack(block: Block) -> bytes:
+    """Return the postings of a block as bytes."""
+    head, parts = [], []
+    for place, held in block.places.items():
+        bases = bases_of(held, block.size)
+        slots, impacts, changed = _changed(held, bases)
+        arrays = (np.diff(held.starts), slots, changed)
+        packed = [_narrow(array) for array in arrays]
+        terms = zlib.compress("\n".join(held.terms).encode(), _FAST)
+        pieces = [
+            *(data for _, data in packed),
+            bases.tobytes(),
+            impacts[changed].tobytes(),
+            terms,
+        ]
+        head.append([place, [width for width, _ in packed], [len(piece) for piece in pieces]])
+        parts += pieces
+    return orjson.dumps(head) + b"\n" + b"".join(parts)
+
+
+def unpack(times: bytes, numbers: bytes, postings: bytes) -> Block:
+    """Return the block that was packed."""
+    places = {}
+    if postings:
+        at = postings.index(b"\n") + 1
+        for place, widths, sizes in orjson.loads(postings[: at - 1]):
+            pieces = []
+            for size in sizes:
+                pieces.append(postings[at : at + size])
+                at += size
+            places[place] = _place(widths, pieces)
+    return Block(longs(times), longs(numbers), places)
+
+
+def _place(widths: Sequence[int], pieces: Sequence[bytes]) -> PlacePostings:
+    counts, slots, changed = (
+        np.frombuffer(piece, f"<u{width}").astype(np.int64)
+        for width, piece in zip(widths, pieces, strict=False)
+    )
+    bases, values, terms = pieces[len(widths) :]
+    impacts = np.frombuffer(bases, np.uint8)[slots].astype(np.int64)
+    impacts[changed] = np.frombuffer(values, np.uint8)
+    starts = np.concatenate(([0], np.cumsum(counts)))
+    data = (slots << SLOT_SHIFT | impacts).astype(np.uint32)
+    return PlacePostings(zlib.decompress(terms).decode().split("\n"), starts, data)
+
+
+def _narrow(values: NDArray[np.integer]) -> tuple[int, bytes]:
+    """Return how many bytes each of some numbers takes, and all of them."""
+    largest = int(values.max(initial=0))
+    width = 1 if largest < 1 << 8 else 2 if largest < 1 << 16 else 4
+    return width, values.astype(f"<u{width}").tobytes()
+
+
+def longs(data: bytes) -> Longs:
+    """Return numbers of 64 bits that were packed."""
+    width = data[0]
+    least, step = np.frombuffer(data, "<i8", 2, 1).tolist()
+    if width == 8:
+        return np.frombuffer(data, "<i8", offset=_LONG_HEAD).astype(np.int64, copy=False)
+    steps: Longs = np.frombuffer(data, f"<u{width}", offset=_LONG_HEAD).astype(np.int64)
+    steps *= step
+    steps += least
+    return steps
+
+
+def long_bytes(values: Longs) -> bytes:
+    """Return numbers of 64 bits, by their distance from the least where that is shorter."""
+    least, most = (int(values.min()), int(values.max())) if len(values) else (0, 0)
+    step = int(np.gcd.reduce(values - least)) or 1 if most - least < 1 << 62 else 1
+    widths = (width for width in (1, 2, 4) if (most - least) // step < 1 << 8 * width)
+    width = next(widths, 8)
+    head = bytes([width]) + np.array([least, step], dtype="<i8").tobytes()
+    kept = values if width == 8 else (values - least) // step
+    return head + kept.astype(f"<{'i' if width == 8 else 'u'}{width}").tobytes()
