@@ -172,10 +172,31 @@ def cursor(folder: Path, count: int) -> Path:
     return folder / "state.vscdb"
 
 
+def browser_history(folder: Path, count: int) -> Path:
+    """Write Chrome's history."""
+    connection = sqlite3.connect(folder / "History")
+    connection.executescript(
+        "create table urls (id integer primary key, url text, title text);"
+        "create table visits (id integer primary key, url integer, visit_time integer,"
+        " transition integer, visit_duration integer);"
+    )
+    for number in range(count):
+        page = (number, f"https://winter.example/{number}", text_of(number)[:80])
+        connection.execute("insert into urls values (?, ?, ?)", page)
+        since = int(moment_of(number).timestamp() + 11_644_473_600) * 10**6
+        connection.execute(
+            "insert into visits values (?, ?, ?, 0, 5000000)", (number, number, since)
+        )
+    connection.commit()
+    connection.close()
+    return folder / "History"
+
+
 MAKERS: Mapping[str, Callable[[Path, int], Path]] = MappingProxyType(
     {
         maker.__name__: maker
         for maker in (
+            browser_history,
             cursor,
             facebook,
             gemini_cli,

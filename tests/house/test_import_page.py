@@ -12,6 +12,7 @@ HEADINGS = {
     "apple_health": "Apple Health",
     "bank_csv": "Bank statements",
     "bank_ofx": "Bank statements",
+    "browser_history": "Browser history",
     "calendar_ics": "Calendars",
     "chatgpt": "ChatGPT",
     "claude_ai": "Claude.ai",

@@ -16,6 +16,7 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
         "apple_health": "pdpp.sources.formats.apple_health.source:AppleHealth",
         "bank_csv": "pdpp.sources.formats.bank_csv.source:BankCsv",
         "bank_ofx": "pdpp.sources.formats.bank_ofx.source:BankOfx",
+        "browser_history": "pdpp.sources.formats.browser_history.source:BrowserHistory",
         "calendar_ics": "pdpp.sources.formats.calendar_ics.source:CalendarIcs",
         "chatgpt": "pdpp.sources.formats.chatgpt.source:ChatGpt",
         "claude_ai": "pdpp.sources.formats.claude_ai.source:ClaudeAi",

@@ -1,0 +1,142 @@
+"""Bookmarks: Chrome's document, Firefox's table, and the page that every browser exports."""
+
+import re
+from collections.abc import Iterator, Mapping
+from html import unescape
+from typing import Any
+from urllib.parse import urlsplit
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import digest_key
+from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.jsontext import NotJson, read_json
+from pdpp.sources.reading.sqlitefile import SqliteCopy
+from pdpp.sources.reading.textfile import text_lines
+from pdpp.sources.reading.times import epoch_text
+from pdpp.sources.reading.tree import FileEntry
+
+_SINCE_1601 = 11_644_473_600
+_LARGEST = 64 << 20
+_PAGE_HEAD = b"<!DOCTYPE NETSCAPE-Bookmark-file-1>"
+_ANCHOR = re.compile(r"<A\s([^>]*)>(.*?)</A>", re.IGNORECASE)
+_FOLDER = re.compile(r"<H3[^>]*>(.*?)</H3>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r'([A-Z_]+)\s*=\s*"([^"]*)"', re.IGNORECASE)
+_DEEPEST = 100
+_BOOKMARK = 1
+NOT_A_PAGE = "a bookmark that is no page"
+
+
+def is_chrome_bookmarks(entry: FileEntry) -> bool:
+    """Tell whether a file is Chrome's own list of bookmarks."""
+    if entry.suffix or not entry.base.startswith("Bookmarks"):
+        return False
+    head = entry.head()
+    return b'"roots"' in head and b'"bookmark_bar"' in head
+
+
+def is_bookmark_page(entry: FileEntry) -> bool:
+    """Tell whether a page holds bookmarks."""
+    return entry.suffix in (".html", ".htm") and entry.head(200).lstrip(
+        b"\xef\xbb\xbf \r\n"
+    ).upper().startswith(_PAGE_HEAD.upper())
+
+
+def _item(
+    browser: str, url: Any, title: Any, folder: str, added: str | None, where: str
+) -> Finding:
+    if not isinstance(url, str) or not url:
+        return Unknown("a bookmark without an address", where)
+    if url.startswith(("place:", "javascript:")):
+        return Skipped(NOT_A_PAGE, where)
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        host = ""
+    key = digest_key("bookmark", folder, url)
+    data = {
+        "id": key,
+        "title": str(title or "").strip() or url[:200],
+        "link": url,
+        "site": host.removeprefix("www.") or None,
+        "folder": folder or None,
+        "browser": browser,
+        "added_at": added,
+    }
+    return Item("bookmarks", key, present(data))
+
+
+def read_chrome_bookmarks(entry: FileEntry) -> Iterator[Finding]:
+    """Yield the bookmarks of Chrome's document, folder by folder."""
+    with entry.open() as stream:
+        content = stream.read(_LARGEST)
+    try:
+        roots = read_json(content)["roots"]
+    except (NotJson, LookupError, TypeError):
+        raise DamagedFile("it is not a list of bookmarks") from None
+    for root in roots.values():
+        if isinstance(root, dict):
+            yield from _chrome_folder(root, "", entry, 0)
+
+
+def _chrome_folder(
+    value: Mapping[str, Any], above: str, entry: FileEntry, depth: int
+) -> Iterator[Finding]:
+    folder = "/".join(filter(None, (above, str(value.get("name") or ""))))
+    children = value.get("children")
+    for child in children if isinstance(children, list) else ():
+        if not isinstance(child, dict) or depth > _DEEPEST:
+            yield Unknown("a bookmark of a shape that is not known", entry.name)
+        elif child.get("type") == "folder":
+            yield from _chrome_folder(child, folder, entry, depth + 1)
+        else:
+            where = f"{entry.name} {str(child.get('guid'))[:40]}"
+            yield from account(_chrome_mark(child, folder, where), where, "bookmark")
+
+
+def _chrome_mark(child: Mapping[str, Any], folder: str, where: str) -> Iterator[Finding]:
+    added = child.get("date_added")
+    moment = epoch_text(int(added) / 1e6 - _SINCE_1601) if added else None
+    yield _item("Chrome", child.get("url"), child.get("name"), folder, moment, where)
+
+
+def read_firefox_bookmarks(database: SqliteCopy, entry: FileEntry) -> Iterator[Finding]:
+    """Yield the bookmarks of Firefox's table."""
+    names = "SELECT id, title FROM moz_bookmarks WHERE fk IS NULL"
+    folders = {row["id"]: str(row["title"] or "") for row in database.rows(names)}
+    rows = database.rows(
+        "SELECT b.id, b.title, b.parent, b.dateAdded AS added, p.url, p.title AS page"
+        " FROM moz_bookmarks AS b JOIN moz_places AS p ON p.id = b.fk WHERE b.type = ?"
+        " ORDER BY b.id",
+        _BOOKMARK,
+    )
+    for row in rows:
+        where = f"{entry.name} bookmark {row['id']}"
+        added = epoch_text(row["added"] / 1e6) if isinstance(row["added"], int) else None
+        folder = folders.get(row["parent"], "")
+        title = row["title"] or row["page"]
+        found = _item("Firefox", row["url"], title, folder, added, where)
+        yield from account([found], where, "bookmark")
+
+
+def read_page(entry: FileEntry) -> Iterator[Finding]:
+    """Yield the bookmarks of a page; lines are enough, as every browser writes them."""
+    folders: list[str] = []
+    lists, begun = 0, False
+    for line in text_lines(entry, "utf-8"):
+        lower = line.text.lower()
+        if match := _FOLDER.search(line.text):
+            folders = [*folders[:_DEEPEST], unescape(match[1])]
+        for anchor in _ANCHOR.finditer(line.text):
+            where = f"{entry.name} line {line.number}"
+            given = {name.upper(): unescape(held) for name, held in _ATTRIBUTE.findall(anchor[1])}
+            added = epoch_text(given.get("ADD_DATE"))
+            folder, title = "/".join(folders), unescape(anchor[2])
+            found = _item("page", given.get("HREF"), title, folder, added, where)
+            yield from account([found], where, "bookmark")
+        lists += lower.count("<dl>") - lower.count("</dl>")
+        begun = begun or "<dl>" in lower
+        if "</dl>" in lower:
+            folders = folders[:-1]
+    if lists or not begun:
+        yield Skipped("the page ends in the middle", entry.name, cut=True)

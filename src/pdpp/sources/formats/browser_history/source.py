@@ -1,0 +1,256 @@
+"""Browser history: the databases of Chrome and its kin, Firefox and Safari, and Takeout's list."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from pdpp.sources.formats.browser_history.bookmarks import (
+    is_bookmark_page,
+    is_chrome_bookmarks,
+    read_chrome_bookmarks,
+    read_firefox_bookmarks,
+    read_page,
+)
+from pdpp.sources.formats.takeout import TAKEOUT_FILES, json_files, looks_like
+from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import digest_key
+from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.jsonstream import read_each
+from pdpp.sources.reading.sqlitefile import SqliteCopy, columns_of, databases, open_database
+from pdpp.sources.reading.times import epoch_text
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+
+SINCE_1601 = 11_644_473_600 * 10**6
+SINCE_2001 = 978_307_200 * 10**6
+_MILLISECONDS = 10**14
+"""Firefox counts microseconds, on Android milliseconds, which stay below this for long."""
+_CHROME_WAYS = MappingProxyType(
+    dict(
+        enumerate(
+            (
+                *("link", "typed", "bookmark", "frame", "frame", "generated", "start page"),
+                *("form", "reload", "keyword", "keyword"),
+            )
+        )
+    )
+)
+_FIREFOX_WAYS = MappingProxyType(
+    dict(
+        enumerate(
+            (
+                *("link", "typed", "bookmark", "frame", "redirect", "redirect", "download"),
+                *("frame", "reload"),
+            ),
+            1,
+        )
+    )
+)
+_TAKEOUT = "Browser History.item"
+_TAKEOUT_PATHS = frozenset({f"{_TAKEOUT}.url", f"{_TAKEOUT}.time_usec"})
+
+
+class _Layout(NamedTuple):
+    """A browser: the columns that tell its database, and how visits are asked for."""
+
+    browser: str
+    columns: Mapping[str, frozenset[str]]
+    sql: str
+    moment: Callable[[Any], int]
+    ways: Mapping[int, str]
+
+
+def _chrome_moment(count: Any) -> int:
+    return int(count) - SINCE_1601
+
+
+def _firefox_moment(count: Any) -> int:
+    return int(count) * (1 if count > _MILLISECONDS else 1000)
+
+
+def _safari_moment(count: Any) -> int:
+    return round(float(count) * 10**6) + SINCE_2001
+
+
+_LAYOUTS = (
+    _Layout(
+        "Chrome",
+        {
+            "urls": frozenset({"id", "url", "title"}),
+            "visits": frozenset({"url", "visit_time", "transition", "visit_duration"}),
+        },
+        "SELECT v.id, u.url, u.title, v.visit_time AS moment, v.transition & 255 AS way,"
+        " v.visit_duration / 1e6 AS seconds FROM visits AS v LEFT JOIN urls AS u ON u.id = v.url"
+        " ORDER BY v.id",
+        _chrome_moment,
+        _CHROME_WAYS,
+    ),
+    _Layout(
+        "Firefox",
+        {
+            "moz_places": frozenset({"id", "url", "title"}),
+            "moz_historyvisits": frozenset({"place_id", "visit_date", "visit_type"}),
+        },
+        "SELECT v.id, p.url, p.title, v.visit_date AS moment, v.visit_type AS way, NULL AS seconds"
+        " FROM moz_historyvisits AS v LEFT JOIN moz_places AS p ON p.id = v.place_id ORDER BY v.id",
+        _firefox_moment,
+        _FIREFOX_WAYS,
+    ),
+    _Layout(
+        "Safari",
+        {
+            "history_items": frozenset({"id", "url"}),
+            "history_visits": frozenset({"history_item", "visit_time", "title"}),
+        },
+        "SELECT v.id, i.url, v.title, v.visit_time AS moment, NULL AS way, NULL AS seconds"
+        " FROM history_visits AS v LEFT JOIN history_items AS i ON i.id = v.history_item"
+        " ORDER BY v.id",
+        _safari_moment,
+        {},
+    ),
+)
+
+
+class BrowserHistory(Source):
+    """A browser's profile, its history alone, or Chrome's part of a Takeout."""
+
+    connector_key = "browser_history"
+    label = "Browser history"
+    passed_over = MappingProxyType(
+        {
+            **TAKEOUT_FILES,
+            "*-shm": "an index that the browser builds anew",
+            "*-wal": "the log of a database that is not read",
+            "*-journal": "the log of a database that is not read",
+            "Cookies*": "cookies, which are never read",
+            "Login Data*": "passwords, which are never read",
+            "logins.json": "passwords, which are never read",
+            "key4.db": "keys, which are never read",
+            "cookies.sqlite*": "cookies, which are never read",
+        }
+    )
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look for databases of visits, Takeout's list, and files of bookmarks."""
+        held = {
+            entry.name: layout.browser
+            for entry in databases(tree)
+            if (layout := _layout(tree, entry)) is not None
+        }
+        lists = [entry.name for entry in _lists(tree)]
+        marks = [entry.name for entry in tree.entries if is_chrome_bookmarks(entry)]
+        pages = [entry.name for entry in tree.entries if is_bookmark_page(entry)]
+        if not (held or lists or marks or pages):
+            return None
+        browsers = sorted({*held.values(), *(["Chrome"] if lists or marks else [])})
+        return Recognition(
+            Confidence.CERTAIN,
+            ", ".join(browsers) or "bookmarks",
+            account=self.label,
+            owner_known=False,
+            detail={"databases": list(held), "lists": lists, "marks": marks, "pages": pages},
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return one part for each database, list and file of bookmarks."""
+        detail = recognition.detail
+        for entry in tree.these(detail["databases"]):
+            yield ExportPart(entry, partial(_read, tree, entry))
+        for entry in tree.these(detail["lists"]):
+            yield ExportPart(
+                entry, partial(read_each, entry, _listed_visit, _TAKEOUT, noun="visit")
+            )
+        for entry in tree.these(detail["marks"]):
+            yield ExportPart(entry, partial(read_chrome_bookmarks, entry))
+        for entry in tree.these(detail["pages"]):
+            yield ExportPart(entry, partial(read_page, entry))
+
+
+def _lists(tree: Tree) -> Iterator[FileEntry]:
+    for entry, sure in json_files(tree, "BrowserHistory*.json", "History*.json"):
+        marks = (b'"Browser History"',)
+        if looks_like(entry, marks, _TAKEOUT_PATHS, sure=sure) >= _TAKEOUT_PATHS:
+            yield entry
+
+
+def _layout(tree: Tree, entry: FileEntry) -> _Layout | None:
+    return _fitting(columns_of(tree, entry))
+
+
+def _fitting(columns: Mapping[str, frozenset[str]]) -> _Layout | None:
+    for layout in _LAYOUTS:
+        if all(columns.get(name, frozenset()) >= held for name, held in layout.columns.items()):
+            return layout
+    return None
+
+
+def _read(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
+    with open_database(tree, entry) as database:
+        layout = _fitting(database.columns)
+        if layout is None:
+            yield Skipped("a database whose tables are gone", entry.name, cut=True)
+            return
+        yield from _visits(database, layout, entry)
+        if "moz_bookmarks" in database.columns:
+            yield from read_firefox_bookmarks(database, entry)
+
+
+def _visits(database: SqliteCopy, layout: _Layout, entry: FileEntry) -> Iterator[Finding]:
+    for row in database.rows(layout.sql):
+        where = f"{entry.name} visit {row['id']}"
+        way = layout.ways.get(row["way"])
+        found = _visit(
+            layout.browser, row["url"], row["title"], layout.moment, row["moment"], way, where
+        )
+        if row["seconds"] and isinstance(found, Item):
+            found.data["seconds"] = round(float(row["seconds"]), 1)
+        yield from account([found], where, "visit")
+
+
+def _visit(
+    browser: str,
+    url: Any,
+    title: Any,
+    moment: Callable[[Any], int],
+    count: Any,
+    way: str | None,
+    where: str,
+) -> Finding:
+    """Return one visit; databases use their ids again, so the address and the time are its key."""
+    micro = moment(count) if isinstance(count, int | float) else -1
+    visited = epoch_text(micro / 1e6) if micro > 0 else None
+    if not isinstance(url, str) or not url or visited is None:
+        return Unknown("a visit without an address or a time", where)
+    if way == "frame":
+        return Skipped("a frame inside a page", where)
+    key = digest_key("visit", url, str(micro))
+    data = {
+        "id": key,
+        "title": str(title or "").strip() or url[:200],
+        "link": url,
+        "site": site_of(url),
+        "browser": browser,
+        "way": way,
+        "visited_at": visited,
+    }
+    return Item("visits", key, present(data))
+
+
+def _listed_visit(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    way = str(value.get("page_transition") or "").lower().replace("_", " ")
+    way = {"auto bookmark": "bookmark", "auto subframe": "frame", "manual subframe": "frame"}.get(
+        way, way
+    )
+    micro = value.get("time_usec")
+    yield _visit("Chrome", value.get("url"), value.get("title"), int, micro, way or None, where)
+
+
+def site_of(url: str) -> str | None:
+    """Return the site of an address without ``www``."""
+    try:
+        host = urlsplit(url).hostname
+    except ValueError:
+        return None
+    return host.removeprefix("www.") if host else None
