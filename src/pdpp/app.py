@@ -21,6 +21,7 @@ from pdpp.authz.client_document import DocumentFetcher
 from pdpp.authz.principal import Gate
 from pdpp.hosted import ICON_PATH, MCP_PATH, hosted_endpoint, metadata
 from pdpp.jobs.anchoring import anchor_kind
+from pdpp.jobs.backup import CopyingStore, backup_kind
 from pdpp.jobs.housekeeping import Housekeeping
 from pdpp.jobs.importing import import_kind
 from pdpp.jobs.merging import merge_kind
@@ -134,6 +135,8 @@ def _job_runner(service: Service, data: Path | None) -> JobRunner:
     kinds.append(anchor_kind(service.recorder, settings.receipts.anchor_seconds))
     if data is not None:
         kinds.append(import_kind(store, data, settings))
+        if isinstance(store, CopyingStore):
+            kinds.append(backup_kind(store, data, service.clock))
     return JobRunner(store, kinds, service.clock)
 
 

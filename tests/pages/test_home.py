@@ -45,7 +45,7 @@ def test_an_empty_server_says_how_to_begin(empty: House) -> None:
 
 def test_every_page_of_an_empty_server_is_there(empty: House) -> None:
     reader = empty.owner()
-    for path in ("/search", "/accounts", "/import", "/agents"):
+    for path in ("/search", "/accounts", "/import", "/agents", "/activity", "/settings"):
         assert reader.get(path).status == 200, path
 
 

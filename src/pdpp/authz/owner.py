@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import secrets
 import unicodedata
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -14,11 +15,12 @@ from pdpp.authz.throttle import Throttle
 from pdpp.authz.token import hash_token
 from pdpp.model.errors import AuthenticationError, Conflict, InvalidRequest
 from pdpp.model.instant import Clock
-from pdpp.store.vault import Vault, VaultReader, VaultTransaction
+from pdpp.store.vault import ShortLivedSecret, Vault, VaultReader, VaultTransaction
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
 
+_MOST_SESSIONS = 200
 LEAST_CHARS = 12
 MOST_CHARS = 1_024
 
@@ -192,6 +194,29 @@ class Owner:
             session = find_secret(transaction, SecretKind.SESSION, secret, self.clock())
             if session is not None:
                 transaction.use_secret(session, self.clock())
+
+    def sessions(self) -> Sequence[ShortLivedSecret]:
+        """Return the sessions that go on, the newest first."""
+        return self.vault.secrets(SecretKind.SESSION.value, self.clock(), _MOST_SESSIONS)
+
+    def end_sessions(self, hashes: Collection[str]) -> None:
+        """End sessions by their hashes."""
+        with self.vault.transaction() as transaction:
+            for session in transaction.secrets(
+                SecretKind.SESSION.value, self.clock(), _MOST_SESSIONS
+            ):
+                if session.hash in hashes:
+                    transaction.drop_secret(session)
+
+    def change_passphrase(self, passphrase: str, *, bound: bool = True) -> str:
+        """Choose another passphrase, which ends every session; return the secret of a new one.
+
+        The caller has checked the passphrase that held before.
+        """
+        hashed = hash_passphrase(passphrase)
+        with self.vault.transaction() as transaction:
+            keep_passphrase(transaction, hashed)
+            return self._begin(transaction, bound=bound)
 
     def _begin(self, transaction: VaultTransaction, *, bound: bool) -> str:
         """Begin a session: a short one where cookies are not bound to this server alone."""

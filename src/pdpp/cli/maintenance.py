@@ -1,7 +1,5 @@
 """``pdpp check`` and ``pdpp backup``: verify what is stored, and copy it elsewhere."""
 
-import shutil
-import tempfile
 from pathlib import Path
 
 import click
@@ -9,11 +7,9 @@ import click
 from pdpp.cli.options import common, examples
 from pdpp.cli.output import show
 from pdpp.cli.progress import Progress
-from pdpp.model.errors import StoreError
+from pdpp.jobs.backup import make_backup
+from pdpp.model import instant
 from pdpp.serving.data_folder import open_store
-from pdpp.sources.importing.state import ImportState
-
-_FIRST, _COPY = "first", "copy"
 
 
 @click.command(epilog=examples("pdpp check", "pdpp check --data ~/my-data --json"))
@@ -39,24 +35,5 @@ def backup(folder: Path, data: Path, as_json: bool) -> None:
     The copy is a data folder like any other: serve it, or put it in the place of a lost one.
     """
     with open_store(data) as store, Progress("Pages:") as progress:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise StoreError(f"{folder} is not an empty folder; choose a new one for the backup")
-        target = folder.resolve()
-        target.parent.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
-        try:
-            # First what imports remember: it may be behind the records, never ahead of them.
-            ImportState(data).copy(partial / _FIRST)
-            store.backup(partial / _COPY, progress.tell)
-            for file in (partial / _FIRST).glob("*"):
-                file.rename(partial / _COPY / file.name)
-            _settle(partial / _COPY, target)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
+        make_backup(store, data, folder, instant.now, progress.tell)
     show({"backup": str(folder)}, [f"Everything in {data} is copied to {folder}."], as_json=as_json)
-
-
-def _settle(partial: Path, target: Path) -> None:
-    if target.exists():
-        target.rmdir()
-    partial.rename(target)

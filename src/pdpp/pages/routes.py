@@ -9,6 +9,7 @@ from pdpp.authz.authority import Authority
 from pdpp.authz.owner import Owner, private_host
 from pdpp.authz.throttle import Throttle
 from pdpp.pages.accounts import change_account, show_account, show_accounts, show_removal
+from pdpp.pages.activity import export_activity, show_activity, show_question
 from pdpp.pages.agents import revoke, show_agent, show_agents
 from pdpp.pages.consent import decide, show_consent
 from pdpp.pages.device import enter_code, show_answer, show_device
@@ -30,6 +31,7 @@ from pdpp.pages.records.record_file import show_file
 from pdpp.pages.records.record_page import show_record
 from pdpp.pages.records.search_page import show_search
 from pdpp.pages.see_as import show_file_as, show_record_as, show_search_as
+from pdpp.pages.settings_page import change_settings, show_settings
 from pdpp.pages.site import Site
 from pdpp.service.service import RECORD_PAGE, Service
 
@@ -56,6 +58,10 @@ def page_routes(site: Site) -> Iterator[BaseRoute]:
         "/import/uploads/{upload_id}": OwnerPage(site, show_upload, start_import),
         "/import/report/{name}": OwnerPage(site, show_report),
         "/import/{job_id}": OwnerPage(site, show_job, cancel_import),
+        "/activity": OwnerPage(site, show_activity),
+        "/activity/export": OwnerPage(site, export_activity),
+        "/activity/{number}": OwnerPage(site, show_question),
+        "/settings": OwnerPage(site, show_settings, change_settings),
         "/search": OwnerPage(site, show_search),
         "/file/{blob_id}/{name}": OwnerPage(site, show_file),
         RECORD_PAGE: OwnerPage(site, show_record),

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from pdpp.store.receipts import EVENTS, Receipt, ReceiptQuery
+from pdpp.model.instant import SECOND
+from pdpp.store.receipts import EVENTS, HourlyReads, Receipt, ReceiptQuery
 
+_HOUR = 3_600 * SECOND
 _LINE_BYTES = 64
 """What a line takes in memory beside its text."""
 
@@ -31,17 +33,19 @@ class EncodedBatch(NamedTuple):
     latest: int
     events: bool
     readers: Sequence[tuple[str, int]]
+    hours: Sequence[HourlyReads] = ()
 
 
 class ReceiptBatch:
     """Receipts on their way into the log; what is added is JSON at once, and only that is held."""
 
-    __slots__ = ("_lines", "_places", "_readers", "count", "size")
+    __slots__ = ("_hours", "_lines", "_places", "_readers", "count", "size")
 
     def __init__(self, receipts: Iterable[Receipt] = ()) -> None:
         self._places: dict[_Place, int] = {}
         self._lines: list[bytes] = []
         self._readers: dict[str | None, int] = {}
+        self._hours: dict[tuple[str, str, str, int], list[int]] = {}
         self.count = 0
         self.size = 0
         if receipts:
@@ -59,6 +63,8 @@ class ReceiptBatch:
             at, client_id = receipt.at, receipt.client_id
             if readers.get(client_id, -1) < at:
                 readers[client_id] = at
+            if client_id is not None:
+                self._add_up(client_id, receipt)
             end = None if receipt.bytes or receipt.detail else _BYTES
             records = receipt[_RECORDS:end]
             rows.append((at, number, *records))
@@ -67,6 +73,17 @@ class ReceiptBatch:
         self.count += len(rows)
         self.size += len(line) + _LINE_BYTES
         return self.size - before
+
+    def _add_up(self, client_id: str, receipt: Receipt) -> None:
+        if receipt.connection_id is None or receipt.stream is None:
+            return
+        hour = receipt.at - receipt.at % _HOUR
+        sums = self._hours.setdefault(
+            (client_id, receipt.connection_id, receipt.stream, hour), [0, 0, 0]
+        )
+        sums[0] += 1
+        sums[1] += len(receipt.records)
+        sums[2] += receipt.characters
 
     def _name(self, place: _Place) -> int:
         number = self._places[place] = len(self._places)
@@ -83,6 +100,7 @@ class ReceiptBatch:
             max(self._readers.values()),
             any(place[_OPERATION] in EVENTS for place in places),
             list(readers),
+            [HourlyReads(*place, *sums) for place, sums in self._hours.items()],
         )
 
 

@@ -76,6 +76,27 @@ class ReadTotal(NamedTuple):
     last_at: int
 
 
+class HourlyReads(NamedTuple):
+    """What a client read of one stream in the hour that begins at a moment."""
+
+    client_id: str
+    connection_id: str
+    stream: str
+    hour: int
+    reads: int
+    records: int
+    characters: int
+
+
+class FirstRead(NamedTuple):
+    """The hour in which a client first read a stream."""
+
+    client_id: str
+    connection_id: str
+    stream: str
+    hour: int
+
+
 class ChainVerdict(NamedTuple):
     """What a look at the whole chain found."""
 
@@ -123,6 +144,18 @@ class ReceiptLog(Protocol):
 
     def totals(self, query: ReceiptQuery) -> tuple[ReadTotal, ...]:
         """Return what was read, by client and connection, most characters first."""
+        ...
+
+    def hourly(self, since: int) -> Sequence[HourlyReads]:
+        """Return what clients read since a moment, by hour."""
+        ...
+
+    def first_reads(self) -> Sequence[FirstRead]:
+        """Return when each client first read each stream, of what is still known."""
+        ...
+
+    def question(self, number: int) -> Sequence[ChainedReceipt]:
+        """Return the receipts of the question that a receipt belongs to: one moment, one client."""
         ...
 
     def last_read(self, client_id: str) -> int | None:

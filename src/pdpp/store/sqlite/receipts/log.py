@@ -16,12 +16,14 @@ from pdpp.store.receipt_batch import ReceiptBatch
 from pdpp.store.receipts import (
     ChainedReceipt,
     ChainVerdict,
+    FirstRead,
+    HourlyReads,
     LogEvent,
     ReadTotal,
     Receipt,
     ReceiptQuery,
 )
-from pdpp.store.sqlite.receipts import chain, totals, verification
+from pdpp.store.sqlite.receipts import chain, hours, totals, verification
 from pdpp.store.sqlite.receipts.chain import ChainHead
 from pdpp.store.sqlite.receipts.writer_lock import WriterLock, is_gone
 
@@ -68,6 +70,7 @@ CREATE TABLE session (
   began_at INTEGER NOT NULL
 ) WITHOUT ROWID;
 """
+_TABLES += hours.TABLE
 
 
 class Anchor(Protocol):
@@ -185,13 +188,14 @@ class ReceiptFile:
 
     def _put(self, db: apsw.Connection, head: ChainHead, batch: ReceiptBatch) -> ChainHead:
         """Write one batch; return the ends of the log with it."""
-        content, latest, events, readers = batch.written()
+        content, latest, events, readers, hourly = batch.written()
         last = head.last + batch.count
         hashed = chain.link(head.hash, last, latest, int(events), content)
         row = (last, latest, int(events), content, hashed)
         db.execute("INSERT INTO batch VALUES (?, ?, ?, ?, ?)", row)
         for client_id, at in readers:
             db.execute("INSERT OR IGNORE INTO reader VALUES (?, ?, ?)", (client_id, at, last))
+        hours.add(db, hourly)
         return head._replace(last=last, hash=hashed)
 
     def _end(self, db: apsw.Connection, head: ChainHead) -> None:
@@ -233,6 +237,7 @@ class ReceiptFile:
             self._drop(db, max(part, rows - most_rows))
             while _used(db) > most_bytes and self._drop(db, part):
                 pass
+            hours.forget(db, self._clock())
             gone = self._head(db).first - 1
             if gone >= head.first:
                 note = f"receipts {head.first} to {gone} made room for newer"
@@ -298,6 +303,21 @@ class ReceiptFile:
         """Return what was read, by client and connection, most characters first."""
         with self._reading() as db:
             return totals.totals(kept.receipt for kept in verification.receipts(db, query, None))
+
+    def hourly(self, since: int) -> Sequence[HourlyReads]:
+        """Return what clients read since a moment, by hour."""
+        with self._reading() as db:
+            return hours.since(db, since)
+
+    def first_reads(self) -> Sequence[FirstRead]:
+        """Return when each client first read each stream, of what is still known."""
+        with self._reading() as db:
+            return hours.first_reads(db)
+
+    def question(self, number: int) -> Sequence[ChainedReceipt]:
+        """Return the receipts of the question that a receipt belongs to: one moment, one client."""
+        with self._reading() as db:
+            return verification.question(db, number)
 
     def last_read(self, client_id: str) -> int | None:
         """Return when a client last read something."""

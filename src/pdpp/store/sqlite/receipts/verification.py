@@ -70,6 +70,29 @@ def _batches(db: apsw.Connection, query: ReceiptQuery, *, events: bool) -> Itera
         yield last
 
 
+def question(db: apsw.Connection, number: int) -> list[ChainedReceipt]:
+    """Return the receipts of one moment, client and operation, newest first, by one of them."""
+    row = db.execute(
+        "SELECT last, content, hash FROM batch WHERE last >= ? ORDER BY last LIMIT 1", (number,)
+    ).get
+    if row is None:
+        return []
+    last, content, stored = row
+    chained = [
+        ChainedReceipt(last - behind, stored, receipt)
+        for behind, receipt in receipt_batch.chosen(content, ReceiptQuery())
+    ]
+    asked = next((one.receipt for one in chained if one.number == number), None)
+    if asked is None:
+        return []
+    same = (asked.at, asked.client_id, asked.operation)
+    return [
+        one
+        for one in chained
+        if (one.receipt.at, one.receipt.client_id, one.receipt.operation) == same
+    ]
+
+
 def last_read(db: apsw.Connection, client_id: str) -> int | None:
     """Return when a client last read something."""
     latest: int | None = db.execute(

@@ -1,0 +1,76 @@
+"""Backups: everything copied into a new folder, by the program or as a job of the server."""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from pdpp.jobs.backup_note import BackupNote, note_backup
+from pdpp.jobs.context import JobContext
+from pdpp.jobs.kind import JobKind
+from pdpp.model.errors import StoreError
+from pdpp.model.instant import Clock
+from pdpp.sources.importing.state import ImportState
+from pdpp.store.jobs import JobOrder, Json
+from pdpp.store.vault import Vault
+
+BACKUP = "backup"
+_FIRST, _COPY = "first", "copy"
+
+Tell = Callable[[int, int], None]
+
+
+@runtime_checkable
+class CopyingStore(Protocol):
+    """A store whose engine copies itself into a folder while it stays in use."""
+
+    @property
+    def vault(self) -> Vault: ...
+
+    def backup(self, target: Path, progress: Tell | None = None) -> None: ...
+
+
+def backup_order(folder: Path) -> JobOrder:
+    """Return the order to copy everything into a new folder."""
+    return JobOrder(BACKUP, {"folder": str(folder)})
+
+
+def backup_kind(store: CopyingStore, data: Path, clock: Clock) -> JobKind:
+    """Return the kind of job that makes backups."""
+
+    def run(context: JobContext) -> Json:
+        def tell(done: int, total: int) -> None:
+            context.progress(done, total, "copied")
+            context.check()
+
+        folder = Path(context.parameters["folder"])
+        make_backup(store, data, folder, clock, tell)
+        return {"folder": str(folder)}
+
+    return JobKind(BACKUP, run)
+
+
+def make_backup(store: CopyingStore, data: Path, folder: Path, clock: Clock, tell: Tell) -> None:
+    """Copy everything into a folder that is new or empty, all of it or nothing, and note it."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise StoreError(f"{folder} is not an empty folder; choose a new one for the backup")
+    target, began = folder.resolve(), clock()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
+    try:
+        # First what imports remember: it may be behind the records, never ahead of them.
+        ImportState(data).copy(partial / _FIRST)
+        store.backup(partial / _COPY, tell)
+        for file in (partial / _FIRST).glob("*"):
+            file.rename(partial / _COPY / file.name)
+        _settle(partial / _COPY, target)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    note_backup(store.vault, BackupNote(began, str(target)))
+
+
+def _settle(partial: Path, target: Path) -> None:
+    if target.exists():
+        target.rmdir()
+    partial.rename(target)

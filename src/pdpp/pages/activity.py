@@ -1,0 +1,155 @@
+"""The activity pages: what agents read, by day and by question, and all of it to take away."""
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from typing import Any
+
+import orjson
+from starlette.responses import Response, StreamingResponse
+
+from pdpp.authz.requester import agent_id, requester_of
+from pdpp.authz.wording import label_of
+from pdpp.model import instant
+from pdpp.model.errors import NotFound
+from pdpp.pages.agent_question import (
+    AgentQuestion,
+    clients_by_last_read,
+    grouped,
+    latest_questions,
+    linked,
+)
+from pdpp.pages.dates import Dates
+from pdpp.pages.page_request import PageRequest
+from pdpp.pages.reading_days import DAYS, HEIGHT, STEP, DayBar, day_bars, unusual_reads
+from pdpp.pages.site import Site
+from pdpp.service.headers import SECURITY_HEADERS
+from pdpp.store.receipts import Receipt, ReceiptQuery
+
+_MOST_QUESTIONS = 25
+_MOST_OF_A_DAY = 200
+_TITLES = 1
+_MOST_TITLES = 50
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class UnusualLine:
+    """Something unusual, by the agent's name."""
+
+    name: str
+    agent: str
+    day: str
+    words: str
+
+
+async def show_activity(request: PageRequest) -> Response:
+    """Answer ``GET /activity``."""
+    site, dates = request.site, request.dates
+    day = _day(request.http.query_params.get("day", ""))
+    since, until = (None, None) if day is None else _bounds(dates, day)
+    most = _MOST_QUESTIONS if day is None else _MOST_OF_A_DAY
+    questions = await latest_questions(site, most, since, until)
+    bars, unusual = await asyncio.to_thread(_days, site, dates, day)
+    return request.page(
+        "activity.html",
+        day=None if day is None else dates.written(day),
+        bars=bars,
+        width=DAYS * STEP,
+        height=HEIGHT,
+        step=STEP,
+        unusual=unusual,
+        questions=[await _titled(site, question) for question in questions[:_MOST_QUESTIONS]],
+        more=max(0, len(questions) - _MOST_QUESTIONS),
+        notes=await asyncio.to_thread(_notes, site, dates),
+    )
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text) if _DAY.match(text) else None
+    except ValueError:
+        return None
+
+
+def _bounds(dates: Dates, day: date) -> tuple[int, int]:
+    return dates.midnight(day), dates.midnight(day + timedelta(days=1))
+
+
+async def _titled(site: Site, question: AgentQuestion) -> AgentQuestion:
+    """Return a question with the first record of each stream that it read."""
+    reader = site.reader()
+    links = [link for place in question.places for link in await linked(reader, place, _TITLES)]
+    return replace(question, links=tuple(links[:2]))
+
+
+def _days(site: Site, dates: Dates, chosen: date | None) -> tuple[list[DayBar], list[UnusualLine]]:
+    log = site.service.store.receipts
+    now = site.service.clock()
+    today = dates.local(now).date()
+    hours = log.hourly(now - (DAYS + 1) * instant.DAY)
+    unusual = [
+        UnusualLine(
+            requester_of(row.client_id, site.authority.client(row.client_id)).name,
+            agent_id(row.client_id),
+            dates.written(row.day),
+            row.words,
+        )
+        for row in unusual_reads(hours, log.first_reads(), dates, today, _stream_names(site))
+    ]
+    bars = day_bars(hours, dates, today, "" if chosen is None else chosen.isoformat())
+    return list(bars), unusual
+
+
+def _stream_names(site: Site) -> Mapping[tuple[str, str], str]:
+    feeds = site.service.store.catalogue().feeds
+    return {
+        place: f"{feed.connection.display_name} / {label_of(feed.stream)}"
+        for place, feed in feeds.items()
+    }
+
+
+def _notes(site: Site, dates: Dates) -> list[str]:
+    """Return what happened to the log itself in these days."""
+    since = site.service.clock() - DAYS * instant.DAY
+    events = site.service.store.receipts.events(since)
+    return [f"{dates.moment(row.receipt.at)}: {row.receipt.detail}" for row in events]
+
+
+async def show_question(request: PageRequest) -> Response:
+    """Answer ``GET /activity/{number}``: one question, with every record that it read."""
+    site, text = request.site, request.http.path_params["number"]
+    if not (text.isascii() and text.isdecimal() and len(text) < 16):
+        raise NotFound("There is no such question in the log, or not any more.")
+    log = site.service.store.receipts
+    rows = await asyncio.to_thread(log.question, int(text))
+    questions = grouped(site, rows)
+    if not questions:
+        raise NotFound("There is no such question in the log, or not any more.")
+    reader, (question, *_) = site.reader(), questions
+    places = [(place, await linked(reader, place, _MOST_TITLES)) for place in question.places]
+    return request.page("question.html", question=question, places=places)
+
+
+async def export_activity(request: PageRequest) -> Response:
+    """Answer ``GET /activity/export``: every read of every agent, a JSON object a line."""
+    site = request.site
+    clients = [client_id for _, client_id in await asyncio.to_thread(clients_by_last_read, site)]
+    headers = {
+        **SECURITY_HEADERS,
+        "Content-Type": "application/x-ndjson",
+        "Content-Disposition": 'attachment; filename="pdpp-activity.ndjson"',
+    }
+    return StreamingResponse(_lines(site, clients), headers=headers)
+
+
+def _lines(site: Site, clients: list[str]) -> Iterator[bytes]:
+    for client_id in clients:
+        for row in site.service.store.receipts.receipts(ReceiptQuery(client_id=client_id)):
+            yield orjson.dumps(_document(row.number, row.receipt)) + b"\n"
+
+
+def _document(number: int, receipt: Receipt) -> dict[str, Any]:
+    return {"number": number, **receipt._asdict(), "at": instant.to_text(receipt.at)}

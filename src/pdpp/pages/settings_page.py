@@ -1,0 +1,213 @@
+"""The settings page: passphrase, sessions, tokens, address, backup, dates, health and version."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from starlette.responses import Response
+
+import pdpp
+from pdpp.authz.owner import LEAST_CHARS
+from pdpp.authz.requester import one_line
+from pdpp.authz.token import TokenKind, hash_token, token_id
+from pdpp.jobs.backup import BACKUP, backup_order
+from pdpp.jobs.backup_note import last_backup
+from pdpp.model.errors import AuthenticationError, InvalidRequest, PdppError
+from pdpp.pages.dates import LANGUAGES
+from pdpp.pages.health import health
+from pdpp.pages.login import prove, proved
+from pdpp.pages.page_request import PageRequest
+from pdpp.pages.preferences import Preferences, keep_preferences, read_preferences
+from pdpp.pages.site import Site
+from pdpp.pages.update_notes import update_notes
+from pdpp.store.port import Token
+
+_LONGEST = 120
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLine:
+    """One session of the owner in some browser."""
+
+    id: str
+    since: str
+    until: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLine:
+    """One token of the owner's own."""
+
+    id: str
+    label: str
+    since: str
+
+
+async def show_settings(request: PageRequest) -> Response:
+    """Answer ``GET /settings``."""
+    return await _page(request)
+
+
+async def _page(request: PageRequest, problem: str | None = None, status: int = 200) -> Response:
+    site, dates = request.site, request.dates
+    vault = site.service.store.vault
+    backup = last_backup(vault)
+    backups = await site.operate("listJobs", None, {"kind": BACKUP, "limit": 1})
+    return request.page(
+        "settings.html",
+        status=status,
+        problem=problem,
+        least=LEAST_CHARS,
+        sessions=_sessions(request),
+        tokens=[_token_line(request, token) for token in _tokens(site)],
+        address=site.service.settings.origin,
+        public=site.service.settings.public,
+        own_address=_own_address(request),
+        backup=None if backup is None else (dates.moment(backup.at), backup.folder),
+        backup_job=_backup_job(backups["data"]),
+        backup_folder=request.form.one("folder") or str(_next_backup(request)),
+        can_back_up=site.data is not None,
+        preferences=read_preferences(vault),
+        languages=LANGUAGES,
+        now=dates.moment(site.service.clock()),
+        health=await asyncio.to_thread(health, site),
+        version=pdpp.__version__,
+        notes=update_notes(),
+    )
+
+
+def _sessions(request: PageRequest) -> list[SessionLine]:
+    own, dates = hash_token(request.session or ""), request.dates
+    return [
+        SessionLine(
+            session.hash,
+            dates.moment(session.created_at),
+            dates.moment(session.expires_at),
+            session.hash == own,
+        )
+        for session in request.site.owner.sessions()
+    ]
+
+
+def _tokens(site: Site) -> Sequence[Token]:
+    now = site.service.clock()
+    return [
+        token
+        for token in site.service.store.vault.tokens(TokenKind.OWNER.value)
+        if token.revoked_at is None and (token.expires_at is None or token.expires_at > now)
+    ]
+
+
+def _token_line(request: PageRequest, token: Token) -> TokenLine:
+    return TokenLine(
+        token_id(token), one_line(token.label, _LONGEST), request.dates.day(token.created_at)
+    )
+
+
+def _own_address(request: PageRequest) -> str | None:
+    """Return the owner's own address, where one is of use: on this computer, without https."""
+    site = request.site
+    if site.service.settings.public or request.cookies.secure:
+        return None
+    port = site.service.settings.origin.rpartition(":")[2]
+    return f"http://{site.private_host}:{port}" if port.isdecimal() else None
+
+
+def _next_backup(request: PageRequest) -> Path | str:
+    """Return a new folder for a backup: beside the last one, or beside the data folder."""
+    site = request.site
+    if site.data is None:
+        return ""
+    last = last_backup(site.service.store.vault)
+    data = site.data.resolve()
+    parent = data.parent / f"{data.name}-backups" if last is None else Path(last.folder).parent
+    at = request.dates.local(site.service.clock())
+    return parent / f"{at:%Y-%m-%d-%H%M%S}"
+
+
+def _backup_job(jobs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Return the last backup that was ordered here, where it runs or failed."""
+    return next((job for job in jobs if job["status"] != "succeeded"), None)
+
+
+async def change_settings(request: PageRequest) -> Response:
+    """Answer ``POST /settings``."""
+    action = request.form.one("action").partition(":")[0]
+    if action not in _ACTIONS:
+        raise InvalidRequest("This page has no such setting.", param="action")
+
+    async def act(known: PageRequest) -> Response:
+        try:
+            return await _ACTIONS[action](known)
+        except (InvalidRequest, AuthenticationError) as problem:
+            return await _page(known, problem.message, problem.status)
+
+    if action == "passphrase":
+        return await act(request)
+    return await proved(request, "Type your passphrase to change this.", "Change it", act)
+
+
+async def _change_passphrase(request: PageRequest) -> Response:
+    """Take the passphrase that holds now, at any address, and then another."""
+    form, owner, bound = request.form, request.site.owner, request.bound
+    try:
+        await prove(request)
+    except PdppError as problem:
+        raise AuthenticationError(problem.message) from problem
+    if not form.one("confirm"):
+        raise AuthenticationError("Type the passphrase that holds now, too.")
+    if form.one("new_passphrase") != form.one("new_again"):
+        raise InvalidRequest("The two new passphrases differ; type the same one twice.")
+    secret = await request.site.hash(
+        lambda: owner.change_passphrase(form.one("new_passphrase"), bound=bound)
+    )
+    return request.begin(request.go("/settings"), secret, None)
+
+
+async def _end_sessions(request: PageRequest) -> Response:
+    """End one session, or every other one."""
+    owner, wanted = request.site.owner, request.form.one("action").partition(":")[2]
+    own = hash_token(request.session or "")
+    hashes = {session.hash for session in owner.sessions()} - {own} if not wanted else {wanted}
+    await request.site.write(lambda: owner.end_sessions(hashes))
+    return request.go("/settings")
+
+
+async def _revoke_token(request: PageRequest) -> Response:
+    site, wanted = request.site, request.form.one("action").partition(":")[2]
+    chosen = next((token for token in _tokens(site) if token_id(token) == wanted), None)
+    if chosen is None:
+        raise InvalidRequest("There is no such token any more.")
+    await site.write(lambda: site.authority.revoke_token(chosen.hash))
+    return request.go("/settings")
+
+
+async def _change_dates(request: PageRequest) -> Response:
+    form, vault = request.form, request.site.service.store.vault
+    chosen = Preferences(form.one("time_zone").strip(), form.one("language"))
+    await request.site.write(lambda: keep_preferences(vault, chosen))
+    return request.go("/settings")
+
+
+async def _back_up(request: PageRequest) -> Response:
+    folder = Path(request.form.one("folder").strip()).expanduser()
+    data = request.site.data
+    if data is None or not folder.is_absolute():
+        raise InvalidRequest("Write the whole path of a new folder.", param="folder")
+    if folder.resolve().is_relative_to(data.resolve()):
+        raise InvalidRequest("A backup inside the data folder is lost with it; choose another.")
+    jobs = request.site.service.store.jobs
+    await request.site.write(lambda: jobs.add(backup_order(folder)))
+    return request.go("/settings#backup")
+
+
+_ACTIONS: Mapping[str, Callable[[PageRequest], Awaitable[Response]]] = {
+    "passphrase": _change_passphrase,
+    "end": _end_sessions,
+    "revoke-token": _revoke_token,
+    "dates": _change_dates,
+    "backup": _back_up,
+}
