@@ -25,6 +25,7 @@ create table history_visits (id integer primary key, history_item integer, visit
  title text);
 """
 PAGE = "https://www.knots.example/7?x=1"
+TITLE = "How to tie a sheepshank with numb thumbs"
 CHROME_VISITS: list[tuple[Any, ...]] = [
     (1, 1, ZERO + 11_644_473_600 * MICRO, 0, 0x30000001, 0, 61 * MICRO),
     (2, 2, ZERO + 11_644_473_600 * MICRO + 7, 1, 0, 0, 0),
@@ -35,7 +36,7 @@ CHROME_VISITS: list[tuple[Any, ...]] = [
 
 def chrome(*visits: tuple[Any, ...]) -> bytes:
     urls = [
-        (1, PAGE, "How to tie a sheepshank with numb thumbs", 2, 1, 0, 0),
+        (1, PAGE, TITLE, 2, 1, 0, 0),
         (2, "https://tides.example/", "", 1, 0, 0, 0),
     ]
     return sqlite_bytes(CHROME_SCHEMA, {"urls": urls, "visits": visits})
@@ -71,7 +72,13 @@ TAKEOUT = {
             "time_usec": ZERO,
             "client_id": "c",
         },
-        {"page_transition": "LINK", "title": "", "url": PAGE, "time_usec": ZERO, "client_id": "c"},
+        {
+            "page_transition": "LINK",
+            "title": TITLE,
+            "url": PAGE,
+            "time_usec": ZERO,
+            "client_id": "c",
+        },
     ]
 }
 CHROME_MARKS = {
@@ -117,7 +124,7 @@ SAMPLES = (
             "Default/Cookies": b"hush",
         },
         words="sheepshank numb thumbs",
-        sentence="How to tie a sheepshank with numb thumbs",
+        sentence=TITLE,
         units={"visit": ["rows of visits"]},
         earlier={"Default/History": chrome(*CHROME_VISITS[:1])},
         renamed={"Default/History": "Default/History copy"},
