@@ -176,10 +176,11 @@ class Program:
         placed = [str(file) if word == SAVED else word for word in words]
         ended = desk.run("read", *placed) if self.apart else desk.here("read", *placed)
         out = ended.out + (file.read_bytes().hex() if file.exists() else "")
-        return Ended(ended.code, _anonymous(out), _anonymous(ended.err))
+        return Ended(ended.code, anonymous(out), anonymous(ended.err))
 
 
-def _anonymous(text: str) -> str:
+def anonymous(text: str) -> str:
+    """Return a text without what is made up anew for each request."""
     return _REQUEST_ID.sub(b"req", text.encode()).decode()
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.promises.commands import Typist
+from tests.promises.cramping import cramp
 from tests.promises.letters import declaration, later_declaration
 from tests.promises.messages import Talker, tool_call
 from tests.promises.observer import Observer, Program, Switch, merge
@@ -29,8 +30,6 @@ from tests.soak import SOAK
 
 from pdpp.model import instant
 from pdpp.model.validation import parse_declaration
-from pdpp.store.sqlite.records import predicate
-from pdpp.store.sqlite.search import index
 
 SURFACES = {"v1", "mcp legacy", "mcp modern", "pdpp read"}
 
@@ -69,14 +68,6 @@ def attack(
         for words in Typist(seed, template.blob_ids).commands(2):
             observer.run(program, words)
         return observer
-
-
-def cramp(patch: pytest.MonkeyPatch) -> None:
-    """Make plans change after a few rows, as they otherwise do after thousands."""
-    patch.setattr(index, "BLOCK_RECORDS", 3)
-    patch.setattr(index, "_MOST_SMALL", 1)
-    patch.setattr(index, "SPREAD_FROM", 1)
-    patch.setattr(predicate, "_SELECTIVE", 2)
 
 
 @pytest.mark.parametrize("packaged", [False, True], ids=["grant", "package"])

@@ -1,3 +1,5 @@
+import base64
+
 import httpx
 import pytest
 from hypothesis import given
@@ -52,6 +54,15 @@ def test_a_cursor_is_bound_to_its_kind_its_request_and_its_server(
     cursor = SIGNER.seal("page", ["a", "b"], [1])
     with pytest.raises(InvalidCursor):
         Signer(secret).open(kind, binding, cursor)
+
+
+def test_a_cursor_shows_nothing_of_its_position() -> None:
+    position = [1772366400123456, "a moment, and a word"]
+    cursor = SIGNER.seal("changes", ["grant"], position)
+    held = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+    assert b"1772366400" not in held
+    assert b"word" not in held
+    assert cursor == SIGNER.seal("changes", ["grant"], position)
 
 
 def test_a_cursor_with_padding_or_great_length_is_refused() -> None:

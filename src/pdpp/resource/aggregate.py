@@ -1,6 +1,7 @@
 """Aggregates: one number or one per group, under the grant and the filters."""
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -14,6 +15,9 @@ from pdpp.store.cell import CellValue, cell_json
 from pdpp.store.numbers import LARGEST
 from pdpp.store.port import AggregateQuery, GroupTotal
 from pdpp.store.scope import Reach
+
+_WRITTEN_OUT = 10**21
+"""Up to here a whole number that is too large is written out; past it the shorter form is exact."""
 
 METRICS = ("count", "sum", "min", "max", "count_distinct")
 
@@ -121,11 +125,16 @@ def _value(query: AggregateQuery, reaches: Sequence[Reach], tally: GroupTotal) -
     return cell_json(_kind(reaches, query.field), extreme)
 
 
-def _sum(total: float) -> int | float | str:
-    """Return a sum as JSON says it; a whole number that many readers would round is a text."""
-    if isinstance(total, int):
-        return total if abs(total) <= LARGEST else str(total)
-    return float(f"{total:.15g}")
+def _sum(total: Decimal) -> int | float | str:
+    """Return a sum as JSON says it; one that readers of JSON would round is a text."""
+    size = total.copy_abs()  # abs() would round it
+    if size <= LARGEST and total == total.to_integral_value():
+        return int(total)
+    nearest = float(total)
+    if total == Decimal(repr(nearest)) and (size <= LARGEST or size > _WRITTEN_OUT):
+        return nearest
+    written = f"{total:f}"
+    return written.rstrip("0").removesuffix(".") if "." in written else written
 
 
 def _kind(reaches: Sequence[Reach], name: str | None) -> Kind:

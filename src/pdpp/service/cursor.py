@@ -1,8 +1,15 @@
-"""Cursors: opaque, signed, and bound to the grant and the request that made them."""
+"""Cursors: opaque, sealed, and bound to the grant and the request that made them.
+
+A cursor holds more than its reader may see: the moment of a write, where only its day is shown. It
+is laid out as a tag and a masked payload. The tag is a keyed hash of what the cursor is bound to
+and of the payload, so that nobody can make one up; the mask follows from the tag under another
+key, so that the same position always gives the same cursor and tells nothing else.
+"""
 
 import base64
 import hmac
 from collections.abc import Iterable, Sequence
+from hashlib import shake_256
 from typing import Any
 
 import orjson
@@ -25,6 +32,7 @@ class Signer:
 
     def __init__(self, secret: bytes) -> None:
         self._keyed = hmac.new(secret, digestmod="sha256")
+        self._mask_key = hmac.digest(secret, b"cursor mask", "sha256")
 
     def seal(self, kind: str, binding: Sequence[str], position: Any) -> str:
         """Return the cursor of a position."""
@@ -33,8 +41,11 @@ class Signer:
     def seal_all(self, kind: str, binding: Sequence[str], positions: Iterable[Any]) -> list[str]:
         """Return the cursors of several positions of one request."""
         bound = self._bound(kind, binding)
-        payloads = map(orjson.dumps, positions)
-        return [_text(_tag(bound, payload) + payload) for payload in payloads]
+        cursors = []
+        for payload in map(orjson.dumps, positions):
+            tag = _tag(bound, payload)
+            cursors.append(_text(tag + self._masked(tag, payload)))
+        return cursors
 
     def open(self, kind: str, binding: Sequence[str], cursor: str, param: str = "cursor") -> Any:
         """Return the position of a cursor made for the same grant, request and direction."""
@@ -55,10 +66,17 @@ class Signer:
             sealed = base64.b64decode(padded, altchars=b"-_", validate=True)
         except ValueError:
             return None
-        tag, payload = sealed[:_TAG_BYTES], sealed[_TAG_BYTES:]
+        tag = sealed[:_TAG_BYTES]
+        payload = self._masked(tag, sealed[_TAG_BYTES:])
         genuine = hmac.compare_digest(tag, _tag(self._bound(kind, binding), payload))
         # The same bytes can be written in several ways; only one is ours.
         return payload if genuine and _text(sealed) == cursor else None
+
+    def _masked(self, tag: bytes, text: bytes) -> bytes:
+        """Return a text under the mask of a tag, or what a masked text was."""
+        mask = shake_256(self._mask_key + tag).digest(len(text))
+        number = int.from_bytes(mask, "big") ^ int.from_bytes(text, "big")
+        return number.to_bytes(len(text), "big")
 
     def _bound(self, kind: str, binding: Sequence[str]) -> hmac.HMAC:
         """Return the tag of what a cursor is bound to; its length keeps all else out of it."""

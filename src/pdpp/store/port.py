@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
 import orjson
@@ -159,7 +160,7 @@ class GroupTotal:
     """What is added up for one group; tallies of several reaches merge."""
 
     count: int = 0
-    total: float | int = 0
+    total: Decimal = Decimal(0)
     least: CellValue = None
     most: CellValue = None
     distinct: set[CellValue] = field(default_factory=set)

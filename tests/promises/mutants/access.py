@@ -122,11 +122,52 @@ def _newest(reach: Any) -> Any:
     return replace(reach, stream=stream, fields=frozenset(stream.fields)) if reach.whole else reach
 
 
+def _ordered_by_key(real: Any) -> Any:
+    def run(reader: Any, query: Any, sql: Any, order: str) -> Any:
+        return real(reader, query, sql, order.replace("r.surrogate", "r.key"))
+
+    return run
+
+
+def _without_spans(_: Any) -> Any:
+    """Let a limit be met by looking at each record, and not by the way to them."""
+
+    def span_where(reach: Any, field: str) -> Any:
+        from pdpp.store.sqlite.records.predicate import ABSENT, Sql
+
+        return Sql("AND w.value < ?", (ABSENT,))
+
+    return span_where
+
+
+def _capped(real: Any) -> Any:
+    """Let only records be found that were written last, hidden ones among them."""
+
+    def allowed(searcher: Any, visible: Any, *more: Any) -> Any:
+        import numpy as np
+
+        kept = real(searcher, visible, *more)
+        rows = np.flatnonzero(kept)
+        newest = searcher._db.execute(
+            "SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY feed ORDER BY id DESC) AS n"
+            " FROM record) WHERE n <= 3"
+        ).fetchall()
+        kept[rows[~np.isin(visible.numbers(rows), [id for (id,) in newest])]] = False
+        return kept
+
+    return allowed
+
+
 def _outside(name: str, target: str, make: Make, world: str) -> Mutant:
     return Mutant(OUTSIDE, name, ((target, make),), (f"{_WORLDS}[{world}]",))
 
 
+def _modelled(name: str, target: str, make: Make) -> Mutant:
+    return Mutant(OUTSIDE, name, ((target, make),), (_MODEL,))
+
+
 _IDS = "tests/store/test_record_ids.py"
+_MODEL = "tests/promises/test_reference_model.py::test_every_answer_is_what_the_model_says[0]"
 
 MUTANTS = (
     _outside(
@@ -235,6 +276,48 @@ MUTANTS = (
         "takes a cursor that it did not sign",
         (("pdpp.service.cursor:_tag", lambda real: lambda *_: bytes(16)),),
         (f"{_CURSOR}::test_a_cursor_is_bound_to_its_kind_its_request_and_its_server",),
+    ),
+    Mutant(
+        OUTSIDE,
+        "writes into a cursor what its reader may not see",
+        (("pdpp.service.cursor:Signer._masked", lambda real: lambda signer, tag, text: text),),
+        (f"{_CURSOR}::test_a_cursor_shows_nothing_of_its_position",),
+    ),
+    _modelled(
+        "dates a record by a hidden emission",
+        "pdpp.store.scope:_shows_emission",
+        lambda real: lambda reach: True,
+    ),
+    _modelled(
+        "tells the moment at which a record went away",
+        "pdpp.store.sqlite.records.projection:Projector.emitted",
+        lambda real: lambda projector, version, emitted: emitted,
+    ),
+    _modelled(
+        "calls a record by a hidden key",
+        "pdpp.store.scope:_shows_key",
+        lambda real: lambda reach: True,
+    ),
+    _modelled(
+        "orders pages by hidden keys",
+        "pdpp.store.sqlite.records.reader:RecordReader._run",
+        _ordered_by_key,
+    ),
+    _modelled(
+        "counts hidden records in what a word weighs",
+        "pdpp.store.ranking.score:Ranking.scores",
+        _score_by_corpus,
+    ),
+    _modelled(
+        "ranks only what was written last",
+        "pdpp.store.sqlite.search.search:Searcher._allowed",
+        _capped,
+    ),
+    Mutant(
+        OUTSIDE,
+        "looks at every hidden record",
+        (("pdpp.store.sqlite.records.predicate:span_where", _without_spans),),
+        ("tests/promises/test_work.py",),
     ),
     Mutant(
         NARROWER,

@@ -219,7 +219,7 @@ def _lay_feeds(
                 )
                 db.execute(
                     "UPDATE record SET stamps ="
-                    " json_set(stamps, '$.moves', json('[]'), '$.moved_before', NULL)"
+                    " json_set(stamps, '$.moves', json('[]'))"
                     " WHERE owner = ? AND feed = ? AND stamps IS NOT NULL",
                     (OWNER, row[0]),
                 )

@@ -1,10 +1,7 @@
 """Adding up: one tally, or one per group, over what several reaches show."""
 
-import sys
 from collections.abc import Callable, Iterator, Mapping
-from decimal import Decimal
-from fractions import Fraction
-from math import fsum
+from decimal import Context, Decimal
 from typing import Any
 
 import apsw
@@ -20,8 +17,6 @@ _MINUTE = 60_000_000
 _EARLIEST = -(2**63)
 _MOST_RANGES = 1_000
 _EXACT = 2**53
-_LARGEST = 2**63 - 1
-_FLOAT_END = Fraction(sys.float_info.max)
 
 
 class Aggregator:
@@ -164,22 +159,25 @@ def _plain(value: CellValue) -> CellValue:
     return value
 
 
+EXACT = Context(prec=800)
+"""Has room for the sum of the largest and the smallest number that is kept."""
+
 _SCALE = 10_000
+_SCALE_DIGITS = -4
 _MOST_SCALED = 1e11
 
 
 class ExactSum:
-    """Adds up numbers to the same in any order; an SQL aggregate.
+    """Adds up numbers as the decimals they are written as, to the same in any order.
 
-    Numbers of at most four decimal places, as amounts of money are, are added up as whole numbers
-    of their ten-thousandths: the sum is what a person would write, -793.64 and not
-    -793.640000000001.
+    An SQL aggregate. Numbers of at most four decimal places, as amounts of money are, are added up
+    as whole numbers of their ten-thousandths, which is quick; all others as decimals.
     """
 
     def __init__(self) -> None:
         self._whole = 0
         self._scaled = 0
-        self._parts: list[float] = []
+        self._rest = Decimal(0)
 
     def step(self, *values: Any) -> None:
         """Take one value."""
@@ -194,37 +192,23 @@ class ExactSum:
         if scaled / _SCALE == value:
             self._scaled += scaled
         else:
-            self._parts.append(value)
+            self._rest = EXACT.add(self._rest, Decimal(repr(value)))
 
-    def final(self) -> int | float | str:
-        """Return the sum: of whole numbers a whole one, as a text where the engine has no room."""
-        if not self._parts and not self._scaled:
-            return self._whole if abs(self._whole) <= _LARGEST else str(self._whole)
-        scaled = self._whole * _SCALE + self._scaled
-        try:
-            return fsum((scaled / _SCALE, *self._parts))
-        except OverflowError:
-            exact = sum(map(Fraction, self._parts), Fraction(scaled, _SCALE))
-            return float(max(-_FLOAT_END, min(_FLOAT_END, exact)))
+    def final(self) -> str:
+        """Return the sum as a text: no number of the engine has room for every sum."""
+        counted = Decimal(self._whole * _SCALE + self._scaled).scaleb(_SCALE_DIGITS, EXACT)
+        return str(EXACT.add(counted, self._rest))
 
 
-def _add(tally: GroupTotal, count: int, total: Any, least: CellValue, most: CellValue) -> None:
+def _add(
+    tally: GroupTotal, count: int, total: str | None, least: CellValue, most: CellValue
+) -> None:
     tally.count += count
-    tally.total = _plus(tally.total, int(total) if isinstance(total, str) else total or 0)
+    tally.total = EXACT.add(tally.total, Decimal(total or 0))
     if least is not None and (tally.least is None or _key(least) < _key(tally.least)):
         tally.least = least
     if most is not None and (tally.most is None or _key(most) > _key(tally.most)):
         tally.most = most
-
-
-def _plus(one: float, other: float) -> int | float:
-    """Add two sums as the decimals they are written as."""
-    if isinstance(one, int) and isinstance(other, int):
-        return one + other
-    try:
-        return float(Decimal(repr(one)) + Decimal(repr(other)))
-    except OverflowError:
-        return one + other
 
 
 def _key(value: CellValue) -> tuple[bool, Any]:

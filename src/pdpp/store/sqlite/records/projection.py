@@ -17,6 +17,8 @@ Row = tuple[Any, ...]
 CountBytes = Callable[[int], None]
 
 _DATA = 3
+_SEALED_PART = slice(6, 22)
+"""A part of a pseudonym that differs from record to record and opens nothing."""
 LARGE_BYTES = 16_384
 """Smaller records are not counted: all of a page are less than a megabyte or two."""
 
@@ -115,6 +117,10 @@ class Projector:
     def emitted(self, version: int, emitted: int) -> int:
         """Return when a record was emitted, or only the day on which it was written."""
         return emitted if self._shows_emission else version - version % DAY
+
+    def tombstone_version(self, version: int, surrogate: int) -> str:
+        """Return the version of a record that went away: it tells two apart, and not when."""
+        return self.seal.seal(version ^ surrogate)[_SEALED_PART]
 
     def _is_plain(self, field_set: int) -> bool:
         """Tell whether records of a field set are shown whole."""

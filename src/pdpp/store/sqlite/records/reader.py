@@ -17,8 +17,8 @@ from pdpp.store.sqlite.records.predicate import (
     OWNER,
     Sql,
     limits_where,
+    narrow_way,
     records_where,
-    selective_span,
     source,
     span_where,
     spans,
@@ -101,11 +101,10 @@ class RecordReader:
         place = cell_position(reach, sort) if sort is not None else None
         if sort is None or place is None:
             return self._by_surrogate(reach, query)
-        if _filtered_elsewhere(reach, sort):
-            span = selective_span(self._db, reach)
-            if span is not None:
-                way = Sql("cell w CROSS JOIN record r ON r.id = w.record WHERE") + span.rows(reach)
-                return self._sorted(reach, query, way + limits_where(reach), value_of(reach, sort))
+        if reach.keys is not None or _filtered_elsewhere(reach, sort):
+            way = narrow_way(self._db, reach)
+            if way is not None:
+                return self._sorted(reach, query, way, value_of(reach, sort))
         return self._segments(reach, query, sort, place)
 
     def _segments(self, reach: Reach, query: PageQuery, sort: str, place: int) -> list[Row]:
@@ -140,7 +139,8 @@ class RecordReader:
         return self._run(query, sql, "value IS NULL, value {0}, r.surrogate {0}")
 
     def _by_surrogate(self, reach: Reach, query: PageQuery) -> list[Row]:
-        sql = _select("NULL", Sql("record r WHERE") + records_where(reach))
+        way = narrow_way(self._db, reach) if reach.restricted or reach.conditions else None
+        sql = _select("NULL", way or Sql("record r WHERE") + records_where(reach))
         if query.after is not None and query.after.value is None:
             sql += self._surrogate_after(query, reach, "r.surrogate")
         return self._run(query, sql, "r.surrogate {0}")

@@ -12,8 +12,6 @@ import orjson
 
 from pdpp.store.scope import Reach
 
-MOST_MOVES = 64
-
 CREATED = b"\x00"
 MOVED = b"\x01"
 """What stands in ``edit`` in place of a field's name; no name is a blob."""
@@ -31,7 +29,6 @@ class Stamps:
 
     fields: dict[str, Stamp] = field(default_factory=dict)
     moves: list[Move] = field(default_factory=list)
-    moved_before: Stamp | None = None
 
     @classmethod
     def parse(cls, text: str | None) -> "Stamps":
@@ -40,16 +37,15 @@ class Stamps:
 
     def text(self) -> str:
         """Return stamps as they are stored."""
-        return orjson.dumps(
-            {"fields": self.fields, "moves": self.moves, "moved_before": self.moved_before}
-        ).decode()
+        return orjson.dumps({"fields": self.fields, "moves": self.moves}).decode()
 
     def move(self, version: int, emitted: int, time: int | None) -> None:
-        """Remember that a record was moved away from a time."""
-        moves = _telling([*self.moves, (version, emitted, time)])
-        for before, at, _ in moves[:-MOST_MOVES]:
-            self.moved_before = (before, at)
-        self.moves = moves[-MOST_MOVES:]
+        """Remember that a record was moved away from a time.
+
+        However many moves there are, none is forgotten that a stretch of time can still tell: a
+        move that is forgotten would show as a change to those who see neither end of it.
+        """
+        self.moves = _telling([*self.moves, (version, emitted, time)])
 
     def edits(self, created: int) -> Iterator[tuple[str | bytes, int]]:
         """Yield what ``edit`` holds of a record that has stamps."""
@@ -58,8 +54,6 @@ class Stamps:
             yield name, version
         for version, *_ in self.moves:
             yield MOVED, version
-        if self.moved_before is not None:
-            yield MOVED, self.moved_before[0]
 
 
 def last_visible(reach: Reach, created: int, emitted: int, stamps: str) -> Stamp:
@@ -75,9 +69,6 @@ def last_visible(reach: Reach, created: int, emitted: int, stamps: str) -> Stamp
             latest = stamp
     if reach.time is None:
         return latest
-    before = stored["moved_before"]
-    if before is not None and before[0] > latest[0]:
-        latest = before
     for version, at, time in stored["moves"]:
         if version > latest[0] and not reach.time.holds(time):
             latest = (version, at)

@@ -140,6 +140,7 @@ CREATE TABLE ghost (
   emitted INTEGER NOT NULL,
   PRIMARY KEY (owner, feed, version, surrogate)
 ) WITHOUT ROWID;
+CREATE INDEX ghost_time ON ghost (owner, feed, time);
 CREATE INDEX ghost_surrogate ON ghost (owner, feed, surrogate, version);
 -- A record that comes back under its key is the same one as long as its ghost is remembered.
 CREATE INDEX ghost_key ON ghost (owner, feed, key, surrogate);

@@ -1,0 +1,14 @@
+"""Makes plans change after a few rows, as they otherwise do after thousands."""
+
+import pytest
+
+from pdpp.store.sqlite.records import predicate
+from pdpp.store.sqlite.search import index
+
+
+def cramp(patch: pytest.MonkeyPatch) -> None:
+    """Cramp the engine until the patch is undone."""
+    patch.setattr(index, "BLOCK_RECORDS", 3)
+    patch.setattr(index, "_MOST_SMALL", 1)
+    patch.setattr(index, "SPREAD_FROM", 1)
+    patch.setattr(predicate, "_SELECTIVE", 2)

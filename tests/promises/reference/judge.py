@@ -1,0 +1,186 @@
+"""Asks both stores the same, compares their bytes, and compares what they say with the model."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
+
+import orjson
+from tests.promises.caller import Caller, Params, Reply
+from tests.promises.observer import Interference, seen
+from tests.promises.reference.answers import Answer, Ask, answer
+from tests.promises.reference.questions import path_of
+from tests.promises.reference.stage import Stage
+from tests.promises.reference.world import Feed
+
+_MOST_PAGES = 40
+_SCORE_STEP = 2e-6
+"""Scores are compared in millionths; two that differ by less may stand in either order."""
+
+Body = dict[str, Any]
+
+
+class Departure(AssertionError):
+    """An answer is not what the model says."""
+
+
+@dataclass(slots=True)
+class Judge:
+    """Judges the answers about one world."""
+
+    stage: Stage
+    number: int
+    counts: Counter[str] = field(default_factory=Counter)
+    bookmark: str | None = None
+    bookmark_at: int = 0
+    feeds: tuple[Feed, ...] = ()
+
+    def callers(self) -> list[Caller]:
+        return [actor.under(self.number) for actor in self.stage.both]
+
+    def look(self) -> tuple[Feed, ...]:
+        """Look at what the grant shows now, which must be the same on both sides."""
+        left, right = (actor.feeds(self.number) for actor in self.stage.both)
+        assert shown(left) == shown(right), "the two worlds differ in what the grant shows"
+        self.feeds = left
+        return left
+
+    def same(self, path: str, params: Params, what: object, kind: str) -> Reply:
+        """Ask both; return the one answer."""
+        replies = [seen(caller.exchange("GET", path, params)) for caller in self.callers()]
+        self.counts[kind] += 1
+        if replies[0] != replies[1]:
+            raise Interference(f"{what} {params}\n{replies[0]}\n{replies[1]}")
+        return replies[0]
+
+    def ask(self, ask: Ask) -> Answer:
+        """Ask a question of both, through all its pages, and compare with the model."""
+        expected = answer(self.feeds, ask)
+        params = list(ask.params.items())
+        if ask.kind == "changes":
+            params.append(("changes_since", self._since(ask)))
+        reply = self.same(path_of(ask), params, ask, ask.kind)
+        body = orjson.loads(reply.body)
+        if reply.status != expected.status:
+            raise Departure(f"{ask}: {reply.status} {body}, not {expected}")
+        if reply.status != 200:
+            if body["error"]["code"] != expected.body["code"]:
+                raise Departure(f"{ask}: {body}, not {expected}")
+            return expected
+        pages = [body, *self._rest(ask, params, body)]
+        _COMPARISONS[ask.kind](ask, pages, expected.body)
+        if ask.kind == "changes":
+            self.bookmark = pages[-1]["next_changes_since"]
+            self.bookmark_at = self.stage.left.clock()
+        return expected
+
+    def changes(self, connection_id: str, limit: str) -> None:
+        """Read what changed since the last time, or from the beginning."""
+        since = None if self.bookmark is None else self.bookmark_at
+        params = {"connection_id": connection_id, "limit": limit}
+        self.ask(Ask("changes", "notes", params, since=since))
+
+    def _since(self, ask: Ask) -> str:
+        return "beginning" if ask.since is None else self.bookmark or ""
+
+    def _rest(self, ask: Ask, params: Params, body: Body) -> list[Body]:
+        """Return the pages after the first."""
+        pages: list[Body] = []
+        while "next_cursor" in body:
+            assert len(pages) < _MOST_PAGES, ask
+            following = [*params, ("cursor", body["next_cursor"])]
+            body = orjson.loads(self.same(path_of(ask), following, ask, ask.kind).body)
+            pages.append(body)
+        return pages
+
+
+def shown(feeds: Sequence[Feed]) -> list[Feed]:
+    """Return feeds whose rows stand in one order: that of insertion is hidden."""
+    return [
+        replace(
+            feed,
+            rows=tuple(sorted(feed.rows, key=lambda row: row.order)),
+            gone=tuple(sorted(feed.gone, key=lambda gone: gone.order)),
+        )
+        for feed in feeds
+    ]
+
+
+def _must(ask: Ask, real: object, expected: object) -> None:
+    if real != expected:
+        raise Departure(f"{ask}\n{real}\nnot\n{expected}")
+
+
+def _rows(pages: Sequence[Body]) -> list[Any]:
+    return [row for page in pages for row in page["data"]]
+
+
+def _listed(ask: Ask, pages: Sequence[Body], expected: Body) -> None:
+    _must(ask, _rows(pages), expected["data"])
+    if "count" in expected:
+        _must(ask, pages[0]["meta"]["count"], expected["count"])
+    limit = int(ask.params.get("limit", 25))
+    if any(len(page["data"]) != limit for page in pages[:-1]):
+        raise Departure(f"{ask}: pages of {[len(page['data']) for page in pages]}")
+
+
+def _changed(ask: Ask, pages: Sequence[Body], expected: Body) -> None:
+    rows = [
+        {n: v for n, v in row.items() if not row.get("deleted") or n != "version"}
+        for row in _rows(pages)
+    ]
+    _must(ask, rows, expected["data"])
+
+
+def _whole(ask: Ask, pages: Sequence[Body], expected: Body) -> None:
+    _must(ask, {name: pages[0].get(name) for name in expected}, expected)
+
+
+def _described(ask: Ask, pages: Sequence[Body], expected: Body) -> None:
+    (connector,) = pages[0]["connectors"]
+    (row,) = connector["streams"]
+    for facts in row["field_capabilities"].values():
+        facts.pop("semantic")
+    _must(ask, {name: row.get(name) for name in expected["row"]}, expected["row"])
+    named = (pages[0]["bearer"]["grant_id"], connector["source"], connector["display_name"])
+    _must(ask, named, (expected["grant_id"], expected["source"], expected["source_name"]))
+
+
+def _found(ask: Ask, pages: Sequence[Body], expected: Body) -> None:
+    """Compare hits: the same ones, in an order that the model's scores allow."""
+    hits, wanted = _rows(pages), expected["hits"]
+    by_id = {(hit["connection_id"], hit["id"]): hit for hit in wanted}
+    real = [(hit["connection_id"], hit["record_key"]) for hit in hits]
+    _must(ask, sorted(real), sorted(by_id))
+    _must(ask, pages[0]["meta"]["count"], {"kind": "exact", "value": len(wanted)})
+    _must(ask, pages[0]["meta"].get("repaired", {}), expected["repaired"])
+    for hit, place in zip(hits, real, strict=True):
+        model = by_id[place]
+        names = ("stream", "emitted_at", "matched", "missing")
+        _must(ask, {n: hit[n] for n in names}, {n: model[n] for n in names})
+        if abs(hit["score"]["value"] + model["place"][0]) > 0.0015:
+            raise Departure(f"{ask}: {hit} has another score than {model}")
+    places = [by_id[place]["place"] for place in real]
+    for one, other in pairwise(places):
+        rounded = abs(one[0] - other[0]) < _SCORE_STEP
+        if one > other and not (rounded and one[0] != other[0]):
+            raise Departure(f"{ask}: {one} stands before {other}")
+
+
+_COMPARISONS = {
+    "records": _listed,
+    "changes": _changed,
+    "record": _whole,
+    "window": _whole,
+    "aggregate": _whole,
+    "streams": _listed,
+    "schema": _described,
+    "search": _found,
+}
+
+
+def handles(expected: Answer) -> list[str]:
+    """Return the handles that an answer of the model names, in order."""
+    rows: Sequence[Mapping[str, Any]] = expected.body.get("data") or expected.body.get("hits", [])
+    return [f"{row['connection_id']}/{row['stream']}:{row['id']}" for row in rows if "id" in row]

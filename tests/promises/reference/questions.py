@@ -1,0 +1,130 @@
+"""Makes up questions about a world: of every kind, about shown, hidden and unknown names."""
+
+import random
+from collections.abc import Iterator, Sequence
+
+from tests.promises.reference.answers import METRICS, Ask
+from tests.promises.reference.generator import INSIDE, OUTSIDE, POOL
+from tests.promises.reference.world import Feed
+
+QUERIES = (
+    "alpha", "beta alpha", "when is the garden party", "invoice bank", "ada", "who did Ada meet",
+    "gamma delta -beta", "+alpha beta", '"garden party"', "gard*", "alpah", "invoyce", "from:grace",
+    "alpha after:2026-03-04", "photos in March", "bank on 5 March 2026", "cafe", "unicode",
+    "zebra", "delta OR gamma", "train before:2026-04-01", "lorem",
+)  # fmt: skip
+_VALUES = ("a", "B", "1", "2.5", "-7", "true", "v1", "alpha", "0.1", *INSIDE[:3], *OUTSIDE[:2])
+_FIELDS = (*POOL, "nonsense", "x5")
+_PATHS = {
+    "records": "/v1/streams/{}/records",
+    "changes": "/v1/streams/{}/records",
+    "record": "/v1/streams/{}/records/{}",
+    "window": "/v1/streams/{}/records/{}/field-window",
+    "aggregate": "/v1/streams/{}/aggregate",
+    "streams": "/v1/streams",
+    "schema": "/v1/schema",
+    "search": "/v1/search",
+}
+
+
+def path_of(ask: Ask) -> str:
+    """Return the address of a question."""
+    return _PATHS[ask.kind].format(ask.stream, ask.id)
+
+
+class Questioner:
+    """Makes up questions from a seed about what a grant shows."""
+
+    def __init__(self, seed: str, feeds: Sequence[Feed]) -> None:
+        self._chance = random.Random(f"ask {seed}")
+        self._feeds = feeds
+        self._shown = list(feeds[0].kinds)
+
+    def questions(self, many: int) -> Iterator[Ask]:
+        """Yield so many questions, of each kind in turn."""
+        yield Ask("streams", params={})
+        yield Ask("schema", "notes", {"stream": "notes", "detail": "full"})
+        kinds = [self._records, self._search, self._aggregate, self._window, self._record]
+        for number in range(many):
+            yield kinds[number % len(kinds)]()
+
+    def _name(self) -> str:
+        """Return the name of a field: mostly one that is shown."""
+        return self._chance.choice(self._shown if self._chance.random() < 0.8 else _FIELDS)
+
+    def _maybe(self, name: str, *pool: str, odds: float = 0.3) -> dict[str, str]:
+        return {name: self._chance.choice(pool)} if self._chance.random() < odds else {}
+
+    def _connection(self, odds: float = 0.3) -> dict[str, str]:
+        ids = [feed.connection_id for feed in self._feeds]
+        return self._maybe("connection_id", *ids, *ids, "c0z", odds=odds)
+
+    def _filters(self) -> dict[str, str]:
+        if self._chance.random() < 0.6:
+            return {}
+        operator = self._chance.choice(("", "", "[gte]", "[lt]", "[gt]", "[lte]"))
+        return {f"filter[{self._name()}]{operator}": self._chance.choice(_VALUES)}
+
+    def _records(self) -> Ask:
+        name = self._name()
+        params = {
+            **self._maybe("sort", name, f"-{name}", odds=0.6),
+            **self._maybe("limit", "1", "2", "100", odds=0.8),
+            **self._maybe("count", "exact", odds=0.5),
+            **self._maybe("fields", self._name(), odds=0.2),
+            **self._connection(),
+            **self._filters(),
+        }
+        if "sort" not in params:
+            params |= self._maybe("order", "asc", "desc")
+        if "fields" not in params:
+            params |= self._maybe("view", "short", "secret", odds=0.1)
+        return Ask("records", self._stream(), params)
+
+    def _stream(self) -> str:
+        return "notes" if self._chance.random() < 0.95 else self._chance.choice(("h0", "none"))
+
+    def _search(self) -> Ask:
+        params = {
+            "q": self._chance.choice(QUERIES),
+            "time_zone": "UTC",
+            **self._maybe("limit", "1", "2", "3", odds=0.6),
+            **self._maybe("match", "all", odds=0.15),
+            **self._maybe("sort", "time", odds=0.15),
+            **self._connection(0.1),
+        }
+        return Ask("search", params={**params, **self._filters()})
+
+    def _aggregate(self) -> Ask:
+        metric = self._chance.choice(("count", *METRICS[:4]))
+        params = {"metric": metric, **self._connection(), **self._filters()}
+        if metric != "count":
+            params["field"] = self._name()
+        if self._chance.random() < 0.4:
+            params["group_by"] = self._name()
+        elif self._chance.random() < 0.4:
+            params |= {"group_by_time": self._name(), "granularity": "month"}
+        if "group_by" in params or "group_by_time" in params:
+            params |= self._maybe("limit", "1", "2")
+        return Ask("aggregate", self._stream(), params)
+
+    def _id(self) -> str:
+        """Return the id of a record: one that is shown, one that is not, or one of another."""
+        ids = [row.id for feed in self._feeds for row in feed.rows]
+        ids += [gone.id for feed in self._feeds for gone in feed.gone]
+        if ids and self._chance.random() < 0.85:
+            return self._chance.choice(ids)
+        return self._chance.choice(("v0", "v1", "aleft1", "~right2", "A" * 27))
+
+    def _record(self) -> Ask:
+        params = {**self._maybe("fields", self._name(), odds=0.2), **self._connection(0.5)}
+        return Ask("record", self._stream(), params, id=self._id())
+
+    def _window(self) -> Ask:
+        params = {
+            "field": self._name(),
+            **self._maybe("offset_chars", "0", "3", "900", odds=0.5),
+            **self._maybe("limit_chars", "1", "7", odds=0.4),
+            **self._connection(0.6),
+        }
+        return Ask("window", "notes", params, id=self._id())

@@ -1,0 +1,349 @@
+"""The ranking, slow and from visible rows alone: every text is read again for every question.
+
+What a question means (its words, stems, weights, days) follows from the question and from public
+tables. What matches and how well follows from the rows that are given, and from nothing else.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date
+from itertools import pairwise
+from typing import Any
+
+from tests.promises.reference.world import TEXT, Feed, Row
+
+from pdpp.evidence.analyse import find
+from pdpp.evidence.language.question import Question, Word, parse_question, word_in_any_language
+from pdpp.evidence.language.tables import frequencies, weight
+from pdpp.evidence.language.terms import terms_of
+from pdpp.model import instant
+from pdpp.store.ranking.days import instant_of, stretches
+
+_ROLES = {"primary-title": 0, "body": 1}
+_NEAR = (0.4, 0.16)
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A visible record as the ranking sees it: its texts, its actors, and when it was."""
+
+    feed: Feed
+    row: Row
+    texts: dict[str, str] = field(default_factory=dict)
+    impacts: list[dict[str, int]] = field(default_factory=list)
+    """For each text that is no name, how strongly it holds each of its terms."""
+    actors: frozenset[str] = frozenset()
+    time: int | None = None
+    units: list[float] = field(default_factory=list)
+    value: float = 0.0
+    answers: bool = False
+
+    @property
+    def terms(self) -> set[str]:
+        return {term for impacts in self.impacts for term in impacts} | self.actors
+
+    @property
+    def place(self) -> tuple[float, int, tuple[str, str, str]]:
+        """Return where a hit stands: the best first, then the newest, then by handle."""
+        handle = (self.feed.connection_id, self.feed.stream, self.row.id)
+        return -self.value, -(self.time or 0), handle
+
+
+def ranked(
+    feeds: Sequence[Feed],
+    text: str,
+    params: Mapping[str, str],
+    meeting: Mapping[int, set[str]],
+    today: str,
+) -> dict[str, Any]:
+    """Return the hits of a question in their order; ``meeting`` are the ids that filters allow."""
+    everything = params.get("match") == "all"
+    question = parse_question(text, date.fromisoformat(today), everything=everything)
+    rows = [one for feed in feeds for one in _candidates(feed) if _in_days(one, question)]
+    vocabulary = {term for one in rows for impacts in one.impacts for term in impacts}
+    held = vocabulary | {term for one in rows for term in one.actors}
+    repaired: dict[str, list[str]] = {}
+    units = [_meant(unit, vocabulary, held, repaired) for unit in _units(question.words)]
+    norm = 0.0
+    for unit in units:
+        name = any(term in one.actors for one in rows for word in unit for term, _ in word.terms)
+        norm += 0.0 if name else max(word.weight for word in unit)
+        for one in rows:
+            _score(one, unit, 0.5 if name else 1.0)
+    for one in rows:
+        one.value = sum(one.units) / (norm or 5.0)
+        if any(term in one.actors for unit in units for word in unit for term, _ in word.terms):
+            one.value += 0.20
+            one.answers = True
+        bonus = _bonus(one, question)
+        one.value += bonus
+        one.answers = one.answers or bonus > 0
+    allowed = [one for one in rows if _allowed(one, question, units)]
+    allowed = [one for one in allowed if one.row.id in meeting[id(one.feed)]]
+    by_time = params.get("sort") == "time"
+    if not by_time and (len(units) > 1 or question.answer is not None):
+        allowed = _refined(rows, allowed, question, norm or 5.0, meeting)
+    if by_time:
+        for one in allowed:
+            one.value = 0.0
+    allowed.sort(key=lambda one: one.place)
+    return {"hits": [_hit(one, question, repaired) for one in allowed], "repaired": repaired}
+
+
+def _candidates(feed: Feed) -> list[Candidate]:
+    properties, lexical = feed.declared["properties"], feed.declared["lexical"]
+    roles = {name: schema.get("x_pdpp_role") for name, schema in properties.items()}
+    actors = [n for n, role in roles.items() if role == "actor" and feed.kinds[n] == TEXT]
+    named = sorted(lexical, key=lambda name: (_ROLES.get(roles[name], 2), name))
+    found = []
+    for row in feed.rows:
+        one = Candidate(feed, row)
+        for name in named:
+            if isinstance(row.data.get(name), str):
+                one.texts[name] = row.data[name]
+                if name not in actors:
+                    one.impacts.append(_impacts(row.data[name]))
+        names = (row.data.get(name) for name in actors)
+        one.actors = frozenset(t for name in names if isinstance(name, str) for t in terms_of(name))
+        if feed.timed_by is not None and row.data.get(feed.timed_by) is not None:
+            one.time = instant.parse(row.data[feed.timed_by])
+        found.append(one)
+    return found if lexical or actors else []
+
+
+def _impacts(text: str) -> dict[str, int]:
+    """Return how strongly a text holds each term: more for more often, less in a long text."""
+    terms = terms_of(text)
+    damping = 0.9 * (0.6 + 0.4 * len(terms) / 30)
+    return {term: round(255 * n / (n + damping)) or 1 for term, n in Counter(terms).items()}
+
+
+def _units(words: Sequence[Word]) -> list[list[Word]]:
+    groups: dict[object, list[Word]] = {}
+    for at, word in enumerate(words):
+        groups.setdefault(word.group or ("alone", at), []).append(word)
+    return list(groups.values())
+
+
+def _meant(
+    unit: Sequence[Word], vocabulary: set[str], held: set[str], repaired: dict[str, list[str]]
+) -> list[Word]:
+    """Return words with their prefixes spelled out, and misspelt ones repaired, if visible."""
+    meant = []
+    for word in unit:
+        if word.prefix is not None:
+            begun = sorted(term for term in vocabulary if term.startswith(word.prefix))[:200]
+            word = word._replace(terms=word.terms + tuple((t, word.weight) for t in begun))
+        meant.append(word)
+    known = any(term in held for word in meant for term, _ in word.terms)
+    word = meant[0]
+    if known or len(meant) > 1 or word.prefix is not None or word.required:
+        return meant
+    near = _nearest(word.terms[0][0], vocabulary)[:2]
+    if not near:
+        return meant
+    repaired[word.text] = near
+    table = frequencies("en")
+    terms = tuple((t, weight(table[t]) if t in table else 0.5 * word.weight) for t in near)
+    return [word._replace(terms=terms)]
+
+
+def _nearest(term: str, vocabulary: set[str]) -> list[str]:
+    """Return the visible terms nearest to a misspelt one."""
+    if len(term) < 4 or term.isdecimal():
+        return []
+    most = 2 if len(term) >= 8 else 1
+    cuts = [len(term) * at // (most + 1) for at in range(most + 2)]
+    pieces = {term[a:b] for a, b in pairwise(cuts)}
+    near = []
+    for other in vocabulary:
+        if any(piece in other for piece in pieces):
+            edits = _distance(term, other)
+            if 0 < edits <= most:
+                one, two = _trigrams(term), _trigrams(other)
+                near.append((edits, -len(one & two) / len(one | two), other))
+    return [other for _, _, other in sorted(near)]
+
+
+def _distance(one: str, other: str) -> int:
+    """Return how many letters differ; two neighbours that changed places count once."""
+    table = {(i, 0): i for i in range(len(one) + 1)} | {(0, j): j for j in range(len(other) + 1)}
+    for i in range(1, len(one) + 1):
+        for j in range(1, len(other) + 1):
+            same = one[i - 1] == other[j - 1]
+            table[i, j] = min(
+                table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + (not same)
+            )
+            if i > 1 and j > 1 and one[i - 1] == other[j - 2] and one[i - 2] == other[j - 1]:
+                table[i, j] = min(table[i, j], table[i - 2, j - 2] + 1)
+    return table[len(one), len(other)]
+
+
+def _trigrams(word: str) -> set[str]:
+    padded = f"  {word} "
+    return {padded[at : at + 3] for at in range(len(padded) - 2)}
+
+
+def _score(one: Candidate, unit: Sequence[Word], part: float) -> None:
+    """Give a row what it gets for one asked word: by its best term, its fields taken together."""
+    best, itself = 0.0, False
+    for word in unit:
+        for term, each in word.terms:
+            strength = _strength(one, term, further=0.25)
+            best = max(best, strength * (part * each / 255))
+            itself = itself or strength > 0
+        for term, each in word.related if part == 1.0 else ():
+            best = max(best, _strength(one, term, further=0.0) * (part * each / 255))
+    one.units.append(min(best, part * max(word.weight for word in unit)))
+    one.answers = one.answers or itself or best > 0
+
+
+def _strength(one: Candidate, term: str, *, further: float) -> float:
+    strength = 0.0
+    for impacts in one.impacts:
+        impact = impacts.get(term, 0)
+        strength = max(strength, impact) + further * min(strength, impact)
+    return strength
+
+
+def _in_days(one: Candidate, question: Question) -> bool:
+    if question.since is None and question.until is None:
+        return True
+    if one.feed.timed_by is None or one.time is None:
+        return False
+    after = question.since is None or one.time >= instant_of(question.since, UTC)
+    return after and (question.until is None or one.time < instant_of(question.until, UTC))
+
+
+def _bonus(one: Candidate, question: Question) -> float:
+    """Return what a row gets for having happened when the question says."""
+    if one.time is None:
+        return 0.0
+    return max(
+        (
+            more
+            for moment in question.moments
+            for start, end, more in stretches(moment, UTC, one.time, one.time)
+            if start <= one.time < end
+        ),
+        default=0.0,
+    )
+
+
+def _allowed(one: Candidate, question: Question, units: Sequence[Sequence[Word]]) -> bool:
+    """Tell whether a row answers and keeps to what the question demands."""
+    named = question.actors or question.since or question.until
+    bare = not (question.words or question.moments)
+    demanded = question.phrases or any(word.required for word in question.words)
+    if not (one.answers or (named and bare) or demanded):
+        return False
+    for unit in units:
+        if question.everything or any(word.required for word in unit):
+            own = any(_strength(one, t, further=0) for word in unit for t, _ in word.terms)
+            if not own and not any(_holds(one, word) for word in unit):
+                return False
+    texts = one.texts.values()
+    return (
+        all(any(find(text, (phrase,)) for text in texts) for phrase in question.phrases)
+        and not any(find(text, question.excluded_phrases) for text in texts)
+        and not any(_holds(one, word) for word in question.excluded)
+        and all(_by(one, names) for names in question.actors)
+    )
+
+
+def _holds(one: Candidate, word: Word) -> bool:
+    if word.prefix is not None:
+        begun = any(t.startswith(word.prefix) for impacts in one.impacts for t in impacts)
+        return begun or any(term in one.terms for term, _ in word.terms)
+    return any(term in one.terms for term, _ in word_in_any_language(word.text).terms)
+
+
+def _by(one: Candidate, names: Sequence[str]) -> bool:
+    return all(any(t in one.actors for t, _ in word_in_any_language(name).terms) for name in names)
+
+
+def _refined(
+    rows: Sequence[Candidate],
+    hits: list[Candidate],
+    question: Question,
+    norm: float,
+    meeting: Mapping[int, set[str]],
+) -> list[Candidate]:
+    """Let rows have a part of what their visible neighbours in a conversation say."""
+    pairs: set[tuple[int, int, int]] = set()
+    at_of = {id(one): at for at, one in enumerate(rows)}
+    if len(_units(question.words)) > 1:
+        for one in hits:
+            pairs |= _neighbours(at_of[id(one)], rows)
+    own = [list(one.units) for one in rows]
+    raised = [list(one.units) for one in rows]
+    for here, there, distance in pairs:
+        for at in range(len(own[here])):
+            raised[here][at] = max(raised[here][at], _NEAR[distance - 1] * own[there][at])
+            raised[there][at] = max(raised[there][at], _NEAR[distance - 1] * own[here][at])
+    demands = (
+        question.everything
+        or question.phrases
+        or question.excluded
+        or question.excluded_phrases
+        or question.actors
+        or any(word.required for word in question.words)
+    )
+    found = list(hits)
+    for at, one in enumerate(rows):
+        more = sum((a - b) / norm for a, b in zip(raised[at], own[at], strict=True))
+        one.value += more
+        allowed = one.row.id in meeting[id(one.feed)]
+        if more > 0 and one not in hits and not demands and allowed:
+            found.append(one)
+    for one in found:
+        texts = [text[:4_000] for text in one.texts.values()]
+        if question.answer is not None and one.value > 0.05:
+            one.value += 0.06 * any(question.answer.search(text) for text in texts)
+        one.value -= 0.03 * any(text.rstrip().endswith("?") for text in texts)
+    return found
+
+
+def _neighbours(at: int, rows: Sequence[Candidate]) -> set[tuple[int, int, int]]:
+    """Return the visible rows up to two places before and after one in its conversation."""
+    one = rows[at]
+    thread = one.feed.declared["thread"]
+    name = one.row.data.get(thread) if thread is not None else None
+    if name is None or one.feed.timed_by is None or one.feed.listed:
+        return set()
+    line = [
+        (other.time, other.row.order, there)
+        for there, other in enumerate(rows)
+        if other.feed is one.feed
+        and other.row.data.get(thread) == name
+        and (other.time is not None or there == at)
+    ]
+    line.sort(key=lambda item: (item[0] is not None, item[0] or 0, item[1]))
+    here = next(n for n, item in enumerate(line) if item[2] == at)
+    return {
+        (at, line[here + step][2], abs(step))
+        for step in (-2, -1, 1, 2)
+        if 0 <= here + step < len(line)
+    }
+
+
+def _hit(
+    one: Candidate, question: Question, repaired: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
+    held = {term for text in one.texts.values() for term in terms_of(text)}
+    matched: list[str] = []
+    missing: list[str] = []
+    for word in question.words:
+        terms = {term for term, _ in word.terms} | set(repaired.get(word.text, ()))
+        begun = word.prefix is not None and any(term.startswith(word.prefix) for term in held)
+        (matched if terms & held or begun else missing).append(word.text)
+    return {
+        "id": one.row.id,
+        "connection_id": one.feed.connection_id,
+        "stream": one.feed.stream,
+        "emitted_at": one.row.emitted_at,
+        "matched": matched,
+        "missing": missing,
+        "place": one.place,
+    }

@@ -1,0 +1,161 @@
+"""Two stores in which the same things can be seen, each with a server in this process."""
+
+import hashlib
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.engine import open_store
+from tests.promises.caller import Caller, calling
+from tests.promises.reference.generator import Plan, Side, plan
+from tests.promises.reference.world import Feed, Granted, Place, Write, look
+from tests.serving import UNLIMITED, SetClock
+
+from pdpp.app import make_app
+from pdpp.authz.token import TokenKind, hash_token
+from pdpp.model.grant import AccessMode, Allowance, Grant, Interval
+from pdpp.model.validation import parse_declaration
+from pdpp.store.catalogue import Feed as StoredFeed
+from pdpp.store.port import Line, Store, Token
+from pdpp.store.pseudonym import FeedSeal, GrantKeys
+
+BEGIN = "2026-07-01T00:00:00Z"
+NOW = "2026-09-01T12:00:00Z"
+
+
+@dataclass(slots=True)
+class Actor:
+    """One store with its server, and the worlds that live in it."""
+
+    name: str
+    store: Store
+    clock: SetClock
+    caller: Caller
+    secret: bytes
+    sides: dict[int, Side] = field(default_factory=dict)
+    _seals: dict[tuple[str, Place], FeedSeal] = field(default_factory=dict)
+    _callers: dict[int, Caller] = field(default_factory=dict)
+
+    def write(self, batch: Sequence[Write]) -> None:
+        """Write one batch at its moment."""
+        self.clock.now = batch[0].at
+        feed = self.store.catalogue().feeds[batch[0].place]
+        lines = [Line(at, line.key, line.emitted, line.data) for at, line in enumerate(batch)]
+        self.store.write(feed, lines)
+
+    def live(self, number: int, step: int) -> None:
+        """Let one step of one world pass."""
+        for batch in self.sides[number].batches(step):
+            self.write(batch)
+
+    def feeds(self, number: int) -> tuple[Feed, ...]:
+        """Return what the grant of a world shows of it now."""
+        side = self.sides[number]
+        return look(side.world, side.granted(), self.name_of)
+
+    def name_of(self, grant_id: str, place: Place, surrogate: int) -> str:
+        """Return the pseudonym of a record under a grant."""
+        if (grant_id, place) not in self._seals:
+            self._seals[grant_id, place] = FeedSeal(GrantKeys(self.secret, grant_id), *place)
+        return self._seals[grant_id, place].seal(surrogate)
+
+    def under(self, number: int) -> Caller:
+        """Return a client of the grant of a world."""
+        if number not in self._callers:
+            self._callers[number] = self.caller.under(token_of(self.sides[number].plan))
+        return self._callers[number]
+
+
+def token_of(made: Plan) -> str:
+    """Return the text of a grant's token."""
+    return f"pdpp_client_{hashlib.sha256(made.grant_id.encode()).hexdigest()[:43]}"
+
+
+def _keep(actor: Actor, side: Side, granted: Granted) -> None:
+    """Approve a grant under an id and a token of the test's own."""
+    revision = parse_declaration(side.world.documents[side.plan.key]).revision
+    allowances = tuple(
+        Allowance(
+            *one.place,
+            revision,
+            one.fields,
+            one.whole,
+            Interval(one.since, one.until) if one.timed else None,
+            one.keys,
+        )
+        for one in granted.allowed
+    )
+    mode = AccessMode.CONTINUOUS
+    grant = Grant(granted.id, granted.client_id, "a test", mode, allowances, actor.clock())
+    token = Token(
+        hash=hash_token(token_of(side.plan)),
+        kind=TokenKind.CLIENT.value,
+        label=granted.client_id,
+        created_at=actor.clock(),
+        grant_id=granted.id,
+    )
+    actor.store.vault.keep_grant(grant, [token])
+
+
+@dataclass(slots=True)
+class Stage:
+    """Both stores, and the plans of the worlds in them."""
+
+    plans: list[Plan]
+    left: Actor
+    right: Actor
+
+    @property
+    def both(self) -> tuple[Actor, Actor]:
+        return self.left, self.right
+
+    def at(self, moment: int) -> None:
+        """Set both clocks."""
+        for actor in self.both:
+            actor.clock.now = moment
+
+
+def make_template(folder: Path) -> Path:
+    """Make an empty store to copy: both sides have one secret."""
+    store = open_store(folder, SetClock(BEGIN))
+    store.secret()
+    store.close()
+    return folder
+
+
+@contextmanager
+def stage(template: Path, folder: Path, numbers: Sequence[int], seed: str) -> Iterator[Stage]:
+    """Open two stores with the worlds of some numbers, declared and granted, nothing written."""
+    plans = [plan(number, seed) for number in numbers]
+    with ExitStack() as stack:
+        actors = [_actor(stack, template, folder, name) for name in ("left", "right")]
+        for actor in actors:
+            _settle(actor, plans, seed)
+        yield Stage(plans, *actors)
+
+
+def _actor(stack: ExitStack, template: Path, folder: Path, name: str) -> Actor:
+    shutil.copytree(template, folder / name)
+    clock = SetClock(BEGIN)
+    sides: dict[int, Side] = {}
+
+    def surrogate_of(feed: StoredFeed, key: str) -> int:
+        number = int(feed.connection.connector_key[1:])
+        return sides[number].world.surrogates[feed.address, key]
+
+    store = open_store(folder / name, clock, surrogate_of)
+    stack.callback(store.close)
+    caller = stack.enter_context(calling(make_app(store, UNLIMITED, clock), ""))
+    return Actor(name, store, clock, caller, store.secret(), sides)
+
+
+def _settle(actor: Actor, plans: Sequence[Plan], seed: str) -> None:
+    """Declare, connect and grant; the right side in the other order."""
+    for made in plans if actor.name == "left" else reversed(plans):
+        side = actor.sides[made.number] = Side(made, actor.name, seed)
+        actor.store.register(parse_declaration(side.world.documents[made.key]))
+        for connection_id, (key, name) in side.world.connections.items():
+            actor.store.connect(connection_id, key, name)
+        _keep(actor, side, side.granted())

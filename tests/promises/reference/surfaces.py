@@ -1,0 +1,138 @@
+"""The same questions over ``/mcp``, in both eras and both halves, and through ``pdpp read``."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+from tests.cli.reading.desk import Desk
+from tests.cli.shell import Ended
+from tests.promises.messages import tool_call
+from tests.promises.observer import Interference, Switch, anonymous, seen
+from tests.promises.reference.answers import Ask, answer
+from tests.promises.reference.judge import Departure, Judge, handles
+from tests.promises.reference.stage import Actor
+from tests.serving import Running, World
+
+from pdpp.credentials import Cache, Credential
+
+_HANDLE = re.compile(r"\bc\d+[ab]/notes:[\w-]+")
+_TOOLS = {"records": "query_records", "search": "search", "aggregate": "aggregate"}
+_RENAMED = {"q": "query", "streams[]": "streams"}
+_COMMANDS = {"records": "records", "search": "search", "aggregate": "aggregate"}
+_LEFT_OUT = ("time_zone", "match", "view")
+"""What a tool or a command does not take, or only in another form."""
+
+
+def _arguments(ask: Ask) -> dict[str, Any]:
+    """Return the arguments of a tool for a question."""
+    made: dict[str, Any] = {} if ask.kind == "search" else {"stream": ask.stream}
+    for name, text in ask.params.items():
+        if name.startswith("filter["):
+            field, _, operator = name[len("filter[") : -1].partition("][")
+            made["filter"] = {field: {operator: text} if operator else text}
+        elif name == "limit":
+            made[name] = int(text)
+        elif name == "fields":
+            made[name] = text.split(",")
+        else:
+            made[_RENAMED.get(name, name)] = text
+    return made
+
+
+def asked_by_tool(ask: Ask) -> bool:
+    """Tell whether a question can be asked with a tool and a command."""
+    odd = any(name in ask.params for name in _LEFT_OUT if name != "time_zone")
+    by_time = ask.kind == "search" and "sort" in ask.params
+    return ask.kind in _TOOLS and not odd and not by_time
+
+
+def call_tool(judge: Judge, ask: Ask, era: str) -> None:
+    """Ask with a tool: the same bytes from both, and each half says what the model says."""
+    plain = Ask(ask.kind, ask.stream, {n: v for n, v in ask.params.items() if n != "time_zone"})
+    message = tool_call(_TOOLS[ask.kind], _arguments(plain), era)
+    replies = [
+        seen(caller.exchange("POST", "/mcp", (), message.headers(), message.body()))
+        for caller in judge.callers()
+    ]
+    judge.counts[f"mcp {era}"] += 1
+    if replies[0] != replies[1]:
+        raise Interference(f"{message}\n{replies[0]}\n{replies[1]}")
+    result = orjson.loads(replies[0].body)["result"]
+    expected = answer(judge.feeds, ask)
+    if result.get("isError", False) is not (expected.status != 200):
+        raise Departure(f"{message}: {result}, not {expected}")
+    if expected.status != 200:
+        return
+    body = result["structuredContent"]["data"]
+    if ask.kind == "aggregate":
+        told = {name: body[name] for name in expected.body}
+        _must_agree(message, told, expected.body)
+        return
+    text = list(dict.fromkeys(_HANDLE.findall(result["content"][0]["text"])))
+    shown = [_handle_of(row) for row in body["data"]]
+    _must_agree(message, text, shown)
+    _must_be_first(message, ask, shown, handles(expected))
+    if not body["has_more"]:
+        _must_agree(message, len(shown), len(handles(expected)))
+
+
+def _must_be_first(what: object, ask: Ask, shown: Sequence[str], wanted: Sequence[str]) -> None:
+    """Check that a page begins a list; hits of nearly the same score may change places."""
+    if ask.kind == "search":
+        _must_agree(what, set(shown) - set(wanted), set())
+    else:
+        _must_agree(what, shown, wanted[: len(shown)])
+
+
+def _handle_of(row: Mapping[str, Any]) -> str:
+    return str(row["fetch"]["id"] if "fetch" in row else row["id"])
+
+
+def _must_agree(what: object, real: object, expected: object) -> None:
+    if real != expected:
+        raise Departure(f"{what}\n{real}\nnot\n{expected}")
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """The program, connected to one address where both sides are served in turn."""
+
+    switch: Switch
+    server: Running
+    root: Path
+
+    def run(self, judge: Judge, ask: Ask) -> None:
+        """Ask with a command: the same output for both, and the model's rows in it."""
+        words = [_COMMANDS[ask.kind], *([ask.params["q"]] if ask.kind == "search" else ["notes"])]
+        options = {"metric": "metric", "field": "field", "group_by": "group-by", "sort": "sort"}
+        for name, text in ask.params.items():
+            if name in options:
+                words.append(f"--{options[name]}={text}")
+            elif name == "connection_id":
+                words.append(f"--connection={text}")
+        ended = [self._run(judge.number, actor, [*words, "--json"]) for actor in judge.stage.both]
+        judge.counts["pdpp read"] += 1
+        if ended[0] != ended[1]:
+            raise Interference(f"{words}\n{ended[0]}\n{ended[1]}")
+        named = {"q", "connection_id", *options}
+        kept = {name: text for name, text in ask.params.items() if name in named}
+        expected = answer(judge.feeds, Ask(ask.kind, "notes", kept))
+        if (ended[0].code == 0) is not (expected.status == 200):
+            raise Departure(f"{words}: {ended[0]}, not {expected}")
+        if expected.status == 200 and ask.kind != "aggregate":
+            body = orjson.loads(ended[0].out)
+            rows = [
+                f"{r['connection_id']}/notes:{r.get('record_key', r['id'])}" for r in body["data"]
+            ]
+            _must_be_first(words, ask, rows, handles(expected))
+
+    def _run(self, number: int, actor: Actor, words: Sequence[str]) -> Ended:
+        caller = actor.under(number)
+        self.switch.app = caller.app
+        Cache(self.root / "clients").store(Credential(self.server.url, caller.token, "client"))
+        desk = Desk(World(actor.store, self.server), self.root, caller.token)
+        ended = desk.here("read", *words)
+        return Ended(ended.code, anonymous(ended.out), anonymous(ended.err))
