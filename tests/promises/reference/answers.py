@@ -447,13 +447,17 @@ def _schema(feeds: Sequence[Feed], ask: Ask) -> Body:
         role = schema.get("x_pdpp_role")
         scalar = feed.kinds[name] in SCALARS
         fields[name] = {
+            "granted": True,
             "type": feed.kinds[name],
             "schema": schema,
-            "exact": scalar and role != "body",
-            "range": declared["ranges"].get(name, []),
+            "exact_filter": _offer(scalar and role != "body"),
+            "range_filter": {
+                **_offer(name in declared["ranges"]),
+                "operators": declared["ranges"].get(name, []),
+            },
             "sortable": _sortable(feed, name),
-            "lexical": name in declared["lexical"],
-            "aggregations": used,
+            "lexical_search": _offer(name in declared["lexical"]),
+            "aggregation": {use: _offer(True) for use in used},
             **({} if role is None else {"role": role}),
         }
     row = {
@@ -480,6 +484,10 @@ def _schema(feeds: Sequence[Feed], ask: Ask) -> Body:
         "source_name": feed.source_name,
         "row": row,
     }
+
+
+def _offer(declared: bool) -> Body:
+    return {"declared": declared, "usable": declared}
 
 
 def _search(feeds: Sequence[Feed], ask: Ask) -> Body:

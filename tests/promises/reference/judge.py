@@ -141,7 +141,7 @@ def _described(ask: Ask, pages: Sequence[Body], expected: Body) -> None:
     (connector,) = pages[0]["connectors"]
     (row,) = connector["streams"]
     for facts in row["field_capabilities"].values():
-        facts.pop("semantic")
+        facts.pop("semantic_search")
     _must(ask, {name: row.get(name) for name in expected["row"]}, expected["row"])
     named = (pages[0]["bearer"]["grant_id"], connector["source"], connector["display_name"])
     _must(ask, named, (expected["grant_id"], expected["source"], expected["source_name"]))

@@ -11,7 +11,7 @@ QUERIES = (
     "alpha", "beta alpha", "when is the garden party", "invoice bank", "ada", "who did Ada meet",
     "gamma delta -beta", "+alpha beta", '"garden party"', "gard*", "alpah", "invoyce", "from:grace",
     "alpha after:2026-03-04", "photos in March", "bank on 5 March 2026", "cafe", "unicode",
-    "zebra", "delta OR gamma", "train before:2026-04-01", "lorem",
+    "notes of alpha", "zebra", "delta OR gamma", "train before:2026-04-01", "lorem",
 )  # fmt: skip
 _VALUES = ("a", "B", "1", "2.5", "-7", "true", "v1", "alpha", "0.1", *INSIDE[:3], *OUTSIDE[:2])
 _FIELDS = (*POOL, "nonsense", "x5")
@@ -44,7 +44,8 @@ class Questioner:
         """Yield so many questions, of each kind in turn."""
         yield Ask("streams", params={})
         yield Ask("schema", "notes", {"stream": "notes", "detail": "full"})
-        kinds = [self._records, self._search, self._aggregate, self._window, self._record]
+        search, records = self._search, self._records
+        kinds = [records, search, self._aggregate, search, self._window, self._record]
         for number in range(many):
             yield kinds[number % len(kinds)]()
 
@@ -85,8 +86,10 @@ class Questioner:
         return "notes" if self._chance.random() < 0.95 else self._chance.choice(("h0", "none"))
 
     def _search(self) -> Ask:
+        named = f"{self._chance.choice(self._feeds).connection_id} alpha"
+        query = named if self._chance.random() < 0.1 else self._chance.choice(QUERIES)
         params = {
-            "q": self._chance.choice(QUERIES),
+            "q": query,
             "time_zone": "UTC",
             **self._maybe("limit", "1", "2", "3", odds=0.6),
             **self._maybe("match", "all", odds=0.15),

@@ -15,8 +15,11 @@ from tests.promises.reference.world import TEXT, Feed, Row
 
 from pdpp.evidence.analyse import find
 from pdpp.evidence.language.question import Question, Word, parse_question, word_in_any_language
+from pdpp.evidence.language.stems import stems_of
+from pdpp.evidence.language.stop_words import STOP_WORDS
 from pdpp.evidence.language.tables import frequencies, weight
-from pdpp.evidence.language.terms import terms_of
+from pdpp.evidence.language.terms import pieces, terms_of
+from pdpp.evidence.language.when import Moment
 from pdpp.model import instant
 from pdpp.store.ranking.days import instant_of, stretches
 
@@ -61,34 +64,38 @@ def ranked(
     everything = params.get("match") == "all"
     question = parse_question(text, date.fromisoformat(today), everything=everything)
     rows = [one for feed in feeds for one in _candidates(feed) if _in_days(one, question)]
+    asked, question = question, question.read_as_words(_empty_moments(rows, question))
     vocabulary = {term for one in rows for impacts in one.impacts for term in impacts}
     held = vocabulary | {term for one in rows for term in one.actors}
     repaired: dict[str, list[str]] = {}
     units = [_meant(unit, vocabulary, held, repaired) for unit in _units(question.words)]
-    norm = 0.0
-    for unit in units:
-        name = any(term in one.actors for one in rows for word in unit for term, _ in word.terms)
-        norm += 0.0 if name else max(word.weight for word in unit)
+    names, norm, of_names = [_is_name(unit, rows) for unit in units], 0.0, 0.0
+    for unit, name in zip(units, names, strict=True):
+        weight_of = max(word.weight for word in unit)
+        of_names += weight_of if name else 0.0
+        norm += weight_of if not name and not unit[0].moment else 0.0
+    norm = norm or max(of_names, 5.0)
+    for unit, name in zip(units, names, strict=True):
         for one in rows:
-            _score(one, unit, 0.5 if name else 1.0)
+            _score(one, unit, 0.5 if name else 1.0, 0.05 * norm if unit[0].moment else None)
     for one in rows:
-        one.value = sum(one.units) / (norm or 5.0)
-        if any(term in one.actors for unit in units for word in unit for term, _ in word.terms):
-            one.value += 0.20
-            one.answers = True
+        one.value = sum(one.units) / norm
+        borne = sum(_bears(one, unit) for unit in units)
+        one.value += 0.10 + 0.10 * borne if borne else 0.0
+        one.value += 0.20 if any(_called(one.feed, unit) for unit in units) else 0.0
         bonus = _bonus(one, question)
         one.value += bonus
-        one.answers = one.answers or bonus > 0
+        one.answers = one.answers or bonus > 0 or borne > 0
     allowed = [one for one in rows if _allowed(one, question, units)]
     allowed = [one for one in allowed if one.row.id in meeting[id(one.feed)]]
     by_time = params.get("sort") == "time"
     if not by_time and (len(units) > 1 or question.answer is not None):
-        allowed = _refined(rows, allowed, question, norm or 5.0, meeting)
+        allowed = _refined(rows, allowed, question, norm, meeting)
     if by_time:
         for one in allowed:
             one.value = 0.0
     allowed.sort(key=lambda one: one.place)
-    return {"hits": [_hit(one, question, repaired) for one in allowed], "repaired": repaired}
+    return {"hits": [_hit(one, asked, repaired) for one in allowed], "repaired": repaired}
 
 
 def _candidates(feed: Feed) -> list[Candidate]:
@@ -138,8 +145,10 @@ def _meant(
         meant.append(word)
     known = any(term in held for word in meant for term, _ in word.terms)
     word = meant[0]
-    if known or len(meant) > 1 or word.prefix is not None or word.required:
+    if known or len(meant) > 1 or word.prefix is not None or word.required or word.moment:
         return meant
+    if any(term in frequencies("en") for term, _ in word.terms):
+        return meant  # spelled right, and nowhere to be seen
     near = _nearest(word.terms[0][0], vocabulary)[:2]
     if not near:
         return meant
@@ -155,10 +164,10 @@ def _nearest(term: str, vocabulary: set[str]) -> list[str]:
         return []
     most = 2 if len(term) >= 8 else 1
     cuts = [len(term) * at // (most + 1) for at in range(most + 2)]
-    pieces = {term[a:b] for a, b in pairwise(cuts)}
+    parts = {term[a:b] for a, b in pairwise(cuts)}
     near = []
     for other in vocabulary:
-        if any(piece in other for piece in pieces):
+        if any(part in other for part in parts):
             edits = _distance(term, other)
             if 0 < edits <= most:
                 one, two = _trigrams(term), _trigrams(other)
@@ -185,7 +194,33 @@ def _trigrams(word: str) -> set[str]:
     return {padded[at : at + 3] for at in range(len(padded) - 2)}
 
 
-def _score(one: Candidate, unit: Sequence[Word], part: float) -> None:
+def _is_name(unit: Sequence[Word], rows: Sequence[Candidate]) -> bool:
+    """Tell whether a visible row is by somebody, or in a stream, that a word names."""
+    return any(_bears(one, unit) or _called(one.feed, unit) for one in rows)
+
+
+def _bears(one: Candidate, unit: Sequence[Word]) -> bool:
+    return any(term in one.actors for word in unit for term, _ in word.terms)
+
+
+def _called(feed: Feed, unit: Sequence[Word]) -> bool:
+    """Tell whether a word names a stream or its account."""
+    called = f"{feed.stream} {feed.declared['label']} {feed.display_name}"
+    stems = stems_of("en")
+    names = {stems[word] for word in pieces(called) if word not in STOP_WORDS}
+    return any(term in names for word in unit for term in word.same)
+
+
+def _empty_moments(rows: Sequence[Candidate], question: Question) -> set[int]:
+    """Return the numbers of the times in which no visible record happened."""
+    return {
+        number
+        for number, moment in enumerate(question.moments, start=1)
+        if not any(_gains(one, moment) for one in rows)
+    }
+
+
+def _score(one: Candidate, unit: Sequence[Word], part: float, most: float | None) -> None:
     """Give a row what it gets for one asked word: by its best term, its fields taken together."""
     best, itself = 0.0, False
     for word in unit:
@@ -195,7 +230,8 @@ def _score(one: Candidate, unit: Sequence[Word], part: float) -> None:
             itself = itself or strength > 0
         for term, each in word.related if part == 1.0 else ():
             best = max(best, _strength(one, term, further=0.0) * (part * each / 255))
-    one.units.append(min(best, part * max(word.weight for word in unit)))
+    best = min(best, part * max(word.weight for word in unit))
+    one.units.append(best if most is None else min(best, most))
     one.answers = one.answers or itself or best > 0
 
 
@@ -218,17 +254,14 @@ def _in_days(one: Candidate, question: Question) -> bool:
 
 def _bonus(one: Candidate, question: Question) -> float:
     """Return what a row gets for having happened when the question says."""
+    return max((_gains(one, moment) for moment in question.moments), default=0.0)
+
+
+def _gains(one: Candidate, moment: Moment) -> float:
     if one.time is None:
         return 0.0
-    return max(
-        (
-            more
-            for moment in question.moments
-            for start, end, more in stretches(moment, UTC, one.time, one.time)
-            if start <= one.time < end
-        ),
-        default=0.0,
-    )
+    around = stretches(moment, UTC, one.time, one.time)
+    return max((more for start, end, more in around if start <= one.time < end), default=0.0)
 
 
 def _allowed(one: Candidate, question: Question, units: Sequence[Sequence[Word]]) -> bool:
@@ -239,7 +272,8 @@ def _allowed(one: Candidate, question: Question, units: Sequence[Sequence[Word]]
     if not (one.answers or (named and bare) or demanded):
         return False
     for unit in units:
-        if question.everything or any(word.required for word in unit):
+        asked = question.everything and not unit[0].moment
+        if asked or any(word.required for word in unit):
             own = any(_strength(one, t, further=0) for word in unit for t, _ in word.terms)
             if not own and not any(_holds(one, word) for word in unit):
                 return False
@@ -337,7 +371,10 @@ def _hit(
     for word in question.words:
         terms = {term for term, _ in word.terms} | set(repaired.get(word.text, ()))
         begun = word.prefix is not None and any(term.startswith(word.prefix) for term in held)
-        (matched if terms & held or begun else missing).append(word.text)
+        if terms & held or begun:
+            matched.append(word.text)
+        elif not word.moment:  # a record of a named day need not spell it out
+            missing.append(word.text)
     return {
         "id": one.row.id,
         "connection_id": one.feed.connection_id,

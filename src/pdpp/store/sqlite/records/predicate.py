@@ -151,7 +151,7 @@ def selective_span(db: apsw.Connection, reach: Reach) -> CellRange | None:
     hidden records meet a condition must cost nothing.
     """
     best: tuple[int, CellRange] | None = None
-    consent = reach.feed.cells.get(reach.stream.consent_time_field or "")
+    consent = indexed(reach.feed).cells.get(reach.stream.consent_time_field or "")
     first = consent[0] if reach.time is not None and consent is not None else None
     for span in sorted(spans(reach), key=lambda span: span.place != first):
         rows = span.rows(reach)

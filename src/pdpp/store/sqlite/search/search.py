@@ -181,7 +181,8 @@ class Searcher:
         near = self._neighbours(visible, best) if len(scores.units) > 1 else []
         around, values = spread(scores, best, near)
         known = np.isin(around, rows)
-        candidates = around[known | (values > scores.values[around])]
+        raised = around[~known & (values > scores.values[around])]
+        candidates = np.concatenate([around[known], self._meeting_conditions(visible, raised)])
         scores.values[around] = values
         for part, some in _by_part(visible, _largest(scores.values, candidates, BEST, visible)):
             self._check()

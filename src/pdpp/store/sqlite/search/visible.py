@@ -408,8 +408,14 @@ class Visible:
         return [
             (part.base, part.base + part.high - part.low)
             for part in self.parts
-            if term in self._cache.names(part.reach.feed)
+            if term in self._cache.names(part.reach.feed) and self._shows_any(part)
         ]
+
+    def _shows_any(self, part: Part) -> bool:
+        """Tell whether some row of a part may be seen: a stream without one is not named."""
+        if self._hidden is None:
+            return True
+        return not bool(self._hidden[part.base : part.base + part.high - part.low].all())
 
     def _text_places(self, feed: int) -> list[int]:
         first = feed << PLACE_BITS
