@@ -1,3 +1,4 @@
+import atexit
 import gc
 import os
 import shutil
@@ -43,11 +44,19 @@ def pytest_configure(config: pytest.Config) -> None:
     Programs that tests start take an interrupt even where a shell in the background ignores it.
     """
     _keep_files_in_memory()
+    _keep_state_apart()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(CoverageSwitch())
     if is_whole(config):
         config.pluginmanager.register(Record(config.rootpath / RECORD))
+
+
+def _keep_state_apart() -> None:
+    """Let what the program remembers of stores stay out of the home of whoever runs the tests."""
+    folder = tempfile.mkdtemp(prefix="pdpp-state-")
+    os.environ["XDG_STATE_HOME"] = folder
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
 
 def pytest_collection_finish() -> None:

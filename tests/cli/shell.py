@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import httpx
 
@@ -91,7 +91,11 @@ class Ended:
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return this process's environment without what steers the program."""
     steering = ("PDPP_", "XDG_", "PYTHONUNBUFFERED", "PYTHONIOENCODING", "MAKE", "MFLAGS")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(steering)}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(steering) or name == "XDG_STATE_HOME"
+    }
     return kept | dict(extra or {})
 
 
@@ -133,12 +137,12 @@ def pdpp_here(*arguments: str | Path, data: Path | None = None) -> Ended:
 
 @contextmanager
 def started(
-    *arguments: str | Path, **streams: int | IO[bytes]
+    *arguments: str | Path, env: Mapping[str, str] | None = None, **streams: Any
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Start the program with Ctrl-C as a terminal gives it, and end it with the block."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        process = subprocess.Popen(command(*arguments), env=environment(), **streams)  # type: ignore[call-overload]
+        process = subprocess.Popen(command(*arguments), env=environment(env), **streams)
     finally:
         signal.signal(signal.SIGINT, before)
     with process:
@@ -183,7 +187,9 @@ class Served:
 
 
 @contextmanager
-def serving(data: Path, notes: Path, *arguments: str | Path) -> Iterator[Served]:
+def serving(
+    data: Path, notes: Path, *arguments: str | Path, env: Mapping[str, str] | None = None
+) -> Iterator[Served]:
     """Serve a folder on a free port; ``notes`` is a folder for what the server writes."""
     notes.mkdir(exist_ok=True)
     out, err, ready = notes / "out", notes / "err", notes / "ready.json"
@@ -191,7 +197,7 @@ def serving(data: Path, notes: Path, *arguments: str | Path) -> Iterator[Served]
     with (
         out.open("wb") as stdout,
         err.open("wb") as stderr,
-        started("serve", *options, stdout=stdout, stderr=stderr) as process,
+        started("serve", *options, stdout=stdout, stderr=stderr, env=env) as process,
     ):
         wait_for(ready.exists, process)
         yield Served(process, data, json.loads(ready.read_bytes()), out, err)

@@ -1,8 +1,9 @@
 import json
+import shutil
 from pathlib import Path
 
 import apsw
-from tests.cli.shell import Served, entry, pdpp, pdpp_here
+from tests.cli.shell import Served, entry, pdpp, pdpp_here, serving
 
 from pdpp.sources.importing.state import ImportState
 
@@ -34,9 +35,35 @@ def test_a_broken_database_is_told_in_one_line(diary: Path) -> None:
     page = 8_192
     content[2 * page : 20 * page] = b"\x07" * (18 * page)
     path.write_bytes(content)
-    told = pdpp_here("check", data=diary)
-    assert told.code == 1
-    assert told.out.startswith("the database cannot be read: ")
+    assert "malformed; it is damaged: " in pdpp_here("check", data=diary).failed()
+
+
+def test_a_backup_on_a_machine_that_does_not_know_the_store_lets_nobody_in_until_confirmed(
+    diary: Path, tmp_path: Path
+) -> None:
+    chosen = ("--client", "agent", "--purpose", "Answer", "--connection", "cin_diary")
+    made = pdpp_here("grant", "create", *chosen, "--json", data=diary).document
+    assert pdpp_here("backup", tmp_path / "monday", data=diary).code == 0
+    shutil.copytree(tmp_path / "monday", tmp_path / "here")
+    elsewhere = {"XDG_STATE_HOME": str(tmp_path / "other machine")}
+    with serving(tmp_path / "here", tmp_path / "notes") as served:
+        assert served.get("/v1/streams", made["client_token"]).status_code == 200
+    with serving(tmp_path / "monday", tmp_path / "notes2", env=elsewhere) as served:
+        refused = served.get("/v1/streams", made["client_token"])
+        assert refused.json()["error"]["code"] == "grant_revoked"
+        listed = pdpp("grant", "list", data=tmp_path / "monday", env=elsewhere)
+        assert "1 more wait for you since a backup was restored" in listed.err
+        confirmed = pdpp(
+            *("grant", "confirm", made["grant_id"], "--json"),
+            data=tmp_path / "monday",
+            env=elsewhere,
+        )
+        assert confirmed.document["grants"] == [
+            {"grant_id": made["grant_id"], "client_id": "agent", "held": False}
+        ]
+        assert served.get("/v1/streams", made["client_token"]).status_code == 200
+    other = pdpp("grant", "confirm", "grt_x", data=tmp_path / "monday", env=elsewhere)
+    assert "no grant 'grt_x' waits for you" in other.failed()
 
 
 def test_a_database_that_lost_a_table_is_told_in_one_line(diary: Path) -> None:

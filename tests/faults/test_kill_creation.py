@@ -72,4 +72,4 @@ def test_programs_that_begin_one_store_at_the_same_moment_all_use_the_same_one(
         secrets = (ram_path / f"{number}.secrets").read_bytes()
         assert secrets == secrets[:32] * AT_ONCE
         left = {path.name for path in (ram_path / str(number)).iterdir()}
-        assert left == {FILE_NAME}
+        assert left == {FILE_NAME, "revocations"}

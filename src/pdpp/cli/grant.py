@@ -9,7 +9,7 @@ from pdpp.authz.selection import make_grant
 from pdpp.cli import grant_text
 from pdpp.cli.grant_options import GrantChoice, grant_options
 from pdpp.cli.options import common, examples, words
-from pdpp.cli.output import show, table
+from pdpp.cli.output import note, show, table
 from pdpp.cli.package import package
 from pdpp.evidence.fence import visible
 from pdpp.model import instant
@@ -73,12 +73,15 @@ def list_grants(ended_too: bool, data: Path, as_json: bool) -> None:
     """List the grants that clients have."""
     now = instant.now()
     with open_store(data) as store:
+        waiting = len(store.vault.held_grants())
         grants = store.vault.grants()
         listed = [grant for grant in grants if ended_too or status(grant, now) == ACTIVE]
     rows = [[visible(text, lines=False) for text in _row(grant, now)] for grant in listed]
     heading = ("ID", "CLIENT", "STATUS", "EXPIRES", "STREAMS", "PURPOSE")
     lines = table([heading, *rows]) if rows else ["No grants."]
     show({"grants": [grant_text.document(grant, now) for grant in listed]}, lines, as_json=as_json)
+    if waiting:
+        note(f"{waiting} more wait for you since a backup was restored: see pdpp grant confirm.")
 
 
 def _row(grant: Grant, now: int) -> tuple[str, ...]:
@@ -110,6 +113,37 @@ def revoke(grant_id: str, data: Path, as_json: bool) -> None:
         grant = _find(store, grant_id)
     text = f"Revoked: {grant_id}" if revoked else f"{grant_id} was already revoked."
     show(grant_text.document(grant, instant.now()), [text], as_json=as_json)
+
+
+@grant.command(epilog=examples("pdpp grant confirm", "pdpp grant confirm grt_0123456789abcdef"))
+@click.argument("grant_ids", type=words, metavar="[ID]...", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="All of them, and owner tokens too.")
+@common
+def confirm(grant_ids: tuple[str, ...], everything: bool, data: Path, as_json: bool) -> None:
+    """Let grants be good again that wait since this store was restored from a backup.
+
+    A backup does not know what was revoked after it was made. Where this machine does not know it
+    either, every grant and token waits for you. Without an ID they are only listed.
+    """
+    with open_store(data) as store:
+        waiting = [_find(store, grant_id) for grant_id in store.vault.held_grants()]
+        unknown = set(grant_ids) - {grant.id for grant in waiting}
+        if unknown:
+            raise NotFound(f"no grant {min(unknown)!r} waits for you; see pdpp grant confirm")
+        if grant_ids or everything:
+            store.vault.confirm(None if everything else grant_ids)
+        left = set(store.vault.held_grants())
+    documents = [
+        {"grant_id": grant.id, "client_id": grant.client_id, "held": grant.id in left}
+        for grant in waiting
+    ]
+    lines = table(
+        [
+            (visible(grant.id), visible(grant.client_id), "waits" if grant.id in left else "good")
+            for grant in waiting
+        ]
+    )
+    show({"grants": documents}, lines or ["No grant waits for you."], as_json=as_json)
 
 
 def _find(store: Store, grant_id: str) -> Grant:

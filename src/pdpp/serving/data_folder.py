@@ -26,6 +26,18 @@ def default_folder(environment: Mapping[str, str], platform: str, home: Path) ->
     return base / "pdpp"
 
 
+def state_folder(environment: Mapping[str, str], platform: str, home: Path) -> Path:
+    """Return where this machine remembers what was revoked, outside every data folder."""
+    if platform == "win32":
+        base = Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif platform == "darwin":
+        base = home / "Library" / "Application Support"
+    else:
+        chosen = Path(environment.get("XDG_STATE_HOME", ""))
+        base = chosen if chosen.is_absolute() else home / ".local" / "state"
+    return base / "pdpp" / "revocations"
+
+
 def own_folder() -> Path:
     """Return the default data folder of whoever runs this process."""
     return default_folder(os.environ, sys.platform, Path.home())
@@ -36,8 +48,9 @@ def keep_private(folder: Path) -> None:
 
     A folder without a store that holds other things is somebody's working folder: it is left alone.
     A folder that belongs to another user cannot be closed; it is good where nothing in it is open.
+    Nobody comes past a folder that is closed, whatever the files in it allow.
     """
-    if sys.platform == "win32" or not _is_data_folder(folder):
+    if sys.platform == "win32" or not _is_data_folder(folder) or not _open_to_others(folder):
         return
     entries = [path for path in folder.iterdir() if not path.is_symlink()]
     mended = [path for path in (folder, *entries) if _open_to_others(path) and _close(path)]
@@ -84,14 +97,21 @@ def open_store(folder: Path, *, create: bool = False) -> Iterator[SqliteStore]:
         )
     keep_private(folder)
     try:
-        store = SqliteStore(folder)
+        machine = state_folder(os.environ, sys.platform, Path.home())
+        store = SqliteStore(folder, machine=machine)
     except UnicodeEncodeError:
         raise StoreError(f"the name of the folder {str(folder)!a} is not UTF-8") from None
+    except apsw.Error as problem:
+        raise _failure(folder, problem) from problem
     try:
         yield store
     except apsw.Error as problem:
-        next_step = advice(problem)
-        more = "" if next_step is None else f"; {next_step}"
-        raise StoreError(f"the database in {folder} failed: {problem}{more}") from problem
+        raise _failure(folder, problem) from problem
     finally:
         store.close()
+
+
+def _failure(folder: Path, problem: apsw.Error) -> StoreError:
+    next_step = advice(problem)
+    more = "" if next_step is None else f"; {next_step}"
+    return StoreError(f"the database in {folder} failed: {problem}{more}")

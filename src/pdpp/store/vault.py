@@ -1,6 +1,6 @@
 """The vault: what the authorization server keeps, and the one way to decide something about it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -191,6 +191,14 @@ class VaultTransaction(VaultReader, Protocol):
 
 class Vault(VaultReader, Protocol):
     """Looked up at any time, changed only in a transaction, so that a race has one winner."""
+
+    def held_grants(self) -> list[str]:
+        """Return the grants that wait for the owner since the store was restored here."""
+        ...
+
+    def confirm(self, grant_ids: Collection[str] | None) -> None:
+        """Let held grants be good again, or all that is held; what is known as revoked stays so."""
+        ...
 
     def transaction(self) -> AbstractContextManager[VaultTransaction]:
         """Hold one write transaction: everything decided in it is kept, or nothing."""

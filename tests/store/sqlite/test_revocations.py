@@ -68,7 +68,7 @@ def test_a_database_from_before_a_revocation_revives_nothing(
 def test_the_list_is_private_and_grows_only_by_what_changed(tmp_path: Path, clock: Clock) -> None:
     store = made(tmp_path, clock)
     authority, path = Authority(store, clock), tmp_path / "revocations"
-    assert not path.exists()
+    assert path.read_text() == ""
     for _ in range(3):
         authority.revoke_client("agent")
         authority.revoke_grant("nowhere")
@@ -85,3 +85,88 @@ def test_a_list_that_somebody_wrote_into_does_no_harm(tmp_path: Path, clock: Clo
     assert grant is not None
     assert grant.revoked_at is None
     store.close()
+
+
+def open_at(folder: Path, machine: Path | None, clock: Clock) -> SqliteStore:
+    return SqliteStore(folder, clock, machine=machine)
+
+
+def revoked_ids(store: SqliteStore) -> set[str]:
+    return {grant.id for grant in store.vault.grants() if grant.revoked_at is not None}
+
+
+def test_a_backup_in_another_folder_of_the_machine_revives_nothing(
+    tmp_path: Path, clock: Clock
+) -> None:
+    machine = tmp_path / "machine"
+    made(tmp_path / "data", clock).close()
+    store = open_at(tmp_path / "data", machine, clock)
+    for name in ("oldest", "older"):
+        store.backup(tmp_path / name)
+        Authority(store, clock).revoke_grant("g1" if name == "oldest" else "g2")
+    store.close()
+    for name, dead in (("oldest", {"g1", "g2"}), ("older", {"g1", "g2"})):
+        restored = open_at(tmp_path / name, machine, clock)
+        assert revoked_ids(restored) == dead
+        token = restored.vault.token("t-g1")
+        assert token is not None
+        assert token.revoked_at is not None
+        # What nobody revoked is as it was: this machine knows.
+        package = restored.vault.package("p1")
+        assert package is not None
+        assert package.revoked_at is None
+        restored.close()
+
+
+def test_where_nobody_knows_what_was_revoked_everything_waits_for_the_owner(
+    tmp_path: Path, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = made(tmp_path / "data", clock)
+    store.backup(tmp_path / "backup")
+    store.close()
+    fresh = tmp_path / "fresh machine"
+    restored = open_at(tmp_path / "backup", fresh, clock)
+    assert "wait for its owner" in caplog.text
+    assert restored.vault.held_grants() == ["g1", "g2"]
+    assert revoked_ids(restored) == {"g1", "g2"}
+    vault = restored.vault
+    names = ("t-g1", "owners")
+    assert all(getattr(vault.token(name), "revoked_at", None) for name in names)
+    assert getattr(vault.refresh("r1"), "revoked_at", None)
+    restored.close()
+    # It goes on waiting when it is opened again, also after another backup and elsewhere.
+    restored = open_at(tmp_path / "backup", fresh, clock)
+    vault = restored.vault
+    vault.confirm(["g2"])
+    assert revoked_ids(restored) == {"g1"}
+    assert getattr(vault.refresh("r1"), "revoked_at", 0) is None
+    assert getattr(vault.token("t-g2"), "revoked_at", 0) is None
+    assert getattr(vault.token("owners"), "revoked_at", None)
+    vault.confirm(None)
+    assert revoked_ids(restored) == set()
+    assert vault.held_grants() == []
+    assert getattr(vault.token("owners"), "revoked_at", 0) is None
+    restored.close()
+
+
+def test_a_confirmation_does_not_revive_what_is_known_as_revoked(
+    tmp_path: Path, clock: Clock
+) -> None:
+    store = made(tmp_path / "data", clock)
+    store.backup(tmp_path / "backup")
+    store.close()
+    restored = SqliteStore(tmp_path / "backup", clock)
+    (tmp_path / "backup" / "revocations").write_text("grant g1\n")
+    restored.vault.confirm(None)
+    assert revoked_ids(restored) == {"g1"}
+    restored.close()
+
+
+def test_a_machine_that_can_keep_nothing_is_no_reason_to_fail(tmp_path: Path, clock: Clock) -> None:
+    (tmp_path / "file").write_text("")
+    store = open_at(tmp_path / "data", tmp_path / "file" / "below", clock)
+    Authority(store, clock).revoke_grant("nowhere")
+    store.vault.keep_grant(Grant("g", "agent", "x", AccessMode.CONTINUOUS, (), NOW), [])
+    assert Authority(store, clock).revoke_grant("g")
+    store.close()
+    assert (tmp_path / "data" / "revocations").read_text() == "grant g\n"

@@ -92,7 +92,9 @@ class SqliteStore:
         folder: Path,
         clock: instant.Clock = instant.now,
         surrogate_of: SurrogateOf | None = None,
+        machine: Path | None = None,
     ) -> None:
+        """Open the store of a folder; ``machine`` is where the machine remembers revocations."""
         self._folder = folder
         self._clock = clock
         self._surrogate_of = surrogate_of
@@ -100,7 +102,12 @@ class SqliteStore:
         self._db = Database(folder / FILE_NAME, _give_functions)
         self._blobs = BlobFolder(folder / BLOB_FOLDER / str(OWNER))
         self._field_sets = FieldSets()
-        self.vault = SqliteVault(self._db, folder, clock)
+        try:
+            remembered = None if machine is None else machine / self._name()
+            self.vault = SqliteVault(self._db, folder, clock, remembered)
+        except BaseException:
+            self._db.close()
+            raise
         self.jobs = SqliteJobs(self._db, clock)
         self._catalogue: Catalogue | None = None
         self._words: BlockCache | None = None
@@ -145,6 +152,10 @@ class SqliteStore:
         if self._secret is None:
             self._secret = self._kept_secret()
         return self._secret
+
+    def _name(self) -> str:
+        """Return a name by which the machine knows this store in any folder."""
+        return blake2b(b"store", key=self.secret(), digest_size=12).hexdigest()
 
     def _kept_secret(self) -> bytes:
         find = "SELECT value FROM setting WHERE owner = ? AND name = 'secret'"

@@ -2,16 +2,20 @@
 
 A backup knows nothing of what was revoked after it was made. Whoever puts its database back in the
 data folder would revive those grants. So each revocation is also a line in a file of the folder
-that no backup holds, written before the database keeps it, and read whenever the store is opened.
+that no backup holds, and in one that the machine keeps for the store whatever folder it is in.
+They are written before the database keeps the revocation, and read whenever the store is opened. A
+place that has neither file cannot know what was revoked: there approvals are held (``holding``).
 """
 
 import os
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
 
+from pdpp.private import make_folder
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.vault import grants as grant_rows
 
@@ -25,28 +29,64 @@ _TABLES = {
 }
 
 
-class RevocationFile:
-    """The list of everything that was ever revoked in a data folder; it only grows."""
+class RevocationFiles:
+    """The list of everything that was ever revoked in a store; it only grows.
 
-    def __init__(self, folder: Path) -> None:
+    ``machine`` is the file that the machine keeps for the store. Where it cannot be written, as in
+    a container without a home, the one in the data folder has to do.
+    """
+
+    def __init__(self, folder: Path, machine: Path | None) -> None:
         self._path = folder / FILE_NAME
+        self._machine = machine
+
+    @property
+    def exist(self) -> bool:
+        """Tell whether this place can know what was revoked."""
+        return self._path.exists() or (self._machine is not None and self._machine.exists())
+
+    def begin(self) -> None:
+        """Let this place be one that knows what is revoked from now on."""
+        self.add(())
+
+    def begin_on_machine(self) -> None:
+        """Let the machine remember a store that it meets."""
+        if self._machine is not None and not self._machine.exists():
+            with suppress(OSError):
+                make_folder(self._machine.parent)
+                _append(self._machine, "")
 
     def add(self, lines: Iterable[str]) -> None:
         """Add what is being revoked, and wait until the disk has it."""
-        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
-            os.write(descriptor, "".join(f"{line}\n" for line in lines).encode())
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        text = "".join(f"{line}\n" for line in lines)
+        _append(self._path, text)
+        if self._machine is not None:
+            with suppress(OSError):
+                make_folder(self._machine.parent)
+                _append(self._machine, text)
 
     def revived(self, db: apsw.Connection) -> list[tuple[str, str]]:
         """Return what was revoked once and is good in a database: an older one was put back."""
-        if not self._path.exists():
-            return []
-        matches = map(_LINE.match, self._path.read_text("utf-8", "replace").splitlines())
+        texts = [_text(path) for path in (self._path, self._machine) if path is not None]
+        matches = map(_LINE.match, "\n".join(texts).splitlines())
         entries = dict.fromkeys((match[1], match[2]) for match in matches if match is not None)
         return [entry for entry in entries if _is_good(db, *entry)]
+
+
+def _append(path: Path, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        os.write(descriptor, text.encode())
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError:  # not there, or a machine that keeps nothing
+        return ""
 
 
 def _is_good(db: apsw.Connection, kind: str, name: str) -> bool:
