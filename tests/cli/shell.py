@@ -137,7 +137,7 @@ def pdpp_here(*arguments: str | Path, data: Path | None = None) -> Ended:
 
 @contextmanager
 def started(
-    *arguments: str | Path, env: Mapping[str, str] | None = None, **streams: Any
+    *arguments: str | Path, env: Any = None, **streams: Any
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Start the program with Ctrl-C as a terminal gives it, and end it with the block."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
