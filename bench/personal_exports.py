@@ -106,8 +106,29 @@ def notion(folder: Path, count: int) -> Path:
     return place
 
 
+def bank_statement(folder: Path, count: int) -> Path:
+    """Write a statement as CAMT.053."""
+    path = folder / "statement.xml"
+    with path.open("w") as file:
+        file.write(
+            '<?xml version="1.0" encoding="UTF-8"?>\n<Document xmlns="urn:iso:std:iso:20022:tech:xsd'
+            ':camt.053.001.02"><BkToCstmrStmt><Stmt><Acct><Id><IBAN>PT50</IBAN></Id></Acct>\n'
+        )
+        for number in range(count):
+            day = (_START + timedelta(hours=number)).date()
+            file.write(
+                f'<Ntry><Amt Ccy="EUR">{number % 90}.50</Amt><CdtDbtInd>DBIT</CdtDbtInd>'
+                f"<Sts>BOOK</Sts><BookgDt><Dt>{day}</Dt></BookgDt><AcctSvcrRef>{number}"
+                f"</AcctSvcrRef><NtryDtls><TxDtls><RltdPties><Cdtr><Nm>Shop {number % 70}</Nm></Cdtr>"
+                f"</RltdPties><RmtInf><Ustrd>{prose(Random(f'b{number}'), 12)}</Ustrd></RmtInf>"
+                "</TxDtls></NtryDtls></Ntry>\n"
+            )
+        file.write("</Stmt></BkToCstmrStmt></Document>\n")
+    return path
+
+
 MAKERS: Mapping[str, Callable[[Path, int], Path]] = MappingProxyType(
-    {make.__name__: make for make in (apple_health, spotify, evernote, notion)}
+    {make.__name__: make for make in (apple_health, spotify, evernote, notion, bank_statement)}
 )
 """What writes an export with a number of things into a folder, by the key of its source."""
 

@@ -13,6 +13,7 @@ HEADINGS = {
     "bank_csv": "Bank statements",
     "bank_ofx": "Bank statements",
     "browser_history": "Browser history",
+    "bank_statement": "Bank statements",
     "calendar_ics": "Calendars",
     "chatgpt": "ChatGPT",
     "claude_ai": "Claude.ai",

@@ -17,6 +17,7 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
         "bank_csv": "pdpp.sources.formats.bank_csv.source:BankCsv",
         "bank_ofx": "pdpp.sources.formats.bank_ofx.source:BankOfx",
         "browser_history": "pdpp.sources.formats.browser_history.source:BrowserHistory",
+        "bank_statement": "pdpp.sources.formats.bank_statement.source:BankStatement",
         "calendar_ics": "pdpp.sources.formats.calendar_ics.source:CalendarIcs",
         "chatgpt": "pdpp.sources.formats.chatgpt.source:ChatGpt",
         "claude_ai": "pdpp.sources.formats.claude_ai.source:ClaudeAi",

@@ -1,0 +1,1 @@
+"""Bank statements as CAMT.053, MT940 or QIF."""

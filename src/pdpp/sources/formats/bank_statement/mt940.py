@@ -1,0 +1,184 @@
+"""MT940: the statement of an account as lines of tags, from the time before XML."""
+
+import re
+from collections.abc import Iterator
+
+from pdpp.sources.formats.bank_statement.booking import BankAccount, Booking, day_text
+from pdpp.sources.item import Finding, Skipped, Unknown
+from pdpp.sources.keys import Ordinals
+from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.money import exact
+from pdpp.sources.reading.textfile import plain_head, text_lines
+from pdpp.sources.reading.tree import FileEntry
+
+_TAG = re.compile(r":(\d{2}[A-Z]?):(.*)\Z", re.DOTALL)
+_OPENING = re.compile(rb"(?:\A|\n):25[A-Z]?:")
+_BALANCE = re.compile(rb"(?:\A|\n):60[FM]:[CD]\d{6}[A-Z]{3}")
+_MONEY = re.compile(r"([CD])(\d{2})(\d{2})(\d{2})([A-Z]{3})([\d,.]+)")
+_MOVEMENT = re.compile(
+    r"(\d{2})(\d{2})(\d{2})(\d{2})?(\d{2})?(R?[CD])[A-Z]?(\d[\d,.]*)"
+    r"([A-Z][A-Z0-9]{3})([^/\n]{0,40}?)(?://([^\n]{0,40}))?(?:\n(.*))?\Z",
+    re.DOTALL,
+)
+_FIELD = re.compile(r"\?(\d{2})")
+_SLASHED = re.compile(r"/(NAME|REMI|IBAN|EREF|TRTP|CNTP|USTD)/(?!/)")
+_SEPA = re.compile(r"(EREF|KREF|MREF|CRED|DEBT|SVWZ|ABWA|IBAN|BIC)\+")
+_LONGEST_FIELD = 8_192
+
+
+def is_mt940(entry: FileEntry) -> bool:
+    """Tell whether a file is a statement, by tags that only this layout has."""
+    head = plain_head(entry, 16_384)
+    return bool(_OPENING.search(head)) and bool(_BALANCE.search(head))
+
+
+def first_account(entry: FileEntry) -> str:
+    """Return the number of the first account of a file."""
+    return next((text for tag, text, _ in _tags(entry) if tag.startswith("25")), "")
+
+
+def _tags(entry: FileEntry) -> Iterator[tuple[str, str, int]]:
+    """Yield each tag with its text, of one line or several; ``-`` is the end of a statement."""
+    tag, lines, number = "", [""], 0
+    for line in text_lines(entry):
+        text = line.text.rstrip("\r\n")
+        match = _TAG.match(text)
+        if match is None and text[:2] not in ("-", "-}", "{1", "{2", "{4") and not line.too_long:
+            if sum(map(len, lines)) < _LONGEST_FIELD:
+                lines.append(text)
+            continue
+        if tag:
+            yield tag, "\n".join(lines), number
+        tag, number = (match[1], line.number) if match else ("", line.number)
+        lines = [match[2]] if match else []
+        if match is None and text.startswith("-"):
+            yield "-", "", line.number
+    if tag:
+        yield tag, "\n".join(lines), number
+
+
+def read_mt940(entry: FileEntry) -> Iterator[Finding]:
+    """Yield the bookings and accounts of a file."""
+    holder, ordinals = BankAccount(), Ordinals()
+    waiting: tuple[str, int] | None = None
+    information, closed = "", True
+    for tag, text, number in _tags(entry):
+        if waiting is not None and tag == "86":
+            information = text
+            continue
+        if waiting is not None:
+            yield from _booking(holder, waiting, information, ordinals, entry)
+            waiting, information = None, ""
+        if tag == "61":
+            waiting = (text, number)
+        elif tag == "20":
+            if not closed:
+                yield Skipped("a statement without its end", f"{entry.name} line {number}")
+            holder, closed = BankAccount(), False
+        elif tag.startswith("25"):
+            holder.bank_id, _, holder.number = text.strip().rpartition("/")
+        elif tag[:2] in ("60", "62"):
+            _keep_balance(holder, text)
+            if tag.startswith("62"):
+                where = f"{entry.name} line {number}"
+                yield from account(_account(holder, where), where, "statement")
+                closed = True
+    if not closed:
+        # The last booking may be cut in the middle of a word: better none than a wrong one.
+        yield Skipped("the end of a statement that breaks off", entry.name, cut=True)
+
+
+def _account(holder: BankAccount, where: str) -> Iterator[Finding]:
+    yield holder.item() if holder.number else Unknown("a statement without an account", where)
+
+
+def _keep_balance(holder: BankAccount, text: str) -> None:
+    match = _MONEY.match(text.strip())
+    amount = exact(match[6]) if match else None
+    if match is not None and amount is not None:
+        holder.currency = match[5]
+        holder.balance = -amount if match[1] == "D" else amount
+        holder.balance_on = day_text(2000 + int(match[2]), int(match[3]), int(match[4]))
+
+
+def _booking(
+    holder: BankAccount,
+    movement: tuple[str, int],
+    information: str,
+    ordinals: Ordinals,
+    entry: FileEntry,
+) -> Iterator[Finding]:
+    where = f"{entry.name} line {movement[1]}"
+    yield from account(_movement(holder, movement[0], information, ordinals, where), where, "entry")
+
+
+def _movement(
+    holder: BankAccount, text: str, information: str, ordinals: Ordinals, where: str
+) -> Iterator[Finding]:
+    match = _MOVEMENT.match(text.strip())
+    amount = exact(match[7]) if match else None
+    if match is None or amount is None or not holder.number:
+        yield Unknown("a booking without a date, an amount or an account", where)
+        return
+    year, month, day = 2000 + int(match[1]), int(match[2]), int(match[3])
+    value_on = day_text(year, month, day)
+    posted = value_on
+    if match[4] and match[5]:
+        booked = int(match[4])
+        # Booked in January what counts from December, or the other way round.
+        year += (booked == 1 and month == 12) - (booked == 12 and month == 1)
+        posted = day_text(year, booked, int(match[5])) or value_on
+    if posted is None:
+        yield Unknown("a booking without a date, an amount or an account", where)
+        return
+    side = match[6]
+    leaves = side in ("D", "RC")
+    reference = match[9].strip()
+    booking = Booking(
+        holder,
+        posted,
+        -amount if leaves else amount,
+        value_on=value_on,
+        kind=match[8],
+        reference=reference if reference not in ("NONREF", "NOTPROVIDED") else "",
+        bank_reference=(match[10] or "").strip(),
+        reversal=True if side.startswith("R") else None,
+    )
+    _keep_information(booking, information or (match[11] or ""))
+    yield booking.item(ordinals)
+
+
+def _keep_information(booking: Booking, text: str) -> None:
+    """Take apart what a bank says of a booking: in numbered fields, in words with slashes, or free.
+
+    Lines are broken wherever they are full, so that they are put together without a space.
+    """
+    joined = text.replace("\n", "")
+    if re.match(r"\d{3}\?", joined):
+        pieces = _FIELD.split(joined)
+        fields: dict[int, str] = {}
+        for number, value in zip(pieces[1::2], pieces[2::2], strict=True):
+            fields[int(number)] = fields.get(int(number), "") + value
+        purpose = "".join(fields.get(n, "") for n in (*range(20, 30), *range(60, 64)))
+        booking.kind = fields.get(0, "").strip() or booking.kind
+        booking.payee = (fields.get(32, "") + fields.get(33, "")).strip()
+        booking.payee_account = fields.get(31, "").strip()
+        booking.memo = _purpose(purpose, booking)
+    elif _SLASHED.search(joined):
+        pieces = _SLASHED.split(joined)
+        named = dict(zip(pieces[1::2], pieces[2::2], strict=True))
+        booking.payee = named.get("NAME", "").strip("/ ")
+        booking.payee_account = named.get("IBAN", "").strip("/ ")
+        booking.memo = named.get("REMI", "").strip("/ ") or joined
+    else:
+        booking.memo = " ".join(text.split())
+
+
+def _purpose(text: str, booking: Booking) -> str:
+    """Return the purpose among the marked parts of a SEPA payment, or the text as it is."""
+    pieces = _SEPA.split(text)
+    named = dict(zip(pieces[1::2], pieces[2::2], strict=True))
+    reference = named.get("EREF", "").strip()
+    if reference and reference != "NOTPROVIDED":
+        booking.reference = reference
+    return (named.get("SVWZ") or (pieces[0] if named else text) or text).strip()

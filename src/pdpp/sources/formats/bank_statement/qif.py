@@ -1,0 +1,159 @@
+"""QIF: what Quicken and its heirs wrote for thirty years, a letter and a value on each line."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from pdpp.sources.formats.bank_statement.booking import BankAccount, Booking, day_text
+from pdpp.sources.item import Finding, Skipped, Unknown
+from pdpp.sources.keys import Ordinals
+from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.money import exact
+from pdpp.sources.reading.textfile import plain_head, text_lines
+from pdpp.sources.reading.tree import FileEntry
+
+_HEADER = re.compile(rb"\A\s*!(Type|Account|Option|Clear)\b", re.IGNORECASE)
+_LEDGERS = frozenset({"bank", "ccard", "cash", "invst", "oth a", "oth l", "invoice"})
+_DATE = re.compile(r"(\d{1,4})[-/.]\s*(\d{1,2})\s*(['/.-])\s*(\d{1,4})\Z")
+_LAST_MONTH = 12
+_CENTURY = 100
+_YEARS_BEFORE_2000 = 70
+
+
+@dataclass(slots=True)
+class _Entry:
+    """One entry: its lines by letter, and its splits."""
+
+    number: int
+    values: dict[str, str] = field(default_factory=dict)
+    splits: list[dict[str, str]] = field(default_factory=list)
+
+    def add(self, letter: str, value: str) -> None:
+        if letter == "S":
+            self.splits.append({"S": value})
+        elif letter in "E$%" and self.splits:
+            self.splits[-1].setdefault(letter, value)
+        elif letter == "A" and "A" in self.values:
+            self.values["A"] += f"\n{value}"
+        else:
+            self.values.setdefault(letter, value)
+
+
+def is_qif(entry: FileEntry) -> bool:
+    """Tell whether a file begins with a header of this layout."""
+    return bool(_HEADER.match(plain_head(entry)))
+
+
+def day_first(entry: FileEntry) -> bool:
+    """Tell whether the dates of a file name the day before the month; most name it after."""
+    first = second = 0
+    for line in text_lines(entry):
+        match = _DATE.match(line.text[1:].strip()) if line.text.startswith("D") else None
+        if match is not None and len(match[1]) <= 2:
+            first += int(match[1]) > _LAST_MONTH
+            second += int(match[2]) > _LAST_MONTH
+    return first > second
+
+
+def read_qif(entry: FileEntry, name: str) -> Iterator[Finding]:
+    """Yield the bookings and accounts of a file; ``name`` is that of an account without one."""
+    first, ordinals = day_first(entry), Ordinals()
+    section, current = "", _Entry(1)
+    holder: BankAccount | None = None
+    for line in text_lines(entry):
+        letter, value = line.text[:1], line.text[1:].strip()
+        if letter == "!":
+            section = value.lower().removeprefix("type:").strip()
+            if section in _LEDGERS and holder is None:
+                holder = BankAccount(number=name or value[5:], kind=value[5:])
+                yield from account(iter([holder.item()]), entry.name, "account")
+        elif letter == "^":
+            where = f"{entry.name} line {line.number}"
+            if section == "account":
+                holder = BankAccount(current.values.get("N", ""), kind=current.values.get("T", ""))
+                yield from account(_account(holder, where), where, "account")
+            elif current.values:
+                found = _entry(section, holder, current, first, ordinals, where)
+                yield from account(found, where, "entry")
+            current = _Entry(line.number + 1)
+        elif letter.strip():
+            current.add(letter, value)
+    if current.values:
+        yield Skipped("an entry without its end", f"{entry.name} line {current.number}", cut=True)
+
+
+def _account(holder: BankAccount, where: str) -> Iterator[Finding]:
+    yield holder.item() if holder.number else Unknown("an account without a name", where)
+
+
+def _entry(
+    section: str,
+    holder: BankAccount | None,
+    entry: _Entry,
+    first: bool,
+    ordinals: Ordinals,
+    where: str,
+) -> Iterator[Finding]:
+    if section not in _LEDGERS or holder is None:
+        yield Skipped("an entry of a list that is no ledger, such as categories", where)
+        return
+    values = entry.values
+    posted = _day(values.get("D", ""), day_is_first=first)
+    amount = _amount(values.get("T") or values.get("U", ""))
+    if section == "invst" and amount is None and "Q" in values:
+        amount = Decimal(0)
+    if posted is None or amount is None:
+        yield Unknown("a booking without a date or an amount", where)
+        return
+    splits = [(split, _amount(split.get("$", ""))) for split in entry.splits]
+    whole = len(splits) > 1 and sum((part or Decimal(0)) for _, part in splits) == amount
+    parts = splits if whole else [({}, amount)]
+    for number, (split, part) in enumerate(parts, 1):
+        invests = section == "invst"
+        yield Booking(
+            holder,
+            posted,
+            part or Decimal(0),
+            kind=values.get("N", "") if invests else "",
+            payee=values.get("P", ""),
+            memo=split.get("E") or values.get("M", ""),
+            category=split.get("S") or values.get("L", ""),
+            check_number="" if invests else values.get("N", ""),
+            security=values.get("Y", ""),
+            units=_number(values.get("Q")),
+            unit_price=_number(values.get("I")),
+            part=f"{number} of {len(parts)}" if whole else "",
+            more=(values.get("Y", ""), values.get("Q", "")),
+        ).item(ordinals)
+
+
+def _day(text: str, *, day_is_first: bool) -> str | None:
+    """Return a date such as ``12/19'18``, ``19.12.2018`` or ``2018-12-19``."""
+    match = _DATE.match(text.strip())
+    if match is None:
+        return None
+    one, two, three = int(match[1]), int(match[2]), int(match[4])
+    if len(match[1]) == len("2018"):
+        return day_text(one, two, three)
+    year = three
+    if year < _CENTURY:
+        modern = match[3] == "'" or year < _YEARS_BEFORE_2000
+        year += 2_000 if modern else 1_900
+    day, month = (one, two) if day_is_first else (two, one)
+    return day_text(year, month, day)
+
+
+def _amount(text: str) -> Decimal | None:
+    """Return an amount; a comma before three digits divides thousands."""
+    plain = text.strip().replace("'", "").replace(" ", "")
+    if re.search(r",\d{3}(\D|\Z)", plain) and not re.search(r",\d{1,2}\Z", plain):
+        plain = plain.replace(",", "")
+    elif re.search(r"\.\d{3},\d{1,2}\Z", plain):
+        plain = plain.replace(".", "")
+    return exact(plain)
+
+
+def _number(text: str | None) -> float | None:
+    amount = _amount(text or "")
+    return None if amount is None else float(amount)

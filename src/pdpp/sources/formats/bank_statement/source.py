@@ -1,0 +1,91 @@
+"""Bank statements in the layouts that banks and programs exchange: CAMT.053, MT940 and QIF."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from types import MappingProxyType
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.bank_statement import camt, mt940, qif
+from pdpp.sources.item import Finding
+from pdpp.sources.keys import digest_key
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+
+_ENDINGS = frozenset({".xml", ".camt", ".sta", ".mt940", ".940", ".swi", ".txt", ".qif", ""})
+_MOST_CANDIDATES = 2_000
+_COPY = re.compile(r"\s*\(\d{1,3}\)$")
+_LAYOUTS: Mapping[str, Callable[[FileEntry], bool]] = MappingProxyType(
+    {"CAMT.053": camt.is_camt, "MT940": mt940.is_mt940, "QIF": qif.is_qif}
+)
+
+
+class BankStatement(Source):
+    """Statement files, one or a folder of them."""
+
+    connector_key = "bank_statement"
+    label = "Bank statement (CAMT.053, MT940 or QIF)"
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look for the marks of each layout at the beginning of the files."""
+        layouts: dict[str, str] = {}
+        for entry in _candidates(tree):
+            if layout := _layout(entry):
+                layouts[entry.name] = layout
+        if not layouts:
+            return None
+        numbers = [_first_account(entry, layouts) for entry in tree.these(layouts)]
+        number = numbers[0] if len(set(numbers)) == 1 else ""
+        files = f", {len(layouts)} files" if len(layouts) > 1 else ""
+        stem = _COPY.sub("", tree.path.stem)
+        return Recognition(
+            Confidence.CERTAIN,
+            " and ".join(sorted(set(layouts.values()))) + files,
+            account=f"Bank …{number[-4:]}" if number else "Bank",
+            identity=digest_key(number) if number else digest_key(*sorted(set(numbers)), stem),
+            owner_known=bool(number),
+            detail={"layouts": layouts},
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return one part for each file."""
+        layouts: Mapping[str, str] = recognition.detail["layouts"]
+        ledgers = sum(layout == "QIF" for layout in layouts.values())
+        for entry in tree.these(layouts):
+            yield ExportPart(entry, partial(_read, entry, layouts[entry.name], ledgers))
+
+
+def _candidates(tree: Tree) -> list[FileEntry]:
+    if tree.kind == "file":
+        return list(tree.entries)
+    fitting = [entry for entry in tree.entries if entry.suffix in _ENDINGS]
+    return fitting[:_MOST_CANDIDATES]
+
+
+def _layout(entry: FileEntry) -> str | None:
+    try:
+        return next((name for name, fits in _LAYOUTS.items() if fits(entry)), None)
+    except DamagedFile:
+        return None
+
+
+def _first_account(entry: FileEntry, layouts: Mapping[str, str]) -> str:
+    """Return the account that a file begins with; QIF names none that is the bank's own."""
+    try:
+        if layouts[entry.name] == "CAMT.053":
+            return camt.first_account(entry).replace(" ", "")
+        if layouts[entry.name] == "MT940":
+            return mt940.first_account(entry).strip().rpartition("/")[2]
+    except DamagedFile:
+        pass
+    return ""
+
+
+def _read(entry: FileEntry, layout: str, ledgers: int) -> Iterator[Finding]:
+    if layout == "CAMT.053":
+        return camt.read_camt(entry)
+    if layout == "MT940":
+        return mt940.read_mt940(entry)
+    # Several ledgers without a name of their own are told apart by the names of their files.
+    stem = _COPY.sub("", entry.base.rpartition(".")[0])
+    return qif.read_qif(entry, stem if ledgers > 1 else "")

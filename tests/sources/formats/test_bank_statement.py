@@ -1,0 +1,140 @@
+"""What is particular to statements as CAMT.053, MT940 and QIF."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.sources.kit import Home, look, read, told, zipped
+from tests.sources.samples import bank_statement as bank
+
+from pdpp.sources.formats.bank_statement.source import BankStatement
+from pdpp.sources.source import Recognition
+
+SOURCE = BankStatement()
+
+
+def put(folder: Path, content: bytes, name: str = "statement.xml") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+def bookings(path: Path) -> list[dict[str, Any]]:
+    records = read(SOURCE, path).items()
+    return [data for (stream, _), data in records if stream == "transactions"]
+
+
+def accounts(path: Path) -> list[dict[str, Any]]:
+    return [data for (stream, _), data in read(SOURCE, path).items() if stream == "accounts"]
+
+
+def test_a_camt_booking_has_its_sign_the_other_side_and_its_purpose(tmp_path: Path) -> None:
+    rent, pay = bookings(put(tmp_path, bank.camt(bank.RENT, bank.PAY)))
+    assert (rent["amount_text"], rent["payee"]) == ("-850.00", "Casa do Farol")
+    assert (rent["payee_account"], rent["reference"]) == ("PT50999", "E-77")
+    assert (rent["posted_on"], rent["kind"]) == ("2026-01-02", "PMNT-ICDT-ESCT")
+    assert rent["memo"] == "January rent for the signal house"
+    assert (pay["amount_text"], pay["payee"]) == ("2100.00", "Harbour office")
+    [account] = accounts(tmp_path / "statement.xml")
+    assert (account["number"], account["bank_id"]) == (bank.IBAN, "CAISPTPL")
+    assert (account["ledger_balance_text"], account["balance_on"]) == ("1320.00", "2026-01-31")
+
+
+def test_a_batch_is_its_payments_where_they_add_up(tmp_path: Path) -> None:
+    parts = bookings(put(tmp_path, bank.camt(bank.BATCH)))
+    told_parts = [(part["payee"], part["amount_text"], part["part"]) for part in parts]
+    assert told_parts == [
+        ("Rope shop", "-10.00", "1 of 2"),
+        ("Flare shop", "-20.00", "2 of 2"),
+    ]
+    odd = bank.BATCH.replace("20.00</Amt></TxAmt>", "21.00</Amt></TxAmt>")
+    [whole] = bookings(put(tmp_path, bank.camt(odd)))
+    assert whole["amount_text"] == "-30.00"
+
+
+def test_what_is_only_announced_is_told(tmp_path: Path) -> None:
+    path = put(tmp_path, bank.camt(bank.PENDING))
+    assert [finding.reason for finding in told(SOURCE, path)] == [
+        "a booking that is only announced"
+    ]
+
+
+def test_version_8_with_a_prefix_is_read(tmp_path: Path) -> None:
+    ride, fee = bookings(put(tmp_path, bank.CAMT_08))
+    assert (ride["payee"], ride["memo"], ride["reversal"]) == ("Bergbahn", "RF18 7", True)
+    assert (ride["posted_on"], ride["currency"]) == ("2026-02-01", "CHF")
+    assert fee["amount_text"] == "-3.00"
+
+
+def test_mt940_is_read_in_three_dialects(tmp_path: Path) -> None:
+    path = put(tmp_path, bank.mt940(bank.MT940_RENT, bank.MT940_PAY, bank.MT940_DUTCH), "x.sta")
+    rent, pay, dinner = bookings(path)
+    assert (rent["amount_text"], rent["payee"]) == ("-850.00", "Leuchtturmverein")
+    assert (rent["memo"], rent["reference"]) == ("Miete fuer das Signalhaus am Deich", "E-77")
+    assert (rent["kind"], rent["payee_account"]) == ("ONLINE-UEBERWEISUNG", "DE02100")
+    # It counts from December and was booked in January of the next year.
+    assert (pay["value_on"], pay["posted_on"]) == ("2025-12-31", "2026-01-02")
+    assert (pay["amount_text"], pay["memo"]) == ("2100.5", "Salary December of the harbour office")
+    assert (dinner["payee"], dinner["memo"]) == ("Jan de Boer", "Half of the dinner")
+    [account] = accounts(path)
+    assert (account["number"], account["bank_id"]) == ("0123456789", "10010010")
+    assert account["ledger_balance_text"] == "2250.50"
+
+
+def test_a_reversal_turns_the_sign(tmp_path: Path) -> None:
+    back = ":61:260110RC5,00NTRFNONREF\r\n:86:Taken back\r\n"
+    [booking] = bookings(put(tmp_path, bank.mt940(back), "x.sta"))
+    assert (booking["amount_text"], booking["reversal"]) == ("-5.00", True)
+
+
+def test_qif_has_categories_and_splits(tmp_path: Path) -> None:
+    path = put(tmp_path, bank.qif(bank.QIF_ROPE, bank.QIF_SPLIT), "a.qif")
+    rope, bread, seeds = bookings(path)
+    assert (rope["posted_on"], rope["amount_text"]) == ("2025-12-19", "-1250.00")
+    assert (rope["category"], rope["check_number"]) == ("Boat", "1001")
+    assert [(part["category"], part["amount"], part["memo"]) for part in (bread, seeds)] == [
+        ("Food", -10.0, "bread"),
+        ("Home:Garden", -20.0, "seeds"),
+    ]
+    assert bread["posted_on"] == "2026-01-05"
+    assert [account["number"] for account in accounts(path)] == ["Giro"]
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("12/19/2018", "2018-12-19"),
+        ("2018-12-19", "2018-12-19"),
+        ("1/2/97", "1997-01-02"),
+        ("1.2'03", "2003-01-02"),
+    ],
+)
+def test_dates_of_qif(tmp_path: Path, text: str, day: str) -> None:
+    path = put(tmp_path, bank.qif(f"D{text}\nT5\nPx\n^\n"), "a.qif")
+    assert bookings(path)[0]["posted_on"] == day
+
+
+def test_the_whole_file_decides_between_day_and_month(tmp_path: Path) -> None:
+    path = put(tmp_path, bank.qif("D03/04/2026\nT5\n^\n", "D19/04/2026\nT5\n^\n"), "a.qif")
+    assert [booking["posted_on"] for booking in bookings(path)] == ["2026-04-03", "2026-04-19"]
+
+
+def test_equal_bookings_of_a_day_are_all_kept(tmp_path: Path) -> None:
+    coffee = "D1/5'26\nT-1.20\nPCoffee\n^\n"
+    assert len(bookings(put(tmp_path, bank.qif(coffee, coffee, coffee), "a.qif"))) == 3
+
+
+def test_statements_of_one_account_in_a_zip_and_alone_are_one_account(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    days = {"1.xml": bank.camt(bank.RENT), "2.xml": bank.camt(bank.PAY, bank.RENT)}
+    first = home.bring(zipped(tmp_path / "days.zip", days))
+    assert first["streams"]["transactions"]["new"] == 2
+    month = home.bring(put(tmp_path, bank.camt(bank.RENT, bank.PAY, bank.BATCH)))
+    assert month["connection"]["connection_id"] == first["connection"]["connection_id"]
+    assert month["streams"]["transactions"]["new"] == 2
+
+
+def test_other_xml_and_text_are_not_taken(tmp_path: Path) -> None:
+    for name, content in (("a.xml", b"<Document/>"), ("b.txt", b":20:x\n"), ("c.qif", b"Type")):
+        assert not isinstance(look(SOURCE, put(tmp_path, content, name)), Recognition)
