@@ -111,15 +111,16 @@ def bank_statement(folder: Path, count: int) -> Path:
     path = folder / "statement.xml"
     with path.open("w") as file:
         file.write(
-            '<?xml version="1.0" encoding="UTF-8"?>\n<Document xmlns="urn:iso:std:iso:20022:tech:xsd'
-            ':camt.053.001.02"><BkToCstmrStmt><Stmt><Acct><Id><IBAN>PT50</IBAN></Id></Acct>\n'
+            '<?xml version="1.0" encoding="UTF-8"?>\n<Document xmlns="urn:iso:std:iso:20022:tech'
+            ':xsd:camt.053.001.02"><BkToCstmrStmt><Stmt><Acct><Id><IBAN>PT50</IBAN></Id></Acct>\n'
         )
         for number in range(count):
             day = (_START + timedelta(hours=number)).date()
             file.write(
                 f'<Ntry><Amt Ccy="EUR">{number % 90}.50</Amt><CdtDbtInd>DBIT</CdtDbtInd>'
                 f"<Sts>BOOK</Sts><BookgDt><Dt>{day}</Dt></BookgDt><AcctSvcrRef>{number}"
-                f"</AcctSvcrRef><NtryDtls><TxDtls><RltdPties><Cdtr><Nm>Shop {number % 70}</Nm></Cdtr>"
+                "</AcctSvcrRef><NtryDtls><TxDtls><RltdPties><Cdtr>"
+                f"<Nm>Shop {number % 70}</Nm></Cdtr>"
                 f"</RltdPties><RmtInf><Ustrd>{prose(Random(f'b{number}'), 12)}</Ustrd></RmtInf>"
                 "</TxDtls></NtryDtls></Ntry>\n"
             )

@@ -65,21 +65,21 @@ def camt(*entries: str) -> bytes:
 
 
 CAMT_08 = (
-    '<?xml version="1.0" encoding="UTF-8"?>\n'
-    '<c:Document xmlns:c="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><c:BkToCstmrStmt><c:Stmt>'
-    "<c:Acct><c:Id><c:Othr><c:Id>0042-77</c:Id></c:Othr></c:Id><c:Ccy>CHF</c:Ccy></c:Acct>\n"
-    '<c:Ntry><c:Amt Ccy="CHF">12.50</c:Amt><c:CdtDbtInd>DBIT</c:CdtDbtInd>'
-    "<c:RvslInd>true</c:RvslInd>"
-    "<c:Sts><c:Cd>BOOK</c:Cd></c:Sts><c:BookgDt><c:DtTm>2026-02-01T08:00:00</c:DtTm></c:BookgDt>"
-    "<c:NtryDtls><c:TxDtls><c:RltdPties><c:Cdtr><c:Pty><c:Nm>Bergbahn</c:Nm></c:Pty></c:Cdtr>"
-    "</c:RltdPties><c:RmtInf><c:Strd><c:CdtrRefInf><c:Ref>RF18 7</c:Ref></c:CdtrRefInf></c:Strd>"
-    "</c:RmtInf></c:TxDtls></c:NtryDtls>"
-    "<c:AddtlNtryInf>Gondola to the upper observatory</c:AddtlNtryInf></c:Ntry>\n"
-    '<c:Ntry><c:Amt Ccy="CHF">3.00</c:Amt><c:CdtDbtInd>DBIT</c:CdtDbtInd><c:Sts><c:Cd>BOOK</c:Cd>'
-    "</c:Sts><c:BookgDt><c:Dt>2026-02-02</c:Dt></c:BookgDt>"
-    "<c:AddtlNtryInf>Fee for the paper statement of the upper observatory</c:AddtlNtryInf></c:Ntry>"
-    "\n</c:Stmt></c:BkToCstmrStmt></c:Document>\n"
-).encode()
+    b'<?xml version="1.0" encoding="UTF-8"?>\n'
+    b'<c:Document xmlns:c="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><c:BkToCstmrStmt>'
+    b"<c:Stmt><c:Acct><c:Id><c:Othr><c:Id>0042-77</c:Id></c:Othr></c:Id><c:Ccy>CHF</c:Ccy></c:Acct>\n"
+    b'<c:Ntry><c:Amt Ccy="CHF">12.50</c:Amt><c:CdtDbtInd>DBIT</c:CdtDbtInd>'
+    b"<c:RvslInd>true</c:RvslInd>"
+    b"<c:Sts><c:Cd>BOOK</c:Cd></c:Sts><c:BookgDt><c:DtTm>2026-02-01T08:00:00</c:DtTm></c:BookgDt>"
+    b"<c:NtryDtls><c:TxDtls><c:RltdPties><c:Cdtr><c:Pty><c:Nm>Bergbahn</c:Nm></c:Pty></c:Cdtr>"
+    b"</c:RltdPties><c:RmtInf><c:Strd><c:CdtrRefInf><c:Ref>RF18 7</c:Ref></c:CdtrRefInf></c:Strd>"
+    b"</c:RmtInf></c:TxDtls></c:NtryDtls>"
+    b"<c:AddtlNtryInf>Gondola to the upper observatory</c:AddtlNtryInf></c:Ntry>\n"
+    b'<c:Ntry><c:Amt Ccy="CHF">3.00</c:Amt><c:CdtDbtInd>DBIT</c:CdtDbtInd><c:Sts><c:Cd>BOOK</c:Cd>'
+    b"</c:Sts><c:BookgDt><c:Dt>2026-02-02</c:Dt></c:BookgDt>"
+    b"<c:AddtlNtryInf>Fee for the paper statement of the upper observatory</c:AddtlNtryInf>"
+    b"</c:Ntry>\n</c:Stmt></c:BkToCstmrStmt></c:Document>\n"
+)
 
 MT940_HEAD = (
     "{1:F01CAISPTPLAXXX0000000000}{2:O9400000000000}{4:\r\n"

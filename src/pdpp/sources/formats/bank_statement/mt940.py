@@ -38,10 +38,13 @@ def first_account(entry: FileEntry) -> str:
 
 
 def _tags(entry: FileEntry) -> Iterator[tuple[str, str, int]]:
-    """Yield each tag with its text, of one line or several; ``-`` is the end of a statement."""
-    tag, lines, number = "", [""], 0
+    """Yield each tag with its text, of one line or several.
+
+    ``-`` is the end of a statement; ``?`` is a last line that nothing closes.
+    """
+    tag, lines, number, whole = "", [""], 0, True
     for line in text_lines(entry):
-        text = line.text.rstrip("\r\n")
+        text, whole = line.text.rstrip("\r\n"), line.whole
         match = _TAG.match(text)
         if match is None and text[:2] not in ("-", "-}", "{1", "{2", "{4") and not line.too_long:
             if sum(map(len, lines)) < _LONGEST_FIELD:
@@ -55,6 +58,8 @@ def _tags(entry: FileEntry) -> Iterator[tuple[str, str, int]]:
             yield "-", "", line.number
     if tag:
         yield tag, "\n".join(lines), number
+    if not whole and tag:
+        yield "?", "", number
 
 
 def read_mt940(entry: FileEntry) -> Iterator[Finding]:
@@ -63,6 +68,10 @@ def read_mt940(entry: FileEntry) -> Iterator[Finding]:
     waiting: tuple[str, int] | None = None
     information, closed = "", True
     for tag, text, number in _tags(entry):
+        if tag == "?":
+            where = f"{entry.name} line {number}"
+            yield Skipped("a last line without an end, which may be cut off", where)
+            continue
         if waiting is not None and tag == "86":
             information = text
             continue
