@@ -192,12 +192,72 @@ def browser_history(folder: Path, count: int) -> Path:
     return folder / "History"
 
 
+def x_twitter(folder: Path, count: int) -> Path:
+    """Write posts as X does, behind an assignment."""
+    posts: list[dict[str, Any]] = [
+        {
+            "tweet": {
+                "id_str": str(number + 1),
+                "full_text": text_of(number),
+                "created_at": moment_of(number).strftime("%a %b %d %H:%M:%S +0000 %Y"),
+            }
+        }
+        for number in range(count)
+    ]
+    path = folder / "tweets.js"
+    path.write_text(f"window.YTD.tweets.part0 = {json.dumps(posts)}")
+    return path
+
+
+def discord(folder: Path, count: int) -> Path:
+    """Write one channel."""
+    channel = folder / "Messages" / "c1"
+    channel.mkdir(parents=True)
+    messages = [
+        {
+            "ID": number + 1,
+            "Timestamp": f"{moment_of(number):%Y-%m-%d %H:%M:%S}",
+            "Contents": text_of(number),
+            "Attachments": "",
+        }
+        for number in range(count)
+    ]
+    (channel / "channel.json").write_text(json.dumps({"id": "1", "name": "harbour"}))
+    (channel / "messages.json").write_text(json.dumps(messages))
+    return folder
+
+
+def linkedin(folder: Path, count: int) -> Path:
+    """Write a table of messages."""
+    rows = [
+        f"c{number // 20},,{PEOPLE[number % 4]},,Nora,{moment_of(number):%Y-%m-%d %H:%M:%S} UTC,,"
+        f'"{text_of(number)}"\n'
+        for number in range(count)
+    ]
+    head = "CONVERSATION ID,CONVERSATION TITLE,FROM,SENDER PROFILE URL,TO,DATE,SUBJECT,CONTENT\n"
+    (folder / "messages.csv").write_text(head + "".join(rows))
+    return folder / "messages.csv"
+
+
+def reddit(folder: Path, count: int) -> Path:
+    """Write a table of comments."""
+    rows = [
+        f"c{number},https://www.reddit.com/r/a/comments/p1/t/c{number}/,"
+        f'{moment_of(number):%Y-%m-%d %H:%M:%S} UTC,a,,"{text_of(number)}"\n'
+        for number in range(count)
+    ]
+    head = "id,permalink,date,subreddit,link,body\n"
+    (folder / "comments.csv").write_text(head + "".join(rows))
+    return folder / "comments.csv"
+
+
 MAKERS: Mapping[str, Callable[[Path, int], Path]] = MappingProxyType(
     {
         maker.__name__: maker
         for maker in (
             browser_history,
             cursor,
+            discord,
             facebook,
             gemini_cli,
             google_activity,
@@ -205,7 +265,10 @@ MAKERS: Mapping[str, Callable[[Path, int], Path]] = MappingProxyType(
             google_timeline,
             imessage,
             instagram,
+            linkedin,
             opencode,
+            reddit,
+            x_twitter,
         )
     }
 )

@@ -21,6 +21,7 @@ HEADINGS = {
     "codex": "Codex",
     "contacts_vcard": "Contacts",
     "cursor": "Cursor",
+    "discord": "Discord",
     "evernote": "Evernote",
     "facebook": "Facebook and Instagram",
     "gemini_cli": "Gemini CLI and Qwen Code",
@@ -29,14 +30,17 @@ HEADINGS = {
     "google_timeline": "Google Timeline",
     "imessage": "iMessage",
     "instagram": "Facebook and Instagram",
+    "linkedin": "LinkedIn",
     "mail": "Mail",
     "markdown": "Markdown and Obsidian",
     "notion": "Notion",
     "opencode": "OpenCode",
+    "reddit": "Reddit",
     "slack": "Slack",
     "spotify": "Spotify",
     "telegram": "Telegram",
     "whatsapp": "WhatsApp",
+    "x_twitter": "X (Twitter)",
 }
 
 

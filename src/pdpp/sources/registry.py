@@ -25,6 +25,7 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
         "codex": "pdpp.sources.formats.codex.source:Codex",
         "contacts_vcard": "pdpp.sources.formats.contacts_vcard.source:ContactsVcard",
         "cursor": "pdpp.sources.formats.cursor.source:Cursor",
+        "discord": "pdpp.sources.formats.discord.source:Discord",
         "evernote": "pdpp.sources.formats.evernote.source:Evernote",
         "facebook": "pdpp.sources.formats.facebook.source:Facebook",
         "gemini_cli": "pdpp.sources.formats.gemini_cli.source:GeminiCli",
@@ -33,14 +34,17 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
         "google_timeline": "pdpp.sources.formats.google_timeline.source:GoogleTimeline",
         "imessage": "pdpp.sources.formats.imessage.source:IMessage",
         "instagram": "pdpp.sources.formats.instagram.source:Instagram",
+        "linkedin": "pdpp.sources.formats.linkedin.source:LinkedIn",
         "mail": "pdpp.sources.formats.mail.source:Mail",
         "markdown": "pdpp.sources.formats.markdown.source:Markdown",
         "notion": "pdpp.sources.formats.notion.source:Notion",
         "opencode": "pdpp.sources.formats.opencode.source:OpenCode",
+        "reddit": "pdpp.sources.formats.reddit.source:Reddit",
         "slack": "pdpp.sources.formats.slack.source:Slack",
         "spotify": "pdpp.sources.formats.spotify.source:Spotify",
         "telegram": "pdpp.sources.formats.telegram.source:Telegram",
         "whatsapp": "pdpp.sources.formats.whatsapp.source:WhatsApp",
+        "x_twitter": "pdpp.sources.formats.x_twitter.source:XTwitter",
     }
 )
 """Each source by its connector key, as the module and the class; imported when it is asked."""

@@ -5,6 +5,7 @@ counts files and bytes by kind, the objects of JSON documents by their path, the
 documents by their name, lines, and the marks that begin a message, a card or a calendar entry.
 """
 
+import csv
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -15,9 +16,11 @@ from typing import Any, BinaryIO
 import ijson
 
 from pdpp.model.errors import DamagedFile
+from pdpp.sources.reading.jsprefix import assigned_name, without_prefix
 from pdpp.sources.reading.lines import lines
 from pdpp.sources.reading.sqlitefile import SQLITE_HEAD, count_rows
 from pdpp.sources.reading.structure import opening
+from pdpp.sources.reading.textfile import text_lines
 from pdpp.sources.reading.tree import FileEntry, Tree
 
 _MARK = b"\xef\xbb\xbf"
@@ -77,12 +80,33 @@ def _count(entry: FileEntry, census: Census) -> None:
     elif entry.suffix in _XML_SUFFIXES:
         with entry.open() as stream:
             _count_tags(stream, census)
+    elif assigned_name(entry) is not None:
+        with without_prefix(entry).open() as stream:
+            for path in object_paths(stream):
+                census.units[f"JSON objects at {path or 'the top'}"] += 1
+    elif entry.suffix == ".csv":
+        _count_rows(entry, census)
     elif entry.suffix == ".html":
         _count_cells(entry, census)
     elif entry.suffix in _TEXT_SUFFIXES:
         with entry.open() as stream:
             for line in lines(stream):
                 _count_line(line.text, census)
+
+
+def _count_rows(entry: FileEntry, census: Census) -> None:
+    """Count the lines of a table and the rows below its first one."""
+    lines = [0]
+
+    def texts() -> Iterator[str]:
+        for line in text_lines(entry):
+            lines[0] += bool(line.text.strip())
+            yield f"{line.text}\n"
+
+    with suppress(csv.Error):
+        held = sum(1 for row in csv.reader(texts()) if any(row))
+        census.units["rows below a header"] += max(0, held - 1)
+    census.units["lines with text"] += lines[0]
 
 
 def _count_cells(entry: FileEntry, census: Census) -> None:

@@ -1,0 +1,182 @@
+"""Discord packages: your own messages, by channel, as lists or as tables."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.csv_archive import Cells, TableKind, find_columns, read_table, utc_text
+from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import safe_key
+from pdpp.sources.reading.jsonstream import read_each
+from pdpp.sources.reading.jsontext import NotJson, read_json
+from pdpp.sources.reading.structure import json_paths
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+
+_PATHS = frozenset({"item.ID", "item.Timestamp", "item.Contents"})
+_COLUMNS = frozenset({"id", "timestamp", "contents"})
+_LARGEST = 16 << 20
+
+
+class Discord(Source):
+    """``package.zip``, which Discord mails a link to."""
+
+    connector_key = "discord"
+    label = "Discord"
+    passed_over = MappingProxyType(
+        {
+            "channel.json": "what a channel is, kept in its record",
+            "index.json": "names of channels, kept in their records",
+            "user.json": "whose package it is",
+            "guild.json": "what a server is",
+            "audit-log.json": "what was changed on a server",
+            "events-*.json": "what Discord measured",
+            "README.txt": "an explanation",
+            "avatar.*": "your picture",
+            "*/servers/*": "lists of servers",
+            "*/Servers/*": "lists of servers",
+            "application.json": "an application of yours",
+        }
+    )
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look for lists of messages that lie in folders of channels."""
+        lists = _lists(tree)
+        if not lists:
+            return None
+        user = next((_document(entry) for entry in tree.named("user.json")), {})
+        name = str(user.get("global_name") or user.get("username") or "")
+        return Recognition(
+            Confidence.CERTAIN,
+            f"{len(lists):,} channels",
+            account=f"Discord ({name})" if name else self.label,
+            identity=str(user.get("id") or self.connector_key),
+            owner_known=bool(user.get("id")),
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
+        """Return one part for each channel."""
+        names: dict[str, Any] = {}
+        for entry in tree.named("index.json"):
+            names.update(_document(entry))
+        for entry in _lists(tree):
+            yield ExportPart(entry, partial(_read, tree, entry, names))
+
+
+def _lists(tree: Tree) -> list[FileEntry]:
+    found = [entry for entry in tree.named("messages.json") if json_paths(entry, _PATHS) >= _PATHS]
+    empty = [
+        entry
+        for entry in tree.named("messages.json")
+        if entry not in found and _is_empty_list(entry) and tree.beside(entry, "channel.json")
+    ]
+    tables = [entry for entry in tree.named("messages.csv") if _channel(tree, entry)]
+    tables = [entry for entry in tables if find_columns(entry, _COLUMNS)]
+    return (found + empty if found else []) + tables
+
+
+def _is_empty_list(entry: FileEntry) -> bool:
+    return entry.size < 16 and entry.head(16).strip() == b"[]"
+
+
+def _channel(tree: Tree, entry: FileEntry) -> Mapping[str, Any]:
+    beside = tree.beside(entry, "channel.json")
+    return _document(beside) if beside else {}
+
+
+def _document(entry: FileEntry) -> Mapping[str, Any]:
+    with suppress(DamagedFile, NotJson), entry.open() as stream:
+        value = read_json(stream.read(_LARGEST))
+        return value if isinstance(value, dict) else {}
+    return {}
+
+
+def _read(tree: Tree, entry: FileEntry, names: Mapping[str, Any]) -> Iterator[Finding]:
+    reader = _ChannelReader(_channel(tree, entry), entry, names)
+    if entry.suffix == ".csv":
+        table = find_columns(entry, _COLUMNS)
+        if table is None:
+            raise DamagedFile("its columns are not there any more")
+        kind = TableKind("", _COLUMNS, "message", reader.row)
+        yield from read_table(entry, kind, table)
+    else:
+        yield from read_each(entry, reader.message, noun="message")
+    yield reader.record()
+
+
+class _ChannelReader:
+    """Reads the messages of one channel."""
+
+    def __init__(
+        self, about: Mapping[str, Any], entry: FileEntry, names: Mapping[str, Any]
+    ) -> None:
+        folder = entry.name.split("/")[-2] if "/" in entry.name else "channel"
+        number = str(about.get("id") or folder.lstrip("c"))
+        guild = about.get("guild")
+        self._where = entry.name
+        self._key = safe_key(number)
+        self._server = str(guild.get("name") or "") if isinstance(guild, dict) else ""
+        self._kind = str(about.get("type") or "").replace("_", " ").lower()
+        self._name = str(about.get("name") or names.get(number) or f"channel {number}")
+        self._count = 0
+        self._times: tuple[str, str] | None = None
+
+    def row(self, cells: Cells, where: str) -> Iterator[Finding]:
+        """Yield a message of an older package."""
+        files = cells.get("attachments", "")
+        yield from self._item(cells["id"], cells["timestamp"], cells["contents"], files, where)
+
+    def message(self, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+        """Yield a message."""
+        yield from self._item(
+            str(value["ID"]),
+            str(value["Timestamp"]),
+            str(value.get("Contents") or ""),
+            str(value.get("Attachments") or ""),
+            where,
+        )
+
+    def _item(
+        self, number: str, moment: str, text: str, files: str, where: str
+    ) -> Iterator[Finding]:
+        sent = utc_text(moment)
+        if sent is None or not number:
+            yield Unknown("a message without an id or a time", where)
+            return
+        addresses = files.split()
+        if not text and not addresses:
+            yield Skipped("an empty message", where)
+            return
+        self._count += 1
+        first, last = self._times or (sent, sent)
+        self._times = (min(first, sent), max(last, sent))
+        key = safe_key(self._key, number)
+        data = {
+            "id": key,
+            "channel_id": self._key,
+            "channel": self._name,
+            "server": self._server or None,
+            "text": text or f"[{len(addresses)} files]",
+            "link": addresses[0] if addresses else None,
+            "files": len(addresses) or None,
+            "sent_at": sent,
+        }
+        yield Item("messages", key, present(data))
+
+    def record(self) -> Finding:
+        """Return the channel itself."""
+        if self._times is None:
+            return Skipped("a channel without messages", self._where)
+        data = {
+            "id": self._key,
+            "name": self._name,
+            "kind": self._kind or None,
+            "server": self._server or None,
+            "message_count": self._count,
+            "started_at": self._times[0],
+            "updated_at": self._times[1],
+        }
+        return Item("channels", self._key, present(data))

@@ -1,0 +1,158 @@
+"""LinkedIn archives: messages, connections, posts and comments as tables."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from types import MappingProxyType
+
+from pdpp.sources.formats.csv_archive import (
+    Cells,
+    TableKind,
+    find_columns,
+    find_tables,
+    read_table,
+    utc_text,
+)
+from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import digest_key
+from pdpp.sources.reading.csvtable import rows
+from pdpp.sources.reading.html import html_text
+from pdpp.sources.reading.tree import Tree
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+
+
+def _message(cells: Cells, where: str) -> Iterator[Finding]:
+    sent = utc_text(cells["date"])
+    if sent is None:
+        yield Unknown("a message without a time", where)
+        return
+    text = cells["content"]
+    if text.startswith("<") and text.endswith(">"):
+        text = html_text(text)
+    if not text and not cells.get("subject"):
+        yield Skipped("an empty message", where)
+        return
+    conversation = digest_key("conversation", cells["conversation id"])
+    key = digest_key("message", cells["conversation id"], cells["date"], cells["from"], text)
+    names = {cells["from"], *cells.get("to", "").split(",")}
+    data = {
+        "id": key,
+        "conversation_id": conversation,
+        "conversation": cells.get("conversation title") or ", ".join(sorted(filter(None, names))),
+        "sender": cells["from"] or None,
+        "recipients": cells.get("to") or None,
+        "subject": cells.get("subject") or None,
+        "text": text or cells.get("subject", ""),
+        "folder": cells.get("folder") or None,
+        "link": cells.get("sender profile url") or None,
+        "sent_at": sent,
+    }
+    yield Item("messages", key, present(data))
+
+
+def _person(cells: Cells, where: str) -> Iterator[Finding]:
+    name = " ".join(filter(None, (cells["first name"], cells["last name"])))
+    if not name:
+        yield Skipped("a connection whose account is gone", where)
+        return
+    since = None
+    with suppress(ValueError):
+        since = datetime.strptime(cells["connected on"], "%d %b %Y").date().isoformat()  # noqa: DTZ007
+    key = digest_key("person", cells.get("url") or name)
+    data = {
+        "id": key,
+        "name": name,
+        "company": cells.get("company") or None,
+        "position": cells.get("position") or None,
+        "email": cells.get("email address") or None,
+        "link": cells.get("url") or None,
+        "since": since,
+    }
+    yield Item("people", key, present(data))
+
+
+def _post(kind: str, text_column: str, link: str, cells: Cells, where: str) -> Iterator[Finding]:
+    posted, text = utc_text(cells["date"]), cells[text_column].replace('""', '"')
+    if posted is None:
+        yield Unknown("a post without a time", where)
+        return
+    if not text:
+        yield Skipped("a post without words, such as something shared", where)
+        return
+    key = digest_key(kind, cells["date"], cells.get(link) or text)
+    data = {"id": key, "kind": kind, "text": text, "link": cells.get(link) or None}
+    yield Item("posts", key, present({**data, "posted_at": posted}))
+
+
+_KINDS = (
+    TableKind(
+        "messages*.csv",
+        frozenset({"conversation id", "from", "date", "content"}),
+        "message",
+        _message,
+    ),
+    TableKind(
+        "Connections*.csv",
+        frozenset({"first name", "last name", "connected on"}),
+        "person",
+        _person,
+    ),
+    TableKind(
+        "Shares*.csv",
+        frozenset({"date", "sharelink", "sharecommentary"}),
+        "post",
+        partial(_post, "post", "sharecommentary", "sharelink"),
+    ),
+    TableKind(
+        "Comments*.csv",
+        frozenset({"date", "link", "message"}),
+        "comment",
+        partial(_post, "comment", "message", "link"),
+    ),
+)
+
+
+class LinkedIn(Source):
+    """The zip that LinkedIn hands out, the quick one or the whole one."""
+
+    connector_key = "linkedin"
+    label = "LinkedIn"
+    passed_over = MappingProxyType(
+        {
+            "Profile*.csv": "what the profile says",
+            "*.csv": "a table that holds neither messages, people nor posts",
+            "*.html": "articles as web pages",
+        }
+    )
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look for tables with the columns of LinkedIn."""
+        tables = find_tables(tree, _KINDS)
+        sure = [kind for _, kind, _ in tables if kind.noun in ("message", "person")]
+        if not sure:
+            return None
+        name = _owner(tree)
+        return Recognition(
+            Confidence.CERTAIN,
+            ", ".join(sorted({kind.noun for _, kind, _ in tables})),
+            account=f"LinkedIn ({name})" if name else self.label,
+            identity=name or self.connector_key,
+            owner_known=bool(name),
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
+        """Return one part for each table."""
+        for entry, kind, table in find_tables(tree, _KINDS):
+            yield ExportPart(entry, partial(read_table, entry, kind, table))
+
+
+def _owner(tree: Tree) -> str:
+    """Return the name on the profile."""
+    for entry in tree.named("Profile.csv"):
+        table = find_columns(entry, {"first name", "last name"})
+        for row in rows(entry, table) if table is not None else ():
+            if table is not None and not isinstance(row, Skipped):
+                cells = dict(zip(table.header, row.cells, strict=True))
+                return f"{cells['first name']} {cells['last name']}".strip()
+    return ""

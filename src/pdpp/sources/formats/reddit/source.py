@@ -1,0 +1,143 @@
+"""Reddit archives: posts, comments, messages, votes and saved things as flat tables."""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import partial
+from types import MappingProxyType
+
+from pdpp.sources.formats.csv_archive import Cells, TableKind, find_tables, read_table, utc_text
+from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import safe_key
+from pdpp.sources.reading.tree import Tree
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+
+_SUBREDDIT = re.compile(r"/r/([^/]+)/")
+_NAME = re.compile(rb"(?m)^account name,\s*\"?([\w-]{2,40})")
+
+
+def _post(cells: Cells, where: str) -> Iterator[Finding]:
+    posted = utc_text(cells["date"])
+    if posted is None or not cells["id"]:
+        yield Unknown("a post without an id or a time", where)
+        return
+    key = safe_key("post", cells["id"])
+    data = {
+        "id": key,
+        "title": cells["title"] or "(no title)",
+        "text": cells.get("body") or None,
+        "subreddit": cells.get("subreddit") or None,
+        "link": cells.get("url") or cells.get("permalink") or None,
+        "posted_at": posted,
+    }
+    yield Item("posts", key, present(data))
+
+
+def _comment(cells: Cells, where: str) -> Iterator[Finding]:
+    written = utc_text(cells["date"])
+    if written is None or not cells["id"]:
+        yield Unknown("a comment without an id or a time", where)
+        return
+    post = re.search(r"/comments/(\w+)", cells.get("link") or cells["permalink"])
+    key = safe_key("comment", cells["id"])
+    parent = cells.get("parent")
+    data = {
+        "id": key,
+        "subreddit": cells.get("subreddit") or None,
+        "text": cells["body"] or "[removed]",
+        "post_id": safe_key("post", post[1]) if post else None,
+        "parent": safe_key("comment", parent) if parent else None,
+        "link": cells["permalink"] or None,
+        "written_at": written,
+    }
+    yield Item("comments", key, present(data))
+
+
+def _message(cells: Cells, where: str) -> Iterator[Finding]:
+    sent = utc_text(cells["date"])
+    if sent is None or not cells["id"]:
+        yield Unknown("a message without an id or a time", where)
+        return
+    if not cells["body"] and not cells.get("subject"):
+        yield Skipped("an empty message", where)
+        return
+    key = safe_key("message", cells["id"])
+    thread = cells.get("thread_id")
+    data = {
+        "id": key,
+        "thread_id": safe_key("thread", thread) if thread else None,
+        "subject": cells.get("subject") or None,
+        "sender": cells.get("from") or None,
+        "recipient": cells.get("to") or None,
+        "text": cells["body"] or cells.get("subject", ""),
+        "sent_at": sent,
+    }
+    yield Item("messages", key, present(data))
+
+
+def _vote(about: str, kind: str, cells: Cells, where: str) -> Iterator[Finding]:
+    if not cells["id"]:
+        yield Unknown("a vote without an id", where)
+        return
+    direction = {"up": "upvote", "down": "downvote"}.get(cells.get("direction", ""), kind)
+    key = safe_key(kind, about, cells["id"])
+    link = cells["permalink"]
+    found = _SUBREDDIT.search(link)
+    words = link.rstrip("/").rpartition("/")[2].replace("_", " ") if link else ""
+    data = {
+        "id": key,
+        "title": words or cells["id"],
+        "kind": direction,
+        "about": about,
+        "subreddit": found[1] if found else None,
+        "link": link or None,
+    }
+    yield Item("votes", key, present(data))
+
+
+_ID = frozenset({"id", "permalink"})
+_DATED = _ID | {"date"}
+_KINDS = (
+    TableKind("posts*.csv", _DATED | {"subreddit", "title"}, "post", _post),
+    TableKind("comments*.csv", _DATED | {"subreddit", "body"}, "comment", _comment),
+    TableKind("messages*.csv", _DATED | {"from", "body"}, "message", _message),
+    TableKind("post_votes*.csv", _ID | {"direction"}, "vote", partial(_vote, "post", "vote")),
+    TableKind("comment_votes*.csv", _ID | {"direction"}, "vote", partial(_vote, "comment", "vote")),
+    TableKind("saved_posts*.csv", _ID, "vote", partial(_vote, "post", "saved")),
+    TableKind("saved_comments*.csv", _ID, "vote", partial(_vote, "comment", "saved")),
+)
+
+
+class Reddit(Source):
+    """The zip that Reddit hands out."""
+
+    connector_key = "reddit"
+    label = "Reddit"
+    passed_over = MappingProxyType(
+        {
+            "*_headers.csv": "the same without texts",
+            "ip_logs.csv": "addresses of your devices",
+            "*.csv": "a table that holds neither texts nor votes",
+        }
+    )
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look for tables with the columns of Reddit."""
+        tables = find_tables(tree, _KINDS)
+        if not any(
+            "subreddit" in kind.columns or "direction" in kind.columns for _, kind, _ in tables
+        ):
+            return None
+        found = next((_NAME.search(entry.head()) for entry in tree.named("statistics.csv")), None)
+        name = found[1].decode() if found else ""
+        return Recognition(
+            Confidence.CERTAIN,
+            ", ".join(sorted({kind.noun for _, kind, _ in tables})),
+            account=f"Reddit ({name})" if name else self.label,
+            identity=name.lower() or self.connector_key,
+            owner_known=bool(name),
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
+        """Return one part for each table."""
+        for entry, kind, table in find_tables(tree, _KINDS):
+            yield ExportPart(entry, partial(read_table, entry, kind, table))

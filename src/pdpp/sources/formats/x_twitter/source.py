@@ -1,0 +1,220 @@
+"""X archives: posts, direct messages and likes in JavaScript files, with pictures beside them."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from html import unescape
+from types import MappingProxyType
+from typing import Any
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import safe_key
+from pdpp.sources.reading.jsonstream import objects, read_each
+from pdpp.sources.reading.jsprefix import assigned_name, without_prefix
+from pdpp.sources.reading.times import moment_text
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+
+_PART = re.compile(r"YTD\.(\w+)\.part\d+\Z")
+_KINDS = MappingProxyType(
+    {
+        "tweets": "post",
+        "tweet": "post",
+        "note_tweet": "long post",
+        "direct_messages": "conversation",
+        "direct_messages_group": "conversation",
+        "direct_message": "conversation",
+        "like": "like",
+    }
+)
+_CREATED = "%a %b %d %H:%M:%S %z %Y"
+Files = Mapping[str, list[FileEntry]]
+
+
+class XTwitter(Source):
+    """The zip that X hands out."""
+
+    connector_key = "x_twitter"
+    label = "X (Twitter)"
+    passed_over = MappingProxyType(
+        {
+            "manifest.js": "the list of contents",
+            "account.js": "whose archive it is",
+            "ad-*.js": "advertisements",
+            "*.html": "a page that shows the archive",
+            "assets/*": "a program that shows the archive",
+            "*/assets/*": "a program that shows the archive",
+            "tweet-headers.js": "the same without texts",
+            "direct-message-headers.js": "the same without texts",
+            "direct-message-group-headers.js": "the same without texts",
+            "deleted-*.js": "what you deleted",
+            "ip-audit.js": "addresses of your devices",
+            "device-token.js": "secrets, which are never read",
+            "key-registry.js": "secrets, which are never read",
+            "*.js": "a file that holds neither posts, messages nor likes",
+        }
+    )
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look for files that assign to the names that X uses."""
+        held = {entry.name: kind for entry in tree.entries if (kind := _kind(entry)) is not None}
+        if not held:
+            return None
+        owner = _owner(tree)
+        name = str(owner.get("username") or "")
+        return Recognition(
+            Confidence.CERTAIN,
+            ", ".join(sorted(set(held.values()))),
+            account=f"{self.label} ({name})" if name else self.label,
+            identity=str(owner.get("accountId") or self.connector_key),
+            owner_known=bool(owner.get("accountId")),
+            detail={"files": held, "owner": str(owner.get("accountId") or "")},
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return one part for each file."""
+        media: dict[str, list[FileEntry]] = {}
+        for entry in tree.entries:
+            if "_media/" in entry.name:
+                media.setdefault(entry.base.partition("-")[0], []).append(entry)
+        readers: Mapping[str, Callable[[Any, str], Iterator[Finding]]] = {
+            "post": partial(_post, media),
+            "long post": _long_post,
+            "like": _like,
+            "conversation": partial(_conversation, recognition.detail["owner"]),
+        }
+        for entry in tree.these(recognition.detail["files"]):
+            kind = recognition.detail["files"][entry.name]
+            read = partial(_read, entry, readers[kind], kind)
+            yield ExportPart(entry, read)
+
+
+def _read(
+    entry: FileEntry, reader: Callable[[Any, str], Iterator[Finding]], noun: str
+) -> Iterator[Finding]:
+    return read_each(without_prefix(entry), reader, noun=noun)
+
+
+def _kind(entry: FileEntry) -> str | None:
+    match = _PART.match(assigned_name(entry) or "")
+    return _KINDS.get(match[1]) if match else None
+
+
+def _owner(tree: Tree) -> Mapping[str, Any]:
+    for entry in tree.named("account.js"):
+        with suppress(DamagedFile):
+            for value in objects(without_prefix(entry)):
+                account = value.get("account")
+                return account if isinstance(account, dict) else {}
+    return {}
+
+
+def _post(media: Files, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    post = value.get("tweet", value)  # Before 2020 the post stood there by itself.
+    number, posted = str(post.get("id_str") or post.get("id") or ""), _created(post["created_at"])
+    if not number or posted is None:
+        yield Unknown("a post without an id or a time", where)
+        return
+    text, link = _expanded(str(post.get("full_text") or post.get("text") or ""), post)
+    answered = post.get("in_reply_to_status_id_str")
+    kind = "repost" if text.startswith("RT @") else "answer" if answered else "post"
+    key = safe_key(number)
+    data = {
+        "id": key,
+        "text": text or "[a picture]",
+        "kind": kind,
+        "link": link,
+        "reply_to": safe_key(str(answered)) if answered else None,
+        "reply_to_name": post.get("in_reply_to_screen_name"),
+        "language": post.get("lang"),
+        "likes": _count(post.get("favorite_count")),
+        "reposts": _count(post.get("retweet_count")),
+        "posted_at": posted,
+    }
+    yield Item("posts", key, present(data))
+    for file in media.get(number, []):
+        about = {"post_id": key, "name": file.base, "media_type": file.media_type}
+        name = safe_key(number, file.base)
+        files = (Attachment("file", file.open, file.media_type),)
+        yield Item("media", name, {"id": name, **about, "posted_at": posted}, files)
+
+
+def _expanded(text: str, post: Mapping[str, Any]) -> tuple[str, str | None]:
+    """Return a text with true addresses for shortened ones, and the first of them."""
+    first = None
+    entities = post.get("entities")
+    for url in entities.get("urls") or () if isinstance(entities, dict) else ():
+        if url.get("expanded_url"):
+            first = first or str(url["expanded_url"])
+            text = text.replace(str(url.get("url")), str(url["expanded_url"]))
+    return unescape(text).strip(), first
+
+
+def _created(text: Any) -> str | None:
+    """Return a time as X writes it: ``Wed Oct 10 20:19:24 +0000 2018``."""
+    try:
+        moment = datetime.strptime(str(text), _CREATED)  # noqa: DTZ007 - its form has a zone
+    except ValueError:
+        return moment_text(text)
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _count(value: Any) -> int | None:
+    return int(value) if str(value or "").isdecimal() else None
+
+
+def _long_post(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    note = value["noteTweet"]
+    posted, number = moment_text(note.get("createdAt")), note.get("noteTweetId")
+    if posted is None or not number:
+        yield Unknown("a post without an id or a time", where)
+        return
+    key = safe_key("note", str(number))
+    text = unescape(str(note["core"]["text"]))
+    yield Item("posts", key, {"id": key, "text": text, "kind": "long post", "posted_at": posted})
+
+
+def _like(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    like = value["like"]
+    if not like.get("tweetId"):
+        yield Unknown("a like without an id", where)
+        return
+    key = safe_key(str(like["tweetId"]))
+    text = unescape(str(like.get("fullText") or "[a post that is not told]"))
+    yield Item("likes", key, present({"id": key, "text": text, "link": like.get("expandedUrl")}))
+
+
+def _conversation(owner: str, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    talk = value["dmConversation"]
+    number = str(talk["conversationId"])
+    for position, message in enumerate(talk.get("messages") or (), 1):
+        place = f"{where} message {position}"
+        if "messageCreate" in message:
+            yield _message(owner, number, message["messageCreate"], place)
+        else:
+            yield Skipped("a note of the service in a conversation", place)
+    if not talk.get("messages"):
+        yield Skipped("a conversation without messages", where)
+
+
+def _message(owner: str, talk: str, value: Mapping[str, Any], where: str) -> Finding:
+    sent = moment_text(value.get("createdAt"))
+    if sent is None or not value.get("id"):
+        return Unknown("a message without an id or a time", where)
+    key = safe_key(str(value["id"]))
+    links = [str(url.get("expanded")) for url in value.get("urls") or () if url.get("expanded")]
+    links += [str(url) for url in value.get("mediaUrls") or ()]
+    sender = str(value.get("senderId") or "unknown")
+    data = {
+        "id": key,
+        "conversation_id": safe_key("talk", talk),
+        "conversation": talk,
+        "sender": "me" if owner and sender == owner else sender,
+        "text": unescape(str(value.get("text") or "")) or "[a picture]",
+        "link": links[0] if links else None,
+        "sent_at": sent,
+    }
+    return Item("messages", key, present(data))

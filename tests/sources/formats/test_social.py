@@ -1,0 +1,83 @@
+"""X, Discord, LinkedIn and Reddit: what only these have."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.sources.kit import Home, look, read, told
+from tests.sources.samples import every_sample
+
+from pdpp.sources.formats.discord.source import Discord
+from pdpp.sources.formats.linkedin.source import LinkedIn
+from pdpp.sources.formats.reddit.source import Reddit
+from pdpp.sources.formats.x_twitter.source import XTwitter
+from pdpp.sources.source import Recognition
+
+SAMPLES = every_sample()
+
+
+def of(records: dict[tuple[str, str], dict[str, Any]], stream: str) -> list[dict[str, Any]]:
+    return [data for (name, _), data in records.items() if name == stream]
+
+
+def test_posts_of_x_have_true_addresses_kinds_and_pictures(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    path = SAMPLES["x_twitter: since 2022"].folder(tmp_path / "e")
+    report = home.bring(path)
+    assert report["connection"]["display_name"] == "X (Twitter) (nora)"
+    posts = sorted(of(home.records(), "posts"), key=lambda data: str(data["posted_at"]))
+    assert [data["kind"] for data in posts] == ["long post", "post", "answer", "repost"]
+    assert (posts[1]["link"], posts[1]["likes"]) == ("https://oakum.example/", 3)
+    [picture] = of(home.records(), "media")
+    assert picture["post_id"] == posts[1]["id"]
+    assert picture["file"]["mime_type"] == "image/jpeg"
+    [message] = of(home.records(), "messages")
+    assert (message["sender"], message["conversation"]) == ("77", "42-77")
+    assert [skip.reason for skip in told(XTwitter(), path)] == [
+        "a note of the service in a conversation"
+    ]
+
+
+def test_large_numbers_of_discord_stay_exact_and_both_layouts_agree(tmp_path: Path) -> None:
+    lists = read(Discord(), SAMPLES["discord: lists"].folder(tmp_path / "a"))
+    tables = read(Discord(), SAMPLES["discord: tables"].folder(tmp_path / "b"))
+    assert ("messages", "555.1299999999999999999") in lists
+    assert ("messages", "555.1299999999999999998") in tables
+    first, second = of(lists, "messages")
+    assert (first["channel"], first["server"]) == ("rigging", "Boat club")
+    assert (second["text"], second["files"]) == ("[2 files]", 2)
+    [channel] = of(lists, "channels")
+    assert (channel["kind"], channel["message_count"]) == ("guild text", 2)
+    seen = look(Discord(), tmp_path / "a")
+    assert isinstance(seen, Recognition)
+    assert (seen.identity, seen.account) == ("4242", "Discord (Nora L)")
+
+
+def test_connections_of_linkedin_stand_below_notes(tmp_path: Path) -> None:
+    path = SAMPLES["linkedin: tables"].folder(tmp_path)
+    records = read(LinkedIn(), path)
+    [person] = of(records, "people")
+    assert (person["name"], person["company"], person["since"]) == (
+        "Helga Brandt",
+        "Werft Nord",
+        "2026-01-05",
+    )
+    assert [data["text"] for data in of(records, "messages")][1] == "Thank you"
+    assert len({data["conversation_id"] for data in of(records, "messages")}) == 1
+    assert [data["kind"] for data in of(records, "posts")] == ["post"]
+    seen = look(LinkedIn(), path)
+    assert isinstance(seen, Recognition)
+    assert seen.account == "LinkedIn (Nora Lind)"
+
+
+def test_comments_of_reddit_belong_to_their_posts(tmp_path: Path) -> None:
+    records = read(Reddit(), SAMPLES["reddit: tables"].folder(tmp_path))
+    [post], [comment] = of(records, "posts"), of(records, "comments")
+    assert comment["post_id"] == post["id"]
+    assert comment["text"] == "Tap it, and\nlisten"
+    assert [(data["kind"], data["subreddit"]) for data in of(records, "votes")] == [
+        ("upvote", "knots"),
+        ("saved", "knots"),
+    ]
+    seen = look(Reddit(), tmp_path)
+    assert isinstance(seen, Recognition)
+    assert seen.identity == "nora_l"
