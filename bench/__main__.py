@@ -14,6 +14,7 @@ import orjson
 from bench.agent import Agent
 from bench.client import Client
 from bench.estate import Estate, demo_estate, letters_estate
+from bench.hidden import hidden_rows
 from bench.hosted import hosted_rows, package_rows
 from bench.imports import import_rows
 from bench.journeys import letter_rows, size_rows
@@ -70,6 +71,8 @@ def _measure(
         say("Measuring what receipts cost")
         yield from receipt_rows(bench)
         yield from _measure_agents(bench, *estates, say)
+    say("Measuring what hidden records cost")
+    yield from hidden_rows(stock.world.records, rounds)
     say("Measuring imports")
     yield from import_rows(stock.world.records, rounds)
 
