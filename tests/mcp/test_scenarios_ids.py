@@ -14,7 +14,7 @@ from tests.mcp.launch import VERSION
 from tests.mcp.post import FIRST, SECOND
 from tests.mcp.recorder import reads
 from tests.mcp.sight import see
-from tests.serving import running
+from tests.serving import grant, running
 
 
 @pytest.mark.scenario("S096", 1, 2, 3)
@@ -56,6 +56,36 @@ def test_an_id_without_a_connection_still_works_as_it_did(postman: Client, post:
     assert error["retry_with"] == "connection_id"
     assert {c["connection_id"] for c in error["available_connections"]} == {FIRST, SECOND}
     assert error["request_id"]
+
+
+@pytest.mark.scenario("S064", 1)
+@pytest.mark.scenario("S096", 1, 2, 3)
+@pytest.mark.scenario("S097", 1, 3)
+def test_a_grant_that_hides_the_key_has_ids_of_its_own_that_are_as_good(
+    postman: Client, post: Estate
+) -> None:
+    chosen = {"streams": ("letters",), "fields": ("headline", "body")}
+    own, other = (post.client(postman.kind, grant(post.store, **chosen)) for _ in range(2))
+    found = own.good("search", {"query": "cobalt amber"})
+    results = found.structured["results"]
+    again = own.good("search", {"query": "cobalt amber"}).structured["results"]
+    assert [hit["id"] for hit in results] == [hit["id"] for hit in again]
+    assert {hit["connection_id"] for hit in results} == {FIRST, SECOND}
+    for hit in results:
+        assert hit["id"] == f"{hit['connection_id']}/letters:{hit['record_id']}"
+        assert len(hit["record_id"]) <= 32
+        assert "same" not in hit["record_id"]
+        assert hit["title"].strip()
+        assert hit["url"].partition("#")[0].endswith(f"/r/{hit['id'].replace(':', '/')}")
+    assert list(see(found, "content").ids) == [hit["id"] for hit in results]
+    for hit in results:
+        with post.recorder.listening() as sent:
+            document = own.good("fetch", {"id": hit["id"]}).structured
+        assert reads(sent)[0].query == (("connection_id", hit["connection_id"]),)
+        assert document["id"] == hit["id"]
+        scoped = {"id": legacy(hit["id"]), "connection_id": hit["connection_id"]}
+        assert own.good("fetch", scoped).structured["text"] == document["text"]
+        other.refused("not_found", "fetch", {"id": hit["id"]})
 
 
 @pytest.mark.scenario("S099", 1, 2)
