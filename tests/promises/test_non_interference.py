@@ -210,6 +210,19 @@ def test_a_hidden_upload_of_the_same_bytes_does_not_change_their_type(
         observer.follow(Probe(window, [("field", "attachment")]))
 
 
+def test_a_stream_that_shows_nothing_does_not_lend_its_name(
+    template: Template, tmp_path: Path
+) -> None:
+    with twins(template, tmp_path, SIGHTS[3], 0) as pair:
+        for twin in pair.both:
+            data = {"id": "v1", "subject": "alpha of the work"}
+            twin.write("home", "messages", [("v1", data, pair.start)])
+        pair.left.write("work", "messages", [("h1", {"id": "h1", "subject": "beta"}, pair.start)])
+        for twin in pair.both:
+            twin.clock.advance(60)
+        Observer(pair).follow(Probe("/v1/search", [("q", "work alpha")]))
+
+
 @pytest.fixture
 def crowded(template: Template, tmp_path: Path) -> Iterator[Observer]:
     """Twins of which one has so many hidden records that the other way into the data is shorter."""
