@@ -4,6 +4,7 @@
 """
 
 import json
+import struct
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -128,8 +129,41 @@ def bank_statement(folder: Path, count: int) -> Path:
     return path
 
 
+def gpx(folder: Path, count: int) -> Path:
+    """Write tracks of twenty points each."""
+    path = folder / "tracks.gpx"
+    with path.open("w") as file:
+        file.write('<?xml version="1.0"?>\n<gpx version="1.1" creator="Watch">\n')
+        for number in range(count):
+            file.write(f"<trk><name>Track {number}</name><type>running</type><trkseg>\n")
+            for step in range(20):
+                when = _START + timedelta(days=number, minutes=step)
+                file.write(
+                    f'<trkpt lat="{38 + step / 1e3:.6f}" lon="-9.{number % 1000:03}">'
+                    f"<ele>{step}</ele><time>{when:%Y-%m-%dT%H:%M:%SZ}</time></trkpt>\n"
+                )
+            file.write("</trkseg></trk>\n")
+        file.write("</gpx>\n")
+    return path
+
+
+def photos(folder: Path, count: int) -> Path:
+    """Write raw pictures with a camera and a time, and noise for the picture itself."""
+    place = folder / "Pictures"
+    place.mkdir(parents=True)
+    for number in range(count):
+        when = f"{_START + timedelta(minutes=number):%Y:%m:%d %H:%M:%S}\0".encode()
+        table = struct.pack("<HHHII", 2, 0x0110, 2, 6, 38) + struct.pack("<HHII", 0x0132, 2, 20, 44)
+        block = b"II*\0" + struct.pack("<I", 8) + table + bytes(4) + b"Watch\0" + when
+        (place / f"IMG_{number:05}.dng").write_bytes(block + Random(number).randbytes(4_000))
+    return place
+
+
 MAKERS: Mapping[str, Callable[[Path, int], Path]] = MappingProxyType(
-    {make.__name__: make for make in (apple_health, spotify, evernote, notion, bank_statement)}
+    {
+        make.__name__: make
+        for make in (apple_health, spotify, evernote, notion, bank_statement, gpx, photos)
+    }
 )
 """What writes an export with a number of things into a folder, by the key of its source."""
 

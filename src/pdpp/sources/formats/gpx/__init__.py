@@ -1,0 +1,1 @@
+"""Tracks as GPX files."""

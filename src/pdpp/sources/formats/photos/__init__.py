@@ -1,0 +1,1 @@
+"""Photos in folders, by what they say of themselves."""

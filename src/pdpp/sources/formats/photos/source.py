@@ -1,0 +1,159 @@
+"""Photos in a folder: when, where and with what each was taken. The pictures stay there."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from pdpp.sources.formats.photos.exif import HEAD_BYTES, PhotoTags, read_exif
+from pdpp.sources.item import Attachment, Finding, Item, Skipped, present
+from pdpp.sources.keys import RecordKey, SeenKeys
+from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.times import local_text, zone_named
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+
+_PICTURES = frozenset(
+    {".jpg", ".jpeg", ".heic", ".heif", ".avif", ".png", ".webp", ".tif", ".tiff"}
+    | {".dng", ".cr2", ".nef", ".arw", ".orf", ".rw2"}
+)
+_BESIDE = frozenset({".xmp", ".aae", ".thm", ".mov", ".mp4", ".m4v", ".avi", ".3gp", ".ini", ".db"})
+_SAMPLE = 50
+_KEPT = "keep"
+
+
+class Photos(Source):
+    """A folder of nothing but pictures and films, or any folder that the owner calls so."""
+
+    connector_key = "photos"
+    label = "Photos in a folder"
+    settings = MappingProxyType(
+        {
+            "time_zone": "Zone of times that name none, such as Europe/Lisbon.",
+            "files": "Write keep to copy the pictures themselves too.",
+        }
+    )
+    passed_over = MappingProxyType(
+        {
+            **{f"*{ending}": "a film" for ending in (".mov", ".mp4", ".m4v", ".avi", ".3gp")},
+            **{f"*{ending.upper()}": "a film" for ending in (".mov", ".mp4", ".m4v", ".avi")},
+            **{f"*.{name}": "notes of a program on a picture" for name in ("xmp", "aae", "AAE")},
+            "*.thm": "a small copy of a film's first picture",
+            "*.db": "notes of a program on a folder",
+            "*.ini": "notes of a program on a folder",
+        }
+    )
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:
+        """Look whether a camera wrote the pictures.
+
+        Chats and notes have pictures among their files too: what holds anything else is taken only
+        when the owner says so.
+        """
+        pictures = _pictures(tree)
+        if not pictures or not (choices.chosen or _is_album(tree, pictures)):
+            return None
+        zone_named(choices.given.get("time_zone"))
+        given = {name: choices.given.get(name) for name in ("time_zone", "files")}
+        return Recognition(
+            Confidence.LIKELY,
+            f"{len(pictures):,} pictures",
+            account="Photos",
+            identity="Photos",
+            owner_known=False,
+            records=len(pictures),
+            notes=("times, places and cameras come in; the pictures stay where they are",),
+            detail=given,
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return one part for each picture."""
+        reader = _PhotoReader(recognition.detail["time_zone"], recognition.detail["files"] == _KEPT)
+        return [ExportPart(entry, partial(reader.read, entry)) for entry in _pictures(tree)]
+
+
+def _pictures(tree: Tree) -> list[FileEntry]:
+    return [
+        entry
+        for entry in tree.entries
+        if entry.suffix in _PICTURES and not entry.base.startswith("._")
+    ]
+
+
+def _is_album(tree: Tree, pictures: list[FileEntry]) -> bool:
+    others = [
+        entry
+        for entry in tree.entries
+        if entry.suffix not in _PICTURES | _BESIDE and not entry.base.startswith(".")
+    ]
+    if others:
+        return False
+    step = max(1, len(pictures) // _SAMPLE)
+    return any(read_exif(entry.head(HEAD_BYTES)).taken for entry in pictures[::step][:_SAMPLE])
+
+
+class _PhotoReader:
+    """Reads pictures; one that lies in two folders comes once."""
+
+    def __init__(self, zone: str | None, keeps: bool) -> None:
+        self._zone = zone_named(zone)
+        self._keeps = keeps
+        self._seen = SeenKeys()
+
+    def read(self, entry: FileEntry) -> Iterator[Finding]:
+        """Yield what a picture says of itself."""
+        yield from account(self._photo(entry), entry.name, "picture")
+
+    def _photo(self, entry: FileEntry) -> Iterator[Finding]:
+        head = entry.head(HEAD_BYTES)
+        if not head:
+            yield Skipped("a picture that is empty", entry.name)
+            return
+        # Names of files change with every copy: a picture is known by its own bytes.
+        digest = hashlib.sha256(head + entry.size.to_bytes(8, "big")).hexdigest()
+        key = RecordKey(digest[:32])
+        if not self._seen.first(key):
+            yield Skipped("a picture that stands twice", entry.name)
+            return
+        folders = entry.name.split("/")[:-1]
+        data: dict[str, Any] = {
+            "id": key,
+            "name": entry.base,
+            "album": folders[-1] if folders else None,
+            **self._told(read_exif(head)),
+            "media_type": entry.media_type,
+            "size_bytes": entry.size,
+        }
+        files = (Attachment("file", entry.open, entry.media_type),) if self._keeps else ()
+        yield Item("photos", key, present(data), files)
+
+    def _told(self, tags: PhotoTags) -> dict[str, Any]:
+        """Return what the tags say."""
+        place, taken = tags.coordinates, tags.taken
+        moment, floating = local_text(taken, self._zone) if taken is not None else (None, None)
+        iso, width, height = tags.number(0x8827), tags.number(0xA002), tags.number(0xA003)
+        return {
+            "description": tags.text(0x010E),
+            "taken_at": moment,
+            "floating": floating or None,
+            "latitude": place[0] if place else None,
+            "longitude": place[1] if place else None,
+            "altitude_metres": tags.altitude,
+            "camera": _camera(tags.text(0x010F), tags.text(0x0110)),
+            "lens": tags.text(0xA434),
+            "artist": tags.text(0x013B),
+            "iso": int(iso) if iso is not None else None,
+            "f_number": tags.number(0x829D),
+            "exposure_seconds": tags.number(0x829A),
+            "focal_length_mm": tags.number(0x920A),
+            "width": int(width) if width is not None else None,
+            "height": int(height) if height is not None else None,
+        }
+
+
+def _camera(make: str | None, model: str | None) -> str | None:
+    """Return maker and model, the maker once."""
+    if make and model and not model.lower().startswith(make.lower()):
+        return f"{make} {model}"
+    return model or make

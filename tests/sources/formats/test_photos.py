@@ -1,0 +1,122 @@
+"""What photos say of themselves, in every container, and whatever a file claims."""
+
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.sources.kit import Home, findings, look, read, told
+from tests.sources.samples import photos
+
+from pdpp.sources.formats.photos.exif import read_exif
+from pdpp.sources.formats.photos.source import Photos
+from pdpp.sources.item import Item
+from pdpp.sources.reading.tree import open_tree
+from pdpp.sources.source import OwnerChoices, Recognition
+
+SOURCE = Photos()
+
+
+def put(folder: Path, **files: bytes) -> Path:
+    for name, content in files.items():
+        path = folder / "album" / name.replace("_dot_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder
+
+
+def only(folder: Path, content: bytes, **settings: str) -> dict[str, Any]:
+    [data] = read(SOURCE, put(folder, a_dot_jpg=content), **settings).values()
+    return data
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("container", [photos.jpeg, photos.heic, photos.png, bytes])
+def test_the_tags_are_read_out_of_every_container(container: Any, order: str) -> None:
+    tags = read_exif(container(photos.tiff(order=order)))
+    assert tags.taken is not None
+    assert tags.taken.isoformat() == "2026-01-05T10:30:00+01:00"
+    assert tags.coordinates == (38.71, -9.1333333)
+
+
+def test_a_photo_says_when_where_and_with_what(tmp_path: Path) -> None:
+    data = only(tmp_path, photos.jpeg(photos.tiff()))
+    expected = {
+        "name": "a.jpg",
+        "album": "album",
+        "description": "Storm petrels circling the harbour lamp",
+        "taken_at": "2026-01-05T10:30:00+01:00",
+        "latitude": 38.71,
+        "longitude": -9.1333333,
+        "altitude_metres": 12.5,
+        "camera": "Apple iPhone 15",
+        "lens": "iPhone 15 back camera",
+        "iso": 64,
+        "f_number": 1.8,
+        "exposure_seconds": 0.004,
+        "focal_length_mm": 26.0,
+        "width": 4032,
+        "height": 3024,
+        "media_type": "image/jpeg",
+    }
+    assert {name: data[name] for name in expected} == expected
+    assert "file" not in data
+
+
+def test_the_satellites_tell_the_zone_where_no_tag_does(tmp_path: Path) -> None:
+    camera = {tag: value for tag, value in photos.CAMERA.items() if tag != 0x9011}
+    data = only(tmp_path, photos.jpeg(photos.tiff(camera=camera)))
+    assert data["taken_at"] == "2026-01-05T10:30:00+01:00"
+    stale = {**photos.PLACE, 7: (photos.RATIO, [(9, 1), (52, 1), (0, 1)])}
+    data = only(tmp_path, photos.jpeg(photos.tiff(camera=camera, place=stale)))
+    assert (data["taken_at"], data["floating"]) == ("2026-01-05T10:30:00", True)
+    data = only(tmp_path, photos.jpeg(photos.tiff(camera=camera, place={})), time_zone="Asia/Tokyo")
+    assert data["taken_at"] == "2026-01-05T10:30:00+09:00"
+
+
+def test_a_renamed_photo_is_the_same_and_a_copy_comes_once(tmp_path: Path) -> None:
+    content = photos.jpeg(photos.tiff())
+    first = set(read(SOURCE, put(tmp_path / "one", a_dot_jpg=content)))
+    assert set(read(SOURCE, put(tmp_path / "two", b_dot_jpg=content))) == first
+    both = put(tmp_path / "both", a_dot_jpg=content, b_dot_jpg=content)
+    assert len(read(SOURCE, both)) == 1
+    assert [finding.reason for finding in told(SOURCE, both)] == ["a picture that stands twice"]
+
+
+def test_a_folder_with_other_things_is_taken_only_when_the_owner_says_so(tmp_path: Path) -> None:
+    path = put(tmp_path, a_dot_jpg=photos.jpeg(photos.tiff()), notes_dot_md=b"# Note")
+    assert look(SOURCE, path) is None
+    seen = SOURCE.recognise(open_tree(path), OwnerChoices(chosen=True))
+    assert isinstance(seen, Recognition)
+    assert Home(tmp_path / "home").bring(path, "--as", "photos")["counts"]["new"] == 1
+
+
+def test_pictures_without_a_camera_are_not_taken_by_themselves(tmp_path: Path) -> None:
+    assert look(SOURCE, put(tmp_path, a_dot_png=b"\x89PNG\r\n\x1a\n")) is None
+
+
+def test_the_pictures_are_kept_when_the_owner_says_so(tmp_path: Path) -> None:
+    content = photos.jpeg(photos.tiff())
+    path = put(tmp_path, a_dot_jpg=content)
+    [item] = [found for found in findings(SOURCE, path, files="keep") if isinstance(found, Item)]
+    with item.attachments[0].open() as file:
+        assert file.read() == content
+
+
+def test_tables_that_point_at_themselves_or_nowhere_end() -> None:
+    block = bytearray(photos.tiff())
+    struct.pack_into("<I", block, 4, 0)
+    read_exif(bytes(block))
+    endless = b"II*\x00" + struct.pack("<IH", 8, 65_535) + b"\x69\x87\x04\x00\x01\x00\x00\x00" * 99
+    assert read_exif(endless).taken is None
+
+
+@given(st.integers(0, 400), st.binary(min_size=1, max_size=12))
+def test_any_bytes_in_the_tags_are_survived(at: int, noise: bytes) -> None:
+    block = photos.tiff()
+    tags = read_exif(photos.jpeg(block[:at] + noise + block[at + len(noise) :]))
+    assert tags.coordinates is None or abs(tags.coordinates[0]) <= 90
+    assert tags.taken is None or tags.taken.year > 0
+    assert tags.altitude is None or abs(tags.altitude) < 1e10
