@@ -251,6 +251,41 @@ def reddit(folder: Path, count: int) -> Path:
     return folder / "comments.csv"
 
 
+def sms_backup(folder: Path, count: int) -> Path:
+    """Write a backup of text messages."""
+    with (folder / "sms-1.xml").open("w") as file:
+        file.write(f'<?xml version="1.0" encoding="UTF-8"?>\n<smses count="{count}">\n')
+        for number in range(count):
+            date = int(moment_of(number).timestamp() * 1000)
+            body = text_of(number).replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+            who = f'address="+3519100000{number % 4}" contact_name="{PEOPLE[number % 4]}"'
+            file.write(f' <sms {who} date="{date}" type="{1 + number % 2}" body="{body}" />\n')
+        file.write("</smses>\n")
+    return folder / "sms-1.xml"
+
+
+def signal(folder: Path, count: int) -> Path:
+    """Write Signal's plain export with one chat."""
+    with (folder / "main.jsonl").open("w") as file:
+        about: list[dict[str, Any]] = [
+            {"version": "1", "backupTimeMs": "1"},
+            {"recipient": {"id": "1", "self": {}}},
+            {"recipient": {"id": "2", "contact": {"aci": "a", "profileGivenName": "Helga"}}},
+            {"chat": {"id": "1", "recipientId": "2"}},
+        ]
+        for number in range(count):
+            item = {
+                "chatId": "1",
+                "authorId": str(1 + number % 2),
+                "dateSent": str(int(moment_of(number).timestamp() * 1000)),
+                "incoming": {},
+                "standardMessage": {"text": {"body": text_of(number)}},
+            }
+            about.append({"chatItem": item})
+        file.writelines(json.dumps(line) + "\n" for line in about)
+    return folder / "main.jsonl"
+
+
 MAKERS: Mapping[str, Callable[[Path, int], Path]] = MappingProxyType(
     {
         maker.__name__: maker
@@ -268,6 +303,8 @@ MAKERS: Mapping[str, Callable[[Path, int], Path]] = MappingProxyType(
             linkedin,
             opencode,
             reddit,
+            signal,
+            sms_backup,
             x_twitter,
         )
     }

@@ -23,7 +23,7 @@ def test_every_source_is_measured() -> None:
 
 def _matters(finding: Finding) -> bool:
     """Tell whether a finding is no remark on what only helps to read the rest."""
-    helps = ("a node of the tree without", "a time zone", "a line about the session", "the date of")
+    helps = ("a node of the tree without", "a time zone", "a line about", "the date of")
     return not (isinstance(finding, Skipped) and finding.reason.startswith(helps))
 
 

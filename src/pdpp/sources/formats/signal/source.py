@@ -1,0 +1,296 @@
+"""Signal: the plain export that the app writes since 2026, one line for each thing."""
+
+import hashlib
+from base64 import b64decode
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from pdpp.sources.formats.signal.frames import frames
+from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import RecordKey, digest_key, safe_key
+from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.jsonlines import first_objects
+from pdpp.sources.reading.times import epoch_text
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import (
+    Confidence,
+    ExportPart,
+    ExportRefusal,
+    OwnerChoices,
+    Recognition,
+    Source,
+)
+
+_ABOUT = "a line about the account, a person or a chat, kept in the records of chats"
+_ASIDE = frozenset({"stickerPack", "adHocCall", "notificationProfile", "chatFolder"})
+_QUIET = ("updateMessage", "paymentNotification", "giftBadge", "adminDeletedMessage")
+
+
+class Signal(Source):
+    """The folder or zip with ``main.jsonl``, ``metadata.json`` and ``files``."""
+
+    connector_key = "signal"
+    label = "Signal"
+    passed_over = MappingProxyType({"metadata.json": "the version of the export"})
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | ExportRefusal | None:  # noqa: ARG002
+        """Look for the first line of an export; an encrypted backup is refused."""
+        held = [entry for entry in tree.entries if entry.suffix == ".jsonl" and _is_export(entry)]
+        if not held:
+            backups = tree.named("signal-*.backup")
+            return _ENCRYPTED if backups else None
+        name = _owner(held[0])
+        return Recognition(
+            Confidence.CERTAIN,
+            "a plain export",
+            account=f"Signal ({name})" if name else self.label,
+            identity=self.connector_key,
+            owner_known=False,
+            detail={"logs": [entry.name for entry in held]},
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return one part for each log."""
+        files = {entry.base.partition(".")[0]: entry for entry in tree.entries}
+        for entry in tree.these(recognition.detail["logs"]):
+            yield ExportPart(entry, partial(_read, entry, files))
+
+
+_ENCRYPTED = ExportRefusal(
+    "this is an encrypted backup of Signal; choose Settings, Chats, Export chat history in "
+    "the app, which writes a folder that can be read"
+)
+
+
+def _is_export(entry: FileEntry) -> bool:
+    first = next(first_objects(entry, 1), {})
+    return {"version", "backupTimeMs"} <= first.keys()
+
+
+def _owner(entry: FileEntry) -> str:
+    for value in first_objects(entry, 5):
+        about = value.get("account")
+        if isinstance(about, dict):
+            names = (about.get("givenName"), about.get("familyName"))
+            return " ".join(str(name) for name in names if name)
+    return ""
+
+
+@dataclass(slots=True)
+class _Party:
+    """A person or a group: how it is known in every export, and its name."""
+
+    key: str
+    name: str
+    number: str = ""
+    group: bool = False
+
+
+@dataclass(slots=True)
+class _Chat:
+    """A chat and what was seen of it so far."""
+
+    key: RecordKey
+    party: _Party
+    count: int = 0
+    first: str = ""
+    last: str = ""
+
+
+def _read(entry: FileEntry, files: Mapping[str, FileEntry]) -> Iterator[Finding]:
+    reader = _Reader(files)
+    for frame in frames(entry):
+        if isinstance(frame, Skipped):
+            yield frame
+        else:
+            yield from account(reader.take(frame.value, frame.where), frame.where, "line")
+    yield from reader.close(entry.name)
+
+
+class _Reader:
+    """Reads an export; numbers of people and chats hold in this export alone."""
+
+    def __init__(self, files: Mapping[str, FileEntry]) -> None:
+        self._files = files
+        self._parties: dict[str, _Party] = {}
+        self._chats: dict[str, _Chat] = {}
+
+    def take(self, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+        """Yield what one line tells."""
+        if "chatItem" in value:
+            yield from self._item(value["chatItem"], where)
+            return
+        if "recipient" in value:
+            self._meet(value["recipient"])
+        elif "chat" in value:
+            chat = value["chat"]
+            party = self._party(chat["recipientId"])
+            self._chats[str(chat["id"])] = _Chat(safe_key(party.key), party)
+        elif not ("account" in value or "backupTimeMs" in value or _ASIDE & value.keys()):
+            yield Unknown("a line of a kind that is not known", where)
+            return
+        yield Skipped(_ABOUT, where)
+
+    def close(self, where: str) -> Iterator[Finding]:
+        """Yield the chats that have messages."""
+        for chat in self._chats.values():
+            if not chat.count:
+                yield Skipped("a chat without messages", where)
+                continue
+            data = {
+                "id": chat.key,
+                "name": chat.party.name,
+                "number": chat.party.number or None,
+                "group": chat.party.group,
+                "message_count": chat.count,
+                "started_at": chat.first,
+                "updated_at": chat.last,
+            }
+            yield Item("chats", chat.key, present(data))
+
+    def _meet(self, value: Mapping[str, Any]) -> None:
+        self._parties[str(value["id"])] = _party_of(value)
+
+    def _party(self, number: Any) -> _Party:
+        return self._parties.get(str(number)) or _Party(f"unknown {number}", "unknown")
+
+    def _item(self, item: Mapping[str, Any], where: str) -> Iterator[Finding]:
+        stamp = str(item.get("dateSent") or "")
+        sent = epoch_text(int(stamp) / 1000) if stamp.isdecimal() else None
+        chat = self._chats.get(str(item.get("chatId")))
+        if sent is None or chat is None:
+            yield Unknown("a message without a time or a chat", where)
+            return
+        if any(name in item for name in _QUIET):
+            yield Skipped("a note of Signal in a chat", where)
+            return
+        said = _said(item)
+        if said is None:
+            yield Unknown("a message of a kind that is not known", where)
+            return
+        author = self._party(item.get("authorId"))
+        body = item.get("standardMessage")
+        body = body if isinstance(body, dict) else {}
+        pointers = [held.get("pointer") or {} for held in body.get("attachments") or ()]
+        key = _message_key(chat, author, stamp)
+        chat.count += 1
+        chat.first, chat.last = min(chat.first or sent, sent), max(chat.last, sent)
+        links = [held.get("url") for held in body.get("linkPreview") or ()]
+        data = {
+            "id": key,
+            "chat_id": chat.key,
+            "chat": chat.party.name,
+            "sender": author.name,
+            "from_me": "outgoing" in item,
+            "text": said or (f"[{len(pointers)} files]" if pointers else "[no text]"),
+            "reply_to": self._answered(body, chat),
+            "reactions": self._reactions(body) or None,
+            "link": str(links[0]) if links else None,
+            "deleted": True if "remoteDeletedMessage" in item else None,
+            "edits": len(item.get("revisions") or ()) or None,
+            "files": len(pointers) or None,
+            "sent_at": sent,
+        }
+        yield Item("messages", key, present(data))
+        for number, pointer in enumerate(pointers, 1):
+            yield self._attachment(pointer, number, key, sent, f"{where} file {number}")
+
+    def _answered(self, body: Mapping[str, Any], chat: _Chat) -> RecordKey | None:
+        quote = body.get("quote")
+        if not isinstance(quote, dict) or not quote.get("targetSentTimestamp"):
+            return None
+        author = self._party(quote.get("authorId"))
+        return _message_key(chat, author, str(quote["targetSentTimestamp"]))
+
+    def _reactions(self, body: Mapping[str, Any]) -> list[str]:
+        return [
+            f"{held.get('emoji')} {self._party(held.get('authorId')).name}"
+            for held in body.get("reactions") or ()
+        ]
+
+    def _attachment(
+        self, pointer: Mapping[str, Any], number: int, message: RecordKey, sent: str, where: str
+    ) -> Finding:
+        file = self._files.get(_file_name(pointer))
+        if file is None:
+            return Skipped("a file that is not in the export", where)
+        media_type = str(pointer.get("contentType") or file.media_type)
+        key = digest_key("file", message, str(number))
+        data = {
+            "id": key,
+            "message_id": message,
+            "name": str(pointer.get("fileName") or file.base),
+            "media_type": media_type,
+            "sent_at": sent,
+        }
+        return Item("attachments", key, data, (Attachment("file", file.open, media_type),))
+
+
+def _message_key(chat: _Chat, author: _Party, stamp: str) -> RecordKey:
+    return digest_key("message", chat.party.key, author.key, stamp)
+
+
+def _party_of(value: Mapping[str, Any]) -> _Party:
+    contact, group = value.get("contact"), value.get("group")
+    if isinstance(contact, dict):
+        nickname = contact.get("nickname")
+        nickname = nickname if isinstance(nickname, dict) else {}
+        number = str(contact.get("e164") or "")
+        number = f"+{number}" if number and not number.startswith("+") else number
+        names = (
+            _full(nickname, "given", "family"),
+            _full(contact, "systemGivenName", "systemFamilyName"),
+            _full(contact, "profileGivenName", "profileFamilyName"),
+            str(contact.get("username") or ""),
+            number,
+        )
+        key = contact.get("aci") or contact.get("pni") or number or value["id"]
+        return _Party(f"person {key}", next(filter(None, names), "unknown"), number)
+    if isinstance(group, dict):
+        title = group.get("snapshot", {}).get("title", {}).get("title")
+        return _Party(f"group {group.get('masterKey')}", str(title or "a group"), group=True)
+    if "self" in value:
+        return _Party("self", "me")
+    kind = next((name for name in value if name != "id"), "unknown")
+    return _Party(f"{kind}", {"releaseNotes": "Signal"}.get(kind, kind))
+
+
+def _full(value: Mapping[str, Any], *names: str) -> str:
+    return " ".join(str(value[name]) for name in names if value.get(name))
+
+
+def _said(item: Mapping[str, Any]) -> str | None:
+    """Return what a message says; empty where it is a file alone, None where it is not known."""
+    standard = item.get("standardMessage")
+    if isinstance(standard, dict):
+        text = standard.get("text")
+        return str(text.get("body") or "") if isinstance(text, dict) else ""
+    if "remoteDeletedMessage" in item:
+        return "[deleted]"
+    if "viewOnceMessage" in item:
+        return "[a picture to be seen once]"
+    sticker = item.get("stickerMessage")
+    if isinstance(sticker, dict):
+        emoji = (sticker.get("sticker") or {}).get("emoji")
+        return f"[sticker {emoji}]" if emoji else "[sticker]"
+    shared = item.get("contactMessage")
+    if isinstance(shared, dict):
+        name = (shared.get("contact") or {}).get("name") or {}
+        return f"Contact: {_full(name, 'givenName', 'familyName') or 'unknown'}"
+    poll = item.get("poll")
+    if isinstance(poll, dict):
+        options = [f"- {option.get('option')}" for option in poll.get("options") or ()]
+        return "\n".join([f"Poll: {poll.get('question')}", *options])
+    return None
+
+
+def _file_name(pointer: Mapping[str, Any]) -> str:
+    """Return what the export calls a file: a digest of its own digest and its key."""
+    place = pointer.get("locatorInfo")
+    if not isinstance(place, dict) or not place.get("plaintextHash") or not place.get("localKey"):
+        return ""
+    content = b64decode(str(place["plaintextHash"])) + b64decode(str(place["localKey"]))
+    return hashlib.sha256(content).hexdigest()

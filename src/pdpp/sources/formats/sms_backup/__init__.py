@@ -1,0 +1,1 @@
+"""SMS and calls of Android."""

@@ -1,0 +1,229 @@
+"""SMS Backup & Restore: text messages and calls of an Android phone, as XML."""
+
+import binascii
+import io
+import re
+from base64 import b64decode
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import BinaryIO, cast
+
+from pdpp.model.errors import DamagedFile
+from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
+from pdpp.sources.keys import Ordinals, RecordKey, digest_key
+from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.times import epoch_text
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.reading.xmlstream import XmlElement, xml_elements, xml_root
+from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+
+_ROOTS = frozenset({"smses", "calls"})
+_UNITS = ("sms", "mms", "call")
+_DIRECTIONS = MappingProxyType(
+    {"1": "received", "2": "sent", "3": "draft", "4": "sending", "5": "failed", "6": "queued"}
+)
+_CALLS = MappingProxyType(
+    {"1": "incoming", "2": "outgoing", "3": "missed", "4": "voicemail", "5": "rejected"}
+)
+_FROM = "137"
+_OWN_NUMBER = "insert-address-token"
+_LAYOUT = "application/smil"
+_FILLING = re.compile(r"[\s()\-./]")
+_LARGEST = 128 << 20
+"""A message with its files in Base64: what a network sends is far smaller."""
+
+
+class SmsBackup(Source):
+    """``sms-….xml`` and ``calls-….xml`` as the app writes them."""
+
+    connector_key = "sms_backup"
+    label = "SMS Backup & Restore"
+    passed_over = MappingProxyType({"*.xsl": "the looks of a page"})
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
+        """Look for documents whose root is a list of messages or calls."""
+        held = [entry.name for entry in tree.entries if _is_backup(entry, tree.kind == "file")]
+        if not held:
+            return None
+        return Recognition(
+            Confidence.CERTAIN,
+            f"{len(held)} files" if len(held) > 1 else "a file",
+            account="SMS and calls",
+            owner_known=False,
+            detail={"files": held},
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
+        """Return one part for each document."""
+        for entry in tree.these(recognition.detail["files"]):
+            yield ExportPart(entry, partial(_read, entry))
+
+
+def _is_backup(entry: FileEntry, single: bool) -> bool:
+    if entry.suffix != ".xml" and not single:
+        return False
+    root = xml_root(entry)
+    return root is not None and root.name in _ROOTS
+
+
+def _read(entry: FileEntry) -> Iterator[Finding]:
+    ordinals = Ordinals()
+    with entry.open() as stream:
+        for element in xml_elements(stream, *_UNITS, longest=_LARGEST):
+            if isinstance(element, Skipped):
+                yield element
+            elif isinstance(element, XmlElement):
+                where = f"{entry.name} {element.name} {element.number}"
+                yield from account(
+                    _READERS[element.name](element, ordinals, where), where, element.name
+                )
+
+
+def _given(attributes: Mapping[str, str], name: str) -> str:
+    """Return an attribute; what the phone did not know is written as the word null."""
+    value = attributes.get(name, "").strip()
+    return "" if value in ("null", "(Unknown)") else value
+
+
+def _numbers(attributes: Mapping[str, str]) -> list[str]:
+    """Return the numbers of a conversation, without what people write between digits."""
+    given = _given(attributes, "address") or _given(attributes, "number")
+    return sorted(_FILLING.sub("", number) or number for number in given.split("~") if number)
+
+
+def _moment(attributes: Mapping[str, str]) -> str | None:
+    stamp = _given(attributes, "date")
+    return epoch_text(int(stamp) / 1000) if stamp.lstrip("-").isdecimal() else None
+
+
+def _sms(element: XmlElement, ordinals: Ordinals, where: str) -> Iterator[Finding]:
+    held = element.attributes
+    sent, numbers = _moment(held), _numbers(held)
+    text = held.get("body", "")
+    if sent is None:
+        yield Unknown("a message without a time", where)
+        return
+    if not text.strip() or text == "null":
+        yield Skipped("an empty message", where)
+        return
+    direction = _DIRECTIONS.get(held.get("type", ""), "unknown")
+    key = ordinals.key(held["date"], "sms", *numbers, direction, text)
+    contact = _given(held, "contact_name") or ", ".join(numbers) or "unknown"
+    data = _message_data(key, numbers, contact, direction, sent)
+    sender = contact if direction == "received" else "me"
+    more = {
+        "sender": sender,
+        "text": text,
+        "kind": "SMS",
+        "subject": _given(held, "subject") or None,
+    }
+    yield Item("messages", key, present({**data, **more}))
+
+
+def _message_data(
+    key: RecordKey, numbers: list[str], contact: str, direction: str, sent: str
+) -> dict[str, object]:
+    return {
+        "id": key,
+        "chat_id": digest_key("chat", *numbers),
+        "contact": contact,
+        "number": ", ".join(numbers) or "unknown",
+        "direction": direction,
+        "sent_at": sent,
+    }
+
+
+def _mms(element: XmlElement, ordinals: Ordinals, where: str) -> Iterator[Finding]:
+    held = element.attributes
+    sent, numbers = _moment(held), _numbers(held)
+    if sent is None:
+        yield Unknown("a message without a time", where)
+        return
+    parts = [part.attributes for group in element.each("parts") for part in group.each("part")]
+    texts = [_given(part, "text") for part in parts if part.get("ct", "").startswith("text/")]
+    files = [
+        part for part in parts if part.get("data") and not part.get("ct", "").startswith("text/")
+    ]
+    files = [part for part in files if part.get("ct") != _LAYOUT]
+    text = "\n".join(filter(None, texts))
+    subject = _given(held, "sub")
+    if not text and not files and not subject:
+        yield Skipped("an empty message", where)
+        return
+    direction = _DIRECTIONS.get(held.get("msg_box", ""), "unknown")
+    names = [str(len(part["data"])) for part in files]
+    key = ordinals.key(held["date"], "mms", *numbers, direction, text, *names)
+    contact = _given(held, "contact_name") or ", ".join(numbers) or "unknown"
+    data = _message_data(key, numbers, contact, direction, sent)
+    sender = _sender(element) or contact if direction == "received" else "me"
+    more = {
+        "sender": sender,
+        "text": text or subject or f"[{len(files)} files]",
+        "kind": "MMS",
+        "subject": subject or None,
+        "files": len(files) or None,
+    }
+    yield Item("messages", key, present({**data, **more}))
+    for number, part in enumerate(files, 1):
+        yield _file(part, number, key, sent, f"{where} file {number}")
+
+
+def _sender(element: XmlElement) -> str:
+    addresses = [
+        address.attributes for group in element.each("addrs") for address in group.each("addr")
+    ]
+    senders = [_given(held, "address") for held in addresses if held.get("type") == _FROM]
+    return next((number for number in senders if number != _OWN_NUMBER), "")
+
+
+def _file(
+    part: Mapping[str, str], number: int, message: RecordKey, sent: str, where: str
+) -> Finding:
+    try:
+        content = b64decode(part["data"], validate=False)
+    except (binascii.Error, ValueError):
+        return Skipped("a file that is not Base64", where)
+    media_type = _given(part, "ct") or "application/octet-stream"
+    names = (_given(part, name) for name in ("cl", "name", "fn"))
+    name = next(filter(None, names), f"file {number}")
+    key = digest_key("file", message, str(number))
+    data = {
+        "id": key,
+        "message_id": message,
+        "name": name,
+        "media_type": media_type,
+        "sent_at": sent,
+    }
+    return Item(
+        "attachments", key, data, (Attachment("file", partial(_opened, content), media_type),)
+    )
+
+
+def _opened(content: bytes) -> BinaryIO:
+    if not content:
+        raise DamagedFile("it is empty")
+    return cast(BinaryIO, io.BytesIO(content))
+
+
+def _call(element: XmlElement, ordinals: Ordinals, where: str) -> Iterator[Finding]:
+    held = element.attributes
+    called, numbers = _moment(held), _numbers(held)
+    if called is None:
+        yield Unknown("a call without a time", where)
+        return
+    number = ", ".join(numbers) or "unknown"
+    seconds = held.get("duration", "0")
+    key = ordinals.key(held["date"], "call", number, held.get("type", ""))
+    data = {
+        "id": key,
+        "contact": _given(held, "contact_name") or number,
+        "number": number,
+        "direction": _CALLS.get(held.get("type", ""), "other"),
+        "seconds": int(seconds) if seconds.isdecimal() else 0,
+        "called_at": called,
+    }
+    yield Item("calls", key, data)
+
+
+_READERS = MappingProxyType({"sms": _sms, "mms": _mms, "call": _call})

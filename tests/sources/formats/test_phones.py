@@ -1,0 +1,107 @@
+"""Text messages and calls of Android, and Signal's plain export: what only these have."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.sources.kit import Home, look, read, told
+from tests.sources.samples import every_sample
+from tests.sources.samples.phones import BEFORE, PICTURE, SIGNAL, TALK, signal_lines
+
+from pdpp.sources.formats.signal.source import Signal
+from pdpp.sources.formats.sms_backup.source import SmsBackup
+from pdpp.sources.source import ExportRefusal, Recognition
+
+SAMPLES = every_sample()
+PHONE = SAMPLES["sms_backup: messages and calls"]
+EXPORT = SAMPLES["signal: a plain export"]
+
+
+def of(records: dict[tuple[str, str], dict[str, Any]], stream: str) -> list[dict[str, Any]]:
+    return [data for (name, _), data in records.items() if name == stream]
+
+
+def test_messages_calls_and_groups_of_android(tmp_path: Path) -> None:
+    records = read(SmsBackup(), PHONE.folder(tmp_path))
+    first, second, again, group = of(records, "messages")
+    assert (first["text"], first["sender"]) == ("The oyster boat is late 😊 & wet", "Inês Duarte")
+    assert (second["sender"], second["direction"]) == ("me", "sent")
+    assert first["chat_id"] == second["chat_id"] == again["chat_id"]
+    assert second["id"] != again["id"]
+    assert (group["kind"], group["sender"], group["files"]) == ("MMS", "+351910000002", 1)
+    assert [(data["direction"], data["seconds"]) for data in of(records, "calls")] == [
+        ("outgoing", 61),
+        ("missed", 0),
+    ]
+    assert [skip.reason for skip in told(SmsBackup(), tmp_path)] == [
+        "an empty message",
+        "a message without a time",
+    ]
+
+
+def test_pictures_of_both_become_blobs(tmp_path: Path) -> None:
+    for number, sample in enumerate((PHONE, EXPORT)):
+        home = Home(tmp_path / f"home{number}")
+        home.bring(sample.folder(tmp_path / f"e{number}"))
+        [picture] = of(home.records(), "attachments")
+        assert (picture["name"], picture["file"]["size_bytes"]) == ("buoy.jpg", len(PICTURE))
+
+
+def test_a_document_with_entities_of_its_own_is_refused(tmp_path: Path) -> None:
+    bomb = (
+        b'<!DOCTYPE smses [<!ENTITY a "aaaa">]><smses count="1"><sms body="&a;" date="1"/></smses>'
+    )
+    (tmp_path / "sms-1.xml").write_bytes(bomb)
+    assert look(SmsBackup(), tmp_path) is None
+
+
+def test_messages_of_signal_name_people_and_answers(tmp_path: Path) -> None:
+    path = EXPORT.folder(tmp_path)
+    records = read(Signal(), path)
+    first, answer, picture, sticker, deleted = of(records, "messages")
+    assert (first["sender"], first["from_me"], first["chat"]) == ("Inês", False, "Inês")
+    assert (answer["reply_to"], answer["sender"]) == (first["id"], "me")
+    assert (answer["reactions"], answer["link"]) == (["🦪 Inês"], "https://oysters.example/")
+    assert picture["text"] == "[2 files]"
+    assert (sticker["chat"], sticker["text"]) == ("Oyster crew", "[sticker 🌊]")
+    assert (deleted["text"], deleted["deleted"]) == ("[deleted]", True)
+    assert [(data["name"], data["group"]) for data in of(records, "chats")] == [
+        ("Inês", False),
+        ("Oyster crew", True),
+    ]
+    reasons = {skip.reason for skip in told(Signal(), path)}
+    assert reasons >= {
+        "a message of a kind that is not known",
+        "a note of Signal in a chat",
+        "a file that is not in the export",
+        "a chat without messages",
+    }
+
+
+def test_numbers_of_chats_may_differ_between_exports_of_signal(tmp_path: Path) -> None:
+    before = read(Signal(), EXPORT.folder(tmp_path / "a"))
+    text = signal_lines(*BEFORE, *TALK).decode()
+    for old, new in (('"id": "2"', '"id": "99"'), ('Id": "2"', 'Id": "99"')):
+        text = text.replace(old, new)
+    files = {**SIGNAL, "signal-export/main.jsonl": text.encode()}
+    assert set(read(Signal(), EXPORT.folder(tmp_path / "b", files))) == set(before)
+
+
+def test_the_secret_of_an_export_is_kept_nowhere(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    report = home.bring(EXPORT.folder(tmp_path / "e"))
+    assert "c2VjcmV0" not in str(report) + str(home.records())
+
+
+def test_an_encrypted_backup_is_refused_with_what_to_choose(tmp_path: Path) -> None:
+    (tmp_path / "signal-2026-01-01-10-00-00.backup").write_bytes(b"\x00" * 100)
+    seen = look(Signal(), tmp_path)
+    assert isinstance(seen, ExportRefusal)
+    assert "Export chat history" in seen.message
+
+
+def test_a_broken_line_costs_only_itself(tmp_path: Path) -> None:
+    lines = signal_lines(*BEFORE, TALK[0]) + b'{"chatItem": {"oops\n' + signal_lines(TALK[1])
+    (tmp_path / "main.jsonl").write_bytes(lines)
+    assert isinstance(look(Signal(), tmp_path), Recognition)
+    assert len(of(read(Signal(), tmp_path), "messages")) == 2
+    assert "a line that is not JSON" in [skip.reason for skip in told(Signal(), tmp_path)]
