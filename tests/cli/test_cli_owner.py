@@ -1,11 +1,13 @@
 import os
 import pty
+import re
 import select
 import time
 from pathlib import Path
 
+import httpx
 import pytest
-from tests.cli.shell import DEADLINE_SECONDS, pdpp, started
+from tests.cli.shell import DEADLINE_SECONDS, pdpp, serving, started
 from tests.engine import open_store
 
 from pdpp.authz.lifetime import Lifetimes
@@ -107,3 +109,25 @@ def _read_until(terminal: int, wanted: bytes) -> bytes:
         if select.select([terminal], [], [], 1)[0]:
             seen += os.read(terminal, 4_096)
     return seen
+
+
+def test_the_printed_code_lets_the_person_at_the_machine_in_once(
+    diary: Path, tmp_path: Path
+) -> None:
+    without = pdpp("owner", "code", data=diary).failed()
+    assert "there is no passphrase yet" in without
+    given = f"{GOOD}\n".encode()
+    assert pdpp("owner", "init", "--passphrase-file", "-", data=diary, stdin=given).code == 0
+    with serving(diary, tmp_path / "notes") as served:
+        printed = pdpp("owner", "code", "--json", data=diary).document["code"]
+        url = served.url
+        for expected in (303, 401):
+            with httpx.Client(base_url=url, headers={"Origin": url}) as browser:
+                page = browser.get("/agents")
+                form = page.text[page.text.index("<details") :]
+                hidden = dict(re.findall(r'name="(\w+)" value="([^"]*)"', form))
+                answer = browser.post("/agents", data={**hidden, "login_code": printed})
+                assert answer.status_code == expected
+                assert (browser.get("/agents").status_code == 200) == (expected == 303)
+        log = served.err.read_text() + served.out.read_text()
+        assert printed not in log
