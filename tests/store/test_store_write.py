@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.store.records import FEWER, KEYS, MESSAGES
-from tests.store.world import Clock, Data, Engine, World, declare, fresh
+from tests.store.world import Clock, Data, Engine, World, all_records, declare, fresh, stream
 
 from pdpp.store.port import AggregateQuery, Line, PageQuery, WriteResult
 from pdpp.store.scope import owner_reaches
@@ -147,3 +147,29 @@ def test_connections_with_the_same_keys_do_not_meet(world: World) -> None:
     world.put({"a": None}, "c1")
     left = owner_reaches(world.store.catalogue())
     assert [len(world.keys(reach)) for reach in left] == [0, 1]
+
+
+def test_a_batch_that_keeps_what_is_newer_leaves_it_to_no_earlier_state(world: World) -> None:
+    texts = {"id": {"type": "string"}, "text": {"type": "string"}}
+    edited = {"type": ["string", "null"], "format": "date-time"}
+    notes = stream(
+        "notes",
+        {**texts, "edited_at": edited},
+        {},
+        consent_time_field=None,
+    )
+    world.settle(declare(stream(), notes, version="2"))
+    feed = world.feed("c1", "notes")
+
+    def put(text: str, moment: str | None, *, keep_newer: bool = True) -> WriteResult:
+        batch = world.store.batch(feed, keep_newer=keep_newer)
+        batch.keep("n", world.clock.pass_by(), {"id": "n", "text": text, "edited_at": moment}, None)
+        return batch.write()
+
+    assert put("first", "2026-02-01T10:00:00Z").new == 1
+    assert put("second", "2026-02-01T12:00:00+01:00").changed == 1
+    assert put("first", "2026-02-01T10:00:00Z").unchanged == 1
+    assert put("before any edit", None).unchanged == 1
+    assert b"second" in all_records(world.store, world.reach("c1", "notes"))[0].data
+    assert put("third", "2026-02-01T11:00:00Z").changed == 1
+    assert put("first", "2026-02-01T10:00:00Z", keep_newer=False).changed == 1

@@ -25,7 +25,11 @@ from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import ImportRefused
 from pdpp.service.settings import Settings
-from pdpp.sources.importing.destination import find_destination
+from pdpp.sources.importing.destination import (
+    find_destination,
+    of_account,
+    remembered_account,
+)
 from pdpp.sources.importing.discovery import Discovery, discover, usable_sources
 from pdpp.sources.importing.recognition import RecognisedExport, recognise_export
 from pdpp.sources.importing.report import COMPLETE, INTERRUPTED, ImportReport, tell
@@ -45,6 +49,8 @@ from pdpp.store.intake import Intake
 from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
 
+_MAIL = "mail"
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -56,6 +62,9 @@ class Choice:
     infer: bool = False
     declaration: Mapping[str, Any] | None = None
     stream: str | None = None
+    account: str | None = None
+    asks: bool = False
+    """Whether a person can be asked whose export it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +140,38 @@ def _task(
         known = [f"{name} ({help_})" for name, help_ in export.source.settings.items()]
         has = ", ".join(known) or "none"
         raise ImportRefused(f"{export.source.label} has no setting {unknown[0]!r}; it has {has}")
+    name = choice.account or remembered_account(state, tree, export)
+    if name is not None:
+        export = of_account(export, tree, name)
     destination = find_destination(store, state, tree, export, choice.connection_id)
+    if choice.asks and destination.is_new and _is_unclear(export):
+        name = _ask_account(tree, export)
+        if name:
+            export = of_account(export, tree, name)
+            destination = find_destination(store, state, tree, export, choice.connection_id)
     limits = Settings()
     environment = ImportEnvironment(
         store, state, partial(_intake, store, limits.line_bytes), limits.blob_bytes
     )
     return ImportTask(tree, export, destination, environment)
+
+
+def _is_unclear(export: RecognisedExport) -> bool:
+    """Tell whether nobody can know whose mailbox it is: its messages and the store do not tell."""
+    return export.source.connector_key == _MAIL and not export.recognition.owner_known
+
+
+def _ask_account(tree: Tree, export: RecognisedExport) -> str:
+    """Ask once whose mailbox it is; nothing is an answer too."""
+    known = export.recognition.account
+    note(visible(f"{tree.path.name} does not say whose mail it holds.", lines=False))
+    answer: str = click.prompt(
+        f"Its owner's address, or Enter for an account {visible(known, lines=False)!r}",
+        default="",
+        show_default=False,
+        err=True,
+    )
+    return answer.strip()
 
 
 def _own(store: Store, state: ImportState, tree: Tree, choice: Choice) -> OwnTable | None:
@@ -151,7 +186,7 @@ def _own(store: Store, state: ImportState, tree: Tree, choice: Choice) -> OwnTab
 
 
 def _intake(store: Store, line_bytes: int, feed: Feed) -> Intake:
-    return Intake(store, feed, now=instant.now(), line_bytes=line_bytes)
+    return Intake(store, feed, now=instant.now(), line_bytes=line_bytes, keep_newer=True)
 
 
 def bring_all(prepared: PreparedImports, options: ImportOptions) -> list[str]:

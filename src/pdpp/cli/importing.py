@@ -1,5 +1,6 @@
 """Import: the exports that services hand out become records of a connection."""
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -41,6 +42,9 @@ def setting(text: str) -> tuple[str, str]:
 @click.option("--as", "source", metavar="KEY", help="The source; unless given, it is recognised.")
 @click.option("--connection", "connection_id", metavar="ID", help="The account it goes into.")
 @click.option(
+    "--account", metavar="NAME", help="Whose export it is, where it does not say: an address."
+)
+@click.option(
     "--set",
     "settings",
     type=setting,
@@ -69,6 +73,7 @@ def importing(
     paths: Sequence[str],
     source: str | None,
     connection_id: str | None,
+    account: str | None,
     settings: Sequence[tuple[str, str]],
     infer: bool,
     declaration: BinaryIO | None,
@@ -84,7 +89,8 @@ def importing(
     """Bring in exports: files, folders and zips as services hand them out.
 
     What each PATH is, is recognised by its content, shown, and asked about once. The same export
-    twice changes nothing. pdpp import history shows what earlier imports did.
+    twice changes nothing. Where a mailbox does not say whose it is, you are asked once; --account
+    says so in a script. pdpp import history shows what earlier imports did.
     """
     state = ImportState(data)
     if paths[0] == "history" and not Path("history").exists():
@@ -92,7 +98,16 @@ def importing(
         return
     if watch and (mirror or len(paths) > 1):
         raise click.UsageError("--watch takes one PATH and goes without --mirror.")
-    choice = Choice(source, connection_id, dict(settings), infer, _document(declaration), stream)
+    choice = Choice(
+        source,
+        connection_id,
+        dict(settings),
+        infer,
+        _document(declaration),
+        stream,
+        account,
+        asks=sys.stdin.isatty() and not (yes or as_json or audited),
+    )
     if audited:
         show_audit([Path(path) for path in paths], state, choice, as_json=as_json)
         return

@@ -7,7 +7,7 @@ from pdpp.jobs.context import JobContext
 from pdpp.model import instant
 from pdpp.model.errors import ImportRefused
 from pdpp.service.settings import Settings
-from pdpp.sources.importing.destination import find_destination
+from pdpp.sources.importing.destination import find_destination, of_account, remembered_account
 from pdpp.sources.importing.discovery import discover, usable_sources
 from pdpp.sources.importing.recognition import RecognisedExport, recognise_export
 from pdpp.sources.importing.report import INTERRUPTED, ImportReport
@@ -59,10 +59,14 @@ def _task(store: Store, state: ImportState, limits: Settings, asked: Json) -> Im
     choices = OwnerChoices(asked.get("settings") or {}, state.recall)
     tree, export = _export(state, choices, asked)
     connection_id = asked.get("connection_id")
+    name = remembered_account(state, tree, export)
+    if name is not None:
+        export = of_account(export, tree, name)
     destination = find_destination(store, state, tree, export, connection_id)
 
     def intake(feed: Feed) -> Intake:
-        return Intake(store, feed, now=instant.now(), line_bytes=limits.line_bytes)
+        now, line_bytes = instant.now(), limits.line_bytes
+        return Intake(store, feed, now=now, line_bytes=line_bytes, keep_newer=True)
 
     environment = ImportEnvironment(store, state, intake, limits.blob_bytes)
     return ImportTask(tree, export, destination, environment)

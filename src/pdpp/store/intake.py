@@ -85,10 +85,12 @@ def _refuse_remote(uri: str) -> Any:
 class Intake:
     """Takes lines for one feed, each checked and made ready at once; a batch of them is written."""
 
-    def __init__(self, store: Store, feed: Feed, *, now: int, line_bytes: int) -> None:
+    def __init__(
+        self, store: Store, feed: Feed, *, now: int, line_bytes: int, keep_newer: bool = False
+    ) -> None:
         self._feed = feed
         self._checker = Checker(feed, now, line_bytes)
-        self._batch = store.batch(feed)
+        self._batch = store.batch(feed, keep_newer=keep_newer)
         self._taken = 0
         self._rejections: list[dict[str, Any]] = []
 

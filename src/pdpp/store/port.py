@@ -374,8 +374,12 @@ class Store(Protocol):
         ...
 
     def write(self, feed: Feed, lines: Iterable[Line]) -> WriteResult: ...
-    def batch(self, feed: Feed) -> RecordBatch:
-        """Begin a batch for one feed."""
+    def batch(self, feed: Feed, *, keep_newer: bool = False) -> RecordBatch:
+        """Begin a batch for one feed.
+
+        With ``keep_newer`` a record that says itself that it was changed earlier than the stored
+        one (``updated_at``, ``edited_at`` or ``modified_on``) leaves that as it is.
+        """
         ...
 
     def prune(self, before: int) -> int: ...

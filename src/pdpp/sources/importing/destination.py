@@ -8,7 +8,7 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from pdpp.model.errors import DamagedFile, ImportRefused
@@ -50,6 +50,34 @@ def new_connection_id() -> str:
 def identity_of(export: RecognisedExport) -> str:
     """Return what an account is known by."""
     return export.recognition.identity or export.recognition.account
+
+
+def account_shape(tree: Tree) -> str:
+    """Return under what it is remembered whose export it is, where the data does not say."""
+    return f"account of {tree.path.stem}"
+
+
+def of_account(export: RecognisedExport, tree: Tree, name: str) -> RecognisedExport:
+    """Return an export of which the owner said whose it is; that is remembered for its file."""
+    recognition = export.recognition
+    identity = recognition.identity
+    account = (
+        recognition.account.replace(identity, name)
+        if identity and identity in recognition.account
+        else name
+    )
+    changed = replace(recognition, account=account, identity=name.casefold(), owner_known=True)
+    if not recognition.shape:
+        changed = replace(changed, shape=account_shape(tree), remember={"account": name})
+    return replace(export, recognition=changed)
+
+
+def remembered_account(state: ImportState, tree: Tree, export: RecognisedExport) -> str | None:
+    """Return whose export the owner said it is, when a file of this name came before."""
+    if export.recognition.owner_known:
+        return None
+    name = state.recall(export.source.connector_key, account_shape(tree)).get("account")
+    return name if isinstance(name, str) else None
 
 
 def connections_of(catalogue: Catalogue, connector_key: str) -> list[Connection]:

@@ -71,8 +71,10 @@ class SqliteBatch(PreparedBatch):
         feed: IndexedFeed,
         surrogate_of: SurrogateOf | None,
         write: Callable[[PreparedBatch], WriteResult],
+        *,
+        keep_newer: bool = False,
     ) -> None:
-        super().__init__(feed, surrogate_of)
+        super().__init__(feed, surrogate_of, keep_newer=keep_newer)
         self._write = write
 
     def write(self) -> WriteResult:
@@ -345,9 +347,9 @@ class SqliteStore:
         """Write one batch, all of it or nothing."""
         return self._write(prepare(indexed(feed), lines, self._surrogate_of))
 
-    def batch(self, feed: Feed) -> "SqliteBatch":
+    def batch(self, feed: Feed, *, keep_newer: bool = False) -> "SqliteBatch":
         """Begin a batch for one feed."""
-        return SqliteBatch(indexed(feed), self._surrogate_of, self._write)
+        return SqliteBatch(indexed(feed), self._surrogate_of, self._write, keep_newer=keep_newer)
 
     def _write(self, batch: PreparedBatch) -> WriteResult:
         feed = batch.feed
@@ -356,7 +358,8 @@ class SqliteStore:
             if current is None:
                 raise NotFound(f"{feed.stream.name!r} is no longer a stream of its connection.")
             if current != feed:
-                batch = prepare(indexed(current), batch.lines(), self._surrogate_of)
+                lines, newer = batch.lines(), batch.keep_newer
+                batch = prepare(indexed(current), lines, self._surrogate_of, keep_newer=newer)
             return BatchWriter(db, batch, self._field_sets, self._clock()).write()
 
     def prune(self, before: int) -> int:

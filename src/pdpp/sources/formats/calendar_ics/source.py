@@ -1,7 +1,7 @@
 """Calendars as ICS files: events and tasks, with their zones, repeats and exceptions."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta
 from functools import partial
 from types import MappingProxyType
@@ -28,6 +28,8 @@ _KINDS = {
 }
 _START = re.compile(rb"\s*BEGIN:VCALENDAR\s*$", re.MULTILINE | re.IGNORECASE)
 _LINE = r"^%s[;:](?:[^:\r\n]*:)?([^\r\n]{1,200})"
+_ID = "X-WR-RELCALID"
+"""The id that a program gives a calendar; it stays when the calendar gets another name."""
 _ENDED = "the file ends in the middle"
 
 
@@ -53,6 +55,8 @@ class CalendarIcs(Source):
             Confidence.CERTAIN,
             f"{many}made by {maker}",
             account=names[0] if len(names) == 1 else tree.path.stem,
+            identity=_identity(calendars, names),
+            owner_known=all(_property(entry, _ID) for entry in calendars),
             detail={
                 "entries": [entry.name for entry in calendars],
                 "time_zone": choices.given.get("time_zone"),
@@ -64,6 +68,14 @@ class CalendarIcs(Source):
         several = len(recognition.detail["entries"]) > 1
         for entry in tree.these(recognition.detail["entries"]):
             yield ExportPart(entry, partial(_read, entry, recognition.detail["time_zone"], several))
+
+
+def _identity(calendars: Sequence[FileEntry], names: Sequence[str]) -> str:
+    """Return what an account is known by: the ids of its calendars, else their names."""
+    ids = sorted(
+        _property(entry, _ID) or name for entry, name in zip(calendars, names, strict=True)
+    )
+    return ids[0] if len(ids) == 1 else digest_key(*ids)
 
 
 def _candidates(tree: Tree) -> list[FileEntry]:

@@ -56,8 +56,11 @@ class PreparedBatch:
     ``entries`` of the word index, both by turn.
     """
 
-    def __init__(self, feed: IndexedFeed, surrogate_of: SurrogateOf | None) -> None:
+    def __init__(
+        self, feed: IndexedFeed, surrogate_of: SurrogateOf | None, *, keep_newer: bool = False
+    ) -> None:
         self.feed = feed
+        self.keep_newer = keep_newer
         self._surrogate_of = surrogate_of
         self._random = random_surrogates()
         self.surrogates: list[int] = []
@@ -167,10 +170,14 @@ def random_surrogates() -> Iterator[int]:
 
 
 def prepare(
-    feed: IndexedFeed, lines: Iterable[Line], surrogate_of: SurrogateOf | None
+    feed: IndexedFeed,
+    lines: Iterable[Line],
+    surrogate_of: SurrogateOf | None,
+    *,
+    keep_newer: bool = False,
 ) -> PreparedBatch:
     """Make lines ready; of one key the last one decides."""
-    batch = PreparedBatch(feed, surrogate_of)
+    batch = PreparedBatch(feed, surrogate_of, keep_newer=keep_newer)
     for _, key, emitted, data in lines:
         if data is None:
             batch.drop(key, emitted)

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import apsw
 import orjson
 
+from pdpp.model import instant
+from pdpp.model.declaration import TIMES
 from pdpp.store.cell import CellValue
 from pdpp.store.port import WriteResult, canonical
 from pdpp.store.sqlite.numbering import record_number
@@ -20,6 +22,10 @@ from pdpp.store.sqlite.write.rows import BatchRows
 
 _Edit = tuple[str | bytes, int]
 """A field, or what stands in its place, and a version."""
+
+
+_CHANGED_AT = ("updated_at", "edited_at", "modified_on")
+"""What importers call the time at which a record was last changed where it comes from."""
 
 
 class _Stored(NamedTuple):
@@ -70,7 +76,8 @@ class BatchWriter:
                 continue
             new -= 1
             batch.pass_over(turn)
-            if bytes(old.data) != data_of(batch.packs[turn]):
+            text = data_of(batch.packs[turn])
+            if bytes(old.data) != text and not (batch.keep_newer and self._is_older(text, old)):
                 changed += 1
                 self._update(turn, old)
         if new:
@@ -80,6 +87,19 @@ class BatchWriter:
             self._close(new - deleted, batch.turns if new else 0)
         asked = len(batch.turn_of_key) + len(batch.gone)
         return WriteResult(new, changed, asked - new - changed - deleted, deleted)
+
+    def _is_older(self, text: bytes, old: "_Stored") -> bool:
+        """Tell whether a record says itself that it is an earlier state of the stored one."""
+        fields = self._feed.stream.fields
+        names = [name for name in _CHANGED_AT if name in fields and fields[name].kind in TIMES]
+        if not names:
+            return False
+        before, after = orjson.loads(old.data), orjson.loads(text)
+        for name in names:
+            stored, new = (_moment(data.get(name)) for data in (before, after))
+            if stored is not None and (new is None or new < stored):
+                return True
+        return False
 
     def _close(self, more: int, turns: int) -> None:
         """Count the records, and go on with the numbers after those that this batch may have."""
@@ -181,6 +201,13 @@ class BatchWriter:
     def _leave_ghost(self, old: "_Stored", emitted: int) -> None:
         ghost = (self._version, old.surrogate, old.key, old.time, emitted)
         self._work.ghosts.append((OWNER, self._feed.id, *ghost))
+
+
+def _moment(value: Any) -> int | None:
+    """Return the moment that a field names; a day is its beginning."""
+    if not isinstance(value, str):
+        return None
+    return instant.parse(value) or instant.parse(f"{value}T00:00:00Z")
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterable[str]:
