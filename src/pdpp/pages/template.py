@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pdpp.evidence.amount import counted, size_in_words
+from pdpp.pages.icon import ICON
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -38,6 +39,7 @@ def _environment() -> "Environment":
     )
     environment.globals["asset"] = asset_path
     environment.globals["script"] = script
+    environment.globals["icon"] = _brand
     environment.filters["number"] = "{:,}".format
     environment.filters["counted"] = counted
     environment.filters["size"] = size_in_words
@@ -58,6 +60,15 @@ def asset_path(name: str) -> str:
     """Return the address of an asset, which changes when its content does."""
     digest = hashlib.sha256((_STATIC / name).read_bytes()).hexdigest()[:12]
     return f"/assets/{name}?v={digest}"
+
+
+@cache
+def _brand() -> "Markup":
+    """Return the icon as a part of the page, which saves the request for it."""
+    from markupsafe import Markup
+
+    hidden = 'width="30" height="30" aria-hidden="true"'
+    return Markup(ICON.replace('role="img" aria-label="PDPP"', hidden))  # noqa: S704 - our own
 
 
 @cache

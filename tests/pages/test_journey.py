@@ -1,0 +1,279 @@
+"""A person's way through the pages in a real browser, and what may go wrong on it."""
+
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+from tests.engine import open_store
+from tests.pages.chromium import axe_script
+from tests.pages.house import PASSPHRASE, House, answered, housed, waiting_client
+from tests.pages.test_home import fail_import
+from tests.pages.window import DESK, PHONE, window
+
+from pdpp.authz.owner import begin_setup, private_host
+from pdpp.pages.imports import upload as uploads
+
+expect.set_options(timeout=20_000)
+
+SHIFT = """() => new Promise((done) => {
+  let total = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) if (!entry.hadRecentInput) total += entry.value;
+  }).observe({ type: "layout-shift", buffered: true });
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(total), 100)));
+})"""
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> Path:
+    """A zip of notes, as a person would drop it."""
+    path = tmp_path / "vault.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("vault/.obsidian/app.json", "{}")
+        archive.writestr("vault/ferry.md", "# Ferry\n\nThe **blue** ferry leaves at seven.\n")
+        archive.writestr("vault/tea.md", "# Tea\n\nGreen tea, two minutes.\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A server with an owner, without records, whose last import failed."""
+    folder = Path(tmp_path_factory.mktemp("empty")) / "store"
+    folder.mkdir(mode=0o700)
+    with housed(folder, store=open_store(folder)) as made:
+        fail_import(made.store, folder / "broken.zip", "It is no zip.")
+        yield made
+
+
+def own_window_url(house: House) -> str:
+    """Return the owner's own address, at which nothing asks for the passphrase again."""
+    return f"http://{private_host(house.store.vault)}:{house.url.rpartition(':')[2]}"
+
+
+def heading(page: Page, text: str) -> None:
+    expect(page.get_by_role("heading", level=1)).to_have_text(text)
+
+
+def test_from_the_first_visit_to_the_last_removal(
+    tmp_path: Path, browser: Browser, export: Path
+) -> None:
+    folder = tmp_path / "store"
+    folder.mkdir(mode=0o700)
+    with (
+        housed(folder, store=open_store(folder), settled=False) as house,
+        waiting_client() as client,
+        window(house, browser) as owner,
+    ):
+        page, base = owner.page, own_window_url(house)
+        # Set it up
+        code = begin_setup(house.store.vault) or ""
+        page.goto(f"{base}/")
+        page.get_by_label("Set-up code").fill(code)
+        page.get_by_label("Passphrase", exact=True).fill(PASSPHRASE)
+        page.get_by_label("The same passphrase again").fill(PASSPHRASE)
+        owner.press("Set up")
+        heading(page, "Nothing here yet")
+        # Import an export
+        page.get_by_role("link", name="Import an export").click()
+        page.get_by_label("Drop files or a folder here, or choose files").set_input_files(export)
+        owner.press("Upload")
+        heading(page, "vault.zip")
+        expect(page.get_by_text("Markdown notes").first).to_be_visible()
+        page.get_by_role("button", name="Import", exact=True).click()
+        expect(page.get_by_text("succeeded")).to_be_visible()
+        page.get_by_role("link", name="Look at what you have now").click()
+        # Search, and open the record
+        page.keyboard.press("/")
+        expect(page.get_by_label("Search your data")).to_be_focused()
+        page.keyboard.type("blue ferry")
+        page.keyboard.press("Enter")
+        page.get_by_role("link", name="Ferry").click()
+        heading(page, "Ferry")
+        expect(page.locator("mark#passage")).to_contain_text("ferry")
+        # Connect an agent
+        client_id = house.register("Reader", client.redirect)
+        page.goto(base + house.address(client_id=client_id, redirect=client.redirect))
+        page.locator("input.opens").first.check()
+        for box in page.locator('input[name="stream"]').all():
+            box.check()
+        owner.press("Continue")
+        confirm = page.get_by_label("Passphrase")
+        if confirm.count():
+            confirm.fill(PASSPHRASE)
+        owner.press("Approve")
+        expect(page.get_by_role("heading", name="Back at the client")).to_be_visible()
+        code = answered(client.seen[-1])["code"]
+        token = house.redeem(f"?code={code}", client_id, client.redirect)
+        agent = house.world.server.client(token)
+        found = agent.get("/v1/search?q=ferry")
+        assert found.status_code == 200, found.text
+        # See what it read
+        house.wait_for(lambda: "Reader searched" in house.owner().get("/activity").text)
+        page.goto(f"{base}/activity")
+        page.get_by_role("link", name="Reader searched").first.click()
+        heading(page, "Reader searched")
+        # Revoke it
+        page.get_by_role("link", name="What it may read").click()
+        owner.press("Revoke everything of Reader")
+        expect(page.get_by_text("revoked", exact=True).first).to_be_visible()
+        assert agent.get("/v1/search?q=ferry").status_code == 403
+        # Remove the account
+        page.get_by_role("link", name="Accounts").click()
+        page.locator("a.agent").first.click()
+        page.get_by_role("link", name="Remove this account…").click()
+        name = page.get_by_role("heading", level=1).inner_text().removeprefix("Remove ")
+        page.get_by_label("Type the name of the account").fill(name)
+        owner.press("Remove it")
+        expect(page.get_by_text("There are none yet.")).to_be_visible()
+        assert owner.complaints[1:] == [] or all("401" in line for line in owner.complaints)
+
+
+def test_an_upload_that_breaks_off_goes_on_by_itself(
+    empty: House, browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pdpp.pages.imports.upload_endpoint.CHUNK_BYTES", 1_000)
+    notes = tmp_path / "long.md"
+    notes.write_text("# Long\n\n" + "word " * 900)
+    offsets: list[int] = []
+
+    def break_once(route: Route) -> None:
+        offsets.append(int(route.request.url.rpartition("=")[2]))
+        if offsets.count(2_000) == 1 and offsets[-1] == 2_000:
+            route.abort("connectionreset")
+        else:
+            route.continue_()
+
+    with window(empty, browser) as owner:
+        owner.open("/import").log_in()
+        owner.page.route("**/import/uploads/*/*", break_once)
+        chosen = owner.page.get_by_label("Drop files or a folder here, or choose files")
+        chosen.set_input_files(notes)
+        owner.press("Upload")
+        heading(owner.page, "long.md")
+        expect(owner.page.get_by_role("button", name="Import", exact=True)).to_be_visible()
+    assert offsets == [0, 1_000, 2_000, 2_000, 3_000, 4_000]
+    (kept,) = [
+        one
+        for one in uploads.UploadFolder(empty.folder).uploads()
+        if one.files[0].name == "long.md"
+    ]
+    stored = uploads.UploadFolder(empty.folder).place(kept, 0)
+    assert stored.read_bytes() == notes.read_bytes()
+
+
+def test_without_scripts_an_export_comes_in_all_the_same(
+    empty: House, browser: Browser, export: Path
+) -> None:
+    with window(empty, browser, java_script_enabled=False) as owner:
+        owner.open("/import").log_in()
+        chosen = owner.page.get_by_label("Drop files or a folder here, or choose files")
+        chosen.set_input_files(export)
+        owner.press("Upload")
+        heading(owner.page, "vault.zip")
+        owner.press("Do not import, remove the upload")
+        heading(owner.page, "Import")
+
+
+def test_two_tabs_do_not_undo_each_other(house: House, browser: Browser) -> None:
+    with window(house, browser) as owner:
+        base = own_window_url(house)
+        owner.page.goto(f"{base}/accounts/cin_photos")
+        owner.log_in()
+        heading(owner.page, "Photos")
+        other = owner.page.context.new_page()
+        other.goto(f"{base}/accounts/cin_photos")
+        other.get_by_label("Name", exact=True).fill("Pictures")
+        other.get_by_role("button", name="Rename").click()
+        heading(other, "Pictures")
+        owner.page.get_by_label("Name", exact=True).fill("Photos")
+        owner.press("Rename")
+        heading(owner.page, "Photos")
+
+
+def test_a_session_that_ends_in_the_middle_of_a_form_loses_nothing(
+    house: House, browser: Browser
+) -> None:
+    with window(house, browser) as owner:
+        owner.open("/settings").log_in()
+        heading(owner.page, "Settings")
+        owner.page.get_by_label("Time zone").fill("Europe/Lisbon")
+        owner.page.context.clear_cookies()
+        owner.press("Keep")
+        owner.log_in()
+        heading(owner.page, "You are logged in again")
+        owner.press("Go on with it")
+        expect(owner.page.get_by_label("Time zone")).to_have_value("Europe/Lisbon")
+        owner.page.get_by_label("Time zone").fill("")
+        owner.press("Keep")
+        owner.page.get_by_label("Passphrase").fill(PASSPHRASE)
+        owner.press("Change it")
+        expect(owner.page.get_by_label("Time zone")).to_have_value("")
+
+
+def test_the_search_is_a_key_away_but_not_while_typing(house: House, browser: Browser) -> None:
+    with window(house, browser) as owner:
+        owner.open("/accounts/cin_home").log_in()
+        box = owner.page.get_by_label("Search your data")
+        heading(owner.page, "Home mail")
+        owner.page.keyboard.press("Control+k")
+        expect(box).to_be_focused()
+        name = owner.page.get_by_label("Name", exact=True)
+        name.fill("")
+        name.press("/")
+        expect(name).to_have_value("/")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_empty_server_and_a_failed_import_are_accessible(
+    empty: House, browser: Browser, scheme: str
+) -> None:
+    judge = axe_script()
+    with window(empty, browser, viewport=PHONE, color_scheme=scheme, bypass_csp=True) as owner:
+        owner.open("/").log_in()
+        heading(owner.page, "Nothing here yet")
+        (job,) = empty.store.jobs.recent(1, "import")
+        for path in ("/", "/search", "/accounts", "/import", f"/import/{job.id}", "/activity"):
+            owner.open(path)
+            owner.page.evaluate(judge)
+            found = json.loads(
+                owner.page.evaluate("axe.run().then((all) => JSON.stringify(all.violations))")
+            )
+            assert [(rule["id"], [n["target"] for n in rule["nodes"]]) for rule in found] == [], (
+                path
+            )
+
+
+def test_nothing_moves_while_a_page_loads(house: House, browser: Browser) -> None:
+    paths = ("/", "/search", "/search?q=invoice", "/accounts", "/import", "/activity", "/settings")
+    for size in (PHONE, DESK):
+        with window(house, browser, viewport=size) as owner:
+            owner.open("/").log_in()
+            heading(owner.page, "What you have")
+            for path in paths:
+                owner.open(path)
+                assert owner.page.evaluate(SHIFT) < 0.02, (path, size)
+
+
+def test_a_page_makes_three_requests_at_most(house: House, browser: Browser) -> None:
+    with window(house, browser) as owner:
+        owner.open("/").log_in()
+        heading(owner.page, "What you have")
+        for path in ("/", "/search", "/import", "/r/cin_home/messages/m-invoice-4471"):
+            asked: list[str] = []
+            owner.page.on("request", lambda request, asked=asked: asked.append(request.url))
+            owner.open(path)
+            owner.page.wait_for_load_state("networkidle")
+            assert len(asked) <= 3, asked
+            assert all(url.startswith(house.url) for url in asked)
+
+
+def test_bars_are_reached_and_followed_with_the_keyboard(house: House, browser: Browser) -> None:
+    with window(house, browser) as owner:
+        owner.open("/search").log_in()
+        bar = owner.page.get_by_role("link", name="March 2026", exact=False).first
+        bar.focus()
+        owner.page.keyboard.press("Enter")
+        expect(owner.page.get_by_label("Filters in force")).to_contain_text("March 2026")
