@@ -20,6 +20,7 @@ from bench.imports import import_rows
 from bench.journeys import letter_rows, size_rows
 from bench.launch import program_rows, stdio_rows
 from bench.measures import Bench, against_floor, growth, in_milliseconds, ingest_rows, memory_rows
+from bench.owner_pages import page_rows
 from bench.process import serving
 from bench.receipts import receipt_rows
 from bench.report import Row, table
@@ -68,6 +69,8 @@ def _measure(
         yield from against_floor(bench)
         yield from growth(bench)
         yield from in_milliseconds(bench)
+        say("Measuring the owner's pages")
+        yield from page_rows(bench)
         say("Measuring what receipts cost")
         yield from receipt_rows(bench)
         yield from _measure_agents(bench, *estates, say)

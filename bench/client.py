@@ -12,9 +12,9 @@ class BadAnswer(Exception):
     """The server answered with something other than success."""
 
 
-def get(path: str, token: str | None = None) -> bytes:
+def get(path: str, token: str | None = None, headers: Mapping[str, str] | None = None) -> bytes:
     """Return a GET request as it goes over the wire."""
-    return _head("GET", path, token) + b"\r\n"
+    return _head("GET", path, token) + _lines(headers or {}) + b"\r\n"
 
 
 def post(
@@ -26,8 +26,11 @@ def post(
 ) -> bytes:
     """Return a POST request as it goes over the wire."""
     sent = {"Content-Type": media_type, "Content-Length": str(len(body)), **(headers or {})}
-    lines = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
-    return _head("POST", path, token) + lines.encode() + b"\r\n" + body
+    return _head("POST", path, token) + _lines(sent) + b"\r\n" + body
+
+
+def _lines(headers: Mapping[str, str]) -> bytes:
+    return "".join(f"{name}: {value}\r\n" for name, value in headers.items()).encode()
 
 
 def _head(method: str, path: str, token: str | None) -> bytes:

@@ -258,12 +258,13 @@ def test_nothing_moves_while_a_page_loads(house: House, browser: Browser) -> Non
 
 
 def test_a_page_makes_three_requests_at_most(house: House, browser: Browser) -> None:
+    asked: list[str] = []
     with window(house, browser) as owner:
         owner.open("/").log_in()
         heading(owner.page, "What you have")
+        owner.page.on("request", lambda request: asked.append(request.url))
         for path in ("/", "/search", "/import", "/r/cin_home/messages/m-invoice-4471"):
-            asked: list[str] = []
-            owner.page.on("request", lambda request, asked=asked: asked.append(request.url))
+            asked.clear()
             owner.open(path)
             owner.page.wait_for_load_state("networkidle")
             assert len(asked) <= 3, asked

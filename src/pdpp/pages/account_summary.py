@@ -19,7 +19,7 @@ class StreamSummary:
     name: str
     label: str
     count: int
-    newest: str
+    newest_at: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def _account(reader: PageReader, rows: Sequence[Mapping[str, Any]], dates: Dates
                 row["name"],
                 one_line(row["label"] or row["name"], _LONGEST),
                 row["record_count"],
-                dates.event(_newest([row])),
+                _newest([row]),
             )
             for row in rows
         ),

@@ -19,6 +19,7 @@ from pdpp.service.accounts import clients_of
 from pdpp.sources.importing.state import ImportState
 
 _LONGEST_NAME = 120
+_ON_A_PAGE = 40
 _MOST_REPORTS = 500
 _MOST_LISTED = 20
 _RUNNING = "An import is running; wait for its end, or cancel it, before this."
@@ -46,8 +47,15 @@ class AccountReader:
 async def show_accounts(request: PageRequest) -> Response:
     """Answer ``GET /accounts``."""
     accounts = await account_summaries(request.site.reader(), request.dates)
+    text = request.http.query_params.get("from", "")
+    start = int(text) if text.isdecimal() and text.isascii() and len(text) < 6 else 0
     occupied = await request.site.read("sizes", request.site.service.store.occupied)
-    return request.page("accounts.html", accounts=accounts, occupied=occupied)
+    return request.page(
+        "accounts.html",
+        accounts=accounts[start : start + _ON_A_PAGE],
+        following=start + _ON_A_PAGE if start + _ON_A_PAGE < len(accounts) else None,
+        occupied=occupied,
+    )
 
 
 async def show_account(request: PageRequest) -> Response:

@@ -20,7 +20,7 @@ from pdpp.authz.requester import Requester, requester_of
 from pdpp.authz.review import DecisionOutcome, Review
 from pdpp.authz.wording import Wording, asker, destination, identity, word
 from pdpp.model import instant
-from pdpp.model.errors import InvalidRequest, PdppError
+from pdpp.model.errors import Conflict, InvalidRequest, PdppError
 from pdpp.model.grant import AccessMode
 from pdpp.pages.chooser import (
     SPANS,
@@ -38,6 +38,7 @@ from pdpp.pages.login import prove
 from pdpp.pages.page_request import PageRequest
 from pdpp.pages.preset import PRESETS, preset_form
 from pdpp.pages.sample import Sample, take_samples
+from pdpp.pages.saved_choice import forget_choice, save_choice, saved_choices, saved_form
 from pdpp.store.catalogue import Catalogue
 from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
@@ -76,6 +77,8 @@ async def decide(request: PageRequest) -> Response:
     action = form.one("action")
     if action == "deny":
         return await _conclude(request, partial(request.site.authority.deny, review.id))
+    if action == "save" or action.startswith("forget:"):
+        return await _save(request, review, action)
     try:
         request = _preset(request, review, action)
         choice = read_choice(request.form, review.created_at)
@@ -98,6 +101,23 @@ async def decide(request: PageRequest) -> Response:
     return await _conclude(request, approve)
 
 
+async def _save(request: PageRequest, review: Review, action: str) -> Response:
+    """Keep the ticks under a name, or forget some; nothing is approved by it."""
+    vault, form = request.site.service.store.vault, request.form
+    notice, status = None, 200
+    try:
+        choice = read_choice(form, review.created_at)
+        if action == "save":
+            await request.site.write(lambda: save_choice(vault, form.one("save_as"), form))
+        else:
+            name = action.partition(":")[2]
+            await request.site.write(lambda: forget_choice(vault, name))
+    except (InvalidRequest, Conflict) as problem:
+        choice = read_choice(form.without("span", "since", "until"), review.created_at)
+        notice, status = problem.message, problem.status
+    return await _page(request, review, choice, notice, status)
+
+
 def _preset(request: PageRequest, review: Review, action: str) -> PageRequest:
     """Return a request whose form is filled in by one press: another period, or a preset."""
     kind, _, name = action.partition(":")
@@ -106,6 +126,12 @@ def _preset(request: PageRequest, review: Review, action: str) -> PageRequest:
     if kind == "preset" and not review.details:
         catalogue = request.site.service.store.catalogue()
         return replace(request, form=preset_form(request.form, name, catalogue, review.created_at))
+    if kind == "saved" and not review.details:
+        store = request.site.service.store
+        ticks = saved_choices(store.vault).get(name)
+        if ticks is None:
+            raise InvalidRequest("These choices are not saved any more.", param="action")
+        return replace(request, form=saved_form(request.form, ticks, store.catalogue()))
     return request
 
 
@@ -182,6 +208,8 @@ async def _page(
         picking=not review.details,
         lasting=view.draft is None or view.draft.access_mode is AccessMode.CONTINUOUS,
         presets=PRESETS,
+        saved=list(saved_choices(store.vault)),
+        save_as=request.form.one("save_as") if notice else "",
         spans=SPANS,
         span=_span(request.form),
         since=request.form.one("since"),

@@ -9,6 +9,7 @@ from pdpp.pages.need import needs
 from pdpp.pages.page_request import PageRequest
 
 _MOST_QUESTIONS = 5
+_MOST_ACCOUNTS = 20
 
 
 async def show_home(request: PageRequest) -> Response:
@@ -22,7 +23,8 @@ async def show_home(request: PageRequest) -> Response:
         last_imports.setdefault(job.connection_id, dates.day(job.at))
     return request.page(
         "home.html",
-        accounts=accounts,
+        accounts=sorted(accounts, key=lambda account: -account.count)[:_MOST_ACCOUNTS],
+        account_count=len(accounts),
         total=sum(account.count for account in accounts),
         last_imports=last_imports,
         needs=needs(request, jobs, filled=bool(accounts)),

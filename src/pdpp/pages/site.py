@@ -9,11 +9,12 @@ from urllib.parse import urlsplit
 
 from pdpp.authz.authority import Authority
 from pdpp.authz.owner import Owner
-from pdpp.authz.principal import owner_principal
+from pdpp.authz.principal import Principal, owner_principal
 from pdpp.pages.page_reader import PageReader
 from pdpp.pages.records.timeline import MonthCounts
 from pdpp.resource.operate import Parameters
 from pdpp.service.service import Service
+from pdpp.store.catalogue import Catalogue
 
 T = TypeVar("T")
 
@@ -34,6 +35,7 @@ class Site:
     data: Path | None = None
     """The data folder; without one nothing can be imported or backed up here."""
     month_counts: MonthCounts = field(default_factory=MonthCounts)
+    _owners: list[tuple[Catalogue, Principal]] = field(default_factory=list)
     hashing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_HASHING_AT_ONCE))
 
     def is_private(self, origin: str) -> bool:
@@ -63,6 +65,9 @@ class Site:
         return await self.reader().operate(operation, path, query)
 
     def reader(self) -> PageReader:
-        """Return what reads as the owner."""
-        owner = owner_principal(self.service.store.catalogue())
+        """Return what reads as the owner; who that is follows from the catalogue alone."""
+        catalogue = self.service.store.catalogue()
+        if not self._owners or self._owners[0][0] is not catalogue:
+            self._owners[:] = [(catalogue, owner_principal(catalogue))]
+        owner = self._owners[0][1]
         return PageReader(self.service, owner, owner)

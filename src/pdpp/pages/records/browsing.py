@@ -14,6 +14,7 @@ from pdpp.pages.dates import Dates
 from pdpp.pages.page_reader import PageReader
 
 PAGE = 25
+_FEW = 6
 _MOST_TIES = 75
 """Records of one and the same moment that a page passes over; a page of records has 100."""
 
@@ -34,6 +35,10 @@ class BrowsedPage(NamedTuple):
     after: str
     left_out: bool = False
     """Whether records of one moment were left out because there are too many of them."""
+
+
+_Row = tuple[int, Mapping[str, Any]]
+"""A record with its moment."""
 
 
 class _Position(NamedTuple):
@@ -59,23 +64,32 @@ async def browse(
     reader: PageReader, feeds: Sequence[BrowsedFeed], dates: Dates, month: str, after: str
 ) -> BrowsedPage:
     """Return a page of the newest records of all these streams."""
-    since, until = month_bounds(dates, month)
     position = _position(after)
-    chosen: list[tuple[int, Mapping[str, Any]]] = []
-    wanted = PAGE + (position.passed if position else 0)
+    passed = position.passed if position else 0
+    wanted = PAGE + passed
+    span = (*month_bounds(dates, month), position)
+    chosen: list[_Row] = []
     for feed in feeds:
         if len(chosen) > wanted and chosen[wanted][0] > feed.newest:
             break
-        rows = await _newest(reader, feed, since, until, position, wanted + 1)
-        chosen = sorted(chosen + rows, key=lambda row: -row[0])[: wanted + 1]
-    passed = position.passed if position else 0
+        # Of most streams a few records are on the page at most; only where all of a few are, the
+        # rest is asked for too.
+        few = _FEW if not passed else wanted + 1
+        rows = await _newest(reader, feed, span, few)
+        merged = _newest_first([*chosen, *rows])[: wanted + 1]
+        if len(rows) == few <= wanted and (len(merged) <= wanted or rows[-1][0] >= merged[-1][0]):
+            rows = await _newest(reader, feed, span, wanted + 1)
+            merged = _newest_first([*chosen, *rows])[: wanted + 1]
+        chosen = merged
     shown, more = chosen[passed:wanted], len(chosen) > wanted
     return _page(shown, position, more=more)
 
 
-def _page(
-    shown: Sequence[tuple[int, Mapping[str, Any]]], position: _Position | None, *, more: bool
-) -> BrowsedPage:
+def _newest_first(rows: Iterable[_Row]) -> list[_Row]:
+    return sorted(rows, key=lambda row: -row[0])
+
+
+def _page(shown: Sequence[_Row], position: _Position | None, *, more: bool) -> BrowsedPage:
     records = [record for _, record in shown]
     if not more or not shown:
         return BrowsedPage(records, "")
@@ -91,12 +105,11 @@ def _page(
 async def _newest(
     reader: PageReader,
     feed: BrowsedFeed,
-    since: int | None,
-    until: int | None,
-    position: _Position | None,
+    span: tuple[int | None, int | None, _Position | None],
     limit: int,
-) -> list[tuple[int, Mapping[str, Any]]]:
+) -> list[_Row]:
     """Return the newest records of one stream; one that cannot be narrowed by time has none."""
+    since, until, position = span
     query: dict[str, str | int] = {
         "connection_id": feed.connection_id,
         "limit": min(limit, 100),

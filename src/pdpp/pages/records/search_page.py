@@ -15,7 +15,7 @@ from pdpp.pages.preferences import read_preferences
 from pdpp.pages.records.browsing import PAGE, browsable, browse
 from pdpp.pages.records.record_line import RecordLine, hit_line, record_line
 from pdpp.pages.records.search_filters import SearchFilters
-from pdpp.pages.records.timeline import Timeline, month_totals, timeline
+from pdpp.pages.records.timeline import Timeline, timeline
 
 _LONGEST = 120
 _NO_SUCH = "There is no such account or kind of records here."
@@ -166,7 +166,7 @@ async def _timeline(
     if not reader.is_owner or filters.after:
         return None
     feeds = browsable(reader, rows)
-    totals = await month_totals(request.site.month_counts, reader, feeds, zone)
+    totals = await request.site.month_counts.of_feeds(reader, feeds, zone)
     return timeline(totals, filters, request.dates)
 
 
@@ -190,11 +190,14 @@ def _chips(
 
 
 def _accounts(listing: Sequence[Mapping[str, Any]]) -> list[Option]:
-    names = {row["connection_id"]: one_line(row["display_name"], _LONGEST) for row in listing}
-    return sorted((Option(*pair) for pair in names.items()), key=lambda option: option.label)
+    return _options({row["connection_id"]: row["display_name"] for row in listing})
+
+
+def _options(names: Mapping[str, str]) -> list[Option]:
+    options = (Option(value, one_line(name, _LONGEST)) for value, name in names.items())
+    return sorted(options, key=lambda option: option.label)
 
 
 def _kinds(listing: Sequence[Mapping[str, Any]], filters: SearchFilters) -> list[Option]:
     rows = [row for row in listing if filters.account in ("", row["connection_id"])]
-    labels = {row["name"]: one_line(row["label"] or row["name"], _LONGEST) for row in rows}
-    return sorted((Option(*pair) for pair in labels.items()), key=lambda option: option.label)
+    return _options({row["name"]: row["label"] or row["name"] for row in rows})

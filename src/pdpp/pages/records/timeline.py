@@ -5,7 +5,7 @@ second to count, and most pages are opened without anything having changed.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pdpp.authz.requester import one_line
@@ -57,21 +57,46 @@ class MonthCounts:
 
     def __init__(self) -> None:
         self._kept: dict[tuple[int, str], tuple[int, int, Months]] = {}
+        self._totals: dict[tuple[str, tuple[BrowsedFeed, ...]], Counter[str]] = {}
+        self._state: object = None
 
-    async def of_feed(self, reader: PageReader, feed: BrowsedFeed, zone: str) -> Months:
-        """Return how many records of a stream there are of each month."""
+    async def of_feeds(
+        self, reader: PageReader, feeds: Sequence[BrowsedFeed], zone: str
+    ) -> Counter[str]:
+        """Return how many records of several streams there are of each month."""
+        # Asked on the event loop alone, so that the states of one thread are compared.
+        state = reader.service.store.state()
+        if state != self._state or len(self._totals) >= _MOST_KEPT:
+            self._state = state
+            self._totals.clear()
+        key = zone, tuple(feeds)
+        totals = self._totals.get(key)
+        if totals is None:
+            totals, exact = Counter[str](), True
+            for feed in feeds:
+                months, is_exact = await self._of_feed(reader, feed, zone)
+                totals.update(months)
+                exact = exact and is_exact
+            if exact:
+                self._totals[key] = totals
+        return totals
+
+    async def _of_feed(
+        self, reader: PageReader, feed: BrowsedFeed, zone: str
+    ) -> tuple[Months, bool]:
+        """Return how many records of a stream there are of each month, and if nothing changed."""
         declared = reader.catalogue.feeds[feed.connection_id, feed.stream]
         store, now = reader.service.store, reader.service.clock()
         version = store.latest_version(Reach(declared, declared.stream, None, True))
         key = declared.id, zone
         kept = self._kept.get(key)
         if kept is not None and (kept[0] == version or now - kept[1] < _KEPT_FOR):
-            return kept[2]
+            return kept[2], kept[0] == version
         months = await _counted(reader, feed, zone)
         if len(self._kept) >= _MOST_KEPT:
             self._kept.clear()
         self._kept[key] = version, now, months
-        return months
+        return months, True
 
 
 async def _counted(reader: PageReader, feed: BrowsedFeed, zone: str) -> Months:
@@ -89,16 +114,6 @@ async def _counted(reader: PageReader, feed: BrowsedFeed, zone: str) -> Months:
         return {}
     groups = answer["groups"]
     return {str(group["key"])[:7]: group["count"] for group in groups if group["key"] is not None}
-
-
-async def month_totals(
-    counts: MonthCounts, reader: PageReader, feeds: Iterable[BrowsedFeed], zone: str
-) -> Counter[str]:
-    """Return how many records of several streams there are of each month."""
-    totals: Counter[str] = Counter()
-    for feed in feeds:
-        totals.update(await counts.of_feed(reader, feed, zone))
-    return totals
 
 
 def timeline(totals: Mapping[str, int], filters: SearchFilters, dates: Dates) -> Timeline | None:
