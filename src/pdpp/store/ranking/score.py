@@ -14,7 +14,7 @@ from pdpp.evidence.language.question import Question, Word
 from pdpp.evidence.language.tables import frequencies, weight
 from pdpp.store.ranking.impact import LARGEST
 from pdpp.store.ranking.nearest import nearest_terms, terms_beginning
-from pdpp.store.ranking.postings import Bools, Floats, Index, Longs, Postings, Rows
+from pdpp.store.ranking.postings import Bools, Floats, Impacts, Index, Longs, Postings, Rows
 
 ACTOR_BONUS = 0.20
 FURTHER_NAME = 0.10
@@ -199,7 +199,7 @@ def _unit_score(
         for term, each, itself in pairs:
             if term not in postings or not postings[term].texts:
                 continue
-            rows, strengths = _joined_fields(postings[term].texts, len(spare), together=itself)
+            rows, strengths = _joined_fields(postings[term].texts, together=itself)
             spare[rows] = np.maximum(spare[rows], strengths * (part * each / LARGEST))
             touched.append(rows)
             if itself:
@@ -210,20 +210,29 @@ def _unit_score(
     return UnitScore(tuple(unit), rows, values, _union(own, len(spare)))
 
 
-def _joined_fields(texts: Sequence[Rows], size: int, *, together: bool) -> tuple[Longs, Floats]:
+def _joined_fields(texts: Sequence[Rows], *, together: bool) -> tuple[Longs, Floats]:
     """Return the rows that hold a term in any field, and how strongly all their fields hold it.
 
     What a row gets comes from its own fields alone, whatever fields of other rows hold the term.
     """
     rows, strengths = texts[0][0], texts[0][1].astype(np.float64)
+    more: Longs
+    impacts: Impacts | Floats
     for more, impacts in texts[1:]:
-        every = _union([rows, more], size)
-        first, second = np.zeros(len(every)), np.zeros(len(every))
-        first[np.searchsorted(every, rows)] = strengths
-        second[np.searchsorted(every, more)] = impacts
-        rows, strengths = every, np.maximum(first, second)
+        if len(more) > len(rows):
+            rows, strengths, more, impacts = more, impacts.astype(np.float64), rows, strengths
+        # Few rows are looked for among many: of a title among bodies.
+        places = np.minimum(np.searchsorted(rows, more), len(rows) - 1)
+        both = rows[places] == more
+        places, second = places[both], impacts[both].astype(np.float64)
+        first = strengths[places]
+        strengths[places] = np.maximum(first, second)
         if together:
-            strengths += _FURTHER_FIELD * np.minimum(first, second)
+            strengths[places] += _FURTHER_FIELD * np.minimum(first, second)
+        if not both.all():
+            rows = np.concatenate([rows, more[~both]])
+            order = np.argsort(rows, kind="stable")
+            rows, strengths = rows[order], np.concatenate([strengths, impacts[~both]])[order]
     return rows, strengths
 
 

@@ -36,6 +36,7 @@ from pdpp.store.sqlite.search.entry import NO_TIME, hashed
 from pdpp.store.sqlite.search.visible import BlockCache, Part, Visible
 
 _SCALE = 1_000_000
+_SAMPLE = 4_096
 _MOST_SUGGESTED = 5
 _AROUND = """
     SELECT
@@ -158,17 +159,17 @@ class Searcher:
 
     def _texts(self, reach: Reach, numbers: Sequence[int]) -> Iterator[tuple[int, tuple[str, ...]]]:
         """Yield the searched texts of some records, by their numbers."""
-        names = reach.searched_fields()
         for number, data in self._data(numbers):
-            values = (data.get(name) for name in names)
-            yield number, tuple(value for value in values if isinstance(value, str))
+            yield number, _searched_texts(reach, data)
 
     def _data(self, numbers: Sequence[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        if not len(numbers):
+            return
         rows = self._db.execute(
             "SELECT r.id, r.data FROM carray(?) AS c CROSS JOIN record r ON r.id = c.value",
             (apsw.carray(np.array(numbers, dtype=np.int64)),),
         )
-        for number, data in rows if len(numbers) else ():
+        for number, data in rows:
             if len(data) > LARGE_BYTES:
                 self._count(len(data))
             yield number, orjson.loads(data)
@@ -177,21 +178,26 @@ class Searcher:
 
     def _refine(self, visible: Visible, question: Question, scores: Scores, rows: Longs) -> Longs:
         """Score the best rows with their neighbours and by their kind; return all rows again."""
+        allowed = np.zeros(visible.size, dtype=bool)
+        allowed[rows] = True
         best = _largest(scores.values, rows, BEST, visible)
         near = self._neighbours(visible, best) if len(scores.units) > 1 else []
         around, values = spread(scores, best, near)
-        known = np.isin(around, rows)
+        known = allowed[around]
         raised = around[~known & (values > scores.values[around])]
         candidates = np.concatenate([around[known], self._meeting_conditions(visible, raised)])
         scores.values[around] = values
-        for part, some in _by_part(visible, _largest(scores.values, candidates, BEST, visible)):
-            self._check()
-            numbers = visible.numbers(some)
-            texts = dict(self._texts(part.reach, numbers.tolist()))
-            for row, number in zip(some.tolist(), numbers.tolist(), strict=True):
-                value = float(scores.values[row])
-                scores.values[row] = fit(question, value, texts.get(number, ()))
-        return np.union1d(rows, candidates) if not _demands(question) else rows
+        self._check()
+        chosen = _largest(scores.values, candidates, BEST, visible)
+        numbers = visible.numbers(chosen).tolist()
+        row_of = dict(zip(numbers, chosen.tolist(), strict=True))
+        for number, data in self._data(numbers):
+            row = row_of[number]
+            texts = _searched_texts(visible.part_of(row).reach, data)
+            scores.values[row] = fit(question, float(scores.values[row]), texts)
+        if _demands(question) or bool(allowed[candidates].all()):
+            return rows
+        return np.union1d(rows, candidates)
 
     def _neighbours(self, visible: Visible, best: Longs) -> list[Neighbour]:
         """Return the visible neighbours of rows in their conversations."""
@@ -288,6 +294,8 @@ class _Order:
         self._searcher = searcher
         self._visible = visible
         self._query = query
+        if query.after is None and not query.by_time:
+            rows = _not_less(values, rows, query.limit + 1)
         self._rows = rows
         scored = np.rint(values[rows] * _SCALE).astype(np.int64)
         self._scores: Longs = np.zeros_like(scored) if query.by_time else scored
@@ -424,10 +432,33 @@ def _demands(question: Question) -> bool:
     )
 
 
+def _searched_texts(reach: Reach, data: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the texts of a record that a reach may search."""
+    values = (data.get(name) for name in reach.searched_fields())
+    return tuple(value for value in values if isinstance(value, str))
+
+
+def _not_less(values: Floats, rows: Longs, count: int) -> Longs:
+    """Return rows without most of those that are surely not among the ``count`` best.
+
+    The worst of the best of any sample is no better than the worst of the best of all. Equal scores
+    may differ in their last bits, so that a step of rounding is left below.
+    """
+    step = len(rows) // _SAMPLE
+    if step < 2 or count > _SAMPLE // 4:
+        return rows
+    own = values[rows]
+    sample = own[::step]
+    bound = np.partition(sample, len(sample) - count)[len(sample) - count]
+    kept: Longs = rows[own >= bound - 1 / _SCALE]
+    return kept
+
+
 def _largest(values: Any, rows: Longs, count: int, visible: Visible) -> Longs:
     """Return the rows of the largest values, equals by time; a tie at the end is kept whole."""
     if len(rows) <= count:
         return rows
+    rows = _not_less(values, rows, count)
     scored = np.rint(values[rows] * _SCALE).astype(np.int64)
     threshold = np.partition(scored, len(scored) - count)[len(scored) - count]
     above, level = rows[scored > threshold], rows[scored == threshold]
@@ -442,10 +473,8 @@ def _largest(values: Any, rows: Longs, count: int, visible: Visible) -> Longs:
 
 def _by_part(visible: Visible, rows: Longs) -> Iterator[tuple[Part, Longs]]:
     """Yield rows by the part they are in."""
-    for part in visible.parts:
-        chosen = rows[(rows >= part.base) & (rows < part.base + part.high - part.low)]
-        if len(chosen):
-            yield part, chosen
+    for part, chosen in visible.by_part(rows):
+        yield part, rows[chosen]
 
 
 def _by_reach(visible: Visible, rows: Longs) -> Iterator[tuple[Reach, Longs]]:

@@ -9,6 +9,7 @@ import zlib
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import apsw
@@ -23,10 +24,10 @@ from pdpp.store.catalogue import Feed
 from pdpp.store.ranking.postings import Bools, Impacts, Longs, Postings
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.numbering import PLACE_BITS
-from pdpp.store.sqlite.positions import actor_positions, searched_positions
+from pdpp.store.sqlite.positions import actor_positions, indexed, searched_positions
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.search import blocks, packing
-from pdpp.store.sqlite.search.blocks import Block, Words
+from pdpp.store.sqlite.search.blocks import Block, PlacePostings, Words
 
 _RANGE_BITS = 16
 _REMEMBERED = 512
@@ -51,7 +52,7 @@ class BlockCache:
 
     def __init__(self) -> None:
         self._blocks: OrderedDict[int, Block] = OrderedDict()
-        self._terms: dict[tuple[int, int], dict[str, int]] = {}
+        self._small: dict[int, _SmallBlock] = {}
         self._names: dict[str, frozenset[str]] = {}
         self._bases: dict[tuple[int, int], Impacts] = {}
 
@@ -65,7 +66,7 @@ class BlockCache:
             known = self._blocks[id] = packing.unpack(*row)
             while len(self._blocks) > _REMEMBERED:
                 self._blocks.popitem(last=False)
-                self._terms.clear()
+                self._small.clear()
         return known
 
     def bases(self, db: apsw.Connection, id: int, place: int) -> Impacts:
@@ -96,14 +97,19 @@ class BlockCache:
             known = self._names[called] = frozenset(stems[word] for word in words)
         return known
 
-    def terms(self, db: apsw.Connection, id: int, place: int) -> Mapping[str, int]:
-        """Return where each term of a small block's field stands."""
-        found = self._terms.get((id, place))
-        if found is None:
-            held = self.block(db, id).places.get(place)
-            names = () if held is None else held.terms
-            found = self._terms[id, place] = {term: at for at, term in enumerate(names)}
-        return found
+    def small(self, db: apsw.Connection, id: int) -> "_SmallBlock":
+        """Return the fields of a small block, each with where its terms stand."""
+        known = self._small.get(id)
+        if known is None:
+            places = self.block(db, id).places.items()
+            known = self._small[id] = tuple(
+                (place, dict(zip(held.terms, range(len(held.terms)), strict=True)), held)
+                for place, held in places
+            )
+        return known
+
+
+_SmallBlock = tuple[tuple[int, Mapping[str, int], PlacePostings], ...]
 
 
 @dataclass(slots=True)
@@ -163,8 +169,9 @@ class Visible:
         self._place_parts(reaches)
         self._by_id = {part.id: part for part in self.parts}
         self._bases = np.array([part.base for part in self.parts], dtype=np.int64)
+        self._called: dict[str, list[tuple[int, int]]] | None = None
         self._impacts_of: dict[tuple[bool, int], Impacts] = {}
-        self._ranges = apsw.carray(_ranges(self._lists)) if self._lists else None
+        self._ranges = apsw.carray(_ranges(reaches)) if self._lists else None
 
     def _place_parts(self, reaches: Sequence[Reach]) -> None:
         by_feed = {reach.feed.id: reach for reach in reaches}
@@ -242,18 +249,26 @@ class Visible:
         """Return the event times of rows, 0 where a reach does not show them or there is none."""
         found = self._gather(rows, lambda block: block.times)
         found[found == blocks_first_time(None) - 1] = 0
-        hidden = [n for n, part in enumerate(self.parts) if not part.reach.shows_time]
-        if hidden:
-            owners = np.searchsorted(self._bases, rows, side="right") - 1
-            found[np.isin(owners, hidden)] = 0
+        for part, chosen in self.by_part(rows):
+            if not part.reach.shows_time:
+                found[chosen] = 0
         return found
 
-    def _gather(self, rows: Longs, of: Callable[[Block], Longs]) -> Longs:
+    def by_part(self, rows: Longs) -> Iterator[tuple[Part, Longs]]:
+        """Yield the parts that some rows are in, each with the places of its rows among them."""
+        if not len(rows):
+            return
         owners = np.searchsorted(self._bases, rows, side="right") - 1
+        order = np.argsort(owners, kind="stable")
+        sorted_owners = owners[order]
+        edges = np.flatnonzero(np.diff(sorted_owners)) + 1
+        firsts = [0, *edges.tolist(), len(rows)]
+        for first, last in pairwise(firsts):
+            yield self.parts[int(sorted_owners[first])], order[first:last]
+
+    def _gather(self, rows: Longs, of: Callable[[Block], Longs]) -> Longs:
         found = np.empty(len(rows), dtype=np.int64)
-        for owner in np.unique(owners).tolist():
-            part = self.parts[owner]
-            chosen = owners == owner
+        for part, chosen in self.by_part(rows):
             found[chosen] = of(self._cache.block(self._db, part.id))[rows[chosen] - part.shift]
         return found
 
@@ -311,20 +326,19 @@ class Visible:
         return found
 
     def _add_small(self, terms: Sequence[str], held: "_Held") -> None:
+        wanted = frozenset(terms)
         for part in self.parts:
             if part.spread:
                 continue
-            block = self._cache.block(self._db, part.id)
-            for place, postings in block.places.items():
-                known = self._lists.get(part.reach.feed.id << PLACE_BITS | place)
+            first = part.reach.feed.id << PLACE_BITS
+            for place, index, postings in self._cache.small(self._db, part.id):
+                known = self._lists.get(first | place)
                 if known is None:
                     continue
-                index = self._cache.terms(self._db, part.id, place)
-                for term in terms:
-                    at = index.get(term)
-                    if at is not None:
-                        data = postings.data[postings.starts[at] : postings.starts[at + 1]]
-                        held[term, known.actor, known.order].small.append((part, data))
+                for term in index.keys() & wanted:
+                    at = index[term]
+                    data = postings.data[postings.starts[at] : postings.starts[at + 1]]
+                    held[term, known.actor, known.order].small.append((part, data))
 
     def _joined(self, held: "_Pieces", actor: bool, order: int) -> tuple[Longs, Impacts]:
         """Return the visible rows of some postings, in order, and the impact in each."""
@@ -405,11 +419,13 @@ class Visible:
 
     def called(self, term: str) -> list[tuple[int, int]]:
         """Return the rows, from and up to, of streams whose name holds a term."""
-        return [
-            (part.base, part.base + part.high - part.low)
-            for part in self.parts
-            if term in self._cache.names(part.reach.feed) and self._shows_any(part)
-        ]
+        if self._called is None:
+            self._called = defaultdict(list)
+            for part in self.parts:
+                if self._shows_any(part):
+                    for name in self._cache.names(part.reach.feed):
+                        self._called[name].append((part.base, part.base + part.high - part.low))
+        return self._called.get(term, [])
 
     def _shows_any(self, part: Part) -> bool:
         """Tell whether some row of a part may be seen: a stream without one is not named."""
@@ -441,34 +457,54 @@ def blocks_first_time(since: int | None) -> int:
 
 
 def _lists(reaches: Iterable[Reach]) -> dict[int, _List]:
-    """Return the visible fields by their number in the table of postings.
-
-    Fields are added up by role and name, so that their order says nothing about hidden ones.
-    """
+    """Return the visible fields by their number in the table of postings."""
     found: dict[int, _List] = {}
     for reach in reaches:
-        first = reach.feed.id << PLACE_BITS
-        texts = searched_positions(reach)
-        fields = reach.stream.fields
-        named = sorted(
-            texts.items(),
-            key=lambda item: (_ROLE_ORDER.get(fields[item[1]].role or Role.LINK, 2), item[1]),
-        )
-        actors = actor_positions(reach)
-        for order, (place, _) in enumerate(item for item in named if item[0] not in actors):
-            found[first | place] = _List(order, False)
-        for order, place in enumerate(sorted(actors)):
-            found[first | place] = _List(order, True)
+        found |= reach.once(_lists_of)
     return found
 
 
-def _ranges(lists: Mapping[int, _List]) -> Longs:
-    """Return runs of neighbouring numbers, the first one above and the length in the low bits."""
+def _lists_of(reach: Reach) -> dict[int, _List]:
+    """Return the visible fields of a reach by their number in the table of postings.
+
+    Fields are added up by role and name, so that their order says nothing about hidden ones.
+    """
+    first = reach.feed.id << PLACE_BITS
+    fields = reach.stream.fields
+    named = sorted(
+        searched_positions(reach).items(),
+        key=lambda item: (_ROLE_ORDER.get(fields[item[1]].role or Role.LINK, 2), item[1]),
+    )
+    actors = actor_positions(reach)
+    texts = [place for place, _ in named if place not in actors]
+    found = {first | place: _List(order, False) for order, place in enumerate(texts)}
+    found |= {first | place: _List(order, True) for order, place in enumerate(sorted(actors))}
+    return found
+
+
+def _spans_of(reach: Reach) -> list[tuple[int, int]]:
+    """Return the runs of numbers that hold the lists of a reach, and no hidden one.
+
+    A feed of which every searched field is visible is read with all its numbers, so that such feeds
+    that lie side by side are one run.
+    """
+    first = reach.feed.id << PLACE_BITS
+    lists = reach.once(_lists_of)
+    if all(first | place in lists for place in indexed(reach.feed).lexical.values()):
+        return [(first, first | (1 << PLACE_BITS) - 1)]
+    return [(number, number) for number in lists]
+
+
+def _ranges(reaches: Iterable[Reach]) -> Longs:
+    """Return the runs of lists to read, the first one above and the length in the low bits.
+
+    A question of many words over many streams takes a seek for each word and run.
+    """
     runs: list[list[int]] = []
-    for number in sorted(lists):
-        if runs and runs[-1][1] == number - 1 and number - runs[-1][0] < 1 << _RANGE_BITS:
-            runs[-1][1] = number
+    for start, end in sorted(span for reach in reaches for span in reach.once(_spans_of)):
+        if runs and start == runs[-1][1] + 1 and end - runs[-1][0] < 1 << _RANGE_BITS:
+            runs[-1][1] = end
         else:
-            runs.append([number, number])
+            runs.append([start, end])
     packed = [first << _RANGE_BITS | last - first for first, last in runs]
     return np.array(packed, dtype=np.int64)
