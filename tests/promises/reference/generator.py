@@ -131,7 +131,7 @@ def plan(number: int, seed: str) -> Plan:
     made.threaded = chance.random() < 0.8
     made.cursor = chance.choice([n for n in ("at", "size", "seen") if n in made.shown] or [None])
     shown_now: set[tuple[Place, str]] = set()
-    for step in range(chance.randint(2, 4)):
+    for step in range(chance.choice((2, 2, 2, 3, 4))):
         place = chance.choice(made.places)
         lines: dict[str, Data | None] = {}
         for name in chance.sample(made.names, chance.randint(1, len(made.names))):

@@ -73,9 +73,8 @@ def token_of(made: Plan) -> str:
     return f"pdpp_client_{hashlib.sha256(made.grant_id.encode()).hexdigest()[:43]}"
 
 
-def _keep(actor: Actor, side: Side, granted: Granted) -> None:
+def _keep(actor: Actor, side: Side, granted: Granted, revision: str) -> None:
     """Approve a grant under an id and a token of the test's own."""
-    revision = parse_declaration(side.world.documents[side.plan.key]).revision
     allowances = tuple(
         Allowance(
             *one.place,
@@ -155,7 +154,8 @@ def _settle(actor: Actor, plans: Sequence[Plan], seed: str) -> None:
     """Declare, connect and grant; the right side in the other order."""
     for made in plans if actor.name == "left" else reversed(plans):
         side = actor.sides[made.number] = Side(made, actor.name, seed)
-        actor.store.register(parse_declaration(side.world.documents[made.key]))
+        parsed = parse_declaration(side.world.documents[made.key])
+        actor.store.register(parsed)
         for connection_id, (key, name) in side.world.connections.items():
             actor.store.connect(connection_id, key, name)
-        _keep(actor, side, side.granted())
+        _keep(actor, side, side.granted(), parsed.revision)
