@@ -34,7 +34,7 @@ from pdpp.store.sqlite.store import SqliteStore
 
 _ROOT = Path(__file__).parents[1]
 _MOST_THINGS = 20_000
-_COSTLY = frozenset({"mail", "markdown", "calendar_ics", "notion", "gpx", "photos"})
+_COSTLY = frozenset({"mail", "markdown", "calendar_ics", "notion", "gpx", "photos", "documents"})
 """Formats of which a fifth as many things takes as long to read."""
 _FEWER = 5
 _MOST_ROUNDS = 5

@@ -6,6 +6,7 @@
 import json
 import struct
 import sys
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -159,10 +160,31 @@ def photos(folder: Path, count: int) -> Path:
     return place
 
 
+def documents(folder: Path, count: int) -> Path:
+    """Write Word files of a page each."""
+    place = folder / "Papers"
+    place.mkdir(parents=True)
+    for number in range(count):
+        text = prose(Random(f"paper {number}"), 200)
+        with zipfile.ZipFile(place / f"Paper {number}.docx", "w", zipfile.ZIP_DEFLATED) as archive:
+            body = f'<d xmlns:w="urn:w"><w:p><w:r><w:t>{text}</w:t></w:r></w:p></d>'
+            archive.writestr("word/document.xml", body)
+    return place
+
+
 MAKERS: Mapping[str, Callable[[Path, int], Path]] = MappingProxyType(
     {
         make.__name__: make
-        for make in (apple_health, spotify, evernote, notion, bank_statement, gpx, photos)
+        for make in (
+            apple_health,
+            spotify,
+            evernote,
+            notion,
+            bank_statement,
+            gpx,
+            photos,
+            documents,
+        )
     }
 )
 """What writes an export with a number of things into a folder, by the key of its source."""

@@ -22,6 +22,7 @@ HEADINGS = {
     "contacts_vcard": "Contacts",
     "cursor": "Cursor",
     "discord": "Discord",
+    "documents": "Documents",
     "evernote": "Evernote",
     "facebook": "Facebook and Instagram",
     "gemini_cli": "Gemini CLI and Qwen Code",

@@ -26,6 +26,7 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
         "contacts_vcard": "pdpp.sources.formats.contacts_vcard.source:ContactsVcard",
         "cursor": "pdpp.sources.formats.cursor.source:Cursor",
         "discord": "pdpp.sources.formats.discord.source:Discord",
+        "documents": "pdpp.sources.formats.documents.source:Documents",
         "evernote": "pdpp.sources.formats.evernote.source:Evernote",
         "facebook": "pdpp.sources.formats.facebook.source:Facebook",
         "gemini_cli": "pdpp.sources.formats.gemini_cli.source:GeminiCli",

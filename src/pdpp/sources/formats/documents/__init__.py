@@ -1,0 +1,1 @@
+"""Documents in folders: PDF, Word, Excel and PowerPoint."""

@@ -1,0 +1,58 @@
+"""PDF: the text of each page, by a library in pure Python."""
+
+import logging
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from io import BytesIO
+from typing import Any
+
+from pdpp.sources.formats.documents.text import DocumentText, NotReadable
+from pdpp.sources.reading.guard import SURPRISES
+from pdpp.sources.reading.times import local_text
+
+
+def read_pdf(content: bytes) -> DocumentText:
+    """Return the text of a document and what it says of itself."""
+    from pypdf import PdfReader
+    from pypdf.errors import PyPdfError
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # What is wrong is told in the report.
+    failures = (PyPdfError, OSError, NotImplementedError, AssertionError, *SURPRISES)
+    made = DocumentText()
+    try:
+        reader = PdfReader(BytesIO(content))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise NotReadable("a document with a password")
+        count = len(reader.pages)
+    except failures as problem:
+        raise NotReadable("a document that is damaged") from problem
+    made.take(_pages(reader, count, failures))
+    _keep_properties(made, reader, failures)
+    return made
+
+
+def _pages(reader: Any, count: int, failures: tuple[type[Exception], ...]) -> Iterator[str | None]:
+    for number in range(count):
+        try:
+            yield reader.pages[number].extract_text()
+        except failures:
+            yield None
+
+
+def _keep_properties(
+    made: DocumentText, reader: Any, failures: tuple[type[Exception], ...]
+) -> None:
+    def told(read: Callable[[Any], Any]) -> Any:
+        try:
+            return read(reader.metadata) if reader.metadata is not None else None
+        except failures:
+            return None
+
+    made.title = str(told(lambda held: held.title) or "").strip()
+    made.author = str(told(lambda held: held.author) or "").strip()
+    made.created = _moment(told(lambda held: held.creation_date))
+    made.modified = _moment(told(lambda held: held.modification_date))
+
+
+def _moment(value: Any) -> str | None:
+    return local_text(value, None)[0] if isinstance(value, datetime) else None

@@ -1,0 +1,145 @@
+"""Documents in a folder: the text of PDF, Word, Excel and PowerPoint files, and the files."""
+
+import hashlib
+import io
+from collections.abc import Iterable, Iterator
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from pdpp.sources.formats.documents.office import read_office
+from pdpp.sources.formats.documents.pdf import read_pdf
+from pdpp.sources.formats.documents.text import DocumentText, NotReadable
+from pdpp.sources.item import Attachment, Finding, Item, Skipped, present
+from pdpp.sources.keys import RecordKey, SeenKeys
+from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import (
+    Confidence,
+    ExportPart,
+    ExportRefusal,
+    OwnerChoices,
+    Recognition,
+    Source,
+)
+
+_MEDIA_TYPES = MappingProxyType(
+    {
+        "pdf": "application/pdf",
+        "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    }
+)
+_MARKS = (b"%PDF", b"PK\x03\x04")
+_LARGEST = 64 << 20
+_OFFICE_PARTS = ("word/document.xml", "xl/workbook.xml", "ppt/presentation.xml")
+
+
+class Documents(Source):
+    """A folder of nothing but documents, or any folder that the owner calls so."""
+
+    connector_key = "documents"
+    label = "Documents (PDF, Word, Excel, PowerPoint)"
+    passed_over = MappingProxyType(
+        {
+            **{f"*.{ending}": "an Office document of the older kind" for ending in ("doc", "xls")},
+            "*.ppt": "an Office document of the older kind",
+            "~$*": "a mark that a document is open",
+            ".*": "a hidden file",
+        }
+    )
+
+    def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | ExportRefusal | None:
+        """Look for documents; what holds anything else is taken only when the owner says so."""
+        if tree.kind == "zip" and any(tree.get(name) for name in _OFFICE_PARTS):
+            return ExportRefusal(
+                f"{tree.path.name} is an Office document: import the folder that it lies in"
+            )
+        documents = _documents(tree)
+        if not documents or not (choices.chosen or _is_all(tree, documents)):
+            return None
+        if not any(entry.head(8).startswith(_MARKS) for entry in documents[:50]):
+            return None
+        return Recognition(
+            Confidence.LIKELY,
+            f"{len(documents):,} documents",
+            account="Documents",
+            identity="Documents",
+            owner_known=False,
+            records=len(documents),
+        )
+
+    def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
+        """Return one part for each document."""
+        seen = SeenKeys()
+        return [ExportPart(entry, partial(_read, seen, entry)) for entry in _documents(tree)]
+
+
+def _kind(entry: FileEntry) -> str:
+    return entry.suffix.removeprefix(".")
+
+
+def _documents(tree: Tree) -> list[FileEntry]:
+    return [
+        entry
+        for entry in tree.entries
+        if _kind(entry) in _MEDIA_TYPES and not entry.base.startswith(("~$", "."))
+    ]
+
+
+def _is_all(tree: Tree, documents: list[FileEntry]) -> bool:
+    """Tell whether a folder holds nothing else: chats and notes have documents among them too."""
+    hidden = sum(entry.base.startswith(("~$", ".")) for entry in tree.entries)
+    older = sum(entry.suffix in (".doc", ".xls", ".ppt") for entry in tree.entries)
+    return len(documents) + hidden + older == len(tree.entries)
+
+
+def _read(seen: SeenKeys, entry: FileEntry) -> Iterator[Finding]:
+    yield from account(_document(seen, entry), entry.name, "document")
+
+
+def _document(seen: SeenKeys, entry: FileEntry) -> Iterator[Finding]:
+    with entry.open() as stream:
+        content = stream.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        yield Skipped("a document too large", entry.name)
+        return
+    # Names change with every copy: a document is known by its bytes.
+    key = RecordKey(hashlib.sha256(content).hexdigest()[:32])
+    if not seen.first(key):
+        yield Skipped("a document that stands twice", entry.name)
+        return
+    kind = _kind(entry)
+    try:
+        made = read_pdf(content) if kind == "pdf" else read_office(content, kind)
+    except NotReadable as problem:
+        yield Skipped(f"the text of {problem}", entry.name)
+        made = DocumentText()
+    yield _item(entry, kind, key, made, content)
+    if made.is_cut:
+        yield Skipped("the end of a document that is very long", entry.name)
+    if made.lost_pages:
+        yield Skipped("pages that cannot be read", f"{entry.name}: {made.lost_pages:,}")
+    if made.offsets and not made.text.strip():
+        yield Skipped("the text of a document that has none, perhaps a scan", entry.name)
+
+
+def _item(entry: FileEntry, kind: str, key: RecordKey, made: DocumentText, content: bytes) -> Item:
+    folders = entry.name.split("/")[:-1]
+    offsets = {str(number): offset for number, offset in enumerate(made.offsets, 1)}
+    data: dict[str, Any] = {
+        "id": key,
+        "title": made.title or entry.base.rpartition(".")[0] or entry.base,
+        "name": entry.base,
+        "folder": folders[-1] if folders else None,
+        "kind": kind,
+        "author": made.author,
+        "created_at": made.created,
+        "modified_at": made.modified,
+        "pages": len(made.offsets) or None,
+        "page_offsets": offsets or None,
+        "size_bytes": entry.size,
+    }
+    file = Attachment("file", partial(io.BytesIO, content), _MEDIA_TYPES[kind])
+    return Item("documents", key, {"body": made.text, **present(data, "")}, (file,))

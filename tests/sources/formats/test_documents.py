@@ -1,0 +1,94 @@
+"""What is particular to documents: pages, properties, and files that are no documents."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.sources.kit import look, read, told
+from tests.sources.samples import documents
+
+from pdpp.sources.formats.documents.source import Documents
+from pdpp.sources.formats.documents.text import LONGEST_TEXT, DocumentText
+from pdpp.sources.source import ExportRefusal
+
+SOURCE = Documents()
+
+
+def put(folder: Path, name: str, content: bytes) -> Path:
+    path = folder / "papers" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return folder
+
+
+def only(folder: Path, name: str, content: bytes) -> dict[str, Any]:
+    [data] = read(SOURCE, put(folder, name, content)).values()
+    return data
+
+
+def page(data: dict[str, Any], number: int) -> str:
+    starts = data["page_offsets"]
+    text: str = data["body"]
+    return text[starts[str(number)] : starts.get(str(number + 1), len(text) + 1) - 1]
+
+
+def test_the_pages_of_a_pdf_are_found_by_their_offsets(tmp_path: Path) -> None:
+    data = only(tmp_path, "a.pdf", documents.FILES["papers/lease.pdf"])
+    assert (data["title"], data["author"], data["pages"]) == ("Lease", "Ivo", 2)
+    assert data["created_at"] == "2026-01-05T08:00:00Z"
+    assert page(data, 1) == "The tenant shall polish the fog bell weekly"
+    assert page(data, 2) == "Signed by both"
+
+
+def test_a_text_has_its_words_and_pages_and_not_what_was_deleted(tmp_path: Path) -> None:
+    data = only(tmp_path, "a.docx", documents.WORD)
+    assert page(data, 1) == "Never moor beneath the swinging crane"
+    assert page(data, 2) == "Second page\tend"
+    assert (data["title"], data["author"]) == ("Mooring rules", "Nora Lind")
+    assert data["created_at"] == "2026-01-05T08:00:00Z"
+
+
+def test_a_sheet_is_lines_and_slides_come_in_their_order(tmp_path: Path) -> None:
+    sheet = only(tmp_path / "x", "a.xlsx", documents.SHEET)
+    assert sheet["body"].splitlines() == ["Boat", "Rope\t12.5", "Flare\tTRUE\tx"]
+    slides = only(tmp_path / "y", "a.pptx", documents.SLIDES)
+    assert [page(slides, number) for number in (1, 2, 3)] == ["One\nmore", "Two", "Ten"]
+
+
+def test_a_document_that_cannot_be_read_is_kept_and_told(tmp_path: Path) -> None:
+    folder = put(tmp_path, "good.pdf", documents.pdf("x"))
+    put(tmp_path, "bad.pdf", b"%PDF-1.4 nothing else")
+    put(tmp_path, "bad.docx", b"PK\x03\x04 no zip")
+    put(tmp_path, "scan.pdf", documents.pdf(""))
+    put(tmp_path, "copy.pdf", documents.pdf("x"))
+    assert sorted(finding.reason for finding in told(SOURCE, folder)) == [
+        "a document that stands twice",
+        "the text of a document that has none, perhaps a scan",
+        "the text of a document that is damaged",
+        "the text of a document that is damaged",
+    ]
+    assert len(read(SOURCE, folder)) == 4
+
+
+def test_entities_in_an_office_file_are_refused(tmp_path: Path) -> None:
+    bomb = documents.office("x", word__document='<!DOCTYPE a [<!ENTITY b "c">]><w:p>&b;</w:p>')
+    folder = put(tmp_path, "a.docx", bomb)
+    assert [finding.reason for finding in told(SOURCE, folder)] == [
+        "the text of a document that is damaged"
+    ]
+
+
+def test_an_office_file_by_itself_says_what_to_do(tmp_path: Path) -> None:
+    put(tmp_path, "a.docx", documents.WORD)
+    assert isinstance(look(SOURCE, tmp_path / "papers" / "a.docx"), ExportRefusal)
+
+
+def test_a_folder_with_other_things_is_not_taken_by_itself(tmp_path: Path) -> None:
+    put(tmp_path, "a.pdf", documents.pdf("x"))
+    assert look(SOURCE, put(tmp_path, "notes.md", b"# Note")) is None
+
+
+def test_a_long_text_is_cut_at_a_bound_and_says_so() -> None:
+    made = DocumentText()
+    made.take(["x" * LONGEST_TEXT, "y"])
+    assert made.is_cut
+    assert len(made.text) == LONGEST_TEXT
