@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from tests.cli.shell import pdpp_here
 
-from pdpp.serving.data_folder import default_folder, keep_private
+from pdpp.serving.data_folder import default_folder, keep_private, open_store, state_folder
 
 HOME = Path("/home/nora")
 
@@ -24,6 +24,34 @@ def test_each_platform_has_its_folder_for_data(
     environment: dict[str, str], platform: str, expected: Path
 ) -> None:
     assert default_folder(environment, platform, HOME) == expected
+
+
+@pytest.mark.parametrize(
+    ("environment", "platform", "expected"),
+    [
+        ({}, "linux", HOME / ".local" / "state"),
+        ({"XDG_STATE_HOME": "/state"}, "linux", Path("/state")),
+        ({"XDG_STATE_HOME": "relative"}, "linux", HOME / ".local" / "state"),
+        ({}, "darwin", HOME / "Library" / "Application Support"),
+        ({"LOCALAPPDATA": "/local"}, "win32", Path("/local")),
+        ({}, "win32", HOME / "AppData" / "Local"),
+    ],
+)
+def test_each_platform_has_its_place_for_what_the_machine_remembers(
+    environment: dict[str, str], platform: str, expected: Path
+) -> None:
+    assert state_folder(environment, platform, HOME) == expected / "pdpp" / "revocations"
+
+
+def test_a_user_without_a_home_opens_a_store_all_the_same(
+    diary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nowhere() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", nowhere)
+    with open_store(diary) as store:
+        assert store.vault.held_grants() == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has other permissions")

@@ -12,7 +12,7 @@ from pdpp.authz.selection import Selection
 from pdpp.model.errors import Conflict, NotFound
 from pdpp.service.accounts import merge_connections
 from pdpp.store.catalogue import new_connection_id
-from pdpp.store.port import SearchQuery
+from pdpp.store.port import PageQuery, SearchQuery
 
 
 def fill(world: World, connection_id: str, count: int = 3) -> None:
@@ -183,3 +183,16 @@ def test_files_that_nothing_refers_to_are_collected(world: World) -> None:
     assert world.store.blob(unused["blob_id"]) is None
     assert world.store.blob(used["blob_id"]) is not None
     assert world.store.check() == []
+
+
+def test_what_is_read_of_a_connection_that_was_just_removed_is_nothing(world: World) -> None:
+    fill(world, "c1")
+    reach, narrow = world.reach("c1"), world.reach("c1", fields=["subject"])
+    page = PageQuery((reach,), 9)
+    world.store.remove_connection("c1")
+    delete_all(world)
+    assert world.store.counts([reach]) == {reach.feed.id: 0}
+    assert world.store.count(narrow) == 0
+    assert world.store.latest_version(reach) == 0
+    assert world.store.page(page).records == ()
+    assert world.store.search(SearchQuery((reach,), ask("kelp"), 9)).hits == ()

@@ -38,6 +38,14 @@ def state_folder(environment: Mapping[str, str], platform: str, home: Path) -> P
     return base / "pdpp" / "revocations"
 
 
+def _own_state() -> Path | None:
+    """Return where this machine remembers, nothing for a user without a home."""
+    try:
+        return state_folder(os.environ, sys.platform, Path.home())
+    except RuntimeError:
+        return None
+
+
 def own_folder() -> Path:
     """Return the default data folder of whoever runs this process."""
     return default_folder(os.environ, sys.platform, Path.home())
@@ -97,8 +105,7 @@ def open_store(folder: Path, *, create: bool = False) -> Iterator[SqliteStore]:
         )
     keep_private(folder)
     try:
-        machine = state_folder(os.environ, sys.platform, Path.home())
-        store = SqliteStore(folder, machine=machine)
+        store = SqliteStore(folder, machine=_own_state())
     except UnicodeEncodeError:
         raise StoreError(f"the name of the folder {str(folder)!a} is not UTF-8") from None
     except apsw.Error as problem:

@@ -295,9 +295,9 @@ class SqliteStore:
 
     def latest_version(self, reach: Reach) -> int:
         """Return the version of the last write to a feed."""
-        return int(
-            self._db.reader.execute("SELECT version FROM feed WHERE id = ?", (reach.feed.id,)).get
-        )
+        sql = "SELECT version FROM feed WHERE id = ?"
+        row = next(self._db.reader.execute(sql, (reach.feed.id,)), None)
+        return 0 if row is None else int(row[0])
 
     def latest_trace(self, reach: Reach) -> int:
         """Return the version of the last record that went away from what a reach shows, else 0."""

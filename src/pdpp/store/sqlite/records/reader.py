@@ -201,9 +201,9 @@ class RecordReader:
     def count(self, reach: Reach) -> int:
         """Return how many records a reach shows."""
         if not reach.restricted and not reach.conditions:
-            return int(
-                self._db.execute("SELECT record_count FROM feed WHERE id = ?", (reach.feed.id,)).get
-            )
+            kept = "SELECT record_count FROM feed WHERE id = ?"
+            row = next(self._db.execute(kept, (reach.feed.id,)), None)
+            return 0 if row is None else int(row[0])
         ways = spans(reach)
         if len(ways) == 1 and reach.keys is None and _only(reach):
             rows = ways[0].rows(reach)
@@ -216,10 +216,11 @@ class RecordReader:
     def counts(self, reaches: Sequence[Reach]) -> dict[int, int]:
         """Return how many records each reach shows, by the number of its feed."""
         kept = dict(self._db.execute("SELECT id, record_count FROM feed WHERE owner = ?", (OWNER,)))
+        # A feed that was removed since the caller looked at the catalogue holds nothing.
         return {
             reach.feed.id: self.count(reach)
             if reach.restricted or reach.conditions
-            else kept[reach.feed.id]
+            else kept.get(reach.feed.id, 0)
             for reach in reaches
         }
 
