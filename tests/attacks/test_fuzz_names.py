@@ -85,7 +85,7 @@ def forged(given_cursor: str, change: Any, other: str) -> str:
     elif change == "my tag":
         made = raw[:16] + strange[16:]
     elif change == "signed by another":
-        return Signer(b"x" * 32).seal("page", ["a"], json.loads(raw[16:]))
+        return Signer(b"x" * 32).seal("page", ["a"], ["2026-03-01T00:00:00Z", "cin_home", "m-1"])
     else:
         return spoilt(given_cursor.encode(), [Cut(999, "insert", change)]).decode("latin-1")
     return base64.urlsafe_b64encode(made).rstrip(b"=").decode()

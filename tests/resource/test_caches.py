@@ -26,7 +26,6 @@ MADE_ONCE = {
     "service/origin.py:_networks": "the proxies of the settings",
     "sources/formats/markdown/frontmatter.py:_loader": "one class",
     "store/intake.py:_validator": "one for each declared schema",
-    "store/ranking/impact.py:_by_count": "numbers for each length of a text",
     "store/sqlite/vault/grants.py:_grant": "one for each grant, as its row is kept",
 }
 """Every cache of a module, and why what it keeps is not of a request."""
