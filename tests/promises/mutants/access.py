@@ -13,6 +13,7 @@ from tests.promises.mutants.mutant import Make, Mutant
 OUTSIDE = "Nothing outside the grant changes a byte."
 NARROWER = "Narrowing a grant never adds anything."
 REVOKED = "Revocation is seen by the very next request"
+STAYS = "What was taken back stays so, and no change of accounts shows a client more."
 LATER = "A later declaration never widens a grant"
 
 _INTERFERENCE = "tests/promises/test_non_interference.py"
@@ -21,6 +22,10 @@ _ALGEBRA = "tests/promises/test_grant_algebra.py"
 _GRANTS = "tests/resource/test_grants.py"
 _CURSOR = "tests/resource/test_cursor.py"
 _REACHES = "pdpp.authz.principal:grant_reaches"
+
+
+def _nothing(_: Any) -> Any:
+    return lambda *_: []
 
 
 def _each_reach(change: Make) -> Make:
@@ -359,5 +364,23 @@ MUTANTS = (
         "reads a grant by the newest declaration",
         ((_REACHES, _each_reach(_newest)),),
         ("tests/promises/test_concurrency.py::test_a_later_declaration_never_widens_a_grant",),
+    ),
+    Mutant(
+        STAYS,
+        "revives with an old backup what was revoked since",
+        (("pdpp.store.sqlite.vault.revocations:RevocationFiles.revived", _nothing),),
+        ("tests/store/sqlite/test_revocations.py",),
+    ),
+    Mutant(
+        STAYS,
+        "trusts a backup on a machine that cannot know what was revoked",
+        (("pdpp.store.sqlite.vault.holding:hold", lambda _: lambda db, now: 0),),
+        ("tests/store/sqlite/test_revocations.py",),
+    ),
+    Mutant(
+        STAYS,
+        "shows one of two merged accounts through the limits of the other",
+        (("pdpp.authz.account_changes:in_common", lambda _: lambda one, other: one),),
+        ("tests/authz/test_account_changes.py",),
     ),
 )
