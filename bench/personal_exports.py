@@ -3,7 +3,9 @@
 ``python -m bench.personal_exports FOLDER MEGABYTES`` writes a health export of about that size.
 """
 
+import gzip
 import json
+import sqlite3
 import struct
 import sys
 import zipfile
@@ -170,6 +172,27 @@ def documents(folder: Path, count: int) -> Path:
             body = f'<d xmlns:w="urn:w"><w:p><w:r><w:t>{text}</w:t></w:r></w:p></d>'
             archive.writestr("word/document.xml", body)
     return place
+
+
+def apple_notes(folder: Path, count: int) -> Path:
+    """Write a database of notes."""
+    path = folder / "NoteStore.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("create table ZICNOTEDATA (ZNOTE integer, ZDATA blob)")
+    connection.execute(
+        "create table ZICCLOUDSYNCINGOBJECT (Z_PK integer primary key, ZIDENTIFIER, ZTITLE1)"
+    )
+    for number in range(count):
+        text = prose(Random(f"memo {number}"), 15)[:100].encode()
+        note = b"\x12" + bytes([len(text)]) + text
+        inner = b"\x1a" + bytes([len(note)]) + note
+        content = gzip.compress(b"\x12" + bytes([len(inner)]) + inner)
+        connection.execute("insert into ZICNOTEDATA values (?, ?)", (number, content))
+        row = (number, f"ID-{number}", f"Memo {number}")
+        connection.execute("insert into ZICCLOUDSYNCINGOBJECT values (?, ?, ?)", row)
+    connection.commit()
+    connection.close()
+    return path
 
 
 MAKERS: Mapping[str, Callable[[Path, int], Path]] = MappingProxyType(

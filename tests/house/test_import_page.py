@@ -10,6 +10,7 @@ from pdpp.sources import registry
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "import-your-data.md"
 HEADINGS = {
     "apple_health": "Apple Health",
+    "apple_notes": "Apple Notes",
     "bank_csv": "Bank statements",
     "bank_ofx": "Bank statements",
     "bank_statement": "Bank statements",

@@ -14,6 +14,7 @@ GROUP = "pdpp.sources"
 BUILT_IN: Mapping[str, str] = MappingProxyType(
     {
         "apple_health": "pdpp.sources.formats.apple_health.source:AppleHealth",
+        "apple_notes": "pdpp.sources.formats.apple_notes.source:AppleNotes",
         "bank_csv": "pdpp.sources.formats.bank_csv.source:BankCsv",
         "bank_ofx": "pdpp.sources.formats.bank_ofx.source:BankOfx",
         "bank_statement": "pdpp.sources.formats.bank_statement.source:BankStatement",

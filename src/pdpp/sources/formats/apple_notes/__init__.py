@@ -1,0 +1,1 @@
+"""The notes of a Mac or an iPhone."""
