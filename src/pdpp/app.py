@@ -22,10 +22,12 @@ from pdpp.authz.principal import Gate
 from pdpp.hosted import ICON_PATH, MCP_PATH, hosted_endpoint, metadata
 from pdpp.jobs.anchoring import anchor_kind
 from pdpp.jobs.backup import CopyingStore, backup_kind
+from pdpp.jobs.embedding import embedding_kind
 from pdpp.jobs.housekeeping import Housekeeping
 from pdpp.jobs.importing import import_kind
 from pdpp.jobs.merging import merge_kind
 from pdpp.jobs.runner import JobRunner
+from pdpp.meaning.encoder import LazyEncoder
 from pdpp.model import instant
 from pdpp.oauth.routes import make_authorization, oauth_routes
 from pdpp.pages.icon import ICON
@@ -76,6 +78,8 @@ def make_app(
 ) -> Starlette:
     """Put the ASGI application together over an open store."""
     service = _service(store, settings or Settings(), clock)
+    if data is not None:
+        service = replace(service, encoder=LazyEncoder(data))
     authority = Authority(store, clock, service.settings.lifetimes)
     site = make_site(service, authority, data)
     meter = Meter(share)
@@ -100,9 +104,10 @@ def make_app(
     return app
 
 
-def make_local_api(store: Store, gate: Gate) -> tuple[ASGIApp, Service]:
+def make_local_api(store: Store, gate: Gate, data: Path) -> tuple[ASGIApp, Service]:
     """Return ``/v1`` alone for callers in this process, whom ``gate`` knows, and its service."""
-    service = replace(_service(store, Settings(), instant.now), gate=gate)
+    made = _service(store, Settings(), instant.now)
+    service = replace(made, gate=gate, encoder=LazyEncoder(data))
     return _resource(service, Meter(None)), service
 
 
@@ -137,6 +142,8 @@ def _job_runner(service: Service, data: Path | None) -> JobRunner:
         kinds.append(import_kind(store, data, settings))
         if isinstance(store, CopyingStore):
             kinds.append(backup_kind(store, data, service.clock))
+    if service.encoder is not None:
+        kinds.append(embedding_kind(store, service.encoder))
     return JobRunner(store, kinds, service.clock)
 
 

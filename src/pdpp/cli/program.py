@@ -47,6 +47,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         ),
         "config": ("pdpp.cli.config:config", "See the settings of a server and their origin."),
         "jobs": ("pdpp.cli.jobs:jobs", "See the work in the background, and cancel it."),
+        "search": ("pdpp.cli.meaning:search", "Let searches go by meaning, stream by stream."),
         "receipts": ("pdpp.cli.receipts:receipts", "See what each client read."),
         "doctor": ("pdpp.cli.doctor:doctor", "Find out why an agent cannot connect."),
         "check": ("pdpp.cli.maintenance:check", "Check that everything stored is sound."),

@@ -8,6 +8,7 @@ from pdpp.authz.principal import Principal
 from pdpp.evidence.ambiguity import ambiguous_connection
 from pdpp.evidence.amount import counted
 from pdpp.evidence.handle import path_part
+from pdpp.meaning.encoder import LazyEncoder
 from pdpp.model.errors import AmbiguousConnection, InvalidRequest, NotFound, StreamNotAllowed
 from pdpp.receipts.served import ServedParts
 from pdpp.resource.parameter import Query
@@ -34,6 +35,7 @@ class Call:
     signer: Signer
     settings: Settings
     body: Any = None
+    encoder: LazyEncoder | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     served: list[ServedParts] = field(default_factory=list)
     answer_headers: dict[str, str] = field(default_factory=dict)

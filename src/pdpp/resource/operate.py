@@ -57,6 +57,7 @@ def make_call(
         signer=service.signer,
         settings=service.settings,
         headers=headers,
+        encoder=service.encoder,
     )
 
 

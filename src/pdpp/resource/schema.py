@@ -111,6 +111,8 @@ def _row(call: Call, reach: Reach, count: int, *, fields: bool) -> dict[str, Any
     }
     if not fields:
         return {**row, "label": stream.label}
+    has_model = call.encoder is not None and call.encoder.installed
+    by_meaning = call.store.meaning.shown(reach) if has_model else frozenset()
     row |= {
         "label": stream.label,
         "description": stream.description,
@@ -120,7 +122,9 @@ def _row(call: Call, reach: Reach, count: int, *, fields: bool) -> dict[str, Any
         "cursor_field": _if_visible(reach, stream.cursor_field),
         "consent_time_field": _if_visible(reach, stream.consent_time_field),
         "default_sort": reach.default_sort(),
-        "field_capabilities": {name: _field(reach, stream.fields[name]) for name in reach.names()},
+        "field_capabilities": {
+            name: _field(reach, stream.fields[name], name in by_meaning) for name in reach.names()
+        },
         "views": [
             {"id": name, "label": stream.views[name].label, "fields": list(visible)}
             for name, visible in visible_views(reach).items()
@@ -128,7 +132,10 @@ def _row(call: Call, reach: Reach, count: int, *, fields: bool) -> dict[str, Any
         "expand_capabilities": [
             _relation(relation) for relation in expandable(call, reach).values()
         ],
-        "search": ["lexical"] if reach.searched_fields() else [],
+        "search": [
+            *(["lexical"] if reach.searched_fields() else []),
+            *(["semantic"] if by_meaning else []),
+        ],
         "count": list(COUNT_KINDS),
         "aggregate_count": stream.countable,
     }
@@ -154,7 +161,7 @@ def _if_visible(reach: Reach, name: str | None) -> str | None:
     return name if name is not None and reach.shows(name) else None
 
 
-def _field(reach: Reach, declared: Field) -> dict[str, Any]:
+def _field(reach: Reach, declared: Field, by_meaning: bool) -> dict[str, Any]:
     """Return what may be asked of a field, in the reference server's members and a few of ours."""
     facts: dict[str, Any] = {
         "granted": True,
@@ -164,7 +171,7 @@ def _field(reach: Reach, declared: Field) -> dict[str, Any]:
         "range_filter": {**_offer(bool(declared.ranges)), "operators": list(declared.ranges)},
         "sortable": reach.compares(declared.name),
         "lexical_search": _offer(declared.lexical),
-        "semantic_search": _offer(False),
+        "semantic_search": _offer(by_meaning),
         "aggregation": {name: _offer(True) for name in declared.aggregations},
     }
     if declared.role is not None:

@@ -44,19 +44,19 @@ _MOST_TOLD = 3_000
 
 _BY_WORDS = {
     "code": "semantic_unavailable",
-    "message": "This server searches by words only; the hits are lexical.",
+    "message": "No model of meaning is installed here; the hits are by words and related words.",
     "param": "mode",
 }
 
 
 def search_lexical(call: Call) -> dict[str, Any]:
     """Answer ``GET /v1/search``."""
-    return _as_asked(call, _search(call, "search", []))
+    return _as_asked(call, _search(call, "search"))
 
 
 def search_hybrid(call: Call) -> dict[str, Any]:
-    """Answer ``GET /v1/search/hybrid`` with what there is: lexical hits and a warning."""
-    return _as_asked(call, _search(call, "hybrid", [_BY_WORDS]))
+    """Answer ``GET /v1/search/hybrid``: by words, and the best of them by meaning too."""
+    return _as_asked(call, _search(call, "hybrid"))
 
 
 def _as_asked(call: Call, body: dict[str, Any]) -> dict[str, Any]:
@@ -65,34 +65,40 @@ def _as_asked(call: Call, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def search_semantic(call: Call) -> dict[str, Any]:
-    """Answer ``GET /v1/search/semantic`` with what there is: lexical hits and a warning."""
-    return _search(call, "semantic", [_BY_WORDS])
+    """Answer ``GET /v1/search/semantic``: by meaning alone, or by words where there is no model."""
+    return _search(call, "semantic")
 
 
-def _search(call: Call, kind: str, warnings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _search(call: Call, mode: str) -> dict[str, Any]:
     place = _zone(call)
     today = instant.to_datetime(call.now).astimezone(place).date()
     everything = call.query.text("match") == "all"
-    question = parse_question(call.query.text("q") or "", today, everything=everything)
+    text = call.query.text("q") or ""
+    question = parse_question(text, today, everything=everything)
     reaches = _searched(call)
     reaches, left_out = apply_filters(reaches, call.query.filters)
+    encoder = call.encoder.load() if call.encoder is not None and mode != "search" else None
     page = call.store.search(
         SearchQuery(
             reaches=reaches,
             question=question,
             limit=call.query.integer("limit") or 0,
-            after=_position(call, kind),
+            after=_position(call, mode),
             by_time=call.query.text("sort") == "time",
             zone=place,
+            meaning=None if encoder is None else encoder.encode([text])[0],
+            by_meaning=mode == "semantic",
         )
     )
     marker = Marker(question, page.repaired, call.store.check_deadline)
-    data, fitting = _data(call, page, marker)
+    kind = "lexical" if encoder is None else mode
+    data, sure = _data(call, page, marker, kind)
     call.served.append(partial(of_hits, page.hits[: len(data)], data))
+    warnings = [] if mode == "search" or encoder is not None else [_BY_WORDS]
     return list_envelope(
         call,
         data,
-        next_cursor=_next_cursor(call, kind, page, len(data), fitting),
+        next_cursor=_next_cursor(call, mode, page, len(data), sure),
         count=page.ranked,
         warnings=[*warnings, *left_out],
         **_hints(page, reaches),
@@ -145,18 +151,18 @@ def _position(call: Call, kind: str) -> SearchPosition | None:
     return SearchPosition(score, time, (handle[0], handle[1], handle[2]))
 
 
-def _data(call: Call, page: HitPage, marker: Marker) -> tuple[list[dict[str, Any]], int]:
+def _data(call: Call, page: HitPage, marker: Marker, kind: str) -> tuple[list[dict[str, Any]], int]:
     """Return the hits of a page, and how many of them surely fit the caller's room.
 
     A page ends early where another hit as long as these would not fit any more.
     """
     room = call.headers.get(ROOM, "")
     if not _ROOM.match(room):
-        return [_hit(hit, marker) for hit in page.hits], len(page.hits)
+        return [_hit(hit, marker, kind) for hit in page.hits], len(page.hits)
     data: list[dict[str, Any]] = []
     most, used, fitting = int(room), 0, 0
     for hit in page.hits:
-        data.append(_hit(hit, marker))
+        data.append(_hit(hit, marker, kind))
         used += len(orjson.dumps(data[-1]))
         fitting += 3 * used < 2 * most
         if used + used // len(data) > most:
@@ -182,7 +188,7 @@ def _next_cursor(call: Call, kind: str, page: HitPage, count: int, fitting: int)
     return cursors[-1] if more else None
 
 
-def _hit(hit: Hit, marker: Marker) -> dict[str, Any]:
+def _hit(hit: Hit, marker: Marker, kind: str) -> dict[str, Any]:
     record, reach = hit.record, hit.record.reach
     data = orjson.loads(record.data)
     emitted_at = instant.to_text(record.emitted_at)
@@ -208,7 +214,7 @@ def _hit(hit: Hit, marker: Marker) -> dict[str, Any]:
         "matched": evidence.matched,
         "missing": evidence.missing,
         "score": {
-            "kind": "lexical",
+            "kind": kind,
             "value": round(hit.position.score / 1_000_000, 3),
             "order": "desc",
         },

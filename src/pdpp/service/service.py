@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pdpp.authz.principal import Gate
+from pdpp.meaning.encoder import LazyEncoder
 from pdpp.model.instant import Clock
 from pdpp.receipts.recorder import Recorder
 from pdpp.service.cursor import Signer
@@ -39,4 +40,5 @@ class Service:
     settings: Settings
     clock: Clock
     recorder: Recorder
+    encoder: LazyEncoder | None = None
     new_request_id: Callable[[], str] = _request_id

@@ -18,6 +18,7 @@ from pdpp.store.scope import Reach
 
 if TYPE_CHECKING:
     from pdpp.store.jobs import JobStore
+    from pdpp.store.meaning import MeaningStore
     from pdpp.store.receipts import ReceiptLog
     from pdpp.store.vault import Vault
 
@@ -121,6 +122,10 @@ class SearchQuery(NamedTuple):
     after: SearchPosition | None = None
     by_time: bool = False
     zone: tzinfo = UTC
+    meaning: bytes | None = None
+    """The vector of the question: the best hits are ordered by nearness to it too."""
+    by_meaning: bool = False
+    """Whether nearness alone decides, whatever words a record holds."""
 
 
 class Hit(NamedTuple):
@@ -417,6 +422,11 @@ class Store(Protocol):
     @property
     def receipts(self) -> "ReceiptLog":
         """Return the log of what was read."""
+        ...
+
+    @property
+    def meaning(self) -> "MeaningStore":
+        """Return the vectors that records are searched by meaning with."""
         ...
 
     @property

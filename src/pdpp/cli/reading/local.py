@@ -133,7 +133,7 @@ class LocalHttp:
 def local_client(data: Path) -> Iterator[Client]:
     """Open a data folder for reads by its owner; what is read is written down as receipts."""
     with open_store(data) as store:
-        api, service = make_local_api(store, LocalOwnerGate(store))
+        api, service = make_local_api(store, LocalOwnerGate(store), data)
         service.recorder.start()
         http = LocalHttp(api)
         try:

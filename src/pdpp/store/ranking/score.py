@@ -20,6 +20,8 @@ ACTOR_BONUS = 0.20
 FURTHER_NAME = 0.10
 """What a row gets for each further name of the question that its actor bears: a first name is
 shared by many, a first and a last one by few."""
+NAME_NORM = 0.25
+"""How much of a name counts as a part of the question that its texts can hold. Measured."""
 KIND_BONUS = 0.20
 """What a row gets for being of a stream that the question names: "photos of the kitchen"."""
 DATE_WORD = 0.05
@@ -91,7 +93,7 @@ class Ranking:
                 norm += max(word.weight for word in unit)
             scored.append(score)
         # Names tell of whom and where, and a score is the part of the other words that is there.
-        norm = norm or max(of_names, _NO_WORDS)
+        norm = norm + NAME_NORM * of_names if norm else max(of_names, _NO_WORDS)
         for score in scored:
             if score.words[0].moment:
                 score.values = np.minimum(score.values, DATE_WORD * norm)

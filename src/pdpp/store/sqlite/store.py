@@ -49,6 +49,7 @@ from pdpp.store.sqlite.records.changes import ChangeReader
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.records.projection import Projector
 from pdpp.store.sqlite.records.reader import RecordReader
+from pdpp.store.sqlite.search.meaning import SqliteMeaning
 from pdpp.store.sqlite.vault.vault import SqliteVault
 from pdpp.store.sqlite.write.fieldsets import FieldSets
 from pdpp.store.sqlite.write.prepared import PreparedBatch, SurrogateOf, prepare
@@ -111,6 +112,7 @@ class SqliteStore:
             self._db.close()
             raise
         self.jobs = SqliteJobs(self._db, clock)
+        self.meaning = SqliteMeaning(self._db, self.catalogue)
         self._catalogue: Catalogue | None = None
         self._words: BlockCache | None = None
         self._receipts: ReceiptFile | None = None

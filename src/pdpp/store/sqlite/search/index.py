@@ -16,7 +16,7 @@ import numpy as np
 from pdpp.evidence.language.terms import ANALYSER
 from pdpp.store.sqlite.numbering import PLACE_BITS
 from pdpp.store.sqlite.records.predicate import OWNER
-from pdpp.store.sqlite.search import blocks, packing
+from pdpp.store.sqlite.search import blocks, meaning, packing
 from pdpp.store.sqlite.search.blocks import Block, Longs, PlacePostings, Words
 from pdpp.store.sqlite.search.entry import Indexed
 
@@ -52,6 +52,7 @@ def remove(db: apsw.Connection, feed: int, entries: Sequence[Indexed]) -> None:
         "DELETE FROM thread_place WHERE feed = ? AND thread = ? AND time = ? AND surrogate = ?",
         [item.thread_row(feed)[:-1] for item in entries if item.entry.thread is not None],
     )
+    meaning.remove(db, feed, [item.number for item in entries])
     numbers = np.array([item.number for item in entries], dtype=np.int64)
     times = [item.entry.time for item in entries]
     earliest, latest = min(times), max(times)
@@ -196,6 +197,7 @@ def forget_feed(db: apsw.Connection, feed: int) -> None:
     every = [*_blocks_of(db, feed, spread=False), *_blocks_of(db, feed, spread=True)]
     drop(db, feed, [id for id, _ in every])
     db.execute("DELETE FROM thread_place WHERE feed = ?", (feed,))
+    meaning.forget_feed(db, feed)
 
 
 def tend(db: apsw.Connection) -> bool:

@@ -33,6 +33,13 @@ from pdpp.store.sqlite.records.projection import (
     fetched,
 )
 from pdpp.store.sqlite.search.entry import NO_TIME, hashed
+from pdpp.store.sqlite.search.nearness import (
+    NEARNESS_PART,
+    RERANKED,
+    SCANNED_TOO,
+    nearness,
+    scanned,
+)
 from pdpp.store.sqlite.search.visible import BlockCache, Part, Visible
 
 _SCALE = 1_000_000
@@ -90,12 +97,36 @@ class Searcher:
         values = scores.values
         if len(rows) and not query.by_time and needs_refining(question, scores):
             rows = self._refine(visible, question, scores, rows)
+        if query.meaning is not None and not query.by_time:
+            rows = self._by_meaning(visible, query, question, scores, rows)
         order = _Order(self, visible, rows, values, query)
         hits, more = order.page()
         suggested: tuple[str, ...] = ()
         if not len(rows) and query.after is None:
             suggested = self._suggested(visible, question)
         return HitPage(hits, more, len(rows), suggested, dict(scores.repaired))
+
+    def _by_meaning(
+        self, visible: Visible, query: SearchQuery, question: Question, scores: Scores, rows: Longs
+    ) -> Longs:
+        """Order rows by their nearness to the question: the best by words, or all that are seen."""
+        vector = query.meaning or b""
+        if not query.by_meaning:
+            best = _largest(scores.values, rows, RERANKED, visible)
+            if visible.size <= SCANNED_TOO and not _demands(question):
+                near = scanned(self._db, visible, vector, self._check)
+                seen = np.flatnonzero(near > 0)
+                seen = self._meeting_conditions(visible, _unhidden(visible, seen))
+                best = np.union1d(best, _largest(near, seen, RERANKED, visible))
+                rows = np.union1d(rows, best)
+            scores.values[best] += NEARNESS_PART * nearness(self._db, visible, best, vector)
+            return rows
+        near = scanned(self._db, visible, vector, self._check)
+        seen = _unhidden(visible, np.flatnonzero(near > 0))
+        if _demands(question):
+            seen = np.intersect1d(seen, rows)
+        scores.values[:] = near
+        return self._meeting_conditions(visible, seen)
 
     # Which rows may be hits
 
@@ -452,6 +483,10 @@ def _not_less(values: Floats, rows: Longs, count: int) -> Longs:
     bound = np.partition(sample, len(sample) - count)[len(sample) - count]
     kept: Longs = rows[own >= bound - 1 / _SCALE]
     return kept
+
+
+def _unhidden(visible: Visible, rows: Longs) -> Longs:
+    return rows if visible.hidden is None else rows[~visible.hidden[rows]]
 
 
 def _largest(values: Any, rows: Longs, count: int, visible: Visible) -> Longs:

@@ -57,4 +57,21 @@ CREATE TABLE thread_place (
   record INTEGER NOT NULL,
   PRIMARY KEY (feed, thread, time, surrogate)
 ) WITHOUT ROWID;
+
+-- The vector of each searched text of a record; `place` -1 says that the record was looked at.
+CREATE TABLE meaning (
+  feed INTEGER NOT NULL,
+  record INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  vector BLOB NOT NULL,
+  PRIMARY KEY (feed, record, place)
+) WITHOUT ROWID;
+
+-- Streams that the owner keeps out of the search by meaning.
+CREATE TABLE meaning_off (
+  owner INTEGER NOT NULL,
+  connection_id TEXT NOT NULL,
+  stream TEXT NOT NULL,
+  PRIMARY KEY (owner, connection_id, stream)
+) WITHOUT ROWID;
 """

@@ -401,7 +401,7 @@ class Visible:
         """Yield the terms of visible fields, sorted lines; some may be of records not visible."""
         for part in self.parts:
             self._check()
-            for place in self._text_places(part.reach.feed.id):
+            for place in self.text_places(part.reach.feed.id):
                 if part.spread:
                     row: Any = next(
                         self._db.execute(
@@ -433,7 +433,8 @@ class Visible:
             return True
         return not bool(self._hidden[part.base : part.base + part.high - part.low].all())
 
-    def _text_places(self, feed: int) -> list[int]:
+    def text_places(self, feed: int) -> list[int]:
+        """Return the places of a feed's visible texts."""
         first = feed << PLACE_BITS
         return [
             place
