@@ -288,3 +288,28 @@ def test_the_same_chat_under_a_second_download_is_the_same(tmp_path: Path) -> No
     other = {"_chat.txt": b"[01/02/2026, 10:00:00] Ana: hi\r\n"}
     report = home.bring(zipped(tmp_path / "WhatsApp Chat - Bo.zip", other))
     assert report["counts"]["new"] == 2
+
+
+@pytest.mark.parametrize(
+    ("written", "text", "mark"),
+    [
+        ("See you at six <This message was edited>", "See you at six", "edited"),
+        ("Bis sechs \u200e<Diese Nachricht wurde bearbeitet.>", "Bis sechs", "edited"),
+        ("A las seis <Se editó este mensaje.>", "A las seis", "edited"),
+        ("\u200eThis message was deleted.", "This message was deleted.", "deleted"),
+        ("You deleted this message", "You deleted this message", "deleted"),
+        ("Diese Nachricht wurde gelöscht", "Diese Nachricht wurde gelöscht", "deleted"),
+        ("Eliminaste este mensaje", "Eliminaste este mensaje", "deleted"),
+        ("I said <This message was edited> aloud", "I said <This message was edited> aloud", ""),
+        ("He wrote: This message was deleted", "He wrote: This message was deleted", ""),
+    ],
+)
+def test_edited_messages_and_those_taken_back_say_so(
+    tmp_path: Path, written: str, text: str, mark: str
+) -> None:
+    path = put(tmp_path, f"[05/01/2026, 10:00:00] Ana: {written}\n")
+    [message] = [data for (stream, _), data in read(SOURCE, path).items() if stream == "messages"]
+    assert message["text"] == text
+    assert {name for name in ("edited", "deleted") if message.get(name)} == set(
+        filter(None, [mark])
+    )

@@ -40,6 +40,16 @@ _LEFT_OUT = re.compile(
 )
 _CUT = "a last line that does not end; the file may be cut off"
 
+_EDITED = re.compile(
+    r"\s*\u200e?<(?:This message was edited|Diese Nachricht wurde bearbeitet|Se editó este mensaje)"
+    r"\.?>\s*\Z"
+)
+_DELETED = frozenset(
+    {"This message was deleted", "You deleted this message", "Diese Nachricht wurde gelöscht"}
+    | {"Se eliminó este mensaje", "Eliminaste este mensaje"}
+)
+"""What telephones write in place of a message that was taken back, and behind an edited one."""
+
 
 class WhatsApp(Source):
     """Chats of iPhones and of Android, in any language of the phone."""
@@ -253,7 +263,9 @@ def _message(chat: _Chat, message: _Message, ordinals: Ordinals, where: str) -> 
         "chat_id": chat.key,
         "chat": chat.name,
         "sender": sender,
-        "text": text,
+        "text": _EDITED.sub("", text),
+        "edited": True if _EDITED.search(text) else None,
+        "deleted": True if sender and text.strip().removesuffix(".") in _DELETED else None,
         "service": sender is None,
         "media_omitted": name is None
         and bool(_OMITTED.match(text) or _LEFT_OUT.search(message.text)),
