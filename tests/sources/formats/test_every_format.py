@@ -122,10 +122,11 @@ def test_an_earlier_export_and_then_this_one_are_this_one(
 
 def test_an_export_cut_anywhere_says_so(sample: FormatSample, tmp_path: Path) -> None:
     if sample.cut:
+        sample.folder(tmp_path)
         check_cuts(
             load(sample.source),
             sample.files[sample.cut],
-            lambda content: sample.folder(tmp_path, {**sample.files, sample.cut: content}),
+            lambda content: sample.folder(tmp_path, {sample.cut: content}),
             torn=sample.torn,
         )
 
@@ -133,8 +134,10 @@ def test_an_export_cut_anywhere_says_so(sample: FormatSample, tmp_path: Path) ->
 def test_a_spoilt_export_is_survived(sample: FormatSample, tmp_path: Path) -> None:
     source, name = load(sample.source), sample.cut or next(iter(sample.files))
 
+    sample.folder(tmp_path / "e")
+
     def place(content: bytes) -> Path:
-        return sample.folder(tmp_path / "e", {**sample.files, name: content})
+        return sample.folder(tmp_path / "e", {name: content})
 
     if name.endswith(".json"):
         check_hostile_json(source, json.loads(sample.files[name]), place, most=MOST_MUTANTS)
