@@ -21,7 +21,7 @@ from pdpp.store.scope import Reach
 HEIGHT = 64
 _BAR = 10
 _MOST_BARS = 72
-_KEPT_FOR = 10 * SECOND
+_KEPT_FOR = 3 * SECOND
 _MOST_KEPT = 1_000
 
 Months = Mapping[str, int]
