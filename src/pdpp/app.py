@@ -26,6 +26,7 @@ from pdpp.jobs.embedding import embedding_kind
 from pdpp.jobs.housekeeping import Housekeeping
 from pdpp.jobs.importing import import_kind
 from pdpp.jobs.merging import merge_kind
+from pdpp.jobs.reindexing import reindex_kind
 from pdpp.jobs.runner import JobRunner
 from pdpp.meaning.encoder import LazyEncoder
 from pdpp.model import instant
@@ -137,6 +138,7 @@ def _job_runner(service: Service, data: Path | None) -> JobRunner:
     store, settings = service.store, service.settings
     kinds = [*Housekeeping(store, settings, service.clock).kinds()]
     kinds.append(merge_kind(store, service.clock))
+    kinds.append(reindex_kind(store))
     kinds.append(anchor_kind(service.recorder, settings.receipts.anchor_seconds))
     if data is not None:
         kinds.append(import_kind(store, data, settings))

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
-from itertools import repeat
+from itertools import filterfalse, repeat
 
 RARE = 1e-8
 """The frequency of a word that no table knows."""
@@ -63,7 +63,8 @@ class CommonWords:
         lanes: dict[str, int] = {}
         bits: dict[str, int] = {}
         for at, language in enumerate(self.languages):
-            for word in words[language]:
+            # A number is common in every language, and listed for some.
+            for word in filterfalse(str.isdecimal, words[language]):
                 lanes[word] = lanes.get(word, 0) + (1 << 8 * at)
                 bits[word] = bits.get(word, 0) | 1 << at
         self._lanes = lanes

@@ -384,6 +384,20 @@ class SqliteStore:
             self._db.shed_log()
         return more
 
+    def reindex(self) -> bool:
+        """Index a bounded piece anew after a change of the analyser; tell whether there was any."""
+        from pdpp.store.sqlite.search.reindex import reindex_some
+
+        with self._db.writing() as db:
+            every = feeds.load(db, self._catalogue).feeds.values()
+            return reindex_some(db, {feed.id: indexed(feed) for feed in every})
+
+    def index_progress(self) -> tuple[int, int]:
+        """Return how many records are indexed by the analyser of today, and how many there are."""
+        from pdpp.store.sqlite.search.reindex import index_progress
+
+        return index_progress(self._db.reader)
+
     # Blobs
 
     def keep_blob(self, source: BinaryIO, media_type: str, limit: int) -> Blob:

@@ -13,12 +13,15 @@ from typing import Any
 import apsw
 import numpy as np
 
-from pdpp.evidence.language.terms import ANALYSER
+from pdpp.evidence.language.terms import ANALYSER as TODAYS_ANALYSER
 from pdpp.store.sqlite.numbering import PLACE_BITS
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.search import blocks, meaning, packing
 from pdpp.store.sqlite.search.blocks import Block, Longs, PlacePostings, Words
 from pdpp.store.sqlite.search.entry import Indexed
+
+ANALYSER = TODAYS_ANALYSER
+"""The version of the analyser that new blocks are made by."""
 
 BLOCK_RECORDS = 16_384
 """How many records a spread block has at most: a grant's time limit cuts at most two blocks."""
@@ -64,15 +67,17 @@ def remove(db: apsw.Connection, feed: int, entries: Sequence[Indexed]) -> None:
     for block, held in rows:
         slots = np.flatnonzero(np.isin(packing.longs(held), numbers))
         if len(slots):
-            _mark_gone(db, block, slots)
+            mark_gone(db, block, slots)
 
 
-def _mark_gone(db: apsw.Connection, block: int, slots: Longs) -> None:
-    every = np.union1d(_gone(db, block), slots.astype(np.uint32))
+def mark_gone(db: apsw.Connection, block: int, slots: Longs) -> None:
+    """Take records out of a block by their slots."""
+    every = np.union1d(gone(db, block), slots.astype(np.uint32))
     db.execute("REPLACE INTO word_gone VALUES (?, ?)", (block, every.astype("<u4").tobytes()))
 
 
-def _gone(db: apsw.Connection, block: int) -> Words:
+def gone(db: apsw.Connection, block: int) -> Words:
+    """Return the slots of a block whose records are gone."""
     row: Any = next(db.execute("SELECT slots FROM word_gone WHERE block = ?", (block,)), None)
     return np.frombuffer(b"" if row is None else row[0], "<u4").astype(np.uint32)
 
@@ -126,16 +131,18 @@ def _merge_small(db: apsw.Connection, feed: int) -> None:
 
 
 def _blocks_of(db: apsw.Connection, feed: int, *, spread: bool) -> list[tuple[int, int]]:
+    # Blocks of an earlier analyser are never merged: they are made anew from the records.
     rows: list[Any] = db.execute(
-        "SELECT id, size FROM word_block WHERE owner = ? AND feed = ? AND spread = ? ORDER BY id",
-        (OWNER, feed, int(spread)),
+        "SELECT id, size FROM word_block WHERE owner = ? AND feed = ? AND spread = ?"
+        " AND analyser = ? ORDER BY id",
+        (OWNER, feed, int(spread), ANALYSER),
     ).fetchall()
     return rows
 
 
 def _rewrite(db: apsw.Connection, feed: int, ids: Sequence[int], *, spread: bool) -> None:
     """Put some blocks together, without what is gone of them."""
-    merged = blocks.merge([(load(db, feed, id), _gone(db, id)) for id in ids])
+    merged = blocks.merge([(load(db, feed, id), gone(db, id)) for id in ids])
     drop(db, feed, ids)
     if spread:
         for piece in blocks.cut(merged, BLOCK_RECORDS):
@@ -194,8 +201,10 @@ def _names(packed: bytes) -> list[str]:
 
 def forget_feed(db: apsw.Connection, feed: int) -> None:
     """Remove all words of a feed."""
-    every = [*_blocks_of(db, feed, spread=False), *_blocks_of(db, feed, spread=True)]
-    drop(db, feed, [id for id, _ in every])
+    every: list[Any] = db.execute(
+        "SELECT id FROM word_block WHERE owner = ? AND feed = ?", (OWNER, feed)
+    ).fetchall()
+    drop(db, feed, [id for (id,) in every])
     db.execute("DELETE FROM thread_place WHERE feed = ?", (feed,))
     meaning.forget_feed(db, feed)
 
@@ -210,9 +219,9 @@ def _tend_small(db: apsw.Connection) -> bool:
     row: Any = next(
         db.execute(
             "SELECT b.feed, sum(b.size) FROM word_block b LEFT JOIN word_gone g ON g.block = b.id"
-            " WHERE b.owner = ? AND b.spread = 0 GROUP BY b.feed"
+            " WHERE b.owner = ? AND b.spread = 0 AND b.analyser = ? GROUP BY b.feed"
             " HAVING sum(b.size) >= ? OR count(*) > 1 OR count(g.block) > 0 LIMIT 1",
-            (OWNER, SPREAD_FROM),
+            (OWNER, ANALYSER, SPREAD_FROM),
         ),
         None,
     )
@@ -228,7 +237,9 @@ def _tend_stale(db: apsw.Connection) -> bool:
     """Make one spread block anew of which records are gone."""
     row: Any = next(
         db.execute(
-            "SELECT b.feed, b.id FROM word_gone g JOIN word_block b ON b.id = g.block LIMIT 1"
+            "SELECT b.feed, b.id FROM word_gone g JOIN word_block b ON b.id = g.block"
+            " WHERE b.analyser = ? LIMIT 1",
+            (ANALYSER,),
         ),
         None,
     )
@@ -241,9 +252,9 @@ def _tend_spread(db: apsw.Connection) -> bool:
     """Join the spread blocks of one feed that are far from full."""
     row: Any = next(
         db.execute(
-            "SELECT feed FROM word_block WHERE owner = ? AND spread = 1 AND size < ?"
-            " GROUP BY feed HAVING count(*) >= ? LIMIT 1",
-            (OWNER, _FEW, _MOST_SMALL_SPREAD),
+            "SELECT feed FROM word_block WHERE owner = ? AND analyser = ? AND spread = 1"
+            " AND size < ? GROUP BY feed HAVING count(*) >= ? LIMIT 1",
+            (OWNER, ANALYSER, _FEW, _MOST_SMALL_SPREAD),
         ),
         None,
     )

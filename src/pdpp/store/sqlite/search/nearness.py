@@ -46,12 +46,19 @@ def nearness(db: apsw.Connection, visible: Visible, rows: Longs, question: bytes
     return near
 
 
+def shown_rows(visible: Visible) -> int:
+    """Return how many records a search sees; those that are gone or hidden do not count."""
+    hidden = visible.hidden
+    return visible.size - (0 if hidden is None else int(np.count_nonzero(hidden)))
+
+
 def scanned(db: apsw.Connection, visible: Visible, question: bytes, check: Any) -> Floats:
     """Return how near every visible row is; refuse to compare too many."""
-    if visible.size > MOST_SCANNED:
+    count = shown_rows(visible)
+    if count > MOST_SCANNED:
         raise InvalidRequest(
             f"Search by meaning compares {MOST_SCANNED:,} records at most, and you can see"
-            f" {visible.size:,}: name streams or a connection, or search with mode=hybrid.",
+            f" {count:,}: name streams or a connection, or search with mode=hybrid.",
             param="q",
         )
     near = np.zeros(visible.size)

@@ -39,6 +39,7 @@ from pdpp.store.sqlite.search.nearness import (
     SCANNED_TOO,
     nearness,
     scanned,
+    shown_rows,
 )
 from pdpp.store.sqlite.search.visible import BlockCache, Part, Visible
 
@@ -113,7 +114,7 @@ class Searcher:
         vector = query.meaning or b""
         if not query.by_meaning:
             best = _largest(scores.values, rows, RERANKED, visible)
-            if visible.size <= SCANNED_TOO and not _demands(question):
+            if shown_rows(visible) <= SCANNED_TOO and not _demands(question):
                 near = scanned(self._db, visible, vector, self._check)
                 seen = np.flatnonzero(near > 0)
                 seen = self._meeting_conditions(visible, _unhidden(visible, seen))
