@@ -12,6 +12,7 @@ import apsw
 import orjson
 
 from bench.agent import Agent
+from bench.changes import change_rows
 from bench.client import Client
 from bench.estate import Estate, demo_estate, letters_estate
 from bench.hidden import hidden_rows
@@ -76,6 +77,8 @@ def _measure(
         yield from _measure_agents(bench, *estates, say)
     say("Measuring what hidden records cost")
     yield from hidden_rows(stock.world.records, rounds)
+    say("Measuring changes")
+    yield from change_rows(stock.world.records, rounds)
     say("Measuring imports")
     yield from import_rows(stock.world.records, rounds)
 

@@ -47,6 +47,7 @@ _DOCUMENTS = stream(
     },
 )
 _INVOICE = "please find invoice 4471 attached; the total of 1,240 is due on the last of the month"
+_EDITED_AT_ONCE = 100
 _EMITTED = "2026-03-20T06:00:00Z"
 _FILLING = "The tiles are green and the kitchen is nearly done, so come and see it soon. "
 
@@ -82,15 +83,51 @@ def letters_estate(folder: Path) -> Estate:
     _put(store, "cin_home", "messages", _home_letters())
     transcript = {"id": TRANSCRIPT_KEY, "title": "Harbour interview", "body": long_line()}
     _put(store, "cin_notes", "documents", [transcript])
+    secret = _grant(store, Selection())
+    store.close()
+    return Estate(folder, secret)
+
+
+@dataclass(frozen=True, slots=True)
+class EditedEstate:
+    """A stream whose records were all edited once, for a client and for one that cannot see it."""
+
+    folder: Path
+    records: int
+    token: str
+    blind: str
+    """The token of a grant without the field that was edited."""
+
+
+def edited_estate(folder: Path, records: int) -> EditedEstate:
+    """Fill a store with letters, and then change the body of every one, a few at a time."""
+    store = SqliteStore(folder)
+    store.register(parse_declaration(source("gmail", "Gmail", [_MESSAGES])))
+    store.connect("cin_work", "gmail", "Work mail")
+    for edition in ("first", "second"):
+        for start in range(0, records, _EDITED_AT_ONCE):
+            numbers = range(start, min(start + _EDITED_AT_ONCE, records))
+            letters = [
+                _letter(f"e{number:06d}", f"Letter {number}", f"The {edition} text.", 1)
+                for number in numbers
+            ]
+            _put(store, "cin_work", "messages", letters)
+    everything = _grant(store, Selection())
+    blind = _grant(store, Selection(fields=("id", "subject", "sent_at")))
+    store.close()
+    return EditedEstate(folder, records, everything, blind)
+
+
+def _grant(store: SqliteStore, selection: Selection) -> str:
+    """Make a grant and return its token."""
     grant, secret, token = make_grant(
-        resolve(Selection(), store.catalogue()),
+        resolve(selection, store.catalogue()),
         client_id="bench",
         purpose="measuring",
         now=instant.now(),
     )
     store.vault.keep_grant(grant, [token])
-    store.close()
-    return Estate(folder, secret)
+    return secret
 
 
 def long_line() -> str:

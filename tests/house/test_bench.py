@@ -207,7 +207,7 @@ def test_a_small_run_prints_and_writes_every_row(shelf: Path, stock: Stock) -> N
         check=True,
     )
     rows = orjson.loads(target.read_bytes())["rows"]
-    assert len(rows) >= 113
+    assert len(rows) >= 117
     assert len({row["name"] for row in rows}) == len(rows)
     for row in rows:
         assert row["value"] > 0 or " over " in row["name"]
