@@ -30,8 +30,9 @@ from pdpp.store.receipts import Receipt, ReceiptQuery
 
 _MOST_QUESTIONS = 25
 _MOST_OF_A_DAY = 200
-_TITLES = 1
-_MOST_TITLES = 50
+_TITLED_PLACES = 2
+_MOST_TITLES = 100
+"""Titles on the page of a question: each is a read of its own."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
 
 
@@ -79,10 +80,11 @@ def _bounds(dates: Dates, day: date) -> tuple[int, int]:
 
 
 async def _titled(site: Site, question: AgentQuestion) -> AgentQuestion:
-    """Return a question with the first record of each stream that it read."""
+    """Return a question with the first records that it read, of different streams if it can be."""
     reader = site.reader()
-    links = [link for place in question.places for link in await linked(reader, place, _TITLES)]
-    return replace(question, links=tuple(links[:2]))
+    shown = [place for place in question.places if place.records][:_TITLED_PLACES]
+    links = [link for place in shown for link in await linked(reader, place, 1)]
+    return replace(question, links=tuple(links))
 
 
 def _days(site: Site, dates: Dates, chosen: date | None) -> tuple[list[DayBar], list[UnusualLine]]:
@@ -129,7 +131,10 @@ async def show_question(request: PageRequest) -> Response:
     if not questions:
         raise NotFound("There is no such question in the log, or not any more.")
     reader, (question, *_) = site.reader(), questions
-    places = [(place, await linked(reader, place, _MOST_TITLES)) for place in question.places]
+    each = max(1, _MOST_TITLES // max(1, len(question.places)))
+    places = [
+        (place, await linked(reader, place, each)) for place in question.places[:_MOST_TITLES]
+    ]
     return request.page("question.html", question=question, places=places)
 
 
