@@ -17,7 +17,7 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
         "apple_notes": "pdpp.sources.formats.apple_notes.source:AppleNotes",
         "bank_csv": "pdpp.sources.formats.bank_csv.source:BankCsv",
         "bank_ofx": "pdpp.sources.formats.bank_ofx.source:BankOfx",
-        "bank_statement": "pdpp.sources.formats.bank_statement.source:BankStatement",
+        "bank_statement": "pdpp.sources.formats.bank_statement.source:StatementFiles",
         "browser_history": "pdpp.sources.formats.browser_history.source:BrowserHistory",
         "calendar_ics": "pdpp.sources.formats.calendar_ics.source:CalendarIcs",
         "chatgpt": "pdpp.sources.formats.chatgpt.source:ChatGpt",

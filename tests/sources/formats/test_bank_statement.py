@@ -7,10 +7,10 @@ import pytest
 from tests.sources.kit import Home, look, read, told, zipped
 from tests.sources.samples import bank_statement as bank
 
-from pdpp.sources.formats.bank_statement.source import BankStatement
+from pdpp.sources.formats.bank_statement.source import StatementFiles
 from pdpp.sources.source import Recognition
 
-SOURCE = BankStatement()
+SOURCE = StatementFiles()
 
 
 def put(folder: Path, content: bytes, name: str = "statement.xml") -> Path:

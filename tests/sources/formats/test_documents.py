@@ -7,7 +7,7 @@ from tests.sources.kit import look, read, told
 from tests.sources.samples import documents
 
 from pdpp.sources.formats.documents.source import Documents
-from pdpp.sources.formats.documents.text import LONGEST_TEXT, DocumentText
+from pdpp.sources.formats.documents.text import LONGEST_TEXT, PagedText
 from pdpp.sources.source import ExportRefusal
 
 SOURCE = Documents()
@@ -88,7 +88,7 @@ def test_a_folder_with_other_things_is_not_taken_by_itself(tmp_path: Path) -> No
 
 
 def test_a_long_text_is_cut_at_a_bound_and_says_so() -> None:
-    made = DocumentText()
+    made = PagedText()
     made.take(["x" * LONGEST_TEXT, "y"])
     assert made.is_cut
     assert len(made.text) == LONGEST_TEXT

@@ -20,7 +20,7 @@ _LAYOUTS: Mapping[str, Callable[[FileEntry], bool]] = MappingProxyType(
 )
 
 
-class BankStatement(Source):
+class StatementFiles(Source):
     """Statement files, one or a folder of them."""
 
     connector_key = "bank_statement"

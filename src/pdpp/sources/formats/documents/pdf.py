@@ -6,19 +6,19 @@ from datetime import datetime
 from io import BytesIO
 from typing import Any
 
-from pdpp.sources.formats.documents.text import DocumentText, NotReadable
+from pdpp.sources.formats.documents.text import NotReadable, PagedText
 from pdpp.sources.reading.guard import SURPRISES
 from pdpp.sources.reading.times import local_text
 
 
-def read_pdf(content: bytes) -> DocumentText:
+def read_pdf(content: bytes) -> PagedText:
     """Return the text of a document and what it says of itself."""
     from pypdf import PdfReader
     from pypdf.errors import PyPdfError
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # What is wrong is told in the report.
     failures = (PyPdfError, OSError, NotImplementedError, AssertionError, *SURPRISES)
-    made = DocumentText()
+    made = PagedText()
     try:
         reader = PdfReader(BytesIO(content))
         if reader.is_encrypted and not reader.decrypt(""):
@@ -39,9 +39,7 @@ def _pages(reader: Any, count: int, failures: tuple[type[Exception], ...]) -> It
             yield None
 
 
-def _keep_properties(
-    made: DocumentText, reader: Any, failures: tuple[type[Exception], ...]
-) -> None:
+def _keep_properties(made: PagedText, reader: Any, failures: tuple[type[Exception], ...]) -> None:
     def told(read: Callable[[Any], Any]) -> Any:
         try:
             return read(reader.metadata) if reader.metadata is not None else None

@@ -7,9 +7,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from pdpp.sources.formats.documents.office import read_office
+from pdpp.sources.formats.documents.openxml import read_openxml
 from pdpp.sources.formats.documents.pdf import read_pdf
-from pdpp.sources.formats.documents.text import DocumentText, NotReadable
+from pdpp.sources.formats.documents.text import NotReadable, PagedText
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, present
 from pdpp.sources.keys import RecordKey, SeenKeys
 from pdpp.sources.reading.guard import account
@@ -112,10 +112,10 @@ def _document(seen: SeenKeys, entry: FileEntry) -> Iterator[Finding]:
         return
     kind = _kind(entry)
     try:
-        made = read_pdf(content) if kind == "pdf" else read_office(content, kind)
+        made = read_pdf(content) if kind == "pdf" else read_openxml(content, kind)
     except NotReadable as problem:
         yield Skipped(f"the text of {problem}", entry.name)
-        made = DocumentText()
+        made = PagedText()
     yield _item(entry, kind, key, made, content)
     if made.is_cut:
         yield Skipped("the end of a document that is very long", entry.name)
@@ -125,7 +125,7 @@ def _document(seen: SeenKeys, entry: FileEntry) -> Iterator[Finding]:
         yield Skipped("the text of a document that has none, perhaps a scan", entry.name)
 
 
-def _item(entry: FileEntry, kind: str, key: RecordKey, made: DocumentText, content: bytes) -> Item:
+def _item(entry: FileEntry, kind: str, key: RecordKey, made: PagedText, content: bytes) -> Item:
     folders = entry.name.split("/")[:-1]
     offsets = {str(number): offset for number, offset in enumerate(made.offsets, 1)}
     data: dict[str, Any] = {

@@ -12,7 +12,7 @@ class NotReadable(Exception):
 
 
 @dataclass(slots=True)
-class DocumentText:
+class PagedText:
     """The text of a document and where its pages begin in it."""
 
     text: str = ""

@@ -7,7 +7,7 @@ from contextlib import suppress
 from io import BytesIO
 
 from pdpp.model.errors import DamagedFile
-from pdpp.sources.formats.documents.text import LONGEST_TEXT, DocumentText, NotReadable
+from pdpp.sources.formats.documents.text import LONGEST_TEXT, NotReadable, PagedText
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import DAMAGE
 from pdpp.sources.reading.xmlstream import XmlElement, xml_elements
@@ -17,9 +17,9 @@ _MOST_STRINGS = 200_000
 _NUMBER = re.compile(r"(\d+)\.xml\Z")
 
 
-def read_office(content: bytes, kind: str) -> DocumentText:
+def read_openxml(content: bytes, kind: str) -> PagedText:
     """Return the text of a document of a kind and what it says of itself."""
-    made = DocumentText()
+    made = PagedText()
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:
             package = _Package(archive)
@@ -135,7 +135,7 @@ def _cell(cell: XmlElement, strings: list[str]) -> str:
 _READERS = {"docx": _word, "pptx": _slides, "xlsx": _sheets}
 
 
-def _keep_properties(made: DocumentText, package: _Package) -> None:
+def _keep_properties(made: PagedText, package: _Package) -> None:
     for element in package.elements("docProps/core.xml"):
         text = element.text.strip()
         if element.name == "title":
