@@ -169,3 +169,16 @@ def test_a_hidden_field_or_record_brings_nothing_near(world: World) -> None:
     assert score["cat"] > 0.99 > seen.get("cat", 0)
     only = answer(world, "semantic", "elevator not working", keys=["lift"])
     assert keys(only) in ([], ["lift"])
+
+
+def test_no_bound_counts_records_that_a_grant_does_not_list(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = {"keys": ("lift",)}
+    near = answer(world, "semantic", "elevator not working", **listed)
+    hybrid = answer(world, "hybrid", "elevator not working", **listed)
+    monkeypatch.setattr(nearness, "MOST_SCANNED", 1)
+    monkeypatch.setattr(search, "SCANNED_TOO", 1)
+    assert keys(answer(world, "semantic", "elevator not working", **listed)) == keys(near)
+    assert keys(answer(world, "hybrid", "elevator not working", **listed)) == keys(hybrid)
+    assert keys(near) == ["lift"]

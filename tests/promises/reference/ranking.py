@@ -22,6 +22,14 @@ from pdpp.evidence.language.terms import pieces, terms_of
 from pdpp.evidence.language.when import Moment
 from pdpp.model import instant
 from pdpp.store.ranking.days import instant_of, stretches
+from pdpp.store.ranking.score import (
+    ACTOR_BONUS,
+    DATE_WORD,
+    FURTHER_NAME,
+    KIND_BONUS,
+    NAME_NORM,
+    NAME_PART,
+)
 
 _ROLES = {"primary-title": 0, "body": 1}
 _NEAR = (0.4, 0.16)
@@ -74,15 +82,17 @@ def ranked(
         weight_of = max(word.weight for word in unit)
         of_names += weight_of if name else 0.0
         norm += weight_of if not name and not unit[0].moment else 0.0
-    norm = norm or max(of_names, 5.0)
+    norm = norm + NAME_NORM * of_names if norm else max(of_names, 5.0)
     for unit, name in zip(units, names, strict=True):
         for one in rows:
-            _score(one, unit, 0.5 if name else 1.0, 0.05 * norm if unit[0].moment else None)
+            _score(
+                one, unit, NAME_PART if name else 1.0, DATE_WORD * norm if unit[0].moment else None
+            )
     for one in rows:
         one.value = sum(one.units) / norm
         borne = sum(_bears(one, unit) for unit in units)
-        one.value += 0.10 + 0.10 * borne if borne else 0.0
-        one.value += 0.20 if any(_called(one.feed, unit) for unit in units) else 0.0
+        one.value += ACTOR_BONUS + FURTHER_NAME * (borne - 1) if borne else 0.0
+        one.value += KIND_BONUS if any(_called(one.feed, unit) for unit in units) else 0.0
         bonus = _bonus(one, question)
         one.value += bonus
         one.answers = one.answers or bonus > 0 or borne > 0
