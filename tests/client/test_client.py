@@ -33,7 +33,7 @@ def test_the_schema_tells_connections_streams_and_fields(demo: World, client: Cl
     )
     assert row.fields["body"] == "t=text,role=body,lex"
     full = client.schema("messages", connection_id="cin_home", full=True)
-    assert full.streams[0].fields["body"]["lexical"] is True
+    assert full.streams[0].fields["body"]["lexical_search"]["usable"] is True
     assert full.streams[0].record_counts == {"cin_home": 598}
 
 
