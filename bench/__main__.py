@@ -25,6 +25,7 @@ from bench.owner_pages import page_rows
 from bench.process import serving
 from bench.receipts import receipt_rows
 from bench.report import Row, table
+from bench.searching import index_rows, question_rows
 from bench.stock import Say, Stock, open_stock
 from bench.tokens import token_rows
 from bench.watching import watching_rows
@@ -53,6 +54,7 @@ def _measure(
     stock: Stock, small: Stock, estates: tuple[Estate, Estate], rounds: int, say: Say
 ) -> Iterator[Row]:
     yield from ingest_rows(stock)
+    yield from index_rows(stock)
     say("Measuring token checks")
     yield from token_rows(stock.world.records, rounds)
     yield from watching_rows(rounds)
@@ -70,6 +72,7 @@ def _measure(
         yield from against_floor(bench)
         yield from growth(bench)
         yield from in_milliseconds(bench)
+        yield from question_rows(bench)
         say("Measuring the owner's pages")
         yield from page_rows(bench)
         say("Measuring what receipts cost")

@@ -56,7 +56,7 @@ from pdpp.store.sqlite.write.prepared import PreparedBatch, SurrogateOf, prepare
 from pdpp.store.sqlite.write.writer import BatchWriter
 
 if TYPE_CHECKING:
-    from pdpp.store.sqlite.search.visible import BlockCache
+    from pdpp.store.sqlite.search.block_cache import BlockCache
 
 _COLLECTED = 200
 
@@ -307,8 +307,8 @@ class SqliteStore:
 
     def search(self, query: SearchQuery) -> HitPage:
         """Return one page of hits."""
+        from pdpp.store.sqlite.search.block_cache import BlockCache
         from pdpp.store.sqlite.search.search import Searcher
-        from pdpp.store.sqlite.search.visible import BlockCache
 
         if self._words is None:
             self._words = BlockCache()

@@ -32,6 +32,7 @@ from pdpp.store.sqlite.records.projection import (
     Projectors,
     fetched,
 )
+from pdpp.store.sqlite.search.block_cache import BlockCache
 from pdpp.store.sqlite.search.entry import NO_TIME, hashed
 from pdpp.store.sqlite.search.nearness import (
     NEARNESS_PART,
@@ -41,7 +42,7 @@ from pdpp.store.sqlite.search.nearness import (
     scanned,
     shown_rows,
 )
-from pdpp.store.sqlite.search.visible import BlockCache, Part, Visible
+from pdpp.store.sqlite.search.visible import Part, Visible
 
 _SCALE = 1_000_000
 _SAMPLE = 4_096

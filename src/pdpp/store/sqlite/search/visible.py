@@ -6,33 +6,24 @@ with records that are gone, the rows that must not be seen are ``hidden``.
 """
 
 import zlib
-from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 import numpy as np
 import orjson
 
-from pdpp.evidence.language.stems import stems_of
-from pdpp.evidence.language.stop_words import STOP_WORDS
-from pdpp.evidence.language.terms import pieces
-from pdpp.model.declaration import Role
-from pdpp.store.catalogue import Feed
 from pdpp.store.ranking.postings import Bools, Impacts, Longs, Postings
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.numbering import PLACE_BITS
-from pdpp.store.sqlite.positions import actor_positions, indexed, searched_positions
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.search import blocks, packing
-from pdpp.store.sqlite.search.blocks import Block, PlacePostings, Words
-
-_RANGE_BITS = 16
-_REMEMBERED = 512
-_MOST_BASES = 4_096
-_ROLE_ORDER = {Role.TITLE: 0, Role.BODY: 1}
+from pdpp.store.sqlite.search.block_cache import BlockCache
+from pdpp.store.sqlite.search.blocks import Block, Words
+from pdpp.store.sqlite.search.lists import RUN_BITS, runs_of, visible_lists
 
 _BLOCKS = """
     SELECT b.id, b.feed, b.spread, b.size, b.first_time, b.last_time, g.slots
@@ -42,74 +33,9 @@ _BLOCKS = """
 _POSTINGS = f"""
     SELECT t.rowid, p.list, p.block, p.data
     FROM carray(?) AS t CROSS JOIN carray(?) AS l CROSS JOIN posting p
-      ON p.term = t.value AND p.list BETWEEN l.value >> {_RANGE_BITS}
-        AND (l.value >> {_RANGE_BITS}) + (l.value & {(1 << _RANGE_BITS) - 1})
+      ON p.term = t.value AND p.list BETWEEN l.value >> {RUN_BITS}
+        AND (l.value >> {RUN_BITS}) + (l.value & {(1 << RUN_BITS) - 1})
 """
-
-
-class BlockCache:
-    """Blocks that were read lately, without the postings of spread ones. A block never changes."""
-
-    def __init__(self) -> None:
-        self._blocks: OrderedDict[int, Block] = OrderedDict()
-        self._small: dict[int, _SmallBlock] = {}
-        self._names: dict[str, frozenset[str]] = {}
-        self._bases: dict[tuple[int, int], Impacts] = {}
-
-    def block(self, db: apsw.Connection, id: int) -> Block:
-        """Return a block; of a spread one only the times and numbers of its records."""
-        known = self._blocks.get(id)
-        if known is None:
-            row = next(
-                db.execute("SELECT times, numbers, postings FROM word_block WHERE id = ?", (id,))
-            )
-            known = self._blocks[id] = packing.unpack(*row)
-            while len(self._blocks) > _REMEMBERED:
-                self._blocks.popitem(last=False)
-                self._small.clear()
-        return known
-
-    def bases(self, db: apsw.Connection, id: int, place: int) -> Impacts:
-        """Return the least impact of each record of a spread block in one field."""
-        known = self._bases.get((id, place))
-        if known is None:
-            row: Any = next(
-                db.execute(
-                    "SELECT bases FROM word_list WHERE block = ? AND place = ?", (id, place)
-                ),
-                None,
-            )
-            if len(self._bases) >= _MOST_BASES:
-                self._bases.clear()
-            held = b"" if row is None else row[0]
-            known = self._bases[id, place] = np.frombuffer(held, np.uint8)
-        return known
-
-    def names(self, feed: Feed) -> frozenset[str]:
-        """Return the terms of what a stream and its account are called."""
-        called = f"{feed.stream.name} {feed.stream.label} {feed.connection.display_name}"
-        known = self._names.get(called)
-        if known is None:
-            stems = stems_of("en")
-            words = (word for word in pieces(called) if word not in STOP_WORDS)
-            if len(self._names) >= _REMEMBERED:
-                self._names.clear()
-            known = self._names[called] = frozenset(stems[word] for word in words)
-        return known
-
-    def small(self, db: apsw.Connection, id: int) -> "_SmallBlock":
-        """Return the fields of a small block, each with where its terms stand."""
-        known = self._small.get(id)
-        if known is None:
-            places = self.block(db, id).places.items()
-            known = self._small[id] = tuple(
-                (place, dict(zip(held.terms, range(len(held.terms)), strict=True)), held)
-                for place, held in places
-            )
-        return known
-
-
-_SmallBlock = tuple[tuple[int, Mapping[str, int], PlacePostings], ...]
 
 
 @dataclass(slots=True)
@@ -142,13 +68,6 @@ _Held = dict[tuple[str, bool, int], _Pieces]
 """Postings by their term, whether they name an actor, and the turn in which they are added up."""
 
 
-class _List(NamedTuple):
-    """A visible field of a feed: in which order it is added up, and whether it names an actor."""
-
-    order: int
-    actor: bool
-
-
 class Visible:
     """The rows of one search, and their postings."""
 
@@ -162,7 +81,7 @@ class Visible:
         self._db = db
         self._cache = cache
         self._check = check
-        self._lists = _lists(reaches)
+        self._lists = visible_lists(reaches)
         self.parts: list[Part] = []
         self._hidden: Bools | None = None
         self.size = 0
@@ -171,7 +90,7 @@ class Visible:
         self._bases = np.array([part.base for part in self.parts], dtype=np.int64)
         self._called: dict[str, list[tuple[int, int]]] | None = None
         self._impacts_of: dict[tuple[bool, int], Impacts] = {}
-        self._ranges = apsw.carray(_ranges(reaches)) if self._lists else None
+        self._ranges = apsw.carray(runs_of(reaches)) if self._lists else None
 
     def _place_parts(self, reaches: Sequence[Reach]) -> None:
         by_feed = {reach.feed.id: reach for reach in reaches}
@@ -455,57 +374,3 @@ def _within(parts: Sequence[Part], slots: Longs, counts: Sequence[int]) -> Bools
 def blocks_first_time(since: int | None) -> int:
     """Return the first time that a limit lets through; a record without a time lies before it."""
     return -(1 << 63) + 1 if since is None else since
-
-
-def _lists(reaches: Iterable[Reach]) -> dict[int, _List]:
-    """Return the visible fields by their number in the table of postings."""
-    found: dict[int, _List] = {}
-    for reach in reaches:
-        found |= reach.once(_lists_of)
-    return found
-
-
-def _lists_of(reach: Reach) -> dict[int, _List]:
-    """Return the visible fields of a reach by their number in the table of postings.
-
-    Fields are added up by role and name, so that their order says nothing about hidden ones.
-    """
-    first = reach.feed.id << PLACE_BITS
-    fields = reach.stream.fields
-    named = sorted(
-        searched_positions(reach).items(),
-        key=lambda item: (_ROLE_ORDER.get(fields[item[1]].role or Role.LINK, 2), item[1]),
-    )
-    actors = actor_positions(reach)
-    texts = [place for place, _ in named if place not in actors]
-    found = {first | place: _List(order, False) for order, place in enumerate(texts)}
-    found |= {first | place: _List(order, True) for order, place in enumerate(sorted(actors))}
-    return found
-
-
-def _spans_of(reach: Reach) -> list[tuple[int, int]]:
-    """Return the runs of numbers that hold the lists of a reach, and no hidden one.
-
-    A feed of which every searched field is visible is read with all its numbers, so that such feeds
-    that lie side by side are one run.
-    """
-    first = reach.feed.id << PLACE_BITS
-    lists = reach.once(_lists_of)
-    if all(first | place in lists for place in indexed(reach.feed).lexical.values()):
-        return [(first, first | (1 << PLACE_BITS) - 1)]
-    return [(number, number) for number in lists]
-
-
-def _ranges(reaches: Iterable[Reach]) -> Longs:
-    """Return the runs of lists to read, the first one above and the length in the low bits.
-
-    A question of many words over many streams takes a seek for each word and run.
-    """
-    runs: list[list[int]] = []
-    for start, end in sorted(span for reach in reaches for span in reach.once(_spans_of)):
-        if runs and start == runs[-1][1] + 1 and end - runs[-1][0] < 1 << _RANGE_BITS:
-            runs[-1][1] = end
-        else:
-            runs.append([start, end])
-    packed = [first << _RANGE_BITS | last - first for first, last in runs]
-    return np.array(packed, dtype=np.int64)

@@ -1,0 +1,84 @@
+"""What searches remember of blocks. A block never changes, and its id is never used again."""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any
+
+import apsw
+import numpy as np
+
+from pdpp.evidence.language.stems import stems_of
+from pdpp.evidence.language.stop_words import STOP_WORDS
+from pdpp.evidence.language.terms import pieces
+from pdpp.store.catalogue import Feed
+from pdpp.store.ranking.postings import Impacts
+from pdpp.store.sqlite.search import packing
+from pdpp.store.sqlite.search.blocks import Block, PlacePostings
+
+_REMEMBERED = 512
+_MOST_BASES = 4_096
+
+SmallBlock = tuple[tuple[int, Mapping[str, int], PlacePostings], ...]
+"""The fields of a block: the place of each, where its terms stand, and its postings."""
+
+
+class BlockCache:
+    """Blocks that were read lately, without the postings of spread ones. A block never changes."""
+
+    def __init__(self) -> None:
+        self._blocks: OrderedDict[int, Block] = OrderedDict()
+        self._small: dict[int, SmallBlock] = {}
+        self._names: dict[str, frozenset[str]] = {}
+        self._bases: dict[tuple[int, int], Impacts] = {}
+
+    def block(self, db: apsw.Connection, id: int) -> Block:
+        """Return a block; of a spread one only the times and numbers of its records."""
+        known = self._blocks.get(id)
+        if known is None:
+            row = next(
+                db.execute("SELECT times, numbers, postings FROM word_block WHERE id = ?", (id,))
+            )
+            known = self._blocks[id] = packing.unpack(*row)
+            while len(self._blocks) > _REMEMBERED:
+                self._blocks.popitem(last=False)
+                self._small.clear()
+        return known
+
+    def bases(self, db: apsw.Connection, id: int, place: int) -> Impacts:
+        """Return the least impact of each record of a spread block in one field."""
+        known = self._bases.get((id, place))
+        if known is None:
+            row: Any = next(
+                db.execute(
+                    "SELECT bases FROM word_list WHERE block = ? AND place = ?", (id, place)
+                ),
+                None,
+            )
+            if len(self._bases) >= _MOST_BASES:
+                self._bases.clear()
+            held = b"" if row is None else row[0]
+            known = self._bases[id, place] = np.frombuffer(held, np.uint8)
+        return known
+
+    def names(self, feed: Feed) -> frozenset[str]:
+        """Return the terms of what a stream and its account are called."""
+        called = f"{feed.stream.name} {feed.stream.label} {feed.connection.display_name}"
+        known = self._names.get(called)
+        if known is None:
+            stems = stems_of("en")
+            words = (word for word in pieces(called) if word not in STOP_WORDS)
+            if len(self._names) >= _REMEMBERED:
+                self._names.clear()
+            known = self._names[called] = frozenset(stems[word] for word in words)
+        return known
+
+    def small(self, db: apsw.Connection, id: int) -> SmallBlock:
+        """Return the fields of a small block, each with where its terms stand."""
+        known = self._small.get(id)
+        if known is None:
+            places = self.block(db, id).places.items()
+            known = self._small[id] = tuple(
+                (place, dict(zip(held.terms, range(len(held.terms)), strict=True)), held)
+                for place, held in places
+            )
+        return known

@@ -1,0 +1,78 @@
+"""Lists: which lists of postings a search may read, and in which order their fields count."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from pdpp.model.declaration import Role
+from pdpp.store.ranking.postings import Longs
+from pdpp.store.scope import Reach
+from pdpp.store.sqlite.numbering import PLACE_BITS
+from pdpp.store.sqlite.positions import actor_positions, indexed, searched_positions
+
+RUN_BITS = 16
+"""How many low bits of a run say its length."""
+
+_ROLE_ORDER = {Role.TITLE: 0, Role.BODY: 1}
+
+
+class PostingList(NamedTuple):
+    """A visible field of a feed: in which order it is added up, and whether it names an actor."""
+
+    order: int
+    actor: bool
+
+
+def visible_lists(reaches: Iterable[Reach]) -> dict[int, PostingList]:
+    """Return the visible fields by their number in the table of postings."""
+    found: dict[int, PostingList] = {}
+    for reach in reaches:
+        found |= reach.once(_lists_of)
+    return found
+
+
+def _lists_of(reach: Reach) -> dict[int, PostingList]:
+    """Return the visible fields of a reach by their number in the table of postings.
+
+    Fields are added up by role and name, so that their order says nothing about hidden ones.
+    """
+    first = reach.feed.id << PLACE_BITS
+    fields = reach.stream.fields
+    named = sorted(
+        searched_positions(reach).items(),
+        key=lambda item: (_ROLE_ORDER.get(fields[item[1]].role or Role.LINK, 2), item[1]),
+    )
+    actors = actor_positions(reach)
+    texts = [place for place, _ in named if place not in actors]
+    found = {first | place: PostingList(order, False) for order, place in enumerate(texts)}
+    found |= {first | place: PostingList(order, True) for order, place in enumerate(sorted(actors))}
+    return found
+
+
+def _spans_of(reach: Reach) -> list[tuple[int, int]]:
+    """Return the runs of numbers that hold the lists of a reach, and no hidden one.
+
+    A feed of which every searched field is visible is read with all its numbers, so that such feeds
+    that lie side by side are one run.
+    """
+    first = reach.feed.id << PLACE_BITS
+    lists = reach.once(_lists_of)
+    if all(first | place in lists for place in indexed(reach.feed).lexical.values()):
+        return [(first, first | (1 << PLACE_BITS) - 1)]
+    return [(number, number) for number in lists]
+
+
+def runs_of(reaches: Iterable[Reach]) -> Longs:
+    """Return the runs of lists to read, the first one above and the length in the low bits.
+
+    A question of many words over many streams takes a seek for each word and run.
+    """
+    runs: list[list[int]] = []
+    for start, end in sorted(span for reach in reaches for span in reach.once(_spans_of)):
+        if runs and start == runs[-1][1] + 1 and end - runs[-1][0] < 1 << RUN_BITS:
+            runs[-1][1] = end
+        else:
+            runs.append([start, end])
+    packed = [first << RUN_BITS | last - first for first, last in runs]
+    return np.array(packed, dtype=np.int64)
