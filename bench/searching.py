@@ -14,8 +14,9 @@ from bench.stock import Stock
 from bench.timing import Target, Timing, compare
 from pdpp.store.sqlite.store import FILE_NAME
 
-_QUESTIONS = 20
+_QUESTIONS = 12
 _WORDS = 6
+_PARTS = 4
 _TWENTIETHS = 20
 _INDEX = ("word_block", "word_block_feed", "word_gone", "posting", "word_list", "thread_place")
 
@@ -38,9 +39,10 @@ def question_rows(bench: Bench) -> Iterator[Row]:
     yield Row("question of 8 words, 100 streams, mean", mean(costs), "ms", 12, note)
     high = quantiles(costs, n=_TWENTIETHS, method="inclusive")[-1]
     yield Row("question of 8 words, 100 streams, p95", high, "ms", 30, note)
-    parts = [_asked(bench, question, tokens.narrow, rounds).cpu_ms for question in questions()]
+    some = questions()[:_PARTS]
+    parts = [_asked(bench, question, tokens.narrow, rounds).cpu_ms for question in some]
     name = "question of 8 words, grant by field and time, against whole streams"
-    yield Row(name, mean(parts) / mean(costs), "×", 1.5, f"{mean(parts):.2f} ms CPU")
+    yield Row(name, mean(parts) / mean(costs[:_PARTS]), "×", 1.5, f"{mean(parts):.2f} ms CPU")
 
 
 def _asked(bench: Bench, question: str, token: str, rounds: int) -> Timing:
