@@ -124,7 +124,7 @@ def narrow_wire(tmp_path: Path) -> Iterator[Wire]:
 
 def filled(path: str) -> str:
     names = {"stream": "documents", "record_id": "logo-draft", "job_id": "job_x"}
-    return path.format(blob_id="0" * 64, **names)
+    return path.format(blob_id="0" * 64, connection_id="cin_home", **names)
 
 
 @pytest.mark.parametrize(("method", "path"), WRONG)
