@@ -207,6 +207,7 @@ MAKERS: Mapping[str, Callable[[Path, int], Path]] = MappingProxyType(
             gpx,
             photos,
             documents,
+            apple_notes,
         )
     }
 )
