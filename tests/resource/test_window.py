@@ -123,6 +123,18 @@ def test_no_more_than_twenty_matches_are_listed(everything: httpx.Client) -> Non
     assert len(found["matches"]) == 20 < found["match_count"]
 
 
+def test_other_forms_of_a_word_are_found_where_the_word_itself_is_not(
+    everything: httpx.Client,
+) -> None:
+    asked = {"connection_id": "cin_home", "field": "body"}
+    path = "/v1/streams/messages/records/m-invoice-4471"
+    found = window(everything, path, **asked, q="invoices")["window"]
+    text = everything.get(path, params={"connection_id": "cin_home"}).json()["data"]["body"]
+    assert text[found["match_start_chars"] : found["match_end_chars"]] == "invoice"
+    assert found["match_count"] == 1
+    refusal(everything, 404, "not_found", path, **asked, q='"invoices"')
+
+
 def test_words_that_the_field_lacks_are_not_found(reader: httpx.Client) -> None:
     error = refusal(reader, 404, "not_found", q="gift")
     assert error["param"] == "q"

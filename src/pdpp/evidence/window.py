@@ -133,6 +133,13 @@ def match_window(
     _require(after, "after_chars", 0, MAX_AROUND)
     budget = ScanBudget(MOST_COUNTED, out_of_time or _never)
     matches, complete = scan(text, phrases, budget)
+    return around_matches(text, matches, before, after, complete=complete)
+
+
+def around_matches(
+    text: str, matches: Sequence[Match], before: int, after: int, *, complete: bool
+) -> TextWindow | None:
+    """Return the window around the first of some matches, or None when there is none."""
     if not matches:
         return None
     first = matches[0]

@@ -7,8 +7,11 @@ import orjson
 
 from pdpp.evidence.binary import Binary, decoded_text, describe, is_text_media
 from pdpp.evidence.handle import path_part
+from pdpp.evidence.language.marks import MOST_MATCHES, Marker
+from pdpp.evidence.language.question import parse_question
 from pdpp.evidence.text import digest, field_text
-from pdpp.evidence.window import TextWindow, chosen_window
+from pdpp.evidence.window import DEFAULT_AROUND, TextWindow, around_matches, chosen_window
+from pdpp.model import instant
 from pdpp.model.declaration import Field, Kind
 from pdpp.model.errors import BlobNotFound, FieldNotText, InvalidWindow, NotFound
 from pdpp.receipts.served import of_window
@@ -60,7 +63,7 @@ def _check_mode(call: Call) -> None:
 
 
 def _window(call: Call, text: str) -> TextWindow:
-    window = chosen_window(text, call.query.values, check_time)
+    window = chosen_window(text, call.query.values, check_time) or _stem_window(call, text)
     if window is None:
         raise NotFound(
             f"{call.query.text('field')!r} of this record does not hold the words of q; "
@@ -68,6 +71,23 @@ def _window(call: Call, text: str) -> TextWindow:
             param="q",
         )
     return window
+
+
+def _stem_window(call: Call, text: str) -> TextWindow | None:
+    """Return the window around other forms of the words of q: "invoices" stand for "invoice"."""
+    q = call.query.text("q")
+    if q is None:
+        return None
+    leave_loop(len(text), LARGE_BYTES)
+    question = parse_question(q, instant.to_datetime(call.now).date())
+    if question.phrases:
+        return None
+    matches = Marker(question, check=call.store.check_deadline).find(text)
+    before, after = (
+        DEFAULT_AROUND if (chars := call.query.integer(name)) is None else chars
+        for name in ("before_chars", "after_chars")
+    )
+    return around_matches(text, matches, before, after, complete=len(matches) < MOST_MATCHES)
 
 
 def readable_text(
