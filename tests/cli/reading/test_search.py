@@ -115,7 +115,10 @@ def test_without_hits_it_says_so(desk: Desk) -> None:
 
 def test_what_the_server_does_otherwise_is_noted(desk: Desk) -> None:
     text = desk.read("search", "invoice", "--mode", "hybrid", "--limit", "1")
-    assert "note: No model of meaning is installed here; the hits are by words and related words." in text
+    assert (
+        "note: No model of meaning is installed here; the hits are by words and related words."
+        in text
+    )
 
 
 def test_a_filter_narrows_the_hits(desk: Desk) -> None:
