@@ -1,6 +1,5 @@
 """Drafts: what was made ready first and replaced later leaves nothing behind but a number."""
 
-from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ from tests.store.world import Clock, World
 
 from pdpp.store.port import SearchQuery
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
-from pdpp.store.sqlite.write.prepared import random_surrogates
 
 
 def numbers_in(folder: Path) -> dict[str, int]:
@@ -25,17 +23,6 @@ def numbers_in(folder: Path) -> dict[str, int]:
 def found(world: World, word: str) -> list[str]:
     query = SearchQuery((world.reach(),), ask(word), 10)
     return sorted(world.key(hit.record) for hit in world.store.search(query).hits)
-
-
-def test_the_numbers_of_a_batch_begin_alike_and_follow_no_order() -> None:
-    batches = [list(islice(random_surrogates(), 500)) for _ in range(4)]
-    assert all(-(1 << 63) <= number < 1 << 63 for batch in batches for number in batch)
-    assert [len({number >> 48 for number in batch}) for batch in batches] == [1] * 4
-    assert len({batch[0] >> 48 for batch in batches}) > 1
-    for batch in batches:
-        rising = sum(first < second for first, second in pairwise(batch))
-        assert len(set(batch)) == 500
-        assert 150 < rising < 350
 
 
 def test_of_one_key_the_last_line_decides_and_its_words_are_found(tmp_path: Path) -> None:
