@@ -172,7 +172,7 @@ def test_a_server_that_wants_fewer_requests_does_not_get_more(world: Inside, hos
 def test_a_list_begun_together_is_not_gone_on_with_otherwise(
     world: Inside, host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packages, "TOGETHER_SECONDS", 0.05)
+    monkeypatch.setattr(packages, "TOGETHER_SECONDS", 1.0)
     page = host.good("search", {"query": "kiln", "limit": 2}).structured
     [following] = [c for c in object_calls(page["next"]) if c.tool == "search"]
     apart(world)
