@@ -25,15 +25,15 @@ def demo_steps(server: DemoServer) -> Generator[DemoStep]:
     try:
         yield _connection(agent)
         yield _discovery(agent, server)
-        hits = agent.call("search", {"query": INVOICE})
-        yield _evidence(hits)
-        yield _message(agent, hits)
-        hits = agent.call("search", {"query": _PASSAGE, "streams": ["documents"]})
-        yield _needle(hits)
-        yield _window(agent, hits)
+        paid = agent.call("search", {"query": INVOICE})
+        yield _evidence(paid)
+        yield _message(agent, paid)
+        passage = agent.call("search", {"query": _PASSAGE, "streams": ["documents"]})
+        yield _needle(passage)
+        yield _window(agent, passage)
         yield _other_stream(agent)
         yield _other_field(agent)
-        yield _all_accounts(stranger, server)
+        yield _all_accounts(stranger, server, len(paid.structured["results"]))
         yield _revocation(agent, server, approved)
     finally:
         agent.close()
@@ -167,7 +167,7 @@ def _other_field(agent: DemoAgent) -> DemoStep:
     )
 
 
-def _all_accounts(stranger: DemoAgent, server: DemoServer) -> DemoStep:
+def _all_accounts(stranger: DemoAgent, server: DemoServer, granted: int) -> DemoStep:
     seen = stranger.call("search", {"query": INVOICE})
     hits = seen.structured["data"]["data"]
     connections = server.catalogue().connections
@@ -180,8 +180,8 @@ def _all_accounts(stranger: DemoAgent, server: DemoServer) -> DemoStep:
         arguments={"query": INVOICE},
         seen=seen,
         who="another client",
-        after=f"{len(hits)} hits, from {', '.join(names)}. Our agent saw two, and no trace that "
-        "there were more.",
+        after=f"{len(hits)} hits, from {', '.join(names)}. Our agent saw {granted}, and no trace "
+        "that there were more.",
     )
 
 

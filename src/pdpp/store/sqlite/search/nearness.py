@@ -20,7 +20,7 @@ SCANNED_TOO = 10_000
 
 RERANKED = 200
 NEARNESS_PART = 0.5
-"""What a text that means the same as the question gets, beside its words. Measured."""
+"""What a text that means the same as the question gets, beside its words. Chosen, not tuned."""
 
 _SCALE = 127.0 * 127.0
 _CHUNK = 8_192
