@@ -49,7 +49,7 @@ def completed_by_bash(words: str, path: str) -> list[str]:
     [
         ("pdpp gr", ["grant"]),
         ("pdpp conn", ["connection", "connect"]),
-        ("pdpp grant ", ["create", "list", "package", "show", "revoke"]),
+        ("pdpp grant ", ["confirm", "create", "list", "package", "show", "revoke"]),
         ("pdpp serve --work", ["--workers"]),
         ("pdpp mcp config claude-c", ["claude-code"]),
         ("pdpp completion f", ["fish"]),

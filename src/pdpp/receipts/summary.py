@@ -26,6 +26,8 @@ VERBS: Mapping[str, str] = MappingProxyType(
         "headBlob": "looked at a file",
         "listJobs": "looked at jobs",
         "getJob": "looked at a job",
+        "previewMerge": "looked at what a merge would do",
+        "previewRemoval": "looked at what a removal would take",
     }
 )
 """What each operation is, as a person would say it."""
