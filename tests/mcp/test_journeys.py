@@ -205,7 +205,7 @@ def test_messages_are_counted_by_month(agent: Agent, demo: Estate, demo_token: s
 
 def _shows_group(seen: Seen, key: str, count: int, value: float | None = None) -> bool:
     if not seen.visible.startswith("{"):
-        tail = "" if value is None else f" = {value}"
+        tail = "" if value is None else f" = {value:.12g}"
         name = f'"{key}"' if " " in key else key
         return f"{name} {count}{tail} ·" in seen.visible
     group: dict[str, Any] = {"key": key, "count": count}
