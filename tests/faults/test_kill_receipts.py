@@ -14,7 +14,7 @@ from pdpp.store.receipt_batch import ReceiptBatch
 from pdpp.store.receipts import ChainedReceipt, LogEvent, Receipt, ReceiptQuery
 from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME
 
-LIFE = 25
+LIFE = min(25, ROUNDS)
 """How often one log is killed before the next begins."""
 WRITES = 90
 MOST_ROWS, MOST_BYTES = 400, 1 << 30

@@ -18,7 +18,7 @@ from tests.oauth.killed import (
     revoke,
 )
 
-LIFE = 25
+LIFE = min(25, ROUNDS)
 """How often one store is killed before the next begins."""
 WRITES = 120
 Told = tuple[str, str, dict[str, Any]]
