@@ -53,6 +53,8 @@ def test_the_registry_entry_names_the_distribution(folder: Path) -> None:
     assert package["identifier"] in contents.project()["scripts"]
     assert entry["version"] == package["version"] == contents.project()["version"]
     assert len(entry["description"]) <= 100
+    # The registry takes a package for ours if the page of the package names the entry.
+    assert f"mcp-name: {entry['name']} " in (contents.ROOT / "README.md").read_text()
 
 
 def test_the_links_hold_a_command_that_the_program_knows(
