@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from pdpp.credentials import (
     document_of,
     provider_origin,
 )
+from pdpp.evidence.compact import objects
 from pdpp.evidence.fence import visible
 
 _SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
@@ -212,7 +214,7 @@ def _line(credential: Credential) -> str:
 
 def _success_lines(credential: Credential, body: dict[str, Any], path: Path) -> list[str]:
     url = credential.provider_url
-    connectors = [c for c in body.get("connectors", []) if isinstance(c, dict)]
+    connectors = objects(body.get("connectors"))
     lines = [f"Connected to {url}; the credential is in {path}."]
     lines += [line for connector in connectors for line in _granted(connector)] or [
         "It opens nothing yet."
@@ -227,18 +229,14 @@ def _success_lines(credential: Credential, body: dict[str, Any], path: Path) -> 
     ]
 
 
-def _granted(connector: dict[str, Any]) -> list[str]:
+def _granted(connector: Mapping[str, Any]) -> list[str]:
     """Return what one source of a grant opens, a line for each connection."""
-    streams = [
-        str(stream.get("name", stream)) if isinstance(stream, dict) else str(stream)
-        for stream in connector.get("streams", [])
-    ]
+    streams = [str(stream.get("name") or "?") for stream in objects(connector.get("streams"))]
     return [
         visible(
             f"  {connection.get('display_name') or connection.get('connection_id')}: "
             f"{', '.join(streams)}",
             lines=False,
         )
-        for connection in connector.get("granted_connections", [])
-        if isinstance(connection, dict)
+        for connection in objects(connector.get("granted_connections"))
     ]

@@ -24,7 +24,7 @@ from pdpp.credentials import Cache, cache_folder, is_token, provider_origin
 from pdpp.evidence.budget import MAX_LIMIT
 from pdpp.evidence.handle import Handle, complete_handle, parse_handle
 from pdpp.evidence.presentation import is_web_link
-from pdpp.model.errors import Conflict, InvalidRequest
+from pdpp.model.errors import Conflict, InvalidRequest, StreamNotAllowed
 from pdpp.wire.answer import UnexpectedAnswer
 from pdpp.wire.bearer import Bearer, FixedBearer, RenewedBearer
 from pdpp.wire.citation import passage_address, record_address
@@ -105,7 +105,10 @@ class Client:
         self, stream: str | None = None, *, connection_id: str | None = None, full: bool = False
     ) -> Schema:
         """Return what the token opens; with a stream its fields, with ``full`` their schemas."""
-        return self.ask_schema(stream, connection_id, full=full).parsed(envelope.schema_of)
+        schema = self.ask_schema(stream, connection_id, full=full).parsed(envelope.schema_of)
+        if stream is not None and not schema.streams:
+            raise StreamNotAllowed(f"The token opens no stream {stream!r}.", param="stream")
+        return schema
 
     def ask_schema(
         self, stream: str | None = None, connection_id: str | None = None, *, full: bool = False

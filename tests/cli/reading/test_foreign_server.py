@@ -106,6 +106,7 @@ def test_numbers(read: Read) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
+        (("schema", "diary"), 1, "The token opens no stream 'diary'."),
         (("records", "diary"), 1, "context.stream_not_allowed: Stream is not in the grant"),
         (("fetch", "messages:m1"), 1, "--connection cin_work (Work mail)"),
         (("window", "cin_work/messages:m1", "picture"), 1, "field_not_text"),
