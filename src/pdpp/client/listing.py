@@ -54,12 +54,8 @@ class Changes(Listing[Record]):
             yield page
 
     def _following(self, page: Page[Record], cursor: str) -> ReadRequest:
-        """Return the next page's request: the cursor alone where the server says so.
+        """Return the next page's request: the cursor alone.
 
         The reference server begins anew when the bookmark is repeated beside the cursor.
         """
-        request = super()._following(page, cursor)
-        following = (page.raw.get("links") or {}).get("next")
-        if isinstance(following, str) and "changes_since=" not in following:
-            return request.without_params("changes_since")
-        return request
+        return super()._following(page, cursor).without_params("changes_since")
