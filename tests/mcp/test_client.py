@@ -413,3 +413,24 @@ def test_a_grant_that_opens_nothing_is_no_choice() -> None:
 )
 def test_how_many_connections_fit_is_told_in_good_words(ids: list[str], told: str) -> None:
     assert ambiguous([child(id) for id in ids]).message.startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "ended"),
+    [
+        (401, "invalid_token", True),
+        (403, "grant_revoked", True),
+        (401, "context.active_false", True),
+        (401, "context.stream_not_allowed", False),
+        (403, "grant_stream_not_allowed", False),
+    ],
+)
+def test_only_an_ended_grant_is_told_with_the_command(status: int, code: str, ended: bool) -> None:
+    error = {"error": {"code": code, "message": "Said by the server"}}
+    client = ResourceClient(Canned(status, error), "token")
+    client.connect_command = "pdpp connect https://data.example"
+    with pytest.raises(PdppError) as refused:
+        asyncio.run(client.get(["streams", "nope", "records"], {}))
+    assert ("command" in refused.value.detail) is ended
+    told = "Said by the server. To connect again, run: pdpp connect https://data.example"
+    assert refused.value.message == (told if ended else "Said by the server")

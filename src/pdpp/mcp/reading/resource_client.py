@@ -34,7 +34,9 @@ CURSORS_HEADER = "pdpp-cursors"
 
 
 _UNAUTHORIZED = 401
-_ENDED = frozenset({"grant_revoked", "grant_expired", "grant_invalid"})
+_ENDED = frozenset({"grant_revoked", "grant_expired", "grant_invalid", "context.active_false"})
+_CONTEXT = "context."
+"""How the reference server's codes begin; it answers 401 for an unknown stream too."""
 
 
 class JsonCodec(NamedTuple):
@@ -120,8 +122,10 @@ class ResourceClient:
 
         The server's code and words stay: whether it was revoked or expired matters to the user.
         """
-        if self.connect_command and (error.status == _UNAUTHORIZED or error.code in _ENDED):
-            error.message = f"{error.message} To connect again, run: {self.connect_command}"
+        if self.connect_command and _is_ended(error):
+            said = error.message.rstrip()
+            stop = "" if said.endswith((".", "!", "?")) else "."
+            error.message = f"{said}{stop} To connect again, run: {self.connect_command}"
             error.detail["command"] = self.connect_command
         return error
 
@@ -130,3 +134,10 @@ class ResourceClient:
             return await self._transport.send(method, to, headers)
         except Unreachable as problem:
             raise ServerUnreachable(f"{problem}. Nothing was read.") from None
+
+
+def _is_ended(error: PdppError) -> bool:
+    """Tell whether an error says that the grant or its token is good no more."""
+    if error.code in _ENDED:
+        return True
+    return error.status == _UNAUTHORIZED and not error.code.startswith(_CONTEXT)
