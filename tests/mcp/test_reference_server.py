@@ -150,13 +150,12 @@ def test_an_unknown_stream_is_an_error_for_every_tool(host: Host) -> None:
 def test_titles_and_texts_come_from_declared_roles(flags: str) -> None:
     with reading(Behaviour(flags=flags)) as (_, host):
         found = host.good("fetch", {"id": "cin_work/messages:m1"}).structured
-        if flags == "declared":
-            assert found["title"] == "Invoice 1"
-            assert found["url"] == "https://mail.example/m1"
-            assert found["text"].endswith("\n\nPlease find invoice 1 for the heron attached.")
-            assert found["metadata"]["event_time"] == "2026-03-02T09:00:00Z"
-            page = host.good("query_records", {"stream": "messages", "limit": 2})
-            assert '"Invoice 1"' in page.text.split("\n   ")[-9] or '"Invoice 1"' in page.text
+        assert found["title"] == "Invoice 1"
+        assert found["url"] == "https://mail.example/m1"
+        assert found["text"].endswith("\n\nPlease find invoice 1 for the heron attached.")
+        assert found["metadata"]["event_time"] == "2026-03-02T09:00:00Z"
+        page = host.good("query_records", {"stream": "messages", "limit": 2})
+        assert '"Invoice 1"' in page.text
 
 
 def test_nothing_is_promoted_without_a_role() -> None:

@@ -187,10 +187,13 @@ class GrantReader:
             return self.memory[known]
         try:
             facts = (await self.compact(stream, connection_id)).facts()
-            if facts == NO_FACTS:  # Flags may be bare words; the full form has types and roles.
+            # Flags of other servers may be bare words, or types without roles; the full form has
+            # both. A server of ours, which sends its page of a record, leaves out no role.
+            if not facts.roles and self.record_page is None:
                 answer = await self.get(["schema"], _scope(stream, connection_id), connection_id)
                 whole = {k: v for k, v in _unwrapped(answer.body).items() if k != "detail"}
-                facts = read_compact(whole, stream, connection_id).facts()
+                full = read_compact(whole, stream, connection_id).facts()
+                facts = facts if full == NO_FACTS else full
         except PdppError:
             return NO_FACTS
         self.memory[known] = facts
