@@ -349,8 +349,11 @@ class ReceiptFile:
 
 def _recognise(db: apsw.Connection) -> None:
     """Refuse a file that is not ours or that a newer program wrote, and leave it as it is."""
+    # In this order: another worker may make the tables between the two looks, and with them the
+    # version, which is then seen.
+    empty = not db.execute("SELECT count(*) FROM sqlite_schema").get
     version = db.pragma("user_version")
-    if version == 0 and not db.execute("SELECT count(*) FROM sqlite_schema").get:
+    if version == 0 and empty:
         return
     if version == 0 or db.pragma("application_id") != _APPLICATION_ID:
         raise StoreError(f"{RECEIPTS_NAME} holds something else than receipts; move it away")
