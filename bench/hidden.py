@@ -18,8 +18,9 @@ from bench.declaration import moment, source, stream, text
 from bench.measures import cost
 from bench.process import serving
 from bench.report import Row, table
+from bench.stock import grant_token, package_token
 from bench.timing import Target, compare
-from pdpp.authz.selection import Selection, make_grant, make_package, resolve
+from pdpp.authz.selection import Selection
 from pdpp.model import instant
 from pdpp.model.grant import Interval
 from pdpp.model.validation import parse_declaration
@@ -105,10 +106,10 @@ def _fill(folder: Path, hidden: int) -> Tokens:
     since = Interval(since=_SINCE)
     shown = ("id", "title", "sent_at")
     tokens = Tokens(
-        time=_grant(store, Selection(time=since)),
-        listed=_grant(store, Selection(keys=_KEYS)),
-        fields=_grant(store, Selection(fields=shown, time=since)),
-        package=_package(store, Selection(time=since)),
+        time=grant_token(store, Selection(time=since)),
+        listed=grant_token(store, Selection(keys=_KEYS)),
+        fields=grant_token(store, Selection(fields=shown, time=since)),
+        package=package_token(store, Selection(time=since)),
     )
     store.close()
     return tokens
@@ -118,28 +119,6 @@ def _line(number: int, key: str, at: str) -> Line:
     said = f"{' '.join(_WORDS)} number {number}"
     data = {"id": key, "title": said, "body": said, "memo": said, "sent_at": at}
     return Line(number, key, instant.now(), data)
-
-
-def _grant(store: SqliteStore, selection: Selection) -> str:
-    grant, secret, token = make_grant(
-        resolve(selection, store.catalogue()),
-        client_id="bench",
-        purpose="measuring",
-        now=instant.now(),
-    )
-    store.vault.keep_grant(grant, [token])
-    return secret
-
-
-def _package(store: SqliteStore, selection: Selection) -> str:
-    package, grants, secret, token = make_package(
-        resolve(selection, store.catalogue()),
-        client_id="bench",
-        purpose="measuring",
-        now=instant.now(),
-    )
-    store.vault.keep_package(package, grants, [token])
-    return secret
 
 
 def main() -> None:

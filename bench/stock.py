@@ -139,9 +139,9 @@ def _prepare(folder: Path) -> Tokens:
     store.vault.keep_token(token)
     tokens = Tokens(
         owner=owner,
-        third=_grant(store, Selection(connections=_GRANTED)),
-        everything=_grant(store, Selection()),
-        narrow=_grant(
+        third=grant_token(store, Selection(connections=_GRANTED)),
+        everything=grant_token(store, Selection()),
+        narrow=grant_token(
             store,
             Selection(
                 connections=_GRANTED,
@@ -149,13 +149,14 @@ def _prepare(folder: Path) -> Tokens:
                 time=Interval(since=instant.parse("2020-01-01T00:00:00Z")),
             ),
         ),
-        package=_package(store, Selection(connections=CHILDREN)),
+        package=package_token(store, Selection(connections=CHILDREN)),
     )
     store.close()
     return tokens
 
 
-def _grant(store: SqliteStore, selection: Selection) -> str:
+def grant_token(store: SqliteStore, selection: Selection) -> str:
+    """Keep a grant of a selection and return its token."""
     allowances = resolve(selection, store.catalogue())
     grant, secret, token = make_grant(
         allowances, client_id="bench", purpose="measuring", now=instant.now()
@@ -164,7 +165,8 @@ def _grant(store: SqliteStore, selection: Selection) -> str:
     return secret
 
 
-def _package(store: SqliteStore, selection: Selection) -> str:
+def package_token(store: SqliteStore, selection: Selection) -> str:
+    """Keep a package of a selection and return its token."""
     package, grants, secret, token = make_package(
         resolve(selection, store.catalogue()),
         client_id="bench",

@@ -1,6 +1,7 @@
 """Meta services: whose archive a folder is, Facebook's or Instagram's, and what both leave out."""
 
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
@@ -123,9 +124,9 @@ class MetaArchive(Source):
             "without loss; ask for it again and choose the format JSON"
         )
 
+    @abstractmethod
     def owner(self, tree: Tree) -> dict[str, str]:
         """Return the id and the name of the account, as far as the archive tells."""
-        raise NotImplementedError
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
         """Return a part for each chat, then one for each other file."""

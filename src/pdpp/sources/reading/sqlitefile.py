@@ -6,7 +6,7 @@ with the write-ahead log that lies beside the file taken in.
 """
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,6 +37,11 @@ def databases(tree: Tree) -> list[FileEntry]:
     likely = [entry for entry in tree.entries if single or entry.suffix in _ENDINGS]
     held = (entry for entry in likely if entry.head(len(SQLITE_HEAD)) == SQLITE_HEAD)
     return [entry for entry, _ in zip(held, range(_MOST_FILES), strict=False)]
+
+
+def databases_with(tree: Tree, tables: Set[str]) -> list[FileEntry]:
+    """Return the databases of a tree that have all of these tables."""
+    return [entry for entry in databases(tree) if columns_of(tree, entry).keys() >= tables]
 
 
 def columns_of(tree: Tree, entry: FileEntry) -> Columns:

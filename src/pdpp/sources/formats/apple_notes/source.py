@@ -10,7 +10,7 @@ from typing import Any
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.guard import account
-from pdpp.sources.reading.sqlitefile import columns_of, databases, open_database
+from pdpp.sources.reading.sqlitefile import databases_with, open_database
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
@@ -49,16 +49,16 @@ class AppleNotes(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for databases with the tables of notes."""
-        held = [entry for entry in databases(tree) if columns_of(tree, entry).keys() >= _TABLES]
-        if not held:
+        stores = databases_with(tree, _TABLES)
+        if not stores:
             return None
         return Recognition(
             Confidence.CERTAIN,
-            "a database of notes" if len(held) == 1 else f"{len(held)} databases of notes",
+            "a database of notes" if len(stores) == 1 else f"{len(stores)} databases of notes",
             account="Apple Notes",
             identity="Apple Notes",
             owner_known=False,
-            detail={"entries": [entry.name for entry in held]},
+            detail={"entries": [entry.name for entry in stores]},
         )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:

@@ -13,7 +13,7 @@ from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, prese
 from pdpp.sources.keys import RecordKey, safe_key
 from pdpp.sources.reading.finder import FileFinder
 from pdpp.sources.reading.guard import account
-from pdpp.sources.reading.sqlitefile import SqliteCopy, columns_of, databases, open_database
+from pdpp.sources.reading.sqlitefile import SqliteCopy, databases_with, open_database
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
@@ -52,15 +52,15 @@ class IMessage(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for databases with the tables of messages and chats."""
-        held = [entry for entry in databases(tree) if columns_of(tree, entry).keys() >= _TABLES]
-        if not held:
+        stores = databases_with(tree, _TABLES)
+        if not stores:
             return None
         return Recognition(
             Confidence.CERTAIN,
-            "a chat database" if len(held) == 1 else f"{len(held)} chat databases",
+            "a chat database" if len(stores) == 1 else f"{len(stores)} chat databases",
             account=self.label,
             owner_known=False,
-            detail={"databases": [entry.name for entry in held]},
+            detail={"databases": [entry.name for entry in stores]},
         )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
