@@ -1,8 +1,9 @@
 """No request holds the event loop: while it is served, a stranger is answered at once."""
 
 import asyncio
+import gc
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,7 +20,20 @@ MEGABYTE = 1 << 20
 BIG = 8 * MEGABYTE
 STREAMS = 200
 
-Ask = Callable[[httpx.AsyncClient], Awaitable[httpx.Response]]
+TRIES = 3
+"""A request that holds the loop does so each time; what the machine does happens once."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def frozen_objects() -> Iterator[None]:
+    """Keep the test run's own objects from the collector, as the server does at its start.
+
+    The run holds so many that one full collection takes longer than a request may hold the loop.
+    """
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def declaration() -> dict[str, Any]:
@@ -140,27 +154,31 @@ def cases() -> Iterator[Any]:
             yield pytest.param(route.method, path, body, id=f"{route.method} {path}")
 
 
+async def answer_watched(
+    store: Store, method: str, path: str, body: bytes
+) -> tuple[httpx.Response, float]:
+    """Return the answer of a server that has just started, and how long it held its loop."""
+    watchdog = Watchdog()
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(make_app(store, UNLIMITED)),
+        base_url="http://127.0.0.1:7377",
+        headers={"Authorization": f"Bearer {owner(store)}"},
+    ) as client:
+        await client.get("/healthz")
+        with watchdog.watching():
+            await asyncio.sleep(0.01)
+            answer = await client.request(method, BASE + path, content=body or None)
+            await asyncio.sleep(0.01)
+            return answer, watchdog.longest
+
+
 @pytest.mark.parametrize(("method", "path", "body"), list(cases()))
 def test_no_request_holds_the_loop(store: Store, method: str, path: str, body: bytes) -> None:
     blob = next(iter(store.blobs()), None)
     path = path.replace("{blob_id}", blob.blob_id if blob is not None else "0" * 64)
-    secret = owner(store)
-    watchdog = Watchdog()
-
-    async def ask() -> httpx.Response:
-        app = make_app(store, UNLIMITED)
-        transport = httpx.ASGITransport(app)
-        headers = {"Authorization": f"Bearer {secret}"}
-        async with httpx.AsyncClient(
-            transport=transport, base_url="http://127.0.0.1:7377", headers=headers
-        ) as client:
-            await client.get("/healthz")
-            with watchdog.watching():
-                await asyncio.sleep(0.01)
-                answer = await client.request(method, BASE + path, content=body or None)
-                await asyncio.sleep(0.01)
-                return answer
-
-    answer = asyncio.run(ask())
-    assert answer.status_code in (200, 201, 204, 400, 404), answer.text
-    assert watchdog.longest <= HELD_SECONDS
+    for _ in range(TRIES):
+        answer, held_seconds = asyncio.run(answer_watched(store, method, path, body))
+        assert answer.status_code in (200, 201, 204, 400, 404), answer.text
+        if held_seconds <= HELD_SECONDS:
+            return
+    pytest.fail(f"{method} {path} held the loop for {held_seconds:.3f} s")
