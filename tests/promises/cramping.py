@@ -3,7 +3,7 @@
 import pytest
 
 from pdpp.store.sqlite.records import predicate
-from pdpp.store.sqlite.search import index
+from pdpp.store.sqlite.search import index, packing
 
 
 def cramp(patch: pytest.MonkeyPatch) -> None:
@@ -11,4 +11,5 @@ def cramp(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(index, "BLOCK_RECORDS", 3)
     patch.setattr(index, "_MOST_SMALL", 1)
     patch.setattr(index, "SPREAD_FROM", 1)
+    patch.setattr(packing, "DENSE_PART", 2)
     patch.setattr(predicate, "_SELECTIVE", 2)

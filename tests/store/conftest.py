@@ -7,7 +7,7 @@ from tests.store.world import ENGINES, Clock, Engine, World
 
 from pdpp.store.port import Store
 from pdpp.store.sqlite.records import aggregates, predicate
-from pdpp.store.sqlite.search import index
+from pdpp.store.sqlite.search import index, packing
 
 PLANS: dict[str, dict[tuple[ModuleType, str], int]] = {
     "sqlite": {},
@@ -16,6 +16,7 @@ PLANS: dict[str, dict[tuple[ModuleType, str], int]] = {
         (index, "BLOCK_RECORDS"): 2,
         (index, "_MOST_SMALL"): 1,
         (index, "SPREAD_FROM"): 1,
+        (packing, "DENSE_PART"): 1,
         (aggregates, "_MOST_RANGES"): 1,
     },
 }

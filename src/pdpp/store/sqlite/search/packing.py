@@ -6,7 +6,7 @@ written beside the postings they belong to.
 """
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -17,8 +17,11 @@ from numpy.typing import NDArray
 from pdpp.store.ranking.postings import Impacts, Longs
 from pdpp.store.sqlite.search.blocks import IMPACT_MASK, SLOT_SHIFT, Block, PlacePostings
 
-_SOME, _ALL = 1, 2
-"""How the impacts of a piece are written: some with their places, or all."""
+_SOME, _ALL, _DENSE = 1, 2, 3
+"""How the impacts of a piece are written: some with their places, or all, or by slot."""
+DENSE_PART = 4
+"""From which part of a block's records on a term has one byte for each slot, 0 where it does not
+stand. A search copies such a piece as it is; slots of two bytes are shorter below a half only."""
 _HEAD = 3
 _FAST = 1
 _LONG_HEAD = 17
@@ -61,36 +64,70 @@ def spread_pieces(postings: PlacePostings, bases: Impacts) -> Iterator[bytes]:
     """Yield the postings of each term of a field as one piece.
 
     A piece of even length is slots of two bytes. One of odd length begins with how its impacts are
-    written and how many slots there are; the impacts come after the slots.
+    written and how many slots there are; the impacts come after the slots. A dense one has no
+    slots, but the impact in each record of the block.
     """
     slots, impacts, changed = _changed(postings, bases)
+    size = len(bases)
     written, values = slots.astype("<u2").tobytes(), impacts.tobytes()
     edges = np.searchsorted(changed, postings.starts).tolist()
     spans = zip(pairwise(postings.starts.tolist()), pairwise(edges), strict=True)
     for (start, end), (first, last) in spans:
+        count = end - start
+        if count * DENSE_PART >= size:
+            yield _dense_piece(slots[start:end], impacts[start:end], size)
+            continue
         piece = written[2 * start : 2 * end]
         if first == last:
             yield piece
             continue
-        count = end - start
         if _HEAD * (last - first) < count:
             places = changed[first:last]
             told = (places - start).astype("<u2").tobytes() + impacts[places].tobytes()
             way = _SOME
         else:
             told, way = values[start:end], _ALL
-        piece = bytes((way, count & 0xFF, count >> 8)) + piece + told
-        yield piece if len(piece) & 1 else piece + b"\0"
+        yield _headed(way, count, piece + told)
 
 
-def joined_pieces(pieces: Sequence[bytes]) -> Pieces:
+def _headed(way: int, count: int, rest: bytes) -> bytes:
+    """Return a piece of odd length."""
+    piece = bytes((way, count & 0xFF, count >> 8)) + rest
+    return piece if len(piece) & 1 else piece + b"\0"
+
+
+def _dense_piece(slots: Longs, impacts: Impacts, size: int) -> bytes:
+    by_slot = np.zeros(size, dtype=np.uint8)
+    by_slot[slots] = impacts
+    return _headed(_DENSE, len(slots), by_slot.tobytes())
+
+
+def dense_impacts(piece: bytes, size: int) -> Impacts | None:
+    """Return the impact of a dense piece in each record of a block, None of another piece."""
+    if not len(piece) & 1 or piece[0] != _DENSE:
+        return None
+    return np.frombuffer(piece, np.uint8, size, _HEAD)
+
+
+def _with_slots(piece: bytes) -> bytes:
+    """Return a dense piece as one with slots and all impacts."""
+    by_slot = np.frombuffer(piece, np.uint8, offset=_HEAD)
+    slots = np.flatnonzero(by_slot)
+    return _headed(_ALL, len(slots), slots.astype("<u2").tobytes() + by_slot[slots].tobytes())
+
+
+def joined_pieces(some: Iterable[bytes]) -> Pieces:
     """Return the postings of some pieces."""
+    pieces = list(some)
     counts: list[int] = []
     slots: list[bytes] = []
     special: list[int] = []
     for at, piece in enumerate(pieces):
         if len(piece) & 1:
             count = piece[1] | piece[2] << 8
+            if piece[0] == _DENSE:
+                piece = _with_slots(piece)
+                pieces[at] = piece
             slots.append(piece[_HEAD : _HEAD + 2 * count])
             counts.append(count)
             special.append(at)
