@@ -10,9 +10,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from pdpp.authz.lifetime import Lifetimes
+from pdpp.authz.passkey import forget_passkeys, use_passkey
 from pdpp.authz.short_lived import SecretKind, find_secret, new_secret
 from pdpp.authz.throttle import Throttle
 from pdpp.authz.token import hash_token
+from pdpp.authz.webauthn import PasskeyContext
 from pdpp.model.errors import AuthenticationError, Conflict, InvalidRequest
 from pdpp.model.instant import Clock
 from pdpp.store.vault import ShortLivedSecret, Vault, VaultReader, VaultTransaction
@@ -79,8 +81,12 @@ def has_passphrase(vault: VaultReader) -> bool:
     return vault.setting(_SETTING) is not None
 
 
-def keep_passphrase(transaction: VaultTransaction, hashed: bytes) -> None:
-    """Make a passphrase, hashed, the owner's own, and end every session."""
+def keep_passphrase(
+    transaction: VaultTransaction, hashed: bytes, *, passkeys_stay: bool = False
+) -> None:
+    """Make a passphrase, hashed, the owner's own; end every session and forget the passkeys."""
+    if not passkeys_stay:
+        forget_passkeys(transaction)
     transaction.keep_setting(_SETTING, hashed)
     transaction.keep_setting(_SETUP, None)
     transaction.drop_secrets(SecretKind.SESSION.value)
@@ -170,6 +176,17 @@ class Owner:
             transaction.drop_secret(kept)
             return self._begin(transaction, bound=bound)
 
+    def log_in_with_passkey(
+        self, answer: str, context: PasskeyContext, *, bound: bool = True
+    ) -> str:
+        """Begin a session with the answer of a passkey, which is good once.
+
+        Nobody guesses a signature, so tries are not slowed down.
+        """
+        with self.vault.transaction() as transaction:
+            use_passkey(transaction, answer, context, self.clock())
+            return self._begin(transaction, bound=bound)
+
     def new_browser(self) -> str:
         """Return what a browser brings from now on, to be known again."""
         text, kept = new_secret(SecretKind.BROWSER, {}, self.clock(), self.lifetimes.browser)
@@ -215,7 +232,7 @@ class Owner:
         """
         hashed = hash_passphrase(passphrase)
         with self.vault.transaction() as transaction:
-            keep_passphrase(transaction, hashed)
+            keep_passphrase(transaction, hashed, passkeys_stay=True)
             return self._begin(transaction, bound=bound)
 
     def _begin(self, transaction: VaultTransaction, *, bound: bool) -> str:

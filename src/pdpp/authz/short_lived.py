@@ -18,6 +18,7 @@ class SecretKind(StrEnum):
     SESSION = "session"
     BROWSER = "browser"
     LOGIN_CODE = "login_code"
+    CHALLENGE = "challenge"
 
 
 _PREFIXES = {

@@ -48,7 +48,11 @@ def owner() -> None:
     metavar="FILE",
     help="Read it from the first line of a file, or of standard input with -.",
 )
-@click.option("--reset", is_flag=True, help="Replace the one there is, and end every login.")
+@click.option(
+    "--reset",
+    is_flag=True,
+    help="Replace the one there is, end every login and forget every passkey.",
+)
 @common
 def init(passphrase_file: TextIO | None, reset: bool, data: Path, as_json: bool) -> None:
     """Choose the passphrase with which you approve what agents may read.

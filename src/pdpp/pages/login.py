@@ -6,6 +6,7 @@ from dataclasses import replace
 from starlette.responses import Response
 
 from pdpp.authz.owner import LEAST_CHARS
+from pdpp.authz.passkey import request_options
 from pdpp.model.errors import Forbidden, InvalidRequest, PdppError
 from pdpp.pages.form import PostedForm
 from pdpp.pages.page_request import PageRequest
@@ -17,12 +18,15 @@ _OF_LOGIN = frozenset(
         "confirm",
         "passphrase",
         "login_code",
+        "passkey",
+        "new_passkey",
         "code",
         "again",
         "new_passphrase",
         "new_again",
     }
 )
+PASSKEY_SCRIPT = "passkey.js"
 TYPE_IT_AGAIN = "Nothing is changed yet: type your passphrase again, to show that it is you."
 
 
@@ -32,13 +36,17 @@ def show_login_form(request: PageRequest, problem: PdppError | None = None) -> R
     The form goes to the page's own address. So there is no address to come back to that somebody
     else could have written, and the part after ``#``, which a server never sees, is kept.
     """
-    settled = request.site.owner.settled
+    site = request.site
+    settled = site.owner.settled
+    passkey = request_options(site.owner.vault, request.passkey_context, site.service.clock())
     response = request.page(
         "login.html" if settled else "setup.html",
         status=401 if problem is None else problem.status,
         problem=None if problem is None else problem.message,
         least=LEAST_CHARS,
-        possible=request.site.owner.awaited,
+        possible=site.owner.awaited,
+        passkey=passkey,
+        scripts=() if passkey is None else (PASSKEY_SCRIPT,),
         kept=typed_fields(request.form),
     )
     response.headers.update(problem.headers if problem is not None else {})
@@ -52,16 +60,24 @@ def typed_fields(form: PostedForm) -> list[tuple[str, str]]:
 
 def is_login(request: PageRequest) -> bool:
     """Tell whether a request carries the form of the login."""
-    return "passphrase" in request.form or "login_code" in request.form
+    return any(name in request.form for name in ("passphrase", "login_code", "passkey"))
 
 
 async def log_in(request: PageRequest) -> tuple[str, bool]:
-    """Return the secret of a new session, and whether the passphrase was typed for it."""
+    """Return the secret of a new session, and whether the owner proved to be there for it.
+
+    A passkey checks its user itself, so it proves as much as the passphrase.
+    """
     owner, form = request.site.owner, request.form
     bound = request.bound
     if "login_code" in form:
         code = form.one("login_code")
         return await request.site.write(lambda: owner.log_in_with_code(code, bound=bound)), False
+    if "passkey" in form:
+        answer, context = form.one("passkey"), request.passkey_context
+        return await request.site.write(
+            lambda: owner.log_in_with_passkey(answer, context, bound=bound)
+        ), True
     passphrase, address, browser = form.one("passphrase"), request.address, request.browser
     if owner.settled:
         secret = await request.site.hash(

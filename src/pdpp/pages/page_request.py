@@ -12,12 +12,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from pdpp.authz.owner import form_token
+from pdpp.authz.webauthn import PasskeyContext
 from pdpp.model.errors import Forbidden
 from pdpp.model.instant import SECOND
 from pdpp.pages.dates import Dates
 from pdpp.pages.form import PostedForm
 from pdpp.pages.preferences import read_preferences
-from pdpp.pages.proof import make_proof
+from pdpp.pages.proof import make_proof, passkey_key
 from pdpp.pages.site import Site
 from pdpp.pages.template import render, script_source
 from pdpp.service.headers import SECURITY_HEADERS
@@ -114,6 +115,12 @@ class PageRequest:
         return make_proof(self.site.proof_key, self.session, self.proved_at)
 
     @property
+    def passkey_context(self) -> PasskeyContext:
+        """Return where a passkey is made or used: at this address, in this browser."""
+        holder = self.session or self.mark
+        return PasskeyContext(self.origin, holder, passkey_key(self.site.proof_key))
+
+    @property
     def here(self) -> str:
         """Return the path of this page, to come back to it."""
         path = "/" + self.http.url.path.lstrip("/")
@@ -156,7 +163,7 @@ class PageRequest:
         **context: Any,
     ) -> Response:
         """Return a page; forms on it may lead to ``targets`` only."""
-        own = () if self.session is None else (FRAME_SCRIPT, *scripts)
+        own = tuple(scripts) if self.session is None else (FRAME_SCRIPT, *scripts)
         shared = frame_context() | {
             "token": self.token,
             "proof": self.proof,

@@ -22,6 +22,11 @@ def proof_key(secret: bytes) -> bytes:
     return hmac.digest(secret, _PURPOSE, "sha256")
 
 
+def passkey_key(key: bytes) -> bytes:
+    """Return the key that seals the challenges of passkeys."""
+    return hmac.digest(key, b"passkey challenge", "sha256")
+
+
 def make_proof(key: bytes, session: str, typed_at: int) -> str:
     """Return the proof that a session's passphrase was typed at a moment."""
     return f"{typed_at}.{_seal(key, session, typed_at)}"

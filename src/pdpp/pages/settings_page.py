@@ -1,8 +1,8 @@
-"""The settings page: passphrase, sessions, tokens, address, backup, dates, health and version."""
+"""The settings page: how the owner logs in, tokens, address, backup, dates, health, version."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 import pdpp
 from pdpp.authz.owner import LEAST_CHARS
+from pdpp.authz.passkey import add_passkey, creation_options, read_passkeys, remove_passkey
 from pdpp.authz.requester import one_line
 from pdpp.authz.token import TokenKind, hash_token, token_id
 from pdpp.jobs.backup import BACKUP, backup_order
@@ -17,7 +18,7 @@ from pdpp.jobs.backup_note import last_backup
 from pdpp.model.errors import AuthenticationError, InvalidRequest, PdppError
 from pdpp.pages.dates import LANGUAGES
 from pdpp.pages.health import health
-from pdpp.pages.login import prove, proved
+from pdpp.pages.login import PASSKEY_SCRIPT, prove, proved
 from pdpp.pages.page_request import PageRequest
 from pdpp.pages.preferences import Preferences, keep_preferences, read_preferences
 from pdpp.pages.site import Site
@@ -46,6 +47,17 @@ class TokenLine:
     since: str
 
 
+@dataclass(frozen=True, slots=True)
+class PasskeyLine:
+    """One passkey of the owner's."""
+
+    id: str
+    name: str
+    rp_id: str
+    since: str
+    used: str
+
+
 async def show_settings(request: PageRequest) -> Response:
     """Answer ``GET /settings``."""
     return await _page(request)
@@ -56,12 +68,16 @@ async def _page(request: PageRequest, problem: str | None = None, status: int = 
     vault = site.service.store.vault
     backup = last_backup(vault)
     backups = await site.operate("listJobs", None, {"kind": BACKUP, "limit": 1})
+    context, now = request.passkey_context, site.service.clock()
     return request.page(
         "settings.html",
         status=status,
+        scripts=(PASSKEY_SCRIPT,),
         problem=problem,
         least=LEAST_CHARS,
         sessions=_sessions(request),
+        passkeys=_passkeys(request),
+        passkey=creation_options(vault, context, now),
         tokens=[_token_line(request, token) for token in _tokens(site)],
         address=site.service.settings.origin,
         public=site.service.settings.public,
@@ -72,7 +88,7 @@ async def _page(request: PageRequest, problem: str | None = None, status: int = 
         can_back_up=site.data is not None,
         preferences=read_preferences(vault),
         languages=LANGUAGES,
-        now=dates.moment(site.service.clock()),
+        now=dates.moment(now),
         health=await asyncio.to_thread(health, site),
         version=pdpp.__version__,
         notes=update_notes(),
@@ -89,6 +105,20 @@ def _sessions(request: PageRequest) -> list[SessionLine]:
             session.hash == own,
         )
         for session in request.site.owner.sessions()
+    ]
+
+
+def _passkeys(request: PageRequest) -> list[PasskeyLine]:
+    dates = request.dates
+    return [
+        PasskeyLine(
+            key.id,
+            key.name,
+            key.rp_id,
+            dates.day(key.created_at),
+            "" if key.used_at is None else dates.day(key.used_at),
+        )
+        for key in read_passkeys(request.site.service.store.vault)
     ]
 
 
@@ -145,7 +175,7 @@ async def change_settings(request: PageRequest) -> Response:
         except (InvalidRequest, AuthenticationError) as problem:
             return await _page(known, problem.message, problem.status)
 
-    if action == "passphrase":
+    if action in _TAKE_PASSPHRASE:
         return await act(request)
     return await proved(request, "Type your passphrase to change this.", "Change it", act)
 
@@ -153,18 +183,40 @@ async def change_settings(request: PageRequest) -> Response:
 async def _change_passphrase(request: PageRequest) -> Response:
     """Take the passphrase that holds now, at any address, and then another."""
     form, owner, bound = request.form, request.site.owner, request.bound
-    try:
-        await prove(request)
-    except PdppError as problem:
-        raise AuthenticationError(problem.message) from problem
-    if not form.one("confirm"):
-        raise AuthenticationError("Type the passphrase that holds now, too.")
+    await _take_passphrase(request)
     if form.one("new_passphrase") != form.one("new_again"):
         raise InvalidRequest("The two new passphrases differ; type the same one twice.")
     secret = await request.site.hash(
         lambda: owner.change_passphrase(form.one("new_passphrase"), bound=bound)
     )
     return request.begin(request.go("/settings"), secret, None)
+
+
+async def _take_passphrase(request: PageRequest) -> None:
+    """Take the passphrase that holds now, whatever was proved before."""
+    if not request.form.one("confirm"):
+        raise AuthenticationError("Type the passphrase that holds now, too.")
+    try:
+        await prove(replace(request, proved_at=None))
+    except PdppError as problem:
+        raise AuthenticationError(problem.message) from problem
+
+
+async def _add_passkey(request: PageRequest) -> Response:
+    """Keep a passkey that the browser made; who has only the session cannot add one."""
+    await _take_passphrase(request)
+    vault, form, context = request.site.service.store.vault, request.form, request.passkey_context
+    now = request.site.service.clock()
+    await request.site.write(
+        lambda: add_passkey(vault, form.one("new_passkey"), form.one("passkey_name"), context, now)
+    )
+    return request.go("/settings#passkeys")
+
+
+async def _remove_passkey(request: PageRequest) -> Response:
+    vault, wanted = request.site.service.store.vault, request.form.one("action").partition(":")[2]
+    await request.site.write(lambda: remove_passkey(vault, wanted))
+    return request.go("/settings#passkeys")
 
 
 async def _end_sessions(request: PageRequest) -> Response:
@@ -206,8 +258,12 @@ async def _back_up(request: PageRequest) -> Response:
 
 _ACTIONS: Mapping[str, Callable[[PageRequest], Awaitable[Response]]] = {
     "passphrase": _change_passphrase,
+    "add-passkey": _add_passkey,
+    "remove-passkey": _remove_passkey,
     "end": _end_sessions,
     "revoke-token": _revoke_token,
     "dates": _change_dates,
     "backup": _back_up,
 }
+_TAKE_PASSPHRASE = ("passphrase", "add-passkey")
+"""What asks for the passphrase in its own form, at every address."""
