@@ -27,6 +27,7 @@ MADE_ONCE = {
     "service/origin.py:_networks": "the proxies of the settings",
     "sources/formats/markdown/frontmatter.py:_loader": "one class",
     "store/intake.py:_validator": "one for each declared schema",
+    "store/sqlite/search/analysis.py:_remembered": "words met lately, bounded",
     "store/sqlite/vault/grants.py:_grant": "one for each grant, as its row is kept",
 }
 """Every cache of a module, and why what it keeps is not of a request."""

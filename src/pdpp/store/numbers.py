@@ -8,6 +8,8 @@ import json
 from decimal import Decimal
 from typing import Any
 
+import orjson
+
 LARGEST = 2**63 - 1
 
 
@@ -25,31 +27,47 @@ def parsing_problem(text: bytes) -> str | None:
 
 
 def is_doubtful(text: bytes, parsed: Any) -> bool:
-    """Tell whether a parsed text may have lost something: most have no such member or number.
+    """Tell whether a parsed text may have lost something: most have not.
 
-    A member that stands twice leaves fewer members than there are colons after quotes; a text
-    written with spaces before its colons is looked at as well.
+    A text that is written again byte by byte as it came has lost nothing. Otherwise a member that
+    stands twice leaves fewer members than there are colons after quotes; a text with spaces before
+    its colons is looked at as well.
     """
+    if _written(parsed) == text:
+        return _has_huge(parsed)
     members = _count(parsed)
-    if members < 0 or text.count(b'":') != members:
+    if members < 0 or text.count(b'":') != members or b" :" in text:
         return True
-    return any(spaced in text for spaced in _SPACED)
+    # No text inside JSON holds these as they are, so that a look for one byte is mostly enough.
+    return any(space in text and space + b":" in text for space in _OTHER_SPACES)
+
+
+def _written(parsed: Any) -> bytes | None:
+    """Return the shortest JSON of a value; None where it is nested too deeply to be written."""
+    try:
+        return orjson.dumps(parsed)
+    except TypeError:
+        return None
+
+
+def _has_huge(value: Any) -> bool:
+    """Tell whether an object or a list holds a whole number of more than 64 bits with its sign."""
+    for member in value.values() if type(value) is dict else value:
+        kind = type(member)
+        if kind is int:
+            if member > LARGEST:
+                return True
+        elif (kind is dict or kind is list) and _has_huge(member):
+            return True
+    return False
 
 
 def _count(value: Any) -> int:
     """Return how many members there are in all, or a negative number where a number is doubtful."""
     kind = type(value)
-    if kind is dict:
-        total = len(value)
-        for member in value.values():
-            inside = _count(member) if type(member) not in _PLAIN else 0
-            if inside < 0:
-                return inside
-            total += inside
-        return total
-    if kind is list:
-        total = 0
-        for member in value:
+    if kind is dict or kind is list:
+        total = len(value) if kind is dict else 0
+        for member in value.values() if kind is dict else value:
             inside = _count(member) if type(member) not in _PLAIN else 0
             if inside < 0:
                 return inside
@@ -58,7 +76,7 @@ def _count(value: Any) -> int:
     return -1 if kind is float or (kind is int and abs(value) > LARGEST) else 0
 
 
-_SPACED = (b" :", b"\t:", b"\n:", b"\r:")
+_OTHER_SPACES = (b"\t", b"\n", b"\r")
 _PLAIN = frozenset({str, bool, type(None)})
 
 

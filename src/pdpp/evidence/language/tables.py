@@ -61,14 +61,11 @@ class CommonWords:
         self.english = self.languages.index(ENGLISH)
         # A word is one number with a byte for each language, so that votes are added up at once.
         lanes: dict[str, int] = {}
-        bits: dict[str, int] = {}
         for at, language in enumerate(self.languages):
             # A number is common in every language, and listed for some.
             for word in filterfalse(str.isdecimal, words[language]):
                 lanes[word] = lanes.get(word, 0) + (1 << 8 * at)
-                bits[word] = bits.get(word, 0) | 1 << at
         self._lanes = lanes
-        self._bits = bits
         self._words = frozenset(lanes)
 
     def __contains__(self, word: object) -> bool:
@@ -83,9 +80,9 @@ class CommonWords:
         pairs = zip(self.languages, counts, strict=True)
         return min(name for name, count in pairs if count == best)
 
-    def bits(self, words: Iterable[str]) -> Iterable[int]:
-        """Return the languages that have each word among their commonest, a bit for each."""
-        return map(self._bits.get, words, repeat(0))
+    def lanes(self, words: Iterable[str]) -> Iterable[int]:
+        """Return the languages that have each word among their commonest, a byte for each."""
+        return map(self._lanes.get, words, repeat(0))
 
     def votes(self, words: Sequence[str]) -> dict[str, int]:
         """Return how many of some different words, fewer than 256, each language has."""

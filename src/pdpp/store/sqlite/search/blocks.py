@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pdpp.store.ranking.impact import impacts_of
-from pdpp.store.sqlite.search.analysis import analyse
+from pdpp.store.sqlite.search.analysis import Terms, analyse
 from pdpp.store.sqlite.search.entry import Indexed
 
 Longs = NDArray[np.int64]
@@ -57,14 +57,16 @@ def build(entries: Sequence[Indexed]) -> Block:
         for place, text in item.entry.places:
             texts.setdefault(place, []).append(text)
             slots.setdefault(place, []).append(slot)
-    made = {place: _inverted(texts[place], slots[place]) for place in sorted(texts)}
-    return Block(times, numbers, {place: held for place, held in made.items() if held.terms})
+    order = sorted(texts)
+    analysed = zip(order, analyse([texts[place] for place in order]), strict=True) if texts else ()
+    places = {place: _inverted(terms, slots[place]) for place, terms in analysed if terms.names}
+    return Block(times, numbers, places)
 
 
-def _inverted(texts: Sequence[str], slots: Sequence[int]) -> PlacePostings:
+def _inverted(terms: Terms, slots: Sequence[int]) -> PlacePostings:
     """Return the postings of a field, of which there is a text for each of some slots."""
-    names, ranks, owners = analyse(texts)
-    lengths = np.bincount(owners, minlength=len(texts))
+    names, ranks, owners = terms
+    lengths = np.bincount(owners, minlength=len(slots))
     # Equal terms of one record come to stand side by side, and their number is how often it is.
     joined = np.sort(ranks << 32 | owners)
     firsts = np.flatnonzero(np.diff(joined, prepend=-1))
