@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.sources.kit import (
+    Home,
     bring_and_ask,
     check_cuts,
     check_hostile_json,
@@ -222,3 +223,76 @@ def test_a_message_whose_words_are_only_in_blocks_is_read(tmp_path: Path) -> Non
     )
     texts = [d["text"] for (stream, _), d in read(SOURCE, path).items() if stream == "messages"]
     assert texts == ["Low water https://x"]
+
+
+CANVASES = [
+    {
+        "id": "F1CANVAS",
+        "created": 1_767_225_600,
+        "updated": 1_767_312_000,
+        "name": "Links",
+        "title": "Harbour links",
+        "mimetype": "application/vnd.slack-docs",
+        "filetype": "quip",
+        "pretty_type": "Canvas",
+        "user": "U1",
+        "channels": ["C1"],
+        "url_private": "https://files.slack.example/F1CANVAS/links",
+        "permalink": "https://tides.slack.example/docs/T9/F1CANVAS",
+    },
+    {"title": "nobody knows which"},
+]
+LISTS = [
+    {
+        "id": "F2LIST",
+        "created": 1_767_225_600,
+        "title": "Buoys to paint",
+        "mimetype": "application/vnd.slack-list",
+        "filetype": "list",
+        "user": "U9",
+        "list_metadata": {"schema": [{"key": "name", "name": "Buoy"}, {"key": "due_date"}, 3]},
+        "url_private": "https://files.slack.example/F2LIST/buoys",
+    }
+]
+COMMENTS = "FC:F1CANVAS:Harbour links"
+ABOUT_FILES = [{"id": "C7", "name": COMMENTS, "created": 1_767_225_600, "members": ["U1"]}]
+
+
+def test_canvases_lists_and_the_comments_on_them_are_read(tmp_path: Path) -> None:
+    days = {**DAYS, f"{COMMENTS}/2026-01-03": [message("1767434400.000100", "Add the pilots")]}
+    path = export(
+        tmp_path / "e", days, canvases=CANVASES, lists=LISTS, file_conversations=ABOUT_FILES
+    )
+    records = read(SOURCE, path)
+    assert records["documents", "F1CANVAS"] == {
+        "id": "F1CANVAS",
+        "kind": "canvas",
+        "title": "Harbour links",
+        "author": "Nora",
+        "author_id": "U1",
+        "conversations": ["#harbour"],
+        "link": "https://tides.slack.example/docs/T9/F1CANVAS",
+        "created_at": "2026-01-01T00:00:00Z",
+        "updated_at": "2026-01-02T00:00:00Z",
+    }
+    assert records["documents", "F2LIST"] == {
+        "id": "F2LIST",
+        "kind": "list",
+        "title": "Buoys to paint",
+        "columns": ["Buoy", "due_date"],
+        "author": "U9",
+        "author_id": "U9",
+        "link": "https://files.slack.example/F2LIST/buoys",
+        "created_at": "2026-01-01T00:00:00Z",
+    }
+    room = records["conversations", "C7"]
+    assert (room["name"], room["kind"]) == ("comments on Harbour links", "comments on a document")
+    comment = records["messages", "C7.1767434400.000100"]
+    assert (comment["conversation"], comment["text"]) == (room["name"], "Add the pilots")
+    assert [finding.reason for finding in told(SOURCE, path)] == ["a canvas or list without an id"]
+
+
+def test_every_file_of_an_export_with_canvases_is_accounted_for(tmp_path: Path) -> None:
+    more = {"canvases": CANVASES[:1], "lists": LISTS, "file_conversations": [], "content_flags": []}
+    report = Home(tmp_path / "home").bring(export(tmp_path / "e", DAYS, **more))
+    assert (report["status"], report["files"]["unknown"]) == ("complete", [])

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.sources.kit import Home, look, read, told
-from tests.sources.samples import every_sample
+from tests.sources.samples import every_sample, social
 
 from pdpp.sources.formats.discord.source import Discord
 from pdpp.sources.formats.linkedin.source import LinkedIn
@@ -81,3 +81,39 @@ def test_comments_of_reddit_belong_to_their_posts(tmp_path: Path) -> None:
     seen = look(Reddit(), tmp_path)
     assert isinstance(seen, Recognition)
     assert seen.identity == "nora_l"
+
+
+def test_a_long_post_is_there_once_and_whole(tmp_path: Path) -> None:
+    """As X writes it: shortened with a link to itself among the posts, whole in another file."""
+    whole = (
+        "The keeper climbs the stairs & winds the clock before every tide. " * 6 + "https://t.co/b"
+    )
+    cut = whole[:274].replace("&", "&amp;") + "… https://t.co/self"
+    note = {
+        "noteTweetId": "1799999999999999999",
+        "createdAt": "2026-01-01T10:00:10.000Z",
+        "core": {
+            "text": whole,
+            "urls": [{"shortUrl": "https://t.co/b", "expandedUrl": "https://tide.example/book"}],
+        },
+    }
+    alone = {**note, "noteTweetId": "8", "core": {"text": "Its post was deleted"}}
+    files = {
+        "data/account.js": social.script("account", social.ACCOUNT),
+        "data/tweets.js": social.script("tweets", [social.tweet(10, cut), social.tweet(11, "Hm")]),
+        "data/note-tweet.js": social.script(
+            "note_tweet", [{"noteTweet": note}, {"noteTweet": alone}]
+        ),
+    }
+    path = SAMPLES["x_twitter: since 2022"].folder(tmp_path, files)
+    records = read(XTwitter(), path)
+    texts = {data["text"]: data["kind"] for data in of(records, "posts")}
+    assert texts == {
+        whole.replace("https://t.co/b", "https://tide.example/book"): "post",
+        "Hm": "post",
+        "Its post was deleted": "long post",
+    }
+    assert ("posts", "1800000000000000010") in records
+    assert [skip.reason for skip in told(XTwitter(), path)] == [
+        "a whole text that is told with its post"
+    ]

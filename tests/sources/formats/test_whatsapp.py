@@ -1,5 +1,7 @@
 """WhatsApp chats of both kinds of phone and of several languages."""
 
+import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -313,3 +315,108 @@ def test_edited_messages_and_those_taken_back_say_so(
     assert {name for name in ("edited", "deleted") if message.get(name)} == set(
         filter(None, [mark])
     )
+
+
+LAYOUTS = {
+    "American": ("9/19/26, 9:52 AM - ", "2026-09-19T09:52:00"),
+    "British": ("19/09/2026, 09:52 - ", "2026-09-19T09:52:00"),
+    "Indian": ("19/09/26, 9:52 pm - ", "2026-09-19T21:52:00"),
+    "Dutch": ("23-03-2022 13:31 - ", "2022-03-23T13:31:00"),
+    "Czech": ("23.03.22 13:31 - ", "2022-03-23T13:31:00"),
+    "Russian": ("23.03.2022, 13:31 - ", "2022-03-23T13:31:00"),
+    "year first with slashes": ("2024/12/10, 13:31 - ", "2024-12-10T13:31:00"),
+    "year first with hyphens": ("2018-06-13, 13:31 - ", "2018-06-13T13:31:00"),
+    "Vietnamese": ("[21:41:35, 27/3/22] ", "2022-03-27T21:41:35"),
+    "Indonesian": ("[18/03/22 14.56.01] ", "2022-03-18T14:56:01"),
+    "Finnish": ("[18.3.2022 klo 21.25.15] ", "2022-03-18T21:25:15"),
+    "French": ("18/03/2022 à 14:56 - ", "2022-03-18T14:56:00"),
+    "Arabic": (
+        "[\u200f١٨\u200f/٣\u200f/٢٠٢٢، ٢:٥٦:٠٠\u00a0م] ",
+        "2022-03-18T14:56:00",
+    ),
+    "Buddhist": ("[3/18/2565 BE, 14:56:00] ", "2022-03-18T14:56:00"),
+    "Japanese era": ("[3/18/R4 14:56:00] ", "2022-03-18T14:56:00"),
+    "Chinese": ("[2022/3/18 下午2:56:00] ", "2022-03-18T14:56:00"),
+    "Japanese": ("[2022/3/18 午後2:56:00] ", "2022-03-18T14:56:00"),
+    "Korean": ("2022. 3. 18. 오후 2:56 - ", "2022-03-18T14:56:00"),
+    "Spanish": ("19/9/26 9:52 p. m. - ", "2026-09-19T21:52:00"),
+    "a narrow space": ("9/19/26, 9:52\u202fPM - ", "2026-09-19T21:52:00"),
+    "no space": ("9/19/26, 9:52PM - ", "2026-09-19T21:52:00"),
+    "older": ("18/3/22 10:00:00: ", "2022-03-18T10:00:00"),
+    "a month as a word with its year": ("Dec 30, 2014, 9:15 PM - ", "2014-12-30T21:15:00"),
+    "a Brazilian month": ("12 de out. de 2019 14:02 - ", "2019-10-12T14:02:00"),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_date_in_every_layout_is_read(layout: str, tmp_path: Path) -> None:
+    header, sent = LAYOUTS[layout]
+    path = put(tmp_path, f"{header}Nora: The ferry is late\n", "WhatsApp Chat with Nora.txt")
+    message, _ = read(SOURCE, path).values()
+    assert (message["sent_at"], message["sender"], message["text"]) == (
+        sent,
+        "Nora",
+        "The ferry is late",
+    )
+
+
+YEARLESS = """Dec 30, 9:15 PM - Nora: Ice on the mole
+Dec 31, 11:59 PM - Ben: See you next year
+Jan 1, 12:01 AM - Nora: Happy new year
+12 words that go on
+Mar 30, 9:15 PM - Ben: The ferry is late
+"""
+
+
+def sent_by_text(path: Path, **settings: str) -> dict[str, str]:
+    records = read(SOURCE, path, **settings)
+    return {d["text"]: d["sent_at"] for (stream, _), d in records.items() if stream == "messages"}
+
+
+def test_dates_without_a_year_are_counted_from_when_the_file_was_written(tmp_path: Path) -> None:
+    path = put(tmp_path, YEARLESS, "WhatsApp Chat with Nora.txt")
+    os.utime(path, (0, datetime(2020, 6, 1, tzinfo=UTC).timestamp()))
+    assert sent_by_text(path) == {
+        "Ice on the mole": "2019-12-30T21:15:00",
+        "See you next year": "2019-12-31T23:59:00",
+        "Happy new year\n12 words that go on": "2020-01-01T00:01:00",
+        "The ferry is late": "2020-03-30T21:15:00",
+    }
+    seen = look(SOURCE, path)
+    assert isinstance(seen, Recognition)
+    assert "have no year" in seen.notes[0]
+    os.utime(path, (0, datetime(2020, 2, 1, tzinfo=UTC).timestamp()))
+    assert sent_by_text(path)["The ferry is late"] == "2019-03-30T21:15:00"
+
+
+def test_the_owner_says_the_year_and_the_messages_stay_the_same_ones(tmp_path: Path) -> None:
+    path = put(tmp_path, YEARLESS, "WhatsApp Chat with Nora.txt")
+    assert sent_by_text(path, year="2016")["Ice on the mole"] == "2015-12-30T21:15:00"
+    assert set(read(SOURCE, path, year="2016")) == set(read(SOURCE, path, year="2018"))
+    with pytest.raises(ImportRefused, match="year is a year"):
+        look(SOURCE, path, year="last")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Nov 2, 2014, 9:15 PM - Nora: a", "Jan 3, 8:00 AM - Nora: b"),
+        ("Nov 2, 9:15 PM - Nora: IMG-20141102-WA0001.jpg (file attached)", "3 Jan 08:00 - Nora: b"),
+    ],
+)
+def test_a_year_that_the_chat_tells_anywhere_counts(
+    first: str, second: str, tmp_path: Path
+) -> None:
+    path = put(tmp_path, f"{first}\n{second}\n", "WhatsApp Chat with Nora.txt")
+    assert sorted(sent_by_text(path).values()) == ["2014-11-02T21:15:00", "2015-01-03T08:00:00"]
+    seen = look(SOURCE, path)
+    assert isinstance(seen, Recognition)
+    assert seen.notes == ()
+
+
+def test_a_line_that_begins_like_a_date_of_another_layout_goes_on_with_a_message(
+    tmp_path: Path,
+) -> None:
+    text = "01.01.26, 10:00 - Nora: we said\nMay 5, 10:00 - Ben: and he came\n"
+    path = put(tmp_path, text, "WhatsApp Chat mit Ben.txt")
+    assert list(sent_by_text(path)) == ["we said\nMay 5, 10:00 - Ben: and he came"]

@@ -20,7 +20,11 @@ _LISTS = {
     "groups.json": "private channel",
     "dms.json": "direct messages",
     "mpims.json": "group of people",
+    "file_conversations.json": "comments on a document",
 }
+_DOCUMENTS = {"canvases.json": "canvas", "lists.json": "list"}
+_ABOUT_FILE = re.compile(r"FC:(?P<file>[A-Z0-9]+)(?::(?P<title>.*))?\Z")
+"""How conversations about a canvas or a list are called."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json\Z")
 _MARK = re.compile(r"<([^<>]*)>")
 _MOST_PIECES = 10_000
@@ -36,9 +40,7 @@ class Slack(Source):
     passed_over = MappingProxyType(
         {
             "integration_logs.json": "which integrations were installed",
-            "canvases.json": "the list of canvases, which are files",
-            "lists.json": "the list of lists, which are files",
-            "file_conversations.json": "conversations about files",
+            "content_flags.json": "messages that somebody reported",
         }
     )
     label = "Slack export"
@@ -63,7 +65,7 @@ class Slack(Source):
         )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
-        """Return the people, the conversations, then every day of each."""
+        """Return the people, the conversations, canvases and lists, then every day of each."""
         people = tree.named("users.json", "org_users.json")
         lists = tree.named(*_LISTS)
         book = _book(people, lists)
@@ -72,6 +74,9 @@ class Slack(Source):
         for entry in lists:
             kind = _LISTS[entry.base]
             yield ExportPart(entry, partial(_read, entry, partial(_conversation, book, kind)))
+        for entry in tree.named(*_DOCUMENTS):
+            kind = _DOCUMENTS[entry.base]
+            yield ExportPart(entry, partial(_read, entry, partial(_document, book, kind)))
         for entry in tree.entries:
             if _DAY.match(entry.base) and "/" in entry.name:
                 folder = entry.name.split("/")[-2]
@@ -107,6 +112,8 @@ def _book(people: list[FileEntry], lists: list[FileEntry]) -> _Book:
 
 
 def _room_name(value: Mapping[str, Any], book: _Book) -> str:
+    if about := _ABOUT_FILE.match(str(value.get("name") or "")):
+        return f"comments on {about['title'] or about['file']}"
     if value.get("name") and not str(value["name"]).startswith("mpdm-"):
         return f"#{value['name']}"
     ids = value.get("members")
@@ -171,6 +178,60 @@ def _conversation(
         "created_at": epoch_text(value.get("created")),
     }
     yield Item("conversations", key, present(data, []))
+
+
+def _document(book: _Book, kind: str, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    """Yield a canvas or a list: what it is called and where it lies; exports hold no more of it."""
+    if not isinstance(value.get("id"), str):
+        yield Unknown("a canvas or list without an id", where)
+        return
+    key = safe_key(value["id"])
+    author = value.get("user")
+    shared = [value.get(name) for name in ("channels", "groups", "ims")]
+    rooms = [room for rooms in shared if isinstance(rooms, list) for room in rooms]
+    data = {
+        "id": key,
+        "kind": kind,
+        "title": str(value.get("title") or value.get("name") or value["id"]),
+        "text": _document_text(book, value),
+        "columns": _columns(value),
+        "author": book.people.get(author, author) if isinstance(author, str) else None,
+        "author_id": author if isinstance(author, str) else None,
+        "conversations": [
+            book.rooms[room].name if room in book.rooms else room
+            for room in rooms
+            if isinstance(room, str)
+        ],
+        "link": _link(value),
+        "created_at": epoch_text(value.get("created")),
+        "updated_at": epoch_text(value.get("updated")),
+    }
+    yield Item("documents", key, present(data, [], ""))
+
+
+def _document_text(book: _Book, value: Mapping[str, Any]) -> str:
+    """Return what an export shows of a document's words, which is little or nothing."""
+    for name in ("plain_text", "preview_plain_text", "preview"):
+        if isinstance(text := value.get(name), str) and text.strip():
+            return readable(text.strip(), book.people)
+    return readable(_block_text(value.get("blocks")), book.people)
+
+
+def _columns(value: Mapping[str, Any]) -> list[str]:
+    """Return the names of the columns of a list."""
+    about = value.get("list_metadata")
+    schema = about.get("schema") if isinstance(about, dict) else None
+    columns = schema if isinstance(schema, list) else []
+    return [
+        str(column.get("name") or column.get("key"))
+        for column in columns
+        if isinstance(column, dict) and (column.get("name") or column.get("key"))
+    ]
+
+
+def _link(value: Mapping[str, Any]) -> str | None:
+    links = (value.get(name) for name in ("permalink", "url_private"))
+    return next((link for link in links if isinstance(link, str) and link), None)
 
 
 def _inner(value: Mapping[str, Any], name: str) -> str | None:

@@ -27,6 +27,29 @@ _DATE = (
     r"(?P<first>\d{1,4})(?P<separator>[./-])\s?(?P<second>\d{1,2})(?P=separator)\s?"
     r"(?P<era>[A-Z])?(?P<third>\d{1,4})\.?(?:\s?BE)?"
 )
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "jan januar january janv janvier ene enero gen gennaio janeiro januari",
+            "feb februar february févr février febrero febbraio fev fevereiro februari",
+            "mar märz mär march mars marzo março mrt maart",
+            "apr april avr avril abr abril aprile",
+            "may mai mayo mag maggio maio mei",
+            "jun juni june juin junio giu giugno junho",
+            "jul juli july juil juillet julio lug luglio julho",
+            "aug august août ago agosto augustus",
+            "sep sept september septembre septiembre set settembre setembro",
+            "oct okt oktober october octobre octubre ott ottobre out outubro",
+            "nov november novembre noviembre novembro",
+            "dec dez dezember december déc décembre dic diciembre dicembre dezembro",
+        ),
+        1,
+    )
+    for name in names.split()
+}
+_MONTH = r"(?P<name>[^\W\d_]{3,10})\.?"
+_NAMED_YEAR = r"(?:,?\s(?:de\s)?(?P<named_year>\d{4}))?"
 _CHINESE = r"(?P<year>\d{4})年(?P<month>\d{1,2})月(?P<day>\d{1,2})日"
 _TIME = (
     rf"(?:(?P<early>{_NOONS})\s?)?(?P<hour>\d{{1,2}})[:.](?P<minute>\d{{2}})"
@@ -38,6 +61,9 @@ _HEADERS = tuple(
         rf"{_DATE},?\s(?:(?!{_NOONS})\w{{1,4}}\s)?{_TIME}\Z",
         rf"{_TIME},?\s{_DATE}\Z",
         rf"{_CHINESE},?\s?{_TIME}\Z",
+        rf"{_MONTH}\s(?P<day>\d{{1,2}}){_NAMED_YEAR},?\s{_TIME}\Z",
+        rf"(?P<day>\d{{1,2}})\.?\s(?:de\s)?{_MONTH}{_NAMED_YEAR},?\s"
+        rf"(?:(?!{_NOONS})\w{{1,4}}\s)?{_TIME}\Z",
     )
 )
 _LEGACY = re.compile(rf"(?P<header>{_DATE}\s{_TIME}):\s(?P<rest>[^:]{{1,100}}:.*)\Z", re.DOTALL)
@@ -59,10 +85,23 @@ class Stamp(NamedTuple):
     second: int
     half: str
     padded: bool = False
+    named: bool = False
+    """Whether the month stands there as a word: the numbers are then year, which may be 0 for none,
+    month and day."""
+
+    @property
+    def year(self) -> int:
+        """Return the year of a date whose month is a word; 0 where it tells none."""
+        return self.numbers[0]
+
+    @property
+    def month(self) -> int:
+        """Return the month of such a date."""
+        return self.numbers[1]
 
     def moment(self, order: str) -> datetime | None:
         """Return the moment for one order of day, month and year."""
-        named = dict(zip(order, self.numbers, strict=True))
+        named = dict(zip("YMD" if self.named else order, self.numbers, strict=True))
         year = named["Y"] + 2_000 if named["Y"] < 100 else named["Y"]
         if year > 2_400:
             year -= _BUDDHIST
@@ -86,7 +125,7 @@ class ChatLine(NamedTuple):
 def chat_line(line: str) -> ChatLine | None:
     """Return the message that a line begins, or None where it goes on with one."""
     bare = line.lstrip(MARKS)
-    if not bare or not (bare[0] == "[" or bare[0].isdigit()):
+    if not bare or not (bare[0] == "[" or bare[0].isdigit() or _begins_with_month(bare)):
         return None
     header, rest = _split(bare)
     stamp = _stamp(header) if header else None
@@ -99,6 +138,10 @@ def chat_line(line: str) -> ChatLine | None:
     if not colon or len(sender) > _LONGEST_NAME:
         return ChatLine(stamp, None, rest)
     return ChatLine(stamp, _name(sender), text)
+
+
+def _begins_with_month(line: str) -> bool:
+    return line[:10].partition(" ")[0].rstrip(".").lower() in _MONTHS
 
 
 def _split(line: str) -> tuple[str, str]:
@@ -126,10 +169,14 @@ def _stamp(header: str) -> Stamp | None:
     return None
 
 
-def _numbers(groups: dict[str, str | None]) -> Stamp:
+def _numbers(groups: dict[str, str | None]) -> Stamp | None:
     half = (groups["early"] or groups["late"] or "").lower()
     clock = (int(groups["hour"] or 0), int(groups["minute"] or 0), int(groups["second_"] or 0))
     noon = "" if not half else ("a" if half in _BEFORE_NOON else "p")
+    if groups.get("name"):
+        month = _MONTHS.get(str(groups["name"]).lower())
+        date = (int(groups["named_year"] or 0), month or 0, int(groups["day"] or 0))
+        return Stamp(date, " ", *clock, noon, named=True) if month else None
     if "year" in groups:
         date = (int(groups["year"] or 0), int(groups["month"] or 0), int(groups["day"] or 0))
         return Stamp(date, "年", *clock, noon)
@@ -155,7 +202,10 @@ class OrderGuess:
     _padded: bool = False
 
     def see(self, stamp: Stamp) -> None:
-        """Take one more date into account."""
+        """Take one more date into account; one whose month is a word can be read in one way."""
+        if stamp.named:
+            self.possible = {"YMD"}
+            return
         self._separator, self._halves = stamp.separator, self._halves or bool(stamp.half)
         self._padded = self._padded or stamp.padded
         for order in ORDERS:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from pdpp.model.errors import ImportRefused
 from pdpp.sources.formats.whatsapp.lines import MARKS, ORDERS, ChatLine, OrderGuess, chat_line
+from pdpp.sources.formats.whatsapp.years import YearCount, YearGuess
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals, RecordKey, digest_key, safe_key
 from pdpp.sources.reading.guard import account
@@ -60,6 +61,7 @@ class WhatsApp(Source):
         {
             "time_zone": "Zone of the phone, such as Europe/Lisbon; chats do not tell it.",
             "date_order": "DMY, MDY or YMD, where the dates of a chat could mean either.",
+            "year": "Year of the last message, where a chat tells no years.",
         }
     )
 
@@ -74,7 +76,8 @@ class WhatsApp(Source):
             return None
         order = _chosen_order(choices)
         zone_named(choices.given.get("time_zone"))
-        layouts = {entry.name: _layout(entry, order) for entry, _ in chats}
+        year = _chosen_year(choices)
+        layouts = {entry.name: _layout(tree, entry, order, year) for entry, _ in chats}
         unsure = [name for name, layout in layouts.items() if not layout.certain]
         return Recognition(
             max(
@@ -88,7 +91,13 @@ class WhatsApp(Source):
                 f"the dates of {name} could be read in another order; say --set date_order=DMY, "
                 "MDY or YMD if they are wrong"
                 for name in unsure[:3]
-            ),
+            )
+            + tuple(
+                f"the dates of {name} have no year; the first message is taken to be of "
+                f"{layout.first_year}; say --set year=… for that of the last if it is wrong"
+                for name, layout in layouts.items()
+                if not layout.year_told
+            )[:3],
             detail={
                 "layouts": layouts,
                 "time_zone": choices.given.get("time_zone"),
@@ -126,6 +135,7 @@ class _Message(NamedTuple):
     first: ChatLine
     number: int
     more: list[str]
+    year_told: bool = True
 
     @property
     def text(self) -> str:
@@ -163,32 +173,53 @@ def _chosen_order(choices: OwnerChoices) -> str | None:
     return wish or None
 
 
+def _chosen_year(choices: OwnerChoices) -> int | None:
+    wish = choices.given.get("year", "")
+    if wish and not re.fullmatch(r"(?:19|20)\d{2}", wish):
+        raise ImportRefused(f"year is a year such as 2019, not {wish!r}")
+    return int(wish) if wish else None
+
+
 class _Layout(NamedTuple):
-    """How a chat writes its dates, and whether only some of its line ends end a message."""
+    """How a chat writes its dates, and whether only some of its line ends end a message.
+
+    Where the month is a word (``named``), dates may tell no year, and then years are counted from
+    that of the first message.
+    """
 
     order: str
     certain: bool
     mixed: bool
+    named: bool = False
+    first_year: int = 0
+    year_told: bool = True
 
 
-def _layout(entry: FileEntry, wish: str | None) -> _Layout:
+def _layout(tree: Tree, entry: FileEntry, wish: str | None, year: int | None) -> _Layout:
     """Find out how a chat is written, from all of it.
 
     An iPhone ends messages with CRLF and lines inside them with LF: where both occur, that tells
     a message from a line of another chat that somebody pasted.
     """
-    guess = OrderGuess()
+    guess, years = OrderGuess(), YearGuess()
     ends: set[bool] = set()
     brackets = 0
+    named: bool | None = None
     with entry.open() as stream:
         for line in lines(stream, _LONGEST_LINE):
             ends.add(line.text.endswith(b"\r"))
             begun = chat_line(_decoded(line.text))
-            if begun is not None:
+            if begun is not None and named in (None, begun.stamp.named):
+                named = begun.stamp.named
                 brackets += b"[" in line.text[:8]
                 guess.see(begun.stamp)
+                if named:
+                    years.see(begun.stamp, begun.text)
     order, certain = guess.order()
-    return _Layout(wish or order, certain or wish is not None, len(ends) == 2 and brackets > 0)
+    mixed = len(ends) == 2 and brackets > 0
+    if not years.missing:
+        return _Layout(wish or order, certain or wish is not None, mixed, bool(named))
+    return _Layout(order, certain, mixed, True, *years.first_year(year, tree.path))
 
 
 def _decoded(text: bytes) -> str:
@@ -224,16 +255,19 @@ def _messages(chat: _Chat) -> Iterator[_Message | Skipped]:
     """Yield messages with all of their lines; one that a cut file ends in is told."""
     message: _Message | None = None
     size, whole, ended = 0, True, True
+    years = YearCount(chat.layout.first_year)
     with chat.entry.open() as stream:
         for line in lines(stream, _LONGEST_LINE):
             whole = line.whole
             text = _decoded(line.text)
             begun = chat_line(text) if ended or not chat.layout.mixed else None
             ended = line.text.endswith(b"\r")
-            if begun is not None:
+            if begun is not None and begun.stamp.named == chat.layout.named:
                 if message is not None:
                     yield message
-                message, size = _Message(begun, line.number, []), 0
+                stamp = years.see(begun.stamp) if chat.layout.first_year else begun.stamp
+                told = bool(begun.stamp.year) or not chat.layout.named
+                message, size = _Message(begun._replace(stamp=stamp), line.number, [], told), 0
             elif message is None:
                 yield Skipped("a line before the first message", f"{chat.entry.name}")
             elif size + len(text) <= _LONGEST_MESSAGE:
@@ -255,7 +289,8 @@ def _message(chat: _Chat, message: _Message, ordinals: Ordinals, where: str) -> 
     sent, floating = local_text(moment, chat.zone)
     sender, text = message.first.sender, message.text.lstrip(MARKS)
     # Keys in the order of time: what belongs together then lies together.
-    time = moment.isoformat().replace(":", "")
+    # A year that the chat does not tell stays out: told otherwise later, it is the same message.
+    time = moment.isoformat().replace(":", "")[0 if message.year_told else 4 :]
     key = safe_key(chat.key, time, ordinals.key(time, sender or "", text))
     name = _file_name(chat, message)
     data: dict[str, Any] = {

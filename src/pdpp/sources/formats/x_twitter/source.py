@@ -3,13 +3,14 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC
 from functools import partial
 from html import unescape
 from types import MappingProxyType
 from typing import Any
 
 from pdpp.model.errors import DamagedFile
+from pdpp.sources.formats.x_twitter.long_posts import LongPosts, created, whole_text
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.jsonstream import objects, read_each
@@ -30,7 +31,6 @@ _KINDS = MappingProxyType(
         "like": "like",
     }
 )
-_CREATED = "%a %b %d %H:%M:%S %z %Y"
 Files = Mapping[str, list[FileEntry]]
 
 
@@ -80,14 +80,19 @@ class XTwitter(Source):
         for entry in tree.entries:
             if "_media/" in entry.name:
                 media.setdefault(entry.base.partition("-")[0], []).append(entry)
+        files = recognition.detail["files"]
+        kinds = {entry: files[entry.name] for entry in tree.these(files)}
+        texts = LongPosts(
+            [entry for entry, kind in kinds.items() if kind == "long post"],
+            [entry for entry, kind in kinds.items() if kind == "post"],
+        )
         readers: Mapping[str, Callable[[Any, str], Iterator[Finding]]] = {
-            "post": partial(_post, media),
-            "long post": _long_post,
+            "post": partial(_post, media, texts),
+            "long post": partial(_long_post, texts),
             "like": _like,
             "conversation": partial(_conversation, recognition.detail["owner"]),
         }
-        for entry in tree.these(recognition.detail["files"]):
-            kind = recognition.detail["files"][entry.name]
+        for entry, kind in kinds.items():
             read = partial(_read, entry, readers[kind], kind)
             yield ExportPart(entry, read)
 
@@ -112,13 +117,16 @@ def _owner(tree: Tree) -> Mapping[str, Any]:
     return {}
 
 
-def _post(media: Files, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+def _post(
+    media: Files, texts: LongPosts, value: Mapping[str, Any], where: str
+) -> Iterator[Finding]:
     post = value.get("tweet", value)  # Before 2020 the post stood there by itself.
     number, posted = str(post.get("id_str") or post.get("id") or ""), _created(post["created_at"])
     if not number or posted is None:
         yield Unknown("a post without an id or a time", where)
         return
     text, link = _expanded(str(post.get("full_text") or post.get("text") or ""), post)
+    text = texts.of_post(number) or text
     answered = post.get("in_reply_to_status_id_str")
     kind = "repost" if text.startswith("RT @") else "answer" if answered else "post"
     key = safe_key(number)
@@ -154,26 +162,25 @@ def _expanded(text: str, post: Mapping[str, Any]) -> tuple[str, str | None]:
 
 
 def _created(text: Any) -> str | None:
-    """Return a time as X writes it: ``Wed Oct 10 20:19:24 +0000 2018``."""
-    try:
-        moment = datetime.strptime(str(text), _CREATED)  # noqa: DTZ007 - its form has a zone
-    except ValueError:
-        return moment_text(text)
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    moment = created(text)
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if moment else None
 
 
 def _count(value: Any) -> int | None:
     return int(value) if str(value or "").isdecimal() else None
 
 
-def _long_post(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+def _long_post(texts: LongPosts, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
     note = value["noteTweet"]
     posted, number = moment_text(note.get("createdAt")), note.get("noteTweetId")
     if posted is None or not number:
         yield Unknown("a post without an id or a time", where)
         return
+    if texts.has_post(str(number)):
+        yield Skipped("a whole text that is told with its post", where)
+        return
     key = safe_key("note", str(number))
-    text = unescape(str(note["core"]["text"]))
+    text = whole_text(note)
     yield Item("posts", key, {"id": key, "text": text, "kind": "long post", "posted_at": posted})
 
 
