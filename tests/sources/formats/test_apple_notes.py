@@ -5,10 +5,12 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.sources.kit import read, told
+from tests.sources.kit import Home, read, told
 from tests.sources.samples import apple_notes
 
-from pdpp.sources.formats.apple_notes.source import AppleNotes, note_text
+from pdpp.sources.formats.apple_notes.attachments import NoteContent, note_content
+from pdpp.sources.formats.apple_notes.source import AppleNotes
+from pdpp.sources.formats.apple_notes.tables import table_text
 
 SOURCE = AppleNotes()
 
@@ -34,17 +36,60 @@ def test_a_note_has_its_text_folder_and_times(tmp_path: Path) -> None:
 def test_what_is_locked_deleted_or_no_text_is_told(tmp_path: Path) -> None:
     path = apple_notes.SAMPLES[0].folder(tmp_path)
     assert [finding.reason for finding in told(SOURCE, path)] == [
-        "pictures, tables and files in a note",
+        "something in a note that is not in the database",
         "a note that is locked",
         "a note that was deleted",
     ]
 
 
+def rich(tmp_path: Path) -> Path:
+    return apple_notes.SAMPLES[1].folder(tmp_path)
+
+
+def test_tables_tags_links_and_files_stand_in_their_places(tmp_path: Path) -> None:
+    records = read(SOURCE, rich(tmp_path))
+    assert records["notes", "ID-14"]["body"] == (
+        "Moorings #moorings\nWhen to paint them:\n\n"
+        "| Day | High water |\n| --- | --- |\n| Monday | 15:30 |\n| Tuesday |  |\n\n"
+        "[buoy.jpg] and Tide tables (https://tides.example/)\n[page 1.jpg]   end"
+    )
+    assert records["notes", "ID-14"]["attachments"] == 7
+
+
+def test_files_and_links_are_records_with_the_words_seen_in_them(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.bring(rich(tmp_path / "e"))
+    held = {data["name"]: data for (stream, _), data in home.records().items() if "note_id" in data}
+    assert sorted(held) == ["Tide tables", "buoy.jpg", "page 1.jpg"]
+    buoy = held["buoy.jpg"]
+    assert (buoy["text"], buoy["media_type"]) == ("SLOW NEAR THE PIER", "image/jpeg")
+    assert buoy["file"]["size_bytes"] == len(apple_notes.PHOTO)
+    assert "file" not in held["page 1.jpg"]
+    assert held["Tide tables"]["link"] == "https://tides.example/"
+
+
+def test_what_stands_in_a_note_and_cannot_be_had_is_told(tmp_path: Path) -> None:
+    assert [finding.reason for finding in told(SOURCE, rich(tmp_path))] == [
+        "something in a note that is not in the database",
+        "a file that does not lie beside the database",
+        "a table that cannot be read",
+        "something in a note that is not in the database",
+    ]
+
+
+@given(st.binary(max_size=80))
+def test_any_table_is_text_or_none(content: bytes) -> None:
+    assert table_text(content) is None
+    assert isinstance(table_text(gzip.compress(content)), str | None)
+
+
+@given(st.integers(min_value=0, max_value=2_000), st.binary(min_size=1, max_size=3))
+def test_a_disturbed_table_is_survived(at: int, noise: bytes) -> None:
+    plain = gzip.decompress(apple_notes.table(apple_notes.TIDES))
+    table_text(gzip.compress(plain[:at] + noise + plain[at + len(noise) :]))
+
+
 @given(st.binary(max_size=60))
-def test_any_message_is_a_text_or_none(content: bytes) -> None:
-    assert note_text(content) is None
-    try:
-        text = note_text(gzip.compress(content))
-    except ValueError:
-        return
-    assert text is None or isinstance(text, str)
+def test_any_message_is_a_note_or_none(content: bytes) -> None:
+    assert note_content(content) is None
+    assert isinstance(note_content(gzip.compress(content)), NoteContent | None)

@@ -48,7 +48,7 @@ def columns_of(tree: Tree, entry: FileEntry) -> Columns:
     """Return the tables with their columns; none where the file is damaged."""
     try:
         if tree.kind == "zip":
-            with open_database(tree, entry) as database:
+            with open_database(tree, entry, whole=False) as database:
                 return database.columns
         place = tree.path if tree.kind == "file" else tree.path / entry.name
         address = f"file:{quote(str(place))}?mode=ro&immutable=1"
@@ -83,8 +83,12 @@ class SqliteCopy:
 
 
 @contextmanager
-def open_database(tree: Tree, entry: FileEntry) -> Iterator[SqliteCopy]:
-    """Copy a database with its log into a private folder and open the copy."""
+def open_database(tree: Tree, entry: FileEntry, *, whole: bool = True) -> Iterator[SqliteCopy]:
+    """Copy a database with its log into a private folder and open the copy.
+
+    The engine reads what it can of a file that is cut off and says nothing where no query needs
+    the missing pages. Where the ``whole`` file is wanted, that is told once everything is read.
+    """
     with TemporaryDirectory(prefix="pdpp-") as folder:
         copy = Path(folder) / "copy.db"
         _copy(entry, copy)
@@ -102,6 +106,21 @@ def open_database(tree: Tree, entry: FileEntry) -> Iterator[SqliteCopy]:
             except _BROKEN as problem:
                 raise DamagedFile(f"{entry.name} is a damaged database: {problem}") from problem
             yield database
+    if whole and entry.size < (size := _told_size(entry)):
+        raise DamagedFile(f"{entry.name} is cut off: {entry.size:,} of {size:,} bytes are there")
+
+
+def _told_size(entry: FileEntry) -> int:
+    """Return the size that the head of a database tells, or 0 where it tells none.
+
+    Bytes 16 and 17 are the size of a page, where 1 stands for 65,536; 28 to 31 are how many there
+    are, which counts only where a change is numbered alike at 24 and at 92.
+    """
+    head = entry.head(100)
+    if len(head) < 100 or head[24:28] != head[92:96]:
+        return 0
+    page = int.from_bytes(head[16:18], "big")
+    return (65_536 if page == 1 else page) * int.from_bytes(head[28:32], "big")
 
 
 def _beside(tree: Tree, entry: FileEntry, ending: str) -> FileEntry | None:
@@ -147,7 +166,7 @@ def _columns(connection: sqlite3.Connection) -> dict[str, frozenset[str]]:
 
 def count_rows(tree: Tree, entry: FileEntry) -> dict[str, int]:
     """Return how many rows each table has."""
-    with open_database(tree, entry) as database:
+    with open_database(tree, entry, whole=False) as database:
         counts = {}
         for table in database.columns:
             quoted = table.replace('"', '""')

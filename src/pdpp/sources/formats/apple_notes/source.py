@@ -1,12 +1,20 @@
 """Apple Notes: the database of a Mac, whose notes are compressed messages of fields."""
 
 import sqlite3
-import zlib
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
+from pdpp.sources.formats.apple_notes.attachments import (
+    OBJECTS,
+    PLACEHOLDER,
+    NoteObjects,
+    held_things,
+    load_objects,
+    note_content,
+)
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.guard import account
@@ -15,16 +23,8 @@ from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
 
-_OBJECTS = "ZICCLOUDSYNCINGOBJECT"
-_TABLES = frozenset({_OBJECTS, "ZICNOTEDATA"})
+_TABLES = frozenset({OBJECTS, "ZICNOTEDATA"})
 _SINCE_2001 = 978_307_200
-_LONGEST_NOTE = 16 << 20
-_GZIP = 31
-_LENGTH_DELIMITED = 2
-_FIXED = MappingProxyType({1: 8, 5: 4})
-_WAY = (2, 3, 2)
-"""The numbers of the fields that lead to the text: the document, the note in it, its words."""
-_OBJECT = "\ufffc"
 _CREATED = ("ZCREATIONDATE3", "ZCREATIONDATE2", "ZCREATIONDATE1", "ZCREATIONDATE")
 _CHANGED = ("ZMODIFICATIONDATE1", "ZMODIFICATIONDATE")
 _FIELDS = (
@@ -43,7 +43,9 @@ class AppleNotes(Source):
             "*-shm": "an index that the program builds anew",
             "*.storedata*": "settings of the program",
             "*/Previews/*": "small copies of attachments",
-            "*/Media/*": "files that notes hold",
+            "*/FallbackImages/*": "pictures of drawings",
+            "*/FallbackPDFs/*": "pictures of scans",
+            "*/Media/*": "files of notes that are locked or gone",
         }
     )
 
@@ -69,47 +71,60 @@ class AppleNotes(Source):
 
 def _read(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
     with open_database(tree, entry) as database:
-        names = database.pick(_OBJECTS, "o", "Z_PK", "ZTITLE2", "ZNAME", "ZACCOUNT4", "ZACCOUNT8")
-        groups = {row["Z_PK"]: row for row in database.rows(f"SELECT {names} FROM {_OBJECTS} o")}
-        fields = database.pick(_OBJECTS, "o", "Z_PK", *_FIELDS)
-        query = f"SELECT {fields}, d.ZDATA FROM ZICNOTEDATA d JOIN {_OBJECTS} o ON o.Z_PK = d.ZNOTE"
+        names = database.pick(OBJECTS, "o", "Z_PK", "ZTITLE2", "ZNAME", "ZACCOUNT4", "ZACCOUNT8")
+        groups = {row["Z_PK"]: row for row in database.rows(f"SELECT {names} FROM {OBJECTS} o")}
+        objects = load_objects(tree, database)
+        fields = database.pick(OBJECTS, "o", "Z_PK", *_FIELDS)
+        query = f"SELECT {fields}, d.ZDATA FROM ZICNOTEDATA d JOIN {OBJECTS} o ON o.Z_PK = d.ZNOTE"
         for row in database.rows(f"{query} ORDER BY o.Z_PK"):
             where = f"{entry.name} note {row['Z_PK']}"
-            yield from account(_note(row, groups, where), where, "note")
+            yield from account(_note(row, groups, objects, where), where, "note")
 
 
-def _note(row: sqlite3.Row, groups: dict[int, sqlite3.Row], where: str) -> Iterator[Finding]:
+def _note(
+    row: sqlite3.Row, groups: dict[int, sqlite3.Row], objects: NoteObjects, where: str
+) -> Iterator[Finding]:
     if row["ZISPASSWORDPROTECTED"]:
         yield Skipped("a note that is locked", where)
         return
     if row["ZMARKEDFORDELETION"]:
         yield Skipped("a note that was deleted", where)
         return
-    identifier, content = row["ZIDENTIFIER"], row["ZDATA"]
-    if not identifier or not content:
+    identifier, packed = row["ZIDENTIFIER"], row["ZDATA"]
+    if not identifier or not packed:
         yield Unknown("a note without an id or a text", where)
         return
-    text = note_text(content)
-    if text is None:
+    content = note_content(packed)
+    if content is None:
         yield Unknown("a note that is written in another way", where)
         return
+    key = safe_key(str(identifier))
     folder = groups.get(row["ZFOLDER"])
     holder = groups.get((folder["ZACCOUNT4"] or folder["ZACCOUNT8"] or 0) if folder else 0)
-    lines = [line for line in text.replace(_OBJECT, "").splitlines() if line.strip()]
-    key = safe_key(str(identifier))
+    created = _moment(row, _CREATED)
+    times = {"created_at": created} if created else {}
+    things = list(held_things(objects, content, key, times, where))
+    lines = [line for line in content.text.replace(PLACEHOLDER, "").splitlines() if line.strip()]
     data: dict[str, Any] = {
         "id": key,
         "title": row["ZTITLE1"] or (lines[0].strip()[:200] if lines else "(no title)"),
         "folder": folder["ZTITLE2"] if folder else None,
         "account": holder["ZNAME"] if holder else None,
-        "created_at": _moment(row, _CREATED),
+        "created_at": created,
         "updated_at": _moment(row, _CHANGED),
         "pinned": True if row["ZISPINNED"] else None,
-        "attachments": text.count(_OBJECT) or None,
+        "attachments": len(things) or None,
     }
-    yield Item("notes", key, {"body": text.replace(_OBJECT, "").strip(), **present(data, "")})
-    if _OBJECT in text:
-        yield Skipped("pictures, tables and files in a note", where)
+    body = _filled(content.text, [thing.words for thing in things])
+    yield Item("notes", key, {"body": body, **present(data, "")})
+    for thing in things:
+        yield from thing.findings
+
+
+def _filled(text: str, words: list[str]) -> str:
+    """Return a text with words in place of what is no text."""
+    pieces = text.split(PLACEHOLDER)
+    return "".join(chain.from_iterable(zip(pieces, [*words, ""], strict=True))).strip()
 
 
 def _moment(row: sqlite3.Row, names: tuple[str, ...]) -> str | None:
@@ -119,54 +134,3 @@ def _moment(row: sqlite3.Row, names: tuple[str, ...]) -> str | None:
         if isinstance(value, int | float):
             return epoch_text(value + _SINCE_2001)
     return None
-
-
-def note_text(content: bytes) -> str | None:
-    """Return the words of a compressed note, or None where it is none."""
-    try:
-        reader = zlib.decompressobj(_GZIP)
-        message = reader.decompress(content, _LONGEST_NOTE)
-    except zlib.error:
-        return None
-    for number in _WAY:
-        inner = _field(message, number)
-        if inner is None:
-            return None
-        message = inner
-    return message.decode("utf-8", "replace")
-
-
-def _field(message: bytes, wanted: int) -> bytes | None:
-    """Return the first field of a number that has a length; a broken message has none."""
-    at = 0
-    while at < len(message):
-        tag, at = _varint(message, at)
-        kind = tag & 7
-        if kind == _LENGTH_DELIMITED:
-            length, at = _varint(message, at)
-            if at + length > len(message):
-                return None
-            if tag >> 3 == wanted:
-                return message[at : at + length]
-            at += length
-        elif kind == 0:
-            _, at = _varint(message, at)
-        elif kind in _FIXED:
-            at += _FIXED[kind]
-        else:
-            return None
-    return None
-
-
-def _varint(message: bytes, at: int) -> tuple[int, int]:
-    """Return a number of seven bits a byte and where it ends."""
-    value = 0
-    for shift in range(0, 64, 7):
-        if at >= len(message):
-            raise ValueError("a number that breaks off")
-        byte = message[at]
-        at += 1
-        value |= (byte & 127) << shift
-        if byte < 128:
-            return value, at
-    raise ValueError("a number too long")

@@ -51,6 +51,7 @@ class LongPosts:
     def __init__(self, notes: Iterable[FileEntry], posts: Iterable[FileEntry]) -> None:
         self._notes, self._posts = tuple(notes), tuple(posts)
         self._by_post: dict[str, LongPost] | None = None
+        self._paired_notes: frozenset[str] = frozenset()
 
     def of_post(self, number: str) -> str | None:
         """Return the whole text of a post, where there is one."""
@@ -59,11 +60,13 @@ class LongPosts:
 
     def has_post(self, note: str) -> bool:
         """Tell whether a whole text is told with its post."""
-        return any(long.note == note for long in self._pairs().values())
+        self._pairs()
+        return note in self._paired_notes
 
     def _pairs(self) -> dict[str, LongPost]:
         if self._by_post is None:
             self._by_post = dict(self._paired()) if self._notes else {}
+            self._paired_notes = frozenset(long.note for long in self._by_post.values())
         return self._by_post
 
     def _paired(self) -> Iterator[tuple[str, LongPost]]:
@@ -72,8 +75,8 @@ class LongPosts:
             by_second.setdefault(int(long.posted.timestamp()), []).append(long)
         for post in _values(self._posts, "tweet"):
             with suppress(*SURPRISES):
-                if long := _match(post, by_second):
-                    yield str(post.get("id_str") or post.get("id")), long
+                if whole := _match(post, by_second):
+                    yield str(post.get("id_str") or post.get("id")), whole
 
 
 def _long_posts(entries: Iterable[FileEntry]) -> Iterator[LongPost]:
