@@ -73,7 +73,8 @@ def test_a_match_window_holds_the_first_match_and_what_is_around(
     assert window.start_chars == max(0, first.start - before)
     assert window.end_chars == min(len(text), first.end + after)
     assert window.text == text[window.start_chars : window.end_chars]
-    assert (window.match_start_chars, window.match_end_chars) == (first.start, first.end)
+    assert window.matches is not None
+    assert window.matches[0] == (first.start, first.end)
     assert window.match_count == len(found)
     assert window.matches == tuple((m.start, m.end) for m in found[:20])
 

@@ -102,7 +102,8 @@ def test_a_path_that_is_not_there_fails_with_the_reason(tmp_path: Path) -> None:
     runner = JobRunner(store, [import_kind(store, tmp_path / "data", Settings())], instant.now)
     failed = runner.run_now(import_order(tmp_path / "nothing"))
     assert failed.status is JobStatus.FAILED
-    assert (failed.error or {})["message"]
+    assert failed.error is not None
+    assert failed.error["message"]
     store.close()
 
 

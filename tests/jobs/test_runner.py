@@ -184,7 +184,9 @@ def test_a_job_that_keeps_killing_its_worker_is_given_up(tmp_path: Path) -> None
     wait_for(lambda: state_of(store, job).status is JobStatus.FAILED)
     runner.stop()
     assert runs == []
-    assert (state_of(store, job).error or {})["code"] == "gave_up"
+    error = state_of(store, job).error
+    assert error is not None
+    assert error["code"] == "gave_up"
     store.close()
 
 

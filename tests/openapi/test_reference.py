@@ -8,9 +8,9 @@ import pytest
 from pdpp.evidence.excerpt import PREVIEW_CHARS
 from pdpp.evidence.window import DEFAULT_AROUND, DEFAULT_LIMIT, MAX_MATCHES
 from pdpp.model import errors, instant
+from pdpp.resource.answers import MOST_EXCERPTS
 from pdpp.resource.parameter import Parameter, Shape
 from pdpp.resource.routes import BASE, ROUTES, Route
-from pdpp.resource.search import MOST_EXCERPTS
 from pdpp.resource.shapes import SCHEMAS, error_codes
 from pdpp.service.service import VERSION
 from pdpp.service.settings import Settings

@@ -12,7 +12,7 @@ from tests.engine import open_store
 from tests.faults.killing import Tell
 
 from pdpp.model import instant
-from pdpp.store.intake import write_lines
+from pdpp.store.intake import IngestResultJson, write_lines
 from pdpp.store.port import Store
 
 SIZE = 24
@@ -57,7 +57,7 @@ def apply(records: dict[str, Any], batch: int) -> None:
             records[line["key"]] = line["data"]
 
 
-def ingest(store: Store, batch: int) -> dict[str, Any]:
+def ingest(store: Store, batch: int) -> IngestResultJson:
     """Write one batch and return the answer."""
     feed = store.catalogue().feeds[(CONNECTION, STREAM)]
     encoded = [orjson.dumps(line) for line in lines_of(batch)]

@@ -21,7 +21,7 @@ from pdpp.sources.keys import KeySealer
 from pdpp.sources.reading.tree import Tree, open_tree
 from pdpp.sources.source import ExportPart, GrowingPart
 from pdpp.store.catalogue import Feed
-from pdpp.store.intake import Intake
+from pdpp.store.intake import IngestResultJson, Intake
 from pdpp.store.port import Store
 
 DECLARATION: dict[str, Any] = {
@@ -59,7 +59,7 @@ class Counted(Intake):
         self.harness = harness
         self.stream = feed.stream.name
 
-    def write(self) -> dict[str, Any]:
+    def write(self) -> IngestResultJson:
         answer = super().write()
         self.harness.batches.append((self.stream, answer["records_attempted"]))
         return answer

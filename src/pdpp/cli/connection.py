@@ -128,7 +128,8 @@ def merge(source: str, target: str, yes: bool, dry_run: bool, data: Path, as_jso
     with open_store(data) as store:
         preview = preview_merge(store, source, target, instant.now())
         catalogue = store.catalogue()
-        document, lines = preview.as_json(), _merge_lines(preview, catalogue)
+        document: dict[str, Any] = {**preview.as_json()}
+        lines = _merge_lines(preview, catalogue)
         if not dry_run:
             agree(lines, yes=yes)
             with Progress("Moving records:") as progress:

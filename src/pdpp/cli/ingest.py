@@ -1,7 +1,7 @@
 """Ingest: lines of a file become records, batch by batch, however long the file is."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,7 +17,7 @@ from pdpp.service.settings import Settings
 from pdpp.serving.data_folder import open_store
 from pdpp.sources.reading.lines import lines
 from pdpp.store.catalogue import Feed
-from pdpp.store.intake import write_lines
+from pdpp.store.intake import IngestResultJson, write_lines
 from pdpp.store.port import Store
 
 BATCH_LINES = 1_000
@@ -36,10 +36,11 @@ class IngestResult:
     counts: Counter[str] = field(default_factory=Counter)
     rejections: list[dict[str, Any]] = field(default_factory=list)
 
-    def add(self, answer: dict[str, Any], numbers: list[int]) -> None:
+    def add(self, answer: IngestResultJson, numbers: list[int]) -> None:
         """Count one batch; its lines have these numbers in the file."""
+        counts: Mapping[str, Any] = answer
         for name in _COUNTS:
-            self.counts[name] += answer[f"records_{name}"]
+            self.counts[name] += counts[f"records_{name}"]
         for rejection in answer["rejections"][: MOST_TOLD - len(self.rejections)]:
             line = numbers[rejection["input_index"]]
             self.rejections.append(

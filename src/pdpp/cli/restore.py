@@ -27,7 +27,7 @@ from pdpp.model.errors import Conflict, InvalidRequest, NotFound
 from pdpp.model.validation import parse_declaration
 from pdpp.service.settings import Settings
 from pdpp.serving.data_folder import open_store
-from pdpp.store.intake import write_lines
+from pdpp.store.intake import IngestResultJson, write_lines
 from pdpp.store.port import Store
 
 
@@ -131,7 +131,7 @@ def _write(store: Store, folder: Path, manifest: Manifest, progress: Progress) -
     return result
 
 
-def _written(store: Store, path: Path, facts: Any) -> Iterator[tuple[dict[str, Any], list[int]]]:
+def _written(store: Store, path: Path, facts: Any) -> Iterator[tuple[IngestResultJson, list[int]]]:
     """Yield what became of each batch of a file of records."""
     line_bytes = 2 * Settings().line_bytes
     with path.open("rb") as source:

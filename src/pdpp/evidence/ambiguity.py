@@ -1,9 +1,9 @@
 """Ambiguity: the refusal of a request that fits several connections and names none."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from pdpp.model.errors import AmbiguousConnection
+from pdpp.model.errors import AmbiguousConnection, CandidateJson, ErrorDetail
 
 MOST_CANDIDATES = 12
 """How many connections are offered; ``total`` says how many there are."""
@@ -11,20 +11,18 @@ MOST_CANDIDATES = 12
 
 def ambiguous_connection(
     message: str,
-    candidates: Sequence[Mapping[str, Any]],
+    candidates: Sequence[CandidateJson],
     error: type[AmbiguousConnection] = AmbiguousConnection,
     **detail: Any,
 ) -> AmbiguousConnection:
     """Return the refusal that offers the connections to choose from.
 
-    A candidate has ``connection_id``, ``connector_key``, ``display_name`` and ``grant_id``.
+    ``detail`` is what the error says more.
     """
-    return error(
-        message,
-        param="connection_id",
-        retry_with="connection_id",
-        available_connections=list(candidates[:MOST_CANDIDATES]),
-        total=len(candidates),
-        truncated=len(candidates) > MOST_CANDIDATES,
-        **detail,
-    )
+    choices: ErrorDetail = {
+        "retry_with": "connection_id",
+        "available_connections": list(candidates[:MOST_CANDIDATES]),
+        "total": len(candidates),
+        "truncated": len(candidates) > MOST_CANDIDATES,
+    }
+    return error(message, param="connection_id", **choices, **detail)

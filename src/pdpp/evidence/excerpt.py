@@ -3,13 +3,14 @@
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Literal, NamedTuple, TypedDict
 
 from pdpp.evidence.analyse import Match
 from pdpp.evidence.budget import seam_after, seam_before
 from pdpp.evidence.handle import path_part
 from pdpp.evidence.mark import CLOSE, OPEN
-from pdpp.evidence.window import DEFAULT_LIMIT
+from pdpp.evidence.window import DEFAULT_LIMIT, SpanJson
+from pdpp.model.json_types import Digest, Keyword, Size
 
 PREVIEW_CHARS = 150
 """How long a preview is at most, with its marks."""
@@ -20,6 +21,39 @@ _CONSIDERED = 50
 _SNAP_CHARS = 20
 
 Span = tuple[int, int]
+
+
+class ReadJson(TypedDict):
+    """The request that reads a window."""
+
+    method: Literal["GET"]
+    route: str
+    stream: str
+    record_id: str
+    connection_id: str
+    field: str
+    offset_chars: Size
+    limit_chars: Size
+
+
+class ExcerptJson(TypedDict):
+    """An excerpt as it is answered."""
+
+    object: Literal["evidence_excerpt"]
+    field_path: str
+    preview_text: Annotated[
+        str,
+        Keyword("maxLength", PREVIEW_CHARS),
+        "field[start_chars:end_chars] with the matches in <mark>…</mark>.",
+    ]
+    start_chars: Size
+    end_chars: Size
+    total_chars: Size
+    matches: list[SpanJson]
+    truncated: bool
+    digest: Digest
+    provenance: Literal["lexical_match"]
+    read: Annotated[ReadJson, "The field window that begins where this does."]
 
 
 class Excerpt(NamedTuple):
@@ -218,7 +252,7 @@ def descriptor(
     record_id: str,
     field: str,
     digest: str,
-) -> dict[str, Any]:
+) -> ExcerptJson:
     """Return an excerpt as the evidence object of a search hit, with the read that goes on.
 
     The read begins where the excerpt does, so that its text begins with the excerpt's own.

@@ -1,7 +1,7 @@
 """Field windows: bounded stretches of one field's text, counted in code points."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
 from pdpp.evidence.analyse import Match, Phrase, parse_query
 from pdpp.evidence.budget import DEFAULT_AROUND as DEFAULT_AROUND
@@ -10,12 +10,39 @@ from pdpp.evidence.budget import MAX_AROUND as MAX_AROUND
 from pdpp.evidence.budget import MAX_LIMIT as MAX_LIMIT
 from pdpp.evidence.scan import ScanBudget, scan
 from pdpp.model.errors import InvalidWindow
+from pdpp.model.json_types import Keyword, Size
 
 MAX_MATCHES = 20
 """How many matches of a query are listed."""
 
 MOST_COUNTED = 1_000
 """How many matches of a query are counted; the first ones are what a reader needs."""
+
+
+class SpanJson(TypedDict):
+    """Where a match stands, in characters."""
+
+    start_chars: Size
+    end_chars: Size
+
+
+class WindowJson(TypedDict):
+    """A window as it is answered."""
+
+    text: Annotated[str, Keyword("maxLength", MAX_LIMIT)]
+    start_chars: Size
+    end_chars: Size
+    total_chars: Size
+    limit_chars: Size
+    complete: bool
+    has_more: bool
+    next_offset_chars: Size | None
+    previous_offset_chars: Size | None
+    match_start_chars: NotRequired[Size]
+    match_end_chars: NotRequired[Size]
+    match_count: NotRequired[Size]
+    matches: NotRequired[Annotated[list[SpanJson], Keyword("maxItems", MAX_MATCHES)]]
+    more_matches: NotRequired[Annotated[Literal[True], "match_count is not all of them."]]
 
 
 class TextWindow(NamedTuple):
@@ -26,9 +53,7 @@ class TextWindow(NamedTuple):
     end_chars: int
     total_chars: int
     limit_chars: int
-    match_start_chars: int | None = None
-    match_end_chars: int | None = None
-    match_count: int | None = None
+    match_count: int = 0
     matches: tuple[tuple[int, int], ...] | None = None
     more_matches: bool = False
 
@@ -52,9 +77,9 @@ class TextWindow(NamedTuple):
         """Return where a read of the same limit ends at the window's start."""
         return max(0, self.start_chars - self.limit_chars) if self.start_chars else None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> WindowJson:
         """Return the window object of the wire contract."""
-        body: dict[str, Any] = {
+        body: WindowJson = {
             "text": self.text,
             "start_chars": self.start_chars,
             "end_chars": self.end_chars,
@@ -66,8 +91,7 @@ class TextWindow(NamedTuple):
             "previous_offset_chars": self.previous_offset_chars,
         }
         if self.matches is not None:
-            body["match_start_chars"] = self.match_start_chars
-            body["match_end_chars"] = self.match_end_chars
+            body["match_start_chars"], body["match_end_chars"] = self.matches[0]
             body["match_count"] = self.match_count
             body["matches"] = [{"start_chars": s, "end_chars": e} for s, e in self.matches]
             if self.more_matches:
@@ -150,8 +174,6 @@ def around_matches(
         end,
         len(text),
         min(MAX_LIMIT, before + (first.end - first.start) + after),
-        match_start_chars=first.start,
-        match_end_chars=first.end,
         match_count=len(matches),
         matches=tuple((match.start, match.end) for match in matches[:MAX_MATCHES]),
         more_matches=not complete,

@@ -1,12 +1,41 @@
 """Jobs as JSON: one form for ``/v1`` and for the program."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypedDict
 
 from pdpp.model import instant
-from pdpp.store.jobs import Job
+from pdpp.model.json_types import Moment, Size
+from pdpp.store.jobs import Job, JobError, JobStatus
 
 
-def job_document(job: Job) -> dict[str, Any]:
+class ProgressJson(TypedDict):
+    """How far a job is; a total of 0 means that nobody knows how much there is."""
+
+    done: Size
+    total: Size
+    note: str
+
+
+class JobJson(TypedDict):
+    """A job as its owner sees it."""
+
+    object: Literal["job"]
+    id: str
+    kind: str
+    status: Annotated[str, JobStatus]
+    created_at: Moment
+    not_before: Moment | None
+    started_at: Moment | None
+    finished_at: Moment | None
+    progress: ProgressJson
+    attempts: Size
+    cancel_requested: bool
+    parameters: Mapping[str, Any]
+    result: Mapping[str, Any] | None
+    error: JobError | None
+
+
+def job_document(job: Job) -> JobJson:
     """Return what the owner sees of a job; the state it goes on from is its own business."""
     return {
         "object": "job",
@@ -17,7 +46,11 @@ def job_document(job: Job) -> dict[str, Any]:
         "not_before": _time(job.not_before or None),
         "started_at": _time(job.started_at),
         "finished_at": _time(job.finished_at),
-        "progress": job.progress._asdict(),
+        "progress": {
+            "done": job.progress.done,
+            "total": job.progress.total,
+            "note": job.progress.note,
+        },
         "attempts": job.attempts,
         "cancel_requested": job.cancel_requested,
         "parameters": job.parameters,

@@ -43,9 +43,46 @@ PdppError
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict
+
+from pdpp.model.json_types import Sha256, Size
 
 _LONGEST_DESCRIPTION = 400
+
+
+class CandidateJson(TypedDict):
+    """A connection to choose from."""
+
+    connection_id: str
+    connector_key: str
+    display_name: str
+    grant_id: str | None
+
+
+class ErrorDetail(TypedDict, total=False):
+    """What some errors of ``/v1`` say more."""
+
+    resource_metadata: Annotated[str, "401: where the server says how to get in."]
+    supported: Annotated[list[str], "unsupported_version: what is spoken here."]
+    retry_with: Annotated[str, "409: the parameter to add."]
+    available_connections: Annotated[list[CandidateJson], "409: its values."]
+    total: Annotated[Size, "409: how many there are."]
+    truncated: Annotated[bool, "409: whether more exist than are listed."]
+    media_type: Annotated[str | None, "field_not_text: what it is."]
+    size_bytes: Annotated[Size | None, "field_not_text: how large it is."]
+    sha256: Annotated[str | None, "field_not_text: its hash."]
+    blob_id: Annotated[Sha256, "field_not_text: the blob that holds it."]
+    blob_route: Annotated[str, "field_not_text: where its bytes are."]
+
+
+class ErrorJson(ErrorDetail):
+    """What every error says."""
+
+    type: str
+    code: str
+    message: str
+    param: NotRequired[Annotated[str, "The parameter or header that is wrong."]]
+    request_id: str
 
 
 class PdppError(Exception):
@@ -71,12 +108,15 @@ class PdppError(Exception):
 
     def body(self, request_id: str) -> dict[str, Any]:
         """Return the error envelope of the wire contract."""
-        error: dict[str, Any] = {"type": self.type, "code": self.code, "message": self.message}
+        said: ErrorJson = {
+            "type": self.type,
+            "code": self.code,
+            "message": self.message,
+            "request_id": request_id,
+        }
         if self.param is not None:
-            error["param"] = self.param
-        error["request_id"] = request_id
-        error.update(self.detail)
-        return {"error": error}
+            said["param"] = self.param
+        return {"error": {**said, **self.detail}}
 
 
 class InvalidRequest(PdppError):

@@ -53,7 +53,8 @@ def _jobs(site: Site) -> HealthLine:
     ]
     if not failed:
         return HealthLine("Work in the background", "nothing failed in the last 7 days")
-    last = one_line(f"{failed[0].kind}: {(failed[0].error or {}).get('message', '')}", 300)
+    error = failed[0].error
+    last = one_line(f"{failed[0].kind}: {'' if error is None else error['message']}", 300)
     return HealthLine(
         "Work in the background", f"{counted(len(failed), 'job')} failed; the last, {last}", False
     )

@@ -8,6 +8,7 @@ from typing import Any
 from pdpp.model.declaration import Kind
 from pdpp.model.errors import InvalidRequest
 from pdpp.receipts.served import of_numbers
+from pdpp.resource.answers import AggregationJson, AggregationNotes, GroupJson, NumbersJson
 from pdpp.resource.calendar import GRANULARITIES, bucketer, order_of, zone
 from pdpp.resource.call import Call
 from pdpp.resource.filters import apply_filters
@@ -19,10 +20,8 @@ from pdpp.store.scope import Reach
 _WRITTEN_OUT = 10**21
 """Up to here a whole number that is too large is written out; past it the shorter form is exact."""
 
-METRICS = ("count", "sum", "min", "max", "count_distinct")
 
-
-def aggregate(call: Call) -> dict[str, Any]:
+def aggregate(call: Call) -> AggregationJson:
     """Answer ``GET /v1/streams/{stream}/aggregate``."""
     reaches = call.stream_reaches()
     query = _query(call, reaches)
@@ -31,7 +30,17 @@ def aggregate(call: Call) -> dict[str, Any]:
     query = AggregateQuery(reaches, query.metric, query.field, query.group_by, query.bucket_by)
     bucket = bucketer(granularity, zone(place)) if granularity is not None else None
     tallies = call.store.aggregate(query, bucket)
-    answer: dict[str, Any] = {
+    numbers: NumbersJson
+    notes: AggregationNotes = {}
+    if query.group_by is None and query.bucket_by is None:
+        numbers = {"value": _value(query, reaches, _sole(tallies))}
+    else:
+        numbers = _groups(call, query, reaches, tallies)
+    fields = (query.field, query.group_by, query.bucket_by)
+    call.served.append(partial(of_numbers, reaches, fields, numbers))
+    if call.query.warnings or warnings:
+        notes["meta"] = {"warnings": [*call.query.warnings, *warnings]}
+    return {
         "object": "aggregation",
         "stream": call.stream,
         "metric": query.metric,
@@ -40,19 +49,11 @@ def aggregate(call: Call) -> dict[str, Any]:
         "group_by_time": query.bucket_by,
         "granularity": granularity,
         "time_zone": place if granularity is not None else None,
+        **numbers,
+        "filtered_record_count": sum(tally.count for tally in tallies.values()),
+        "approximate": False,
+        **notes,
     }
-    if query.group_by is None and query.bucket_by is None:
-        answer["value"] = _value(query, reaches, _sole(tallies))
-    else:
-        answer |= _groups(call, query, reaches, tallies)
-    fields = (query.field, query.group_by, query.bucket_by)
-    call.served.append(partial(of_numbers, reaches, fields, answer))
-    answer["filtered_record_count"] = sum(tally.count for tally in tallies.values())
-    answer["approximate"] = False
-    notes = [*call.query.warnings, *warnings]
-    if notes:
-        answer["meta"] = {"warnings": notes}
-    return answer
 
 
 def _query(call: Call, reaches: Sequence[Reach]) -> AggregateQuery:
@@ -147,7 +148,7 @@ def _groups(
     query: AggregateQuery,
     reaches: Sequence[Reach],
     tallies: Mapping[CellValue, GroupTotal],
-) -> dict[str, Any]:
+) -> NumbersJson:
     """Return the first groups, by size or in time, and how many records the others hold."""
     limit = call.query.integer("limit") or 0
     items = list(tallies.items())
@@ -156,9 +157,9 @@ def _groups(
     else:
         items.sort(key=lambda item: (-item[1].count, item[0] is None, str(item[0])))
     kind = Kind.TEXT if query.bucket_by is not None else _kind(reaches, query.group_by)
-    groups = []
+    groups: list[GroupJson] = []
     for key, tally in items[:limit]:
-        group: dict[str, Any] = {"key": cell_json(kind, key), "count": tally.count}
+        group: GroupJson = {"key": cell_json(kind, key), "count": tally.count}
         if query.metric != "count":
             group["value"] = _value(query, reaches, tally)
         groups.append(group)

@@ -4,11 +4,12 @@ import hashlib
 import re
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from pdpp.evidence.binary import OCTETS
 from pdpp.model.errors import BlobNotFound, InvalidRequest, RangeNotSatisfiable, Unprocessable
 from pdpp.receipts.served import of_blob
+from pdpp.resource.answers import BlobJson
 from pdpp.resource.call import Call
 from pdpp.store.blobs import MEDIA_TYPE, chunks
 from pdpp.store.port import Blob, BlobUse, Store
@@ -105,7 +106,7 @@ def _span(header: str | None, size: int) -> tuple[int, int]:
     return start, end
 
 
-def store_blob(call: Call) -> dict[str, Any]:
+def store_blob(call: Call) -> BlobJson:
     """Answer ``POST /v1/blobs``; the body is a file that can be read twice."""
     source: BinaryIO = call.body
     media_type = call.headers.get("content-type") or OCTETS

@@ -9,7 +9,13 @@ from pdpp.evidence.ambiguity import ambiguous_connection
 from pdpp.evidence.amount import counted
 from pdpp.evidence.handle import path_part
 from pdpp.meaning.encoder import LazyEncoder
-from pdpp.model.errors import AmbiguousConnection, InvalidRequest, NotFound, StreamNotAllowed
+from pdpp.model.errors import (
+    AmbiguousConnection,
+    CandidateJson,
+    InvalidRequest,
+    NotFound,
+    StreamNotAllowed,
+)
 from pdpp.receipts.served import ServedParts
 from pdpp.resource.parameter import Query
 from pdpp.service.cursor import Signer
@@ -126,7 +132,7 @@ def ambiguous(
     error: type[AmbiguousConnection] = AmbiguousConnection,
 ) -> AmbiguousConnection:
     """Return the refusal that offers the connections to choose from."""
-    candidates = [
+    candidates: list[CandidateJson] = [
         {
             "connection_id": reach.connection_id,
             "connector_key": reach.feed.connection.connector_key,

@@ -1,11 +1,12 @@
 """Changes: what was written to a stream or went away since a bookmark, page by page."""
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pdpp.evidence.text import digest
 from pdpp.model.errors import CursorExpired, InvalidRequest
 from pdpp.receipts.served import of_changes
+from pdpp.resource.answers import ListJson, RecordJson, TombstoneJson
 from pdpp.resource.call import Call, chosen_fields, refused_stream
 from pdpp.resource.envelope import list_envelope, record_envelope, tombstone_envelope
 from pdpp.service.cursor import refused_cursor
@@ -24,7 +25,7 @@ def asks_for_changes(call: Call) -> bool:
     return call.signer.is_of_kind("changes", _cursor_bound(call), cursor)
 
 
-def list_changes(call: Call) -> dict[str, Any]:
+def list_changes(call: Call) -> ListJson[RecordJson | TombstoneJson]:
     """Answer ``GET /v1/streams/{stream}/records?changes_since=…`` and the pages that follow."""
     for name in ("filter", "sort", "order", "expand"):
         if call.query.values.get(name):

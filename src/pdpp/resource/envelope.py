@@ -1,20 +1,34 @@
 """Envelopes: the shapes of answers that the contract names."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import orjson
 
 from pdpp.model import instant
+from pdpp.resource.answers import (
+    CountJson,
+    Expanded,
+    ListJson,
+    ListLinks,
+    ListMetaJson,
+    ListPaging,
+    SearchHints,
+    SourceJson,
+    TombstoneJson,
+    WarningJson,
+)
 from pdpp.resource.call import Call
 from pdpp.store.port import Record, Tombstone
 from pdpp.store.scope import Reach
 
+Item = TypeVar("Item")
+
 _BETWEEN = b',{"object":"record","id":'
 
 
-def source_of(reach: Reach) -> dict[str, Any]:
+def source_of(reach: Reach) -> SourceJson:
     """Return who a record comes from."""
     connection = reach.feed.connection
     return {
@@ -24,7 +38,7 @@ def source_of(reach: Reach) -> dict[str, Any]:
     }
 
 
-def record_envelope(record: Record, expanded: Mapping[str, Any] | None = None) -> orjson.Fragment:
+def record_envelope(record: Record, expanded: Expanded | None = None) -> orjson.Fragment:
     """Return a record as it is answered; its data is passed on as it is stored."""
     envelope = _joined((record,))
     if expanded is not None:
@@ -60,7 +74,7 @@ def _source_json(reach: Reach) -> bytes:
     return b"," + source[1:-1] + b',"data":'
 
 
-def tombstone_envelope(tombstone: Tombstone) -> dict[str, Any]:
+def tombstone_envelope(tombstone: Tombstone) -> TombstoneJson:
     """Return what is left of a record that went away."""
     return {
         "object": "record",
@@ -76,37 +90,35 @@ def tombstone_envelope(tombstone: Tombstone) -> dict[str, Any]:
 
 def list_envelope(
     call: Call,
-    data: Sequence[Any] | orjson.Fragment,
+    data: Sequence[Item] | orjson.Fragment,
     *,
     next_cursor: str | None = None,
     next_changes_since: str | None = None,
     count: int | None = None,
-    warnings: Sequence[Mapping[str, Any]] = (),
-    **meta: Any,
-) -> dict[str, Any]:
+    warnings: Sequence[WarningJson] = (),
+    hints: SearchHints | None = None,
+) -> ListJson[Item]:
     """Return a list as it is answered."""
-    envelope: dict[str, Any] = {
+    counted: CountJson = {"kind": "none"} if count is None else {"kind": "exact", "value": count}
+    paging: ListPaging = {}
+    links: ListLinks = {}
+    if next_cursor is not None:
+        paging["next_cursor"] = next_cursor
+        links["next"] = with_cursor(call.url, next_cursor)
+    if next_changes_since is not None:
+        paging["next_changes_since"] = next_changes_since
+    meta: ListMetaJson = {"count": counted, "warnings": [*call.query.warnings, *warnings]}
+    if hints:
+        meta = {**meta, **hints}
+    return {
         "object": "list",
         "url": call.url,
         "data": data,
         "has_more": next_cursor is not None,
+        **paging,
+        "meta": meta,
+        "links": links,
     }
-    links: dict[str, str] = {}
-    if next_cursor is not None:
-        envelope["next_cursor"] = next_cursor
-        links["next"] = with_cursor(call.url, next_cursor)
-    if next_changes_since is not None:
-        envelope["next_changes_since"] = next_changes_since
-    counted: dict[str, Any] = (
-        {"kind": "none"} if count is None else {"kind": "exact", "value": count}
-    )
-    envelope["meta"] = {
-        "count": counted,
-        "warnings": [*call.query.warnings, *warnings],
-        **meta,
-    }
-    envelope["links"] = links
-    return envelope
 
 
 def with_cursor(url: str, cursor: str) -> str:

@@ -14,6 +14,7 @@ from pdpp.model.errors import (
     UnknownField,
 )
 from pdpp.model.grant import Interval
+from pdpp.resource.answers import WarningJson
 from pdpp.resource.parameter import RawFilter
 from pdpp.store.scope import Condition, Reach
 
@@ -24,7 +25,7 @@ _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 def apply_filters(
     reaches: Sequence[Reach], filters: Sequence[RawFilter]
-) -> tuple[tuple[Reach, ...], list[dict[str, object]]]:
+) -> tuple[tuple[Reach, ...], list[WarningJson]]:
     """Narrow each reach that has the fields; a reach that lacks one can match nothing.
 
     Refused when no reach has them. The second value warns of reaches that were left out.
@@ -48,7 +49,7 @@ def apply_filters(
     return tuple(narrowed), [_left_out_warning(left_out)] if left_out else []
 
 
-def _left_out_warning(reaches: Iterable[Reach]) -> dict[str, object]:
+def _left_out_warning(reaches: Iterable[Reach]) -> WarningJson:
     sources = sorted({f"{reach.connection_id}/{reach.stream.name}" for reach in reaches})
     return {
         "code": "source_cannot_filter",

@@ -1,13 +1,11 @@
 """Ingest over HTTP: ``/v1`` lets the owner write and delete records."""
 
-from typing import Any
-
 from pdpp.resource.call import Call, no_record
-from pdpp.store.intake import split_lines, write_lines
+from pdpp.store.intake import IngestResultJson, split_lines, write_lines
 from pdpp.store.port import Line
 
 
-def ingest(call: Call) -> dict[str, Any]:
+def ingest(call: Call) -> IngestResultJson:
     """Answer ``POST /v1/ingest/{stream}``."""
     reach = call.one_reach(f"{call.stream!r} is")
     return write_lines(

@@ -6,9 +6,10 @@ from typing import Any
 
 from pdpp import __version__
 from pdpp.model.vocabulary import RANGE_OPERATORS
+from pdpp.resource.json_schema import Json, ref
 from pdpp.resource.parameter import Parameter, Shape
 from pdpp.resource.routes import BASE, ROUTES, Route
-from pdpp.resource.shapes import SCHEMAS, SHA256, Json, error_codes, ref
+from pdpp.resource.shapes import SCHEMAS, error_codes
 from pdpp.service.service import VERSION
 
 ERRORS: Mapping[int, str] = {
@@ -38,19 +39,12 @@ _SOMETIMES: Mapping[str, tuple[int, ...]] = {
     "ingest": (413, 422),
     "storeBlob": (413, 422),
 }
-_LISTS: Mapping[str, str] = {
-    "listStreams": "StreamList",
-    "getStream": "StreamList",
-    "listRecords": "RecordList",
-    "listJobs": "JobList",
-    "search": "SearchResultList",
-    "searchSemantic": "SearchResultList",
-    "searchHybrid": "SearchResultList",
-}
 _BODIES: Mapping[str, Json] = {
     "ingest": {"schema": {"type": "string", "description": "One IngestLine a line."}},
     "storeBlob": {},
 }
+
+_BLOB_ID: Json = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 
 _HEADERS: Mapping[str, Json] = {
     "Request-Id": {"description": "The name of this request in the log of the server."},
@@ -124,7 +118,7 @@ def _operation(route: Route) -> Json:
 
 
 def _path_parameter(name: str) -> Json:
-    schema = SHA256 if name == "blob_id" else {"type": "string", "pattern": "^[^/]+$"}
+    schema = _BLOB_ID if name == "blob_id" else {"type": "string", "pattern": "^[^/]+$"}
     return {"name": name, "in": "path", "required": True, "schema": schema}
 
 
@@ -207,11 +201,10 @@ def _success(route: Route) -> Json:
         return {"204": {"description": "Done.", "headers": _headers()}}
     if route.answer == "Bytes":
         return {"200": _bytes("All of the bytes."), "206": _bytes("The bytes asked for.", 206)}
-    shape = _LISTS.get(route.name, route.answer)
     answer = {
         "description": "The answer.",
         "headers": _headers(),
-        "content": {"application/json": {"schema": ref(shape)}},
+        "content": {"application/json": {"schema": ref(route.answer)}},
     }
     return {"201" if route.answer == "Blob" else "200": answer}
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from pdpp.model.errors import InvalidExpand, InvalidFilter, InvalidRequest
+from pdpp.resource.answers import WarningJson
 
 _MOST_PAIRS = 200
 _LONGEST_QUERY = 16_384
@@ -59,7 +60,7 @@ class Query(NamedTuple):
     """The parsed parameters of one request."""
 
     values: Mapping[str, Any]
-    warnings: list[dict[str, Any]]
+    warnings: list[WarningJson]
 
     def text(self, name: str) -> str | None:
         """Return a text or choice."""

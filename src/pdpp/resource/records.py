@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import orjson
 
 from pdpp.model.errors import InvalidRequest
 from pdpp.receipts.served import of_records
+from pdpp.resource.answers import ListJson, RecordJson, TombstoneJson
 from pdpp.resource.call import Call, chosen_fields, no_record
 from pdpp.resource.changes import asks_for_changes, list_changes
 from pdpp.resource.envelope import list_envelope, record_envelope, record_envelopes
@@ -19,7 +19,7 @@ from pdpp.store.port import PagePosition, PageQuery, Record
 from pdpp.store.scope import Reach, pick
 
 
-def list_records(call: Call) -> dict[str, Any]:
+def list_records(call: Call) -> ListJson[RecordJson | TombstoneJson]:
     """Answer ``GET /v1/streams/{stream}/records``."""
     if asks_for_changes(call):
         return list_changes(call)
@@ -91,7 +91,7 @@ def _order(call: Call, reaches: Sequence[Reach]) -> tuple[str | None, bool]:
     return field, asked.startswith("-") or order == "desc"
 
 
-def get_record(call: Call) -> orjson.Fragment:
+def get_record(call: Call) -> RecordJson | orjson.Fragment:
     """Answer ``GET /v1/streams/{stream}/records/{record_id}``."""
     key = call.path["record_id"]
     reach = call.reach_holding(key)

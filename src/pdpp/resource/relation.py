@@ -3,13 +3,13 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import orjson
 
 from pdpp.model.declaration import Cardinality, Kind, Relationship
 from pdpp.model.errors import InvalidExpand
 from pdpp.receipts.served import of_records
+from pdpp.resource.answers import Expanded, RelatedList, WarningJson
 from pdpp.resource.call import Call
 from pdpp.resource.envelope import record_envelope, record_envelopes
 from pdpp.store.port import Record
@@ -53,7 +53,7 @@ def chosen_relations(call: Call, reaches: Sequence[Reach]) -> dict[str, int]:
     return chosen
 
 
-def _warn_once(call: Call, warning: dict[str, Any]) -> None:
+def _warn_once(call: Call, warning: WarningJson) -> None:
     """Add a warning, also when a read that took too long is run again."""
     if warning not in call.query.warnings:
         call.query.warnings.append(warning)
@@ -78,10 +78,10 @@ def _linked(call: Call, reach: Reach, relation: Relationship) -> Reach | None:
     return None
 
 
-def expand(call: Call, record: Record, relations: Mapping[str, int]) -> dict[str, Any]:
+def expand(call: Call, record: Record, relations: Mapping[str, int]) -> Expanded:
     """Return the related records of one, by relation."""
     offered = expandable(call, record.reach)
-    expanded: dict[str, Any] = {}
+    expanded: Expanded = {}
     for name, limit in relations.items():
         relation = offered.get(name)
         other = _linked(call, record.reach, relation) if relation is not None else None
@@ -109,7 +109,7 @@ def _belonging(
 
 def _having(
     call: Call, record: Record, relation: Relationship, other: Reach, limit: int
-) -> dict[str, Any] | orjson.Fragment | None:
+) -> RelatedList | orjson.Fragment | None:
     numbered = other.stream.fields[relation.foreign_key].kind is Kind.INTEGER
     value = _as_number(record.id) if numbered else record.id
     if value is None:

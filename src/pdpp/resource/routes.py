@@ -9,6 +9,7 @@ from pdpp.evidence.language.question import MAX_QUESTION_CHARS
 from pdpp.evidence.window import DEFAULT_LIMIT, MAX_AROUND, MAX_LIMIT
 from pdpp.model.errors import InvalidWindow
 from pdpp.resource import accounts, aggregate, ingest, jobs, records, schema, search, window
+from pdpp.resource.answers import COUNT_KINDS, METRICS
 from pdpp.resource.blob import head_blob, read_blob, store_blob
 from pdpp.resource.calendar import GRANULARITIES
 from pdpp.resource.call import Call
@@ -133,7 +134,7 @@ ROUTES: tuple[Route, ...] = (
         "One row for each connection and stream the token opens.",
         schema.list_streams,
         _take(_CONNECTION),
-        "List",
+        "StreamList",
     ),
     Route(
         "GET",
@@ -142,7 +143,7 @@ ROUTES: tuple[Route, ...] = (
         "One row for each connection that has this stream.",
         schema.list_streams,
         _take(_CONNECTION),
-        "List",
+        "StreamList",
     ),
     Route(
         "GET",
@@ -159,7 +160,7 @@ ROUTES: tuple[Route, ...] = (
                 "count",
                 Shape.CHOICE,
                 "Whether to count all that match.",
-                schema.COUNT_KINDS,
+                COUNT_KINDS,
                 default="none",
             ),
             _FIELDS,
@@ -175,7 +176,7 @@ ROUTES: tuple[Route, ...] = (
             ),
             _CONNECTION,
         ),
-        "List",
+        "RecordList",
     ),
     Route(
         "GET",
@@ -223,9 +224,7 @@ ROUTES: tuple[Route, ...] = (
         "One number, or one per group.",
         aggregate.aggregate,
         _take(
-            Parameter(
-                "metric", Shape.CHOICE, "What to compute.", aggregate.METRICS, default="count"
-            ),
+            Parameter("metric", Shape.CHOICE, "What to compute.", METRICS, default="count"),
             Parameter("field", Shape.TEXT, "The field the metric is of."),
             Parameter("group_by", Shape.TEXT, "One group for each value of this field."),
             Parameter("group_by_time", Shape.TEXT, "One group for each calendar bucket."),
@@ -252,7 +251,7 @@ ROUTES: tuple[Route, ...] = (
         "Records that answer a question, best first, with the passages that prove it.",
         search.search_lexical,
         _SEARCH,
-        "List",
+        "SearchResultList",
         heavy=True,
     ),
     Route(
@@ -262,7 +261,7 @@ ROUTES: tuple[Route, ...] = (
         "Search by meaning where offered; else by words, with a warning.",
         search.search_semantic,
         _SEARCH,
-        "List",
+        "SearchResultList",
         heavy=True,
     ),
     Route(
@@ -272,7 +271,7 @@ ROUTES: tuple[Route, ...] = (
         "Search by words and, where offered, by meaning.",
         search.search_hybrid,
         _SEARCH,
-        "List",
+        "SearchResultList",
         heavy=True,
     ),
     Route(
@@ -381,7 +380,7 @@ ROUTES: tuple[Route, ...] = (
         "The newest jobs: what the server works on in the background.",
         jobs.list_jobs,
         _take(_LIMIT, Parameter("kind", Shape.TEXT, "Only jobs of this kind, such as import.")),
-        "List",
+        "JobList",
         owner_only=True,
     ),
     Route(

@@ -7,19 +7,31 @@ from typing import Any
 from pdpp.authz.principal import Principal
 from pdpp.evidence.compact import LEGEND, compact_schema
 from pdpp.model import instant
-from pdpp.model.declaration import TIMES, Field, Relationship
+from pdpp.model.declaration import Field, Relationship
 from pdpp.model.errors import AmbiguousSchemaDetail, InvalidRequest
+from pdpp.resource.answers import (
+    COUNT_KINDS,
+    BearerJson,
+    ConnectionJson,
+    ConnectorJson,
+    FieldJson,
+    FullStream,
+    ListJson,
+    OfferJson,
+    RelationJson,
+    SchemaJson,
+    StreamIndexRow,
+    StreamJson,
+)
 from pdpp.resource.call import Call, ambiguous, refused_stream, visible_views
 from pdpp.resource.envelope import list_envelope, source_of
 from pdpp.resource.relation import expandable
+from pdpp.service.accounts import newest_time
 from pdpp.service.runner import check_time
-from pdpp.store.cell import cell_json
 from pdpp.store.scope import Reach
 
-COUNT_KINDS = ("none", "estimated", "exact")
 
-
-def get_schema(call: Call) -> dict[str, Any]:
+def get_schema(call: Call) -> Mapping[str, Any]:
     """Answer ``GET /v1/schema``: compact unless full detail is asked for."""
     stream, connection_id = call.query.text("stream"), call.query.text("connection_id")
     full = call.query.text("detail") == "full"
@@ -42,7 +54,7 @@ def get_schema(call: Call) -> dict[str, Any]:
     return body if full else compact_schema(body, stream=stream)
 
 
-def _full_body(call: Call, reaches: Sequence[Reach], *, fields: bool) -> dict[str, Any]:
+def _full_body(call: Call, reaches: Sequence[Reach], *, fields: bool) -> SchemaJson[StreamIndexRow]:
     counts = call.store.counts(reaches)
     connectors = [
         _connector(call, list(group), counts, fields=fields)
@@ -59,7 +71,7 @@ def _full_body(call: Call, reaches: Sequence[Reach], *, fields: bool) -> dict[st
     }
 
 
-def _bearer(call: Call) -> dict[str, Any]:
+def _bearer(call: Call) -> BearerJson:
     grant = call.principal.grant
     approval = grant or call.principal.package
     return {
@@ -78,19 +90,17 @@ def _scope(principal: Principal) -> str:
 
 def _connector(
     call: Call, reaches: Sequence[Reach], counts: Mapping[int, int], *, fields: bool
-) -> dict[str, Any]:
+) -> ConnectorJson[StreamIndexRow]:
     first = reaches[0].feed.connection
     declaration = call.store.catalogue().sources[first.connector_key]
-    connections = {
+    connections: dict[str, ConnectionJson] = {
         reach.connection_id: {
             "connection_id": reach.connection_id,
             "display_name": reach.feed.connection.display_name,
         }
         for reach in reaches
     }
-    own = {"declaration": declaration.document} if fields and call.principal.is_owner else {}
-    return {
-        **own,
+    connector: ConnectorJson[StreamIndexRow] = {
         "connector_key": first.connector_key,
         "connector_id": declaration.source_id,
         "display_name": declaration.display_name,
@@ -99,21 +109,27 @@ def _connector(
         "stream_count": len(reaches),
         "streams": [_row(call, reach, counts[reach.feed.id], fields=fields) for reach in reaches],
     }
+    if fields and call.principal.is_owner:
+        connector["declaration"] = declaration.document
+    return connector
 
 
-def _row(call: Call, reach: Reach, count: int, *, fields: bool) -> dict[str, Any]:
+def _row(call: Call, reach: Reach, count: int, *, fields: bool) -> StreamIndexRow:
     check_time()
     stream = reach.stream
-    row: dict[str, Any] = {
+    if not fields:
+        return {
+            "name": stream.name,
+            "connection_id": reach.connection_id,
+            "record_count": count,
+            "label": stream.label,
+        }
+    has_model = call.encoder is not None and call.encoder.installed
+    by_meaning = call.store.meaning.shown(reach) if has_model else frozenset()
+    row: FullStream = {
         "name": stream.name,
         "connection_id": reach.connection_id,
         "record_count": count,
-    }
-    if not fields:
-        return {**row, "label": stream.label}
-    has_model = call.encoder is not None and call.encoder.installed
-    by_meaning = call.store.meaning.shown(reach) if has_model else frozenset()
-    row |= {
         "label": stream.label,
         "description": stream.description,
         "detail": stream.detail,
@@ -147,7 +163,7 @@ def _row(call: Call, reach: Reach, count: int, *, fields: bool) -> dict[str, Any
     return row
 
 
-def _relation(relation: Relationship) -> dict[str, Any]:
+def _relation(relation: Relationship) -> RelationJson:
     return {
         "name": relation.name,
         "stream": relation.stream,
@@ -161,9 +177,9 @@ def _if_visible(reach: Reach, name: str | None) -> str | None:
     return name if name is not None and reach.shows(name) else None
 
 
-def _field(reach: Reach, declared: Field, by_meaning: bool) -> dict[str, Any]:
+def _field(reach: Reach, declared: Field, by_meaning: bool) -> FieldJson:
     """Return what may be asked of a field, in the reference server's members and a few of ours."""
-    facts: dict[str, Any] = {
+    facts: FieldJson = {
         "granted": True,
         "type": declared.kind.value,
         "schema": declared.schema,
@@ -181,12 +197,12 @@ def _field(reach: Reach, declared: Field, by_meaning: bool) -> dict[str, Any]:
     return facts
 
 
-def _offer(declared: bool) -> dict[str, bool]:
+def _offer(declared: bool) -> OfferJson:
     """Say that something is declared; whatever a grant shows of it is usable too."""
     return {"declared": declared, "usable": declared}
 
 
-def list_streams(call: Call) -> dict[str, Any]:
+def list_streams(call: Call) -> ListJson[StreamJson]:
     """Answer ``GET /v1/streams`` and ``GET /v1/streams/{stream}``."""
     reaches = call.stream_reaches() if "stream" in call.path else call.reaches()
     if not reaches and call.query.text("connection_id") is not None:
@@ -197,7 +213,7 @@ def list_streams(call: Call) -> dict[str, Any]:
 
 def _stream_rows(
     call: Call, reaches: Iterable[Reach], counts: Mapping[int, int]
-) -> Iterable[dict[str, Any]]:
+) -> Iterable[StreamJson]:
     for reach in reaches:
         check_time()
         yield {
@@ -206,13 +222,5 @@ def _stream_rows(
             "label": reach.stream.label,
             **source_of(reach),
             "record_count": counts[reach.feed.id],
-            "freshness": {"newest_record_at": _newest(call, reach)},
+            "freshness": {"newest_record_at": newest_time(call.store, reach)},
         }
-
-
-def _newest(call: Call, reach: Reach) -> Any:
-    """Return the latest time in the stream's own order, where that order is by time."""
-    name = reach.default_sort()
-    if name is None or reach.stream.fields[name].kind not in TIMES:
-        return None
-    return cell_json(reach.stream.fields[name].kind, call.store.newest(reach, name))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from pdpp.evidence.analyse import Match
-from pdpp.evidence.excerpt import descriptor, excerpt, value_of
+from pdpp.evidence.excerpt import ExcerptJson, descriptor, excerpt, value_of
 from pdpp.evidence.handle import Handle
 from pdpp.evidence.language.marks import Marker
 from pdpp.evidence.language.question import parse_question
@@ -19,6 +19,7 @@ from pdpp.evidence.text import digest
 from pdpp.model import instant
 from pdpp.model.declaration import Role
 from pdpp.receipts.served import of_hits
+from pdpp.resource.answers import ListJson, SearchHints, SearchResultJson, WarningJson
 from pdpp.resource.calendar import zone
 from pdpp.resource.call import Call, record_path, refused_stream
 from pdpp.resource.envelope import list_envelope, source_of
@@ -32,7 +33,6 @@ ROOM, CURSORS = "pdpp-room", "PDPP-Cursors"
 ZONE = "pdpp-time-zone"
 """The header with the time zone in which the caller means days."""
 
-MOST_EXCERPTS = 1
 _MOST_STREAMS = 20
 
 _IDENTITY = frozenset({Role.TITLE, Role.ACTOR, Role.LINK})
@@ -42,34 +42,34 @@ _ROOM = re.compile(r"[0-9]{1,9}\Z", re.ASCII)
 _MOST_TOLD = 3_000
 """Characters of cursors in a header; more may be too many for what stands between."""
 
-_BY_WORDS = {
+_BY_WORDS: WarningJson = {
     "code": "semantic_unavailable",
     "message": "No model of meaning is installed here; the hits are by words and related words.",
     "param": "mode",
 }
 
 
-def search_lexical(call: Call) -> dict[str, Any]:
+def search_lexical(call: Call) -> Mapping[str, Any]:
     """Answer ``GET /v1/search``."""
     return _as_asked(call, _search(call, "search"))
 
 
-def search_hybrid(call: Call) -> dict[str, Any]:
+def search_hybrid(call: Call) -> Mapping[str, Any]:
     """Answer ``GET /v1/search/hybrid``: by words, and the best of them by meaning too."""
     return _as_asked(call, _search(call, "hybrid"))
 
 
-def _as_asked(call: Call, body: dict[str, Any]) -> dict[str, Any]:
+def _as_asked(call: Call, body: ListJson[SearchResultJson]) -> Mapping[str, Any]:
     """Return a list of hits, in the lean form where the caller asks for it."""
     return lean_search(body) if call.headers.get(HEADER) == VALUE else body
 
 
-def search_semantic(call: Call) -> dict[str, Any]:
+def search_semantic(call: Call) -> ListJson[SearchResultJson]:
     """Answer ``GET /v1/search/semantic``: by meaning alone, or by words where there is no model."""
     return _search(call, "semantic")
 
 
-def _search(call: Call, mode: str) -> dict[str, Any]:
+def _search(call: Call, mode: str) -> ListJson[SearchResultJson]:
     place = _zone(call)
     today = instant.to_datetime(call.now).astimezone(place).date()
     everything = call.query.text("match") == "all"
@@ -92,16 +92,16 @@ def _search(call: Call, mode: str) -> dict[str, Any]:
     )
     marker = Marker(question, page.repaired, call.store.check_deadline)
     kind = "lexical" if encoder is None else mode
-    data, sure = _data(call, page, marker, kind)
+    data, fitting = _data(call, page, marker, kind)
     call.served.append(partial(of_hits, page.hits[: len(data)], data))
     warnings = [] if mode == "search" or encoder is not None else [_BY_WORDS]
     return list_envelope(
         call,
         data,
-        next_cursor=_next_cursor(call, mode, page, len(data), sure),
+        next_cursor=_next_cursor(call, mode, page, len(data), fitting),
         count=page.ranked,
         warnings=[*warnings, *left_out],
-        **_hints(page, reaches),
+        hints=_hints(page, reaches),
     )
 
 
@@ -113,9 +113,9 @@ def _zone(call: Call) -> tzinfo:
     return instant.to_datetime(call.now).astimezone().tzinfo or UTC
 
 
-def _hints(page: HitPage, reaches: Sequence[Reach]) -> dict[str, Any]:
+def _hints(page: HitPage, reaches: Sequence[Reach]) -> SearchHints:
     """Return what helps to ask again: words that were read as others, and what was searched."""
-    hints: dict[str, Any] = {}
+    hints: SearchHints = {}
     if page.repaired:
         hints["repaired"] = {word: list(terms) for word, terms in page.repaired.items()}
     if not page.ranked:
@@ -151,7 +151,9 @@ def _position(call: Call, kind: str) -> SearchPosition | None:
     return SearchPosition(score, time, (handle[0], handle[1], handle[2]))
 
 
-def _data(call: Call, page: HitPage, marker: Marker, kind: str) -> tuple[list[dict[str, Any]], int]:
+def _data(
+    call: Call, page: HitPage, marker: Marker, kind: str
+) -> tuple[list[SearchResultJson], int]:
     """Return the hits of a page, and how many of them surely fit the caller's room.
 
     A page ends early where another hit as long as these would not fit any more.
@@ -159,7 +161,7 @@ def _data(call: Call, page: HitPage, marker: Marker, kind: str) -> tuple[list[di
     room = call.headers.get(ROOM, "")
     if not _ROOM.match(room):
         return [_hit(hit, marker, kind) for hit in page.hits], len(page.hits)
-    data: list[dict[str, Any]] = []
+    data: list[SearchResultJson] = []
     most, used, fitting = int(room), 0, 0
     for hit in page.hits:
         data.append(_hit(hit, marker, kind))
@@ -188,7 +190,7 @@ def _next_cursor(call: Call, kind: str, page: HitPage, count: int, fitting: int)
     return cursors[-1] if more else None
 
 
-def _hit(hit: Hit, marker: Marker, kind: str) -> dict[str, Any]:
+def _hit(hit: Hit, marker: Marker, kind: str) -> SearchResultJson:
     record, reach = hit.record, hit.record.reach
     data = orjson.loads(record.data)
     emitted_at = instant.to_text(record.emitted_at)
@@ -254,7 +256,7 @@ class _Evidence(NamedTuple):
     fields: list[str]
     matched: list[str]
     missing: list[str]
-    excerpts: list[dict[str, Any]]
+    excerpts: list[ExcerptJson]
 
 
 def _evidence(reach: Reach, key: str, data: Mapping[str, Any], marker: Marker) -> _Evidence:
@@ -283,7 +285,7 @@ def _evidence(reach: Reach, key: str, data: Mapping[str, Any], marker: Marker) -
 
 def _passage(
     reach: Reach, key: str, place: _Place, text: str, matches: Sequence[Match]
-) -> dict[str, Any]:
+) -> ExcerptJson:
     return descriptor(
         excerpt(text, matches),
         connection_id=reach.connection_id,

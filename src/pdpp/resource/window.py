@@ -13,14 +13,15 @@ from pdpp.evidence.text import digest, field_text
 from pdpp.evidence.window import DEFAULT_AROUND, TextWindow, around_matches, chosen_window
 from pdpp.model import instant
 from pdpp.model.declaration import Field, Kind
-from pdpp.model.errors import BlobNotFound, FieldNotText, InvalidWindow, NotFound
+from pdpp.model.errors import BlobNotFound, ErrorDetail, FieldNotText, InvalidWindow, NotFound
 from pdpp.receipts.served import of_window
+from pdpp.resource.answers import FieldWindowJson, WindowedField
 from pdpp.resource.call import Call, no_record
 from pdpp.service.runner import LARGE_BYTES, check_time, leave_loop
 from pdpp.store.port import Blob, Store
 
 
-def read_window(call: Call) -> dict[str, Any]:
+def read_window(call: Call) -> FieldWindowJson:
     """Answer ``GET …/records/{record_id}/field-window``."""
     key = call.path["record_id"]
     _check_mode(call)
@@ -34,7 +35,7 @@ def read_window(call: Call) -> dict[str, Any]:
     if value is None:
         raise NotFound(f"The record has no value in {declared.name!r}.", param="field")
     text, media_type = readable_text(call.store, declared, value, call.settings.text_blob_bytes)
-    facts = {"path": declared.name, "type": declared.kind.value}
+    facts: WindowedField = {"path": declared.name, "type": declared.kind.value}
     if media_type is not None:
         facts["media_type"] = media_type
     window = _window(call, text)
@@ -112,7 +113,7 @@ def readable_text(
 
 def not_text(field: str, binary: Binary, blob: Blob | None) -> FieldNotText:
     """Return the refusal that describes binary content and says where its bytes are."""
-    detail: dict[str, Any] = {
+    detail: ErrorDetail = {
         "media_type": binary.media_type,
         "size_bytes": binary.size_bytes,
         "sha256": binary.sha256,

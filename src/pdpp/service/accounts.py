@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypedDict
 
 from pdpp.authz.account_changes import (
     GrantChange,
@@ -17,10 +17,54 @@ from pdpp.model.declaration import TIMES
 from pdpp.model.errors import Conflict, InvalidRequest, NotFound
 from pdpp.model.grant import ACTIVE, status
 from pdpp.model.instant import Clock
+from pdpp.model.json_types import Size
 from pdpp.store.catalogue import Catalogue, Connection
 from pdpp.store.cell import cell_json
 from pdpp.store.port import Store
 from pdpp.store.scope import Reach, owner_reaches
+
+
+class AccountContentsJson(TypedDict):
+    """What an account holds, as it is answered."""
+
+    connection_id: str
+    connector_key: str
+    display_name: str
+    record_counts: dict[str, Size]
+    newest_record_at: str | None
+    files: Size
+    file_bytes: Size
+
+
+class GrantChangeJson(TypedDict):
+    """What becomes of a grant, as it is answered."""
+
+    grant_id: str
+    client_id: str
+    effect: Annotated[str, ("changed", "revoked")]
+    connection_ids: list[str]
+    allowances: list[dict[str, Any]]
+
+
+class RemovalPreviewJson(TypedDict):
+    """What a removal would do, as it is answered."""
+
+    status: Annotated[str, ("preview", "removed")]
+    connections: list[AccountContentsJson]
+    grants: list[GrantChangeJson]
+
+
+MergePreviewJson = TypedDict(
+    "MergePreviewJson",
+    {
+        "status": Annotated[str, ("preview",)],
+        "from": AccountContentsJson,
+        "into": AccountContentsJson,
+        "grants": list[GrantChangeJson],
+        "also_see_moved_records": list[str],
+    },
+)
+"""What a merge would do, as it is answered."""
 
 
 class AccountContents(NamedTuple):
@@ -32,7 +76,7 @@ class AccountContents(NamedTuple):
     files: int
     file_bytes: int
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> AccountContentsJson:
         """Return it as the members of an answer."""
         return {
             "connection_id": self.connection.connection_id,
@@ -52,7 +96,7 @@ class RemovalPreview:
     accounts: Sequence[AccountContents]
     changes: Sequence[GrantChange]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> RemovalPreviewJson:
         """Return it as the members of an answer."""
         return {
             "status": "preview",
@@ -70,7 +114,7 @@ class MergePreview:
     changes: Sequence[GrantChange]
     clients: Sequence[str]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> MergePreviewJson:
         """Return it as the members of an answer."""
         return {
             "status": "preview",
@@ -113,7 +157,7 @@ def contents_of(store: Store, catalogue: Catalogue, connection: Connection) -> A
         moment
         for reach in owner_reaches(catalogue)
         if reach.connection_id == connection.connection_id
-        and (moment := _newest(store, reach)) is not None
+        and (moment := newest_time(store, reach)) is not None
     ]
     newest = max(times, default=None)
     return AccountContents(
@@ -121,7 +165,8 @@ def contents_of(store: Store, catalogue: Catalogue, connection: Connection) -> A
     )
 
 
-def _newest(store: Store, reach: Reach) -> str | None:
+def newest_time(store: Store, reach: Reach) -> str | None:
+    """Return the latest time in a stream's own order, where that order is by time."""
     name = reach.default_sort()
     if name is None or reach.stream.fields[name].kind not in TIMES:
         return None
@@ -141,7 +186,7 @@ def clients_of(store: Store, connection_id: str, now: int) -> list[str]:
     )
 
 
-def change_json(change: GrantChange) -> dict[str, Any]:
+def change_json(change: GrantChange) -> GrantChangeJson:
     """Return a change of a grant as the members of an answer."""
     accounts = dict.fromkeys(allowance.connection_id for allowance in change.allowances)
     return {

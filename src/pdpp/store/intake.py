@@ -6,19 +6,53 @@ others.
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
 import jsonschema_rs
 import orjson
 
 from pdpp.evidence.handle import key_problem
 from pdpp.model import instant
+from pdpp.model.json_types import Keyword, Moment, Size
 from pdpp.store.catalogue import Feed
 from pdpp.store.numbers import is_doubtful, parsing_problem
 from pdpp.store.port import Store
 
 _MEMBERS = frozenset({"key", "data", "emitted_at", "op"})
 _LONGEST_MESSAGE = 300
+
+
+class IngestLine(TypedDict):
+    """One line of an ingest."""
+
+    key: str
+    data: NotRequired[dict[str, Any]]
+    emitted_at: NotRequired[Moment]
+    op: NotRequired[Annotated[str, ("upsert", "delete"), Keyword("default", "upsert")]]
+
+
+class RejectionJson(TypedDict):
+    """A line that was not taken, as it is answered."""
+
+    input_index: Size
+    code: str
+    message: str
+
+
+class IngestResultJson(TypedDict):
+    """What an ingest did, as it is answered."""
+
+    object: Literal["ingest_result"]
+    stream: str
+    connection_id: str
+    records_attempted: Size
+    records_accepted: Size
+    records_rejected: Size
+    records_new: Size
+    records_changed: Size
+    records_unchanged: Size
+    records_deleted: Size
+    rejections: list[RejectionJson]
 
 
 class Rejection(NamedTuple):
@@ -92,7 +126,7 @@ class Intake:
         self._checker = Checker(feed, now, line_bytes)
         self._batch = store.batch(feed, keep_newer=keep_newer)
         self._taken = 0
-        self._rejections: list[dict[str, Any]] = []
+        self._rejections: list[RejectionJson] = []
 
     def take(self, text: bytes) -> None:
         """Take one line of NDJSON."""
@@ -140,10 +174,11 @@ class Intake:
 
     def _count(self, problem: Rejection | None) -> None:
         if problem is not None:
-            self._rejections.append({"input_index": self._taken, **problem._asdict()})
+            code, message = problem
+            self._rejections.append({"input_index": self._taken, "code": code, "message": message})
         self._taken += 1
 
-    def write(self) -> dict[str, Any]:
+    def write(self) -> IngestResultJson:
         """Write what is good, all of it or nothing; return the answer of the contract."""
         written = self._batch.write()
         rejected = len(self._rejections)
@@ -165,7 +200,7 @@ class Intake:
 
 def write_lines(
     store: Store, feed: Feed, lines: Iterable[bytes], *, now: int, line_bytes: int
-) -> dict[str, Any]:
+) -> IngestResultJson:
     """Check and write one batch; return the answer of the contract."""
     intake = Intake(store, feed, now=now, line_bytes=line_bytes)
     for text in lines:

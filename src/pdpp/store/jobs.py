@@ -8,7 +8,7 @@ change of a running job names its worker, so that one which lost its lease can c
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypedDict
 
 Json = Mapping[str, Any]
 
@@ -24,6 +24,13 @@ class JobStatus(StrEnum):
 
 
 ENDED = frozenset({JobStatus.SUCCEEDED, JobStatus.FAILED, JobStatus.CANCELLED})
+
+
+class JobError(TypedDict):
+    """Why a job failed."""
+
+    code: str
+    message: str
 
 
 class JobProgress(NamedTuple):
@@ -51,7 +58,7 @@ class Job:
     attempts: int = 0
     cancel_requested: bool = False
     result: Json | None = None
-    error: Json | None = None
+    error: JobError | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from pdpp.sources.importing import writer as writer_module
 from pdpp.sources.importing.writer import RecordWriter
 from pdpp.sources.item import START, Attachment, Finding, Item, ResumePoint
 from pdpp.sources.keys import KeySealer
+from pdpp.store.intake import IngestResultJson
 from pdpp.store.port import Line
 
 DEADLINE_SECONDS = 30
@@ -170,7 +171,7 @@ def test_the_next_batch_is_gathered_while_one_is_written_and_never_a_third(
     read = 0
 
     class Late(Counted):
-        def write(self) -> dict[str, Any]:
+        def write(self) -> IngestResultJson:
             """Wait until the reader has gone on by a whole batch."""
             if not harness.batches:
                 assert gathered.acquire(timeout=DEADLINE_SECONDS)
@@ -207,7 +208,7 @@ def test_what_fails_while_it_is_written_is_raised_where_it_is_read(
     monkeypatch.setattr(writer_module, "BATCH_ITEMS", 2)
 
     class Failing(Counted):
-        def write(self) -> dict[str, Any]:
+        def write(self) -> IngestResultJson:
             if len(harness.batches) == 2:
                 raise OSError("the disk is full")
             return super().write()

@@ -60,7 +60,7 @@ class FieldWindow(NamedTuple):
 def of_text(window: TextWindow) -> FieldWindow:
     """Return the window of a text that was read here."""
     matches = None
-    if window.matches is not None and window.match_count is not None:
+    if window.matches is not None:
         matches = WindowMatches(window.match_count, window.matches)
     start, end, total = window.start_chars, window.end_chars, window.total_chars
     return FieldWindow(window.text, start, end, total, window.limit_chars, matches)

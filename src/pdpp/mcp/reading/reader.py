@@ -15,7 +15,13 @@ from pdpp.mcp.reading.schema_answer import SchemaAnswer, read_compact, read_full
 from pdpp.mcp.reading.search_answer import SearchAnswer, read_search
 from pdpp.mcp.reading.stream_name import StreamName
 from pdpp.mcp.reading.transport import HttpReply
-from pdpp.model.errors import AmbiguousConnection, InvalidRequest, PdppError, StreamNotAllowed
+from pdpp.model.errors import (
+    AmbiguousConnection,
+    CandidateJson,
+    InvalidRequest,
+    PdppError,
+    StreamNotAllowed,
+)
 from pdpp.wire.citation import record_address
 
 
@@ -36,7 +42,7 @@ class ChildGrant(NamedTuple):
     streams: frozenset[str]
     problem: str | None = None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> CandidateJson:
         """Return the child as a choice."""
         return {
             "connection_id": self.connection_id,

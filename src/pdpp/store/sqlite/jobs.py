@@ -244,7 +244,7 @@ def _job(row: tuple[Any, ...]) -> Job:
         attempts=attempts,
         cancel_requested=bool(cancel),
         result=_document(result),
-        error=_document(error),
+        error=None if error is None else orjson.loads(error),
     )
 
 
