@@ -143,8 +143,7 @@ def test_one_grant_of_several_is_chosen_with_a_header() -> None:
     ],
 )
 def test_an_answer_that_is_not_of_this_protocol_is_told(answer: Answering) -> None:
-    kinds = (ServerUnreachable, UnexpectedAnswer)
-    with answering(answer) as (url, _), pytest.raises(kinds) as told:
+    with answering(answer) as (url, _), pytest.raises(UnexpectedAnswer) as told:
         streams(url)
     assert url in told.value.message
     assert "secret" not in told.value.message
@@ -163,7 +162,7 @@ def test_a_code_that_nobody_knows_is_kept_as_it_is() -> None:
 def test_a_strange_error_on_a_blob_is_told() -> None:
     with (
         answering(lambda _: PlainTextResponse("no", 500)) as (url, _),
-        pytest.raises(ServerUnreachable, match="answered 500"),
+        pytest.raises(UnexpectedAnswer, match="answered 500"),
     ):
         Client(url, "secret").blob("b")
 

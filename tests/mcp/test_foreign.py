@@ -230,7 +230,7 @@ def test_choices_of_a_foreign_server_are_offered() -> None:
 @pytest.mark.parametrize(("tool", "arguments"), CALLS)
 def test_a_proxy_that_answers_html_is_named(tool: str, arguments: dict[str, Any]) -> None:
     with Foreign(answer=html).served() as (server, host):
-        error = host.refused("server_unreachable", tool, arguments)
+        error = host.refused("unexpected_answer", tool, arguments)
         assert server.url in error["message"]
         assert "text/html" in error["message"]
 
@@ -249,7 +249,7 @@ def test_a_proxy_that_answers_html_is_named(tool: str, arguments: dict[str, Any]
 def test_an_answer_that_is_no_answer_is_said_to_be_one(answer: Any) -> None:
     with Foreign(answer=answer).served() as (server, host):
         for tool, arguments in CALLS:
-            assert server.url in host.refused("server_unreachable", tool, arguments)["message"]
+            assert server.url in host.refused("unexpected_answer", tool, arguments)["message"]
 
 
 @pytest.mark.parametrize("body", [{}, {"data": None}, {"data": 5}, {"data": [5, None, {}]}])
@@ -351,7 +351,7 @@ def test_an_answer_without_end_is_not_taken_in(monkeypatch: pytest.MonkeyPatch) 
     large = b'{"data":"' + b"x" * (1 << 17) + b'"}'
     answer = Foreign(answer=lambda _: Response(large, media_type="application/json"))
     with answer.served() as (server, host):
-        error = host.refused("server_unreachable", "search", {"query": "heron"})
+        error = host.refused("unexpected_answer", "search", {"query": "heron"})
         assert f"{server.url} answered with more than 65536 bytes" in error["message"]
         assert len(answer.asked) == 1
 

@@ -44,7 +44,8 @@ class Client:
     """Reads what one token opens on one server; safe from any thread.
 
     Errors are those of ``pdpp.model.errors``, by the code the server told, and
-    ``ServerUnreachable`` where no answer of this protocol came.
+    ``ServerUnreachable`` where no answer came, ``UnexpectedAnswer`` where it is not of this
+    protocol.
     """
 
     def __init__(

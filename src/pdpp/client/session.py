@@ -9,10 +9,10 @@ from pdpp.client.request import ReadRequest
 from pdpp.wire.answer import (
     GRANT_HEADER,
     ServerError,
-    ServerUnreachable,
     UnexpectedAnswer,
     body_of,
     error_of,
+    no_answer,
     target,
 )
 from pdpp.wire.bearer import Bearer, Sent
@@ -97,7 +97,7 @@ class ClientSession:
         try:
             return download.rest()
         except Unreachable as problem:
-            raise ServerUnreachable(f"{problem}. Nothing was read.") from None
+            raise no_answer(problem) from None
         finally:
             download.close()
 
@@ -119,7 +119,7 @@ class ClientSession:
         try:
             return request({**headers, **self._grant, "Authorization": f"Bearer {token}"})
         except Unreachable as problem:
-            raise ServerUnreachable(f"{problem}. Nothing was read.") from None
+            raise no_answer(problem) from None
 
     def close(self) -> None:
         """Let every connection go."""

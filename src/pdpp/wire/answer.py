@@ -6,7 +6,7 @@ from typing import Any
 
 from pdpp.evidence.handle import path_part
 from pdpp.model.errors import PdppError
-from pdpp.wire.http import HttpReply
+from pdpp.wire.http import HttpReply, Unreachable
 
 Params = Mapping[str, Any]
 Decode = Callable[[bytes], Any]
@@ -32,7 +32,7 @@ class ServerError(PdppError):
 
 
 class ServerUnreachable(PdppError):
-    """No answer, or one that is not of this protocol."""
+    """No answer."""
 
     type = "api_connection_error"
     code = "server_unreachable"
@@ -40,7 +40,7 @@ class ServerUnreachable(PdppError):
 
 
 class UnexpectedAnswer(PdppError):
-    """JSON that is not what this protocol answers with."""
+    """An answer that is not of this protocol: no JSON, or not what was asked for."""
 
     type = "api_error"
     code = "unexpected_answer"
@@ -83,7 +83,7 @@ def body_of(reply: HttpReply, origin: str, decode: Decode = json.loads) -> dict[
     if reply.status >= 400:
         raise _error(reply, body, origin)
     if body is None:
-        raise strange(reply, origin)
+        raise _strange(reply, origin)
     return body
 
 
@@ -105,7 +105,7 @@ def _error(reply: HttpReply, body: Mapping[str, Any] | None, origin: str) -> Pdp
     if isinstance(error, str):
         error = _plain_error(reply.status, error, body or {})
     if not isinstance(error, dict):
-        return strange(reply, origin)
+        return _strange(reply, origin)
     return ServerError(reply.status, error, reply.headers.get("request-id"))
 
 
@@ -117,10 +117,29 @@ def _plain_error(status: int, error: str, body: Mapping[str, Any]) -> dict[str, 
     return {"code": error, "message": str(message)}
 
 
-def strange(reply: HttpReply, origin: str) -> ServerUnreachable:
+def _strange(reply: HttpReply, origin: str) -> UnexpectedAnswer:
     """Return what is told of an answer that is not of this protocol."""
     kind = reply.headers.get("content-type") or "no content type"
-    return ServerUnreachable(
+    return UnexpectedAnswer(
         f"{origin} answered {reply.status} with {kind[:60]}, not with JSON of this protocol; "
         "a proxy or firewall may stand between. Nothing was read."
     )
+
+
+def no_answer(problem: Unreachable) -> ServerUnreachable | UnexpectedAnswer:
+    """Return what is told where no answer came, or one that cannot be taken in."""
+    kind = UnexpectedAnswer if problem.answered else ServerUnreachable
+    return kind(f"{problem}. Nothing was read.")
+
+
+_UNAUTHORIZED = 401
+_ENDED = frozenset({"grant_revoked", "grant_expired", "grant_invalid"})
+_ABOUT_STREAMS = "not_allowed"
+"""How the reference server's code ends where it answers 401 for a stream, not for the token."""
+
+
+def is_about_token(error: PdppError) -> bool:
+    """Tell whether an error says that the grant or its token is good no more."""
+    if error.code in _ENDED:
+        return True
+    return error.status == _UNAUTHORIZED and not error.code.endswith(_ABOUT_STREAMS)

@@ -10,19 +10,22 @@ class AnswerTooLong(Exception):
 class Unreachable(Exception):
     """No answer came; the message says from where and why, without any secret.
 
-    ``cause`` says why in a few words, for who writes a message of their own.
+    ``cause`` says why in a few words, for who writes a message of their own; ``answered`` that the
+    server was there, and its answer is what cannot be used.
     """
 
-    def __init__(self, message: str, cause: str) -> None:
+    def __init__(self, message: str, cause: str, *, answered: bool = False) -> None:
         super().__init__(message)
         self.cause = cause
+        self.answered = answered
 
 
 def unreachable(origin: str, problem: Exception, seconds: float, most_bytes: int) -> Unreachable:
     """Return a failure of the network as an error that says what happened."""
     reason = cause(problem)
     if isinstance(problem, AnswerTooLong):
-        return Unreachable(f"{origin} answered with more than {most_bytes} bytes", reason)
+        what = f"{origin} answered with more than {most_bytes} bytes"
+        return Unreachable(what, reason, answered=True)
     if isinstance(problem, TimeoutError):
         return Unreachable(f"{origin} did not answer within {seconds:g} s", reason)
     if isinstance(problem, ConnectionRefusedError) and is_loopback(origin):

@@ -20,6 +20,7 @@ from pdpp.credentials import (
     refuse_owner_environment,
 )
 from pdpp.model.errors import PdppError
+from pdpp.wire.answer import is_about_token
 
 _LONGEST_TOKEN = 4_096
 _DATA = "pdpp.data"
@@ -30,10 +31,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 _EXITS = {
     "server_unreachable": UNREACHABLE,
     "owner_token_refused": OWNER,
-    "authentication_error": NOT_CONNECTED,
-    "grant_expired": NOT_CONNECTED,
-    "grant_revoked": NOT_CONNECTED,
-    "grant_invalid": NOT_CONNECTED,
 }
 _CODES = {UNREACHABLE: "server_unreachable", OWNER: "owner_credential_refused"}
 _FIXES = {
@@ -165,10 +162,7 @@ def refusal(problem: PdppError, url: str | None) -> Refused:
 
 def _exit_code(problem: PdppError) -> int:
     """Return how the program ends; other servers have codes of their own for a token that ended."""
-    code = _EXITS.get(problem.code)
-    if code is None and problem.status == 401 and not problem.code.endswith("not_allowed"):
-        return NOT_CONNECTED
-    return 1 if code is None else code
+    return _EXITS.get(problem.code) or (NOT_CONNECTED if is_about_token(problem) else 1)
 
 
 def _fix(problem: PdppError, url: str | None) -> str | None:

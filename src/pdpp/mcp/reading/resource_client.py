@@ -15,6 +15,8 @@ from pdpp.wire.answer import (
     ServerUnreachable,
     body_of,
     error_of,
+    is_about_token,
+    no_answer,
     target,
 )
 
@@ -31,12 +33,6 @@ PAGE_HEADER = "pdpp-record-page"
 ROOM_HEADER = "PDPP-Room"
 CURSORS_HEADER = "pdpp-cursors"
 """Tells the cursors after the last hits to who said how much room there is: for cutting there."""
-
-
-_UNAUTHORIZED = 401
-_ENDED = frozenset({"grant_revoked", "grant_expired", "grant_invalid", "context.active_false"})
-_CONTEXT = "context."
-"""How the reference server's codes begin; it answers 401 for an unknown stream too."""
 
 
 class JsonCodec(NamedTuple):
@@ -122,7 +118,7 @@ class ResourceClient:
 
         The server's code and words stay: whether it was revoked or expired matters to the user.
         """
-        if self.connect_command and _is_ended(error):
+        if self.connect_command and is_about_token(error):
             said = error.message.rstrip()
             stop = "" if said.endswith((".", "!", "?")) else "."
             error.message = f"{said}{stop} To connect again, run: {self.connect_command}"
@@ -133,11 +129,4 @@ class ResourceClient:
         try:
             return await self._transport.send(method, to, headers)
         except Unreachable as problem:
-            raise ServerUnreachable(f"{problem}. Nothing was read.") from None
-
-
-def _is_ended(error: PdppError) -> bool:
-    """Tell whether an error says that the grant or its token is good no more."""
-    if error.code in _ENDED:
-        return True
-    return error.status == _UNAUTHORIZED and not error.code.startswith(_CONTEXT)
+            raise no_answer(problem) from None
