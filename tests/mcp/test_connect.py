@@ -143,7 +143,7 @@ def test_what_is_missing_or_wrong_is_said(world: World, root: Path, tmp_path: Pa
     assert "http://127.0.0.1:1 cannot be reached" in err
     with Foreign(answer=html).served() as (server, _):
         code, _, err = pdpp("connect", server.url, "--token-file", file)
-        assert code == 69
+        assert code == 1
         assert "a proxy or firewall may stand between" in err
 
 

@@ -38,7 +38,7 @@ from pdpp.mcp.reading.network import network_reader
 from pdpp.mcp.reading.reader import GrantReader
 from pdpp.mcp.reading.resource_client import ResourceClient
 from pdpp.mcp.reading.transport import NetworkTransport
-from pdpp.wire.bearer import RenewedBearer, refresh
+from pdpp.wire.bearer import RenewedBearer
 from pdpp.wire.http import HttpReply
 
 URL = "https://data.example.org"
@@ -504,8 +504,10 @@ def test_an_odd_answer_is_no_token(tmp_path: Path, answer: Any, status: int) -> 
 def test_a_provider_that_rotates_nothing_keeps_its_refresh_token(tmp_path: Path) -> None:
     provider = Provider(answer={"access_token": "token-2"})
     with provider.served() as server:
-        renewed = refresh(held(server.url, client_id=None), 0.0)
-    assert renewed is not None
+        cache, old = Cache(tmp_path), held(server.url, client_id=None)
+        cache.store(old)
+        assert RenewedBearer(cache, old).renew(old.token)
+        renewed = cache.load(server.url)
     assert (renewed.token, renewed.refresh_token, renewed.expires_at) == (
         "token-2",
         "refresh-1",
@@ -514,10 +516,20 @@ def test_a_provider_that_rotates_nothing_keeps_its_refresh_token(tmp_path: Path)
     assert provider.exchanges == [{"grant_type": "refresh_token", "refresh_token": "refresh-1"}]
 
 
-def test_without_a_refresh_token_or_an_endpoint_there_is_no_renewal() -> None:
-    assert refresh(held(URL, refresh_token=None), 0.0) is None
-    assert refresh(held(URL, token_endpoint=None), 0.0) is None
-    assert refresh(held(URL, token_endpoint="http://127.0.0.1:1/token"), 0.0) is None
+@pytest.mark.parametrize(
+    "lacking",
+    [
+        {"refresh_token": None},
+        {"token_endpoint": None},
+        {"token_endpoint": "http://127.0.0.1:1/token"},
+    ],
+)
+def test_without_a_refresh_token_or_an_endpoint_there_is_no_renewal(
+    tmp_path: Path, lacking: dict[str, Any]
+) -> None:
+    cache, old = Cache(tmp_path), held(URL, **lacking)
+    cache.store(old)
+    assert not RenewedBearer(cache, old).renew(old.token)
 
 
 @pytest.mark.parametrize("state", ["gone", "forgotten", "spoilt"])

@@ -53,6 +53,9 @@ class ReferenceServer:
         self.asked: list[Asked] = []
         self.alive = True
         """Set to False, the token is dead: every request answers 401."""
+        self.refresh_token = "reference-refresh-0"
+        self.exchanges = 0
+        """How often a refresh token was sent."""
         handler = type("Handler", (_Handler,), {"reference": self})
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._http.daemon_threads = True
@@ -93,6 +96,19 @@ class ReferenceServer:
                 "error_description": f"Unknown members: {', '.join(unknown)}",
             }
         return 201, {**body, "client_id": "ref-client-1"}
+
+    def exchange(self, form: dict[str, str]) -> tuple[int, Any]:
+        """Exchange the refresh token for other tokens; the former ones are good no more."""
+        self.exchanges += 1
+        if form.get("refresh_token") != self.refresh_token:
+            return 400, {"error": "invalid_grant"}
+        self.token = f"reference-token-{self.exchanges}"
+        self.refresh_token = f"reference-refresh-{self.exchanges}"
+        return 200, {
+            "access_token": self.token,
+            "token_type": "Bearer",
+            "refresh_token": self.refresh_token,
+        }
 
     def _metadata(self) -> dict[str, Any]:
         return {
@@ -361,11 +377,13 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(*self.reference.answer(asked, self.headers.get("Authorization", "")))
 
     def do_POST(self) -> None:
-        """Answer a registration; nothing else is posted."""
+        """Answer a registration or an exchange; nothing else is posted."""
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.reference.asked.append(Asked("POST", self.path, {}))
         if self.path == "/oauth/register":
             self._send(*self.reference.register(json.loads(body)))
+        elif self.path == "/oauth/token":
+            self._send(*self.reference.exchange(dict(parse_qsl(body.decode()))))
         else:
             self._send(404, shapes.not_routed("POST", self.path))
 
