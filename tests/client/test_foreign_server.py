@@ -8,7 +8,8 @@ from tests.reference_server.world import LONG_BODY
 
 from pdpp import Client
 from pdpp.client import PdppError, ServerError
-from pdpp.model.errors import AmbiguousConnection, FieldNotText, NotFound
+from pdpp.client.request import SearchOptions
+from pdpp.model.errors import AmbiguousConnection, FieldNotText, NotFound, StreamNotAllowed
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +86,24 @@ def test_a_hit_has_an_id_and_no_invented_title(server: ReferenceServer, client: 
     address = f"{server.url}/v1/streams/messages/records/m1?connection_id=cin_home"
     assert client.citation_url(home) == address
     assert client.search("heron", limit=5).first().count == 13
+
+
+@pytest.mark.parametrize(
+    "scope",
+    [
+        {"streams": ["nope"]},
+        {"streams": ["messages", "nope"]},
+        {"streams": ["payments"], "connection_id": "cin_work"},
+    ],
+)
+def test_a_search_in_a_stream_that_is_not_there_is_refused(
+    client: Client, scope: SearchOptions
+) -> None:
+    with pytest.raises(StreamNotAllowed, match="opens no stream"):
+        client.search("heron", **scope).first()
+    with pytest.raises(StreamNotAllowed, match="opens no stream"):
+        client.ask_search("heron", **scope)
+    assert list(client.search("heron", streams=["payments"])) == []
 
 
 def test_a_long_field_is_read_to_its_end_past_characters_that_count_twice(client: Client) -> None:

@@ -22,12 +22,7 @@ from pdpp.mcp.kernel import rpc
 from pdpp.mcp.reading.field_facts import NO_FACTS, FieldFacts
 from pdpp.mcp.reading.package_cursor import MOST_CURSOR_CHARS, ChildPosition, PackageCursor
 from pdpp.mcp.reading.reader import ChildGrant, GrantReader, ambiguous
-from pdpp.mcp.reading.resource_client import (
-    ResourceClient,
-    ServerError,
-    ServerUnreachable,
-    target,
-)
+from pdpp.mcp.reading.resource_client import ResourceClient, ServerError, target
 from pdpp.mcp.reading.search_answer import SearchAnswer, read_search, results_of
 from pdpp.mcp.reading.transport import HttpReply, InProcessTransport, NetworkTransport, Unreachable
 from pdpp.model.errors import (
@@ -39,6 +34,7 @@ from pdpp.model.errors import (
     PdppError,
 )
 from pdpp.model.grant import Package
+from pdpp.wire.answer import UnexpectedAnswer
 
 ORIGIN = "https://data.example"
 
@@ -130,7 +126,7 @@ def test_the_first_bytes_of_a_blob_are_asked_for() -> None:
     canned = Canned(206)
     asyncio.run(ResourceClient(canned, "t").bytes(["blobs", "b"], 100))
     assert canned.sent[0][2]["Range"] == "bytes=0-99"
-    with pytest.raises(ServerUnreachable):
+    with pytest.raises(UnexpectedAnswer):
         asyncio.run(ResourceClient(Canned(500), "t").bytes(["blobs", "b"], 100))
     assert asyncio.run(ResourceClient(Canned(416), "t").bytes(["b"], 1)).status == 416
 
@@ -334,6 +330,8 @@ def test_an_expired_bookmark_begins_again() -> None:
     told = error_result("query_records", asked, CursorExpired("Too old."))
     [again] = told["structuredContent"]["next"]
     assert again["arguments"] == {"stream": "s", "changes_since": "beginning"}
+    told = error_result("query_records", {"stream": "s", "cursor": "c"}, CursorExpired("Too old."))
+    assert told["structuredContent"]["next"] == [again]
 
 
 def test_a_bad_bookmark_begins_again_too() -> None:

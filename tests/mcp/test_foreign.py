@@ -137,6 +137,17 @@ def test_records_and_documents_come_without_roles() -> None:
         assert document["metadata"]["truncation"]["body"]["total_chars"] == len(BODY)
 
 
+def test_changes_go_on_with_the_cursor_alone_where_no_link_says_so() -> None:
+    body = {"data": [{"id": "r1"}], "next_cursor": "c2", "next_changes_since": "b2"}
+    asked = {"stream": "letters", "connection_id": "acc", "changes_since": "beginning"}
+    with Foreign(answer=lambda _: JSONResponse(body)).served() as (_, host):
+        page = host.good("query_records", asked)
+        [onward] = [c for c in text_calls(page.text) if c.tool == "query_records"]
+        assert onward.arguments == {"stream": "letters", "connection_id": "acc", "cursor": "c2"}
+        assert "later changes" not in page.text
+        assert "b2" not in json_text(page.structured)
+
+
 def test_a_declared_link_is_the_address_of_a_record() -> None:
     flags = {"link": {"type": "text", "role": "link"}}
     schema = {"streams": [{"name": "letters", "fields": flags, "connection_id": "acc"}]}

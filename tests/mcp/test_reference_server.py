@@ -136,8 +136,14 @@ def test_an_unknown_stream_is_an_error_for_every_tool(host: Host) -> None:
         ("schema", {"detail": "full"}),
         ("query_records", {}),
         ("aggregate", {"metric": "count"}),
+        ("search", {"query": "heron", "streams": ["nope"]}),
+        ("search", {"query": "heron", "streams": ["messages", "nope"]}),
+        ("search", {"query": "heron", "streams": ["payments"], "connection_id": "cin_work"}),
+        ("fetch", {"id": "cin_work/nope:m1"}),
+        ("read_record_field", {"id": "cin_work/nope:m1", "field_path": "body"}),
     ):
-        found = host.call(tool, {"stream": "nope", **more})
+        named = {} if tool in ("search", "fetch", "read_record_field") else {"stream": "nope"}
+        found = host.call(tool, {**named, **more})
         assert found.code in ("grant_stream_not_allowed", "context.stream_not_allowed")
         assert "schema {}" in found.text
 
@@ -237,6 +243,11 @@ def test_a_wrong_bookmark_offers_to_start_again(host: Host) -> None:
     [call] = text_calls(found.text)
     assert call.arguments["changes_since"] == "beginning"
     assert not host.call(call.tool, call.arguments).is_error
+
+
+def test_a_search_that_finds_nothing_in_a_stream_that_is_there_is_empty(host: Host) -> None:
+    found = host.good("search", {"query": "heron", "streams": ["payments"]})
+    assert found.structured["results"] == []
 
 
 @pytest.mark.parametrize("mode", ["semantic", "hybrid"])

@@ -183,6 +183,7 @@ class AsyncClient:
     window = _awaited(Client.window)
     windows = _turned(Client.windows, _apart)
     search = _turned(Client.search, AsyncListing[Hit])
+    ask_search = _awaited(Client.ask_search)
     aggregate = _awaited(Client.aggregate)
     save_blob = _awaited(Client.save_blob)
     citation_url = _turned(Client.citation_url, str)

@@ -106,16 +106,19 @@ class Client:
         self, stream: str | None = None, *, connection_id: str | None = None, full: bool = False
     ) -> Schema:
         """Return what the token opens; with a stream its fields, with ``full`` their schemas."""
-        schema = self.ask_schema(stream, connection_id, full=full).parsed(envelope.schema_of)
-        if stream is not None and not schema.streams:
-            raise StreamNotAllowed(f"The token opens no stream {stream!r}.", param="stream")
-        return schema
+        return self.ask_schema(stream, connection_id, full=full).parsed(envelope.schema_of)
 
     def ask_schema(
         self, stream: str | None = None, connection_id: str | None = None, *, full: bool = False
     ) -> RawAnswer:
+        """Return the answer with a schema; a stream that the token does not open is refused."""
+        answer = self._ask_schema(request.schema(stream, connection_id, full=full))
+        if stream is not None and not answer.parsed(envelope.schema_of).streams:
+            raise _not_opened(stream, "stream")
+        return answer
+
+    def _ask_schema(self, asked: ReadRequest) -> RawAnswer:
         """Return the answer with a schema; a server without our views of it sends its own."""
-        asked = request.schema(stream, connection_id, full=full)
         try:
             return self._session.ask(asked)
         except InvalidRequest as problem:
@@ -182,7 +185,24 @@ class Client:
     def search(self, query: str, **options: Unpack[SearchOptions]) -> Listing[Hit]:
         """Return the records that hold some words, best first, with what proves it."""
         read = envelope.page_of(envelope.hit_of)
-        return Listing(lambda r: self._session.read(r, read), request.search(query, options))
+        return Listing(lambda r: self._ask_hits(r).parsed(read), request.search(query, options))
+
+    def ask_search(self, query: str, **options: Unpack[SearchOptions]) -> RawAnswer:
+        """Return the answer with the first page of a search as the server sent it."""
+        return self._ask_hits(request.search(query, options))
+
+    def _ask_hits(self, asked: ReadRequest) -> RawAnswer:
+        """Return the answer to a search; a stream that the token does not open is refused."""
+        answer = self._session.ask(asked)
+        # Our servers refuse it themselves. Others find nothing there, which looks like an answer.
+        if self._session.record_page is None and "cursor" not in asked.params:
+            hits = answer.parsed(envelope.page_of(envelope.hit_of)).items
+            named = set(asked.params.get("streams", ())) - {hit.stream for hit in hits}
+            if named:
+                opened = self.schema(connection_id=asked.params.get("connection_id")).streams
+                for stream in sorted(named - {row.name for row in opened}):
+                    raise _not_opened(stream, "streams")
+        return answer
 
     def citation_url(self, item: Hit | Record | Window) -> str:
         """Return the address where a person opens a record, at the passage that was found.
@@ -222,3 +242,7 @@ class Client:
         """Save a blob as a file, whole or not at all; ``resume`` goes on with what broke off."""
         name = blob_id_of(blob_id)
         return save(lambda at: self.blob(name, offset=at), name, Path(path), resume=resume)
+
+
+def _not_opened(stream: str, param: str) -> StreamNotAllowed:
+    return StreamNotAllowed(f"The token opens no stream {stream!r}.", param=param)

@@ -6,6 +6,7 @@ from typing import Generic, TypeVar
 from pdpp.client.request import ReadRequest
 from pdpp.client.result import Page, Record
 from pdpp.wire.answer import UnexpectedAnswer
+from pdpp.wire.paging import following
 
 T = TypeVar("T")
 
@@ -31,10 +32,9 @@ class Listing(Generic[T]):
                 return
             if page.next_cursor == request.params.get("cursor"):
                 raise UnexpectedAnswer("The server's cursor does not move on; reading was ended.")
-            request = self._following(page, page.next_cursor)
-
-    def _following(self, page: Page[T], cursor: str) -> ReadRequest:  # noqa: ARG002 - for changes
-        return self._request.with_params(cursor=cursor)
+            request = self._request._replace(
+                params=following(self._request.params, page.next_cursor)
+            )
 
     def __iter__(self) -> Iterator[T]:
         for page in self.pages():
@@ -52,10 +52,3 @@ class Changes(Listing[Record]):
             if not page.has_more:
                 self.bookmark = page.next_changes_since or self.bookmark
             yield page
-
-    def _following(self, page: Page[Record], cursor: str) -> ReadRequest:
-        """Return the next page's request: the cursor alone.
-
-        The reference server begins anew when the bookmark is repeated beside the cursor.
-        """
-        return super()._following(page, cursor).without_params("changes_since")

@@ -88,6 +88,17 @@ def test_records_and_changes(read: Read) -> None:
     )
     keys = [json.loads(line)["id"] for line in changed.splitlines()]
     assert keys == [*(f"m{number}" for number in range(12)), "gone"]
+    small = ("records", "messages", "--connection", "cin_work", "--limit", "5")
+    paged = read(*small, "--changes-since", "beginning", "--all", "--jsonl")
+    assert paged == changed
+    first = read(*small, "--changes-since", "beginning")
+    assert "later:" not in first
+    [onward] = [line for line in first.splitlines() if line.startswith("next: ")]
+    assert "--changes-since" not in onward
+    assert "Invoice 7" in read(*onward.split()[3:])
+    last = read(*small, "--cursor", "chg_10")
+    assert "next:" not in last
+    assert "later: pdpp read records messages --changes-since bkm_15" in last
     assert "Invoice 3" in read("fetch", "cin_work/messages:m3")
 
 
@@ -107,6 +118,7 @@ def test_numbers(read: Read) -> None:
     ("arguments", "code", "words"),
     [
         (("schema", "diary"), 1, "The token opens no stream 'diary'."),
+        (("search", "x", "--stream", "diary"), 1, "The token opens no stream 'diary'."),
         (("records", "diary"), 1, "context.stream_not_allowed: Stream is not in the grant"),
         (("fetch", "messages:m1"), 1, "--connection cin_work (Work mail)"),
         (("window", "cin_work/messages:m1", "picture"), 1, "field_not_text"),
@@ -121,6 +133,13 @@ def test_refusals_are_told_as_what_they_are(
     told = read.ended(*arguments).failed(code=code)
     assert words in told
     assert "unreachable" not in told
+
+
+def test_an_unknown_stream_is_refused_where_json_is_asked_for(read: Read) -> None:
+    for arguments in (("schema", "diary"), ("search", "x", "--stream", "diary")):
+        ended = read.ended(*arguments, "--json")
+        assert (ended.code, ended.out) == (1, "")
+        assert json.loads(ended.err)["error"]["code"] == "grant_stream_not_allowed"
 
 
 def test_a_token_that_ended_says_how_to_get_another(read: Read, server: ReferenceServer) -> None:

@@ -12,6 +12,7 @@ from pdpp.cli.reading.hint import same_command
 from pdpp.cli.reading.printer import Printer, StyledText
 from pdpp.client.listing import Listing
 from pdpp.client.result import Page
+from pdpp.wire.paging import FIRST_PAGE_ONLY
 
 MOST_A_PAGE = 100
 T = TypeVar("T")
@@ -67,7 +68,8 @@ def write_end(printer: Printer, page: Page[T], total: str) -> None:
     for notice in page.warnings:
         printer.line(f"note: {notice.message}")
     if page.has_more and page.next_cursor is not None:
-        printer.command("next", same_command(cursor=page.next_cursor))
-    if page.next_changes_since is not None:
+        without = dict.fromkeys(FIRST_PAGE_ONLY)
+        printer.command("next", same_command(**without, cursor=page.next_cursor))
+    elif page.next_changes_since is not None:
         since = same_command(changes_since=page.next_changes_since, cursor=None)
         printer.command("later", since)

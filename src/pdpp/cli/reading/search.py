@@ -11,7 +11,6 @@ from pdpp.cli.reading.naming import stream_of
 from pdpp.cli.reading.paging import MOST_A_PAGE, pages_of, write_end, write_items, write_lines
 from pdpp.cli.reading.printer import Cell, Printer, StyledText, make_printer, quoted
 from pdpp.cli.reading.provider import connected, sourced
-from pdpp.client import request
 from pdpp.client.request import SearchOptions
 from pdpp.client.result import Excerpt, Hit, Page
 from pdpp.evidence.amount import counted
@@ -83,7 +82,7 @@ def search(
     }
     with connected(provider, cache_root) as client:
         if as_json:
-            raw.verbatim(client.ask(request.search(query, options)))
+            raw.verbatim(client.ask_search(query, **options))
             return
         pages = pages_of(client.search(query, **options), every=every)
         if as_lines:

@@ -126,7 +126,7 @@ def _with_a_connection(failed: FailedCall) -> list[NextCall]:
 
 
 def _from_the_beginning(failed: FailedCall) -> list[NextCall]:
-    again = {**failed.arguments, "changes_since": "beginning"}
+    again = {**failed.without("cursor"), "changes_since": "beginning"}
     return [NextCall("start again", failed.tool, again)]
 
 

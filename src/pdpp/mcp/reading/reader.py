@@ -114,7 +114,19 @@ class GrantReader:
         self.check_wanted()
         answer = await client.get(route, params, room, lean=True)
         self.record_page = answer.record_page or self.record_page
-        return read_search(answer.body, answer.cursors)
+        hits = read_search(answer.body, answer.cursors)
+        if self.record_page is None:
+            await self._check_searched(params, hits)
+        return hits
+
+    async def _check_searched(self, params: Params, answer: SearchAnswer) -> None:
+        """Refuse a search in a stream that is not there: other servers just find nothing in it."""
+        named = set(params.get("streams", ())) - {hit.handle.stream for hit in answer.hits}
+        if not named or "cursor" in params:
+            return
+        schema = await self.compact(None, params.get("connection_id"))
+        for stream in sorted(named - {row.name for row in schema.streams}):
+            raise unknown_stream(stream, "streams")
 
     async def blob(self, blob_id: str, first: int) -> HttpReply:
         """Return the first bytes of a blob, through the first grant that shows it."""
@@ -226,11 +238,11 @@ def _unwrapped(body: Mapping[str, Any]) -> Mapping[str, Any]:
     return inner if isinstance(inner, Mapping) else {}
 
 
-def unknown_stream(stream: str) -> StreamNotAllowed:
+def unknown_stream(stream: str, param: str = "stream") -> StreamNotAllowed:
     """Return the refusal of a stream that no connection opens."""
     return StreamNotAllowed(
         f"No connection that you may read opens a stream {stream!r}; schema lists them.",
-        param="stream",
+        param=param,
     )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
-from urllib.parse import parse_qs, urlsplit
 
 from pdpp.evidence.handle import Handle
 from pdpp.mcp.reading.list_meta import ListMeta, read_meta
@@ -58,9 +57,6 @@ class RecordPage(NamedTuple):
     next_cursor: str | None
     next_changes_since: str | None
     has_more: bool | None
-    cursor_alone: bool
-    """Whether the page of changes that follows is asked for without the bookmark."""
-
     meta: ListMeta
     raw: Json
 
@@ -100,14 +96,11 @@ def _related(name: str, value: object) -> RelatedRecords:
 
 def read_page(body: Json, stream: str) -> RecordPage:
     """Read a page of records."""
-    following = text_in(object_in(body, "links"), "next")
     return RecordPage(
         records=[read_record(row, stream) for row in objects_in(body, "data")],
         next_cursor=text_in(body, "next_cursor"),
         next_changes_since=text_in(body, "next_changes_since"),
         has_more=flag_in(body, "has_more"),
-        cursor_alone=following is not None
-        and "changes_since" not in parse_qs(urlsplit(following).query),
         meta=read_meta(body),
         raw=body,
     )

@@ -15,6 +15,7 @@ from pdpp.mcp.reading.reader import GrantReader
 from pdpp.mcp.reading.record_answer import RecordPage, ServerRecord, read_page
 from pdpp.mcp.tools.locator import check_stream
 from pdpp.model.errors import PayloadTooLarge
+from pdpp.wire.paging import following
 
 TOOL = "query_records"
 DEFAULT_LIMIT = 25
@@ -117,13 +118,11 @@ def _fewer(fetched: FetchedPage, limit: int) -> int:
 def page_view(fetched: FetchedPage, budget: RecordBudget) -> PageView:
     """Return the view of a page of records."""
     arguments, page = fetched.arguments, fetched.page
-    again = {k: v for k, v in arguments.items() if k != "cursor"}
-    following = resume = None
+    onward = resume = None
     if page.next_cursor is not None:
-        kept = {k: v for k, v in again.items() if k != "changes_since"}
-        onward = kept if page.cursor_alone else again
-        following = NextCall("next", TOOL, {**onward, "cursor": page.next_cursor})
+        onward = NextCall("next", TOOL, following(arguments, page.next_cursor))
     elif page.next_changes_since is not None:
+        again = {k: v for k, v in arguments.items() if k != "cursor"}
         since = {"changes_since": page.next_changes_since}
         resume = NextCall("later changes", TOOL, {**again, **since})
     extra = len(page.records) - len(fetched.records)
@@ -137,7 +136,7 @@ def page_view(fetched: FetchedPage, budget: RecordBudget) -> PageView:
             record_view(record, fetched.facts[record.connection_id], budget)
             for record in fetched.records
         ],
-        next=following,
+        next=onward,
         resume=resume,
         notes=notes,
     )

@@ -13,6 +13,7 @@ from pdpp.mcp.reading.reader import GrantReader
 from pdpp.mcp.reading.resource_client import Params
 from pdpp.mcp.reading.search_answer import SearchAnswer, SearchResults, read_search, results_of
 from pdpp.model.errors import PayloadTooLarge
+from pdpp.wire.paging import following
 
 DEFAULT_LIMIT = 10
 _BRIEF = 120
@@ -92,16 +93,15 @@ class _SearchPage:
     def _view(
         self, results: SearchResults, page: SearchAnswer, drawn: Sequence[DrawnHit]
     ) -> SearchView:
-        following = None
+        onward = None
         if page.next_cursor is not None:
-            onward = {**self._arguments, "cursor": page.next_cursor}
-            following = NextCall("next", "search", onward)
+            onward = NextCall("next", "search", following(self._arguments, page.next_cursor))
         elif not results.hits:
-            following = NextCall("what there is", "schema", {})
+            onward = NextCall("what there is", "schema", {})
         return SearchView(
             page=page,
             hits=drawn,
-            next=following,
+            next=onward,
             notes=[
                 *page.meta.warnings,
                 *_advice(page.meta),
