@@ -8,6 +8,7 @@ from tests.reference_server.world import LONG_BODY
 
 from pdpp import Client
 from pdpp.client import PdppError, ServerError
+from pdpp.client.envelope import hit_of, page_of, record_of, schema_of
 from pdpp.client.request import SearchOptions
 from pdpp.model.errors import AmbiguousConnection, FieldNotText, NotFound, StreamNotAllowed
 
@@ -49,6 +50,34 @@ def test_a_full_schema_is_read_from_a_server_that_knows_no_detail(compact: str) 
         assert full.detail is None
         assert full.streams[0].fields["sent_at"]["range_filter"]["usable"] is True
         assert client.schema("messages").streams[0].name == "messages"
+
+
+def test_nothing_is_said_of_a_token_that_the_server_does_not_describe() -> None:
+    assert schema_of({"connectors": []}).token_kind is None
+
+
+def test_members_of_another_kind_are_left_out() -> None:
+    named = {"connection_id": "c", "stream": "s", "id": "r"}
+    record = record_of({**named, "version": 7, "data": [], "expanded": {"a": 5, "b": named}})
+    assert (record.version, record.data, record.deleted) == (None, {}, False)
+    assert [one.id for one in record.related["b"].records] == ["c/s:r"]
+    assert record.related["a"].records == ()
+    assert record_of({**named, "deleted": True}).deleted
+    hit = hit_of(
+        {
+            **named,
+            "record_key": "r",
+            "id": 5,
+            "title": ["odd"],
+            "matched_fields": "odd",
+            "evidence_excerpts": [5, {"field_path": "f"}, {"field_path": "f", "preview_text": "p"}],
+        }
+    )
+    assert (hit.id, hit.title, hit.matched_fields) == ("c/s:r", None, ())
+    assert [part.preview_text for part in hit.excerpts] == ["p"]
+    page = page_of(record_of)({"data": [], "next_cursor": 5, "meta": {"warnings": [{}, "odd"]}})
+    assert page.next_cursor is None
+    assert [notice.message for notice in page.warnings] == ["warning"]
 
 
 def test_streams_are_listed_for_every_connection(client: Client) -> None:

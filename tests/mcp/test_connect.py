@@ -153,7 +153,7 @@ def test_a_server_that_is_not_ours_is_connected_too(root: Path, tmp_path: Path) 
         file = token_file(tmp_path, "foreign-token")
         code, out, _ = pdpp("connect", server.url, "--token-file", file)
         assert code == 0
-        assert "It opens nothing yet." in out
+        assert "  acc: letters\n" in out
 
 
 def test_the_token_comes_from_standard_input(world: World, tmp_path: Path) -> None:

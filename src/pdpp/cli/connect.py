@@ -2,9 +2,8 @@
 
 import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,8 +19,10 @@ from pdpp.credentials import (
     document_of,
     provider_origin,
 )
-from pdpp.evidence.compact import objects
 from pdpp.evidence.fence import visible
+
+if TYPE_CHECKING:
+    from pdpp.client.result import Schema
 
 _SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
 
@@ -93,9 +94,9 @@ def connect(
         else:
             usable = None if again else _kept(cache, provider_url)
             candidate = usable or _enrol(provider_url, browser)
-        credential, body = _try(candidate)
+        credential, schema = _try(candidate)
         path = cache.store(credential)
-    show(document_of(credential), _success_lines(credential, body, path), as_json=as_json)
+    show(document_of(credential), _success_lines(credential, schema, path), as_json=as_json)
 
 
 def _forget(cache: Cache, provider_url: str, as_json: bool) -> None:
@@ -183,28 +184,19 @@ def _open(address: str) -> None:
     webbrowser.open(address)
 
 
-def _try(candidate: Credential) -> tuple[Credential, dict[str, Any]]:
+def _try(candidate: Credential) -> tuple[Credential, "Schema"]:
     """Ask the provider what a credential opens."""
-    import asyncio
+    from pdpp.client.client import Client
 
-    from pdpp.mcp.reading.resource_client import ResourceClient
-    from pdpp.mcp.reading.transport import NetworkTransport
-
-    network = NetworkTransport(candidate.provider_url)
-    try:
-        client = ResourceClient(network, candidate.token)
-        answer = asyncio.run(client.get(["schema"], {"view": "compact"}))
-    finally:
-        network.close()
-    bearer = answer.body.get("bearer")
-    facts = bearer if isinstance(bearer, dict) else {}
+    with Client(candidate.provider_url, candidate.token) as client:
+        schema = client.schema()
     credential = candidate._replace(
-        token_kind=str(facts.get("token_kind", "client")),
-        grant_id=facts.get("grant_id"),
-        package_id=facts.get("grant_package_id"),
-        client_id=candidate.client_id or facts.get("client_id"),
+        token_kind=schema.token_kind or candidate.token_kind,
+        grant_id=schema.bearer.grant_id,
+        package_id=schema.bearer.package_id,
+        client_id=candidate.client_id or schema.bearer.client_id,
     )
-    return credential, answer.body
+    return credential, schema
 
 
 def _line(credential: Credential) -> str:
@@ -212,13 +204,10 @@ def _line(credential: Credential) -> str:
     return f"{credential.provider_url}  {name}"
 
 
-def _success_lines(credential: Credential, body: dict[str, Any], path: Path) -> list[str]:
+def _success_lines(credential: Credential, schema: "Schema", path: Path) -> list[str]:
     url = credential.provider_url
-    connectors = objects(body.get("connectors"))
     lines = [f"Connected to {url}; the credential is in {path}."]
-    lines += [line for connector in connectors for line in _granted(connector)] or [
-        "It opens nothing yet."
-    ]
+    lines += _opened(schema) or ["It opens nothing yet."]
     return [
         *lines,
         "",
@@ -229,14 +218,12 @@ def _success_lines(credential: Credential, body: dict[str, Any], path: Path) -> 
     ]
 
 
-def _granted(connector: Mapping[str, Any]) -> list[str]:
-    """Return what one source of a grant opens, a line for each connection."""
-    streams = [str(stream.get("name") or "?") for stream in objects(connector.get("streams"))]
-    return [
-        visible(
-            f"  {connection.get('display_name') or connection.get('connection_id')}: "
-            f"{', '.join(streams)}",
-            lines=False,
-        )
-        for connection in objects(connector.get("granted_connections"))
-    ]
+def _opened(schema: "Schema") -> list[str]:
+    """Return what a grant opens, a line for each connection."""
+    streams: dict[str, list[str]] = {id: [] for id in schema.connections}
+    for stream in schema.streams:
+        for id in stream.record_counts:
+            streams.setdefault(id, []).append(stream.name)
+    lines = [f"  {schema.connections.get(id, id)}: {', '.join(n)}" for id, n in streams.items()]
+    lines += [f"  {stream.name}" for stream in schema.streams if not stream.record_counts]
+    return [visible(line, lines=False) for line in lines]

@@ -1,21 +1,25 @@
 """Envelopes: the server's answers read into typed results.
 
 Only what names a record or a stream is required. Other servers of the protocol leave out members
-that ours adds (versions, digests, titles, offsets, the short name of a connector): those are None.
+that ours adds (versions, digests, titles, offsets, the short name of a connector): those are None,
+and so is a member of another kind than its name promises.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeVar
 
 from pdpp.client.result import (
     Aggregation,
+    BearerFacts,
     Excerpt,
+    ExpandedRecords,
     Group,
     Hit,
     Json,
     Notice,
     Page,
+    PassageRead,
     Record,
     Schema,
     SchemaStream,
@@ -23,7 +27,17 @@ from pdpp.client.result import (
     Stream,
     Window,
 )
+from pdpp.evidence.compact import expands_of, fields_of
 from pdpp.evidence.handle import Handle
+from pdpp.wire.members import (
+    flag_in,
+    name_in,
+    object_in,
+    objects_in,
+    text_in,
+    texts_in,
+    whole_in,
+)
 
 T = TypeVar("T")
 
@@ -35,8 +49,8 @@ def page_of(parse: Callable[[Json], T]) -> "Callable[[Json], Page[T]]":
         return Page(
             items=tuple(parse(item) for item in raw["data"]),
             has_more=raw.get("has_more") is True,
-            next_cursor=raw.get("next_cursor"),
-            next_changes_since=raw.get("next_changes_since"),
+            next_cursor=text_in(raw, "next_cursor"),
+            next_changes_since=text_in(raw, "next_changes_since"),
             count=_count(raw),
             warnings=_warnings(raw),
             raw=raw,
@@ -47,71 +61,91 @@ def page_of(parse: Callable[[Json], T]) -> "Callable[[Json], Page[T]]":
 
 def _count(raw: Json) -> int | None:
     """Return how many there are in all: a number, or an object with one."""
-    count = _meta(raw).get("count")
-    value = count.get("value") if isinstance(count, Mapping) else count
-    return value if isinstance(value, int) else None
-
-
-def _meta(raw: Json) -> Json:
-    meta = raw.get("meta")
-    return meta if isinstance(meta, Mapping) else {}
+    meta = object_in(raw, "meta")
+    count = object_in(meta, "count")
+    return whole_in(count, "value") if count else whole_in(meta, "count")
 
 
 def _warnings(raw: Json) -> tuple[Notice, ...]:
-    warnings = _meta(raw).get("warnings") or []
-    return tuple(Notice(str(w.get("code")), str(w.get("message")), w) for w in warnings)
+    return tuple(
+        Notice(code, text_in(warning, "message") or code, warning)
+        for warning in objects_in(object_in(raw, "meta"), "warnings")
+        if (code := text_in(warning, "code") or "warning")
+    )
 
 
 def stream_of(raw: Json) -> Stream:
     """Read a row of the list of streams."""
+    name, connection_id = name_in(raw, "name"), name_in(raw, "connection_id")
     return Stream(
-        name=raw["name"],
-        label=raw.get("label") or raw["name"],
-        connection_id=raw["connection_id"],
-        connector_key=raw.get("connector_key"),
-        display_name=raw.get("display_name") or raw["connection_id"],
-        record_count=raw.get("record_count"),
-        newest_record_at=(raw.get("freshness") or {}).get("newest_record_at"),
+        name=name,
+        label=text_in(raw, "label") or name,
+        connection_id=connection_id,
+        connector_key=text_in(raw, "connector_key"),
+        display_name=text_in(raw, "display_name") or connection_id,
+        record_count=whole_in(raw, "record_count"),
+        newest_record_at=text_in(object_in(raw, "freshness"), "newest_record_at"),
         raw=raw,
     )
 
 
 def record_of(raw: Json) -> Record:
     """Read a record or a tombstone."""
+    connection_id, stream, key = (name_in(raw, n) for n in ("connection_id", "stream", "id"))
+    deleted_at = text_in(raw, "deleted_at")
     return Record(
-        id=Handle(raw["connection_id"], raw["stream"], raw["id"]).id,
-        key=raw["id"],
-        stream=raw["stream"],
-        connection_id=raw["connection_id"],
-        connector_key=raw.get("connector_key"),
-        display_name=raw.get("display_name") or raw["connection_id"],
-        data=raw.get("data") or {},
-        emitted_at=raw.get("emitted_at"),
-        version=raw.get("version"),
-        expanded=raw.get("expanded") or {},
-        deleted_at=raw.get("deleted_at"),
+        id=Handle(connection_id, stream, key).id,
+        key=key,
+        stream=stream,
+        connection_id=connection_id,
+        connector_key=text_in(raw, "connector_key"),
+        display_name=text_in(raw, "display_name") or connection_id,
+        data=object_in(raw, "data"),
+        emitted_at=text_in(raw, "emitted_at"),
+        version=text_in(raw, "version"),
+        expanded=object_in(raw, "expanded"),
+        deleted_at=deleted_at,
         raw=raw,
+        deleted=deleted_at is not None or flag_in(raw, "deleted") is True,
+        related={name: _related(value) for name, value in object_in(raw, "expanded").items()},
+    )
+
+
+def _related(value: object) -> ExpandedRecords:
+    """Read the records of a relation: a list, one of them, or none."""
+    if not isinstance(value, Mapping):
+        return ExpandedRecords((), has_more=False)
+    listed = isinstance(value.get("data"), list)
+    rows = objects_in(value, "data") if listed else [value]
+    return ExpandedRecords(
+        tuple(record_of(row) for row in rows), has_more=listed and value.get("has_more") is True
     )
 
 
 def hit_of(raw: Json) -> Hit:
     """Read a search result."""
-    connection_id, stream, key = raw["connection_id"], raw["stream"], raw["record_key"]
+    connection_id, stream, key = (
+        name_in(raw, name) for name in ("connection_id", "stream", "record_key")
+    )
     return Hit(
-        id=raw.get("id") or Handle(connection_id, stream, key).id,
+        id=text_in(raw, "id") or Handle(connection_id, stream, key).id,
         key=key,
         stream=stream,
         connection_id=connection_id,
-        connector_key=raw.get("connector_key"),
-        display_name=raw.get("display_name"),
-        title=raw.get("title"),
-        event_time=raw.get("event_time"),
-        emitted_at=raw.get("emitted_at"),
-        matched_fields=tuple(raw.get("matched_fields") or ()),
-        matched=tuple(raw.get("matched") or ()),
-        missing=tuple(raw.get("missing") or ()),
+        connector_key=text_in(raw, "connector_key"),
+        display_name=text_in(raw, "display_name"),
+        title=text_in(raw, "title"),
+        event_time=text_in(raw, "event_time"),
+        emitted_at=text_in(raw, "emitted_at"),
+        matched_fields=tuple(texts_in(raw, "matched_fields")),
+        matched=tuple(texts_in(raw, "matched")),
+        missing=tuple(texts_in(raw, "missing")),
         score=_score(raw),
-        excerpts=tuple(_excerpt(part) for part in raw.get("evidence_excerpts") or ()),
+        excerpts=tuple(
+            _excerpt(part)
+            for part in objects_in(raw, "evidence_excerpts")
+            if text_in(part, "field_path") and text_in(part, "preview_text")
+        ),
         raw=raw,
     )
 
@@ -123,21 +157,26 @@ def _score(raw: Json) -> float | None:
 
 
 def _excerpt(raw: Json) -> Excerpt:
+    read = object_in(raw, "read")
     return Excerpt(
-        field_path=raw["field_path"],
-        preview_text=raw["preview_text"],
-        start_chars=raw.get("start_chars"),
-        end_chars=raw.get("end_chars"),
-        total_chars=raw.get("total_chars"),
+        field_path=name_in(raw, "field_path"),
+        preview_text=name_in(raw, "preview_text"),
+        start_chars=whole_in(raw, "start_chars"),
+        end_chars=whole_in(raw, "end_chars"),
+        total_chars=whole_in(raw, "total_chars"),
         matches=_spans(raw),
         truncated=raw.get("truncated") is True,
-        digest=raw.get("digest"),
+        digest=text_in(raw, "digest"),
         raw=raw,
+        read=PassageRead(whole_in(read, "offset_chars"), whole_in(read, "limit_chars")),
     )
 
 
 def _spans(raw: Json) -> tuple[Span, ...]:
-    return tuple((m["start_chars"], m["end_chars"]) for m in raw.get("matches") or ())
+    pairs = (
+        (whole_in(m, "start_chars"), whole_in(m, "end_chars")) for m in objects_in(raw, "matches")
+    )
+    return tuple((start, end) for start, end in pairs if start is not None and end is not None)
 
 
 def window_reader(connection_id: str | None) -> Callable[[Json], Window]:
@@ -148,89 +187,132 @@ def window_reader(connection_id: str | None) -> Callable[[Json], Window]:
 def window_of(raw: Json, connection_id: str | None = None) -> Window:
     """Read a field window; a server that does not repeat the connection is told it."""
     window = raw["window"]
-    text, start = window["text"], window["start_chars"]
-    connection_id = raw.get("connection_id") or connection_id
+    text, start = window["text"], whole_in(window, "start_chars")
+    if not isinstance(text, str) or start is None:
+        raise ValueError("a window has a text and a start")
+    connection_id = text_in(raw, "connection_id") or connection_id
     has_more = window.get("has_more") is True
+    total = whole_in(window, "total_chars")
     return Window(
-        id=Handle(connection_id, raw["stream"], raw["record_id"]).id,
-        field_path=raw["field"]["path"],
+        id=Handle(connection_id, name_in(raw, "stream"), name_in(raw, "record_id")).id,
+        field_path=name_in(raw["field"], "path"),
         text=text,
         start_chars=start,
         end_chars=start + len(text),
-        total_chars=window["total_chars"],
+        total_chars=start + len(text) if total is None else total,
         complete=window.get("complete") is True,
         has_more=has_more,
         # Counted here: a server that counts in UTF-16 is wrong after an emoji, and skips text.
         next_offset_chars=start + len(text) if has_more and text else None,
-        previous_offset_chars=window.get("previous_offset_chars"),
+        previous_offset_chars=whole_in(window, "previous_offset_chars"),
         matches=_matches(window),
-        match_count=window.get("match_count"),
-        digest=raw.get("digest"),
-        version=raw.get("version"),
+        match_count=whole_in(window, "match_count"),
+        digest=text_in(raw, "digest"),
+        version=text_in(raw, "version"),
         raw=raw,
+        limit_chars=whole_in(window, "limit_chars"),
     )
 
 
 def _matches(window: Json) -> tuple[Span, ...]:
     """Return where the words are: every match, or the one that a server tells alone."""
-    first, last = window.get("match_start_chars"), window.get("match_end_chars")
-    if window.get("matches") or not isinstance(first, int) or not isinstance(last, int):
+    first, last = whole_in(window, "match_start_chars"), whole_in(window, "match_end_chars")
+    if window.get("matches") or first is None or last is None:
         return _spans(window)
     return ((first, last),)
 
 
 def aggregation_of(raw: Json) -> Aggregation:
     """Read an aggregation."""
-    groups = raw.get("groups") or []
     return Aggregation(
-        metric=raw["metric"],
+        metric=name_in(raw, "metric"),
         value=raw.get("value"),
-        groups=tuple(Group(g.get("key"), g["count"], g.get("value")) for g in groups),
-        other_count=raw.get("other_count") or 0,
-        filtered_record_count=raw.get("filtered_record_count"),
+        groups=tuple(_group(group) for group in objects_in(raw, "groups")),
+        other_count=whole_in(raw, "other_count") or 0,
+        filtered_record_count=whole_in(raw, "filtered_record_count"),
         approximate=raw.get("approximate") is True,
         warnings=_warnings(raw),
         raw=raw,
+        stream=text_in(raw, "stream"),
+        field=text_in(raw, "field"),
+        group_by=text_in(raw, "group_by"),
+        group_by_time=text_in(raw, "group_by_time"),
+        granularity=text_in(raw, "granularity"),
+        time_zone=text_in(raw, "time_zone"),
+        grouped=isinstance(raw.get("groups"), list),
     )
+
+
+def _group(raw: Json) -> Group:
+    count = whole_in(raw, "count")
+    if count is None:
+        raise ValueError("a group has a count")
+    return Group(raw.get("key"), count, raw.get("value"))
 
 
 def schema_of(raw: Json) -> Schema:
     """Read a schema, compact or full."""
-    connectors = raw["connectors"]
+    if not isinstance(raw.get("connectors"), list):
+        raise TypeError("a schema lists connectors")
+    connectors, bearer = objects_in(raw, "connectors"), object_in(raw, "bearer")
     return Schema(
-        detail=raw.get("detail"),
-        token_kind=str((raw.get("bearer") or {}).get("token_kind", "client")),
+        detail=text_in(raw, "detail"),
+        token_kind=text_in(bearer, "token_kind"),
         connections={
-            connection["connection_id"]: connection.get("display_name")
-            or connection["connection_id"]
-            for connector in connectors
-            for connection in _granted(connector)
+            id: name or id for connector in connectors for id, name in _granted(connector).items()
         },
         streams=tuple(
-            SchemaStream(
-                row["name"],
-                connector.get("connector_key"),
-                _record_counts(connector, row),
-                row.get("field_capabilities") or row.get("fields") or {},
-                row,
-            )
+            _schema_stream(connector, row)
             for connector in connectors
-            for row in connector["streams"]
+            for row in objects_in(connector, "streams")
         ),
         raw=raw,
+        bearer=BearerFacts(
+            *(text_in(bearer, name) for name in ("grant_id", "grant_package_id", "client_id"))
+        ),
+        legend=_legend(raw),
+        declarations=tuple(
+            document for one in connectors if (document := object_in(one, "declaration"))
+        ),
     )
 
 
-def _granted(part: Json) -> Sequence[Json]:
-    return part.get("granted_connections") or ()
+def _legend(raw: Json) -> str | None:
+    """Return what the flags mean: as text, also where a server lists them one by one."""
+    listed = object_in(raw, "field_capability_legend")
+    told = ", ".join(f"{flag} = {meaning}" for flag, meaning in listed.items())
+    return told or text_in(raw, "field_capability_legend")
+
+
+def _schema_stream(connector: Json, row: Json) -> SchemaStream:
+    return SchemaStream(
+        name=name_in(row, "name"),
+        connector_key=text_in(connector, "connector_key"),
+        record_counts=_record_counts(connector, row),
+        fields=fields_of(row),
+        raw=row,
+        views=(*texts_in(row, "views"), *_named(objects_in(row, "views"), "id")),
+        relations=_named(expands_of(row), "name"),
+    )
+
+
+def _named(items: list[Json], name: str) -> tuple[str, ...]:
+    return tuple(text for item in items if (text := text_in(item, name)) is not None)
+
+
+def _granted(part: Json) -> dict[str, str | None]:
+    """Return the connections of a connector or a stream by id, with their names."""
+    return {
+        id: text_in(connection, "display_name")
+        for connection in objects_in(part, "granted_connections")
+        if (id := text_in(connection, "connection_id")) is not None
+    }
 
 
 def _record_counts(connector: Json, row: Json) -> Mapping[str, int | None]:
     """Return by connection how many records a stream has; None where the server does not say."""
-    if row.get("record_counts"):
-        counts: Mapping[str, int | None] = row["record_counts"]
-        return counts
-    if row.get("connection_id"):
-        return {row["connection_id"]: row.get("record_count")}
-    granted = _granted(row) or _granted(connector)
-    return {connection["connection_id"]: None for connection in granted}
+    if counts := object_in(row, "record_counts"):
+        return {id: whole_in(counts, id) for id in counts}
+    if own := text_in(row, "connection_id"):
+        return {own: whole_in(row, "record_count")}
+    return dict.fromkeys(_granted(row) or _granted(connector))

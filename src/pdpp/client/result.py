@@ -5,6 +5,7 @@ A member that another implementation of the protocol does not send is None: noth
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 Json = Mapping[str, Any]
@@ -61,11 +62,25 @@ class Record(NamedTuple):
     expanded: Json
     deleted_at: str | None
     raw: Json
+    deleted: bool = False
+    """Whether only a tombstone is left."""
 
-    @property
-    def deleted(self) -> bool:
-        """Tell whether only a tombstone is left."""
-        return self.deleted_at is not None
+    related: "Mapping[str, ExpandedRecords]" = MappingProxyType({})
+    """What ``expanded`` holds, as records."""
+
+
+class ExpandedRecords(NamedTuple):
+    """The records of one relation that was expanded."""
+
+    records: tuple[Record, ...]
+    has_more: bool
+
+
+class PassageRead(NamedTuple):
+    """From where on, and how much, a server says a passage is read with; None where it does not."""
+
+    offset_chars: int | None = None
+    limit_chars: int | None = None
 
 
 class Excerpt(NamedTuple):
@@ -84,6 +99,7 @@ class Excerpt(NamedTuple):
     truncated: bool
     digest: str | None
     raw: Json
+    read: PassageRead = PassageRead()
 
 
 class Hit(NamedTuple):
@@ -132,6 +148,7 @@ class Window(NamedTuple):
     digest: str | None
     version: str | None
     raw: Json
+    limit_chars: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +171,13 @@ class Aggregation(NamedTuple):
     approximate: bool
     warnings: tuple[Notice, ...]
     raw: Json
+    stream: str | None = None
+    field: str | None = None
+    group_by: str | None = None
+    group_by_time: str | None = None
+    granularity: str | None = None
+    time_zone: str | None = None
+    grouped: bool = False
 
 
 class SchemaStream(NamedTuple):
@@ -164,13 +188,26 @@ class SchemaStream(NamedTuple):
     record_counts: Mapping[str, int | None]
     fields: Json
     raw: Json
+    views: tuple[str, ...] = ()
+    relations: tuple[str, ...] = ()
+
+
+class BearerFacts(NamedTuple):
+    """What a server says of the token itself."""
+
+    grant_id: str | None = None
+    package_id: str | None = None
+    client_id: str | None = None
 
 
 class Schema(NamedTuple):
     """What the token opens, and what may be asked of it."""
 
     detail: str | None
-    token_kind: str
+    token_kind: str | None
     connections: Mapping[str, str]
     streams: tuple[SchemaStream, ...]
     raw: Json
+    bearer: BearerFacts = BearerFacts()
+    legend: str | None = None
+    declarations: tuple[Json, ...] = ()

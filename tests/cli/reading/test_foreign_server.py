@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.shell import Ended, pdpp_here
@@ -99,7 +100,7 @@ def test_records_and_changes(read: Read) -> None:
     last = read(*small, "--cursor", "chg_10")
     assert "next:" not in last
     assert "later: pdpp read records messages --changes-since bkm_15" in last
-    assert "Invoice 3" in read("fetch", "cin_work/messages:m3")
+    assert read("fetch", "cin_work/messages:m3").startswith('"Invoice 3"\n')
 
 
 def test_a_field_is_read_to_its_end(read: Read) -> None:
@@ -133,6 +134,36 @@ def test_refusals_are_told_as_what_they_are(
     told = read.ended(*arguments).failed(code=code)
     assert words in told
     assert "unreachable" not in told
+
+
+ODD_SCHEMAS: list[dict[str, Any]] = [
+    {"expand_capabilities": 5, "views": "odd", "field_capabilities": {"subject": 7}},
+    {"expand_capabilities": [5, {"name": None}, {"name": "replies"}], "views": [{"id": 3}, "v"]},
+    {"record_counts": {"cin_work": "many"}, "granted_connections": ["odd"], "primary_key": 4},
+]
+
+
+@pytest.mark.parametrize("odd", ODD_SCHEMAS)
+def test_a_schema_with_odd_members_is_shown_as_far_as_it_makes_sense(
+    read: Read, server: ReferenceServer, monkeypatch: pytest.MonkeyPatch, odd: dict[str, Any]
+) -> None:
+    body = {"connectors": [{"streams": [{"name": "messages", **odd}]}, 5], "bearer": "odd"}
+    monkeypatch.setattr(server, "_serve", lambda *_: body)
+    assert "messages" in read("schema", "messages")
+    assert "messages" in pdpp_here("connect", server.url).out
+
+
+def test_an_aggregate_that_does_not_name_its_stream_is_named_as_it_was_asked_for(
+    read: Read, server: ReferenceServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers: list[tuple[dict[str, Any], str]] = [
+        ({"metric": "count", "value": 5}, "count of messages: 5"),
+        ({"metric": "count", "field": 3, "groups": []}, "count of messages\n"),
+        ({"metric": "sum", "group_by_time": "at", "groups": []}, "sum of messages by at (UTC)"),
+    ]
+    for body, words in answers:
+        monkeypatch.setattr(server, "_serve", lambda *_, told=body: told)
+        assert words in read("aggregate", "messages")
 
 
 def test_an_unknown_stream_is_refused_where_json_is_asked_for(read: Read) -> None:

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from pdpp.cli.exporting.origin import ExportBatch, ExportStream
 from pdpp.client.client import Client
-from pdpp.client.result import Record, Schema
+from pdpp.client.result import Record
 from pdpp.evidence.handle import Handle
 from pdpp.evidence.text import json_text
 from pdpp.model.errors import NotFound
@@ -54,8 +53,7 @@ class RemoteOrigin:
         rows = {row.connector_key: row for row in self._rows if row.connector_key is not None}
         for key, row in rows.items():
             full = self._client.schema(row.name, connection_id=row.connection_id, full=True)
-            document = _declaration(full)
-            if document is not None:
+            for document in full.declarations[:1]:
                 yield key, json_text(document).encode()
 
     def import_secret(self) -> bytes | None:
@@ -96,11 +94,3 @@ def _line(record: Record) -> bytes:
     if record.emitted_at is not None:
         line["emitted_at"] = record.emitted_at
     return json_text(line).encode("utf-8", "surrogatepass")
-
-
-def _declaration(full: Schema) -> Mapping[str, Any] | None:
-    for connector in full.raw["connectors"]:
-        document = connector.get("declaration")
-        if isinstance(document, Mapping):
-            return document
-    return None

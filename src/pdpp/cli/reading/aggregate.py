@@ -81,19 +81,20 @@ def aggregate(
         "connection_id": connection,
     }
     with connected(provider, cache_root) as client:
-        answer = client.ask(request.aggregate(stream_of(stream), metric, options))
+        name = stream_of(stream)
+        answer = client.ask(request.aggregate(name, metric, options))
         if as_json:
             raw.verbatim(answer)
         else:
-            _show(make_printer(), answer.parsed(aggregation_of))
+            _show(make_printer(), answer.parsed(aggregation_of), name)
 
 
-def _show(page: Printer, aggregation: Aggregation) -> None:
-    of = f" of {aggregation.raw['field']}" if aggregation.raw.get("field") else ""
-    head = f"{aggregation.metric}{of} of {aggregation.raw.get('stream')}"
+def _show(page: Printer, aggregation: Aggregation, stream: str) -> None:
+    parts = (aggregation.metric, aggregation.field, aggregation.stream or stream)
+    head = " of ".join(part for part in parts if part)
     counted = aggregation.filtered_record_count
     records = "" if counted is None else f" · {counted:,} records"
-    if "groups" not in aggregation.raw:
+    if not aggregation.grouped:
         page.line(
             StyledText(head),
             ": ",
@@ -107,14 +108,19 @@ def _show(page: Printer, aggregation: Aggregation) -> None:
 
 
 def _groups(page: Printer, aggregation: Aggregation, head: str, records: str) -> None:
-    by_time = aggregation.raw.get("group_by_time")
-    zone = aggregation.raw.get("time_zone") or "UTC"
-    grain = f"{aggregation.raw.get('granularity')} of {by_time} ({zone})"
-    page.line(f"{head} by {grain if by_time else aggregation.raw.get('group_by')}")
+    page.line(f"{head}{_grouping(aggregation)}")
     valued = any(group.value is not None for group in aggregation.groups)
     headings = ["group", "records", *([aggregation.metric] if valued else [])]
     page.table(headings, [_row(group, valued=valued) for group in aggregation.groups])
     page.line(StyledText(f"other_count {aggregation.other_count:,}{records}", "quiet"))
+
+
+def _grouping(aggregation: Aggregation) -> str:
+    """Return by what is grouped, as far as the server tells."""
+    if aggregation.group_by_time is None:
+        return f" by {aggregation.group_by}" if aggregation.group_by else ""
+    grain = f"{aggregation.granularity} of " if aggregation.granularity else ""
+    return f" by {grain}{aggregation.group_by_time} ({aggregation.time_zone or 'UTC'})"
 
 
 def _name(key: str) -> str:

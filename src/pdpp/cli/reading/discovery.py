@@ -1,6 +1,6 @@
 """``pdpp read schema`` and ``pdpp read streams``: what there is to read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -72,11 +72,8 @@ def _index(page: Printer, schema: Schema) -> None:
 def _fields(page: Printer, schema: Schema) -> None:
     for stream in schema.streams:
         _stream(page, schema, stream)
-    legend = schema.raw.get("field_capability_legend")
-    if isinstance(legend, Mapping):
-        legend = ", ".join(f"{flag} = {meaning}" for flag, meaning in legend.items())
-    if legend:
-        page.line(StyledText(str(legend), "quiet"))
+    if schema.legend:
+        page.line(StyledText(schema.legend, "quiet"))
 
 
 def _stream(page: Printer, schema: Schema, stream: SchemaStream) -> None:
@@ -90,9 +87,7 @@ def _stream(page: Printer, schema: Schema, stream: SchemaStream) -> None:
         [StyledText(name, "title"), *_flags(flags)] for name, flags in stream.fields.items()
     ]
     page.table(["field", "type", "role", "may be asked"], rows)
-    related = stream.raw.get("expand") or stream.raw.get("expand_capabilities") or ()
-    for what, items in (("views", stream.raw.get("views") or ()), ("expand", related)):
-        names = [_name(item) for item in items]
+    for what, names in (("views", stream.views), ("expand", stream.relations)):
         if names:
             page.line(f"{what}: {', '.join(names)}")
 
@@ -103,10 +98,6 @@ def _flags(declared: Any) -> tuple[str, str, str]:
     named = {flag.partition("=")[0]: flag.partition("=")[2] for flag in flags}
     rest = [flag for flag in flags if flag.partition("=")[0] not in ("t", "role")]
     return named.get("t", ""), named.get("role", ""), " ".join(rest)
-
-
-def _name(item: Any) -> str:
-    return str(item.get("id", item.get("name"))) if isinstance(item, Mapping) else str(item)
 
 
 @click.command(

@@ -17,7 +17,8 @@ from pdpp.client import request
 from pdpp.client.client import Client
 from pdpp.client.envelope import record_of
 from pdpp.client.request import OneOptions
-from pdpp.client.result import Record
+from pdpp.client.result import ExpandedRecords, Record
+from pdpp.evidence.amount import counted
 from pdpp.evidence.binary import describe
 from pdpp.evidence.budget import cut
 from pdpp.evidence.fence import quote
@@ -93,7 +94,7 @@ def _show(client: Client, page: Printer, record: Record) -> None:
     page.line(StyledText(id, "id"), *(f" · {part}" for part in origin if part is not None))
     for name, value in record.data.items():
         _field(page, id, name, value, facts.kinds.get(name))
-    for name, related in record.expanded.items():
+    for name, related in record.related.items():
         _related(page, name, related)
 
 
@@ -116,12 +117,9 @@ def _field(page: Printer, id: str, name: str, value: Any, kind: Kind | None) -> 
         page.command("read on", next_command("window", id, name, offset=len(served)))
 
 
-def _related(page: Printer, name: str, related: Any) -> None:
-    if not isinstance(related, dict):
-        page.line(StyledText(f"{name}: ", "quiet"), "none")
-        return
-    rows = related["data"] if related.get("object") == "list" else [related]
-    more = ", more exist" if related.get("has_more") else ""
-    page.line(StyledText(f"{name}: ", "quiet"), f"{len(rows)} records{more}")
-    for row in rows:
-        page.command("whole record", next_command("fetch", spelled_id(record_of(row).id)), 2)
+def _related(page: Printer, name: str, related: ExpandedRecords) -> None:
+    more = ", more exist" if related.has_more else ""
+    amount = counted(len(related.records), "record") if related.records else "none"
+    page.line(StyledText(f"{name}: ", "quiet"), f"{amount}{more}")
+    for record in related.records:
+        page.command("whole record", next_command("fetch", spelled_id(record.id)), 2)

@@ -18,7 +18,8 @@ from pdpp.client.envelope import page_of, record_of
 from pdpp.client.listing import Listing
 from pdpp.client.request import ReadRequest
 from pdpp.client.request import records as asked_records
-from pdpp.client.result import Page, Record
+from pdpp.client.result import ExpandedRecords, Page, Record
+from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import quote
 
 _FEW = 10
@@ -121,7 +122,7 @@ def _show(client: Client, page: Printer, pages: Any, asked: ReadRequest) -> None
         page.line(f"{number}. ", id, " · ", title)
         for name, text in fields_of(record, facts).items():
             page.line(StyledText(f"{name}: ", "quiet"), text, indent=_INDENT, hang=2)
-        for name, related in record.expanded.items():
+        for name, related in record.related.items():
             page.line(StyledText(f"{name}: ", "quiet"), _related(related), indent=_INDENT)
 
     count, last = write_items(page, pages, record_lines)
@@ -130,13 +131,11 @@ def _show(client: Client, page: Printer, pages: Any, asked: ReadRequest) -> None
         page.command("whole record", next_command("fetch", spelled_id(last.items[-1].id)))
 
 
-def _related(related: Any) -> str:
-    if related is None:
+def _related(related: ExpandedRecords) -> str:
+    if not related.records:
         return "none"
-    if related.get("object") != "list":
-        return f"record {related.get('id')}"
-    more = ", more exist" if related.get("has_more") else ""
-    return f"{len(related['data'])} records{more}; see them with fetch"
+    more = ", more exist" if related.has_more else ""
+    return f"{counted(len(related.records), 'record')}{more}; see them with fetch"
 
 
 def _total(count: int, page: Page[Record], stream: str) -> str:

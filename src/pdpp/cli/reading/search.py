@@ -122,13 +122,12 @@ def _range(part: Excerpt) -> str:
 
 def window_command(id: str, part: Excerpt) -> str:
     """Return the command that reads around a passage, as the server says it is read."""
-    read = part.raw.get("read", {})
-    limit = read.get("limit_chars", DEFAULT_LIMIT)
+    offset, limit = part.read
     return next_command(
         "window",
         id,
         part.field_path,
-        offset=read.get("offset_chars", part.start_chars),
+        offset=part.start_chars if offset is None else offset,
         limit=None if limit == DEFAULT_LIMIT else limit,
     )
 

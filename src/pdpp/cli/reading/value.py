@@ -7,6 +7,7 @@ from pdpp.client.client import Client
 from pdpp.client.result import Record
 from pdpp.evidence.binary import Binary, describe
 from pdpp.evidence.budget import cut
+from pdpp.evidence.compact import field_flags
 from pdpp.evidence.fence import quote
 from pdpp.evidence.presentation import present
 from pdpp.evidence.text import field_text
@@ -19,11 +20,17 @@ BRIEF_CHARS = 160
 
 def facts_in(client: Client, stream: str, connection_id: str | None) -> FieldFacts:
     """Return what the declaration says of a stream's fields; what is not told is not guessed."""
-    try:
-        schema = client.schema(stream, connection_id=connection_id)
-    except PdppError:
-        return NO_FACTS
-    return next((facts_of(row.fields) for row in schema.streams), NO_FACTS)
+    facts = NO_FACTS
+    for full in (False, True):  # A compact schema of another server may be without roles.
+        try:
+            schema = client.schema(stream, connection_id=connection_id, full=full)
+        except PdppError:
+            return facts
+        flags = [{n: field_flags(f) for n, f in row.fields.items()} for row in schema.streams]
+        facts = next(map(facts_of, flags), facts)
+        if facts.roles:
+            break
+    return facts
 
 
 def title_of(record: Record, facts: FieldFacts) -> str:

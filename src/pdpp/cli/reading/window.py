@@ -150,7 +150,7 @@ def _beside(page: Printer, read: Window) -> None:
     """Offer the piece after this one and the piece before it."""
     id, limit = (
         spelled_id(read.id),
-        max(DEFAULT_LIMIT, read.raw["window"].get("limit_chars") or 0),
+        max(DEFAULT_LIMIT, read.limit_chars or 0),
     )
     sized = None if limit == DEFAULT_LIMIT else min(limit, MAX_LIMIT)
     if read.next_offset_chars is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pdpp.mcp.reading.members import Json, objects_in, text_in
+from pdpp.wire.members import Json, objects_in, text_in
 
 Scalar = str | int | float | bool | None
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from pdpp.evidence.budget import cut
 from pdpp.evidence.window import TextWindow
-from pdpp.mcp.reading.members import Json, flag_in, objects_in, whole_in
+from pdpp.wire.members import Json, flag_in, objects_in, whole_in
 
 
 class WindowMatches(NamedTuple):

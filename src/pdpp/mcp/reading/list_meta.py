@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from pdpp.evidence.budget import cut
-from pdpp.mcp.reading.members import (
+from pdpp.wire.members import (
     Json,
     flag_in,
     object_in,

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from pdpp.evidence.handle import Handle
 from pdpp.mcp.reading.list_meta import ListMeta, read_meta
-from pdpp.mcp.reading.members import Json, flag_in, object_in, objects_in, text_in, whole_in
+from pdpp.wire.members import Json, flag_in, object_in, objects_in, text_in, whole_in
 
 _ENVELOPE = (
     "object",

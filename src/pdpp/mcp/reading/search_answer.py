@@ -10,8 +10,8 @@ from pdpp.evidence.lean import DISPLAY
 from pdpp.evidence.presentation import is_web_link
 from pdpp.mcp.reading.choices import ConnectionChoice
 from pdpp.mcp.reading.list_meta import ListMeta, read_meta
-from pdpp.mcp.reading.members import Json, objects_in, text_in, texts_in, whole_in
 from pdpp.model.errors import InvalidRequest
+from pdpp.wire.members import Json, objects_in, text_in, texts_in, whole_in
 
 _PREVIEW_CHARS = 400
 _LONGEST_LINK = 1_000

@@ -9,10 +9,10 @@ from pdpp.mcp.drawing import structured, text
 from pdpp.mcp.drawing.result import MOST_CHARS, MOST_DEFAULT_CHARS, fits, result
 from pdpp.mcp.drawing.view import AggregateView, NextCall
 from pdpp.mcp.reading.aggregation import AggregateGroup, Aggregation, read_aggregation
-from pdpp.mcp.reading.members import objects_in
 from pdpp.mcp.reading.reader import GrantReader
 from pdpp.mcp.tools.locator import check_stream
 from pdpp.model.errors import PayloadTooLarge
+from pdpp.wire.members import objects_in
 
 _MOST_GROUPS = 1_000
 _DEFAULT_GROUPS = 100

@@ -14,12 +14,12 @@ from pdpp.mcp.drawing.result import MOST_CHARS, MOST_WINDOW_TEXT, fits, result
 from pdpp.mcp.drawing.view import NextCall, RecordSource, WindowView
 from pdpp.mcp.reading.blob import MOST_BYTES, read_blob, window_of
 from pdpp.mcp.reading.field_window import FieldWindow, of_text, read_window
-from pdpp.mcp.reading.members import object_in, text_in, whole_in
 from pdpp.mcp.reading.reader import GrantReader
 from pdpp.mcp.reading.record_answer import read_record
 from pdpp.mcp.reading.resource_client import ServerError
 from pdpp.mcp.tools.locator import locate_blob, locate_window, refuse
 from pdpp.model.errors import PayloadTooLarge
+from pdpp.wire.members import object_in, text_in, whole_in
 
 TOOL = "read_record_field"
 CONTENT = "content"

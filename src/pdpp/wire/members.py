@@ -36,6 +36,14 @@ def objects_in(body: Json, name: str) -> list[Json]:
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
+def name_in(body: Json, name: str) -> str:
+    """Return a text without which the answer makes no sense."""
+    value = text_in(body, name)
+    if value is None:
+        raise ValueError(f"{name} is missing")
+    return value
+
+
 def texts_in(body: Json, name: str) -> Sequence[str]:
     """Return the texts of a list."""
     value = body.get(name)
