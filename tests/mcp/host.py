@@ -46,6 +46,8 @@ def bounds(tool: str, arguments: Mapping[str, Any], failed: bool) -> tuple[int, 
         return 4_000, 4_000
     if tool == "schema" and not arguments.get("stream"):
         return 24_000, 24_000
+    if tool == "schema" and arguments.get("detail") != "full":
+        return 10_000, 10_000
     if tool == "search" and (arguments.get("limit") or 10) <= 10:
         return 6_000, 10_000
     if tool in ("query_records", "aggregate") and not arguments.get("limit"):
@@ -53,7 +55,7 @@ def bounds(tool: str, arguments: Mapping[str, Any], failed: bool) -> tuple[int, 
     if tool == "read_record_field" and (arguments.get("limit_chars") or 4_096) <= 4_096:
         around = [arguments.get(name, 512) for name in ("before_chars", "after_chars")]
         if "query" not in arguments or sum(around) <= 3_000:
-            return 6_000, 30_000
+            return 6_000, 10_000
     return 30_000, 30_000
 
 

@@ -142,18 +142,47 @@ def test_an_index_too_large_even_for_names_says_what_it_leaves_out_and_how_to_ge
         assert one.text.count("v3_") == 181
 
 
-def test_a_stream_of_very_many_fields_keeps_every_field_name(tmp_path: Path) -> None:
+def test_a_stream_of_very_many_fields_says_how_to_get_them_all(tmp_path: Path) -> None:
     fields = {f"field_number_{number:03}".ljust(60, "x"): TEXT for number in range(400)}
     store = planted_store(tmp_path, declaration("wide", stream("wide", fields)), {"cin_w": "W"})
     with living(store) as world:
         host = hosted(world.server, grant(store))
-        found = host.good("schema", {"stream": "wide"})
+        for scope in ({}, {"connection_id": "cin_w"}):
+            found = host.good("schema", {"stream": "wide", **scope})
+            assert "what each field offers and the names of 301 more are left out" in found.text
+            assert "left out to fit" in found.structured["data"]["note"]
+            assert ("detail full" in found.text) == bool(scope)
+        found = host.good("schema", {"stream": "wide", "detail": "full"})
         assert [name for name in fields if name not in found.text] == []
-        assert "left out to fit" in found.text
-        error = host.refused("payload_too_large", "schema", {"stream": "wide", "detail": "full"})
-        assert "schema" in error["message"]
-        [call] = object_calls(host.call("schema", {"stream": "wide", "detail": "full"}).structured)
+        assert "what each field offers is left out to fit" in found.text
+        [call] = object_calls(found.structured)
         assert host.good(call.tool, call.arguments)
+
+
+def test_the_flags_of_many_fields_come_with_the_full_schema(tmp_path: Path) -> None:
+    fields = {f"field_number_{number:03}".ljust(34, "x"): TEXT for number in range(200)}
+    store = planted_store(tmp_path, declaration("wide", stream("wide", fields)), {"cin_w": "W"})
+    with living(store) as world:
+        host = hosted(world.server, grant(store))
+        found = host.good("schema", {"stream": "wide", "connection_id": "cin_w"})
+        assert [name for name in fields if name not in found.text] == []
+        assert (
+            "what each field offers is left out to fit; ask schema with detail full" in found.text
+        )
+        full = {"stream": "wide", "connection_id": "cin_w", "detail": "full"}
+        assert f"{list(fields)[-1]}  text eq" in host.good("schema", full).text
+
+
+def test_a_search_cut_by_room_says_how_to_get_more_at_once(host: Host) -> None:
+    first = host.good("search", {"query": "kiln"})
+    shown = len(first.structured["results"])
+    assert 1 < shown < 10
+    assert "with a higher limit up to 30,000 come at once" in first.text
+    assert "30,000" in first.structured["content_ladder"]["notes"][-1]
+    longer = host.good("search", {"query": "kiln", "limit": 50})
+    assert len(longer.structured["results"]) > shown
+    assert "30,000" not in longer.text
+    assert "30,000" not in host.good("search", {"query": "kiln", "limit": 1}).text
 
 
 # Search

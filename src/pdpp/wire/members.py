@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 Json = Mapping[str, Any]
+Scalar = str | int | float | bool | None
 
 
 def text_in(body: Json, name: str) -> str | None:
@@ -22,6 +23,12 @@ def flag_in(body: Json, name: str) -> bool | None:
     """Return a boolean, or None where there is none."""
     value = body.get(name)
     return value if isinstance(value, bool) else None
+
+
+def scalar_in(body: Json, name: str) -> Scalar:
+    """Return a text, a number or a boolean, or None where there is none."""
+    value = body.get(name)
+    return value if isinstance(value, str | int | float) else None
 
 
 def object_in(body: Json, name: str) -> Json:

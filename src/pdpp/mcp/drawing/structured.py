@@ -190,7 +190,7 @@ def schema_structured(view: SchemaView) -> dict[str, Any]:
 def aggregate_structured(view: AggregateView) -> dict[str, Any]:
     """Return the server's aggregation."""
     notes = {"notes": list(view.notes)} if view.notes else {}
-    return {"data": {**view.aggregation.raw, **notes}, **_calls(view.calls)}
+    return {"data": {**view.aggregation.as_json(), **notes}, **_calls(view.calls)}
 
 
 def error_structured(view: ErrorView) -> dict[str, Any]:

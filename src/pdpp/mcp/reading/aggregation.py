@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pdpp.wire.members import Json, objects_in, text_in
-
-Scalar = str | int | float | bool | None
+from pdpp.wire.members import Json, Scalar, objects_in, scalar_in, text_in
 
 
 class AggregateGroup(NamedTuple):
@@ -13,8 +11,19 @@ class AggregateGroup(NamedTuple):
 
     key: Any
     records: Scalar
-    value: Scalar = None
-    has_value: bool = False
+    value: Scalar
+    has_value: bool
+    row: Json
+    """The group as it was sent."""
+
+    key_chars: int | None = None
+    """How long a key is that is not shown whole."""
+
+    def as_json(self) -> Json:
+        """Return the group as it was sent, but for a key that was cut."""
+        if self.key_chars is None:
+            return self.row
+        return {**self.row, "key": self.key, "key_chars": self.key_chars}
 
 
 class Aggregation(NamedTuple):
@@ -33,18 +42,19 @@ class Aggregation(NamedTuple):
     other_count: Scalar
     records: Scalar
 
+    def as_json(self) -> Json:
+        """Return the aggregation as it was sent, but for keys that were cut."""
+        if self.groups is None:
+            return self.raw
+        return {**self.raw, "groups": [group.as_json() for group in self.groups]}
+
 
 def read_aggregation(body: Json, asked: Mapping[str, Any]) -> Aggregation:
     """Read an aggregation; what a server leaves out is what was asked for."""
     merged = {**{k: v for k, v in asked.items() if isinstance(v, str)}, **body}
     groups = None
     if isinstance(body.get("groups"), list):
-        groups = [
-            AggregateGroup(
-                group.get("key"), group.get("count"), group.get("value"), "value" in group
-            )
-            for group in objects_in(body, "groups")
-        ]
+        groups = [_group(row) for row in objects_in(body, "groups")]
     return Aggregation(
         raw=body,
         stream=text_in(merged, "stream") or "?",
@@ -54,8 +64,13 @@ def read_aggregation(body: Json, asked: Mapping[str, Any]) -> Aggregation:
         group_by_time=text_in(merged, "group_by_time"),
         granularity=text_in(merged, "granularity"),
         time_zone=text_in(merged, "time_zone"),
-        value=body.get("value"),
+        value=scalar_in(body, "value"),
         groups=groups,
-        other_count=body.get("other_count"),
-        records=body.get("filtered_record_count"),
+        other_count=scalar_in(body, "other_count"),
+        records=scalar_in(body, "filtered_record_count"),
     )
+
+
+def _group(row: Json) -> AggregateGroup:
+    counts = scalar_in(row, "count"), scalar_in(row, "value")
+    return AggregateGroup(row.get("key"), *counts, "value" in row, row)

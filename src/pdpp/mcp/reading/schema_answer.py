@@ -36,6 +36,8 @@ class StreamRow(NamedTuple):
     search: Sequence[str]
     count_kinds: Sequence[str]
     aggregate_count: bool | None
+    envelope: Json
+    """The members around the fields, as they were sent."""
 
 
 class ConnectorRow(NamedTuple):
@@ -44,7 +46,14 @@ class ConnectorRow(NamedTuple):
     key: str
     connections: Mapping[str, str | None]
     streams: Sequence[StreamRow]
-    streams_left_out: int = 0
+    streams_left_out: int
+    envelope: Json
+    """The members around the streams, as they were sent."""
+
+    @property
+    def stream_names(self) -> list[str]:
+        """Return the name of each stream once."""
+        return sorted({row.name for row in self.streams})
 
 
 class SchemaAnswer(NamedTuple):
@@ -116,6 +125,7 @@ def _connector(connector: Json) -> ConnectorRow:
         _connections(connector.get("granted_connections")),
         [_stream(row) for row in streams] if isinstance(streams, list) else [],
         left_out if isinstance(left_out, int) else 0,
+        {name: value for name, value in connector.items() if name != "streams"},
     )
 
 
@@ -153,7 +163,11 @@ def _stream(row: Any) -> StreamRow:
         aggregate_count=stream["aggregate_count"]
         if isinstance(stream.get("aggregate_count"), bool)
         else None,
+        envelope={name: value for name, value in stream.items() if name not in _FIELD_MEMBERS},
     )
+
+
+_FIELD_MEMBERS = ("fields", "field_capabilities")
 
 
 def _counts(row: Json) -> dict[str, int | None]:

@@ -12,7 +12,6 @@ from pdpp.mcp.reading.aggregation import AggregateGroup, Aggregation, read_aggre
 from pdpp.mcp.reading.reader import GrantReader
 from pdpp.mcp.tools.locator import check_stream
 from pdpp.model.errors import PayloadTooLarge
-from pdpp.wire.members import objects_in
 
 _MOST_GROUPS = 1_000
 _DEFAULT_GROUPS = 100
@@ -43,31 +42,21 @@ async def aggregate(reader: GrantReader, arguments: dict[str, Any]) -> dict[str,
 
 def _with_short_keys(aggregation: Aggregation) -> Aggregation:
     """Cut keys that are whole texts, and tell how long they are."""
-    groups = aggregation.groups or ()
-    if not any(_is_long(group) for group in groups):
+    if aggregation.groups is None:
         return aggregation
-    short = [_short(group) if _is_long(group) else group for group in groups]
-    rows = objects_in(aggregation.raw, "groups")
-    raw = [
-        {**row, "key": cut_group.key, "key_chars": len(field_text(group.key))}
-        if _is_long(group)
-        else row
-        for row, group, cut_group in zip(rows, groups, short, strict=True)
-    ]
-    return aggregation._replace(groups=short, raw={**aggregation.raw, "groups": raw})
+    return aggregation._replace(groups=[_with_short_key(group) for group in aggregation.groups])
 
 
-def _is_long(group: AggregateGroup) -> bool:
-    return len(field_text(group.key)) > _KEY_CHARS
-
-
-def _short(group: AggregateGroup) -> AggregateGroup:
-    return group._replace(key=cut(field_text(group.key), _KEY_CHARS)[0])
+def _with_short_key(group: AggregateGroup) -> AggregateGroup:
+    whole = field_text(group.key)
+    if len(whole) <= _KEY_CHARS:
+        return group
+    return group._replace(key=cut(whole, _KEY_CHARS)[0], key_chars=len(whole))
 
 
 def _notes(aggregation: Aggregation, fewer: int | None) -> list[str]:
     notes = []
-    if any("key_chars" in row for row in objects_in(aggregation.raw, "groups")):
+    if any(group.key_chars is not None for group in aggregation.groups or ()):
         notes.append(f"keys are cut at {_KEY_CHARS} characters; key_chars is their length")
     if fewer is not None:
         notes.append(

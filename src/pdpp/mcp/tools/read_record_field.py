@@ -10,7 +10,7 @@ from pdpp.evidence.handle import BLOB_URI, Handle, WindowHandle, blob_uri, windo
 from pdpp.evidence.text import digest, field_text
 from pdpp.mcp.drawing import structured, text
 from pdpp.mcp.drawing.record import source_of
-from pdpp.mcp.drawing.result import MOST_CHARS, MOST_WINDOW_TEXT, fits, result
+from pdpp.mcp.drawing.result import MOST_CHARS, MOST_DEFAULT_CHARS, MOST_WINDOW_TEXT, fits, result
 from pdpp.mcp.drawing.view import NextCall, RecordSource, WindowView
 from pdpp.mcp.reading.blob import MOST_BYTES, read_blob, window_of
 from pdpp.mcp.reading.field_window import FieldWindow, of_text, read_window
@@ -33,11 +33,13 @@ async def read_record_field(reader: GrantReader, arguments: dict[str, Any]) -> d
     """Run the read_record_field tool."""
     view_of, chosen = _way(reader, arguments)
     params = _params(chosen)
-    most_text = MOST_WINDOW_TEXT if _asked(params) <= DEFAULT_LIMIT else MOST_CHARS
+    small = _asked(params) <= DEFAULT_LIMIT
+    most_text = MOST_WINDOW_TEXT if small else MOST_CHARS
+    most_structured = MOST_DEFAULT_CHARS if small else MOST_CHARS
     while True:
         view = await view_of(params)
         spoken, shaped = text.window_text(view), structured.window_structured(view)
-        if fits(spoken, shaped, most_text, MOST_CHARS):
+        if fits(spoken, shaped, most_text, most_structured):
             meta = {"pdpp/resource_uri": view.uri} if view.uri is not None else None
             return result(spoken, shaped, meta=meta)
         if _asked(params) <= 1 or view.window is None:

@@ -1,9 +1,11 @@
 """The schema tool: the index of everything, or one stream's fields."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import islice
 from typing import Any
 
-from pdpp.evidence.compact import compact_schema, fields_of
+from pdpp.evidence.compact import field_flags
 from pdpp.mcp.drawing import structured
 from pdpp.mcp.drawing.result import MOST_CHARS, MOST_DEFAULT_CHARS, fits, result
 from pdpp.mcp.drawing.schema_text import schema_text
@@ -11,12 +13,13 @@ from pdpp.mcp.drawing.view import NextCall, SchemaView
 from pdpp.mcp.reading.choices import ConnectionChoice
 from pdpp.mcp.reading.package import schema_children
 from pdpp.mcp.reading.reader import GrantReader
-from pdpp.mcp.reading.schema_answer import SchemaAnswer, StreamRow, shortened
+from pdpp.mcp.reading.schema_answer import ConnectorRow, SchemaAnswer, StreamRow, shortened
 from pdpp.mcp.tools.locator import check_stream
 from pdpp.model.errors import InvalidRequest, PayloadTooLarge
 
 MOST_INDEX_CHARS = 24_000
-Shorten = Callable[[SchemaAnswer], SchemaAnswer]
+Step = tuple[Callable[[SchemaAnswer], SchemaAnswer], int]
+"""How a schema is made shorter, and how long it may be then."""
 
 
 async def schema(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -51,10 +54,10 @@ async def _full(
     answer = await reader.full(stream, connection_id)
     scope = {"stream": stream, "connection_id": connection_id}
     shorter = NextCall("shorter", "schema", {k: v for k, v in scope.items() if v is not None})
-    return _fitting(SchemaView(answer, stream, [shorter]), ((_whole, MOST_CHARS),))
+    return _fitting(SchemaView(answer, stream, [shorter]), _FULL_STEPS)
 
 
-def _fitting(view: SchemaView, steps: Sequence[tuple[Shorten, int]]) -> dict[str, Any]:
+def _fitting(view: SchemaView, steps: Sequence[Step]) -> dict[str, Any]:
     """Return the schema in both halves, in the fullest form that fits its bound."""
     for shorten, most in steps:
         shorter = view._replace(schema=shorten(view.schema))
@@ -72,52 +75,58 @@ def _whole(answer: SchemaAnswer) -> SchemaAnswer:
     return answer
 
 
-def _connectors(answer: SchemaAnswer, fields: bool = False) -> list[dict[str, Any]]:
-    """Return the connectors of a schema in our own form, whoever sent it."""
-    stream = answer.streams[0].name if fields and answer.streams else None
-    connectors: list[dict[str, Any]] = compact_schema(answer.raw, stream=stream)["connectors"]
-    return connectors
-
-
-def _without_flags(answer: SchemaAnswer) -> SchemaAnswer:
-    """Return the fields of a stream by name alone."""
+def _with_fields(
+    answer: SchemaAnswer, note: str, fields_of: Callable[[StreamRow], Mapping[str, str]]
+) -> SchemaAnswer:
+    """Return a schema that tells less of the fields of its streams, and says so."""
     connectors = [
         {
-            **connector,
+            **connector.envelope,
             "streams": [
-                {**row, "field_capabilities": dict.fromkeys(fields_of(row), "")}
-                for row in connector["streams"]
+                {**row.envelope, "field_capabilities": fields_of(row)} for row in connector.streams
             ],
         }
-        for connector in _connectors(answer, fields=True)
+        for connector in answer.connectors
     ]
-    note = "what each field offers is left out to fit; ask schema with a connection_id"
     return shortened(answer, connectors, note)
+
+
+def _flags_only(answer: SchemaAnswer) -> SchemaAnswer:
+    """Return the fields of a full schema as a compact one tells them."""
+    note = "the schema of each field is left out to fit; its flags are here"
+    return _with_fields(
+        answer, note, lambda row: {name: field_flags(facts) for name, facts in row.fields.items()}
+    )
+
+
+def _without_flags(answer: SchemaAnswer, ask: str, most: int | None = None) -> SchemaAnswer:
+    """Return the fields of a stream by name alone, no more than ``most`` of them."""
+    left_out = max((len(row.fields) for row in answer.streams), default=0) - (most or 1 << 20)
+    names = f"and the names of {left_out} more are" if left_out > 0 else "is"
+    note = f"what each field offers {names} left out to fit; {ask}"
+    return _with_fields(answer, note, lambda row: dict.fromkeys(islice(row.fields, most), ""))
 
 
 def _names_only(answer: SchemaAnswer) -> SchemaAnswer:
     """Return an index without counts and labels; every name stays."""
-    connectors = [
-        {
-            **_key(connector),
-            "granted_connections": [{"connection_id": id} for id in _ids(connector)],
-            "streams": [{"name": name} for name in _stream_names(connector)],
-        }
-        for connector in _connectors(answer)
-    ]
-    note = "counts and labels left out to fit; ask schema with a stream or connection_id"
-    return shortened(answer, connectors, note)
+    return _index(answer, lambda id: {"connection_id": id}, lambda name: {"name": name})
 
 
 def _bare_names(answer: SchemaAnswer) -> SchemaAnswer:
     """Return an index in which a stream is its name and a connection its id."""
+    return _index(answer, lambda id: id, lambda name: name)
+
+
+def _index(
+    answer: SchemaAnswer, connection: Callable[[str], Any], stream: Callable[[str], Any]
+) -> SchemaAnswer:
     connectors = [
         {
             **_key(connector),
-            "granted_connections": _ids(connector),
-            "streams": _stream_names(connector),
+            "granted_connections": [connection(id) for id in connector.connections],
+            "streams": [stream(name) for name in connector.stream_names],
         }
-        for connector in _connectors(answer)
+        for connector in answer.connectors
     ]
     note = "counts and labels left out to fit; ask schema with a stream or connection_id"
     return shortened(answer, connectors, note)
@@ -128,29 +137,21 @@ def _connections(answer: SchemaAnswer) -> SchemaAnswer:
     connectors = [
         {
             **_key(connector),
-            "granted_connections": [{"connection_id": id} for id in _ids(connector)],
+            "granted_connections": [{"connection_id": id} for id in connector.connections],
             "streams": [],
-            "stream_names_left_out": len(_stream_names(connector)),
+            "stream_names_left_out": len(connector.stream_names),
         }
-        for connector in _connectors(answer)
+        for connector in answer.connectors
     ]
     note = "stream names are left out to fit; ask schema with a connection_id"
     return shortened(answer, connectors, note)
 
 
-def _key(connector: Mapping[str, Any]) -> dict[str, Any]:
-    return {"connector_key": connector.get("connector_key")}
+def _key(connector: ConnectorRow) -> Mapping[str, Any]:
+    return {"connector_key": connector.envelope.get("connector_key")}
 
 
-def _ids(connector: Mapping[str, Any]) -> list[str]:
-    return [c["connection_id"] for c in connector["granted_connections"] if "connection_id" in c]
-
-
-def _stream_names(connector: Mapping[str, Any]) -> list[str]:
-    return sorted({row["name"] for row in connector["streams"]})
-
-
-_INDEX_STEPS: Sequence[tuple[Shorten, int]] = (
+_INDEX_STEPS: Sequence[Step] = (
     (_whole, MOST_DEFAULT_CHARS),
     (_names_only, MOST_DEFAULT_CHARS),
     (_bare_names, MOST_DEFAULT_CHARS),
@@ -160,17 +161,21 @@ _INDEX_STEPS: Sequence[tuple[Shorten, int]] = (
 )
 """Every name matters more than a short page: only then may an index be longer than others."""
 
-_STREAM_STEPS: Sequence[tuple[Shorten, int]] = (
-    (_whole, MOST_DEFAULT_CHARS),
-    (_without_flags, MOST_DEFAULT_CHARS),
-    (_without_flags, MOST_CHARS),
-)
-_CONNECTION_STEPS: Sequence[tuple[Shorten, int]] = (
-    (_whole, MOST_DEFAULT_CHARS),
+
+def _default_steps(ask: str) -> Sequence[Step]:
+    """Return the steps of one stream's schema; ``ask`` says how more of it comes at once."""
+    fewer = [partial(_without_flags, ask=ask, most=most) for most in (None, 200, 100, 40, 10)]
+    return ((_whole, MOST_DEFAULT_CHARS), *((step, MOST_DEFAULT_CHARS) for step in fewer))
+
+
+_STREAM_STEPS = _default_steps("ask schema with a connection_id")
+_CONNECTION_STEPS = _default_steps("ask schema with detail full for up to 30,000 characters")
+_FULL_STEPS: Sequence[Step] = (
     (_whole, MOST_CHARS),
-    (_without_flags, MOST_CHARS),
+    (_flags_only, MOST_CHARS),
+    (partial(_without_flags, ask="there is no longer form"), MOST_CHARS),
+    (partial(_without_flags, ask="there is no longer form", most=200), MOST_CHARS),
 )
-"""One stream of one connection cannot be asked for more narrowly: it is shown as far as it may."""
 
 
 def _calls(answer: SchemaAnswer, stream: str | None) -> list[NextCall]:

@@ -17,6 +17,10 @@ from pdpp.wire.paging import following
 
 DEFAULT_LIMIT = 10
 _BRIEF = 120
+_MORE_ROOM = (
+    f"a page of at most {DEFAULT_LIMIT} hits ends near 10,000 characters; with a higher limit up "
+    "to 30,000 come at once"
+)
 _ROUTES = {
     "lexical": ["search"],
     "semantic": ["search", "semantic"],
@@ -30,7 +34,7 @@ async def search(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, An
     A server that does not tell the cursor after the last that fits is asked again, for so many.
     """
     limit = arguments.get("limit", DEFAULT_LIMIT)
-    page = _SearchPage(reader, arguments, limit <= DEFAULT_LIMIT)
+    page = _SearchPage(reader, arguments, limit)
     while True:
         results = await _search(reader, arguments, limit, page.room)
         hits = enumerate(results.hits, 1)
@@ -44,7 +48,10 @@ async def search(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, An
 class _SearchPage:
     """Lays hits out in both halves of an answer, no more of them than fit."""
 
-    def __init__(self, reader: GrantReader, arguments: Mapping[str, Any], small: bool) -> None:
+    def __init__(self, reader: GrantReader, arguments: Mapping[str, Any], limit: int) -> None:
+        small = limit <= DEFAULT_LIMIT
+        self._short_of = limit if small else 0
+        """How many hits there are on a page that room did not cut, where more room can be had."""
         self._reader = reader
         self._arguments = arguments
         self._length = reader.client.codec.length
@@ -106,9 +113,14 @@ class _SearchPage:
                 *page.meta.warnings,
                 *_advice(page.meta),
                 *beyond(results.extra, "hits"),
+                *([_MORE_ROOM] if self._is_cut(page, drawn) else []),
             ],
             unavailable=results.unavailable,
         )
+
+    def _is_cut(self, page: SearchAnswer, drawn: Sequence[DrawnHit]) -> bool:
+        """Tell whether a page ends for want of room, and a longer one may be asked for."""
+        return page.next_cursor is not None and len(drawn) < self._short_of
 
     def _left(self, frame: SearchView) -> tuple[int, int]:
         """Return how much room a page without hits leaves in either half."""
