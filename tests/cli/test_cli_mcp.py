@@ -13,7 +13,7 @@ import yaml
 from tests.cli.shell import pdpp_here
 
 from pdpp.cli.hosts.host import HOSTS
-from pdpp.cli.hosts.launch import by_program
+from pdpp.cli.hosts.launch import by_program, usual
 from pdpp.credentials import Cache, Credential
 
 FIRST, SECOND = "https://one.example", "https://two.example"
@@ -101,6 +101,30 @@ def test_chatgpt_needs_a_public_address() -> None:
     assert "needs a public https address" in told
     public = pdpp_here("mcp", "config", "chatgpt", "--provider-url", FIRST)
     assert public.out == f"{FIRST}/mcp\n"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://192.168.1.20",
+        "https://10.1.2.3:8443",
+        "https://[fd00::5]",
+        "https://100.64.0.7",
+        "https://server.local",
+        "https://nas",
+        "https://localhost",
+    ],
+)
+def test_what_only_the_own_network_reaches_is_no_public_address(url: str) -> None:
+    told = pdpp_here("mcp", "config", "chatgpt", "--provider-url", url).failed()
+    assert f"{url} is none" in told
+    assert usual(url, remote=True).url is None
+
+
+def test_vs_code_is_undone_in_the_file_that_its_command_writes() -> None:
+    told = pdpp_here("mcp", "uninstall", "vscode", "--yes").failed()
+    assert "take pdpp out of the user's mcp.json" in told
+    assert ".vscode" not in told
 
 
 def test_a_program_in_a_folder_with_spaces_is_one_word(monkeypatch: pytest.MonkeyPatch) -> None:

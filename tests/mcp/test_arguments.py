@@ -153,6 +153,12 @@ def test_what_a_host_adds_for_itself_is_dropped_and_nothing_else(world: Inside, 
     refusal(world, host, "search", {"query": "kiln", "wait_for_next": True})
 
 
+def test_a_misspelt_name_is_put_right_beside_what_a_host_adds(host: Host) -> None:
+    asked = {"strem": "notes", "limit": 2, "wait_for_previous": True}
+    [shown] = object_calls(host.call("query_records", asked).structured)
+    assert shown.arguments == {"stream": "notes", "limit": 2}
+
+
 def test_a_correct_call_is_shown_in_both_halves(host: Host) -> None:
     result = host.call("search", {"query": "x", "filter": "a=b"})
     [shown] = object_calls(result.structured.get("next"))

@@ -11,11 +11,11 @@ import click
 
 from pdpp.cli.connect import provider
 from pdpp.cli.hosts.host import HOSTS, AgentHost
-from pdpp.cli.hosts.launch import Launch, by_address, by_program, usual
+from pdpp.cli.hosts.launch import Launch, by_address, by_program, is_on_internet, usual
 from pdpp.cli.options import HERE, REMOTE_CODES, examples
 from pdpp.cli.output import note
 from pdpp.cli.stdio import serve_stdio
-from pdpp.credentials import Cache, cache_folder, is_loopback
+from pdpp.credentials import Cache, cache_folder
 
 CHATGPT = "chatgpt"
 CLIENTS = (*HOSTS, CHATGPT)
@@ -117,7 +117,7 @@ def _launch(host: AgentHost, provider_url: str, transport: str | None) -> Launch
 
 def _explain_chatgpt(provider_url: str) -> None:
     """Print the address that ChatGPT is given, or what is missing until there is one."""
-    if not provider_url.startswith("https://") or is_loopback(provider_url):
+    if not provider_url.startswith("https://") or not is_on_internet(provider_url):
         raise click.ClickException(
             f"ChatGPT connects from the internet and needs a public https address; {provider_url} "
             "is none. Publish the server (see the guide on other machines), then: "
@@ -156,7 +156,9 @@ def uninstall(client: str, yes: bool) -> None:
     """Remove this server from CLIENT with the client's own command."""
     host = HOSTS.get(client)
     if host is None or not host.remove:
-        label, where = (client, "its settings") if host is None else (host.label, host.where)
+        label, where = (
+            (client, "its settings") if host is None else (host.label, host.added_to or host.where)
+        )
         raise click.ClickException(
             f"{label} has no command that removes a server; take pdpp out of {where}"
         )

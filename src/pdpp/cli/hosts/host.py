@@ -18,7 +18,8 @@ class AgentHost:
     """One program that runs agents.
 
     ``where`` is the file that the block goes into, ``entry`` what the file says of one server and
-    ``members`` the names above it. ``remote`` says whether the host takes an address.
+    ``members`` the names above it. ``remote`` says whether the host takes an address, ``added_to``
+    which file its own command writes where that is another one.
     """
 
     label: str
@@ -30,6 +31,7 @@ class AgentHost:
     fixed: tuple[tuple[str, Any], ...] = ()
     add: Command | None = None
     remove: tuple[str, ...] = ()
+    added_to: str | None = None
 
     def block(self, launch: Launch) -> str:
         """Return what is pasted into the file, whole."""
@@ -179,7 +181,13 @@ HOSTS: Mapping[str, AgentHost] = MappingProxyType(
         ),
         "cursor": AgentHost("Cursor", "~/.cursor/mcp.json", _plain),
         "vscode": AgentHost(
-            "VS Code", ".vscode/mcp.json", _typed, members=("servers",), add=_vscode_add
+            "VS Code",
+            ".vscode/mcp.json",
+            _typed,
+            members=("servers",),
+            add=_vscode_add,
+            # Its own command adds to the profile of the user, not to a folder.
+            added_to="the user's mcp.json (command MCP: Open User Configuration)",
         ),
         "opencode": AgentHost(
             "opencode",

@@ -1,13 +1,16 @@
 """How an agent's host reaches the server: by starting this program, or at an address."""
 
 import sys
+from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple
-
-from pdpp.credentials import is_loopback
+from urllib.parse import urlsplit
 
 NAME = "pdpp"
 """What the server is called in every host."""
+
+_LOCAL_NAMES = (".local", ".localhost", ".internal", ".lan", ".home.arpa", ".test")
+"""Endings of names that no server of the internet has."""
 
 
 class Launch(NamedTuple):
@@ -47,8 +50,17 @@ def by_address(provider_url: str) -> Launch:
     return Launch(url=f"{provider_url}/mcp")
 
 
+def is_on_internet(provider_url: str) -> bool:
+    """Tell whether an address may be reached from anywhere: no private one, no name of a LAN."""
+    host = (urlsplit(provider_url).hostname or "").rstrip(".")
+    try:
+        return ip_address(host.partition("%")[0]).is_global
+    except ValueError:
+        return "." in host and not host.endswith(_LOCAL_NAMES)
+
+
 def usual(provider_url: str, *, remote: bool) -> Launch:
     """Return the way that works without asking: by address where the server is on the internet."""
-    if remote and provider_url.startswith("https://") and not is_loopback(provider_url):
+    if remote and provider_url.startswith("https://") and is_on_internet(provider_url):
         return by_address(provider_url)
     return by_program(provider_url)

@@ -238,7 +238,7 @@ class Signature(NamedTuple):
         self, name: str, near: str, given: Mapping[str, Any]
     ) -> Mapping[str, Any] | None:
         """Return the caller's own call with one name put right, where that makes it good."""
-        rest = {key: value for key, value in given.items() if key != name}
+        rest = {key: value for key, value in given.items() if key not in {name, *HOSTS_OWN}}
         if near in rest or not rest.keys() <= self.arguments.keys():
             return None
         try:

@@ -179,6 +179,8 @@ async def _view_without_text(
         asked = {"fields": [field], **_connection(handle)}
         answer = await reader.get(path, asked, handle.connection_id)
         record = read_record(answer.body, handle.stream, handle.record_id)
+        # A short id names no connection; the record says which it is.
+        handle = handle._replace(connection_id=record.connection_id or handle.connection_id)
         source = source_of(record._replace(connection_id=handle.connection_id))
         value = record.data.get(field)
         facts = await reader.facts(handle.connection_id, handle.stream)
