@@ -41,6 +41,7 @@ from pdpp.store.port import Store
 DEADLINE = 20.0
 UNLIMITED = Settings(
     requests_per_second=0,
+    client_documents=True,
     oauth_requests_per_second=0,
     registrations_per_minute=0,
     inline_seconds=1.0,

@@ -96,7 +96,8 @@ def test_a_name_that_looks_a_little_like_a_number_is_asked(host: str) -> None:
         return ["10.0.0.1"]
 
     told = refused(DocumentFetcher(resolve=resolve), f"https://{host}/client.json")
-    assert told == "The client's document is not at a public address."
+    reason = "it is not at a public address"
+    assert told == f"The client's document cannot be fetched from {host}: {reason}."
 
 
 @pytest.mark.parametrize(
@@ -189,7 +190,7 @@ def test_the_connection_goes_to_the_address_that_was_checked() -> None:
 )
 def test_a_document_that_is_not_right_is_refused(reply: Callable[[str], bytes]) -> None:
     with publishing(reply) as publisher:
-        refused(publisher.fetcher(), publisher.client_id)
+        assert HOST in refused(publisher.fetcher(), publisher.client_id)
         assert len(publisher.asked) == 1
 
 

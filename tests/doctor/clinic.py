@@ -37,7 +37,9 @@ from pdpp.service.settings import Settings
 from pdpp.store.port import Store
 
 PASSPHRASE = "correct horse battery staple"
-FREE = replace(UNLIMITED, oauth_requests_per_second=0, registrations_per_minute=0)
+FREE = replace(
+    UNLIMITED, oauth_requests_per_second=0, registrations_per_minute=0, client_documents=False
+)
 Headers = list[tuple[bytes, bytes]]
 
 
@@ -191,7 +193,9 @@ def clinic(
     listener = listening()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     try:
-        app = make_app(store, replace(settings, origin=named(url)), fetcher=fetcher)
+        documents = settings.client_documents or fetcher is not None
+        chosen = replace(settings, origin=named(url), client_documents=documents)
+        app = make_app(store, chosen, fetcher=fetcher)
         front = app if meddler is None else meddler.before(app)
         with running(front, listener):
             yield Clinic(url, store)

@@ -27,11 +27,14 @@ from tests.doctor.clinic import (
     without,
 )
 from tests.engine import open_store
-from tests.oauth.publisher import HOST, answer, certificate, publishing
+from tests.oauth.publisher import HOST, answer, certificate, document, publishing
 from tests.serving import listening, running
 
 from pdpp.app import make_app
 from pdpp.authz.authority import Authority
+from pdpp.authz.client_document import DocumentFetcher
+from pdpp.authz.client_metadata import Description, read_metadata
+from pdpp.doctor.authorization import KNOWN_DOCUMENT
 from pdpp.doctor.discovery import clock, tls
 from pdpp.doctor.examination import STEPS, examine
 from pdpp.doctor.finding import StepBroken, StepOutcome, StepUntried
@@ -40,6 +43,7 @@ from pdpp.doctor.state import ExaminationState, mcp_url
 from pdpp.doctor.wire import TimedReply, Wire
 from pdpp.model import instant
 from pdpp.model.grant import status
+from pdpp.service.settings import Settings
 from pdpp.store.port import Store
 from pdpp.wire.http import HttpReply
 
@@ -177,9 +181,45 @@ def test_a_server_that_cannot_fetch_documents_is_told_what_to_set(
         strict = replace(published.fetcher(), context=ssl.create_default_context)
         with clinic(tmp_path, fetcher=strict) as made:
             known = replace(made, authorities=str(certificate()))
-            document = known.examine(client_document=published.client_id)["document"]
-    assert f"cannot be fetched from {HOST}: its certificate is not good" in document.says
-    assert "client_documents = false" in str(document.fix)
+            told = known.examine(client_document=published.client_id)["document"]
+    assert f"cannot be fetched from {HOST}: its certificate is not good" in told.says
+    assert "client_documents = false" in str(told.fix)
+
+
+class Agents(DocumentFetcher):
+    """Fetches the documents of agents as their makers publish them."""
+
+    async def fetch(self, client_id: str) -> Description:
+        """Return what the maker says."""
+        return read_metadata(document(client_id))
+
+
+def test_where_documents_are_offered_one_that_many_agents_have_is_tried(tmp_path: Path) -> None:
+    with clinic(tmp_path, fetcher=Agents()) as made:
+        findings = made.examine()
+    assert broken(findings) == []
+    assert findings["document"].says == f"the server fetches {KNOWN_DOCUMENT}"
+
+
+def test_a_server_that_cannot_fetch_what_it_offers_to_is_told_without_being_asked(
+    tmp_path: Path,
+) -> None:
+    async def nowhere(_host: str, _port: int) -> list[str]:
+        raise socket.gaierror
+
+    with clinic(tmp_path, fetcher=DocumentFetcher(resolve=nowhere)) as made:
+        findings = made.examine()
+    assert broken(findings) == ["document"]
+    told = findings["document"]
+    assert "cannot be fetched from claude.ai: there is no such name" in told.says
+    assert "client_documents = false" in str(told.fix)
+
+
+def test_documents_are_not_offered_unless_the_owner_says_so(tmp_path: Path) -> None:
+    assert Settings().client_documents is False
+    with clinic(tmp_path) as made:
+        findings = made.examine()
+    assert findings["document"].says == "client_documents is false; agents register instead"
 
 
 # What is broken

@@ -3,7 +3,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.oauth.dance import CALLBACK, Dance, Party, dancing, details, query
-from tests.oauth.publisher import good, publishing
+from tests.oauth.publisher import HOST, good, publishing
 
 from pdpp.model.errors import NotFound
 
@@ -250,7 +250,7 @@ def test_a_document_that_is_gone_takes_its_client_with_it(tmp_path: Path) -> Non
         dance.review_of(party)
         publisher.reply = lambda _: b"HTTP/1.1 404 Not Found\r\n\r\n"
         dance.clock.advance(3_600)
-        page(dance.ask(party), "document")
+        page(dance.ask(party), f"cannot be fetched from {HOST}: it answered with status 404")
 
 
 def test_nobody_learns_what_is_here_by_asking_for_it(dance: Dance, party: Party) -> None:

@@ -75,17 +75,17 @@ class DocumentFetcher:
             async with self.turns:
                 reply = await asyncio.wait_for(self._get(client_id, parts), self.seconds)
         except Unreachable as problem:
-            raise _refuse(f"cannot be fetched from {host}: {problem.cause}") from None
+            raise _unfetched(host, problem.cause) from None
         except TimeoutError:
-            raise _refuse(f"cannot be fetched from {host}: it did not answer in time") from None
+            raise _unfetched(host, "it did not answer in time") from None
         except (OSError, UnicodeError):
-            raise _refuse(f"cannot be fetched from {host}: there is no such name") from None
-        return _read(client_id, reply)
+            raise _unfetched(host, "there is no such name") from None
+        return _read(client_id, host, reply)
 
     async def _get(self, client_id: str, parts: SplitResult) -> HttpReply:
         addresses = await self.resolve(str(parts.hostname), parts.port or 443)
         if not addresses or not all(self.allowed(address) for address in addresses):
-            raise _refuse("is not at a public address")
+            raise _unfetched(str(parts.hostname), "it is not at a public address")
         http = HttpClient(HttpLimits(self.seconds, self.most_bytes), trust=self.context)
         headers = {"Accept": "application/json", "User-Agent": "pdpp-server"}
         # In a thread: the client blocks, but never longer than its limits. It connects to the
@@ -114,21 +114,29 @@ def _is_number(host: str) -> bool:
     return "." not in host or _NUMBER.match(host.rpartition(".")[2]) is not None
 
 
-def _read(client_id: str, reply: HttpReply) -> Description:
-    if reply.status != 200 or reply.headers.get("content-encoding", "identity") != "identity":
-        raise _refuse("was not answered with plain 200")
+def _read(client_id: str, host: str, reply: HttpReply) -> Description:
+    if reply.status != 200:
+        raise _unfetched(host, f"it answered with status {reply.status}")
+    if reply.headers.get("content-encoding", "identity") != "identity":
+        raise _unfetched(host, "its answer is compressed")
     media_type = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json" and not media_type.endswith("+json"):
-        raise _refuse("is not JSON")
+        raise _unfetched(host, "it answered with something else than JSON")
     try:
         document = orjson.loads(reply.body)
     except orjson.JSONDecodeError:
-        raise _refuse("is not JSON") from None
+        raise _unfetched(host, "its answer is not JSON") from None
     if not isinstance(document, dict) or document.get("client_id") != client_id:
-        raise _refuse("names another client_id")
+        raise _refuse(f"at {host} names another client_id")
     if document.get("token_endpoint_auth_method", "none") != "none" or "client_secret" in document:
-        raise _refuse("asks for client authentication, and only public clients are served")
+        raise _refuse(
+            f"at {host} asks for client authentication, and only public clients are served"
+        )
     return read_metadata(document)
+
+
+def _unfetched(host: str, reason: str) -> OAuthError:
+    return _refuse(f"cannot be fetched from {host}: {reason}")
 
 
 def _refuse(problem: str) -> OAuthError:

@@ -49,7 +49,8 @@ def address(text: str) -> str:
 @click.option(
     "--client-document",
     metavar="URL",
-    help="Also ask as the client whose metadata document is at this https address.",
+    help="Ask as the client whose metadata document is at this https address. Default: that of "
+    "Claude Code, where the setting client_documents is on.",
 )
 @click.option(
     "--ca",

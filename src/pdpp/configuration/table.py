@@ -103,10 +103,10 @@ SERVING = (
     Setting(
         "client_documents",
         SWITCH,
-        True,
+        False,
         "Whether agents may name themselves by the address of a document, which this server "
-        "fetches. Turn it off where the server cannot reach other machines: agents then register "
-        "here instead.",
+        "fetches. Turn it on only where the server can reach the agents' makers (claude.ai, "
+        "chatgpt.com); pdpp doctor tries it. Without it agents register here, which always works.",
     ),
     Setting(
         "workers",

@@ -12,6 +12,8 @@ from pdpp.doctor.wire import TimedReply, json_of, said, short_line
 
 _LOG = "The log of the server (pdpp.oauth) tells each step and why it was refused."
 _SCOPE = "pdpp:read offline_access"
+KNOWN_DOCUMENT = "https://claude.ai/oauth/claude-code-client-metadata"
+"""The document of an agent, which a server that offers documents must be able to fetch."""
 
 
 def register(state: ExaminationState) -> str:
@@ -36,27 +38,48 @@ def client_document(state: ExaminationState) -> str:
     """Ask as a client whose id is the address of its own document."""
     offered = state.server.get("client_id_metadata_document_supported")
     if offered is False and state.client_document is None:
-        raise StepUntried("turned off by client_documents; agents register instead")
+        raise StepUntried("client_documents is false; agents register instead")
     if offered is not True:
         raise StepBroken(
             "client-id metadata documents are not offered",
-            "Let the proxy pass the server's own metadata on, as it is; or set client_documents.",
+            "Let the proxy pass the server's own metadata on, as it is; or set "
+            "client_documents = true.",
         )
     if state.client_document is None:
-        raise StepUntried("offered; give --client-document URL to try it with a client's own")
+        return _known_document(state)
     document = json_of(state.wire.get(state.client_document), "the client's document")
     callbacks = document.get("redirect_uris")
     if not isinstance(callbacks, list) or not callbacks:
         raise StepBroken("the client's document names no redirect_uris", "Name another document.")
-    pushed = _push(state, state.client_document, str(callbacks[0]))
+    json_of(
+        _push_by_document(state, state.client_document, str(callbacks[0])),
+        "a request of that client",
+        201,
+    )
+    return "a request of that client is taken"
+
+
+def _known_document(state: ExaminationState) -> str:
+    """See that the server fetches the document of an agent that many have.
+
+    Where that agent is sent back to is its own affair: a refusal of the doctor's callback comes
+    after the document was read, and is as good as a yes.
+    """
+    pushed = _push_by_document(state, KNOWN_DOCUMENT, CALLBACK)
+    if pushed.status != 201 and "redirect_uri" not in str(pushed.document):
+        json_of(pushed, "a request of that client", 201)
+    return f"the server fetches {KNOWN_DOCUMENT}"
+
+
+def _push_by_document(state: ExaminationState, client_id: str, callback: str) -> TimedReply:
+    pushed = _push(state, client_id, callback)
     if pushed.status != 201 and "cannot be fetched" in str(pushed.document):
         raise StepBroken(
             f"the server could not fetch the document{said(pushed)}",
             "Let the server reach that host over https; or set client_documents = false, and "
             "agents register with the server instead.",
         )
-    json_of(pushed, "a request of that client", 201)
-    return "a request of that client is taken"
+    return pushed
 
 
 def authorize(state: ExaminationState) -> str:

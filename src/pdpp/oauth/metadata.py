@@ -15,7 +15,7 @@ REVOKE = "/oauth/revoke"
 INTROSPECT = "/oauth/introspect"
 
 
-def server_metadata(issuer: str, *, client_documents: bool = True) -> dict[str, Any]:
+def server_metadata(issuer: str, *, client_documents: bool = False) -> dict[str, Any]:
     """Return the document of RFC 8414; hosts take scopes from it in order, so narrow ones lead."""
     return {
         "issuer": issuer,

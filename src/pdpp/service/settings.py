@@ -16,7 +16,7 @@ class Settings:
     public: bool = False
     """Whether the origin was configured; where it was not, a trusted proxy may name another."""
     trusted_proxies: tuple[str, ...] = ()
-    client_documents: bool = True
+    client_documents: bool = False
     """Whether clients may be known by a document that is fetched from another machine."""
     lifetimes: Lifetimes = field(default_factory=Lifetimes)
     oauth_requests_per_second: float = 20.0
