@@ -12,6 +12,7 @@ from tests.serving import keep, planted_store, put
 
 from pdpp.model import instant
 from pdpp.pages.dates import Dates
+from pdpp.pages.page_reader import PageReader
 from pdpp.pages.records.browsing import month_bounds
 from pdpp.pages.records.readable import readable
 from pdpp.pages.records.search_filters import SearchFilters
@@ -98,6 +99,10 @@ def titles(page: Sheet) -> list[str]:
     return [node.text() for node in page.tree.css(".results h2")]
 
 
+def bars(page: Sheet) -> list[str]:
+    return [str(node.attributes["aria-label"]) for node in page.tree.css("svg a")]
+
+
 def walked(reader: Reader, path: str) -> list[str]:
     """Return the titles of all pages of a list."""
     found: list[str] = []
@@ -169,8 +174,7 @@ def test_one_kind_of_one_account_is_browsed_in_its_own_order(poster: Reader) -> 
 
 def test_a_month_narrows_and_the_bars_lead_there(poster: Reader) -> None:
     page = poster.get("/search")
-    bars = [str(node.attributes["aria-label"]) for node in page.tree.css("svg a")]
-    assert bars == ["March 2026: 4 records", "April 2026: 2 records", "May 2026: 55 records"]
+    assert bars(page) == ["March 2026: 4 records", "April 2026: 2 records", "May 2026: 55 records"]
     april = poster.get(str(page.tree.css("svg a")[1].attributes["href"]))
     assert titles(april) == ["Note", "Mail"]
     assert [node.attributes["aria-current"] for node in april.tree.css("svg a[aria-current]")]
@@ -186,6 +190,49 @@ def test_bars_follow_what_is_written(posts: House) -> None:
     )
     feed = posts.store.catalogue().feeds["a", "posts"]
     posts.store.write(feed, [Line(0, "new", instant.now(), None)])
+
+
+def test_bars_narrow_to_the_question_and_stay_when_a_month_is_chosen(poster: Reader) -> None:
+    page = poster.get("/search?q=tie")
+    assert bars(page) == ["May 2026: 55 records"]
+    assert bars(poster.get("/search?q=mail")) == ["April 2026: 1 record"]
+    either = "/search?q=tie OR note"
+    wide = bars(poster.get(either))
+    assert poster.get(f"{either}&month=2026-04").tree.css("svg a[aria-current]")
+    assert bars(poster.get(f"{either}&month=2026-04")) == wide
+    assert bars(poster.get("/search?q=nothinglikethis")) == []
+
+
+def test_a_record_without_a_title_is_called_by_how_it_begins(posts: House) -> None:
+    reader, feed = posts.owner(), posts.store.catalogue().feeds["a", "posts"]
+    at = "2026-07-01T12:00:00Z"
+    put(posts.store, "a", "posts", {"id": "x1", "body": "Only zebras here", "at": at})
+    put(posts.store, "a", "posts", {"id": "x2", "at": at})
+    try:
+        shown = titles(reader.get("/search?month=2026-07"))
+        assert sorted(shown) == ["Only zebras here", "posts, 1 July 2026, 12:00 UTC"]
+        assert titles(reader.get("/search?q=zebras")) == ["Only zebras here"]
+        heading = reader.get("/r/a/posts/x2").tree.css_first("h1")
+        assert heading is not None
+        assert heading.text().startswith("posts, 1 July 2026")
+    finally:
+        posts.store.write(feed, [Line(0, key, instant.now(), None) for key in ("x1", "x2")])
+
+
+def test_a_past_page_asks_no_stream_that_cannot_be_on_it(posts: House) -> None:
+    """The page after the ties begins in March, where account ``a`` has nothing to ask for."""
+    asked: list[str] = []
+    operate = PageReader.operate
+
+    async def counted(reader: PageReader, operation: str, *args: Any, **options: Any) -> Any:
+        asked.append(operation)
+        return await operate(reader, operation, *args, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PageReader, "operate", counted)
+        page = posts.owner().get("/search?month=2026-03")
+    assert len(titles(page)) == 4
+    assert asked.count("listRecords") == 1
 
 
 # Records

@@ -26,6 +26,13 @@ def test_counts_and_the_newest_value_are_those_of_what_a_reach_shows(
         present = [value for value in values if value is not None]
         newest = max(present, default=None) if reach.compares(field) else None
         assert world.store.newest(reach, field) == newest
+        below = [value for value in present if isinstance(value, int) and value < 3]
+        if reach.compares(field) and field in ("at", "size"):
+            asked = [(reach, field), (other, field), (reach, field)]
+            whole = [cell(other, field, data) for data in second.values()]
+            others = max((value for value in whole if value is not None), default=None)
+            assert world.store.newest_of(asked) == [newest, others, newest]
+            assert world.store.newest_of(asked[:1], 3) == [max(below, default=None)]
 
 
 def test_a_count_follows_every_kind_of_write(world: World) -> None:

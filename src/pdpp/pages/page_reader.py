@@ -34,9 +34,20 @@ class PageReader:
         return self.service.store.catalogue()
 
     async def operate(
-        self, operation: str, path: Mapping[str, str] | None = None, query: Parameters | None = None
+        self,
+        operation: str,
+        path: Mapping[str, str] | None = None,
+        query: Parameters | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
     ) -> Any:
         """Run an operation and return its answer as data."""
         return await operate(
-            self.service, self.principal, operation, path, query, reader=self.owner
+            self.service,
+            self.principal,
+            operation,
+            path,
+            query,
+            reader=self.owner,
+            headers=headers or {},
         )

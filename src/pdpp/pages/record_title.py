@@ -31,6 +31,11 @@ def presented(catalogue: Catalogue, answer: Mapping[str, Any]) -> Presentation:
     return presentation_of(record_of(catalogue, answer))
 
 
+def untitled(title: str, account: str, stream: str) -> bool:
+    """Tell whether a title only says where a record is from: it has none of its own."""
+    return title.startswith(f"{' '.join(account.split())} / {stream} / ")
+
+
 def title_of(catalogue: Catalogue, answer: Mapping[str, Any]) -> str:
     """Return an answered record's title as one line in which nothing is hidden."""
     return visible(presented(catalogue, answer).title, lines=False)

@@ -56,8 +56,18 @@ Repaired = Annotated[
     dict[str, list[str]], "Words that no visible record holds, and what they were read as."
 ]
 
+Months = Annotated[
+    dict[str, Size],
+    "How many records of each month answer; for the owner's pages, which draw bars.",
+]
+
 SearchHints = TypedDict(
-    "SearchHints", {"repaired": NotRequired[Repaired], "try": NotRequired[TryNextJson]}
+    "SearchHints",
+    {
+        "repaired": NotRequired[Repaired],
+        "try": NotRequired[TryNextJson],
+        "months": NotRequired[Months],
+    },
 )
 """What helps to ask again; only an answer to a search has it."""
 

@@ -96,6 +96,7 @@ async def operate(
     path: Mapping[str, str] | None = None,
     query: Parameters | None = None,
     reader: Principal | None = None,
+    headers: Mapping[str, str] = _NO_HEADERS,
 ) -> Any:
     """Run an operation by its name and return its answer as data; what is wrong is raised.
 
@@ -105,7 +106,9 @@ async def operate(
     encoded = urlencode(query or {}, doseq=True)
     named = {name: path_part(value) for name, value in (path or {}).items()}
     url = BASE + route.path.format(**named) + (f"?{encoded}" if encoded else "")
-    call = make_call(service, principal, route, path or {}, encoded.encode(), url=url)
+    call = make_call(
+        service, principal, route, path or {}, encoded.encode(), url=url, headers=headers
+    )
     answer = await run_call(service, route, call, reader)
     return orjson.loads(answer) if isinstance(answer, bytes) else answer
 

@@ -26,7 +26,7 @@ from pdpp.resource.answers import (
 from pdpp.resource.call import Call, ambiguous, refused_stream, visible_views
 from pdpp.resource.envelope import list_envelope, source_of
 from pdpp.resource.relation import expandable
-from pdpp.service.accounts import newest_time
+from pdpp.service.accounts import newest_times
 from pdpp.service.runner import check_time
 from pdpp.store.scope import Reach
 
@@ -212,9 +212,9 @@ def list_streams(call: Call) -> ListJson[StreamJson]:
 
 
 def _stream_rows(
-    call: Call, reaches: Iterable[Reach], counts: Mapping[int, int]
+    call: Call, reaches: Sequence[Reach], counts: Mapping[int, int]
 ) -> Iterable[StreamJson]:
-    for reach in reaches:
+    for reach, newest in zip(reaches, newest_times(call.store, reaches), strict=True):
         check_time()
         yield {
             "object": "stream",
@@ -222,5 +222,5 @@ def _stream_rows(
             "label": reach.stream.label,
             **source_of(reach),
             "record_count": counts[reach.feed.id],
-            "freshness": {"newest_record_at": newest_time(call.store, reach)},
+            "freshness": {"newest_record_at": newest},
         }

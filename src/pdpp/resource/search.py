@@ -33,6 +33,9 @@ ROOM, CURSORS = "pdpp-room", "PDPP-Cursors"
 ZONE = "pdpp-time-zone"
 """The header with the time zone in which the caller means days."""
 
+MONTHS = "pdpp-months"
+"""The header of a page that draws bars: how many records of each month answer."""
+
 _MOST_STREAMS = 20
 
 _IDENTITY = frozenset({Role.TITLE, Role.ACTOR, Role.LINK})
@@ -88,6 +91,7 @@ def _search(call: Call, mode: str) -> ListJson[SearchResultJson]:
             zone=place,
             meaning=None if encoder is None else encoder.encode([text])[0],
             by_meaning=mode == "semantic",
+            months=MONTHS in call.headers,
         )
     )
     marker = Marker(question, page.repaired, call.store.check_deadline)
@@ -116,6 +120,8 @@ def _zone(call: Call) -> tzinfo:
 def _hints(page: HitPage, reaches: Sequence[Reach]) -> SearchHints:
     """Return what helps to ask again: words that were read as others, and what was searched."""
     hints: SearchHints = {}
+    if page.months:
+        hints["months"] = dict(page.months)
     if page.repaired:
         hints["repaired"] = {word: list(terms) for word, terms in page.repaired.items()}
     if not page.ranked:

@@ -18,10 +18,14 @@ from pdpp.model.errors import Conflict, InvalidRequest, NotFound
 from pdpp.model.grant import ACTIVE, status
 from pdpp.model.instant import Clock
 from pdpp.model.json_types import Size
+from pdpp.service.runner import check_time
 from pdpp.store.catalogue import Catalogue, Connection
 from pdpp.store.cell import cell_json
 from pdpp.store.port import Store
 from pdpp.store.scope import Reach, owner_reaches
+
+_AT_ONCE = 100
+"""Streams whose newest time is asked for at once; between two such questions time is looked at."""
 
 
 class AccountContentsJson(TypedDict):
@@ -153,25 +157,34 @@ def find_account(catalogue: Catalogue, connection_id: str) -> Connection:
 def contents_of(store: Store, catalogue: Catalogue, connection: Connection) -> AccountContents:
     """Return what an account holds."""
     contents = store.connection_contents(connection.connection_id)
-    times = [
-        moment
+    reaches = [
+        reach
         for reach in owner_reaches(catalogue)
         if reach.connection_id == connection.connection_id
-        and (moment := newest_time(store, reach)) is not None
     ]
+    times = [moment for moment in newest_times(store, reaches) if moment is not None]
     newest = max(times, default=None)
     return AccountContents(
         connection, contents.records, newest, contents.blobs, contents.blob_bytes
     )
 
 
-def newest_time(store: Store, reach: Reach) -> str | None:
-    """Return the latest time in a stream's own order, where that order is by time."""
-    name = reach.default_sort()
-    if name is None or reach.stream.fields[name].kind not in TIMES:
-        return None
-    moment = cell_json(reach.stream.fields[name].kind, store.newest(reach, name))
-    return None if moment is None else str(moment)
+def newest_times(store: Store, reaches: Sequence[Reach]) -> list[str | None]:
+    """Return the latest time of each stream in its own order, None where that is not by time."""
+    fields: list[tuple[int, Reach, str]] = []
+    for number, reach in enumerate(reaches):
+        name = reach.default_sort()
+        if name is not None and reach.stream.fields[name].kind in TIMES:
+            fields.append((number, reach, name))
+    times: list[str | None] = [None] * len(reaches)
+    for first in range(0, len(fields), _AT_ONCE):
+        check_time()
+        some = fields[first : first + _AT_ONCE]
+        values = store.newest_of([(reach, name) for _, reach, name in some])
+        for (number, reach, name), value in zip(some, values, strict=True):
+            moment = cell_json(reach.stream.fields[name].kind, value)
+            times[number] = None if moment is None else str(moment)
+    return times
 
 
 def clients_of(store: Store, connection_id: str, now: int) -> list[str]:

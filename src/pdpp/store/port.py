@@ -126,6 +126,8 @@ class SearchQuery(NamedTuple):
     """The vector of the question: the best hits are ordered by nearness to it too."""
     by_meaning: bool = False
     """Whether nearness alone decides, whatever words a record holds."""
+    months: bool = False
+    """Whether to count by month all records that answer."""
 
 
 class Hit(NamedTuple):
@@ -147,6 +149,7 @@ class HitPage(NamedTuple):
     ranked: int
     suggested: tuple[str, ...] = ()
     repaired: Mapping[str, tuple[str, ...]] = {}
+    months: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,6 +375,15 @@ class Store(Protocol):
         ...
 
     def newest(self, reach: Reach, field: str) -> CellValue: ...
+    def newest_of(
+        self, fields: Sequence[tuple[Reach, str]], before: int | None = None
+    ) -> Sequence[CellValue]:
+        """Return the largest value of a field for each of several reaches, with one question.
+
+        With a bound it is the largest value below that.
+        """
+        ...
+
     def aggregate(
         self, query: AggregateQuery, bucket: Callable[[int], tuple[str, int]] | None = None
     ) -> Mapping[CellValue, GroupTotal]:

@@ -12,6 +12,7 @@ from pdpp.model import instant
 from pdpp.model.errors import PdppError
 from pdpp.pages.dates import Dates
 from pdpp.pages.page_reader import PageReader
+from pdpp.store.scope import Reach
 
 PAGE = 25
 _FEW = 6
@@ -25,7 +26,6 @@ class BrowsedFeed(NamedTuple):
     connection_id: str
     stream: str
     field: str
-    newest: int
 
 
 class BrowsedPage(NamedTuple):
@@ -37,8 +37,8 @@ class BrowsedPage(NamedTuple):
     """Whether records of one moment were left out because there are too many of them."""
 
 
-_Row = tuple[int, Mapping[str, Any]]
-"""A record with its moment."""
+_Row = tuple[int, BrowsedFeed, Mapping[str, Any]]
+"""A record with its moment and its stream."""
 
 
 class _Position(NamedTuple):
@@ -49,15 +49,36 @@ class _Position(NamedTuple):
 
 
 def browsable(reader: PageReader, rows: Iterable[Mapping[str, Any]]) -> list[BrowsedFeed]:
-    """Return the streams of a listing that have times, the newest first."""
+    """Return the streams of a listing that have times."""
     feeds = reader.catalogue.feeds
-    browsed = []
-    for row in rows:
-        field = feeds[row["connection_id"], row["name"]].stream.consent_time_field
-        newest = instant.parse(row["freshness"]["newest_record_at"] or "")
-        if field is not None and newest is not None:
-            browsed.append(BrowsedFeed(row["connection_id"], row["name"], field, newest))
-    return sorted(browsed, key=lambda feed: (-feed.newest, feed.connection_id, feed.stream))
+    return [
+        BrowsedFeed(row["connection_id"], row["name"], field)
+        for row in rows
+        if (field := feeds[row["connection_id"], row["name"]].stream.consent_time_field) is not None
+    ]
+
+
+async def _newest_first_feeds(
+    reader: PageReader, feeds: Sequence[BrowsedFeed], before: int | None
+) -> list[tuple[int, BrowsedFeed]]:
+    """Return the streams with the latest moment that a record of each can have, latest first.
+
+    One question for all streams. It is asked of whole streams, so under a grant the moment is a
+    bound and no more: it decides which streams are asked first and is shown nowhere.
+    """
+    declared = reader.catalogue.feeds
+    fields = []
+    for feed in feeds:
+        whole = declared[feed.connection_id, feed.stream]
+        fields.append((Reach(whole, whole.stream, None, True), feed.field))
+    store = reader.service.store
+    values = await reader.service.runner.read(
+        "page newest", lambda: store.newest_of(fields, before)
+    )
+    bounded = [
+        (value, feed) for value, feed in zip(values, feeds, strict=True) if isinstance(value, int)
+    ]
+    return sorted(bounded, key=lambda pair: (-pair[0], pair[1]))
 
 
 async def browse(
@@ -67,14 +88,23 @@ async def browse(
     position = _position(after)
     passed = position.passed if position else 0
     wanted = PAGE + passed
-    span = (*month_bounds(dates, month), position)
+    since, until = month_bounds(dates, month)
+    bounds = await _newest_first_feeds(reader, feeds, _end(until, position))
+    few = _FEW if not passed else wanted + 1
+    if reader.is_owner and len(bounds) > wanted:
+        # The newest records of so many streams fill the page, so nothing older is on it.
+        oldest = bounds[wanted][0]
+        since = oldest if since is None else max(since, oldest)
+        few = wanted + 1
+    span = since, until, position
     chosen: list[_Row] = []
-    for feed in feeds:
-        if len(chosen) > wanted and chosen[wanted][0] > feed.newest:
+    for newest, feed in bounds:
+        if since is not None and newest < since:
+            break
+        if len(chosen) > wanted and chosen[wanted][0] > newest:
             break
         # Of most streams a few records are on the page at most; only where all of a few are, the
         # rest is asked for too.
-        few = _FEW if not passed else wanted + 1
         rows = await _newest(reader, feed, span, few)
         merged = _newest_first([*chosen, *rows])[: wanted + 1]
         if len(rows) == few <= wanted and (len(merged) <= wanted or rows[-1][0] >= merged[-1][0]):
@@ -85,16 +115,24 @@ async def browse(
     return _page(shown, position, more=more)
 
 
+def _end(until: int | None, position: _Position | None) -> int | None:
+    """Return the moment before which everything on a page is."""
+    ends = [end for end in (until, position and position.moment + 1) if end is not None]
+    return min(ends, default=None)
+
+
 def _newest_first(rows: Iterable[_Row]) -> list[_Row]:
-    return sorted(rows, key=lambda row: -row[0])
+    # Records of one moment stand in the order of their streams, so that the next page, which asks
+    # the streams in another order, goes on where this one ended.
+    return sorted(rows, key=lambda row: (-row[0], row[1]))
 
 
 def _page(shown: Sequence[_Row], position: _Position | None, *, more: bool) -> BrowsedPage:
-    records = [record for _, record in shown]
+    records = [record for _, _, record in shown]
     if not more or not shown:
         return BrowsedPage(records, "")
     last = shown[-1][0]
-    passed = sum(moment == last for moment, _ in shown)
+    passed = sum(moment == last for moment, *_ in shown)
     if position is not None and position.moment == last:
         passed += position.passed
     if passed > _MOST_TIES:
@@ -129,7 +167,7 @@ async def _newest(
     for record in answer["data"]:
         moment = instant.parse(str(record["data"].get(feed.field) or ""))
         if moment is not None:
-            rows.append((moment, record))
+            rows.append((moment, feed, record))
     return rows
 
 

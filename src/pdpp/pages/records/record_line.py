@@ -11,12 +11,13 @@ from pdpp.evidence.handle import path_part
 from pdpp.model.declaration import Role
 from pdpp.pages.dates import Dates
 from pdpp.pages.page_reader import PageReader
-from pdpp.pages.record_title import presented
+from pdpp.pages.record_title import presented, untitled
 from pdpp.pages.records.readable import readable
 
 _MARK = re.compile(r"</?mark>")
 _BREAKS = re.compile(r"\s+")
 _LONGEST = 200
+_FEW_WORDS = 80
 
 
 class PassagePart(NamedTuple):
@@ -51,12 +52,16 @@ def hit_line(reader: PageReader, hit: Mapping[str, Any], dates: Dates) -> Record
         passage = marked_parts(excerpt["preview_text"])
         chars = f"{excerpt['start_chars']}-{excerpt['end_chars']}"
         address += "?" + urlencode({"field": excerpt["field_path"], "chars": chars})
+    kind, time = _label(reader, hit), dates.event(hit["event_time"])
+    title = hit["title"]
+    if untitled(title, hit["display_name"], hit["stream"]):
+        title = _instead_of_title("".join(part.text for part in passage), kind, time)
     return RecordLine(
-        title=one_line(hit["title"], _LONGEST),
+        title=one_line(title, _LONGEST),
         address=address,
         account=one_line(hit["display_name"], _LONGEST),
-        kind=_label(reader, hit),
-        time=dates.event(hit["event_time"]),
+        kind=kind,
+        time=time,
         actor="",
         passage=passage,
     )
@@ -65,17 +70,29 @@ def hit_line(reader: PageReader, hit: Mapping[str, Any], dates: Dates) -> Record
 def record_line(reader: PageReader, answer: Mapping[str, Any], dates: Dates) -> RecordLine:
     """Return a record of a list."""
     shown = presented(reader.catalogue, answer)
+    kind, time = _label(reader, answer), dates.event(shown.event_time)
+    passage = _beginning(reader, answer)
+    title = shown.title
+    if untitled(title, answer["display_name"], answer["stream"]):
+        title = _instead_of_title("".join(part.text for part in passage), kind, time)
     return RecordLine(
-        title=visible(shown.title, lines=False),
+        title=visible(title, lines=False),
         address=record_address(
             reader.base, answer["connection_id"], answer["stream"], answer["id"]
         ),
         account=one_line(answer["display_name"], _LONGEST),
-        kind=_label(reader, answer),
-        time=dates.event(shown.event_time),
+        kind=kind,
+        time=time,
         actor="" if shown.actor is None else one_line(shown.actor, _LONGEST),
-        passage=_beginning(reader, answer),
+        passage=passage,
     )
+
+
+def _instead_of_title(beginning: str, kind: str, time: str) -> str:
+    """Return what a record without a title is called: how it begins, else its kind and time."""
+    if beginning.strip():
+        return one_line(beginning, _FEW_WORDS)
+    return f"{kind}, {time}" if time else kind
 
 
 def _beginning(reader: PageReader, answer: Mapping[str, Any]) -> Sequence[PassagePart]:

@@ -16,7 +16,7 @@ from pdpp.pages.dates import Dates
 from pdpp.pages.display import Value, presentation_of, values_of
 from pdpp.pages.page_reader import PageReader
 from pdpp.pages.page_request import PageRequest
-from pdpp.pages.record_title import record_of
+from pdpp.pages.record_title import record_of, untitled
 from pdpp.pages.records.neighbour import neighbours, thread_of
 from pdpp.pages.records.readable import ReadableText, readable
 from pdpp.pages.records.record_file import files_of
@@ -147,11 +147,14 @@ def _view(
     body_name, body = _body(record)
     if passage is not None and passage.name == body_name:
         body = None
+    title, time, kind = shown.title, dates.event(shown.event_time), label_of(reach.stream)
+    if untitled(title, reach.feed.connection.display_name, reach.stream.name):
+        title = f"{kind}, {time}" if time else kind
     return RecordPageView(
-        title=visible(shown.title, lines=False),
+        title=visible(title, lines=False),
         account=visible(reach.feed.connection.display_name, lines=False),
-        stream=label_of(reach.stream),
-        time=dates.event(shown.event_time),
+        stream=kind,
+        time=time,
         actor=None if shown.actor is None else visible(shown.actor, lines=False),
         link=shown.link,
         body=body,

@@ -16,6 +16,7 @@ from pdpp.pages.records.browsing import PAGE, browsable, browse
 from pdpp.pages.records.record_line import RecordLine, hit_line, record_line
 from pdpp.pages.records.search_filters import SearchFilters
 from pdpp.pages.records.timeline import Timeline, timeline
+from pdpp.resource.search import MONTHS
 
 _LONGEST = 120
 _NO_SUCH = "There is no such account or kind of records here."
@@ -44,6 +45,8 @@ class Results(NamedTuple):
     words: Sequence[str] = ()
     problem: str | None = None
     note: str | None = None
+    months: Mapping[str, int] | None = None
+    """How many records answer by month; None where nothing was asked."""
 
 
 async def show_search(request: PageRequest) -> Response:
@@ -68,7 +71,7 @@ async def search_response(request: PageRequest, reader: PageReader, **context: A
         accounts=_accounts(listing),
         kinds=_kinds(listing, filters),
         results=results,
-        timeline=await _timeline(request, reader, filters, rows, zone),
+        timeline=await _timeline(request, reader, filters, rows, zone, results.months),
         **({"seen_as": None} | context),
     )
 
@@ -106,7 +109,14 @@ async def _searched(reader: PageReader, filters: SearchFilters, dates: Dates, zo
         "cursor": filters.after,
         "time_zone": zone,
     }
-    answer = await reader.operate("search", None, {k: v for k, v in query.items() if v})
+    given = {k: v for k, v in query.items() if v}
+    answer = await reader.operate("search", None, given, headers={MONTHS: "1"})
+    months = answer["meta"].get("months", {})
+    if filters.month and not filters.after:
+        # The bars show where else the question has answers, so this one month does not limit them.
+        wider = given | {"q": filters.with_changes(month="").question, "limit": 1}
+        whole = await reader.operate("search", None, wider, headers={MONTHS: "1"})
+        months = whole["meta"].get("months", {})
     count = answer["meta"]["count"].get("value")
     summary = "" if count is None else f"{counted(count, 'record')} found"
     words = answer["meta"].get("try", {}).get("words", ())
@@ -115,6 +125,7 @@ async def _searched(reader: PageReader, filters: SearchFilters, dates: Dates, zo
         summary=summary,
         next=_next(filters, answer),
         words=words,
+        months=months,
     )
 
 
@@ -161,9 +172,17 @@ async def _timeline(
     filters: SearchFilters,
     rows: Iterable[Mapping[str, Any]],
     zone: str,
+    answering: Mapping[str, int] | None,
 ) -> Timeline | None:
-    """Return the bars of what is chosen; under a grant every count would be a search of its own."""
-    if not reader.is_owner or filters.after:
+    """Return the bars of what answers, or of all that is chosen where nothing is asked.
+
+    Under a grant every count without a question would be a search of its own.
+    """
+    if filters.after:
+        return None
+    if answering is not None:
+        return timeline(answering, filters, request.dates)
+    if not reader.is_owner:
         return None
     feeds = browsable(reader, rows)
     totals = await request.site.month_counts.of_feeds(reader, feeds, zone)

@@ -337,6 +337,12 @@ class SqliteStore:
         """Return the largest value of an indexed field."""
         return self._records().newest(reach, field)
 
+    def newest_of(
+        self, fields: Sequence[tuple[Reach, str]], before: int | None = None
+    ) -> Sequence[CellValue]:
+        """Return the largest value of a field for each of several reaches."""
+        return self._records().newest_of(fields, before)
+
     def aggregate(
         self, query: AggregateQuery, bucket: Bucket | None = None
     ) -> Mapping[CellValue, GroupTotal]:

