@@ -2,12 +2,13 @@
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.cli.shell import DEADLINE_SECONDS, pdpp_here
 from tests.cli.test_demo import in_terminal, read_until
-from tests.sources.kit import Home
+from tests.sources.kit import Home, zipped
 
 
 def newsletters(path: Path, *subjects: str) -> Path:
@@ -18,7 +19,7 @@ def newsletters(path: Path, *subjects: str) -> Path:
         f"To: list-{subject}@example.org\nSubject: {subject}\n\nWords\n\n"
         for subject in subjects
     ]
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(messages))
     return path
 
@@ -31,7 +32,7 @@ def calendar(path: Path, *uids: str, name: str = "Nora", id: str = "") -> Path:
         f"SUMMARY:{uid}\nEND:VEVENT\n"
         for uid in uids
     )
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     head = f"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//T//C//EN\nX-WR-CALNAME:{name}\n{known}"
     path.write_text(f"{head}{events}END:VCALENDAR\n")
     return path
@@ -98,3 +99,83 @@ def test_a_folder_of_calendars_under_another_name_is_the_same_account(tmp_path: 
     reports = [home.bring(tmp_path / folder) for folder in ("Takeout", "Takeout 2")]
     assert account_of(reports[0]) == account_of(reports[1])
     assert reports[1]["counts"]["new"] == 0
+
+
+def people(path: Path, *names: str) -> Path:
+    cards = (f"BEGIN:VCARD\nVERSION:3.0\nFN:{name}\nEND:VCARD\n" for name in names)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(cards))
+    return path
+
+
+def notes(folder: Path, *names: str) -> Path:
+    (folder / ".obsidian").mkdir(parents=True)
+    (folder / ".obsidian" / "app.json").write_text("{}")
+    for name in names:
+        (folder / f"{name}.md").write_text(f"# {name}\n\nWords about {name}\n")
+    return folder
+
+
+def texts(path: Path, *numbers: str) -> Path:
+    rows = "".join(
+        f'<sms address="{number}" date="1767261600000" type="1" body="Hello {number}" />'
+        for number in numbers
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"<?xml version='1.0'?><smses count='{len(numbers)}'>{rows}</smses>")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("write", "name"),
+    [(people, "contacts.vcf"), (notes, "vault"), (texts, "sms.xml"), (newsletters, "box.mbox")],
+)
+def test_what_two_people_export_without_a_name_are_two_accounts(
+    write: Callable[..., Path], name: str, tmp_path: Path
+) -> None:
+    home = Home(tmp_path / "data")
+    first = home.bring(write(tmp_path / "noras" / name, "one", "two"))
+    second = home.bring(write(tmp_path / "bens" / name, "three", "four"))
+    assert account_of(second)[0] != account_of(first)[0]
+    assert account_of(second)[1] != account_of(first)[1]
+    assert "nothing in it says whose it is" in second["notes"][-1]
+    # What both hold already goes to whose it is, from wherever it comes.
+    for report, words in ((first, ("one", "two", "five")), (second, ("three", "four", "six"))):
+        again = home.bring(write(tmp_path / "".join(words) / name, *words))
+        assert account_of(again) == account_of(report)
+        assert again["counts"]["new"] == 1
+
+
+def test_two_exports_of_one_account_in_one_folder_are_one_account(tmp_path: Path) -> None:
+    people(tmp_path / "Downloads" / "a" / "contacts.vcf", "one", "two")
+    people(tmp_path / "Downloads" / "b" / "contacts.vcf", "one", "two", "three")
+    for number, name in enumerate(("Ben", "Ida")):
+        chat = f"01.01.26, 10:0{number} - {name}: Hello\n" * 3
+        (tmp_path / "Downloads" / f"WhatsApp Chat mit {name}.txt").write_text(chat)
+        zipped(tmp_path / "Downloads" / f"WhatsApp Chat - {name}.zip", {"_chat.txt": chat.encode()})
+    home = Home(tmp_path / "data")
+    ended = home.run(tmp_path / "Downloads", "--yes", "--json")
+    assert ended.code == 0, ended
+    listed = pdpp_here("connection", "list", "--json", data=home.data).document["connections"]
+    assert sorted(account["display_name"] for account in listed) == [
+        "Contacts (Downloads)",
+        "WhatsApp",
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_person_says_once_which_account_an_export_belongs_to(tmp_path: Path) -> None:
+    home = Home(tmp_path / "data")
+    first = home.bring(people(tmp_path / "contacts.vcf", "one", "two"))
+    other = people(tmp_path / "new.vcf", "three")
+    with in_terminal("import", str(other), "--data", str(home.data)) as (process, terminal):
+        shown = read_until(terminal, "The account that it belongs to")
+        assert account_of(first)[1] in shown
+        os.write(terminal, account_of(first)[1].encode() + b"\n")
+        read_until(terminal, "Bring it in?")
+        os.write(terminal, b"y\n")
+        read_until(terminal, "\0")
+        assert process.wait(DEADLINE_SECONDS) == 0
+    # Nobody is asked again about that file, and it goes to the same account.
+    again = home.bring(people(tmp_path / "new.vcf", "four"))
+    assert account_of(again)[0] == account_of(first)[0]

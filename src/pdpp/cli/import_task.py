@@ -26,7 +26,9 @@ from pdpp.model.declaration import Declaration
 from pdpp.model.errors import ImportRefused
 from pdpp.service.settings import Settings
 from pdpp.sources.importing.destination import (
+    connections_of,
     find_destination,
+    identity_of,
     of_account,
     remembered_account,
 )
@@ -144,8 +146,8 @@ def _task(
     if name is not None:
         export = of_account(export, tree, name)
     destination = find_destination(store, state, tree, export, choice.connection_id)
-    if choice.asks and destination.is_new and _is_unclear(export):
-        name = _ask_account(tree, export)
+    if choice.asks and destination.is_new and not export.recognition.owner_known:
+        name = _ask_account(store, tree, export)
         if name:
             export = of_account(export, tree, name)
             destination = find_destination(store, state, tree, export, choice.connection_id)
@@ -156,21 +158,24 @@ def _task(
     return ImportTask(tree, export, destination, environment)
 
 
-def _is_unclear(export: RecognisedExport) -> bool:
-    """Tell whether nobody can know whose mailbox it is: its messages and the store do not tell."""
-    return export.source.connector_key == _MAIL and not export.recognition.owner_known
+def _ask_account(store: Store, tree: Tree, export: RecognisedExport) -> str:
+    """Ask once whose an export is that does not tell; nothing is an answer too.
 
-
-def _ask_account(tree: Tree, export: RecognisedExport) -> str:
-    """Ask once whose mailbox it is; nothing is an answer too."""
-    known = export.recognition.account
-    note(visible(f"{tree.path.name} does not say whose mail it holds.", lines=False))
-    answer: str = click.prompt(
-        f"Its owner's address, or Enter for an account {visible(known, lines=False)!r}",
-        default="",
-        show_default=False,
-        err=True,
-    )
+    Mail has an address that is worth knowing. Of anything else the first account needs no name.
+    """
+    others = connections_of(store.catalogue(), export.source.connector_key)
+    if export.source.connector_key == _MAIL:
+        words, wanted = "whose mail it holds", "Its owner's address"
+    elif others and not identity_of(export):
+        names = ", ".join(repr(other.display_name) for other in others)
+        words = f"whose it is, and no account holds the same; there is {names}"
+        wanted = "The account that it belongs to"
+    else:
+        return ""
+    note(visible(f"{tree.path.name} does not say {words}.", lines=False))
+    known = visible(export.recognition.account, lines=False)
+    prompt = f"{wanted}, or Enter for an account {known!r}"
+    answer: str = click.prompt(prompt, default="", show_default=False, err=True)
     return answer.strip()
 
 
@@ -198,7 +203,9 @@ def bring_all(prepared: PreparedImports, options: ImportOptions) -> list[str]:
         _ask(f"Import these {len(prepared.imports)} exports?")
     ends: list[str] = []
     documents = []
-    for each in prepared.imports:
+    for number, each in enumerate(prepared.imports):
+        if number:
+            each.task.look_again()
         ends.append(_import(each, options))
         documents.append(each.task.document())
         if not options.as_json:

@@ -43,7 +43,8 @@ class Recognition:
 
     ``account`` names a new connection and ``identity`` finds it again; unless given they are the
     same. Where the data does not say whose it is, ``owner_known`` is false, and the records
-    themselves are compared with what is stored. ``records`` is how many there are, where that is
+    themselves are compared with what is stored; ``identity`` is then what in the data speaks for
+    one account, and nothing where nothing does. ``records`` is how many there are, where that is
     cheap to know. ``notes`` are remarks for the person. What the owner decided for files of this
     ``shape`` is kept as ``remember``. ``detail`` is the source's own.
     """
@@ -106,6 +107,13 @@ class Source(ABC):
     label: str
     settings: Mapping[str, str] = MappingProxyType({})
     """What the owner can say with ``--set NAME=VALUE``: names with one line of help each."""
+
+    collects: bool = False
+    """Whether exports that name no owner are pieces of one collection, such as tracks or chats: one
+    account takes all of them, unless the owner names another."""
+
+    in_place: bool = False
+    """Whether it is read where a program keeps it, so that the same path is the same account."""
 
     passed_over: Mapping[str, str] = MappingProxyType({})
     """Files of the export that are left out on purpose: patterns of names, each with the reason."""

@@ -1,14 +1,23 @@
 """Browser history: what only browsers have."""
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+from tests.engine import open_store
 from tests.sources.kit import Home, read, told
 from tests.sources.samples import every_sample
 from tests.sources.samples.browsers import CHROME_VISITS, chrome
 
+from pdpp.cli.import_task import Choice, prepare
 from pdpp.sources.formats.browser_history.source import BrowserHistory
+from pdpp.sources.importing.state import ImportState
+from pdpp.sources.importing.task import ImportCallbacks, ImportTask
+from pdpp.sources.importing.watching import watch
+from pdpp.sources.source import OwnerChoices
 
 SAMPLES = every_sample()
 
@@ -74,3 +83,58 @@ def test_secrets_of_a_profile_are_never_read(tmp_path: Path) -> None:
     )
     reasons = [case["reason"] for case in report["files"]["passed_over"]]
     assert "cookies, which are never read" in reasons
+
+
+@contextmanager
+def watched(path: Path, data: Path) -> Iterator[ImportTask]:
+    """Prepare a path as `pdpp import --watch` does."""
+    with closing(open_store(data)) as store:
+        yield prepare(store, ImportState(data), path, Choice()).task
+
+
+def visit(path: Path, number: int) -> sqlite3.Connection:
+    """Let Firefox note a visit; it keeps its database open, and new rows lie in the log alone."""
+    browser = sqlite3.connect(path, isolation_level=None)
+    browser.execute("pragma journal_mode = wal")
+    browser.execute("pragma wal_autocheckpoint = 0")
+    values = (100 + number, 1, 1_767_261_600_000_000 + number * 1_000_000, 1, 0)
+    browser.execute(
+        "insert into moz_historyvisits (id, place_id, visit_date, visit_type, from_visit) "
+        "values (?, ?, ?, ?, ?)",
+        values,
+    )
+    return browser
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_watch_sees_visits_that_lie_in_the_log_alone(tmp_path: Path, alone: bool) -> None:
+    folder = SAMPLES["browser_history: Firefox"].folder(tmp_path / "e")
+    database = folder / "profile" / "places.sqlite"
+    rounds: list[int] = []
+    with watched(database if alone else folder, tmp_path / "data") as task, ExitStack() as browsers:
+
+        def wait() -> bool:
+            rounds.append(task.document()["counts"]["new"])
+            if len(rounds) <= 2:
+                before = database.stat()
+                browsers.enter_context(closing(visit(database, len(rounds))))
+                assert len(rounds) == 1 or database.stat().st_mtime_ns == before.st_mtime_ns
+            return len(rounds) > 3
+
+        watch(task, task.settle(), OwnerChoices(), ImportCallbacks(), wait)
+    assert [count - rounds[0] for count in rounds] == [0, 1, 2, 2]
+
+
+def test_a_watch_that_begins_again_after_the_browser_forgot_goes_on_in_the_same_account(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "History"
+    path.write_bytes(chrome(*CHROME_VISITS[:1]))
+    with watched(path, tmp_path / "data") as first:
+        watch(first, first.settle(), OwnerChoices(), ImportCallbacks(), lambda: True)
+    # Ninety days later nothing of it is left, and other visits are there.
+    path.write_bytes(chrome((9, 2, 13_421_735_200_000_099, 0, 0, 0, 0)))
+    with watched(path, tmp_path / "data") as second:
+        watch(second, second.settle(), OwnerChoices(), ImportCallbacks(), lambda: True)
+        assert second.document()["counts"]["new"] == 1
+        assert second.destination.connection_id == first.destination.connection_id

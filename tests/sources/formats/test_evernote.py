@@ -74,4 +74,4 @@ def test_the_account_is_who_wrote_most(tmp_path: Path) -> None:
     assert (seen.identity, seen.owner_known) == ("nora@lind.example", True)
     nameless = look(SOURCE, put(tmp_path, evernote.BREAD))
     assert isinstance(nameless, Recognition)
-    assert (nameless.identity, nameless.owner_known) == ("Evernote", False)
+    assert (nameless.identity, nameless.owner_known) == ("", False)

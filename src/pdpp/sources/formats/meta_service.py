@@ -111,7 +111,7 @@ class MetaArchive(Source):
             Confidence.CERTAIN,
             f"{len(chats):,} chats",
             account=f"{self.label} ({name})" if name else self.label,
-            identity=owner.get("id") or self.service,
+            identity=owner.get("id") or "",
             owner_known=bool(owner.get("id")),
         )
 

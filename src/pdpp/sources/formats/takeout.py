@@ -14,7 +14,7 @@ TAKEOUT_FILES = {_OVERVIEW: "Takeout's own list of contents", "*.css": "the look
 
 
 def takeout_recognition(
-    tree: Tree, label: str, key: str, version: str, detail: Mapping[str, Any]
+    tree: Tree, label: str, version: str, detail: Mapping[str, Any]
 ) -> Recognition:
     """Return what is seen, with the account as far as the overview of the Takeout tells it."""
     found = next((_ADDRESS.search(page.head()) for page in tree.named(_OVERVIEW)), None)
@@ -23,7 +23,7 @@ def takeout_recognition(
         Confidence.CERTAIN,
         version,
         account=f"{label} ({address})" if address else label,
-        identity=address or key,
+        identity=address,
         owner_known=bool(address),
         detail=detail,
     )

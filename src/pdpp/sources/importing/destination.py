@@ -4,6 +4,7 @@ An account is known by an identity that its source reads in the data, and by its
 that holds what a connection holds already is of the same account, whatever the file is called.
 """
 
+import re
 import secrets
 import time
 from collections import Counter
@@ -24,6 +25,12 @@ from pdpp.store.scope import owner_reaches
 
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 _ID_CHARS = 12
+_IN_BRACKETS = re.compile(r" \([^()]*\)\Z")
+"""Whose an account is, as sources write it behind what it is."""
+_NAMELESS = (
+    "nothing in it says whose it is, and no account of {label} holds the same: it is an account of "
+    "its own; `pdpp connection merge` joins two, and --account NAME says whose the next one is"
+)
 _SAMPLE_PARTS = 20
 _SAMPLE_ITEMS = 400
 _SAMPLE_SECONDS = 2.0
@@ -40,6 +47,8 @@ class Destination:
     display_name: str
     is_new: bool
     reason: str = field(default="", compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """Remarks for the person on how the connection was chosen."""
 
 
 def new_connection_id() -> str:
@@ -48,8 +57,14 @@ def new_connection_id() -> str:
 
 
 def identity_of(export: RecognisedExport) -> str:
-    """Return what an account is known by."""
-    return export.recognition.identity or export.recognition.account
+    """Return what an account is known by; nothing where an export does not tell.
+
+    Two exports that tell nothing may be of two people, whatever both are called.
+    """
+    recognition = export.recognition
+    if recognition.identity or not (recognition.owner_known or export.source.collects):
+        return recognition.identity
+    return recognition.account
 
 
 def account_shape(tree: Tree) -> str:
@@ -60,12 +75,8 @@ def account_shape(tree: Tree) -> str:
 def of_account(export: RecognisedExport, tree: Tree, name: str) -> RecognisedExport:
     """Return an export of which the owner said whose it is; that is remembered for its file."""
     recognition = export.recognition
-    identity = recognition.identity
-    account = (
-        recognition.account.replace(identity, name)
-        if identity and identity in recognition.account
-        else name
-    )
+    account = _IN_BRACKETS.sub(lambda _: f" ({name})", recognition.account)
+    account = account if account != recognition.account else name
     changed = replace(recognition, account=account, identity=name.casefold(), owner_known=True)
     if not recognition.shape:
         changed = replace(changed, shape=account_shape(tree), remember={"account": name})
@@ -95,16 +106,17 @@ def find_destination(
         chosen = catalogue.merged.get(chosen, chosen)
         connection = catalogue.connections.get(chosen)
         if connection is None:
-            return Destination(chosen, export.recognition.account, is_new=True)
+            return Destination(chosen, export.recognition.account, True, "as you said")
         if connection.connector_key != key:
             raise ImportRefused(
                 f"{chosen} holds {connection.connector_key}, not {key}; choose another"
             )
         return _existing(connection, "as you said")
     merged = catalogue.merged
-    remembered = state.connection_of(key, identity_of(export)) or ""
-    connection = catalogue.connections.get(merged.get(remembered, remembered))
-    if connection is not None and connection.connector_key == key:
+    identity = identity_of(export)
+    remembered = state.connection_of(key, identity) if identity else None
+    connection = _living(catalogue, key, remembered) or _called(catalogue, export)
+    if connection is not None:
         return _existing(connection, "of the same account")
     # A restored store has no reports: its connections are known by their records alone. One whose
     # owner is known is not taken for another's, however much both hold.
@@ -113,7 +125,38 @@ def find_destination(
     same = find_overlap(store, tree, export, identified)
     if same is not None:
         return _existing(same, "which holds the same records")
-    return Destination(new_connection_id(), export.recognition.account, is_new=True)
+    if not identity and export.source.in_place:
+        connection = _living(catalogue, key, state.connection_at(key, tree.path))
+        if connection is not None:
+            return _existing(connection, "of the same place")
+    return _new(catalogue, export)
+
+
+def _living(catalogue: Catalogue, connector_key: str, remembered: str | None) -> Connection | None:
+    """Return a connection that an earlier import went into, as far as it is still there."""
+    name = remembered or ""
+    connection = catalogue.connections.get(catalogue.merged.get(name, name))
+    return connection if connection and connection.connector_key == connector_key else None
+
+
+def _called(catalogue: Catalogue, export: RecognisedExport) -> Connection | None:
+    """Return the connection whose name the owner said, where that is how one is called."""
+    said = str(export.recognition.remember.get("account") or "").casefold()
+    others = connections_of(catalogue, export.source.connector_key) if said else []
+    return next((other for other in others if other.display_name.casefold() == said), None)
+
+
+def _new(catalogue: Catalogue, export: RecognisedExport) -> Destination:
+    """Return a new connection; the second of a name is told from the first by a number."""
+    others = connections_of(catalogue, export.source.connector_key)
+    account, taken = export.recognition.account, {other.display_name for other in others}
+    name, number = account, 1
+    while name in taken:
+        number += 1
+        name = f"{account} {number}"
+    alone = identity_of(export) or not others
+    notes = () if alone else (_NAMELESS.format(label=export.source.label),)
+    return Destination(new_connection_id(), name, is_new=True, notes=notes)
 
 
 def _existing(connection: Connection, reason: str) -> Destination:

@@ -51,6 +51,14 @@ class ImportState:
                 return str(connection["connection_id"])
         return None
 
+    def connection_at(self, connector_key: str, path: Path) -> str | None:
+        """Return where the last import from a path went."""
+        for _, report in self.reports():
+            source = report.get("source", {})
+            if (source.get("connector_key"), report.get("path")) == (connector_key, str(path)):
+                return str(report["connection"]["connection_id"])
+        return None
+
     def imported_connections(self) -> set[str]:
         """Return the connections of which a report says whose they are."""
         return {

@@ -9,7 +9,7 @@ import pdpp
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.validation import parse_declaration
-from pdpp.sources.importing.destination import Destination, identity_of
+from pdpp.sources.importing.destination import Destination, find_destination, identity_of
 from pdpp.sources.importing.files import count_files
 from pdpp.sources.importing.mirror import (
     AbsentRecords,
@@ -81,6 +81,17 @@ class ImportTask:
         self.name = environment.state.new_report_name(now)
         self.report = ImportReport(_subject(tree, export, destination), now)
         self._seen: SeenRecords = set()
+
+    def look_again(self) -> None:
+        """Find the destination anew: what was imported since may be of the same account."""
+        if self.destination.is_new and not self.destination.reason:
+            environment = self.environment
+            self.destination = find_destination(
+                environment.store, environment.state, self.tree, self.export, None
+            )
+            self.report = ImportReport(
+                _subject(self.tree, self.export, self.destination), environment.clock()
+            )
 
     def settle(self, progress: Callable[[int], None] | None = None) -> Declaration:
         """Register the source where it is new or changed, and add the connection."""
@@ -189,7 +200,7 @@ class ImportTask:
 
     def document(self) -> Mapping[str, Any]:
         """Return the report as it is kept."""
-        notes = list(self.export.recognition.notes)
+        notes = [*self.export.recognition.notes, *self.destination.notes]
         return {"import_id": self.name, **self.report.document(), "notes": notes}
 
     # Mirrors

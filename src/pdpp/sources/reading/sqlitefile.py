@@ -14,13 +14,12 @@ from typing import Any
 from urllib.parse import quote
 
 from pdpp.model.errors import DamagedFile
-from pdpp.sources.reading.tree import FileEntry, Tree, file_entry
+from pdpp.sources.reading.tree import DATABASE_ENDINGS, FileEntry, Tree, file_entry
 
 SQLITE_HEAD = b"SQLite format 3\x00"
 BESIDE = ("-wal", "-journal")
 """What lies beside a database and belongs to its content."""
 
-_ENDINGS = frozenset({".db", ".sqlite", ".sqlite3", ".sqlitedb", ".vscdb", ""})
 _MOST_FILES = 200
 _CHUNK = 1 << 20
 _LONGEST_VALUE = 64 << 20
@@ -34,7 +33,7 @@ Columns = Mapping[str, frozenset[str]]
 def databases(tree: Tree) -> list[FileEntry]:
     """Return the files of a tree that are SQLite databases."""
     single = tree.kind == "file"
-    likely = [entry for entry in tree.entries if single or entry.suffix in _ENDINGS]
+    likely = [entry for entry in tree.entries if single or entry.suffix in DATABASE_ENDINGS]
     held = (entry for entry in likely if entry.head(len(SQLITE_HEAD)) == SQLITE_HEAD)
     return [entry for entry, _ in zip(held, range(_MOST_FILES), strict=False)]
 

@@ -8,6 +8,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -18,6 +19,8 @@ from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.item import Skipped
 
 HEAD_BYTES = 1 << 16
+DATABASE_ENDINGS = frozenset({".db", ".sqlite", ".sqlite3", ".sqlitedb", ".vscdb", ""})
+"""What the names of SQLite databases end with; some have no ending."""
 _BUFFER = 1 << 18
 _SAFE_OPEN = (
     os.O_RDONLY
@@ -263,7 +266,15 @@ def _problem(name: str, status: os.stat_result, limits: TreeLimits) -> str | Non
 
 
 def file_entry(place: Path, name: str, status: os.stat_result, meter: ReadMeter) -> FileEntry:
+    """Return the entry of a file on the disk.
+
+    A database that is open grows in its log, while the file itself stays as it was.
+    """
     stamp = f"{status.st_mtime_ns:x}-{status.st_size:x}"
+    if place.suffix.lower() in DATABASE_ENDINGS:
+        with suppress(OSError):
+            log = os.lstat(f"{place}-wal")
+            stamp += f"+{log.st_mtime_ns:x}-{log.st_size:x}"
     return FileEntry(name, status.st_size, stamp, lambda: _open_file(place), meter)
 
 

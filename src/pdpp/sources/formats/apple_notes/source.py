@@ -37,6 +37,7 @@ class AppleNotes(Source):
     """``NoteStore.sqlite``, copied out of the folder group.com.apple.notes."""
 
     connector_key = "apple_notes"
+    in_place = True
     label = "Apple Notes"
     passed_over = MappingProxyType(
         {
@@ -58,7 +59,6 @@ class AppleNotes(Source):
             Confidence.CERTAIN,
             "a database of notes" if len(stores) == 1 else f"{len(stores)} databases of notes",
             account="Apple Notes",
-            identity="Apple Notes",
             owner_known=False,
             detail={"entries": [entry.name for entry in stores]},
         )

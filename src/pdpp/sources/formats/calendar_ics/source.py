@@ -55,8 +55,8 @@ class CalendarIcs(Source):
             Confidence.CERTAIN,
             f"{many}made by {maker}",
             account=names[0] if len(names) == 1 else tree.path.stem,
-            identity=_identity(calendars, names),
-            owner_known=all(_property(entry, _ID) for entry in calendars),
+            identity=(identity := _identity(calendars)),
+            owner_known=bool(identity),
             detail={
                 "entries": [entry.name for entry in calendars],
                 "time_zone": choices.given.get("time_zone"),
@@ -70,11 +70,11 @@ class CalendarIcs(Source):
             yield ExportPart(entry, partial(_read, entry, recognition.detail["time_zone"], several))
 
 
-def _identity(calendars: Sequence[FileEntry], names: Sequence[str]) -> str:
-    """Return what an account is known by: the ids of its calendars, else their names."""
-    ids = sorted(
-        _property(entry, _ID) or name for entry, name in zip(calendars, names, strict=True)
-    )
+def _identity(calendars: Sequence[FileEntry]) -> str:
+    """Return the ids of calendars; many people call one "Home", so names tell nothing."""
+    ids = sorted(_property(entry, _ID) or "" for entry in calendars)
+    if not all(ids):
+        return ""
     return ids[0] if len(ids) == 1 else digest_key(*ids)
 
 

@@ -60,7 +60,7 @@ class ChatGpt(Source):
             Confidence.CERTAIN,
             f"conversations as trees, in {files}",
             account=f"ChatGPT ({account})" if account else "ChatGPT",
-            identity=account or "chatgpt",
+            identity=account,
             owner_known=bool(account),
             detail={"entries": [entry.name for entry in entries]},
         )

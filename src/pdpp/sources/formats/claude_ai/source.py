@@ -78,7 +78,7 @@ class ClaudeAi(Source):
             Confidence.CERTAIN,
             ", ".join(_summary(files)),
             account=f"Claude ({name})" if name else "Claude",
-            identity=identity or "claude_ai",
+            identity=identity,
             owner_known=bool(identity),
             detail={"files": files},
         )

@@ -66,7 +66,6 @@ class ContactsVcard(Source):
             Confidence.CERTAIN,
             f"vCard {', '.join(sorted(versions)) or 'of no version'}",
             account=f"Contacts ({name})" if name else "Contacts",
-            identity="contacts",
             owner_known=False,
             detail={"entries": [entry.name for entry in files]},
         )

@@ -53,7 +53,7 @@ class Discord(Source):
             Confidence.CERTAIN,
             f"{len(lists):,} channels",
             account=f"Discord ({name})" if name else self.label,
-            identity=str(user.get("id") or self.connector_key),
+            identity=str(user.get("id") or ""),
             owner_known=bool(user.get("id")),
         )
 

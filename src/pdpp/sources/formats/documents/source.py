@@ -40,6 +40,7 @@ class Documents(Source):
     """A folder of nothing but documents, or any folder that the owner calls so."""
 
     connector_key = "documents"
+    collects = True
     label = "Documents (PDF, Word, Excel, PowerPoint)"
     passed_over = MappingProxyType(
         {

@@ -37,6 +37,7 @@ class Evernote(Source):
     """The files that Evernote writes, one for each notebook."""
 
     connector_key = "evernote"
+    collects = True
     label = "Evernote notebooks"
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
@@ -50,7 +51,7 @@ class Evernote(Source):
             Confidence.CERTAIN,
             count,
             account=f"Evernote ({author})" if author else "Evernote",
-            identity=author or "Evernote",
+            identity=author or "",
             owner_known=bool(author),
             detail={"entries": [entry.name for entry in notebooks]},
         )

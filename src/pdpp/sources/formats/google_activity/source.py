@@ -54,7 +54,6 @@ class GoogleActivity(Source):
         return takeout_recognition(
             tree,
             self.label,
-            self.connector_key,
             " and ".join(kinds),
             {"documents": documents, "pages": pages},
         )

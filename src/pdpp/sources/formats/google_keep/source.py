@@ -41,7 +41,7 @@ class GoogleKeep(Source):
         if not notes:
             return None
         version = f"{len(notes):,} notes"
-        return takeout_recognition(tree, self.label, self.connector_key, version, {})
+        return takeout_recognition(tree, self.label, version, {})
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
         """Return one part for each note."""

@@ -68,9 +68,7 @@ class GoogleTimeline(Source):
         if not documents:
             return None
         version = ", ".join(sorted({_LAYOUTS[layout] for layout in documents.values()}))
-        return takeout_recognition(
-            tree, self.label, self.connector_key, version, {"documents": documents}
-        )
+        return takeout_recognition(tree, self.label, version, {"documents": documents})
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each document."""

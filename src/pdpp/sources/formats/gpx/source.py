@@ -27,6 +27,7 @@ class Gpx(Source):
     """Files that watches, telephones and programs for hiking write."""
 
     connector_key = "gpx"
+    collects = True
     label = "GPX tracks"
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002

@@ -40,6 +40,7 @@ class IMessage(Source):
     """``chat.db`` of a Mac, or ``sms.db`` of an iPhone's backup, with the attachments beside it."""
 
     connector_key = "imessage"
+    in_place = True
     label = "iMessage"
     passed_over = MappingProxyType(
         {

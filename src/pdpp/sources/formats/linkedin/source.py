@@ -137,7 +137,7 @@ class LinkedIn(Source):
             Confidence.CERTAIN,
             ", ".join(sorted({kind.noun for _, kind, _ in tables})),
             account=f"LinkedIn ({name})" if name else self.label,
-            identity=name or self.connector_key,
+            identity=name,
             owner_known=bool(name),
         )
 

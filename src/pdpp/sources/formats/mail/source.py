@@ -55,7 +55,7 @@ class Mail(Source):
             Confidence.CERTAIN,
             " and ".join(kinds),
             account=f"Mail ({account})",
-            identity=account,
+            identity=owner or "",
             owner_known=bool(owner),
             records=None if boxes else len(singles),
             detail={"boxes": [entry.name for entry in boxes], "several": len(boxes) > 1},

@@ -32,6 +32,7 @@ class Markdown(Source):
     """A folder of notes, with the pictures and files they show."""
 
     connector_key = "markdown"
+    in_place = True
     passed_over = MappingProxyType(
         {
             ".obsidian/*": "settings of Obsidian",
@@ -59,7 +60,6 @@ class Markdown(Source):
             Confidence.CERTAIN if vault else Confidence.LIKELY,
             f"{'an Obsidian vault' if vault else 'Markdown files'}, {len(notes):,} notes",
             account=f"Notes ({tree.path.stem})",
-            identity=tree.path.stem,
             owner_known=False,
             records=len(notes),
             notes=(remark,) if others else (),

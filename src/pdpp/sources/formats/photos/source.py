@@ -27,6 +27,7 @@ class Photos(Source):
     """A folder of nothing but pictures and films, or any folder that the owner calls so."""
 
     connector_key = "photos"
+    collects = True
     label = "Photos in a folder"
     settings = MappingProxyType(
         {

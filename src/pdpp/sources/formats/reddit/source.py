@@ -133,7 +133,7 @@ class Reddit(Source):
             Confidence.CERTAIN,
             ", ".join(sorted({kind.noun for _, kind, _ in tables})),
             account=f"Reddit ({name})" if name else self.label,
-            identity=name.lower() or self.connector_key,
+            identity=name.lower(),
             owner_known=bool(name),
         )
 

@@ -47,7 +47,7 @@ class Signal(Source):
             Confidence.CERTAIN,
             "a plain export",
             account=f"Signal ({name})" if name else self.label,
-            identity=self.connector_key,
+            identity=name,
             owner_known=False,
             detail={"logs": [entry.name for entry in held]},
         )

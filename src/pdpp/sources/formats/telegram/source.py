@@ -42,6 +42,7 @@ class Telegram(Source):
     """``result.json`` of a whole account or of one chat, with the files beside it."""
 
     connector_key = "telegram"
+    collects = True
     passed_over = MappingProxyType(
         {
             "*_thumb.jpg": "a small form of a picture",
@@ -104,7 +105,7 @@ def _recognition(tree: Tree, documents: Mapping[str, bool], zone: str | None) ->
         Confidence.CERTAIN,
         version,
         account=f"Telegram ({account})" if account else "Telegram",
-        identity=str(known.get("id") or "telegram"),
+        identity=str(known.get("id") or ""),
         owner_known=bool(known),
         detail={"documents": dict(documents), "time_zone": zone},
     )

@@ -56,6 +56,7 @@ class WhatsApp(Source):
     """Chats of iPhones and of Android, in any language of the phone."""
 
     connector_key = "whatsapp"
+    collects = True
     label = "WhatsApp chat"
     settings = MappingProxyType(
         {

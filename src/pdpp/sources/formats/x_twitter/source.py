@@ -69,7 +69,7 @@ class XTwitter(Source):
             Confidence.CERTAIN,
             ", ".join(sorted(set(held.values()))),
             account=f"{self.label} ({name})" if name else self.label,
-            identity=str(owner.get("accountId") or self.connector_key),
+            identity=str(owner.get("accountId") or ""),
             owner_known=bool(owner.get("accountId")),
             detail={"files": held, "owner": str(owner.get("accountId") or "")},
         )
