@@ -13,6 +13,7 @@ import orjson
 from pdpp.sources.item import Finding, ResumePoint
 from pdpp.sources.reading.tree import FileEntry, Tree
 
+EXPECTED = ""
 Recall = Callable[[str, str], Mapping[str, Any]]
 
 
@@ -116,7 +117,11 @@ class Source(ABC):
     """Whether it is read where a program keeps it, so that the same path is the same account."""
 
     passed_over: Mapping[str, str] = MappingProxyType({})
-    """Files of the export that are left out on purpose: patterns of names, each with the reason."""
+    """Files of the export that are left out on purpose: patterns of names, each with the reason.
+
+    The first that fits counts. ``EXPECTED`` says that such a file is read; where it could not be,
+    it is told as not known.
+    """
 
     def declaration(self) -> Mapping[str, Any]:
         """Return the source declaration; built-in ones lie beside the code."""

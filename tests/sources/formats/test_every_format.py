@@ -50,6 +50,19 @@ def test_there_is_a_sample_for_every_source() -> None:
     assert {sample.source for sample in SAMPLES.values()} == set(BUILT_IN)
 
 
+@pytest.mark.parametrize("source", sorted(BUILT_IN))
+def test_no_format_misses_a_check(source: str) -> None:
+    """Some layout of each format must be counted, overlap with an earlier one, and be cut."""
+    samples = [sample for sample in SAMPLES.values() if sample.source == source]
+    assert any(sample.units for sample in samples), "no sample says what the census must count"
+    assert any(sample.earlier for sample in samples), "no sample has an earlier export"
+    assert any(sample.cut or sample.uncut for sample in samples), "no sample is cut"
+    assert not all(sample.named_by_path for sample in samples), "every sample goes by its path"
+    for sample in samples:
+        assert sample.cut in ("", *sample.files)
+        assert sample.renamed.keys() <= sample.files.keys()
+
+
 def source_of(path: Path) -> str:
     return recognise_export(open_tree(path), OwnerChoices()).source.connector_key
 
@@ -84,8 +97,10 @@ def test_the_census_and_the_reader_agree(sample: FormatSample, tmp_path: Path) -
     assert ended.code == 0, ended
     [document] = json.loads(ended.out)["audits"]
     census = document["census"]["units"]
-    for unit, kinds in sample.units.items():
-        assert document["units"][unit] == sum(census[kind] for kind in kinds), (unit, census)
+    census |= {f"files {ending}": count for ending, count in document["census"]["files"].items()}
+    for units, kinds in sample.units.items():
+        counted = sum(document["units"][unit] for unit in units.split("+"))
+        assert counted == sum(census[kind] for kind in kinds), (units, census)
     assert document["accounted"]
     assert not (tmp_path / "no").exists()
 
@@ -128,6 +143,7 @@ def test_an_export_cut_anywhere_says_so(sample: FormatSample, tmp_path: Path) ->
             sample.files[sample.cut],
             lambda content: sample.folder(tmp_path, {sample.cut: content}),
             torn=sample.torn,
+            name=sample.cut,
         )
 
 

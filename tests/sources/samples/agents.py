@@ -218,6 +218,7 @@ SAMPLES = (
         "opencode",
         "a database",
         {"opencode/opencode.db": open_database(*OPEN_MESSAGES)},
+        cut="opencode/opencode.db",
         words="anchor module mooring tests",
         sentence="The anchor module is now called mooring, with its tests.",
         units={"message": ["rows of message"]},
@@ -231,6 +232,7 @@ SAMPLES = (
                 KV + ITEMS, {"cursorDiskKV": CURSOR_ROWS, "ItemTable": [("x", "1")]}
             )
         },
+        cut="User/globalStorage/state.vscdb",
         words="winch squeals pawl spring grease",
         sentence="The winch squeals because its pawl spring lost its grease.",
         units={"row": ["rows of cursorDiskKV"]},

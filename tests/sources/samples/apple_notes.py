@@ -191,6 +191,7 @@ SAMPLES = (
         "apple_notes",
         "the database of a Mac",
         {"NoteStore.sqlite": store(BUOYS, LOCKED, DELETED, LONG)},
+        units={"note": ["rows of ZICNOTEDATA"]},
         words='"whistles when the swell turns"',
         sentence="The green one whistles when the swell turns",
         earlier={"NoteStore.sqlite": store(BUOYS)},

@@ -19,6 +19,17 @@ from tests.sources.samples.sample import FormatSample, json_lines
 
 _USER = json.dumps({"id": "user-1", "email": "nora@lind.example"}).encode()
 
+_EARLIER_TELEGRAM = {
+    **telegram.ACCOUNT,
+    "chats": {"about": "…", "list": [{**telegram.CHAT, "messages": telegram.CHAT["messages"][:2]}]},
+}
+_MINT = """"Date","Description","Original Description","Amount","Transaction Type","Category",\
+"Account Name","Labels","Notes"
+"1/30/2026","Varnish for the wheelhouse","VARNISH 22","41.90","debit","Home","Checking","",""
+"1/31/2026","Harbour office","PAY","1200.00","credit","Paycheck","Checking","",""
+"2/01/2026","Bakery","BAKERY 7","4.50","debit","Food","Checking","",""
+"""
+
 SAMPLES = (
     FormatSample(
         "bank_csv",
@@ -26,6 +37,17 @@ SAMPLES = (
         {"statement.csv": bank_csv.GERMAN.encode()},
         words="Miete Leuchtturm",
         sentence="Miete für den Leuchtturm im Februar",
+        cut="statement.csv",
+        torn=1,
+    ),
+    FormatSample(
+        "bank_csv",
+        "Mint, whose amounts have no sign",
+        {"transactions.csv": _MINT.encode()},
+        words="varnish for the wheelhouse",
+        sentence="Varnish for the wheelhouse",
+        units={"row": ["rows below a header"]},
+        earlier={"transactions.csv": _MINT[: _MINT.rindex('"2/')].encode()},
     ),
     FormatSample(
         "bank_ofx",
@@ -33,6 +55,7 @@ SAMPLES = (
         {"statement.ofx": bank_ofx.sgml(bank_ofx.COFFEE, bank_ofx.RENT, bank_ofx.PAY)},
         words="lighthouse keeper",
         sentence="Rent for the lighthouse keeper",
+        units={"transaction": ["transactions of a statement"]},
         earlier={"statement.ofx": bank_ofx.sgml(bank_ofx.COFFEE)},
         cut="statement.ofx",
         renamed={"statement.ofx": "statement (1).ofx"},
@@ -77,6 +100,7 @@ SAMPLES = (
         claude_ai.files(claude_ai.RHYTHM, claude_ai.OLD),
         words="two short flashes and a long pause",
         sentence="Two short flashes and a long pause",
+        units={"message": ["JSON objects at item.chat_messages.item"]},
         earlier=claude_ai.files(claude_ai.OLD),
         cut="conversations.json",
         renamed={"conversations.json": "conversations (1).json"},
@@ -89,6 +113,7 @@ SAMPLES = (
         sentence="The lighthouse clock ignores summer time.",
         units={"line": ["lines with text"]},
         earlier={"projects/harbour/session.jsonl": json_lines(claude_code.TALK[:3])},
+        cut="projects/harbour/session.jsonl",
     ),
     FormatSample(
         "codex",
@@ -98,6 +123,7 @@ SAMPLES = (
         sentence="The summer timetable was never taken down.",
         units={"line": ["lines with text"]},
         earlier={f"sessions/{codex.NAME}": json_lines(codex.TALK[:5])},
+        cut=f"sessions/{codex.NAME}",
     ),
     FormatSample(
         "contacts_vcard",
@@ -118,6 +144,7 @@ SAMPLES = (
         sentence="From noon on, nobody should",
         units={"message": ["messages of a mailbox"]},
         earlier={"All mail.mbox": mail.box(mail.GMAIL)},
+        cut="All mail.mbox",
         renamed={"All mail.mbox": "All mail (1).mbox"},
     ),
     FormatSample(
@@ -132,7 +159,12 @@ SAMPLES = (
         },
         words='"old mole is under water at"',
         sentence="The old mole is under water at",
-        named_by_path=True,
+        units={"note": ["files .md"]},
+        earlier={
+            "vault/.obsidian/app.json": b"{}",
+            "vault/harbour/Tides.md": markdown.TIDES.encode(),
+        },
+        uncut="a note may end anywhere",
     ),
     FormatSample(
         "slack",
@@ -140,6 +172,8 @@ SAMPLES = (
         slack.files(slack.DAYS),
         words='"old mole will be under water"',
         sentence="The old mole will be under water",
+        units={"item": ["JSON objects at item"]},
+        earlier=slack.files({"harbour/2026-01-01": slack.DAY[:2]}),
         cut="harbour/2026-01-01.json",
     ),
     FormatSample(
@@ -155,6 +189,7 @@ SAMPLES = (
             "message": ["JSON objects at chats.list.item.messages.item"],
             "contact": ["JSON objects at contacts.list.item"],
         },
+        earlier={"result.json": json.dumps(_EARLIER_TELEGRAM).encode()},
         cut="result.json",
         renamed={"result.json": "result (1).json"},
     ),
@@ -164,6 +199,23 @@ SAMPLES = (
         {"_chat.txt": whatsapp.IPHONE.encode()},
         words="lantern way back",
         sentence="bring a lantern for the way back",
+        units={"message": ["lines with a date"]},
         named_by_path=True,
+    ),
+    FormatSample(
+        "whatsapp",
+        "a chat of Android",
+        {"WhatsApp Chat with Nora.txt": whatsapp.ANDROID.encode()},
+        words="midnight tide turns",
+        sentence="Midnight: the tide turns",
+        units={"message": ["lines with a date"]},
+        earlier={
+            "WhatsApp Chat with Nora.txt": whatsapp.ANDROID[
+                : whatsapp.ANDROID.rindex("2/1/26")
+            ].encode()
+        },
+        cut="WhatsApp Chat with Nora.txt",
+        torn=1,
+        renamed={"WhatsApp Chat with Nora.txt": "WhatsApp Chat with Nora (1).txt"},
     ),
 )

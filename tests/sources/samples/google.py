@@ -300,6 +300,7 @@ SAMPLES = (
             f"{KEEP}/2020-01-01T00_00_00.000+01_00.json": json_bytes(OLD_NOTE),
             f"{KEEP}/Labels.txt": b"harbour\n",
         },
+        cut="Takeout/Keep/Boat.json",
         words="spare key third fender",
         sentence="The spare key hangs under the third fender",
         units={"note": ["JSON objects at the top"]},

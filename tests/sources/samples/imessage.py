@@ -149,6 +149,7 @@ SAMPLES = (
             "Messages/Attachments/ab/01/X/mast.jpg": PHOTO,
             "Messages/chat.db-shm": b"\x00" * 32,
         },
+        cut="Messages/chat.db",
         words="pilot boat waits outer buoy",
         sentence="The pilot boat waits by the outer buoy until the fog lifts.",
         units={"message": ["rows of message"]},

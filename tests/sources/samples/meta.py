@@ -255,6 +255,11 @@ SAMPLES = (
         words="orange buoys tonight",
         sentence="Bring the orange buoys tonight, não te esqueças",
         units={"message": [IN_CHAT], "story": ["JSON objects at ig_stories.item"]},
+        earlier={
+            name: held
+            for name, held in instagram(today=True).items()
+            if "posts" not in name and "stories" not in name
+        },
         cut="your_instagram_activity/messages/inbox/harbour_77/message_1.json",
     ),
     FormatSample(

@@ -53,6 +53,8 @@ SAMPLES = (
         "notion",
         "Markdown and CSV",
         markdown(),
+        units={"page": ["files .md"], "table": ["files .csv"]},
+        uncut="a page may end anywhere",
         words='"only when puffins nest"',
         sentence="The boat to Berlenga leaves only when puffins nest.",
         earlier=markdown(more=False),

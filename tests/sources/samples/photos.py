@@ -109,6 +109,8 @@ SAMPLES = (
         "photos",
         "a folder of a telephone",
         FILES,
+        units={"picture": ["files .jpg", "files .heic", "files .png", "files .dng"]},
+        uncut="what is read stands at the beginning of a picture",
         words='"Storm petrels circling"',
         sentence="Storm petrels circling the harbour lamp",
         earlier={"Berlenga/IMG_0001.JPG": FILES["Berlenga/IMG_0001.JPG"]},

@@ -17,10 +17,11 @@ Files = Mapping[str, bytes]
 class FormatSample:
     """One export in one layout.
 
-    ``units`` names for each unit that the reader counts the kinds of the census that must add up to
-    the same number. ``earlier`` is an earlier export of the same account. ``cut`` is the file that
-    is cut and disturbed, and of whose tail at most ``torn`` records may look otherwise; ``renamed``
-    says what a person or a browser may call files instead. ``words`` find ``sentence``.
+    ``units`` names for each unit that the reader counts, or several joined by ``+``, the kinds of
+    the census that must add up to the same number; ``files .md`` are files by their ending.
+    ``earlier`` is an earlier export of the same account. ``cut`` is the file that is cut and
+    disturbed, and of whose tail at most ``torn`` records may look otherwise; ``renamed`` says what
+    a person or a browser may call files instead. ``words`` find ``sentence``.
     """
 
     source: str
@@ -32,6 +33,8 @@ class FormatSample:
     earlier: Files | None = None
     cut: str = ""
     torn: int = 0
+    uncut: str = ""
+    """Why nothing can tell that a file of this format was cut, where that is so."""
     renamed: Mapping[str, str] = field(default_factory=dict)
     options: tuple[str, ...] = ()
     named_by_path: bool = False

@@ -10,6 +10,7 @@ from pdpp.sources.reading.csvtable import CsvTable, rows
 from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.textfile import encoding_of, text_lines
 from pdpp.sources.reading.tree import FileEntry, Tree
+from pdpp.sources.source import EXPECTED
 
 _MOST_NOTES = 12
 """So many lines may stand before the names of the columns."""
@@ -55,6 +56,11 @@ def find_tables(
             if table is not None and not any(entry is other for other, _, _ in found):
                 found.append((entry, kind, table))
     return found
+
+
+def expected_files(kinds: Iterable[TableKind]) -> dict[str, str]:
+    """Return the names of known tables: one without its columns is told, not passed over."""
+    return dict.fromkeys((kind.pattern for kind in kinds), EXPECTED)
 
 
 def read_table(entry: FileEntry, kind: TableKind, table: CsvTable) -> Iterator[Finding]:

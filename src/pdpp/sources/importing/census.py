@@ -33,6 +33,10 @@ _TEXT_SUFFIXES = frozenset(
 _XML_SUFFIXES = frozenset({".xml", ".enex", ".gpx"})
 _BEGINNINGS = (
     (re.compile(rb"From \S+.*\d{4}"), "messages of a mailbox"),
+    (re.compile(rb"\s*<STMTTRN>", re.IGNORECASE), "transactions of a statement"),
+    (re.compile(rb":61:"), "lines of a statement"),
+    (re.compile(rb"\^\s*\Z"), "ends of entries"),
+    (re.compile(rb"(?:\xe2\x80\x8e)?\[?\d{1,4}[./-]\d{1,2}[./-]\d{1,4},? "), "lines with a date"),
     (re.compile(rb"BEGIN:(VCARD|VEVENT|VTODO|VJOURNAL)", re.IGNORECASE), ""),
 )
 _ID_LIKE = re.compile(r"[0-9a-fA-F-]{16,}|\d{4,}|(?=.*\d)[A-Za-z]+[-_][0-9A-Za-z-]{8,}")

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from pdpp.sources.importing.recognition import RecognisedExport
 from pdpp.sources.importing.report import FileCounts, ImportReport
 from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.source import AnyPart
+from pdpp.sources.source import EXPECTED, AnyPart
 
 EVERYWHERE: Mapping[str, str] = MappingProxyType(
     {
@@ -49,5 +49,5 @@ def _reason(entry: FileEntry, patterns: Mapping[str, str]) -> str | None:
     """Return why a file is passed over; a pattern with a slash is about the whole name."""
     for pattern, reason in patterns.items():
         if fnmatchcase(entry.name if "/" in pattern else entry.base, pattern):
-            return reason
+            return None if reason == EXPECTED else reason
     return None

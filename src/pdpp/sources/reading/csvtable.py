@@ -123,7 +123,7 @@ def rows(entry: FileEntry, table: CsvTable) -> Iterator[Row | Skipped]:
     lines = text_lines(entry, table.encoding)
     feeder = _Feeder(line for line in lines if line.number > table.header_line)
     reader = csv.reader(iter(feeder), delimiter=table.delimiter)
-    ragged = False
+    ragged = open_ended = False
     while True:
         line = table.header_line + reader.line_num + len(feeder.too_long)
         feeder.row.clear()
@@ -139,10 +139,13 @@ def rows(entry: FileEntry, table: CsvTable) -> Iterator[Row | Skipped]:
         feeder.too_long.clear()
         line = table.header_line + reader.line_num
         short = len(cells) < len(table.header)
-        if feeder.left is None and _is_cut(table, feeder.row, short=short and not ragged):
+        blank = not cells or not cells[-1].strip()
+        odd = (short and not ragged) or (blank and not open_ended)
+        if feeder.left is None and _is_cut(table, feeder.row, short=odd):
             yield Skipped("a last row that is cut off", f"{entry.name} line {line:,}", cut=True)
         elif any(cell.strip() for cell in cells):
             ragged |= short
+            open_ended |= blank
             yield _row(entry, table, line, cells)
 
 
@@ -150,7 +153,7 @@ def _is_cut(table: CsvTable, last: Sequence[DecodedLine], *, short: bool) -> boo
     """Tell whether the last row of a file breaks off.
 
     It does where a quote is still open, so that one more line would belong to it; and where it has
-    too few cells, as no row before it, and not even its line is ended.
+    too few cells or nothing in the last one, as no row before it, and not even its line is ended.
     """
     if short and not last[-1].whole:
         return True

@@ -61,7 +61,9 @@ def read_qif(entry: FileEntry, name: str) -> Iterator[Finding]:
     first, ordinals = day_first(entry), Ordinals()
     section, current = "", _Entry(1)
     holder: BankAccount | None = None
+    broken = False
     for line in text_lines(entry):
+        broken = not line.whole and not line.text.startswith("^")
         letter, value = line.text[:1], line.text[1:].strip()
         if letter == "!":
             section = value.lower().removeprefix("type:").strip()
@@ -79,7 +81,7 @@ def read_qif(entry: FileEntry, name: str) -> Iterator[Finding]:
             current = _Entry(line.number + 1)
         elif letter.strip():
             current.add(letter, value)
-    if current.values:
+    if current.values or broken:
         yield Skipped("an entry without its end", f"{entry.name} line {current.number}", cut=True)
 
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from pdpp.sources.formats.csv_archive import (
     Cells,
     TableKind,
+    expected_files,
     find_columns,
     find_tables,
     read_table,
@@ -120,6 +121,7 @@ class LinkedIn(Source):
     label = "LinkedIn"
     passed_over = MappingProxyType(
         {
+            **expected_files(_KINDS),
             "Profile*.csv": "what the profile says",
             "*.csv": "a table that holds neither messages, people nor posts",
             "*.html": "articles as web pages",

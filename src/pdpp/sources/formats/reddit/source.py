@@ -5,7 +5,14 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from types import MappingProxyType
 
-from pdpp.sources.formats.csv_archive import Cells, TableKind, find_tables, read_table, utc_text
+from pdpp.sources.formats.csv_archive import (
+    Cells,
+    TableKind,
+    expected_files,
+    find_tables,
+    read_table,
+    utc_text,
+)
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.tree import Tree
@@ -115,6 +122,7 @@ class Reddit(Source):
     passed_over = MappingProxyType(
         {
             "*_headers.csv": "the same without texts",
+            **expected_files(_KINDS),
             "ip_logs.csv": "addresses of your devices",
             "*.csv": "a table that holds neither texts nor votes",
         }
