@@ -165,6 +165,7 @@ SAMPLES = (
             "vault/harbour/Tides.md": markdown.TIDES.encode(),
         },
         uncut="a note may end anywhere",
+        named_by_path=True,
     ),
     FormatSample(
         "slack",
