@@ -81,7 +81,7 @@ def _export(
         tree = open_tree(path)
         return tree, recognise_export(tree, choices, source, own)
     sources, _ = usable_sources(None, own)
-    for found in discover(Path(asked["within"]), choices, sources).exports:
-        if (found.tree.path.resolve(), found.export.source.connector_key) == (path, source):
-            return found.tree, found.export
+    for candidate in discover(Path(asked["within"]), choices, sources).exports:
+        if (candidate.tree.path.resolve(), candidate.export.source.connector_key) == (path, source):
+            return candidate.tree, candidate.export
     raise ImportRefused(f"{path.name} is not there any more as it was recognised")

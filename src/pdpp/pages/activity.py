@@ -82,8 +82,8 @@ def _bounds(dates: Dates, day: date) -> tuple[int, int]:
 async def _titled(site: Site, question: AgentQuestion) -> AgentQuestion:
     """Return a question with the first records that it read, of different streams if it can be."""
     reader = site.reader()
-    shown = [place for place in question.places if place.records][:_TITLED_PLACES]
-    links = [link for place in shown for link in await linked(reader, place, 1)]
+    titled = [place for place in question.places if place.records][:_TITLED_PLACES]
+    links = [link for place in titled for link in await linked(reader, place, 1)]
     return replace(question, links=tuple(links))
 
 

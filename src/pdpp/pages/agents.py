@@ -41,7 +41,7 @@ class ApprovalView:
     until: str
     purpose: str
     parts: Sequence[GrantView]
-    shown: str | None
+    consent_text: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ def _approval(site: Site, grants: Sequence[Grant], consent_text: str | None) -> 
         until=_until(whole),
         purpose=first.purpose,
         parts=sorted((_part(grant, catalogue, now) for grant in grants), key=_first_account),
-        shown=consent_text,
+        consent_text=consent_text,
     )
 
 

@@ -45,7 +45,7 @@ class PostedForm:
 
     def without(self, *names: str) -> "PostedForm":
         """Return a form without some fields."""
-        return PostedForm({name: held for name, held in self.values.items() if name not in names})
+        return PostedForm({name: value for name, value in self.values.items() if name not in names})
 
     def pairs(self) -> list[tuple[str, str]]:
         """Return every name with each of its values."""

@@ -118,9 +118,9 @@ class Marker:
                 if match.start < len(block):
                     yield Match(start + match.start, start + match.end, index)
 
-    def split(self, held: Iterable[int]) -> tuple[list[str], list[str]]:
+    def split(self, match_indexes: Iterable[int]) -> tuple[list[str], list[str]]:
         """Return the asked words that a record holds and those it does not, by match indexes."""
-        indexes = set(held)
+        indexes = set(match_indexes)
         matched = [word for at, word in enumerate(self.words) if at in indexes]
         missing = [
             word for at, word in enumerate(self.words) if at not in indexes and self._asked[at]

@@ -204,12 +204,12 @@ class _Parser:
 
     def _take_word(self, word: str, sign: str | None) -> None:
         bare = word.rstrip("*")
-        if bare != word and (found := pieces(bare)):
-            begun = word_in_any_language(found[-1]).terms
+        if bare != word and (parts := pieces(bare)):
+            begun = word_in_any_language(parts[-1]).terms
             terms = tuple((term, _PREFIX_WEIGHT) for term, _ in begun)
-            made = Word(word, terms, prefix=found[-1], required=sign == "+")
+            made = Word(word, terms, prefix=parts[-1], required=sign == "+")
             (self._excluded if sign == "-" else self._words).append(made)
-            self._words += _words([bare], found[:-1], required=sign == "+")
+            self._words += _words([bare], parts[:-1], required=sign == "+")
         elif sign == "-" and pieces(word):
             self._excluded += _words([word], pieces(word))
         elif sign == "+" and pieces(word):
@@ -259,33 +259,33 @@ class _Parser:
 
 def _plain_words(text: str, whole: str) -> list[Word]:
     """Return the words of a question that are ranked, without those that only hold it together."""
-    found = pieces(text)
-    told = [word for word in found if word not in STOP_WORDS]
-    return _words([whole], told or found)
+    words = pieces(text)
+    telling = [word for word in words if word not in STOP_WORDS]
+    return _words([whole], telling or words)
 
 
 def _dated(text: str, named: Sequence[Moment]) -> list[Word]:
     """Return the words of time expressions, which a record may also hold in its text."""
     words = []
     for number, moment in enumerate(named, start=1):
-        told = [
+        date_words = [
             word for word in pieces(text[slice(*moment.span)]) if word.isdecimal() or word in MONTHS
         ]
-        if told:
-            dated = _words([text], told)
+        if date_words:
+            dated = _words([text], date_words)
             words += [word._replace(moment=number, related=()) for word in dated]
     return words
 
 
-def _words(context: Sequence[str], found: Sequence[str], *, required: bool = False) -> list[Word]:
+def _words(context: Sequence[str], written: Sequence[str], *, required: bool = False) -> list[Word]:
     text = " ".join(context)
     around = pieces(text)
     languages = _languages(around, text)
     own = frequencies(languages[0])
     stems = stems_of(languages[0])
-    kept = found
+    kept = written
     if languages[0] != "en" and not required:
-        kept = [word for word in found if own.get(stems[word], 0) < _STOP_FREQUENCY] or found
+        kept = [word for word in written if own.get(stems[word], 0) < _STOP_FREQUENCY] or written
     words = (_word(piece, languages, required=required) for piece in distinct(kept))
     return list({word.terms: word for word in reversed(list(words))}.values())[::-1]
 

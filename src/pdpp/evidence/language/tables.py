@@ -30,11 +30,11 @@ def _read(name: str) -> str | None:
 @lru_cache(maxsize=64)
 def frequencies(language: str) -> Mapping[str, float]:
     """Return how large a part of public text each stem of a language is."""
-    found: dict[str, float] = {}
+    shares: dict[str, float] = {}
     for line in (_read(f"frequency-{language}") or "").splitlines():
         step, *stems = line.split(" ")
-        found.update(dict.fromkeys(stems, 10 ** (-int(step) / 100)))
-    return found
+        shares.update(dict.fromkeys(stems, 10 ** (-int(step) / 100)))
+    return shares
 
 
 def number_frequency(digits: str) -> float:
@@ -103,12 +103,12 @@ def common_words() -> CommonWords:
 @lru_cache(maxsize=1)
 def related_words() -> Mapping[str, tuple[tuple[str, float], ...]]:
     """Return the English stems near in meaning to a stem, each with how near it is."""
-    found: dict[str, tuple[tuple[str, float], ...]] = {}
+    related: dict[str, tuple[tuple[str, float], ...]] = {}
     for line in (_read("related-en") or "").splitlines():
         stem, *others = line.split(" ")
         pairs = (other.rsplit(":", 1) for other in others)
-        found[stem] = tuple((other, int(cosine) / 100) for other, cosine in pairs)
-    return found
+        related[stem] = tuple((other, int(cosine) / 100) for other, cosine in pairs)
+    return related
 
 
 def weight(frequency: float) -> float:

@@ -67,20 +67,20 @@ def _spaced(words: Sequence[str]) -> list[str]:
     """Return words with what stands for scripts that have no spaces between them."""
     if not any(_PAIRED.match(word) or _RUN.match(word) for word in words):
         return list(words)
-    found: list[str] = []
+    terms: list[str] = []
     run: list[str] = []
     for word in [*words, ""]:
         if word and _RUN.match(word):
             run.append(word)
             continue
-        found += ["".join(run[i : i + 3]) for i in range(max(1, len(run) - 2))] if run else ()
+        terms += ["".join(run[i : i + 3]) for i in range(max(1, len(run) - 2))] if run else ()
         run = []
         if word:
-            found.append(word)
-    found += [
+            terms.append(word)
+    terms += [
         one + other for one, other in pairwise(words) if _PAIRED.match(one) and _PAIRED.match(other)
     ]
-    return found
+    return terms
 
 
 def language_of(words: Sequence[str], text: str) -> str:

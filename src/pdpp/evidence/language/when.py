@@ -101,17 +101,17 @@ def _named(name: str) -> int:
     return MONTHS[name.lower()]
 
 
-def _bare_month(found: "re.Match[str]", _: date) -> tuple[Unit, date, date] | None:
+def _bare_month(match: "re.Match[str]", _: date) -> tuple[Unit, date, date] | None:
     """Return a month without a year; "may" in small letters is a verb."""
-    name = found[1]
+    name = match[1]
     if name.lower() in ("may", "mar") and name[0].islower():
         return None
     return _month(_LEAP_YEAR, _named(name), Unit.MONTH_OF_YEAR)
 
 
-def _relative(found: "re.Match[str]", today: date) -> tuple[Unit, date, date] | None:
-    back = {"last": 1, "this": 0, "next": -1}[found[1].lower()]
-    unit = found[2].lower()
+def _relative(match: "re.Match[str]", today: date) -> tuple[Unit, date, date] | None:
+    back = {"last": 1, "this": 0, "next": -1}[match[1].lower()]
+    unit = match[2].lower()
     if unit == "week":
         return _days(Unit.WEEK, today - timedelta(days=today.weekday() + 7 * back), 7)
     if unit == "weekend":
@@ -125,10 +125,10 @@ def _relative(found: "re.Match[str]", today: date) -> tuple[Unit, date, date] | 
     return _season(today.year - back, unit)
 
 
-def _ago(found: "re.Match[str]", today: date) -> tuple[Unit, date, date] | None:
-    text = found[1].lower()
+def _ago(match: "re.Match[str]", today: date) -> tuple[Unit, date, date] | None:
+    text = match[1].lower()
     count = int(text) if text.isdecimal() else NUMBERS[text]
-    unit = found[2].lower()
+    unit = match[2].lower()
     try:
         if unit == "day":
             return _days(Unit.DAY, today - timedelta(days=count))
@@ -142,8 +142,8 @@ def _ago(found: "re.Match[str]", today: date) -> tuple[Unit, date, date] | None:
         return None
 
 
-def _weekday(found: "re.Match[str]", today: date) -> tuple[Unit, date, date] | None:
-    back = (today.weekday() - WEEKDAYS[found[1].lower()] - 1) % 7 + 1
+def _weekday(match: "re.Match[str]", today: date) -> tuple[Unit, date, date] | None:
+    back = (today.weekday() - WEEKDAYS[match[1].lower()] - 1) % 7 + 1
     return _days(Unit.DAY, today - timedelta(days=back))
 
 
@@ -192,18 +192,18 @@ _COMPILED = tuple((re.compile(pattern, re.IGNORECASE), find) for pattern, find i
 
 def moments(text: str, today: date) -> list[Moment]:
     """Return the time expressions of a question, the most exact ones first."""
-    found: list[Moment] = []
+    expressions: list[Moment] = []
     if not _HINT.search(text):
-        return found
+        return expressions
     for pattern, find in _COMPILED:
         for place in pattern.finditer(text):
             start, end = place.span()
-            if any(start < moment.span[1] and moment.span[0] < end for moment in found):
+            if any(start < moment.span[1] and moment.span[0] < end for moment in expressions):
                 continue
             named = find(place, today)
             if named is not None:
-                found.append(Moment(*named, (start, end)))
-    return found
+                expressions.append(Moment(*named, (start, end)))
+    return expressions
 
 
 def day_named(text: str, today: date) -> tuple[date, date] | None:

@@ -146,10 +146,12 @@ async def start_import(request: PageRequest) -> Response:
 async def show_job(request: PageRequest) -> Response:
     """Answer ``GET /import/{job_id}``."""
     try:
-        found = await request.site.operate("getJob", {"job_id": request.http.path_params["job_id"]})
+        answer = await request.site.operate(
+            "getJob", {"job_id": request.http.path_params["job_id"]}
+        )
     except PdppError:
         raise NotFound("There is no such import here, or not any more.") from None
-    job = import_job(found)
+    job = import_job(answer)
     if not job.is_open:
         await asyncio.to_thread(_clear, request, job.id, failed=job.status == "failed")
     return request.page(

@@ -46,8 +46,12 @@ def make_plan(site: Site, data: Path, root: Path) -> ImportPlan:
     try:
         discovery = discover(root, choices, sources)
         planned = [
-            _planned(found, root, find_destination(store, state, found.tree, found.export, None))
-            for found in discovery.exports
+            _planned(
+                candidate,
+                root,
+                find_destination(store, state, candidate.tree, candidate.export, None),
+            )
+            for candidate in discovery.exports
         ]
     except (PdppError, OSError) as problem:
         words = problem.message if isinstance(problem, PdppError) else str(problem)
@@ -55,19 +59,19 @@ def make_plan(site: Site, data: Path, root: Path) -> ImportPlan:
     return ImportPlan(planned, [one_line(words, 2 * _LONGEST) for words in discovery.unknown])
 
 
-def _planned(found: FoundExport, root: Path, destination: Destination) -> PlannedImport:
-    recognition = found.export.recognition
+def _planned(candidate: FoundExport, root: Path, destination: Destination) -> PlannedImport:
+    recognition = candidate.export.recognition
     amount = "" if recognition.records is None else counted(recognition.records, "record")
     where = "a new account" if destination.is_new else f"an account you have, {destination.reason}"
     return PlannedImport(
-        name=one_line(found.tree.path.name, _LONGEST),
-        source=one_line(found.export.source.label, _LONGEST),
+        name=one_line(candidate.tree.path.name, _LONGEST),
+        source=one_line(candidate.export.source.label, _LONGEST),
         account=one_line(destination.display_name, _LONGEST),
         detail=", ".join(filter(None, (where.strip(", "), amount))),
         notes=[one_line(note, _LONGEST) for note in recognition.notes],
         order=import_order(
-            found.tree.path,
-            found.export.source.connector_key,
+            candidate.tree.path,
+            candidate.export.source.connector_key,
             destination.connection_id,
             within=root,
         ),

@@ -75,9 +75,9 @@ def text_of(value: Any) -> str:
     if isinstance(value, list):
         return "\n".join(filter(None, map(text_of, value)))
     if isinstance(value, Mapping):
-        held = (
+        contents = (
             value.get(name)
             for name in ("text", "output", "content", "functionResponse", "response")
         )
-        return next((text for piece in held if (text := text_of(piece))), "")
+        return next((text for piece in contents if (text := text_of(piece))), "")
     return ""

@@ -49,13 +49,13 @@ def find_tables(
     tree: Tree, kinds: Iterable[TableKind]
 ) -> list[tuple[FileEntry, TableKind, CsvTable]]:
     """Return the tables of an archive that are known."""
-    found: list[tuple[FileEntry, TableKind, CsvTable]] = []
+    tables: list[tuple[FileEntry, TableKind, CsvTable]] = []
     for kind in kinds:
         for entry in tree.named(kind.pattern):
             table = find_columns(entry, kind.columns)
-            if table is not None and not any(entry is other for other, _, _ in found):
-                found.append((entry, kind, table))
-    return found
+            if table is not None and not any(entry is other for other, _, _ in tables):
+                tables.append((entry, kind, table))
+    return tables
 
 
 def expected_files(kinds: Iterable[TableKind]) -> dict[str, str]:

@@ -116,8 +116,8 @@ class _ChatReader:
         named = "" if chat.sealed or not _THREAD_ID.search(folder) else folder
         path = str(named or about.get("thread_path") or about.get("threadName") or folder)
         slug = mended(path).rpartition("/")[2] or folder
-        found = _THREAD_ID.search(slug)
-        self._key = safe_key(found[1] if found and not chat.sealed else slug)
+        match = _THREAD_ID.search(slug)
+        self._key = safe_key(match[1] if match and not chat.sealed else slug)
         people = [mended(name) for name in about["participants"]]
         self._people = ", ".join(name for name in people if name)
         self._name = mended(about.get("title")) or slug

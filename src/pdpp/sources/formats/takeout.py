@@ -17,8 +17,8 @@ def takeout_recognition(
     tree: Tree, label: str, version: str, detail: Mapping[str, Any]
 ) -> Recognition:
     """Return what is seen, with the account as far as the overview of the Takeout tells it."""
-    found = next((_ADDRESS.search(page.head()) for page in tree.named(_OVERVIEW)), None)
-    address = found.group().decode().lower() if found else ""
+    match = next((_ADDRESS.search(page.head()) for page in tree.named(_OVERVIEW)), None)
+    address = match.group().decode().lower() if match else ""
     return Recognition(
         Confidence.CERTAIN,
         version,
@@ -30,10 +30,10 @@ def takeout_recognition(
 
 
 def looks_like(
-    entry: FileEntry, marks: tuple[bytes, ...], paths: frozenset[str], *, sure: bool
+    entry: FileEntry, marks: tuple[bytes, ...], paths: frozenset[str], *, expected: bool
 ) -> frozenset[str]:
-    """Return which paths a document has; one that is not ``sure`` must show a mark at its head."""
-    if not sure and not any(mark in entry.head() for mark in marks):
+    """Return which paths a document has; an unexpected one must show a mark at its head."""
+    if not expected and not any(mark in entry.head() for mark in marks):
         return frozenset()
     return json_paths(entry, paths)
 
@@ -41,5 +41,7 @@ def looks_like(
 def json_files(tree: Tree, *patterns: str) -> list[tuple[FileEntry, bool]]:
     """Return the JSON files of a tree, with whether their name is one of those expected."""
     named = {entry.name for entry in tree.named(*patterns)}
-    sure = tree.kind == "file"
-    return [(entry, sure or entry.name in named) for entry in candidates(tree, *patterns, "*.json")]
+    single = tree.kind == "file"
+    return [
+        (entry, single or entry.name in named) for entry in candidates(tree, *patterns, "*.json")
+    ]

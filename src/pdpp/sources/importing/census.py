@@ -108,8 +108,8 @@ def _count_rows(entry: FileEntry, census: Census) -> None:
             yield f"{line.text}\n"
 
     with suppress(csv.Error):
-        held = sum(1 for row in csv.reader(texts()) if any(row))
-        census.units["rows below a header"] += max(0, held - 1)
+        rows = sum(1 for row in csv.reader(texts()) if any(row))
+        census.units["rows below a header"] += max(0, rows - 1)
     census.units["lines with text"] += lines[0]
 
 

@@ -34,8 +34,8 @@ def databases(tree: Tree) -> list[FileEntry]:
     """Return the files of a tree that are SQLite databases."""
     single = tree.kind == "file"
     likely = [entry for entry in tree.entries if single or entry.suffix in DATABASE_ENDINGS]
-    held = (entry for entry in likely if entry.head(len(SQLITE_HEAD)) == SQLITE_HEAD)
-    return [entry for entry, _ in zip(held, range(_MOST_FILES), strict=False)]
+    files = (entry for entry in likely if entry.head(len(SQLITE_HEAD)) == SQLITE_HEAD)
+    return [entry for entry, _ in zip(files, range(_MOST_FILES), strict=False)]
 
 
 def databases_with(tree: Tree, tables: Set[str]) -> list[FileEntry]:
@@ -76,8 +76,8 @@ class SqliteCopy:
 
     def pick(self, table: str, alias: str, *names: str) -> str:
         """Return columns for a query; those that this version does not have are null."""
-        held = self.columns.get(table, frozenset())
-        picked = (f"{alias}.{name}" if name in held else f"NULL AS {name}" for name in names)
+        columns = self.columns.get(table, frozenset())
+        picked = (f"{alias}.{name}" if name in columns else f"NULL AS {name}" for name in names)
         return ", ".join(picked)
 
 

@@ -18,7 +18,7 @@ _MOST_TRIED = 24
 def terms_beginning(index: Index, prefix: str) -> list[str]:
     """Return visible terms that begin with a prefix, in the order of the alphabet."""
     start = prefix.encode()
-    found: set[str] = set()
+    terms: set[str] = set()
     for lines in index.vocabulary():
         at = 0 if lines.startswith(start) else lines.find(b"\n" + start) + 1
         if at == 0 and not lines.startswith(start):
@@ -26,8 +26,8 @@ def terms_beginning(index: Index, prefix: str) -> list[str]:
         for line in lines[at:].split(b"\n"):
             if not line.startswith(start):
                 break
-            found.add(line.decode())
-    return _visible(index, sorted(found), MOST_BEGINNING)
+            terms.add(line.decode())
+    return _visible(index, sorted(terms), MOST_BEGINNING)
 
 
 def nearest_terms(index: Index, terms: Sequence[str], most: int = MOST_NEAR) -> list[str]:
@@ -47,14 +47,14 @@ def nearest_terms(index: Index, terms: Sequence[str], most: int = MOST_NEAR) -> 
 
 def _visible(index: Index, terms: Sequence[str], most: int) -> list[str]:
     """Return the first terms that stand in a visible record."""
-    found: list[str] = []
+    visible: list[str] = []
     for start in range(0, len(terms), _MOST_TRIED):
         some = terms[start : start + _MOST_TRIED]
-        held = index.postings(some)
-        found += [term for term in some if term in held and held[term].texts]
-        if len(found) >= most:
+        postings = index.postings(some)
+        visible += [term for term in some if term in postings and postings[term].texts]
+        if len(visible) >= most:
             break
-    return found[:most]
+    return visible[:most]
 
 
 def _similar(vocabulary: Iterable[bytes], term: str, edits: int) -> set[str]:
@@ -64,7 +64,7 @@ def _similar(vocabulary: Iterable[bytes], term: str, edits: int) -> set[str]:
     cuts = [size * piece // count for piece in range(count + 1)]
     pieces = {term[a:b].encode() for a, b in pairwise(cuts)}
     least, most = size - edits, size + edits
-    found: set[str] = set()
+    similar: set[str] = set()
     for lines in vocabulary:
         for piece in pieces:
             at = lines.find(piece)
@@ -76,9 +76,9 @@ def _similar(vocabulary: Iterable[bytes], term: str, edits: int) -> set[str]:
                 if least <= len(line) <= 4 * most:
                     near = line.decode()
                     if least <= len(near) <= most:
-                        found.add(near)
+                        similar.add(near)
                 at = lines.find(piece, end)
-    return found
+    return similar
 
 
 def distance(one: str, other: str, most: int) -> int:

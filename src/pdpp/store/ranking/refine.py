@@ -59,10 +59,10 @@ def _values_at(rows: Longs, values: Floats, wanted: Longs) -> Floats:
 
 def fit(question: Question, value: float, texts: Iterable[str]) -> float:
     """Return a score with what the kind of its text adds or takes."""
-    held = [text[:_LOOKED_AT] for text in texts]
+    beginnings = [text[:_LOOKED_AT] for text in texts]
     if question.answer is not None and value > _ANSWER_LEAST:
-        value += _ANSWER_BONUS * any(question.answer.search(text) for text in held)
-    return value - _QUESTION_MALUS * any(text.rstrip().endswith("?") for text in held)
+        value += _ANSWER_BONUS * any(question.answer.search(text) for text in beginnings)
+    return value - _QUESTION_MALUS * any(text.rstrip().endswith("?") for text in beginnings)
 
 
 def needs_refining(question: Question, scores: Scores) -> bool:

@@ -246,31 +246,31 @@ def _union(arrays: Sequence[Longs], size: int) -> Longs:
         return arrays[0]
     every = np.concatenate(arrays)
     if len(every) * _DENSE > size:
-        held = np.zeros(size, dtype=bool)
-        held[every] = True
-        return np.flatnonzero(held)
+        mask = np.zeros(size, dtype=bool)
+        mask[every] = True
+        return np.flatnonzero(mask)
     every.sort()
     return every[np.concatenate(([True], every[1:] != every[:-1]))]
 
 
 def rows_holding(index: Index, words: Sequence[Word]) -> Bools:
     """Return which rows hold one of some words, in a text or as an actor."""
-    found = np.zeros(index.size, dtype=bool)
+    mask = np.zeros(index.size, dtype=bool)
     terms = [term for word in words for term, _ in word.terms]
     terms += [
         t for word in words if word.prefix is not None for t in terms_beginning(index, word.prefix)
     ]
     for postings in index.postings(sorted(set(terms))).values():
         for rows, _ in (*postings.texts, *postings.actors):
-            found[rows] = True
-    return found
+            mask[rows] = True
+    return mask
 
 
 def rows_by(index: Index, words: Sequence[Word]) -> Bools:
     """Return which rows have an actor that bears one of some names."""
-    found = np.zeros(index.size, dtype=bool)
+    mask = np.zeros(index.size, dtype=bool)
     terms = sorted({term for word in words for term, _ in word.terms})
     for postings in index.postings(terms).values():
         for rows, _ in postings.actors:
-            found[rows] = True
-    return found
+            mask[rows] = True
+    return mask

@@ -31,16 +31,16 @@ def moment(text: str) -> str | None:
 
 
 def _measurement(element: XmlElement) -> Reading:
-    told = element.attributes
-    raw, started = told.get("type", ""), told.get("startDate", "")
+    attributes = element.attributes
+    raw, started = attributes.get("type", ""), attributes.get("startDate", "")
     start = moment(started)
     if start is None or not raw:
         return None
-    ended = told.get("endDate", started)
+    ended = attributes.get("endDate", started)
     end = start if ended == started else moment(ended)
-    created = told.get("creationDate", "")
-    written = told.get("value", "")
-    unit, source = told.get("unit"), told.get("sourceName", "")
+    created = attributes.get("creationDate", "")
+    written = attributes.get("value", "")
+    unit, source = attributes.get("unit"), attributes.get("sourceName", "")
     value = _number(written)
     # The moment of writing tells apart what is otherwise equal; it is no more than that.
     made = start if created == started else moment(created) or ""
@@ -58,7 +58,7 @@ def _measurement(element: XmlElement) -> Reading:
         data["seconds"] = _seconds(start, end)
     if source:
         data["source"] = source
-    if device := _device(told.get("device")):
+    if device := _device(attributes.get("device")):
         data["device"] = device
     if element.children:
         data |= _noted(element)
@@ -85,26 +85,28 @@ def _correlation(element: XmlElement) -> Reading:
 
 
 def _workout(element: XmlElement) -> Reading:
-    told = element.attributes
-    raw, start = told.get("workoutActivityType", ""), moment(told.get("startDate", ""))
+    attributes = element.attributes
+    raw, start = attributes.get("workoutActivityType", ""), moment(attributes.get("startDate", ""))
     if start is None or not raw:
         return None
-    end = moment(told.get("endDate", ""))
+    end = moment(attributes.get("endDate", ""))
     statistics = _statistics(element)
-    source = told.get("sourceName", "")
-    key = digest_key(raw, source, start, end or "", moment(told.get("creationDate", "")) or "")
+    source = attributes.get("sourceName", "")
+    key = digest_key(
+        raw, source, start, end or "", moment(attributes.get("creationDate", "")) or ""
+    )
     data = {
         "id": key,
         "kind": raw.removeprefix("HKWorkoutActivityType"),
         "seconds": _seconds(start, end) if end else None,
-        "distance_metres": _total(told, "totalDistance", _METRES)
+        "distance_metres": _total(attributes, "totalDistance", _METRES)
         or _summed(statistics, "Distance", _METRES),
-        "energy_kcal": _total(told, "totalEnergyBurned", _KCAL)
+        "energy_kcal": _total(attributes, "totalEnergyBurned", _KCAL)
         or _summed(statistics, "ActiveEnergyBurned", _KCAL),
         "started_at": start,
         "ended_at": end,
         "source": source,
-        "device": _device(told.get("device")),
+        "device": _device(attributes.get("device")),
         "events": sum(1 for _ in element.each("WorkoutEvent")) or None,
         "statistics": statistics or None,
         **_noted(element),
@@ -134,15 +136,15 @@ def _summed(statistics: Mapping[str, Any], name: str, units: Mapping[str, float]
     return None
 
 
-def _total(told: Mapping[str, str], name: str, units: Mapping[str, float]) -> float | None:
-    value = _number(told.get(name, ""))
-    unit = units.get(told.get(f"{name}Unit", ""))
+def _total(attributes: Mapping[str, str], name: str, units: Mapping[str, float]) -> float | None:
+    value = _number(attributes.get(name, ""))
+    unit = units.get(attributes.get(f"{name}Unit", ""))
     return None if value is None or unit is None else round(value * unit, 3)
 
 
 def _day(element: XmlElement) -> Reading:
-    told = element.attributes
-    day = told.get("dateComponents", "")
+    attributes = element.attributes
+    day = attributes.get("dateComponents", "")
     try:
         date.fromisoformat(day)
     except ValueError:
@@ -153,24 +155,24 @@ def _day(element: XmlElement) -> Reading:
     data = {
         "id": key,
         "day": day,
-        "active_energy": _number(told.get("activeEnergyBurned", "")),
-        "active_energy_goal": _number(told.get("activeEnergyBurnedGoal", "")),
-        "energy_unit": told.get("activeEnergyBurnedUnit"),
-        "move_minutes": _number(told.get("appleMoveTime", "")),
-        "exercise_minutes": _number(told.get("appleExerciseTime", "")),
-        "exercise_goal": _number(told.get("appleExerciseTimeGoal", "")),
-        "stand_hours": _number(told.get("appleStandHours", "")),
-        "stand_goal": _number(told.get("appleStandHoursGoal", "")),
+        "active_energy": _number(attributes.get("activeEnergyBurned", "")),
+        "active_energy_goal": _number(attributes.get("activeEnergyBurnedGoal", "")),
+        "energy_unit": attributes.get("activeEnergyBurnedUnit"),
+        "move_minutes": _number(attributes.get("appleMoveTime", "")),
+        "exercise_minutes": _number(attributes.get("appleExerciseTime", "")),
+        "exercise_goal": _number(attributes.get("appleExerciseTimeGoal", "")),
+        "stand_hours": _number(attributes.get("appleStandHours", "")),
+        "stand_goal": _number(attributes.get("appleStandHoursGoal", "")),
     }
     return Item("days", key, present(data))
 
 
 def _profile(element: XmlElement) -> Reading:
     prefix = "HKCharacteristicTypeIdentifier"
-    told = {name.removeprefix(prefix): value for name, value in element.attributes.items()}
-    birth = told.pop("DateOfBirth", "")
+    attributes = {name.removeprefix(prefix): value for name, value in element.attributes.items()}
+    birth = attributes.pop("DateOfBirth", "")
     chosen = {
-        name: _not_set(told.pop(raw, ""), stem)
+        name: _not_set(attributes.pop(raw, ""), stem)
         for name, raw, stem in (
             ("sex", "BiologicalSex", "HKBiologicalSex"),
             ("blood_type", "BloodType", "HKBloodType"),
@@ -178,21 +180,23 @@ def _profile(element: XmlElement) -> Reading:
         )
     }
     key = digest_key("profile")
-    rest = "\n".join(f"{name}: {value}" for name, value in told.items() if value)
+    rest = "\n".join(f"{name}: {value}" for name, value in attributes.items() if value)
     data = {"id": key, "birth_date": birth if _is_day(birth) else None, **chosen, "details": rest}
     return Item("profile", key, present(data, ""))
 
 
 def _clinical(element: XmlElement) -> Reading:
-    told = element.attributes
-    if not told.get("type"):
+    attributes = element.attributes
+    if not attributes.get("type"):
         return None
-    key = digest_key(told["type"], told.get("sourceName", ""), told.get("identifier", ""))
+    key = digest_key(
+        attributes["type"], attributes.get("sourceName", ""), attributes.get("identifier", "")
+    )
     data = {
         "id": key,
-        "kind": told["type"],
-        "source": told.get("sourceName"),
-        "received_at": moment(told.get("receivedDate", "")),
+        "kind": attributes["type"],
+        "source": attributes.get("sourceName"),
+        "received_at": moment(attributes.get("receivedDate", "")),
     }
     return Item("clinical_records", key, present(data, ""))
 
@@ -232,8 +236,8 @@ def _not_set(value: str, prefix: str) -> str | None:
 
 
 def _device(text: str | None) -> str | None:
-    found = _DEVICE.search(text) if text else None
-    return found.group(1).strip() if found else None
+    match = _DEVICE.search(text) if text else None
+    return match.group(1).strip() if match else None
 
 
 def _number(text: str) -> float | None:

@@ -79,9 +79,9 @@ def _identity(entry: FileEntry) -> str:
         with entry.open() as stream:
             for number, element in enumerate(xml_elements(stream)):
                 if isinstance(element, XmlElement) and element.name != "ExportDate":
-                    told = element.attributes
-                    when = moment(told.get("startDate", "")) or ""
-                    kept = {**told, "startDate": when, "endDate": "", "creationDate": ""}
+                    attributes = element.attributes
+                    when = moment(attributes.get("startDate", "")) or ""
+                    kept = {**attributes, "startDate": when, "endDate": "", "creationDate": ""}
                     seen += [f"{name}={kept[name]}" for name in sorted(kept) if name != "device"]
                     if element.name != "Me":
                         break
@@ -126,13 +126,13 @@ def _element(files: _NamedFiles, element: XmlElement, where: str) -> Iterator[Fi
         yield item._replace(example=where)
         return
     path = _path(element)
-    held = files.find(path) if path else None
-    if held is not None:
+    file = files.find(path) if path else None
+    if file is not None:
         field = "route" if item.stream == "workouts" else "file"
         kind = "application/gpx+xml" if field == "route" else "application/fhir+json"
-        item = item._replace(attachments=(Attachment(field, held.open, kind),))
+        item = item._replace(attachments=(Attachment(field, file.open, kind),))
     yield item
-    if path and held is None:
+    if path and file is None:
         yield Skipped("a file that the document names and the export lacks", where)
 
 

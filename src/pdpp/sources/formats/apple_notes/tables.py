@@ -59,10 +59,10 @@ class _Table:
             if kind is None or not 0 <= kind < len(self._types) or self._types[kind] != _TABLE:
                 continue
             return {
-                self._keys[key]: held
+                self._keys[key]: member
                 for entry in root.messages(3)
                 if 0 <= (key := entry.number(1) or 0) < len(self._keys)
-                and (held := self._named(entry.message(2))) is not None
+                and (member := self._named(entry.message(2))) is not None
             }
         return {}
 
@@ -72,11 +72,11 @@ class _Table:
             return None
         return self._objects[place]
 
-    def _order(self, held: Message | None) -> dict[int, int]:
+    def _order(self, axis: Message | None) -> dict[int, int]:
         """Return the place of each row or column by the number of its id."""
-        if held is None:
+        if axis is None:
             return {}
-        ordering = held.message(_ORDERED, 1)
+        ordering = axis.message(_ORDERED, 1)
         order = {
             number: place
             for place, item in enumerate(ordering.message(1).messages(2))
@@ -90,14 +90,14 @@ class _Table:
 
     def _id(self, reference: Message) -> int | None:
         """Return the number of the id that an object holds."""
-        held = self._named(reference)
-        return held.message(_MAP, 3, 2).number(_NUMBER) if held is not None else None
+        holder = self._named(reference)
+        return holder.message(_MAP, 3, 2).number(_NUMBER) if holder is not None else None
 
     def _cells(
-        self, held: Message, rows: Mapping[int, int], columns: Mapping[int, int]
+        self, grid: Message, rows: Mapping[int, int], columns: Mapping[int, int]
     ) -> Iterator[tuple[tuple[int, int], str]]:
         count = 0
-        for column in held.message(_DICTIONARY).messages(1):
+        for column in grid.message(_DICTIONARY).messages(1):
             inner = self._named(column.message(2))
             at = columns.get(self._id(column.message(1)) or 0)
             for row in inner.message(_DICTIONARY).messages(1) if inner and at is not None else ():

@@ -71,12 +71,12 @@ class Booking:
         No layout gives every booking an id of its own. What the bank does not change later makes
         the key, and equal bookings of one day are numbered in the order they stand.
         """
-        told = (self.bank_reference, self.reference, self.payee, self.memo, self.check_number)
+        references = (self.bank_reference, self.reference, self.payee, self.memo, self.check_number)
         key = ordinals.key(
             self.posted_on,
             self.account.key,
             format(self.amount, "f"),
-            *told,
+            *references,
             self.part,
             *self.more,
         )

@@ -103,7 +103,7 @@ def _entry(
     splits = len(details) > 1 and sum((part or Decimal(0)) for part in amounts) == amount
     parts = list(zip(details, amounts, strict=True)) if splits else [(None, amount)]
     for number, (inner, part) in enumerate(parts, 1):
-        told = [inner] if inner is not None else details
+        described = [inner] if inner is not None else details
         booking = Booking(
             holder,
             posted,
@@ -115,7 +115,7 @@ def _entry(
             part=f"{number} of {len(details)}" if inner is not None else "",
             reversal=True if entry.text_at("RvslInd") == "true" else None,
         )
-        _keep_details(booking, entry, told)
+        _keep_details(booking, entry, described)
         yield booking.item(ordinals)
 
 

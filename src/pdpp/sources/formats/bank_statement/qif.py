@@ -76,8 +76,8 @@ def read_qif(entry: FileEntry, name: str) -> Iterator[Finding]:
                 holder = BankAccount(current.values.get("N", ""), kind=current.values.get("T", ""))
                 yield from account(_account(holder, where), where, "account")
             elif current.values:
-                found = _entry(section, holder, current, first, ordinals, where)
-                yield from account(found, where, "entry")
+                finding = _entry(section, holder, current, first, ordinals, where)
+                yield from account(finding, where, "entry")
             current = _Entry(line.number + 1)
         elif letter.strip():
             current.add(letter, value)

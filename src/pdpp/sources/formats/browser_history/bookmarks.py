@@ -115,8 +115,8 @@ def read_firefox_bookmarks(database: SqliteCopy, entry: FileEntry) -> Iterator[F
         added = epoch_text(row["added"] / 1e6) if isinstance(row["added"], int) else None
         folder = folders.get(row["parent"], "")
         title = row["title"] or row["page"]
-        found = _item("Firefox", row["url"], title, folder, added, where)
-        yield from account([found], where, "bookmark")
+        bookmark = _item("Firefox", row["url"], title, folder, added, where)
+        yield from account([bookmark], where, "bookmark")
 
 
 def read_page(entry: FileEntry) -> Iterator[Finding]:
@@ -129,11 +129,11 @@ def read_page(entry: FileEntry) -> Iterator[Finding]:
             folders = [*folders[:_DEEPEST], unescape(match[1])]
         for anchor in _ANCHOR.finditer(line.text):
             where = f"{entry.name} line {line.number}"
-            given = {name.upper(): unescape(held) for name, held in _ATTRIBUTE.findall(anchor[1])}
+            given = {name.upper(): unescape(value) for name, value in _ATTRIBUTE.findall(anchor[1])}
             added = epoch_text(given.get("ADD_DATE"))
             folder, title = "/".join(folders), unescape(anchor[2])
-            found = _item("page", given.get("HREF"), title, folder, added, where)
-            yield from account([found], where, "bookmark")
+            bookmark = _item("page", given.get("HREF"), title, folder, added, where)
+            yield from account([bookmark], where, "bookmark")
         lists += lower.count("<dl>") - lower.count("</dl>")
         begun = begun or "<dl>" in lower
         if "</dl>" in lower:

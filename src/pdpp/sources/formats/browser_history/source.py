@@ -135,7 +135,7 @@ class BrowserHistory(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for databases of visits, Takeout's list, and files of bookmarks."""
-        held = {
+        browser_of = {
             entry.name: layout.browser
             for entry in databases(tree)
             if (layout := _layout(tree, entry)) is not None
@@ -143,15 +143,15 @@ class BrowserHistory(Source):
         lists = [entry.name for entry in _lists(tree)]
         marks = [entry.name for entry in tree.entries if is_chrome_bookmarks(entry)]
         pages = [entry.name for entry in tree.entries if is_bookmark_page(entry)]
-        if not (held or lists or marks or pages):
+        if not (browser_of or lists or marks or pages):
             return None
-        browsers = sorted({*held.values(), *(["Chrome"] if lists or marks else [])})
+        browsers = sorted({*browser_of.values(), *(["Chrome"] if lists or marks else [])})
         return Recognition(
             Confidence.CERTAIN,
             ", ".join(browsers) or "bookmarks",
             account=self.label,
             owner_known=False,
-            detail={"databases": list(held), "lists": lists, "marks": marks, "pages": pages},
+            detail={"databases": list(browser_of), "lists": lists, "marks": marks, "pages": pages},
         )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
@@ -170,9 +170,9 @@ class BrowserHistory(Source):
 
 
 def _lists(tree: Tree) -> Iterator[FileEntry]:
-    for entry, sure in json_files(tree, "BrowserHistory*.json", "History*.json"):
+    for entry, expected in json_files(tree, "BrowserHistory*.json", "History*.json"):
         marks = (b'"Browser History"',)
-        if looks_like(entry, marks, _TAKEOUT_PATHS, sure=sure) >= _TAKEOUT_PATHS:
+        if looks_like(entry, marks, _TAKEOUT_PATHS, expected=expected) >= _TAKEOUT_PATHS:
             yield entry
 
 
@@ -182,7 +182,7 @@ def _layout(tree: Tree, entry: FileEntry) -> _Layout | None:
 
 def _fitting(columns: Mapping[str, frozenset[str]]) -> _Layout | None:
     for layout in _LAYOUTS:
-        if all(columns.get(name, frozenset()) >= held for name, held in layout.columns.items()):
+        if all(columns.get(name, frozenset()) >= needed for name, needed in layout.columns.items()):
             return layout
     return None
 
@@ -202,12 +202,12 @@ def _visits(database: SqliteCopy, layout: _Layout, entry: FileEntry) -> Iterator
     for row in database.rows(layout.sql):
         where = f"{entry.name} visit {row['id']}"
         way = layout.ways.get(row["way"])
-        found = _visit(
+        visit = _visit(
             layout.browser, row["url"], row["title"], layout.moment, row["moment"], way, where
         )
-        if row["seconds"] and isinstance(found, Item):
-            found.data["seconds"] = round(float(row["seconds"]), 1)
-        yield from account([found], where, "visit")
+        if row["seconds"] and isinstance(visit, Item):
+            visit.data["seconds"] = round(float(row["seconds"]), 1)
+        yield from account([visit], where, "visit")
 
 
 def _visit(

@@ -38,11 +38,11 @@ class Cursor(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for databases with the editor's tables and a conversation in them."""
-        held = [entry.name for entry in databases(tree) if _has_talks(tree, entry)]
-        if not held:
+        names = [entry.name for entry in databases(tree) if _has_talks(tree, entry)]
+        if not names:
             return None
-        version = "the editor's state" if len(held) == 1 else f"{len(held)} states of the editor"
-        detail = {"databases": held}
+        version = "the editor's state" if len(names) == 1 else f"{len(names)} states of the editor"
+        detail = {"databases": names}
         return Recognition(Confidence.CERTAIN, version, account=self.label, detail=detail)
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
@@ -136,13 +136,15 @@ def _bubbles(
     places = {bubble: number for number, bubble in enumerate(listed)}
     sql = "SELECT key, value FROM cursorDiskKV WHERE key >= ? AND key < ?"
     rows = [
-        (str(held["key"]).removeprefix(prefix), held)
-        for held in database.rows(sql, prefix, f"{prefix}\uffff")
+        (str(stored["key"]).removeprefix(prefix), stored)
+        for stored in database.rows(sql, prefix, f"{prefix}\uffff")
     ]
     talk = _talk(name, value)
-    for bubble, held in sorted(rows, key=lambda pair: (places.get(pair[0], len(places)), pair[0])):
+    for bubble, stored in sorted(
+        rows, key=lambda pair: (places.get(pair[0], len(places)), pair[0])
+    ):
         where = f"{entry.name} {name} {bubble}"[:120]
-        reading = _bubble(_json(held["value"]), bubble, created, talk, where)
+        reading = _bubble(_json(stored["value"]), bubble, created, talk, where)
         yield from account(reading, where, "row")
 
 

@@ -67,15 +67,15 @@ class Discord(Source):
 
 
 def _lists(tree: Tree) -> list[FileEntry]:
-    found = [entry for entry in tree.named("messages.json") if json_paths(entry, _PATHS) >= _PATHS]
+    lists = [entry for entry in tree.named("messages.json") if json_paths(entry, _PATHS) >= _PATHS]
     empty = [
         entry
         for entry in tree.named("messages.json")
-        if entry not in found and _is_empty_list(entry) and tree.beside(entry, "channel.json")
+        if entry not in lists and _is_empty_list(entry) and tree.beside(entry, "channel.json")
     ]
     tables = [entry for entry in tree.named("messages.csv") if _channel(tree, entry)]
     tables = [entry for entry in tables if find_columns(entry, _COLUMNS)]
-    return (found + empty if found else []) + tables
+    return (lists + empty if lists else []) + tables
 
 
 def _is_empty_list(entry: FileEntry) -> bool:

@@ -40,16 +40,16 @@ def _pages(reader: Any, count: int, failures: tuple[type[Exception], ...]) -> It
 
 
 def _keep_properties(made: PagedText, reader: Any, failures: tuple[type[Exception], ...]) -> None:
-    def told(read: Callable[[Any], Any]) -> Any:
+    def property_of(read: Callable[[Any], Any]) -> Any:
         try:
             return read(reader.metadata) if reader.metadata is not None else None
         except failures:
             return None
 
-    made.title = str(told(lambda held: held.title) or "").strip()
-    made.author = str(told(lambda held: held.author) or "").strip()
-    made.created = _moment(told(lambda held: held.creation_date))
-    made.modified = _moment(told(lambda held: held.modification_date))
+    made.title = str(property_of(lambda properties: properties.title) or "").strip()
+    made.author = str(property_of(lambda properties: properties.author) or "").strip()
+    made.created = _moment(property_of(lambda properties: properties.creation_date))
+    made.modified = _moment(property_of(lambda properties: properties.modification_date))
 
 
 def _moment(value: Any) -> str | None:

@@ -99,8 +99,8 @@ def _read(entry: FileEntry) -> Iterator[Finding]:
                 yield element
             elif isinstance(element, XmlElement):
                 where = f"{entry.name} {element.name} {element.number}"
-                found = _element(element, notebook, keys, where)
-                yield from account(found, where, element.name)
+                finding = _element(element, notebook, keys, where)
+                yield from account(finding, where, element.name)
 
 
 def _element(element: XmlElement, notebook: str, keys: Ordinals, where: str) -> Iterator[Finding]:

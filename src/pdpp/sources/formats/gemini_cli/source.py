@@ -43,11 +43,11 @@ class GeminiCli(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for documents and logs with the members of a session."""
-        held = _sessions(tree)
-        if not held:
+        sessions = _sessions(tree)
+        if not sessions:
             return None
-        version = counted(len(held), "session")
-        detail = {"sessions": [entry.name for entry in held]}
+        version = counted(len(sessions), "session")
+        detail = {"sessions": [entry.name for entry in sessions]}
         return Recognition(Confidence.CERTAIN, version, account=self.label, detail=detail)
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:

@@ -85,18 +85,18 @@ def cells(entry: FileEntry) -> Iterator[ActivityCell | Skipped]:
 
 
 def _pieces(entry: FileEntry) -> Iterator[bytes | None]:
-    held, inside = b"", False
+    rest, inside = b"", False
     with entry.open() as stream:
         while chunk := stream.read(_CHUNK):
-            *whole, held = (held + chunk).split(_BEGIN)
+            *whole, rest = (rest + chunk).split(_BEGIN)
             for piece in whole:
                 if inside:
                     yield piece if len(piece) <= _LARGEST else None
                 inside = True
-            if len(held) > 2 * _LARGEST:
-                held = held[-_LARGEST - 1 :]
+            if len(rest) > 2 * _LARGEST:
+                rest = rest[-_LARGEST - 1 :]
     if inside:
-        yield held
+        yield rest
 
 
 def _cell(html: str) -> ActivityCell:

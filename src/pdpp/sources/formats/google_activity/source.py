@@ -37,8 +37,8 @@ class GoogleActivity(Source):
         """Look for lists of activities, and for pages of them where there is no list."""
         documents = [
             entry.name
-            for entry, sure in json_files(tree, *_NAMES)
-            if looks_like(entry, _MARKS, _PATHS, sure=sure) >= _PATHS
+            for entry, expected in json_files(tree, *_NAMES)
+            if looks_like(entry, _MARKS, _PATHS, expected=expected) >= _PATHS
         ]
         listed = {name.removesuffix(".json") for name in documents}
         pages = [
@@ -50,7 +50,7 @@ class GoogleActivity(Source):
         ]
         if not documents and not pages:
             return None
-        kinds = [words for words, held in (("JSON", documents), ("web pages", pages)) if held]
+        kinds = [words for words, files in (("JSON", documents), ("web pages", pages)) if files]
         return takeout_recognition(
             tree,
             self.label,

@@ -122,8 +122,8 @@ def _attachment(
     name = str(value.get("filePath") or "")
     stem = name.rpartition(".")[0]
     others = (f"{stem}.jpg", f"{stem}.jpeg", f"{stem}.png")
-    found = (tree.beside(entry, each) for each in (name, *others) if each.strip("."))
-    file = next((each for each in found if each is not None), None)
+    entries = (tree.beside(entry, each) for each in (name, *others) if each.strip("."))
+    file = next((each for each in entries if each is not None), None)
     if file is None:
         return Skipped("a file that is not in the export", where)
     key = digest_key("file", note, stem)

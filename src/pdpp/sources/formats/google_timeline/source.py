@@ -62,8 +62,8 @@ class GoogleTimeline(Source):
         """Look for the members that only a timeline has."""
         documents = {
             entry.name: layout
-            for entry, sure in json_files(tree, *_NAMES)
-            if (layout := _layout(entry, sure)) is not None
+            for entry, expected in json_files(tree, *_NAMES)
+            if (layout := _layout(entry, expected)) is not None
         }
         if not documents:
             return None
@@ -77,8 +77,8 @@ class GoogleTimeline(Source):
             yield ExportPart(entry, partial(_READERS[documents[entry.name]], entry))
 
 
-def _layout(entry: FileEntry, sure: bool) -> str | None:
-    paths = looks_like(entry, _MARKS + _MARKS_OF_LISTS, _PATHS, sure=sure)
+def _layout(entry: FileEntry, expected: bool) -> str | None:
+    paths = looks_like(entry, _MARKS + _MARKS_OF_LISTS, _PATHS, expected=expected)
     if "semanticSegments" in paths:
         return "semanticSegments"
     if "timelineObjects" in paths:
@@ -137,8 +137,8 @@ def _span(start: Any, end: Any) -> _Span | None:
 
 
 def _candidate(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = value.get("topCandidate")
-    return found if isinstance(found, dict) else {}
+    candidate = value.get("topCandidate")
+    return candidate if isinstance(candidate, dict) else {}
 
 
 def _visit(value: Mapping[str, Any], span: _Span) -> Item:
@@ -177,7 +177,7 @@ def _trip_item(
     metres: float | None,
     start: tuple[float, float] | None,
     end: tuple[float, float] | None,
-    sure: Mapping[str, Any],
+    candidate: Mapping[str, Any],
 ) -> Item:
     key = digest_key("trip", str(span.first))
     data = {
@@ -189,7 +189,7 @@ def _trip_item(
         "longitude": start[1] if start else None,
         "end_latitude": end[0] if end else None,
         "end_longitude": end[1] if end else None,
-        "probability": _number(sure.get("probability")),
+        "probability": _number(candidate.get("probability")),
         "started_at": span.start,
         "ended_at": span.end,
     }
@@ -213,20 +213,20 @@ def _path(points: list[Any], span: _Span, where: str) -> Iterator[Finding]:
 
 
 def _signal(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
-    held = value.get("position")
-    if not isinstance(held, dict):
+    signal = value.get("position")
+    if not isinstance(signal, dict):
         yield Skipped("a raw signal that is no position", where)
         return
-    position, moment = _position(held.get("LatLng")), moment_text(held.get("timestamp"))
+    position, moment = _position(signal.get("LatLng")), moment_text(signal.get("timestamp"))
     if position is None or moment is None:
         yield Unknown("a position without a time or a place", where)
         return
     yield _point(
         position,
         moment,
-        source=_words(held.get("source")),
-        accuracy=held.get("accuracyMeters"),
-        altitude=held.get("altitudeMeters"),
+        source=_words(signal.get("source")),
+        accuracy=signal.get("accuracyMeters"),
+        altitude=signal.get("altitudeMeters"),
     )
 
 
@@ -265,25 +265,25 @@ def _point(
 
 def _month_entry(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
     """Yield one entry of ``Semantic Location History``."""
-    held = value.get("placeVisit") or value.get("activitySegment")
-    if not isinstance(held, dict):
+    segment = value.get("placeVisit") or value.get("activitySegment")
+    if not isinstance(segment, dict):
         yield Unknown("an entry of a kind that is not known", where)
         return
-    duration = held.get("duration") or {}
+    duration = segment.get("duration") or {}
     span = _span(_stamp(duration, "startTimestamp"), _stamp(duration, "endTimestamp"))
     if span is None:
         yield Unknown("a stretch without a time", where)
     elif "placeVisit" in value:
-        yield _month_visit(held, span)
+        yield _month_visit(segment, span)
     else:
-        start, end = _degrees(held.get("startLocation")), _degrees(held.get("endLocation"))
+        start, end = _degrees(segment.get("startLocation")), _degrees(segment.get("endLocation"))
         yield _trip_item(
-            span, held.get("activityType"), _number(held.get("distance")), start, end, {}
+            span, segment.get("activityType"), _number(segment.get("distance")), start, end, {}
         )
 
 
-def _month_visit(held: Mapping[str, Any], span: _Span) -> Item:
-    place = held.get("location") or {}
+def _month_visit(visit: Mapping[str, Any], span: _Span) -> Item:
+    place = visit.get("location") or {}
     position = _degrees(place)
     kind = _words(place.get("semanticType")).removeprefix("type ")
     key = digest_key("visit", str(span.first), "0", str(place.get("placeId")))
@@ -321,8 +321,8 @@ def _position(value: Any) -> tuple[float, float] | None:
     """Return a position from "12.3°, -4.5°", "geo:12.3,-4.5" or an object that holds one."""
     if isinstance(value, dict):
         value = value.get("latLng")
-    found = _NUMBER.findall(value) if isinstance(value, str) else []
-    return (float(found[0]), float(found[1])) if len(found) == 2 else None
+    degrees = _NUMBER.findall(value) if isinstance(value, str) else []
+    return (float(degrees[0]), float(degrees[1])) if len(degrees) == 2 else None
 
 
 def _number(value: Any) -> float | None:

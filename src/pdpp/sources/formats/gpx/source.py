@@ -124,8 +124,8 @@ def _read(entry: FileEntry) -> Iterator[Finding]:
                     where = f"{entry.name} {way.kind}"
                     # A file of a thousand tracks is kept once, with the first of them.
                     kept, keeps = (entry if keeps else None), False
-                    found = _way(kept, way, program, ordinals, where)
-                    yield from account(found, where, way.kind)
+                    finding = _way(kept, way, program, ordinals, where)
+                    yield from account(finding, where, way.kind)
                     way = None
             elif element.name in _POINTS and way is not None:
                 lost += not way.take(element)

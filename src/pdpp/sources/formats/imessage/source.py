@@ -154,9 +154,9 @@ class _Reader:
         for row in self._database.rows(sql):
             where = f"{self._entry.name} message {row['ROWID']}"
             yield from account(self._message(row, where), where, "message")
-        for held in self._chats.values():
+        for talk in self._chats.values():
             yield (
-                held.item() if held.count else Skipped("a chat without messages", self._entry.name)
+                talk.item() if talk.count else Skipped("a chat without messages", self._entry.name)
             )
 
     def _message(self, row: sqlite3.Row, where: str) -> Iterator[Finding]:

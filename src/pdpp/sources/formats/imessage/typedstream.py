@@ -31,10 +31,10 @@ def archived_text(archive: bytes) -> str | None:
 
 def _keyed(archive: bytes) -> str | None:
     try:
-        held = plistlib.loads(archive, fmt=plistlib.FMT_BINARY)
+        document = plistlib.loads(archive, fmt=plistlib.FMT_BINARY)
     except (ValueError, KeyError, IndexError, OverflowError, RecursionError, TypeError):
         return None
-    objects: Any = held.get("$objects") if isinstance(held, dict) else None
+    objects: Any = document.get("$objects") if isinstance(document, dict) else None
     for item in objects if isinstance(objects, list) else ():
         text = item.get("NS.string") if isinstance(item, dict) else None
         if isinstance(text, plistlib.UID) and text.data < len(objects):

@@ -170,6 +170,6 @@ class Instagram(MetaArchive):
 
 def _user_name(cells: Any) -> str:
     """Return the first value that looks like a name, where the label is in another language."""
-    found = cells.values() if isinstance(cells, dict) else ()
-    names = [mended(cell.get("value")) for cell in found if isinstance(cell, dict)]
+    values = cells.values() if isinstance(cells, dict) else ()
+    names = [mended(cell.get("value")) for cell in values if isinstance(cell, dict)]
     return next((name for name in names if name and " " not in name and "@" not in name), "")

@@ -131,8 +131,8 @@ class LinkedIn(Source):
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for tables with the columns of LinkedIn."""
         tables = find_tables(tree, _KINDS)
-        sure = [kind for _, kind, _ in tables if kind.noun in ("message", "person")]
-        if not sure:
+        telling = [kind for _, kind, _ in tables if kind.noun in ("message", "person")]
+        if not telling:
             return None
         name = _owner(tree)
         return Recognition(

@@ -46,14 +46,14 @@ class OpenCode(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for the database, and for documents of sessions with their messages."""
-        held = [entry.name for entry in databases(tree) if _is_ours(tree, entry)]
+        names = [entry.name for entry in databases(tree) if _is_ours(tree, entry)]
         documents = [entry.name for entry in tree.named("ses_*.json") if _is_session(entry)]
-        if not held and not documents:
+        if not names and not documents:
             return None
         version = " and ".join(
-            words for words, some in (("a database", held), ("documents", documents)) if some
+            words for words, some in (("a database", names), ("documents", documents)) if some
         )
-        detail = {"databases": held, "documents": documents}
+        detail = {"databases": names, "documents": documents}
         return Recognition(Confidence.CERTAIN, version, account=self.label, detail=detail)
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
@@ -152,7 +152,7 @@ def _message(
 ) -> Iterator[Finding]:
     """Yield one message: its text, its thoughts and the tools that it used."""
     try:
-        about, held = read(), [(part, load()) for part, load in parts]
+        about, values = read(), [(part, load()) for part, load in parts]
     except DamagedFile as problem:
         yield Skipped("a message that is damaged", f"{where}: {problem.message}", cut=True)
         return
@@ -163,7 +163,7 @@ def _message(
         return
     said = False
     texts: dict[str, list[str]] = {"reasoning": [], "text": []}
-    for part, value in held:
+    for part, value in values:
         kind = value.get("type")
         if kind in texts:
             texts[kind].append(str(value.get("text") or ""))

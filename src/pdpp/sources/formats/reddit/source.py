@@ -88,14 +88,14 @@ def _vote(about: str, kind: str, cells: Cells, where: str) -> Iterator[Finding]:
     direction = {"up": "upvote", "down": "downvote"}.get(cells.get("direction", ""), kind)
     key = safe_key(kind, about, cells["id"])
     link = cells["permalink"]
-    found = _SUBREDDIT.search(link)
+    match = _SUBREDDIT.search(link)
     words = link.rstrip("/").rpartition("/")[2].replace("_", " ") if link else ""
     data = {
         "id": key,
         "title": words or cells["id"],
         "kind": direction,
         "about": about,
-        "subreddit": found[1] if found else None,
+        "subreddit": match[1] if match else None,
         "link": link or None,
     }
     yield Item("votes", key, present(data))
@@ -135,8 +135,8 @@ class Reddit(Source):
             "subreddit" in kind.columns or "direction" in kind.columns for _, kind, _ in tables
         ):
             return None
-        found = next((_NAME.search(entry.head()) for entry in tree.named("statistics.csv")), None)
-        name = found[1].decode() if found else ""
+        match = next((_NAME.search(entry.head()) for entry in tree.named("statistics.csv")), None)
+        name = match[1].decode() if match else ""
         return Recognition(
             Confidence.CERTAIN,
             ", ".join(sorted({kind.noun for _, kind, _ in tables})),

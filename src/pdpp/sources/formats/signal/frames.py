@@ -21,34 +21,34 @@ class SignalFrame(NamedTuple):
 
 def frames(entry: FileEntry) -> Iterator[SignalFrame | Skipped]:
     """Yield the objects; lines that are none by themselves are put together as long as needed."""
-    held: list[ByteLine] = []
+    pending: list[ByteLine] = []
     with entry.open() as stream:
         for line in lines(stream):
             if line.too_long:
                 yield Skipped("a line that is too long", f"{entry.name} line {line.number:,}")
                 continue
-            if not line.text.strip() and not held:
+            if not line.text.strip() and not pending:
                 continue
-            if held and line.text.startswith(_BEGINNINGS) and _parsed(line.text) is not None:
-                yield _broken(entry, held, cut=False)
-                held = []
-            held.append(line)
-            frame = _frame(entry, held)
+            if pending and line.text.startswith(_BEGINNINGS) and _parsed(line.text) is not None:
+                yield _broken(entry, pending, cut=False)
+                pending = []
+            pending.append(line)
+            frame = _frame(entry, pending)
             if frame is not None:
                 yield frame
-                held = []
-            elif len(held) > _MOST_LINES:
-                yield _broken(entry, held, cut=False)
-                held = []
-    if held:
-        yield _broken(entry, held, cut=True)
+                pending = []
+            elif len(pending) > _MOST_LINES:
+                yield _broken(entry, pending, cut=False)
+                pending = []
+    if pending:
+        yield _broken(entry, pending, cut=True)
 
 
-def _frame(entry: FileEntry, held: list[ByteLine]) -> SignalFrame | None:
-    if not held[-1].text.rstrip().endswith(b"}"):
+def _frame(entry: FileEntry, pending: list[ByteLine]) -> SignalFrame | None:
+    if not pending[-1].text.rstrip().endswith(b"}"):
         return None
-    value = _parsed(b"\n".join(line.text for line in held))
-    return None if value is None else SignalFrame(value, f"{entry.name} line {held[0].number:,}")
+    value = _parsed(b"\n".join(line.text for line in pending))
+    return None if value is None else SignalFrame(value, f"{entry.name} line {pending[0].number:,}")
 
 
 def _parsed(text: bytes) -> dict[str, Any] | None:
@@ -59,6 +59,6 @@ def _parsed(text: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else {}
 
 
-def _broken(entry: FileEntry, held: list[ByteLine], *, cut: bool) -> Skipped:
+def _broken(entry: FileEntry, pending: list[ByteLine], *, cut: bool) -> Skipped:
     reason = "a last line that is cut off" if cut else "a line that is not JSON"
-    return Skipped(reason, f"{entry.name} line {held[0].number:,}", cut=cut)
+    return Skipped(reason, f"{entry.name} line {pending[0].number:,}", cut=cut)

@@ -38,18 +38,18 @@ class Signal(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | ExportRefusal | None:  # noqa: ARG002
         """Look for the first line of an export; an encrypted backup is refused."""
-        held = [entry for entry in tree.entries if entry.suffix == ".jsonl" and _is_export(entry)]
-        if not held:
+        logs = [entry for entry in tree.entries if entry.suffix == ".jsonl" and _is_export(entry)]
+        if not logs:
             backups = tree.named("signal-*.backup")
             return _ENCRYPTED if backups else None
-        name = _owner(held[0])
+        name = _owner(logs[0])
         return Recognition(
             Confidence.CERTAIN,
             "a plain export",
             account=f"Signal ({name})" if name else self.label,
             identity=name,
             owner_known=False,
-            detail={"logs": [entry.name for entry in held]},
+            detail={"logs": [entry.name for entry in logs]},
         )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
@@ -174,11 +174,11 @@ class _Reader:
         author = self._party(item.get("authorId"))
         body = item.get("standardMessage")
         body = body if isinstance(body, dict) else {}
-        pointers = [held.get("pointer") or {} for held in body.get("attachments") or ()]
+        pointers = [file.get("pointer") or {} for file in body.get("attachments") or ()]
         key = _message_key(chat, author, stamp)
         chat.count += 1
         chat.first, chat.last = min(chat.first or sent, sent), max(chat.last, sent)
-        links = [held.get("url") for held in body.get("linkPreview") or ()]
+        links = [preview.get("url") for preview in body.get("linkPreview") or ()]
         data = {
             "id": key,
             "chat_id": chat.key,
@@ -207,8 +207,8 @@ class _Reader:
 
     def _reactions(self, body: Mapping[str, Any]) -> list[str]:
         return [
-            f"{held.get('emoji')} {self._party(held.get('authorId')).name}"
-            for held in body.get("reactions") or ()
+            f"{reaction.get('emoji')} {self._party(reaction.get('authorId')).name}"
+            for reaction in body.get("reactions") or ()
         ]
 
     def _attachment(

@@ -43,15 +43,15 @@ class SmsBackup(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for documents whose root is a list of messages or calls."""
-        held = [entry.name for entry in tree.entries if _is_backup(entry, tree.kind == "file")]
-        if not held:
+        names = [entry.name for entry in tree.entries if _is_backup(entry, tree.kind == "file")]
+        if not names:
             return None
         return Recognition(
             Confidence.CERTAIN,
-            f"{len(held)} files" if len(held) > 1 else "a file",
+            f"{len(names)} files" if len(names) > 1 else "a file",
             account="SMS and calls",
             owner_known=False,
-            detail={"files": held},
+            detail={"files": names},
         )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
@@ -98,25 +98,25 @@ def _moment(attributes: Mapping[str, str]) -> str | None:
 
 
 def _sms(element: XmlElement, ordinals: Ordinals, where: str) -> Iterator[Finding]:
-    held = element.attributes
-    sent, numbers = _moment(held), _numbers(held)
-    text = held.get("body", "")
+    attributes = element.attributes
+    sent, numbers = _moment(attributes), _numbers(attributes)
+    text = attributes.get("body", "")
     if sent is None:
         yield Unknown("a message without a time", where)
         return
     if not text.strip() or text == "null":
         yield Skipped("an empty message", where)
         return
-    direction = _DIRECTIONS.get(held.get("type", ""), "unknown")
-    key = ordinals.key(held["date"], "sms", *numbers, direction, text)
-    contact = _given(held, "contact_name") or ", ".join(numbers) or "unknown"
+    direction = _DIRECTIONS.get(attributes.get("type", ""), "unknown")
+    key = ordinals.key(attributes["date"], "sms", *numbers, direction, text)
+    contact = _given(attributes, "contact_name") or ", ".join(numbers) or "unknown"
     data = _message_data(key, numbers, contact, direction, sent)
     sender = contact if direction == "received" else "me"
     more = {
         "sender": sender,
         "text": text,
         "kind": "SMS",
-        "subject": _given(held, "subject") or None,
+        "subject": _given(attributes, "subject") or None,
     }
     yield Item("messages", key, present({**data, **more}))
 
@@ -135,8 +135,8 @@ def _message_data(
 
 
 def _mms(element: XmlElement, ordinals: Ordinals, where: str) -> Iterator[Finding]:
-    held = element.attributes
-    sent, numbers = _moment(held), _numbers(held)
+    attributes = element.attributes
+    sent, numbers = _moment(attributes), _numbers(attributes)
     if sent is None:
         yield Unknown("a message without a time", where)
         return
@@ -147,14 +147,14 @@ def _mms(element: XmlElement, ordinals: Ordinals, where: str) -> Iterator[Findin
     ]
     files = [part for part in files if part.get("ct") != _LAYOUT]
     text = "\n".join(filter(None, texts))
-    subject = _given(held, "sub")
+    subject = _given(attributes, "sub")
     if not text and not files and not subject:
         yield Skipped("an empty message", where)
         return
-    direction = _DIRECTIONS.get(held.get("msg_box", ""), "unknown")
+    direction = _DIRECTIONS.get(attributes.get("msg_box", ""), "unknown")
     names = [str(len(part["data"])) for part in files]
-    key = ordinals.key(held["date"], "mms", *numbers, direction, text, *names)
-    contact = _given(held, "contact_name") or ", ".join(numbers) or "unknown"
+    key = ordinals.key(attributes["date"], "mms", *numbers, direction, text, *names)
+    contact = _given(attributes, "contact_name") or ", ".join(numbers) or "unknown"
     data = _message_data(key, numbers, contact, direction, sent)
     sender = _sender(element) or contact if direction == "received" else "me"
     more = {
@@ -173,7 +173,7 @@ def _sender(element: XmlElement) -> str:
     addresses = [
         address.attributes for group in element.each("addrs") for address in group.each("addr")
     ]
-    senders = [_given(held, "address") for held in addresses if held.get("type") == _FROM]
+    senders = [_given(party, "address") for party in addresses if party.get("type") == _FROM]
     return next((number for number in senders if number != _OWN_NUMBER), "")
 
 
@@ -207,19 +207,19 @@ def _opened(content: bytes) -> BinaryIO:
 
 
 def _call(element: XmlElement, ordinals: Ordinals, where: str) -> Iterator[Finding]:
-    held = element.attributes
-    called, numbers = _moment(held), _numbers(held)
+    attributes = element.attributes
+    called, numbers = _moment(attributes), _numbers(attributes)
     if called is None:
         yield Unknown("a call without a time", where)
         return
     number = ", ".join(numbers) or "unknown"
-    seconds = held.get("duration", "0")
-    key = ordinals.key(held["date"], "call", number, held.get("type", ""))
+    seconds = attributes.get("duration", "0")
+    key = ordinals.key(attributes["date"], "call", number, attributes.get("type", ""))
     data = {
         "id": key,
-        "contact": _given(held, "contact_name") or number,
+        "contact": _given(attributes, "contact_name") or number,
         "number": number,
-        "direction": _CALLS.get(held.get("type", ""), "other"),
+        "direction": _CALLS.get(attributes.get("type", ""), "other"),
         "seconds": int(seconds) if seconds.isdecimal() else 0,
         "called_at": called,
     }

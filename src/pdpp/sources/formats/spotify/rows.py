@@ -150,12 +150,12 @@ def _entry(entry: Any) -> str:
 
 def read_saved(part: str, seen: SeenKeys, row: Any, where: str) -> Iterator[Finding]:
     """Yield something that was saved."""
-    told = {"name": row} if isinstance(row, str) else row
-    name = _text(told, "album" if part == "albums" else "track", "name", "album", "uri")
+    entry = {"name": row} if isinstance(row, str) else row
+    name = _text(entry, "album" if part == "albums" else "track", "name", "album", "uri")
     if name is None:
         yield Unknown("a saved entry without a name", where)
         return
-    artist, uri = _text(told, "artist", "publisher", "show"), _text(told, "uri")
+    artist, uri = _text(entry, "artist", "publisher", "show"), _text(entry, "uri")
     key = digest_key("saved", part, uri or f"{name}\n{artist}")
     if not seen.first(key):
         yield Skipped("a saved entry that stands twice", where)
@@ -165,7 +165,7 @@ def read_saved(part: str, seen: SeenKeys, row: Any, where: str) -> Iterator[Find
         "name": name,
         "kind": part.removesuffix("s"),
         "artist": artist,
-        "album": _text(told, "album") if part == "tracks" else None,
+        "album": _text(entry, "album") if part == "tracks" else None,
         "uri": uri,
     }
     yield Item("library", key, present(data))

@@ -132,8 +132,8 @@ def _first_play(tree: Tree, shapes: Mapping[str, str]) -> str:
     """Return what the exports of one account begin with: the oldest play of the first file."""
     for entry in tree.these(sorted(shapes)):
         for row in objects(entry):
-            told = [row.get(name) for name in ("username", "ts", "spotify_track_uri", "endTime")]
-            return digest_key(*map(str, told))
+            facts = [row.get(name) for name in ("username", "ts", "spotify_track_uri", "endTime")]
+            return digest_key(*map(str, facts))
     return ""
 
 

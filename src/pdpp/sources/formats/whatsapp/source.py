@@ -267,8 +267,8 @@ def _messages(chat: _Chat) -> Iterator[_Message | Skipped]:
                 if message is not None:
                     yield message
                 stamp = years.see(begun.stamp) if chat.layout.first_year else begun.stamp
-                told = bool(begun.stamp.year) or not chat.layout.named
-                message, size = _Message(begun._replace(stamp=stamp), line.number, [], told), 0
+                has_year = bool(begun.stamp.year) or not chat.layout.named
+                message, size = _Message(begun._replace(stamp=stamp), line.number, [], has_year), 0
             elif message is None:
                 yield Skipped("a line before the first message", f"{chat.entry.name}")
             elif size + len(text) <= _LONGEST_MESSAGE:

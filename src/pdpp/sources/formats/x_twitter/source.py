@@ -60,18 +60,18 @@ class XTwitter(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for files that assign to the names that X uses."""
-        held = {entry.name: kind for entry in tree.entries if (kind := _kind(entry)) is not None}
-        if not held:
+        kind_of = {entry.name: kind for entry in tree.entries if (kind := _kind(entry)) is not None}
+        if not kind_of:
             return None
         owner = _owner(tree)
         name = str(owner.get("username") or "")
         return Recognition(
             Confidence.CERTAIN,
-            ", ".join(sorted(set(held.values()))),
+            ", ".join(sorted(set(kind_of.values()))),
             account=f"{self.label} ({name})" if name else self.label,
             identity=str(owner.get("accountId") or ""),
             owner_known=bool(owner.get("accountId")),
-            detail={"files": held, "owner": str(owner.get("accountId") or "")},
+            detail={"files": kind_of, "owner": str(owner.get("accountId") or "")},
         )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:

@@ -42,9 +42,9 @@ def moments(db: apsw.Connection) -> list[int]:
     return [] if row is None else list(orjson.loads(row[0]))
 
 
-def _keep(db: apsw.Connection, held: list[int]) -> None:
+def _keep(db: apsw.Connection, times: list[int]) -> None:
     db.execute(
-        "INSERT OR REPLACE INTO setting VALUES (?, ?, ?)", (OWNER, _SETTING, orjson.dumps(held))
+        "INSERT OR REPLACE INTO setting VALUES (?, ?, ?)", (OWNER, _SETTING, orjson.dumps(times))
     )
 
 
@@ -63,11 +63,11 @@ def release(db: apsw.Connection, grant_ids: Collection[str] | None) -> None:
 
     Only the latter are owner tokens too: they open everything and name no grant.
     """
-    held = orjson.dumps(moments(db)).decode()
+    times = orjson.dumps(moments(db)).decode()
     waiting = "owner = ? AND revoked_at IN (SELECT value FROM json_each(?))"
     if grant_ids is None:
         for table in _TABLES:
-            db.execute(f"UPDATE {table} SET revoked_at = NULL WHERE {waiting}", (OWNER, held))
+            db.execute(f"UPDATE {table} SET revoked_at = NULL WHERE {waiting}", (OWNER, times))
         _keep(db, [])
         return
     names = orjson.dumps(list(grant_ids)).decode()
@@ -83,5 +83,5 @@ def release(db: apsw.Connection, grant_ids: Collection[str] | None) -> None:
     ):
         db.execute(
             f"UPDATE {table} SET revoked_at = NULL WHERE {waiting} AND {column} {source}",
-            (OWNER, held, names),
+            (OWNER, times, names),
         )
