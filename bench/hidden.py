@@ -24,7 +24,7 @@ from pdpp.authz.selection import Selection
 from pdpp.model import instant
 from pdpp.model.grant import Interval
 from pdpp.model.validation import parse_declaration
-from pdpp.store.port import Line
+from pdpp.store.batch import Line
 from pdpp.store.sqlite.store import SqliteStore
 
 VISIBLE = 20

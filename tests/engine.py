@@ -8,8 +8,9 @@ from typing import Any
 
 from pdpp.authz.authority import Authority
 from pdpp.model import instant
+from pdpp.store.blobs import Blob
 from pdpp.store.catalogue import Feed
-from pdpp.store.port import Blob, Store
+from pdpp.store.port import Store
 from pdpp.store.receipts import ReceiptLog
 from pdpp.store.sqlite.store import SqliteStore
 from pdpp.store.sqlite.write.prepared import SurrogateOf

@@ -87,7 +87,7 @@ def count_writes(work: Work, *given: Any) -> int:
 
 
 def _start(end: Doom, work: Work, given: tuple[Any, ...]) -> tuple[BaseProcess, Connection]:
-    context = _context()
+    context = forking()
     told, teller = context.Pipe(duplex=False)
     process = context.Process(target=_live, args=(end.write, teller, work, given), daemon=True)
     process.start()
@@ -96,7 +96,8 @@ def _start(end: Doom, work: Work, given: tuple[Any, ...]) -> tuple[BaseProcess, 
 
 
 @cache
-def _context() -> ForkServerContext:
+def forking() -> ForkServerContext:
+    """Return what forks processes from one that has everything imported."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(_USED))
     return context

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.engine import open_store
-from tests.faults.killing import ROUNDS, Doom, Tell, count_writes, doom, killed
+from tests.faults.killing import ROUNDS, Doom, Tell, count_writes, doom, forking, killed
 from tests.faults.soundness import check_sound
 from tests.soak import SOAK
 
@@ -69,8 +69,7 @@ def start(folder: Path, name: str) -> None:
 
 def run_at_once(count: int, target: Callable[..., None], folder: Path, rounds: int) -> None:
     """Let some processes work at the same moment, and check that none of them failed."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.engine"])
+    context = forking()
     barrier = context.Barrier(count)
     processes = [
         context.Process(target=target, args=(folder, barrier, rounds)) for _ in range(count)

@@ -158,9 +158,7 @@ def test_no_module_class_or_function_is_named_by_a_metaphor() -> None:
     assert named == []
 
 
-SAME_CONCEPT = frozenset(
-    {"Aggregation", "Blob", "ClientGone", "Excerpt", "Hit", "Record", "RecordPage", "Stream"}
-)
+SAME_CONCEPT = frozenset({"Blob", "ClientGone", "Excerpt", "Hit", "Record", "Stream"})
 """The same thing on both sides of the wire: the reading side may not import the serving one."""
 
 

@@ -17,7 +17,7 @@ from pdpp.pages.records.browsing import month_bounds
 from pdpp.pages.records.readable import readable
 from pdpp.pages.records.search_filters import SearchFilters
 from pdpp.pages.records.timeline import timeline
-from pdpp.store.port import Line
+from pdpp.store.batch import Line
 
 INVOICE = "/r/cin_home/messages/m-invoice-4471"
 TIME = {"type": "string", "format": "date-time"}

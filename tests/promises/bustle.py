@@ -9,7 +9,8 @@ from typing import Any
 from tests.promises.sights import INSIDE, OUTSIDE
 
 from pdpp.model import instant
-from pdpp.store.port import Line, Store
+from pdpp.store.batch import Line
+from pdpp.store.port import Store
 
 STEADY = tuple(f"steady-{i:03d}" for i in range(120))
 RESTLESS = tuple(f"restless-{i:02d}" for i in range(40))

@@ -23,7 +23,8 @@ from pdpp.app import make_app
 from pdpp.model import instant
 from pdpp.model.validation import parse_declaration
 from pdpp.service.settings import Settings
-from pdpp.store.port import Line, Store
+from pdpp.store.batch import Line
+from pdpp.store.port import Store
 
 PATH = "/v1/streams/messages/records"
 GENERATION = 30

@@ -24,7 +24,8 @@ from pdpp.model.errors import InvalidRequest
 from pdpp.model.grant import Interval
 from pdpp.model.validation import parse_declaration
 from pdpp.resource.routes import ROUTES
-from pdpp.store.port import Line, Store
+from pdpp.store.batch import Line
+from pdpp.store.port import Store
 
 CONNECTIONS = ("home", "other", "work")
 STREAMS = ("drafts", "messages", "threads")

@@ -16,7 +16,8 @@ from tests.serving import UNLIMITED, SetClock, approve
 from pdpp.app import make_app
 from pdpp.evidence.text import digest
 from pdpp.model.validation import parse_declaration
-from pdpp.store.port import Line, Store
+from pdpp.store.batch import Line
+from pdpp.store.port import Store
 
 EXAMPLES = max(5, settings().max_examples)
 WINDOW = "/v1/streams/messages/records/r/field-window"

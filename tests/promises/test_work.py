@@ -21,7 +21,8 @@ from pdpp.authz.selection import Selection
 from pdpp.model import instant
 from pdpp.model.grant import Interval
 from pdpp.model.validation import parse_declaration
-from pdpp.store.port import Line, Store
+from pdpp.store.batch import Line
+from pdpp.store.port import Store
 
 VISIBLE, HIDDEN = 40, 4_000
 FACTOR, MORE = 1.3, 400

@@ -33,7 +33,8 @@ from pdpp.app import make_app
 from pdpp.authz.selection import Selection
 from pdpp.model import instant
 from pdpp.model.validation import parse_declaration
-from pdpp.store.port import Line, Store
+from pdpp.store.batch import Line
+from pdpp.store.port import Store
 
 Side = Literal["left", "right"]
 Data = dict[str, Any]

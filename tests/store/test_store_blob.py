@@ -10,8 +10,8 @@ from tests.store.world import MESSAGE, TEXT, World, condition, declare, stream
 
 from pdpp.model.errors import PayloadTooLarge
 from pdpp.model.grant import Interval
-from pdpp.store.blobs import CHUNK
-from pdpp.store.port import Blob, Store
+from pdpp.store.blobs import CHUNK, Blob
+from pdpp.store.port import Store
 from pdpp.store.sqlite.blob_folder import BlobFolder
 
 PNG = b"\x89PNG and so on"

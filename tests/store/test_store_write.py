@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from tests.store.records import FEWER, KEYS, MESSAGES
 from tests.store.world import Clock, Data, Engine, World, all_records, declare, fresh, stream
 
-from pdpp.store.port import AggregateQuery, Line, PageQuery, WriteResult
+from pdpp.store.batch import Line, WriteResult
+from pdpp.store.port import AggregateQuery, PageQuery
 from pdpp.store.scope import owner_reaches
 
 

@@ -16,9 +16,10 @@ from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.grant import Allowance, Interval
 from pdpp.model.validation import parse_declaration
+from pdpp.store.batch import Line, WriteResult
 from pdpp.store.catalogue import Feed
 from pdpp.store.cell import CellValue, converter_of
-from pdpp.store.port import Line, PageQuery, Record, Store, Tombstone, WriteResult
+from pdpp.store.port import PageQuery, Record, Store, Tombstone
 from pdpp.store.pseudonym import FeedSeal, GrantKeys
 from pdpp.store.scope import Condition, Reach
 

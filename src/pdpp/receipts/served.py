@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from pdpp.evidence.presentation import NAMING
-from pdpp.store.port import BlobUse, Hit, Record, Tombstone
+from pdpp.store.blobs import BlobUse
+from pdpp.store.port import Hit, Record, Tombstone
 from pdpp.store.scope import Reach, roles_of
 
 

@@ -11,8 +11,8 @@ from pdpp.model.errors import BlobNotFound, InvalidRequest, RangeNotSatisfiable,
 from pdpp.receipts.served import of_blob
 from pdpp.resource.answers import BlobJson
 from pdpp.resource.call import Call
-from pdpp.store.blobs import MEDIA_TYPE, chunks
-from pdpp.store.port import Blob, BlobUse, Store
+from pdpp.store.blobs import MEDIA_TYPE, Blob, BlobUse, chunks
+from pdpp.store.port import Store
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})\Z", re.ASCII)
 _BLOB_ID = re.compile(r"[0-9a-f]{64}\Z", re.ASCII)

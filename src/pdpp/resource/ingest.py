@@ -1,8 +1,8 @@
 """Ingest over HTTP: ``/v1`` lets the owner write and delete records."""
 
 from pdpp.resource.call import Call, no_record
+from pdpp.store.batch import Line
 from pdpp.store.intake import IngestResultJson, split_lines, write_lines
-from pdpp.store.port import Line
 
 
 def ingest(call: Call) -> IngestResultJson:

@@ -18,7 +18,8 @@ from pdpp.receipts.served import of_window
 from pdpp.resource.answers import FieldWindowJson, WindowedField
 from pdpp.resource.call import Call, no_record
 from pdpp.service.runner import LARGE_BYTES, check_time, leave_loop
-from pdpp.store.port import Blob, Store
+from pdpp.store.blobs import Blob
+from pdpp.store.port import Store
 
 
 def read_window(call: Call) -> FieldWindowJson:

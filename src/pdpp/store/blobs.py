@@ -1,15 +1,35 @@
-"""Blobs: how files that records refer to are named, and read piece by piece."""
+"""Blobs: files that records refer to, how they are named, and read piece by piece."""
 
 import re
 from collections.abc import Iterator
-from typing import BinaryIO
+from dataclasses import dataclass
+from typing import BinaryIO, NamedTuple
 
 from pdpp.evidence.binary import OCTETS
+from pdpp.store.scope import Reach
 
 CHUNK = 1 << 18
 MEDIA_TYPE = re.compile(
     r"(?=.{1,200}\Z)[\w.+-]+/[\w.+-]+(?:\s*;\s*[\w.+-]+=[\w.+\"-]+)*\Z", re.ASCII
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """A stored file, named by the sha-256 of its bytes."""
+
+    blob_id: str
+    media_type: str
+    size_bytes: int
+
+
+class BlobUse(NamedTuple):
+    """A record that refers to a blob: where it is seen, in which field, as what media type."""
+
+    reach: Reach
+    id: str
+    field: str
+    media_type: str
 
 
 def media_type_of(reference: object) -> str:

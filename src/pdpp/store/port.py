@@ -5,13 +5,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
-
-import orjson
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
 
 from pdpp.evidence.language.question import Question
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import PdppError
+from pdpp.store.batch import Line, RecordBatch, WriteResult
+from pdpp.store.blobs import Blob, BlobUse
 from pdpp.store.catalogue import Catalogue, Feed
 from pdpp.store.cell import CellValue
 from pdpp.store.scope import Reach
@@ -172,64 +172,6 @@ class GroupTotal:
     least: CellValue = None
     most: CellValue = None
     distinct: set[CellValue] = field(default_factory=set)
-
-
-class Line(NamedTuple):
-    """One checked line of a batch: a record to keep, or a key to delete."""
-
-    number: int
-    key: str
-    emitted_at: int
-    data: Mapping[str, Any] | None
-
-
-def canonical(data: Any) -> bytes:
-    """Return data as the one JSON text that is kept of it."""
-    return orjson.dumps(data, option=orjson.OPT_SORT_KEYS)
-
-
-@dataclass(frozen=True, slots=True)
-class WriteResult:
-    """What a batch did."""
-
-    new: int = 0
-    changed: int = 0
-    unchanged: int = 0
-    deleted: int = 0
-
-
-class RecordBatch(Protocol):
-    """Checked records of one feed, made ready one by one; what came last of a key decides."""
-
-    def keep(self, key: str, emitted: int, data: Mapping[str, Any], text: bytes | None) -> None:
-        """Make a record ready; ``text`` is its canonical JSON where that is at hand already."""
-        ...
-
-    def drop(self, key: str, emitted: int) -> None:
-        """Have a record deleted."""
-        ...
-
-    def write(self) -> WriteResult:
-        """Write them, in this thread or another, all of them or nothing."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Blob:
-    """A stored file, named by the sha-256 of its bytes."""
-
-    blob_id: str
-    media_type: str
-    size_bytes: int
-
-
-class BlobUse(NamedTuple):
-    """A record that refers to a blob: where it is seen, in which field, as what media type."""
-
-    reach: Reach
-    id: str
-    field: str
-    media_type: str
 
 
 @dataclass(frozen=True, slots=True)

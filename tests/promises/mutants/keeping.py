@@ -28,7 +28,7 @@ def _one_batch_late(real: Any) -> Any:
     held: list[Any] = []
 
     def write(store: Any, batch: Any) -> Any:
-        from pdpp.store.port import WriteResult
+        from pdpp.store.batch import WriteResult
 
         while held:
             real(store, held.pop())

@@ -17,8 +17,9 @@ from pdpp.app import make_app
 from pdpp.authz.token import TokenKind, hash_token
 from pdpp.model.grant import AccessMode, Allowance, Grant, Interval
 from pdpp.model.validation import parse_declaration
+from pdpp.store.batch import Line
 from pdpp.store.catalogue import Feed as StoredFeed
-from pdpp.store.port import Line, Store, Token
+from pdpp.store.port import Store, Token
 from pdpp.store.pseudonym import FeedSeal, GrantKeys
 
 BEGIN = "2026-07-01T00:00:00Z"

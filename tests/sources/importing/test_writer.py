@@ -18,8 +18,8 @@ from pdpp.sources.importing import writer as writer_module
 from pdpp.sources.importing.writer import RecordWriter
 from pdpp.sources.item import START, Attachment, Finding, Item, ResumePoint
 from pdpp.sources.keys import KeySealer
+from pdpp.store.batch import Line
 from pdpp.store.intake import IngestResultJson
-from pdpp.store.port import Line
 
 DEADLINE_SECONDS = 30
 

@@ -12,8 +12,8 @@ from tests.store.records import FEWER, KEYS, MESSAGES
 from tests.store.world import Clock, Data, World, declare, fresh, stream
 
 from pdpp.model import instant
+from pdpp.store.batch import WriteResult
 from pdpp.store.cell import CellValue
-from pdpp.store.port import WriteResult
 from pdpp.store.scope import digest_of
 from pdpp.store.sqlite.positions import cells_of, indexed
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore

@@ -30,7 +30,7 @@ from pdpp.mcp.drawing.view import (
     SearchView,
     WindowView,
 )
-from pdpp.mcp.reading.aggregation import AggregateGroup, Aggregation
+from pdpp.mcp.reading.aggregation import AggregateGroup, ServerAggregation
 from pdpp.mcp.reading.blob import blob_route
 from pdpp.mcp.reading.field_window import WindowMatches
 from pdpp.mcp.reading.list_meta import ListMeta
@@ -265,7 +265,7 @@ def aggregate_text(view: AggregateView) -> str:
     return "\n".join([f"{head} by {_grouping(result)}: {line}", *notes, *call_lines(view.calls)])
 
 
-def _grouping(result: Aggregation) -> str:
+def _grouping(result: ServerAggregation) -> str:
     if result.group_by_time is None:
         return plain(result.group_by or "group")
     every = f"{plain(result.granularity)} of " if result.granularity else ""

@@ -8,10 +8,10 @@ from pdpp.evidence.fence import visible
 
 if TYPE_CHECKING:
     from pdpp.evidence.binary import Binary
-    from pdpp.mcp.reading.aggregation import Aggregation
+    from pdpp.mcp.reading.aggregation import ServerAggregation
     from pdpp.mcp.reading.choices import ConnectionChoice
     from pdpp.mcp.reading.field_window import FieldWindow
-    from pdpp.mcp.reading.record_answer import RecordPage
+    from pdpp.mcp.reading.record_answer import ServerRecordPage
     from pdpp.mcp.reading.schema_answer import SchemaAnswer
     from pdpp.mcp.reading.search_answer import HitPassage, SearchAnswer
 
@@ -136,7 +136,7 @@ class PageView(NamedTuple):
     """One page of records or changes."""
 
     stream: str
-    page: "RecordPage"
+    page: "ServerRecordPage"
     records: Sequence[RecordView]
     next: NextCall | None
     resume: NextCall | None
@@ -168,7 +168,7 @@ class SchemaView(NamedTuple):
 class AggregateView(NamedTuple):
     """A number, or numbers by group."""
 
-    aggregation: "Aggregation"
+    aggregation: "ServerAggregation"
     calls: Sequence[NextCall] = ()
     notes: Sequence[str] = ()
 

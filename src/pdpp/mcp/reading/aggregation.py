@@ -26,7 +26,7 @@ class AggregateGroup(NamedTuple):
         return {**self.row, "key": self.key, "key_chars": self.key_chars}
 
 
-class Aggregation(NamedTuple):
+class ServerAggregation(NamedTuple):
     """An aggregation; ``groups`` is None where one number was asked for."""
 
     raw: Json
@@ -49,13 +49,13 @@ class Aggregation(NamedTuple):
         return {**self.raw, "groups": [group.as_json() for group in self.groups]}
 
 
-def read_aggregation(body: Json, asked: Mapping[str, Any]) -> Aggregation:
+def read_aggregation(body: Json, asked: Mapping[str, Any]) -> ServerAggregation:
     """Read an aggregation; what a server leaves out is what was asked for."""
     merged = {**{k: v for k, v in asked.items() if isinstance(v, str)}, **body}
     groups = None
     if isinstance(body.get("groups"), list):
         groups = [_group(row) for row in objects_in(body, "groups")]
-    return Aggregation(
+    return ServerAggregation(
         raw=body,
         stream=text_in(merged, "stream") or "?",
         metric=text_in(merged, "metric") or "?",

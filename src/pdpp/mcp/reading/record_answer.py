@@ -50,7 +50,7 @@ class RelatedRecords(NamedTuple):
     has_more: bool
 
 
-class RecordPage(NamedTuple):
+class ServerRecordPage(NamedTuple):
     """A page of records or changes."""
 
     records: Sequence[ServerRecord]
@@ -94,9 +94,9 @@ def _related(name: str, value: object) -> RelatedRecords:
     return RelatedRecords([read_record(record, name) for record in records], has_more)
 
 
-def read_page(body: Json, stream: str) -> RecordPage:
+def read_page(body: Json, stream: str) -> ServerRecordPage:
     """Read a page of records."""
-    return RecordPage(
+    return ServerRecordPage(
         records=[read_record(row, stream) for row in objects_in(body, "data")],
         next_cursor=text_in(body, "next_cursor"),
         next_changes_since=text_in(body, "next_changes_since"),

@@ -8,7 +8,7 @@ from pdpp.evidence.text import field_text
 from pdpp.mcp.drawing import structured, text
 from pdpp.mcp.drawing.result import MOST_CHARS, MOST_DEFAULT_CHARS, fits, result
 from pdpp.mcp.drawing.view import AggregateView, NextCall
-from pdpp.mcp.reading.aggregation import AggregateGroup, Aggregation, read_aggregation
+from pdpp.mcp.reading.aggregation import AggregateGroup, ServerAggregation, read_aggregation
 from pdpp.mcp.reading.reader import GrantReader
 from pdpp.mcp.tools.locator import check_stream
 from pdpp.model.errors import PayloadTooLarge
@@ -40,7 +40,7 @@ async def aggregate(reader: GrantReader, arguments: dict[str, Any]) -> dict[str,
         params["limit"] = min(groups, params.get("limit", _MOST_GROUPS)) // 2
 
 
-def _with_short_keys(aggregation: Aggregation) -> Aggregation:
+def _with_short_keys(aggregation: ServerAggregation) -> ServerAggregation:
     """Cut keys that are whole texts, and tell how long they are."""
     if aggregation.groups is None:
         return aggregation
@@ -54,7 +54,7 @@ def _with_short_key(group: AggregateGroup) -> AggregateGroup:
     return group._replace(key=cut(whole, _KEY_CHARS)[0], key_chars=len(whole))
 
 
-def _notes(aggregation: Aggregation, fewer: int | None) -> list[str]:
+def _notes(aggregation: ServerAggregation, fewer: int | None) -> list[str]:
     notes = []
     if any(group.key_chars is not None for group in aggregation.groups or ()):
         notes.append(f"keys are cut at {_KEY_CHARS} characters; key_chars is their length")
@@ -67,7 +67,7 @@ def _notes(aggregation: Aggregation, fewer: int | None) -> list[str]:
 
 
 def _more(
-    arguments: Mapping[str, Any], params: Mapping[str, Any], aggregation: Aggregation
+    arguments: Mapping[str, Any], params: Mapping[str, Any], aggregation: ServerAggregation
 ) -> list[NextCall]:
     """Offer more groups where the answer cut them and more may be had."""
     asked = params.get("limit", _DEFAULT_GROUPS)

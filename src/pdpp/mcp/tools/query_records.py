@@ -12,7 +12,7 @@ from pdpp.mcp.drawing.result import MOST_CHARS, MOST_DEFAULT_CHARS, fits, result
 from pdpp.mcp.drawing.view import NextCall, PageView
 from pdpp.mcp.reading.field_facts import FieldFacts
 from pdpp.mcp.reading.reader import GrantReader
-from pdpp.mcp.reading.record_answer import RecordPage, ServerRecord, read_page
+from pdpp.mcp.reading.record_answer import ServerRecord, ServerRecordPage, read_page
 from pdpp.mcp.tools.locator import check_stream
 from pdpp.model.errors import PayloadTooLarge
 from pdpp.wire.paging import following
@@ -43,7 +43,7 @@ class FetchedPage(NamedTuple):
     """A page as the server answered it, with what is known of its fields by connection."""
 
     arguments: Mapping[str, Any]
-    page: RecordPage
+    page: ServerRecordPage
     records: Sequence[ServerRecord]
     facts: Mapping[str | None, FieldFacts]
     most: int

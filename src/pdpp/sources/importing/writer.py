@@ -20,10 +20,11 @@ from pdpp.sources.importing.report import ImportReport
 from pdpp.sources.item import Attachment, Item
 from pdpp.sources.keys import KeySealer, RecordKey
 from pdpp.sources.reading.jsontext import scrub
+from pdpp.store.batch import canonical
 from pdpp.store.blobs import media_type_of
 from pdpp.store.catalogue import Feed
 from pdpp.store.intake import Intake
-from pdpp.store.port import Store, canonical
+from pdpp.store.port import Store
 
 FIRST_ITEMS = 500
 BATCH_ITEMS = 2_000

@@ -1,47 +1,43 @@
 """The embedded store: one SQLite file and a folder of blobs."""
 
-import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import apsw
-import orjson
 
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import NotFound, PdppError, StoreError
-from pdpp.store.blobs import media_type_of
+from pdpp.store.batch import Line, WriteResult
+from pdpp.store.blobs import Blob, BlobUse
 from pdpp.store.catalogue import Catalogue, Connection, Feed
 from pdpp.store.cell import CellValue
 from pdpp.store.port import (
     AggregateQuery,
-    Blob,
-    BlobUse,
     ChangePage,
     ChangeQuery,
     ConnectionContents,
     Deadline,
     GroupTotal,
     HitPage,
-    Line,
     MovedPiece,
     PageQuery,
     Record,
     RecordPage,
     SearchQuery,
-    WriteResult,
 )
 from pdpp.store.pseudonym import FeedSeal, GrantKeys, located, locator_of
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite import connections, feeds, integrity, merging
+from pdpp.store.sqlite import connections, feeds, integrity, merging, secrets
 from pdpp.store.sqlite.blob_folder import BlobFolder
+from pdpp.store.sqlite.blob_table import BlobTable
 from pdpp.store.sqlite.database import Database
 from pdpp.store.sqlite.failures import advice, explain
 from pdpp.store.sqlite.jobs import SqliteJobs
-from pdpp.store.sqlite.positions import IndexedFeed, indexed
+from pdpp.store.sqlite.positions import indexed
 from pdpp.store.sqlite.receipts.anchor import SettingAnchor
 from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME, ReceiptFile
 from pdpp.store.sqlite.records.aggregates import Aggregator, Bucket, ExactSum
@@ -51,6 +47,7 @@ from pdpp.store.sqlite.records.projection import Projector
 from pdpp.store.sqlite.records.reader import RecordReader
 from pdpp.store.sqlite.search.meaning import SqliteMeaning
 from pdpp.store.sqlite.vault.vault import SqliteVault
+from pdpp.store.sqlite.write.batch import SqliteBatch
 from pdpp.store.sqlite.write.fieldsets import FieldSets
 from pdpp.store.sqlite.write.prepared import PreparedBatch, SurrogateOf, prepare
 from pdpp.store.sqlite.write.writer import BatchWriter
@@ -58,29 +55,8 @@ from pdpp.store.sqlite.write.writer import BatchWriter
 if TYPE_CHECKING:
     from pdpp.store.sqlite.search.block_cache import BlockCache
 
-_COLLECTED = 200
-
 FILE_NAME = "pdpp.sqlite3"
 BLOB_FOLDER = "blobs"
-
-
-class SqliteBatch(PreparedBatch):
-    """Records made ready, and what writes them."""
-
-    def __init__(
-        self,
-        feed: IndexedFeed,
-        surrogate_of: SurrogateOf | None,
-        write: Callable[[PreparedBatch], WriteResult],
-        *,
-        keep_newer: bool = False,
-    ) -> None:
-        super().__init__(feed, surrogate_of, keep_newer=keep_newer)
-        self._write = write
-
-    def write(self) -> WriteResult:
-        """Write them, all of them or nothing."""
-        return self._write(self)
 
 
 def _give_functions(db: apsw.Connection) -> None:
@@ -104,6 +80,7 @@ class SqliteStore:
         self._secret: bytes | None = None
         self._db = Database(folder / FILE_NAME, _give_functions)
         self._blobs = BlobFolder(folder / BLOB_FOLDER / str(OWNER))
+        self._blob_table = BlobTable(self._db, self._blobs)
         self._field_sets = FieldSets()
         try:
             remembered = None if machine is None else machine / self._name()
@@ -154,44 +131,20 @@ class SqliteStore:
     def secret(self) -> bytes:
         """Return the key that signs cursors, made once."""
         if self._secret is None:
-            self._secret = self._kept_secret()
+            self._secret = secrets.store_secret(self._db)
         return self._secret
 
     def _name(self) -> str:
         """Return a name by which the machine knows this store in any folder."""
         return blake2b(b"store", key=self.secret(), digest_size=12).hexdigest()
 
-    def _kept_secret(self) -> bytes:
-        find = "SELECT value FROM setting WHERE owner = ? AND name = 'secret'"
-        row = next(self._db.reader.execute(find, (OWNER,)), None)
-        if row is not None:
-            return bytes(row[0])
-        with self._db.writing() as db:
-            db.execute(
-                "INSERT OR IGNORE INTO setting VALUES (?, 'secret', ?)",
-                (OWNER, secrets.token_bytes(32)),
-            )
-            return bytes(db.execute(find, (OWNER,)).get)
-
     def import_secret(self) -> bytes:
         """Return the secret under which importers hash what keys of records are made of."""
-        sql = "SELECT value FROM setting WHERE owner = ? AND name = 'import_secret'"
-        row = next(self._db.reader.execute(sql, (OWNER,)), None)
-        if row is not None:
-            return bytes(row[0])
-        # Derived one way: an export carries it, and must not carry the secret of the store.
-        return blake2b(b"import keys", key=self.secret(), digest_size=32).digest()
+        return secrets.import_secret(self._db.reader, self.secret())
 
     def adopt_import_secret(self, secret: bytes) -> bool:
         """Hash as another store did; return False where connections already have other keys."""
-        if secret == self.import_secret():
-            return True
-        with self._db.writing() as db:
-            if db.execute("SELECT EXISTS (SELECT 1 FROM connection)").get:
-                return False
-            sql = "INSERT OR REPLACE INTO setting VALUES (?, 'import_secret', ?)"
-            db.execute(sql, (OWNER, secret))
-            return True
+        return secret == self.import_secret() or secrets.adopt_import_secret(self._db, secret)
 
     def register(
         self, declaration: Declaration, *, progress: Callable[[int], None] | None = None
@@ -355,7 +308,7 @@ class SqliteStore:
         """Write one batch, all of it or nothing."""
         return self._write(prepare(indexed(feed), lines, self._surrogate_of))
 
-    def batch(self, feed: Feed, *, keep_newer: bool = False) -> "SqliteBatch":
+    def batch(self, feed: Feed, *, keep_newer: bool = False) -> SqliteBatch:
         """Begin a batch for one feed."""
         return SqliteBatch(indexed(feed), self._surrogate_of, self._write, keep_newer=keep_newer)
 
@@ -408,30 +361,11 @@ class SqliteStore:
 
     def keep_blob(self, source: BinaryIO, media_type: str, limit: int) -> Blob:
         """Store a file; the same bytes are kept once."""
-        blob_id, size = self._blobs.keep(source, limit)
-        known = self.blob(blob_id)
-        if known is not None:
-            return known
-        with self._db.writing() as db:
-            db.execute(
-                "INSERT OR IGNORE INTO blob VALUES (?, ?, ?, ?)",
-                (OWNER, blob_id, media_type, size),
-            )
-            stored_type = db.execute(
-                "SELECT media_type FROM blob WHERE owner = ? AND blob_id = ?", (OWNER, blob_id)
-            ).get
-        return Blob(blob_id, stored_type, size)
+        return self._blob_table.keep(source, media_type, limit)
 
     def blob(self, blob_id: str) -> Blob | None:
         """Return a stored file."""
-        row = next(
-            self._db.reader.execute(
-                "SELECT media_type, size_bytes FROM blob WHERE owner = ? AND blob_id = ?",
-                (OWNER, blob_id),
-            ),
-            None,
-        )
-        return None if row is None else Blob(blob_id, *row)
+        return self._blob_table.find(blob_id)
 
     def open_blob(self, blob_id: str, start: int = 0) -> BinaryIO:
         """Open the bytes of a stored file from a position."""
@@ -439,10 +373,7 @@ class SqliteStore:
 
     def blobs(self) -> Iterator[Blob]:
         """Yield every stored file, whether or not a record refers to it."""
-        for blob_id, media_type, size in self._db.reader.execute(
-            "SELECT blob_id, media_type, size_bytes FROM blob WHERE owner = ?", (OWNER,)
-        ):
-            yield Blob(blob_id, media_type, size)
+        return self._blob_table.all()
 
     def sweep_blobs(self, before: int) -> int:
         """Remove what killed uploads left behind before a moment."""
@@ -450,35 +381,11 @@ class SqliteStore:
 
     def collect_blobs(self, before: int, after: str = "") -> str | None:
         """Remove some files that no record refers to and that were last kept before a moment."""
-        with self._db.writing() as db:
-            rows: list[Any] = db.execute(
-                "SELECT blob_id, EXISTS (SELECT 1 FROM blob_use u WHERE u.owner = b.owner"
-                " AND u.blob_id = b.blob_id) FROM blob b WHERE owner = ? AND blob_id > ?"
-                " ORDER BY blob_id LIMIT ?",
-                (OWNER, after, _COLLECTED),
-            ).fetchall()
-            for blob_id, used in rows:
-                # The lock of the database is held: nobody refers to the file in the meantime.
-                if not used and self._blobs.remove(blob_id, before):
-                    db.execute("DELETE FROM blob WHERE owner = ? AND blob_id = ?", (OWNER, blob_id))
-        return rows[-1][0] if len(rows) == _COLLECTED else None
+        return self._blob_table.collect(before, after)
 
     def blob_shown(self, blob_id: str, reaches: Iterable[Reach]) -> BlobUse | None:
         """Return the visible record through which a blob is seen, None where none refers to it."""
-        uses: dict[int, list[tuple[str, int]]] = {}
-        for feed, field, number in self._db.reader.execute(
-            "SELECT feed, field, record FROM blob_use WHERE owner = ? AND blob_id = ?",
-            (OWNER, blob_id),
-        ):
-            uses.setdefault(feed, []).append((field, number))
-        records = self._records()
-        for reach in reaches if uses else ():
-            for field, number in uses.get(reach.feed.id, ()):
-                record = records.by_number(reach, number) if reach.opens_blob(field) else None
-                if record is not None:
-                    media_type = media_type_of(orjson.loads(record.data)[field])
-                    return BlobUse(reach, record.id, field, media_type)
-        return None
+        return self._blob_table.shown(blob_id, reaches, self._records())
 
     # Care
 

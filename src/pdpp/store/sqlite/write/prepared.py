@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from pdpp.model.declaration import TIMES, Kind
+from pdpp.store.batch import Line, canonical
 from pdpp.store.catalogue import Feed
-from pdpp.store.port import Line, canonical
 from pdpp.store.scope import digest_of
 from pdpp.store.sqlite.positions import IndexedFeed, cells_of
 from pdpp.store.sqlite.search.entry import Entry, entry_of

@@ -9,8 +9,8 @@ import orjson
 
 from pdpp.model import instant
 from pdpp.model.declaration import TIMES
+from pdpp.store.batch import WriteResult, canonical
 from pdpp.store.cell import CellValue
-from pdpp.store.port import WriteResult, canonical
 from pdpp.store.sqlite.numbering import record_number
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.records.stamps import Stamps

@@ -1,0 +1,47 @@
+"""Batches: what is written to a feed at once, and what became of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import orjson
+
+
+class Line(NamedTuple):
+    """One checked line of a batch: a record to keep, or a key to delete."""
+
+    number: int
+    key: str
+    emitted_at: int
+    data: Mapping[str, Any] | None
+
+
+def canonical(data: Any) -> bytes:
+    """Return data as the one JSON text that is kept of it."""
+    return orjson.dumps(data, option=orjson.OPT_SORT_KEYS)
+
+
+@dataclass(frozen=True, slots=True)
+class WriteResult:
+    """What a batch did."""
+
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    deleted: int = 0
+
+
+class RecordBatch(Protocol):
+    """Checked records of one feed, made ready one by one; what came last of a key decides."""
+
+    def keep(self, key: str, emitted: int, data: Mapping[str, Any], text: bytes | None) -> None:
+        """Make a record ready; ``text`` is its canonical JSON where that is at hand already."""
+        ...
+
+    def drop(self, key: str, emitted: int) -> None:
+        """Have a record deleted."""
+        ...
+
+    def write(self) -> WriteResult:
+        """Write them, in this thread or another, all of them or nothing."""
+        ...
