@@ -28,7 +28,8 @@ COMPILE = uv pip compile --quiet --universal --upgrade --python-version 3.11 --o
 JUDGES := tests/mcp/judges tests/pages/browser tests/hosts
 FAST := tests/model tests/evidence tests/store tests/authz tests/wire tests/configuration tests/resource \
 	tests/demo tests/house/test_architecture.py tests/house/test_documents.py
-SOAKED := tests/promises tests/attacks tests/faults tests/oauth/test_kill.py tests/sources/importing/test_scale.py
+SOAKED := tests/promises tests/attacks tests/faults tests/oauth/test_kill.py tests/sources/importing/test_scale.py \
+	tests/pages/test_browser.py tests/house/test_bench.py
 
 .PHONY: help program install run quality test test-fast bench soak lint format docs bundles audit lock judges
 

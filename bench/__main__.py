@@ -42,6 +42,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--folder", type=Path, default=Path(".bench"), help="where stores are kept")
     parser.add_argument("--fresh", action="store_true", help="fill the stores anew")
     parser.add_argument("--rounds", type=int, default=9, help="how often each measure is taken")
+    parser.add_argument("--formats", type=int, help="how many formats are imported; else all")
     chosen = parser.parse_args()
     if platform.system() != "Linux":
         parser.error("processor time and memory are read the Linux way; run this on Linux")
@@ -51,8 +52,13 @@ def _arguments() -> argparse.Namespace:
 
 
 def _measure(
-    stock: Stock, small: Stock, estates: tuple[Estate, Estate], rounds: int, say: Say
+    stock: Stock,
+    small: Stock,
+    estates: tuple[Estate, Estate],
+    chosen: argparse.Namespace,
+    say: Say,
 ) -> Iterator[Row]:
+    rounds: int = chosen.rounds
     yield from ingest_rows(stock)
     yield from index_rows(stock)
     say("Measuring token checks")
@@ -83,7 +89,7 @@ def _measure(
     say("Measuring changes")
     yield from change_rows(stock.world.records, rounds)
     say("Measuring imports")
-    yield from import_rows(stock.world.records, rounds)
+    yield from import_rows(stock.world.records, rounds, chosen.formats)
 
 
 def _measure_agents(bench: Bench, demo: Estate, letters: Estate, say: Say) -> Iterator[Row]:
@@ -127,7 +133,7 @@ def main() -> None:
     conditions = _conditions(records)
     with TemporaryDirectory() as made:
         estates = demo_estate(Path(made) / "demo"), letters_estate(Path(made) / "letters")
-        rows = list(_measure(stock, small, estates, chosen.rounds, _say))
+        rows = list(_measure(stock, small, estates, chosen, _say))
     result = {"conditions": conditions, "rows": [row.as_json() for row in rows]}
     target: Path = chosen.json or folder / f"result-{records}.json"
     target.write_bytes(orjson.dumps(result, option=orjson.OPT_INDENT_2) + b"\n")

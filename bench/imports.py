@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -68,11 +69,14 @@ def every_maker() -> dict[str, Callable[[Path, int], Path]]:
     return {**MAKERS, **personal_exports.MAKERS, **social_exports.MAKERS}
 
 
-def import_rows(records: int, rounds: int) -> Iterator[Row]:
-    """Yield the cost of an import against reading alone, the most memory, and the first record."""
+def import_rows(records: int, rounds: int, formats: int | None = None) -> Iterator[Row]:
+    """Yield the cost of an import against reading alone, the most memory, and the first record.
+
+    Of all formats, or of the first ``formats``.
+    """
     things = min(_MOST_THINGS, records // 10)
     costs = []
-    for key, make in every_maker().items():
+    for key, make in islice(every_maker().items(), formats):
         with TemporaryDirectory() as folder:
             count = things // _FEWER if key in _COSTLY else things
             costs.append(_measured(make(Path(folder), count), min(rounds, _MOST_ROUNDS)))
@@ -141,7 +145,7 @@ def _timed(do: Callable[[], object]) -> Took:
     return Took(time.perf_counter() - clock, time.process_time() - cpu)
 
 
-def _read_alone(export: RecognisedExport, path: Path) -> int:
+def read_alone(export: RecognisedExport, path: Path) -> int:
     """Read and parse an export to its records, and return how many they are."""
     parts = export.source.parts(open_tree(path), export.recognition)
     return sum(isinstance(found, Item) for part in parts for found in part.findings(START))
@@ -170,13 +174,13 @@ def _cost(path: Path, rounds: int) -> Cost:
     was read right before and after it.
     """
     export = recognise_export(open_tree(path), OwnerChoices())
-    records = _read_alone(export, path)
+    records = read_alone(export, path)
     took: list[tuple[Took, Took]] = []
     for _ in range(rounds):
         with TemporaryDirectory() as data:
-            before = _timed(lambda: _read_alone(export, path))
+            before = _timed(lambda: read_alone(export, path))
             whole = _import(export, path, Path(data))
-            after = _timed(lambda: _read_alone(export, path))
+            after = _timed(lambda: read_alone(export, path))
         alone = Took((before.clock + after.clock) / 2, (before.cpu + after.cpu) / 2)
         took.append((alone, whole))
     return Cost(

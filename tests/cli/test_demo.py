@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.shell import DEADLINE_SECONDS, command, environment, pdpp
+from tests.cli.shell import DEADLINE_SECONDS, Ended, command, environment, pdpp
 
 from pdpp.cli.demo.server import CLIENT
 
@@ -86,16 +86,28 @@ def test_the_last_request_comes_after_the_grant_was_taken_back(demo: dict[str, A
     assert last["content"].startswith("grant_revoked: ")
 
 
+@pytest.fixture(scope="module")
+def temporary(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder for temporary files of a plain run."""
+    return tmp_path_factory.mktemp("temporary")
+
+
+@pytest.fixture(scope="module")
+def plain(temporary: Path) -> Ended:
+    """A run without a terminal."""
+    return pdpp("demo", env={"TMPDIR": str(temporary)})
+
+
 def test_without_a_terminal_it_runs_through_in_plain_text_and_leaves_nothing(
-    tmp_path: Path,
+    plain: Ended, temporary: Path
 ) -> None:
-    ended = pdpp("demo", env={"TMPDIR": str(tmp_path)})
+    ended = plain
     assert (ended.code, ended.err) == (0, "")
     assert "\x1b" not in ended.out
     assert CLIENT in ended.out
     assert re.search(r"^together +[\d,]+ +[\d,]+$", ended.out, re.MULTILINE)
     assert max(map(len, ended.out.splitlines())) <= 100
-    assert list(tmp_path.iterdir()) == []
+    assert list(temporary.iterdir()) == []
 
 
 def test_a_narrow_terminal_gets_narrow_lines() -> None:
@@ -104,8 +116,8 @@ def test_a_narrow_terminal_gets_narrow_lines() -> None:
     assert max(map(len, ended.out.splitlines())) <= 40
 
 
-def test_answers_are_cut_unless_they_are_wanted_whole() -> None:
-    assert re.search(r"… and [\d,]+ more characters", pdpp("demo").out)
+def test_answers_are_cut_unless_they_are_wanted_whole(plain: Ended) -> None:
+    assert re.search(r"… and [\d,]+ more characters", plain.out)
     whole = pdpp("demo", "--full").out
     assert "more characters" not in whole
     assert "more lines" not in whole

@@ -21,6 +21,7 @@ from tests.pages.house import (
 from tests.pages.test_device import begin
 from tests.pages.window import DESK, PHONE, Window, window
 from tests.serving import refused
+from tests.soak import SOAK
 
 from pdpp.authz.owner import begin_setup
 
@@ -270,8 +271,15 @@ def _pages(house: House) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
+LOOKS = {
+    "desk-light": (DESK, "light"),
+    "phone-dark": (PHONE, "dark"),
+    **({"desk-dark": (DESK, "dark"), "phone-light": (PHONE, "light")} if SOAK else {}),
+}
+"""Each size and each scheme once; what they have to do with each other is for a soak."""
+
+
+@pytest.mark.parametrize(("size", "scheme"), LOOKS.values(), ids=LOOKS)
 def test_every_page_is_accessible_and_fits_its_screen(
     house: House, browser: Browser, scheme: str, size: dict[str, int], tmp_path: Path
 ) -> None:

@@ -36,7 +36,7 @@ class JobJson(TypedDict):
 
 
 def job_document(job: Job) -> JobJson:
-    """Return what the owner sees of a job; the state it goes on from is its own business."""
+    """Return a job as its owner sees it, without the internal state that it resumes from."""
     return {
         "object": "job",
         "id": job.id,

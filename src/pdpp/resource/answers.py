@@ -4,27 +4,27 @@ What is built elsewhere has its shape there: windows and excerpts with the evide
 did with the store, a job with the jobs, an error with the errors.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Generic, Literal, NotRequired, TypedDict, TypeVar
 
 import orjson
 
 from pdpp.evidence.excerpt import ExcerptJson
 from pdpp.evidence.window import WindowJson
-from pdpp.model.declaration import RANGE_OPERATORS, Cardinality, Kind, Role, Semantics
+from pdpp.model.declaration import Kind
 from pdpp.model.json_types import Digest, Keyword, Moment, Scalar, Sha256, Size
 from pdpp.resource.calendar import GRANULARITIES
 from pdpp.service.accounts import MergePreviewJson, RemovalPreviewJson
 
-METRICS = ("count", "sum", "min", "max", "count_distinct")
 COUNT_KINDS = ("none", "estimated", "exact")
+METRICS = ("count", "sum", "min", "max", "count_distinct")
 MOST_EXCERPTS = 1
 
 Item = TypeVar("Item")
 
 
 class WarningJson(TypedDict):
-    """What a caller should know of an answer that it got nevertheless."""
+    """A note to the caller about an answer that is not quite what was asked for."""
 
     code: str
     message: str
@@ -40,7 +40,7 @@ class SourceJson(TypedDict):
 
 
 class CountJson(TypedDict):
-    """How many there are, where that was asked for."""
+    """How many there are, if the caller asked for the count."""
 
     kind: Annotated[str, COUNT_KINDS]
     value: NotRequired[Size]
@@ -73,7 +73,7 @@ SearchHints = TypedDict(
 
 
 class ListMetaJson(SearchHints):
-    """What is said of a list beside its rows."""
+    """What a list says beside its rows."""
 
     count: CountJson
     warnings: Sequence[WarningJson]
@@ -184,166 +184,6 @@ class SearchResultJson(SourceJson):
     evidence_excerpts: Annotated[list[ExcerptJson], Keyword("maxItems", MOST_EXCERPTS)]
 
 
-class BearerJson(TypedDict):
-    """Whose token it is."""
-
-    scope: Annotated[str, ("owner", "grant", "package")]
-    token_kind: str
-    grant_id: str | None
-    client_id: str | None
-
-
-class OfferJson(TypedDict):
-    """Whether something may be asked of a field."""
-
-    declared: bool
-    usable: bool
-
-
-class RangeOffer(OfferJson):
-    """Which comparisons may be asked of a field."""
-
-    operators: list[Annotated[str, RANGE_OPERATORS]]
-
-
-class FieldJson(TypedDict):
-    """What may be asked of a field, in the reference server's members and a few of ours."""
-
-    granted: Literal[True]
-    type: Annotated[str, Kind]
-    schema: Mapping[str, Any] | bool
-    exact_filter: OfferJson
-    range_filter: RangeOffer
-    sortable: bool
-    lexical_search: OfferJson
-    semantic_search: OfferJson
-    aggregation: dict[str, OfferJson]
-    role: NotRequired[Annotated[str, Role]]
-    description: NotRequired[str]
-
-
-class CompactRelation(TypedDict):
-    """A relation that can be expanded, in the compact form."""
-
-    name: str
-    cardinality: Annotated[str, Cardinality]
-    max_limit: Size
-
-
-class RelationJson(CompactRelation):
-    """A relation that can be expanded."""
-
-    stream: str
-    default_limit: Size
-
-
-class ViewJson(TypedDict):
-    """A declared view with the fields of it that the token shows."""
-
-    id: str
-    label: str | None
-    fields: list[str]
-
-
-class IntervalJson(TypedDict):
-    """The time to which a grant is limited."""
-
-    since: Moment | None
-    until: Moment | None
-
-
-SearchKinds = list[Annotated[str, ("lexical", "semantic")]]
-CountKinds = list[Annotated[str, COUNT_KINDS]]
-
-
-class CompactStream(TypedDict):
-    """A stream in the compact form, which ``evidence.compact`` makes of any server's full form."""
-
-    name: str
-    record_counts: Annotated[dict[str, int | None], "Records under the grant, by connection_id."]
-    label: NotRequired[str]
-    primary_key: NotRequired[list[str]]
-    default_sort: NotRequired[str]
-    field_capabilities: NotRequired[
-        dict[str, Annotated[str, "Flags, as field_capability_legend explains."]]
-    ]
-    views: NotRequired[list[str]]
-    expand_capabilities: NotRequired[list[CompactRelation]]
-    search: NotRequired[SearchKinds]
-    count: NotRequired[CountKinds]
-    aggregate_count: NotRequired[bool]
-
-
-class StreamIndexRow(TypedDict):
-    """A stream in the index that the compact form is made of."""
-
-    name: str
-    connection_id: str
-    record_count: Size
-    label: str
-
-
-class FullStream(StreamIndexRow):
-    """A stream with everything that may be asked of it."""
-
-    description: str | None
-    detail: str | None
-    semantics: Annotated[str, Semantics]
-    primary_key: list[str]
-    cursor_field: str | None
-    consent_time_field: str | None
-    default_sort: str | None
-    field_capabilities: dict[str, FieldJson]
-    views: list[ViewJson]
-    expand_capabilities: list[RelationJson]
-    search: SearchKinds
-    count: CountKinds
-    aggregate_count: bool
-    time_range: NotRequired[IntervalJson]
-
-
-class ConnectionJson(TypedDict):
-    """A connection that the token opens."""
-
-    connection_id: str
-    display_name: str
-
-
-class OriginJson(TypedDict):
-    """What a connector says of itself."""
-
-    kind: str
-    id: str
-
-
-Row = TypeVar("Row")
-
-
-class ConnectorJson(TypedDict, Generic[Row]):
-    """A connector with its connections and streams."""
-
-    connector_key: str
-    connector_id: str
-    display_name: str
-    granted_connections: list[ConnectionJson]
-    stream_count: Size
-    streams: Sequence[Row]
-    source: NotRequired[OriginJson]
-    declaration: NotRequired[Mapping[str, Any]]
-
-
-class SchemaJson(TypedDict, Generic[Row]):
-    """What the token opens."""
-
-    object: Literal["schema"]
-    detail: Literal["compact", "full"]
-    bearer: BearerJson
-    connectors: Sequence[ConnectorJson[Row]]
-    connector_count: Size
-    stream_count: Size
-    field_capability_legend: NotRequired[str]
-
-
 class WindowedField(TypedDict):
     """The field that a window is of."""
 
@@ -383,7 +223,7 @@ class NumbersJson(TypedDict, total=False):
 
 
 class AggregationMeta(TypedDict):
-    """What is said of an aggregation beside its numbers."""
+    """What an aggregation says beside its numbers."""
 
     warnings: Sequence[WarningJson]
 

@@ -60,7 +60,7 @@ def _clock_start(granularity: str, local: datetime) -> datetime:
 
 
 def _clock_name(granularity: str, local: datetime) -> str:
-    """Hours and minutes are counted on the local clock and told apart by their offset."""
+    """Hours and minutes follow the local clock; the offset distinguishes repeated ones."""
     start = _clock_start(granularity, local)
     return start.isoformat(timespec="minutes").replace("+00:00", "Z")
 

@@ -115,9 +115,9 @@ def _session(call: Call) -> _Session:
 
 
 def _continued(call: Call, cursor: str) -> _Session:
-    """Return the session that a cursor continues, alone or beside what was asked first.
+    """Return the session that a cursor continues.
 
-    What is repeated must be what it was; what is left out comes from the cursor.
+    A repeated parameter must have its first value; a missing one comes from the cursor.
     """
     opened = call.signer.open("changes", _cursor_bound(call), cursor)
     version, mark, horizon, gone_before, connection_id, names = opened

@@ -228,7 +228,7 @@ async def _send_bytes(receive: Receive, send: Send, source: BinaryIO, size: int)
 
 
 async def _until_gone(receive: Receive) -> None:
-    """Wait until a client has gone, which is the second thing heard of a request without a body."""
+    """Wait until a client has gone: the second message of a request without a body."""
     for _ in range(2):
         if (await receive())["type"] == "http.disconnect":
             return

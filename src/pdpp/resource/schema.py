@@ -9,23 +9,21 @@ from pdpp.evidence.compact import LEGEND, compact_schema
 from pdpp.model import instant
 from pdpp.model.declaration import Field, Relationship
 from pdpp.model.errors import AmbiguousSchemaDetail, InvalidRequest
-from pdpp.resource.answers import (
-    COUNT_KINDS,
+from pdpp.resource.answers import COUNT_KINDS, ListJson, StreamJson
+from pdpp.resource.call import Call, ambiguous, refused_stream, visible_views
+from pdpp.resource.envelope import list_envelope, source_of
+from pdpp.resource.relation import expandable
+from pdpp.resource.schema_answers import (
     BearerJson,
     ConnectionJson,
     ConnectorJson,
     FieldJson,
     FullStream,
-    ListJson,
     OfferJson,
     RelationJson,
     SchemaJson,
     StreamIndexRow,
-    StreamJson,
 )
-from pdpp.resource.call import Call, ambiguous, refused_stream, visible_views
-from pdpp.resource.envelope import list_envelope, source_of
-from pdpp.resource.relation import expandable
 from pdpp.service.accounts import newest_times
 from pdpp.service.runner import check_time
 from pdpp.store.scope import Reach
@@ -178,7 +176,7 @@ def _if_visible(reach: Reach, name: str | None) -> str | None:
 
 
 def _field(reach: Reach, declared: Field, by_meaning: bool) -> FieldJson:
-    """Return what may be asked of a field, in the reference server's members and a few of ours."""
+    """Return what a caller may ask of a field: the reference server's members and a few of ours."""
     facts: FieldJson = {
         "granted": True,
         "type": declared.kind.value,
@@ -198,7 +196,7 @@ def _field(reach: Reach, declared: Field, by_meaning: bool) -> FieldJson:
 
 
 def _offer(declared: bool) -> OfferJson:
-    """Say that something is declared; whatever a grant shows of it is usable too."""
+    """Return an offer; what a grant shows of a declared one is usable too."""
     return {"declared": declared, "usable": declared}
 
 

@@ -160,9 +160,9 @@ def _position(call: Call, kind: str) -> SearchPosition | None:
 def _data(
     call: Call, page: HitPage, marker: Marker, kind: str
 ) -> tuple[list[SearchResultJson], int]:
-    """Return the hits of a page, and how many of them surely fit the caller's room.
+    """Return the hits of a page, and how many of them certainly fit the caller's room.
 
-    A page ends early where another hit as long as these would not fit any more.
+    The page ends early if another hit of average length would not fit.
     """
     room = call.headers.get(ROOM, "")
     if not _ROOM.match(room):
@@ -179,9 +179,10 @@ def _data(
 
 
 def _next_cursor(call: Call, kind: str, page: HitPage, count: int, fitting: int) -> str | None:
-    """Return the cursor of what follows; a caller with little room is told that of some hits.
+    """Return the cursor after the page.
 
-    These are the last ones, after any of which its page may have to end.
+    A caller with little room also gets, in a header, the cursors after each of the last hits,
+    because its own page may have to end at any of them.
     """
     each, more = ROOM in call.headers, page.has_more or count < len(page.hits)
     first = max(0, fitting - 1) if each else count - 1

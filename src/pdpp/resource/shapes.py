@@ -11,14 +11,11 @@ from pdpp.resource.answers import (
     AccountChange,
     AggregationJson,
     BlobJson,
-    CompactStream,
     FieldWindowJson,
-    FullStream,
     ListJson,
     RecordJson,
     RelatedList,
     Repaired,
-    SchemaJson,
     SearchResultJson,
     StreamJson,
     TombstoneJson,
@@ -26,6 +23,7 @@ from pdpp.resource.answers import (
     WarningJson,
 )
 from pdpp.resource.json_schema import schemas_of
+from pdpp.resource.schema_answers import CompactStream, FullStream, SchemaJson
 from pdpp.store.intake import IngestLine, IngestResultJson
 
 

@@ -144,7 +144,7 @@ class MergedAccount(NamedTuple):
 
 
 def find_account(catalogue: Catalogue, connection_id: str) -> Connection:
-    """Return the account with an id; an unknown one is told with the id that may be meant."""
+    """Return the account with an id; the refusal of an unknown id names the nearest one."""
     connection = catalogue.connections.get(connection_id)
     if connection is not None:
         return connection

@@ -32,14 +32,14 @@ class WriteResult:
 
 
 class RecordBatch(Protocol):
-    """Checked records of one feed, made ready one by one; what came last of a key decides."""
+    """Checked records of one feed, prepared one by one; the last line of a key wins."""
 
     def keep(self, key: str, emitted: int, data: Mapping[str, Any], text: bytes | None) -> None:
-        """Make a record ready; ``text`` is its canonical JSON where that is at hand already."""
+        """Prepare a record; ``text`` is its canonical JSON if the caller has it."""
         ...
 
     def drop(self, key: str, emitted: int) -> None:
-        """Have a record deleted."""
+        """Mark a record to be deleted."""
         ...
 
     def write(self) -> WriteResult:

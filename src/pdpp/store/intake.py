@@ -77,7 +77,7 @@ class Checker:
         return None
 
     def emitted(self, text: Any) -> int | None:
-        """Return the moment that something was emitted at, now unless it is said; or None."""
+        """Return when a record was emitted: now if it does not say, None if it says no time."""
         if text is None:
             return self._now
         return instant.parse(text) if isinstance(text, str) else None
@@ -134,7 +134,7 @@ class Intake:
         self._count(problem)
 
     def take_record(self, key: Any, emitted_at: Any, data: Any, text: bytes) -> None:
-        """Take JSON data whose canonical text is at hand."""
+        """Take JSON data together with its canonical text."""
         problem = self._checker.size_problem(len(text))
         self._count(problem or self._keep(key, emitted_at, data, text))
 
@@ -156,7 +156,7 @@ class Intake:
         return Rejection("invalid_op", "op is upsert or delete.")
 
     def _keep(self, key: Any, emitted_at: Any, data: Any, text: bytes | None) -> Rejection | None:
-        """Make a record ready; where it cannot be kept, tell why."""
+        """Prepare a record, or return why it cannot be kept."""
         checker = self._checker
         emitted = checker.emitted(emitted_at)
         problem = checker.name_problem(key, emitted) or checker.data_problem(data)
@@ -165,7 +165,7 @@ class Intake:
         return problem
 
     def _drop(self, key: Any, emitted_at: Any) -> Rejection | None:
-        """Take note that a record is to go; where there is no such key, tell why."""
+        """Mark a record to be deleted, or return why it cannot be."""
         emitted = self._checker.emitted(emitted_at)
         problem = self._checker.name_problem(key, emitted)
         if problem is None and emitted is not None:
@@ -179,7 +179,7 @@ class Intake:
         self._taken += 1
 
     def write(self) -> IngestResultJson:
-        """Write what is good, all of it or nothing; return the answer of the contract."""
+        """Write all good lines in one transaction; return the answer of the contract."""
         written = self._batch.write()
         rejected = len(self._rejections)
         accepted = self._taken - rejected

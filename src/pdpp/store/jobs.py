@@ -79,14 +79,14 @@ class JobLease(NamedTuple):
 
 
 class LeaseLost(Exception):
-    """Another worker has the job now; nothing of this run counts any more."""
+    """Another worker has taken the job over; this run must stop and save nothing."""
 
 
 class JobStore(Protocol):
     """The jobs of one owner. Every method is one transaction and safe from any thread."""
 
     def add(self, order: JobOrder) -> Job:
-        """Keep a new job, or return the open one of its kind where it is asked for once."""
+        """Add a job; if the order says ``once`` and one of its kind is open, return that one."""
         ...
 
     def begin(self, order: JobOrder, lease: JobLease) -> Job:

@@ -122,7 +122,7 @@ def receipts_of(content: bytes) -> list[Receipt]:
 def chosen(
     content: bytes, query: ReceiptQuery, *, events: bool = False
 ) -> Iterator[tuple[int, Receipt]]:
-    """Yield what is asked for of a batch, newest first, each with how many come after it."""
+    """Yield the wanted receipts of a batch, newest first, each with the count of later ones."""
     places, rows = _parsed(content)
     wanted = {
         number: place for number, place in enumerate(places) if _asked(place, query, events=events)

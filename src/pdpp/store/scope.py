@@ -167,7 +167,7 @@ class Reach:
         field_set: frozenset[str] | None,
         select: frozenset[str] | None,
     ) -> tuple[bytes, str]:
-        """Return the JSON of what was asked for of what the grant shows, and its version.
+        """Return the JSON of the selected visible fields, and its version.
 
         ``field_set`` is the record's own set of fields where it is known: when all of them are
         visible the stored JSON is passed on unparsed, with the digest that was stored beside it.

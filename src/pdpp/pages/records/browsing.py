@@ -111,8 +111,8 @@ async def browse(
             rows = await _newest(reader, feed, span, wanted + 1)
             merged = _newest_first([*chosen, *rows])[: wanted + 1]
         chosen = merged
-    shown, more = chosen[passed:wanted], len(chosen) > wanted
-    return _page(shown, position, more=more)
+    rows_of_page, more = chosen[passed:wanted], len(chosen) > wanted
+    return _page(rows_of_page, position, more=more)
 
 
 def _end(until: int | None, position: _Position | None) -> int | None:
@@ -127,12 +127,12 @@ def _newest_first(rows: Iterable[_Row]) -> list[_Row]:
     return sorted(rows, key=lambda row: (-row[0], row[1]))
 
 
-def _page(shown: Sequence[_Row], position: _Position | None, *, more: bool) -> BrowsedPage:
-    records = [record for _, _, record in shown]
-    if not more or not shown:
+def _page(rows: Sequence[_Row], position: _Position | None, *, more: bool) -> BrowsedPage:
+    records = [record for _, _, record in rows]
+    if not more or not rows:
         return BrowsedPage(records, "")
-    last = shown[-1][0]
-    passed = sum(moment == last for moment, *_ in shown)
+    last = rows[-1][0]
+    passed = sum(moment == last for moment, *_ in rows)
     if position is not None and position.moment == last:
         passed += position.passed
     if passed > _MOST_TIES:

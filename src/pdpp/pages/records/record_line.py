@@ -69,10 +69,10 @@ def hit_line(reader: PageReader, hit: Mapping[str, Any], dates: Dates) -> Record
 
 def record_line(reader: PageReader, answer: Mapping[str, Any], dates: Dates) -> RecordLine:
     """Return a record of a list."""
-    shown = presented(reader.catalogue, answer)
-    kind, time = _label(reader, answer), dates.event(shown.event_time)
+    presentation = presented(reader.catalogue, answer)
+    kind, time = _label(reader, answer), dates.event(presentation.event_time)
     passage = _beginning(reader, answer)
-    title = shown.title
+    title = presentation.title
     if untitled(title, answer["display_name"], answer["stream"]):
         title = _instead_of_title("".join(part.text for part in passage), kind, time)
     return RecordLine(
@@ -83,7 +83,7 @@ def record_line(reader: PageReader, answer: Mapping[str, Any], dates: Dates) -> 
         account=one_line(answer["display_name"], _LONGEST),
         kind=kind,
         time=time,
-        actor="" if shown.actor is None else one_line(shown.actor, _LONGEST),
+        actor="" if presentation.actor is None else one_line(presentation.actor, _LONGEST),
         passage=passage,
     )
 

@@ -142,12 +142,16 @@ def _rows(expanded: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _view(
     store: Store, record: Record, field: str | None, chars: str, most_bytes: int, dates: Dates
 ) -> RecordPageView:
-    shown, reach = presentation_of(record), record.reach
+    presentation, reach = presentation_of(record), record.reach
     passage = None if field is None else _passage(store, record, field, chars, most_bytes)
     body_name, body = _body(record)
     if passage is not None and passage.name == body_name:
         body = None
-    title, time, kind = shown.title, dates.event(shown.event_time), label_of(reach.stream)
+    title, time, kind = (
+        presentation.title,
+        dates.event(presentation.event_time),
+        label_of(reach.stream),
+    )
     if untitled(title, reach.feed.connection.display_name, reach.stream.name):
         title = f"{kind}, {time}" if time else kind
     return RecordPageView(
@@ -155,8 +159,8 @@ def _view(
         account=visible(reach.feed.connection.display_name, lines=False),
         stream=kind,
         time=time,
-        actor=None if shown.actor is None else visible(shown.actor, lines=False),
-        link=shown.link,
+        actor=None if presentation.actor is None else visible(presentation.actor, lines=False),
+        link=presentation.link,
         body=body,
         body_name=visible(body_name, lines=False),
         values=[

@@ -41,7 +41,7 @@ class SqliteJobs:
         self._clock = clock
 
     def add(self, order: JobOrder) -> Job:
-        """Keep a new job, or return the open one of its kind where it is asked for once."""
+        """Add a job; if the order says ``once`` and one of its kind is open, return that one."""
         with self._database.writing() as db:
             if order.once:
                 open_job = _one(db, f"{_OPEN} AND kind = ?", OWNER, order.kind)

@@ -24,9 +24,9 @@ class ChainHead(NamedTuple):
 
 
 class ChainLink(NamedTuple):
-    """Receipts that were written together, as they are found.
+    """Receipts that were written together, as they stand in the file.
 
-    ``length`` is None where that cannot be told, and ``follows`` tells whether the hash is the one
+    ``length`` is None if it is unknown, and ``follows`` tells whether the hash is the one
     to come after another. ``tampering`` is what one of them says about the log itself.
     """
 

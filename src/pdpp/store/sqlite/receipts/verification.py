@@ -50,7 +50,7 @@ def _in_batches(
 
 
 def _batches(db: apsw.Connection, query: ReceiptQuery, *, events: bool) -> Iterator[int]:
-    """Yield the numbers of the batches that may hold what is asked for, the newest first."""
+    """Yield the numbers of the batches that may hold wanted receipts, newest first."""
     since = -1 if query.since is None else query.since
     if query.client_id is not None:
         rows = db.execute(

@@ -1,4 +1,4 @@
-"""WriterLock: whether a process is still at work, told by a lock that ends with it."""
+"""WriterLock: a file lock that shows whether the process that took it still runs."""
 
 import os
 from pathlib import Path
@@ -25,7 +25,7 @@ class WriterLock:
 
 
 def is_gone(path: Path) -> bool:
-    """Tell whether nobody holds a lock any more; if so, remove its file."""
+    """Return True and remove the file of a lock if no process holds it."""
     try:
         descriptor = os.open(path, os.O_RDWR)
     except FileNotFoundError:

@@ -174,7 +174,7 @@ class ChangeReader:
                 )
 
     def _went_later(self, query: ChangeQuery, version: int, surrogate: int) -> bool:
-        """Tell whether a record left a later trace too, by which it is told."""
+        """Return whether a later trace of the same record exists; that one is reported instead."""
         reach = query.reach
         sql = (
             Sql("SELECT 1 FROM ghost g WHERE g.owner = ? AND g.feed = ?", (OWNER, reach.feed.id))

@@ -59,9 +59,9 @@ def held_grants(db: apsw.Connection) -> list[str]:
 
 
 def release(db: apsw.Connection, grant_ids: Collection[str] | None) -> None:
-    """Let held grants be good again with their packages and tokens; None lets everything be.
+    """Make held grants valid again, with their packages and tokens; None releases all.
 
-    Only the latter are owner tokens too: they open everything and name no grant.
+    Owner tokens are released only with all, because they open everything and name no grant.
     """
     times = orjson.dumps(moments(db)).decode()
     waiting = "owner = ? AND revoked_at IN (SELECT value FROM json_each(?))"
