@@ -14,6 +14,9 @@ SECOND = 1_000_000
 DAY = 86_400 * SECOND
 
 _LONGEST = len("2026-01-31T08:00:00.123456789+01:00")
+_USUAL_LENGTH = len("2026-01-31T08:00:00Z")
+_USUAL_MARKS = "--T::Z"
+"""Every third character from the fifth on."""
 _MICROSECOND = timedelta(microseconds=1)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
 _DATE_TIME = re.compile(
@@ -36,6 +39,8 @@ def parse(text: str) -> int | None:
 
     A date alone is its first moment in UTC; a time without a zone is read as UTC.
     """
+    if len(text) == _USUAL_LENGTH and text[4::3] == _USUAL_MARKS:
+        return _parse_usual(text)
     if len(text) > _LONGEST:
         return None
     if not _DATE_TIME.match(text):
@@ -46,6 +51,15 @@ def parse(text: str) -> int | None:
         return None
     microseconds = (moment - (_BARE_EPOCH if moment.tzinfo is None else EPOCH)) // _MICROSECOND
     return microseconds if _FIRST <= microseconds <= _LAST else None
+
+
+def _parse_usual(text: str) -> int | None:
+    """Return the instant of whole seconds in UTC, which most texts name; its marks are in place."""
+    try:
+        passed = datetime.fromisoformat(text[:-1]) - _BARE_EPOCH
+    except ValueError:
+        return None
+    return (passed.days * 86_400 + passed.seconds) * SECOND
 
 
 def _parse_date(text: str) -> int | None:

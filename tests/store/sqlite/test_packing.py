@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pdpp.store.ranking.postings import Longs
 from pdpp.store.sqlite.search import blocks, packing
-from pdpp.store.sqlite.search.entry import NO_TIME, Entry, Indexed, PlaceText
+from pdpp.store.sqlite.search.entry import NO_TIME, Entry, Indexed
 
 WORDS = st.sampled_from(["kelp", "tide", "harbour", "lamp", "é", "東京"])
 TEXTS = st.lists(WORDS, max_size=12).map(" ".join)
@@ -17,7 +17,7 @@ def block_of(texts: list[dict[int, str]]) -> blocks.Block:
     """Return a block of records with some text at each place."""
     return blocks.build(
         [
-            Indexed(number, number, Entry(7 * number, None, tuple(PlaceText(*t) for t in held)))
+            Indexed(number, number, Entry(7 * number, None, tuple(held)))
             for number, held in enumerate(sorted(record.items()) for record in texts)
         ]
     )

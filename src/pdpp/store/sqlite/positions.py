@@ -60,13 +60,21 @@ def cells_of(
 ) -> Callable[[Mapping[str, Any]], list[CellValue]]:
     """Return the function that makes a record's cells, in the order of their positions."""
     size = max([position for position, _ in positions.values()], default=-1) + 1
-    plan = [(name, position, converter_of(kind)) for name, (position, kind) in positions.items()]
+    # Most compared fields are texts, which need no call to become cells.
+    texts = [(name, at) for name, (at, kind) in positions.items() if kind is Kind.TEXT]
+    others = [
+        (name, at, converter_of(kind))
+        for name, (at, kind) in positions.items()
+        if kind is not Kind.TEXT
+    ]
 
     def cells(data: Mapping[str, Any]) -> list[CellValue]:
         values: list[CellValue] = [None] * size
-        for name, position, convert in plan:
-            value = data.get(name)
-            if value is not None:
+        for name, position in texts:
+            if type(value := data.get(name)) is str:
+                values[position] = value
+        for name, position, convert in others:
+            if (value := data.get(name)) is not None:
                 values[position] = convert(value)
         return values
 

@@ -8,6 +8,7 @@ the analyser one by one.
 import threading
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -62,28 +63,27 @@ def _remembered() -> _Remembered:
 def analyse(fields: Sequence[Sequence[str]]) -> list[Terms]:
     """Return the terms of the texts of each field, each as often as it stands there."""
     texts = [text for field in fields for text in field]
+    ends = [0, *accumulate(map(len, fields))]
     remembered = _remembered()
     with remembered.lock:
         vocabulary = remembered.vocabulary()
         found = list(_found(vocabulary, texts))
-        terms = np.concatenate([some.terms for some in found])
-        owners = np.concatenate([some.texts for some in found])
-        return list(_by_field(vocabulary, _Found(terms, owners), [len(field) for field in fields]))
+        return [_of_field(vocabulary, found, *span) for span in pairwise(ends)]
 
 
-def _by_field(vocabulary: Vocabulary, found: _Found, sizes: Sequence[int]) -> Iterator[Terms]:
-    rank_of = np.empty(len(vocabulary.names), dtype=np.int64)
-    first = 0
-    for size in sizes:
-        own = np.flatnonzero((found.texts >= first) & (found.texts < first + size))
-        terms = found.terms[own]
-        used = np.zeros(len(vocabulary.names), dtype=bool)
-        used[terms] = True
-        ordered = vocabulary.in_order(np.flatnonzero(used))
-        rank_of[ordered] = np.arange(len(ordered))
-        names = list(map(vocabulary.names.__getitem__, ordered.tolist()))
-        yield Terms(names, rank_of[terms], found.texts[own] - first)
-        first += size
+def _of_field(vocabulary: Vocabulary, found: Sequence[_Found], first: int, end: int) -> Terms:
+    """Return the terms of some of the texts, which come in their order wherever they come."""
+    spans = [np.searchsorted(some.texts, (first, end)) for some in found]
+    parts = list(zip(found, spans, strict=True))
+    terms = np.concatenate([some.terms[low:high] for some, (low, high) in parts])
+    texts = np.concatenate([some.texts[low:high] for some, (low, high) in parts])
+    used = np.zeros(len(vocabulary.names), dtype=bool)
+    used[terms] = True
+    ordered = vocabulary.in_order(np.flatnonzero(used))
+    rank_of = np.empty(len(used), dtype=np.int64)
+    rank_of[ordered] = np.arange(len(ordered))
+    names = list(map(vocabulary.names.__getitem__, ordered.tolist()))
+    return Terms(names, rank_of[terms], texts - first)
 
 
 def _found(vocabulary: Vocabulary, texts: Sequence[str]) -> Iterator[_Found]:
@@ -105,9 +105,9 @@ def _found(vocabulary: Vocabulary, texts: Sequence[str]) -> Iterator[_Found]:
             chars += len(texts[plain[end]])
             end += 1
         some = plain[start:end]
-        words, counts_ = _words(vocabulary, [texts[at] for at in some])
-        owners = np.repeat(np.arange(len(some)), counts_)
-        languages = _languages(vocabulary, words, owners, counts_)
+        words, sizes = _words(vocabulary, [texts[at] for at in some])
+        owners = np.repeat(np.arange(len(some)), sizes)
+        languages = _languages(vocabulary, words, owners, sizes)
         yield _Found(vocabulary.stemmed(words, languages[owners]), _longs(some)[owners])
         start = end
 

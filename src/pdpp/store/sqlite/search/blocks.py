@@ -68,13 +68,16 @@ def _inverted(terms: Terms, slots: Sequence[int]) -> PlacePostings:
     names, ranks, owners = terms
     lengths = np.bincount(owners, minlength=len(slots))
     # Equal terms of one record come to stand side by side, and their number is how often it is.
-    joined = np.sort(ranks << 32 | owners)
-    firsts = np.flatnonzero(np.diff(joined, prepend=-1))
+    bits = len(slots).bit_length()
+    joined = ranks << bits | owners
+    # Half as many bytes are sorted in half the time.
+    joined = np.sort(joined.astype(np.uint32) if len(names) << bits <= 1 << 32 else joined)
+    firsts = np.flatnonzero(np.concatenate(([True], joined[1:] != joined[:-1])))
     counts = np.diff(firsts, append=len(joined))
-    joined = joined[firsts]
-    held = joined & 0xFFFFFFFF
+    joined = joined[firsts].astype(np.int64)
+    held = joined & (1 << bits) - 1
     data = np.array(slots, dtype=np.int64)[held] << SLOT_SHIFT | impacts_of(counts, lengths[held])
-    return PlacePostings(names, _starts(joined >> 32, len(names)), data.astype(np.uint32))
+    return PlacePostings(names, _starts(joined >> bits, len(names)), data.astype(np.uint32))
 
 
 def _starts(ranks: Longs, count: int) -> Longs:

@@ -10,11 +10,8 @@ NO_TIME = -(1 << 63)
 """The time of a record that has none: before all others."""
 
 
-class PlaceText(NamedTuple):
-    """The text of one searched field."""
-
-    place: int
-    text: str
+PlaceText = tuple[int, str]
+"""The place of a searched field, and its text. Bare pairs: there are some for each record."""
 
 
 class Entry(NamedTuple):
@@ -39,25 +36,25 @@ class Indexed(NamedTuple):
 
 def entry_of(feed: IndexedFeed, data: Mapping[str, Any], time: int | None) -> Entry:
     """Return what the word index takes of a record."""
-    places = tuple(
-        PlaceText(place, text)
+    places = [
+        (place, text)
         for name, place in feed.lexical.items()
         if isinstance(text := data.get(name), str)
-    )
-    return _entry(feed, data, time, places)
+    ]
+    return Entry(NO_TIME if time is None else time, _thread_of(feed, data), tuple(places))
 
 
 def bare_entry_of(feed: IndexedFeed, data: Mapping[str, Any], time: int | None) -> Entry:
     """Return what a record is found by in the word index, without its words."""
-    return _entry(feed, data, time, ())
+    return Entry(NO_TIME if time is None else time, _thread_of(feed, data), ())
 
 
-def _entry(
-    feed: IndexedFeed, data: Mapping[str, Any], time: int | None, places: tuple[PlaceText, ...]
-) -> Entry:
-    thread = data.get(feed.stream.thread_field) if feed.stream.thread_field else None
-    named = thread is not None and not isinstance(thread, dict | list)
-    return Entry(NO_TIME if time is None else time, hashed(str(thread)) if named else None, places)
+def _thread_of(feed: IndexedFeed, data: Mapping[str, Any]) -> int | None:
+    name = feed.stream.thread_field
+    thread = data.get(name) if name else None
+    if thread is None or isinstance(thread, dict | list):
+        return None
+    return hashed(str(thread))
 
 
 def hashed(name: str) -> int:

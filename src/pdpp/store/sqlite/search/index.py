@@ -31,6 +31,9 @@ SPREAD_FROM = 512
 more room than the records; searches remember small blocks."""
 
 _MOST_SMALL = 8
+_LITTLE = 1_000
+"""Small blocks with fewer records are merged when there are many of them. Larger ones wait until
+they are spread, because each merge of theirs would cost as much as their analysis."""
 _FEW = BLOCK_RECORDS // 2
 _MOST_SMALL_SPREAD = 4
 
@@ -125,9 +128,10 @@ def _merge_small(db: apsw.Connection, feed: int) -> None:
     small = _blocks_of(db, feed, spread=False)
     if sum(size for _, size in small) >= BLOCK_RECORDS:
         _rewrite(db, feed, [id for id, _ in small], spread=True)
-    elif len(small) > _MOST_SMALL:
-        fewest = sorted(small, key=lambda item: item[1])[:_MOST_SMALL]
-        _rewrite(db, feed, [id for id, _ in fewest], spread=False)
+        return
+    little = sorted((size, id) for id, size in small if size < _LITTLE)
+    if len(little) > _MOST_SMALL:
+        _rewrite(db, feed, [id for _, id in little[:_MOST_SMALL]], spread=False)
 
 
 def _blocks_of(db: apsw.Connection, feed: int, *, spread: bool) -> list[tuple[int, int]]:
