@@ -3,7 +3,7 @@
 import pytest
 
 from pdpp.store.sqlite.records import predicate
-from pdpp.store.sqlite.search import index, packing
+from pdpp.store.sqlite.search import index, packing, tending
 
 
 def cramp(patch: pytest.MonkeyPatch) -> None:
@@ -12,4 +12,5 @@ def cramp(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(index, "_MOST_SMALL", 1)
     patch.setattr(index, "SPREAD_FROM", 1)
     patch.setattr(packing, "DENSE_PART", 2)
+    patch.setattr(tending, "PIECE_ROWS", 3)
     patch.setattr(predicate, "_SELECTIVE", 2)

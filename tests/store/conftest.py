@@ -7,7 +7,7 @@ from tests.store.world import ENGINES, Clock, Engine, World
 
 from pdpp.store.port import Store
 from pdpp.store.sqlite.records import aggregates, predicate
-from pdpp.store.sqlite.search import index, packing
+from pdpp.store.sqlite.search import index, packing, tending
 
 PLANS: dict[str, dict[tuple[ModuleType, str], int]] = {
     "sqlite": {},
@@ -17,6 +17,7 @@ PLANS: dict[str, dict[tuple[ModuleType, str], int]] = {
         (index, "_MOST_SMALL"): 1,
         (index, "SPREAD_FROM"): 1,
         (packing, "DENSE_PART"): 1,
+        (tending, "PIECE_ROWS"): 2,
         (aggregates, "_MOST_RANGES"): 1,
     },
 }

@@ -10,7 +10,7 @@ from pdpp.jobs.runner import JobRunner
 from pdpp.model import instant
 from pdpp.store.jobs import JobOrder, JobStatus
 from pdpp.store.port import SearchQuery
-from pdpp.store.sqlite.search import index, reindex
+from pdpp.store.sqlite.search import analysis, index, reindex
 
 COUNT = 25
 
@@ -19,15 +19,21 @@ def hits(world: World, q: str) -> int:
     return world.store.search(SearchQuery((world.reach(),), ask(q), 100)).ranked
 
 
+def forget_stems() -> None:
+    """Have every word stemmed anew."""
+    stems.stems_of.cache_clear()
+    analysis._remembered.cache_clear()
+
+
 @pytest.fixture
 def old(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     """A world whose records were indexed by an analyser that knew no stems."""
     monkeypatch.setattr(index, "ANALYSER", 0)
     with pytest.MonkeyPatch.context() as earlier:
         earlier.setattr(stems, "ALGORITHMS", {})
-        stems.stems_of.cache_clear()
+        forget_stems()
         world.settle().put({f"k{n}": {"body": f"invoices number {n}"} for n in range(COUNT)})
-    stems.stems_of.cache_clear()
+    forget_stems()
     monkeypatch.setattr(index, "ANALYSER", 1)
     monkeypatch.setattr(reindex, "PIECE_RECORDS", 10)
     return world

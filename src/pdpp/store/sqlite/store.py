@@ -335,10 +335,9 @@ class SqliteStore:
         Many small writes leave many small blocks, and every search looks into each of them. When
         all is done the log of writes is emptied, which still holds what was deleted.
         """
-        from pdpp.store.sqlite.search import index
+        from pdpp.store.sqlite.search import tending
 
-        with self._db.writing() as db:
-            more = index.tend(db)
+        more = tending.tend(self._db)
         if not more:
             self._db.shed_log()
         return more

@@ -2,13 +2,12 @@
 
 A batch adds a small block to its feed. Small blocks are merged when there are many; when they hold
 enough records they are spread into the table of postings, where a search finds a term with a few
-looks. Idle time spreads what is left, joins small spread blocks, and makes blocks anew of which
-records are gone, so that no deleted word stays in the file.
+looks. What is left is for idle time (``tending.py``).
 """
 
 import zlib
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 import numpy as np
@@ -34,8 +33,23 @@ _MOST_SMALL = 8
 _LITTLE = 1_000
 """Small blocks with fewer records are merged when there are many of them. Larger ones wait until
 they are spread, because each merge of theirs would cost as much as their analysis."""
-_FEW = BLOCK_RECORDS // 2
-_MOST_SMALL_SPREAD = 4
+
+
+Posting = tuple[str, int, bytes]
+"""A term, the number of its list, and a piece as ``packing.py`` writes it."""
+
+WordList = tuple[int, bytes, bytes]
+"""A place, the least impact of each record there, and the terms, compressed."""
+
+PostingKey = tuple[str, int, int]
+"""A term, the number of its list, and that of its block."""
+
+
+class SpreadWords(NamedTuple):
+    """The words of a spread block, the postings in the order of their table."""
+
+    lists: Sequence[WordList]
+    postings: Sequence[Posting]
 
 
 def add(db: apsw.Connection, feed: int, entries: Sequence[Indexed]) -> None:
@@ -43,7 +57,7 @@ def add(db: apsw.Connection, feed: int, entries: Sequence[Indexed]) -> None:
     if not entries:
         return
     for start in range(0, len(entries), BLOCK_RECORDS):
-        _insert(db, feed, blocks.build(entries[start : start + BLOCK_RECORDS]))
+        insert(db, feed, blocks.build(entries[start : start + BLOCK_RECORDS]))
     rows = [item.thread_row(feed) for item in entries if item.entry.thread is not None]
     if rows:
         db.executemany("INSERT OR REPLACE INTO thread_place VALUES (?, ?, ?, ?, ?)", sorted(rows))
@@ -85,10 +99,18 @@ def gone(db: apsw.Connection, block: int) -> Words:
     return np.frombuffer(b"" if row is None else row[0], "<u4").astype(np.uint32)
 
 
-def _insert(db: apsw.Connection, feed: int, block: Block, *, spread: bool = False) -> None:
-    if not block.size:
-        return
-    packed = b"" if spread else packing.pack(block)
+def insert(db: apsw.Connection, feed: int, block: Block, *, spread: bool = False) -> int:
+    """Write a block, and return its number."""
+    id = insert_row(db, feed, block, spread=spread)
+    if spread:
+        words = spread_words(feed, block)
+        insert_lists(db, id, words.lists)
+        insert_postings(db, id, words.postings)
+    return id
+
+
+def insert_row(db: apsw.Connection, feed: int, block: Block, *, spread: bool) -> int:
+    """Write the row of a block, and return its number."""
     db.execute(
         "INSERT INTO word_block (owner, feed, analyser, spread, size, first_time, last_time,"
         " times, numbers, postings) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -102,30 +124,43 @@ def _insert(db: apsw.Connection, feed: int, block: Block, *, spread: bool = Fals
             int(block.times[-1]),
             packing.long_bytes(block.times),
             packing.long_bytes(block.numbers),
-            packed,
+            b"" if spread else packing.pack(block),
         ),
     )
-    if spread:
-        _spread(db, feed, db.last_insert_rowid(), block)
+    return db.last_insert_rowid()
 
 
-def _spread(db: apsw.Connection, feed: int, id: int, block: Block) -> None:
-    """Write the postings of a block by their terms."""
-    rows: list[tuple[str, int, int, bytes]] = []
+def spread_words(feed: int, block: Block) -> SpreadWords:
+    """Return the words of a block as they are written where it is spread."""
+    lists: list[WordList] = []
+    postings: list[Posting] = []
     for place, held in block.places.items():
         list_ = feed << PLACE_BITS | place
         bases = packing.bases_of(held, block.size)
         pieces = packing.spread_pieces(held, bases)
-        rows += [(term, list_, id, piece) for term, piece in zip(held.terms, pieces, strict=True)]
+        postings += [(term, list_, piece) for term, piece in zip(held.terms, pieces, strict=True)]
         terms = zlib.compress("\n".join(held.terms).encode())
-        db.execute("INSERT INTO word_list VALUES (?, ?, ?, ?)", (id, place, bases.tobytes(), terms))
-    rows.sort()
-    db.executemany("INSERT INTO posting VALUES (?, ?, ?, ?)", rows)
+        lists.append((place, bases.tobytes(), terms))
+    postings.sort()
+    return SpreadWords(lists, postings)
+
+
+def insert_lists(db: apsw.Connection, id: int, lists: Iterable[WordList]) -> None:
+    """Write which terms a spread block has."""
+    db.executemany("INSERT INTO word_list VALUES (?, ?, ?, ?)", [(id, *row) for row in lists])
+
+
+def insert_postings(db: apsw.Connection, id: int, postings: Iterable[Posting]) -> None:
+    """Write postings of a spread block."""
+    db.executemany(
+        "INSERT INTO posting VALUES (?, ?, ?, ?)",
+        [(term, list_, id, piece) for term, list_, piece in postings],
+    )
 
 
 def _merge_small(db: apsw.Connection, feed: int) -> None:
     """Keep the small blocks of a feed few."""
-    small = _blocks_of(db, feed, spread=False)
+    small = blocks_of(db, feed, spread=False)
     if sum(size for _, size in small) >= BLOCK_RECORDS:
         _rewrite(db, feed, [id for id, _ in small], spread=True)
         return
@@ -134,12 +169,17 @@ def _merge_small(db: apsw.Connection, feed: int) -> None:
         _rewrite(db, feed, [id for _, id in little[:_MOST_SMALL]], spread=False)
 
 
-def _blocks_of(db: apsw.Connection, feed: int, *, spread: bool) -> list[tuple[int, int]]:
-    # Blocks of an earlier analyser are never merged: they are made anew from the records.
+def blocks_of(db: apsw.Connection, feed: int, *, spread: bool) -> list[tuple[int, int]]:
+    """Return the blocks of a feed that may be merged now, each with its size.
+
+    Blocks of an earlier analyser are never merged: they are made anew from the records. Those that
+    are older than one which is built out of sight are left alone, because it may replace them.
+    """
     rows: list[Any] = db.execute(
         "SELECT id, size FROM word_block WHERE owner = ? AND feed = ? AND spread = ?"
-        " AND analyser = ? ORDER BY id",
-        (OWNER, feed, int(spread), ANALYSER),
+        " AND analyser = ? AND id > (SELECT coalesce(max(id), 0) FROM word_block"
+        " WHERE owner = ? AND feed = ?) ORDER BY id",
+        (OWNER, feed, int(spread), ANALYSER, OWNER, -feed),
     ).fetchall()
     return rows
 
@@ -148,11 +188,9 @@ def _rewrite(db: apsw.Connection, feed: int, ids: Sequence[int], *, spread: bool
     """Put some blocks together, without what is gone of them."""
     merged = blocks.merge([(load(db, feed, id), gone(db, id)) for id in ids])
     drop(db, feed, ids)
-    if spread:
-        for piece in blocks.cut(merged, BLOCK_RECORDS):
-            _insert(db, feed, piece, spread=True)
-    else:
-        _insert(db, feed, merged)
+    if merged.size:
+        for piece in blocks.cut(merged, BLOCK_RECORDS if spread else merged.size):
+            insert(db, feed, piece, spread=spread)
 
 
 def load(db: apsw.Connection, feed: int, id: int) -> Block:
@@ -185,18 +223,29 @@ def load(db: apsw.Connection, feed: int, id: int) -> Block:
 def drop(db: apsw.Connection, feed: int, ids: Iterable[int]) -> None:
     """Remove blocks with their postings."""
     for id in ids:
-        lists: list[Any] = db.execute(
-            "SELECT place, terms FROM word_list WHERE block = ?", (id,)
-        ).fetchall()
-        for place, terms in lists:
-            list_ = feed << PLACE_BITS | place
-            db.executemany(
-                "DELETE FROM posting WHERE term = ? AND list = ? AND block = ?",
-                [(term, list_, id) for term in _names(terms)],
-            )
-        db.execute("DELETE FROM word_list WHERE block = ?", (id,))
-        db.execute("DELETE FROM word_gone WHERE block = ?", (id,))
-        db.execute("DELETE FROM word_block WHERE id = ?", (id,))
+        delete_postings(db, posting_keys(db, feed, id))
+        drop_row(db, id)
+
+
+def posting_keys(db: apsw.Connection, feed: int, id: int) -> list[PostingKey]:
+    """Return what the postings of a spread block are found by, in the order of the table."""
+    lists: list[Any] = db.execute(
+        "SELECT place, terms FROM word_list WHERE block = ?", (id,)
+    ).fetchall()
+    first = feed << PLACE_BITS
+    return sorted((term, first | place, id) for place, terms in lists for term in _names(terms))
+
+
+def delete_postings(db: apsw.Connection, keys: Sequence[PostingKey]) -> None:
+    """Remove postings."""
+    db.executemany("DELETE FROM posting WHERE term = ? AND list = ? AND block = ?", keys)
+
+
+def drop_row(db: apsw.Connection, id: int) -> None:
+    """Remove a block that has no postings any more."""
+    db.execute("DELETE FROM word_list WHERE block = ?", (id,))
+    db.execute("DELETE FROM word_gone WHERE block = ?", (id,))
+    db.execute("DELETE FROM word_block WHERE id = ?", (id,))
 
 
 def _names(packed: bytes) -> list[str]:
@@ -206,64 +255,8 @@ def _names(packed: bytes) -> list[str]:
 def forget_feed(db: apsw.Connection, feed: int) -> None:
     """Remove all words of a feed."""
     every: list[Any] = db.execute(
-        "SELECT id FROM word_block WHERE owner = ? AND feed = ?", (OWNER, feed)
+        "SELECT id FROM word_block WHERE owner = ? AND feed IN (?, ?)", (OWNER, feed, -feed)
     ).fetchall()
     drop(db, feed, [id for (id,) in every])
     db.execute("DELETE FROM thread_place WHERE feed = ?", (feed,))
     meaning.forget_feed(db, feed)
-
-
-def tend(db: apsw.Connection) -> bool:
-    """Do one piece of merging; tell whether there may be more to do."""
-    return _tend_small(db) or _tend_stale(db) or _tend_spread(db)
-
-
-def _tend_small(db: apsw.Connection) -> bool:
-    """Merge the small blocks of one feed, and spread them where they are worth it."""
-    row: Any = next(
-        db.execute(
-            "SELECT b.feed, sum(b.size) FROM word_block b LEFT JOIN word_gone g ON g.block = b.id"
-            " WHERE b.owner = ? AND b.spread = 0 AND b.analyser = ? GROUP BY b.feed"
-            " HAVING sum(b.size) >= ? OR count(*) > 1 OR count(g.block) > 0 LIMIT 1",
-            (OWNER, ANALYSER, SPREAD_FROM),
-        ),
-        None,
-    )
-    if row is None:
-        return False
-    feed, size = row
-    ids = [id for id, _ in _blocks_of(db, feed, spread=False)]
-    _rewrite(db, feed, ids, spread=size >= SPREAD_FROM)
-    return True
-
-
-def _tend_stale(db: apsw.Connection) -> bool:
-    """Make one spread block anew of which records are gone."""
-    row: Any = next(
-        db.execute(
-            "SELECT b.feed, b.id FROM word_gone g JOIN word_block b ON b.id = g.block"
-            " WHERE b.analyser = ? LIMIT 1",
-            (ANALYSER,),
-        ),
-        None,
-    )
-    if row is not None:
-        _rewrite(db, row[0], [row[1]], spread=True)
-    return row is not None
-
-
-def _tend_spread(db: apsw.Connection) -> bool:
-    """Join the spread blocks of one feed that are far from full."""
-    row: Any = next(
-        db.execute(
-            "SELECT feed FROM word_block WHERE owner = ? AND analyser = ? AND spread = 1"
-            " AND size < ? GROUP BY feed HAVING count(*) >= ? LIMIT 1",
-            (OWNER, ANALYSER, _FEW, _MOST_SMALL_SPREAD),
-        ),
-        None,
-    )
-    if row is None:
-        return False
-    sizes = _blocks_of(db, row[0], spread=True)
-    _rewrite(db, row[0], [id for id, size in sizes if size < _FEW], spread=True)
-    return True

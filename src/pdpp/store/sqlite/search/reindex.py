@@ -25,7 +25,8 @@ def reindex_some(db: apsw.Connection, feeds: Mapping[int, IndexedFeed]) -> bool:
     """Analyse some records of an old block anew; tell whether there was one."""
     row: Any = next(
         db.execute(
-            "SELECT id, feed, numbers FROM word_block WHERE owner = ? AND analyser <> ? LIMIT 1",
+            "SELECT id, feed, numbers FROM word_block"
+            " WHERE owner = ? AND feed > 0 AND analyser <> ? LIMIT 1",
             (OWNER, index.ANALYSER),
         ),
         None,
@@ -63,7 +64,7 @@ def index_progress(db: apsw.Connection) -> tuple[int, int]:
     done, total = next(
         db.execute(
             "SELECT coalesce(sum(size) FILTER (WHERE analyser = ?), 0), coalesce(sum(size), 0)"
-            " FROM word_block WHERE owner = ?",
+            " FROM word_block WHERE owner = ? AND feed > 0",
             (index.ANALYSER, OWNER),
         )
     )

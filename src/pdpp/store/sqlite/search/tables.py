@@ -6,7 +6,8 @@ block keeps its postings in its own row; a large one has them in ``posting``, by
 
 TABLES = """
 -- `id` is never used twice, so that what a process remembers of a block stays true. `times` and
--- `numbers` are the event time and the number of each record, in the order of their slots.
+-- `numbers` are the event time and the number of each record, in the order of their slots. A block
+-- that is being built or removed is out of sight: its `feed` is the negative number of the feed.
 CREATE TABLE word_block (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   owner INTEGER NOT NULL,

@@ -1,0 +1,171 @@
+"""Tending in pieces: short transactions, what dies in between, and what is written meanwhile."""
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.store.questions import ask
+from tests.store.world import World
+
+from pdpp.store.port import SearchQuery
+from pdpp.store.sqlite.search import index, tending
+from pdpp.store.sqlite.store import SqliteStore
+
+COUNT = 40
+PIECE = 10
+
+
+class Killed(Exception):
+    """Stands for the end of a process."""
+
+
+def word(number: int) -> str:
+    """Return a word that is like no other one."""
+    return hashlib.sha256(str(number).encode()).hexdigest()[:12]
+
+
+def hits(world: World, q: str) -> int:
+    return world.store.search(SearchQuery((world.reach(),), ask(q), 100)).ranked
+
+
+def tend(world: World) -> None:
+    while world.store.tend():
+        pass
+
+
+def rows(world: World, sql: str) -> Any:
+    assert isinstance(world.store, SqliteStore)
+    return world.store._db.reader.execute(sql).get
+
+
+@pytest.fixture
+def crowded(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A world with small blocks that are worth spreading, which takes many pieces."""
+    monkeypatch.setattr(tending, "PIECE_ROWS", PIECE)
+    monkeypatch.setattr(index, "SPREAD_FROM", 10)
+    world.settle()
+    for start in range(0, COUNT, 10):
+        numbers = range(start, start + 10)
+        world.put({f"k{n}": {"body": f"harbour {word(n)} part{n}"} for n in numbers})
+    return world
+
+
+def before(
+    monkeypatch: pytest.MonkeyPatch, name: str, turn: int, happen: Callable[[], None]
+) -> list[int]:
+    """Have something happen before one of the calls that write pieces; return their sizes."""
+    usual, sizes = getattr(index, name), list[int]()
+
+    def write(*given: Any) -> None:
+        sizes.append(len(given[-1]))
+        if len(sizes) == turn:
+            happen()
+        usual(*given)
+
+    monkeypatch.setattr(index, name, write)
+    return sizes
+
+
+def die() -> None:
+    raise Killed
+
+
+def test_no_transaction_writes_or_removes_more_than_a_piece(
+    crowded: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = before(monkeypatch, "insert_postings", 0, die)
+    tend(crowded)
+    assert len(written) > COUNT // PIECE
+    crowded.put({"k7": None})
+    removed = before(monkeypatch, "delete_postings", 0, die)
+    tend(crowded)
+    assert len(removed) > COUNT // PIECE
+    assert max(written + removed) <= PIECE
+    assert hits(crowded, "harbour") == COUNT - 1
+    assert rows(crowded, f"SELECT count(*) FROM posting WHERE term = '{word(7)}'") == 0
+    assert list(crowded.store.check()) == []
+
+
+@pytest.mark.parametrize("call", ["insert_postings", "delete_postings"])
+@pytest.mark.parametrize("turn", [1, 3])
+def test_a_kill_between_two_pieces_loses_nothing_and_leaves_nothing(
+    crowded: World, monkeypatch: pytest.MonkeyPatch, call: str, turn: int
+) -> None:
+    if call == "delete_postings":
+        tend(crowded)
+        crowded.put({"k7": None})
+    left = hits(crowded, "harbour")
+    with pytest.MonkeyPatch.context() as patch:
+        before(patch, call, turn, die)
+        with pytest.raises(Killed):
+            tend(crowded)
+    assert hits(crowded, "harbour") == left
+    assert list(crowded.store.check()) == []
+    crowded.put({"new": {"body": "harbour"}})
+    tend(crowded)
+    assert hits(crowded, "harbour") == left + 1
+    assert rows(crowded, "SELECT count(*) FROM word_block WHERE feed < 0 OR spread > 1") == 0
+    assert rows(crowded, "SELECT count(DISTINCT block) FROM posting") == 1
+    assert list(crowded.store.check()) == []
+
+
+def test_what_is_deleted_and_written_meanwhile_is_gone_and_found(
+    crowded: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = tending._build
+
+    def build(*given: Any) -> int:
+        id = usual(*given)
+        crowded.put({"k7": None, "k8": {"body": "lighthouse"}, "new": {"body": "harbour"}})
+        assert hits(crowded, word(7)) == 0
+        return id
+
+    monkeypatch.setattr(tending, "_build", build)
+    assert crowded.store.tend()
+    monkeypatch.setattr(tending, "_build", usual)
+    for _ in range(2):
+        assert hits(crowded, "harbour") == COUNT - 1
+        assert hits(crowded, "lighthouse") == 1
+        assert hits(crowded, word(7)) == hits(crowded, word(8)) == 0
+        tend(crowded)
+    left = f"SELECT count(*) FROM posting WHERE term IN ('{word(7)}', '{word(8)}')"
+    assert rows(crowded, left) == 0
+    assert list(crowded.store.check()) == []
+
+
+def test_a_block_that_goes_meanwhile_is_not_brought_back(
+    crowded: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = tending._build
+
+    def build(*given: Any) -> int:
+        id = usual(*given)
+        crowded.store.remove_connection("c1")
+        while crowded.store.delete_removed():
+            pass
+        return id
+
+    monkeypatch.setattr(tending, "_build", build)
+    tend(crowded)
+    assert rows(crowded, "SELECT count(*) FROM word_block") == 0
+    assert rows(crowded, "SELECT count(*) FROM posting") == 0
+
+
+def test_blocks_that_are_being_replaced_are_not_merged_by_a_write(
+    crowded: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replaced = rows(crowded, "SELECT max(id) FROM word_block")
+    usual = tending._build
+
+    def build(*given: Any) -> int:
+        id = usual(*given)
+        for number in range(12):
+            crowded.put({f"late{number}": {"body": "harbour"}})
+        return id
+
+    monkeypatch.setattr(tending, "_build", build)
+    assert crowded.store.tend()
+    assert rows(crowded, f"SELECT count(*) FROM word_block WHERE id <= {replaced}") == 0
+    assert rows(crowded, "SELECT count(*) FROM word_block WHERE spread = 1 AND feed > 0") == 1
+    assert hits(crowded, "harbour") == COUNT + 12
