@@ -20,7 +20,16 @@ from pdpp.model.grant import Interval
 from pdpp.model.validation import parse_declaration
 from pdpp.store import cell
 from pdpp.store.sqlite import feeds, numbering, schema
-from pdpp.store.sqlite.search import analysis, blocks, entry, index, packing, tables
+from pdpp.store.sqlite.search import (
+    analysis,
+    blocks,
+    entry,
+    index,
+    packing,
+    tables,
+    tending,
+    vocabulary,
+)
 from pdpp.store.sqlite.store import SqliteStore
 from pdpp.store.sqlite.write import pack, prepared, rows, writer
 
@@ -40,6 +49,8 @@ _SHAPING = (
     index,
     packing,
     tables,
+    tending,
+    vocabulary,
     feeds,
     prepared,
     pack,
