@@ -347,6 +347,22 @@ def test_a_cancelled_request_is_not_answered_and_the_next_one_is(
         process.stdout.close()
 
 
+def converse(
+    arguments: list[str], lines: bytes, answers: int, **more: Any
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the adapter; its input is closed when it has answered, however long that takes."""
+    command = [sys.executable, "-m", "pdpp", "mcp", *arguments]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, **pipes, **more) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(lines)
+        process.stdin.flush()
+        heard = b"".join(process.stdout.readline() for _ in range(answers))
+        rest, err = process.communicate(timeout=DEADLINE)
+    return subprocess.CompletedProcess(command, process.returncode, heard + rest, err)
+
+
 def test_the_adapter_prints_only_messages_and_no_secret(world: World, tmp_path: Path) -> None:
     token = grant(world.store)
     Cache(tmp_path / "clients").store(Credential(world.server.url, token, "client"))
@@ -358,12 +374,11 @@ def test_the_adapter_prints_only_messages_and_no_secret(world: World, tmp_path: 
         {"jsonrpc": "2.0", "id": 5, "method": "resources/list"},
     ]
     lines = b"".join(json.dumps(message).encode() + b"\n" for message in messages)
-    done = subprocess.run(
-        [sys.executable, "-m", "pdpp", "mcp", "--cache-root", str(tmp_path)],
-        input=lines + b"no json\n",
-        capture_output=True,
+    done = converse(
+        ["--cache-root", str(tmp_path)],
+        lines + b"no json\n",
+        6,
         env=bare_environment(PDPP_PROVIDER_URL=world.server.url),
-        timeout=DEADLINE,
     )
     assert (done.returncode, done.stderr) == (0, b"")
     answers = [json.loads(line) for line in done.stdout.splitlines()]
@@ -375,12 +390,11 @@ def test_the_adapter_reads_the_cache_of_its_working_directory(world: World, tmp_
     cache = Cache(tmp_path / ".pdpp" / "clients")
     cache.store(Credential(world.server.url, grant(world.store), "client"))
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "schema"}}
-    done = subprocess.run(
-        [sys.executable, "-m", "pdpp", "mcp", "--provider-url", world.server.url],
-        input=json.dumps(call).encode() + b"\n",
-        capture_output=True,
+    done = converse(
+        ["--provider-url", world.server.url],
+        json.dumps(call).encode() + b"\n",
+        1,
         cwd=tmp_path,
         env=bare_environment(HOME=os.devnull),
-        timeout=DEADLINE,
     )
     assert json.loads(done.stdout)["result"]["isError"] is False, done.stdout
