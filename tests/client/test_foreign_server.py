@@ -1,12 +1,14 @@
 """The library against another implementation of the protocol: the shapes of the reference."""
 
+import asyncio
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.reference_server import Behaviour, ReferenceServer
-from tests.reference_server.world import LONG_BODY
+from tests.reference_server.world import LONG_BODY, PICTURE
 
-from pdpp import Client
+from pdpp import AsyncClient, Client
 from pdpp.client import PdppError, ServerError
 from pdpp.client.envelope import hit_of, page_of, record_of, schema_of
 from pdpp.client.request import SearchOptions
@@ -181,8 +183,51 @@ def test_refusals_keep_the_code_and_words_of_the_server(client: Client) -> None:
     assert (refused.value.status, refused.value.code) == (401, "context.stream_not_allowed")
     with pytest.raises(NotFound):
         client.search("x", mode="semantic").first()
-    with pytest.raises(NotFound, match="not found"):
-        client.save_blob("blob1", "unused")
+    with pytest.raises(NotFound, match="Blob not found"):
+        client.save_blob("blob99", "unused")
+
+
+def test_a_blob_is_read_and_saved(client: Client, tmp_path: Path) -> None:
+    name = client.record("cin_work/messages:m1").data["picture"]["blob_id"]
+    with client.blob(name) as blob:
+        assert (blob.media_type, blob.size_bytes, b"".join(blob)) == ("image/png", 9, PICTURE)
+    saved = client.save_blob(f"pdpp://blob/{name}", tmp_path / "picture.png")
+    assert (saved.size_bytes, saved.path.read_bytes()) == (9, PICTURE)
+
+
+def test_everything_is_cited_by_its_address(server: ReferenceServer, client: Client) -> None:
+    address = f"{server.url}/v1/streams/messages/records/m3?connection_id=cin_work"
+    record = client.record("cin_work/messages:m3")
+    assert client.citation_url(record) == address
+    window = client.window("cin_work/messages:m3", "body")
+    assert client.citation_url(window) == address
+
+
+def test_the_client_for_event_loops_reads_it_too(server: ReferenceServer, tmp_path: Path) -> None:
+    async def read() -> None:
+        async with AsyncClient(server.url, server.token) as client:
+            assert (await client.schema("messages")).streams[0].name == "messages"
+            assert len(await client.streams()) == 3
+            rows = [r.key async for r in client.records("messages", connection_id="cin_work")]
+            assert rows == [f"m{number}" for number in range(12)]
+            changes = client.changes("messages", connection_id="cin_work", limit=5)
+            assert [r.key async for r in changes] == [*rows, "gone"]
+            assert changes.bookmark == "bkm_15"
+            assert (await client.record("cin_work/messages:m3")).data["subject"] == "Invoice 3"
+            hits = [hit async for hit in client.search("picture")]
+            assert [hit.id for hit in hits] == ["cin_home/messages:m1"]
+            assert client.citation_url(hits[0]).startswith(f"{server.url}/v1/streams/messages/")
+            windows = client.windows("cin_work/messages:m0", "body", limit_chars=4_000)
+            assert "".join([w.text async for w in windows]) == LONG_BODY
+            assert (await client.window("cin_work/messages:m1", "subject")).text == "Invoice 1"
+            assert (await client.aggregate("payments")).value == 4
+            async with client.blob("blob1") as blob:
+                assert b"".join([piece async for piece in blob]) == PICTURE
+            await client.save_blob("blob1", tmp_path / "picture.png")
+            with pytest.raises(StreamNotAllowed):
+                await client.ask_search("heron", streams=["nope"])
+
+    asyncio.run(read())
 
 
 def test_a_token_that_ended_is_told_as_such(client: Client, server: ReferenceServer) -> None:

@@ -15,6 +15,7 @@ from tests.cli.shell import command, environment
 from tests.enrolment.impostor import imposing
 from tests.oauth.browser import decide
 from tests.oauth.dance import Dance, dancing, query
+from tests.reference_server import ReferenceServer
 from tests.serving import UNLIMITED
 
 from pdpp.credentials import Cache, Credential
@@ -88,6 +89,17 @@ def test_a_provider_that_says_something_else_is_refused_in_words(
 def test_nobody_at_home_is_said() -> None:
     with pytest.raises(EnrolmentError, match="cannot be reached"):
         discover("http://127.0.0.1:1")
+
+
+def test_a_strict_provider_is_asked_again_with_what_every_server_knows(dance: Dance) -> None:
+    with ReferenceServer() as server:
+        endpoint = f"{server.url}/oauth/register"
+        strict = replace(discover(dance.url), registration_endpoint=endpoint)
+        assert register(strict) == "ref-client-1"
+    first, second = server.registrations
+    assert first["scope"] == "pdpp:read offline_access"
+    assert first.keys() - second.keys() == {"scope", "application_type"}
+    assert second.items() <= first.items()
 
 
 def test_a_provider_that_registers_nobody_is_said(dance: Dance) -> None:

@@ -71,8 +71,30 @@ def test_the_links_hold_a_command_that_the_program_knows(
     assert "--provider-url" in capsys.readouterr().out
 
 
-def test_no_text_installs_somebody_elses_package() -> None:
-    ours = re.compile(r"(pip|pipx|uv tool|uv pip) install(?: -\S+)* pdpp(?!-server)\b")
-    pages = [contents.ROOT / "README.md", *(contents.ROOT / "docs").rglob("*.md")]
-    for path in [*pages, *(contents.ROOT / "src").rglob("*.py")]:
-        assert not ours.search(path.read_text(encoding="utf-8")), path
+_INSTALLS = re.compile(
+    r"""(pip|pipx|uv\ tool|uv\ pip)\ install(?:\ -\S+)*\ ["']?pdpp(?!-server)\b""", re.VERBOSE
+)
+
+
+def test_no_text_installs_somebody_elses_package(folder: Path) -> None:
+    roots = ["README.md", "CHANGELOG.md", "docs", "src", "bundles", "Makefile", "pyproject.toml"]
+    paths = [contents.ROOT / root for root in roots]
+    files = [file for path in [*paths, folder] for file in (path, *path.rglob("*"))]
+    texts = [file for file in files if file.is_file() and file.suffix not in (".pyc", ".mcpb")]
+    assert {".html", ".md", ".py", ".json"} <= {file.suffix for file in texts}
+    for file in texts:
+        assert not _INSTALLS.search(file.read_text(encoding="utf-8", errors="replace")), file
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ("pip install pdpp", True),
+        ("pip install -U 'pdpp[meaning]'", True),
+        ("uv tool install pdpp", True),
+        ("pip install pdpp-server", False),
+        ("pip install 'pdpp-server[meaning]'", False),
+    ],
+)
+def test_the_wrong_package_is_known_where_it_stands(line: str, wrong: bool) -> None:
+    assert bool(_INSTALLS.search(line)) == wrong

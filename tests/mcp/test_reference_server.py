@@ -70,8 +70,7 @@ def test_every_tool_answers_without_inventing_anything(
     found = host.good(tool, arguments)
     assert not re.search(r"\bNone\b|\bnull\b|unknown bytes", found.text)
     for call in object_calls(found.structured):
-        if not str(call.arguments.get("id", "")).startswith("pdpp://blob/"):
-            host.good(call.tool, call.arguments)
+        host.good(call.tool, call.arguments)
 
 
 # The schema
@@ -273,6 +272,16 @@ def test_search_shows_evidence_and_callable_ids(host: Host) -> None:
     assert found.structured["data"]["data"][0]["object"] == "search_result"
 
 
+ENDED_CALLS: dict[str, dict[str, Any]] = {
+    "schema": {},
+    "query_records": {"stream": "messages"},
+    "aggregate": {"stream": "messages", "metric": "count"},
+    "search": {"query": "heron", "streams": ["messages"]},
+    "fetch": {"id": "cin_work/messages:m0"},
+    "read_record_field": {"id": "cin_work/messages:m0", "field_path": "body"},
+}
+
+
 def test_the_process_speaks_to_it_too(tmp_path: Any) -> None:
     with ReferenceServer() as server:
         root = connect_to(server.url, tmp_path, server.token)
@@ -283,8 +292,12 @@ def test_the_process_speaks_to_it_too(tmp_path: Any) -> None:
             asked = {"name": "search", "arguments": {"query": "heron"}}
             assert "cin_home/messages:m1" in json.dumps(wire.request("tools/call", asked))
             server.alive = False
-            ended = wire.request("tools/call", asked)
-            assert f"pdpp connect {server.url}" in ended["content"][0]["text"]
-            assert ended["structuredContent"]["error"]["code"] == "context.active_false"
+            for tool, arguments in ENDED_CALLS.items():
+                ended = wire.request("tools/call", {"name": tool, "arguments": arguments})
+                assert ended["isError"] is True
+                assert f"run: pdpp connect {server.url}" in ended["content"][0]["text"]
+                error = ended["structuredContent"]["error"]
+                assert error["code"] == "context.active_false"
+                assert error["command"] == f"pdpp connect {server.url}"
         finally:
             wire.close()

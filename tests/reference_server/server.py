@@ -54,6 +54,7 @@ class ReferenceServer:
         self.alive = True
         """Set to False, the token is dead: every request answers 401."""
         self.refresh_token = "reference-refresh-0"
+        self.registrations: list[dict[str, Any]] = []
         self.exchanges = 0
         """How often a refresh token was sent."""
         handler = type("Handler", (_Handler,), {"reference": self})
@@ -85,10 +86,18 @@ class ReferenceServer:
             raise LookupError(asked.path)
         if bearer != f"Bearer {self.token}" or not self.alive:
             raise Refused(401, "context.active_false", "The token is not active")
+        if asked.path.startswith("/v1/blobs/"):
+            return self._blob(asked.path.removeprefix("/v1/blobs/"))
         return Routes(self.world, self.behaviour, asked).serve()
+
+    def _blob(self, blob_id: str) -> bytes:
+        if blob_id not in self.world.blobs:
+            raise Refused(404, "blob_not_found", "Blob not found")
+        return self.world.blobs[blob_id]
 
     def register(self, body: dict[str, Any]) -> tuple[int, Any]:
         """Register a client, if it sends nothing unknown."""
+        self.registrations.append(body)
         unknown = sorted(body.keys() - _REGISTRATION)
         if unknown:
             return 400, {
@@ -388,9 +397,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(404, shapes.not_routed("POST", self.path))
 
     def _send(self, status: int, body: Any) -> None:
-        written = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        media_type = "application/json; charset=utf-8"
+        if isinstance(body, bytes):  # A blob goes as it is, and ranges are not served.
+            media_type, written = "image/png", body
+        else:
+            written = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         self.send_response(status)
-        self.send_header("Content-Type", "application/json; charset=utf-8")
+        self.send_header("Content-Type", media_type)
         self.send_header("Content-Length", str(len(written)))
         self.send_header("Request-Id", "req_ref_1")
         self.end_headers()

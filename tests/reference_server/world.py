@@ -7,6 +7,9 @@ MAIL, BANK = "https://connectors.example/mail", "https://connectors.example/bank
 EMOJI = "🦩"
 """A character beyond the basic plane: two units in JavaScript, one in Python."""
 
+PICTURE = b"\x89PNG\r\n\x1a\n\x00"
+"""The nine bytes of every picture."""
+
 LONG_BODY = f"The heron {EMOJI} stood by the ferry. " * 400
 
 
@@ -53,6 +56,7 @@ class World:
     connections: dict[str, tuple[str, str]]
     records: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
     deleted: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    blobs: dict[str, bytes] = field(default_factory=dict)
 
 
 def _text(role: str = "", **more: Any) -> dict[str, Any]:
@@ -131,4 +135,5 @@ def two_mailboxes() -> World:
             ("cin_bank", "payments"): payments,
         },
         {("cin_work", "messages"): ["gone"]},
+        {f"blob{number}": PICTURE for number in range(12)},
     )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.cli.shell import Ended, pdpp_here
 from tests.reference_server import Behaviour, ReferenceServer
-from tests.reference_server.world import LONG_BODY
+from tests.reference_server.world import LONG_BODY, PICTURE
 
 from pdpp.credentials import Cache
 
@@ -103,6 +103,11 @@ def test_records_and_changes(read: Read) -> None:
     assert read("fetch", "cin_work/messages:m3").startswith('"Invoice 3"\n')
 
 
+def test_a_blob_is_saved(read: Read, tmp_path: Path) -> None:
+    read("blob", "blob1", "-o", str(tmp_path / "picture.png"))
+    assert (tmp_path / "picture.png").read_bytes() == PICTURE
+
+
 def test_a_field_is_read_to_its_end(read: Read) -> None:
     text = read("window", "cin_work/messages:m0", "body", "--all")
     assert f"chars 0–{len(LONG_BODY)} of {len(LONG_BODY)}, whole field" in text
@@ -125,7 +130,7 @@ def test_numbers(read: Read) -> None:
         (("window", "cin_work/messages:m1", "picture"), 1, "field_not_text"),
         (("search", "heron", "--mode", "semantic"), 1, "not_found"),
         (("search", "heron", "--filter", "from=x"), 1, "filter is not supported on search"),
-        (("blob", "blob1", "-o", "file"), 1, "not_found: Route GET"),
+        (("blob", "blob99", "-o", "file"), 1, "blob_not_found: Blob not found"),
     ],
 )
 def test_refusals_are_told_as_what_they_are(
