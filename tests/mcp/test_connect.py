@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 import uvicorn
-from tests.mcp.client import StdioWire, bare_environment
+from tests.engine import revoke_grant
+from tests.mcp.client import StdioWire, bare_environment, connect_to, open_wire
 from tests.mcp.foreign import Foreign, html
 from tests.mcp.host import Host, package
 from tests.mcp.launch import DEADLINE, Lines
@@ -24,6 +25,7 @@ from tests.mcp.post import declaration
 from tests.mcp.shelf import NOTES
 from tests.serving import UNLIMITED, World, grant, living, owner, planted_store
 
+from pdpp import Client
 from pdpp.app import make_app
 from pdpp.cli.program import run
 from pdpp.cli.stdio import serve_stdio
@@ -345,6 +347,39 @@ def test_a_cancelled_request_is_not_answered_and_the_next_one_is(
         process.wait(DEADLINE)
         process.stdin.close()
         process.stdout.close()
+
+
+CALLS: dict[str, dict[str, Any]] = {
+    "schema": {},
+    "query_records": {"stream": "notes"},
+    "aggregate": {"stream": "notes", "metric": "count"},
+    "search": {"query": "kiln"},
+    "fetch": {"id": "notes:n1"},
+    "read_record_field": {"id": "notes:n1", "field_path": "body"},
+}
+
+
+def test_every_tool_says_how_to_connect_again_when_the_grant_ends_while_it_runs(
+    world: World, tmp_path: Path
+) -> None:
+    token = grant(world.store)
+    wire = StdioWire(world.server.url, connect_to(world.server.url, tmp_path, token), "2025-11-25")
+    try:
+        open_wire(wire, "2025-11-25")
+        assert wire.request("tools/call", {"name": "schema", "arguments": {}})["isError"] is False
+        with Client(world.server.url, token) as client:
+            revoke_grant(world.store, str(client.schema().bearer.grant_id))
+        codes = set()
+        for tool, arguments in CALLS.items():
+            told = wire.request("tools/call", {"name": tool, "arguments": arguments})
+            assert told["isError"] is True
+            assert f"run: pdpp connect {world.server.url}" in told["content"][0]["text"]
+            error = told["structuredContent"]["error"]
+            assert error["command"] == f"pdpp connect {world.server.url}"
+            codes.add(error["code"])
+        assert codes == {"grant_revoked"}
+    finally:
+        wire.close()
 
 
 def converse(

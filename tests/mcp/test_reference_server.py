@@ -76,7 +76,7 @@ def test_every_tool_answers_without_inventing_anything(
 # The schema
 
 
-@pytest.mark.scenario("S061", 1, 2, on="stdio")
+@pytest.mark.scenario("S061", 1, 2, 3, on="stdio")
 @pytest.mark.parametrize("flags", ["declared", "typed"])
 @pytest.mark.parametrize("scope", [{}, {"stream": "messages"}])
 def test_a_compact_schema_is_passed_on_as_it_was_sent(flags: str, scope: dict[str, Any]) -> None:
@@ -150,6 +150,7 @@ def test_an_unknown_stream_is_an_error_for_every_tool(host: Host) -> None:
 # Records
 
 
+@pytest.mark.scenario("S005", 1, on="stdio")
 @pytest.mark.scenario("S086", 1, 2, on="stdio")
 @pytest.mark.parametrize("flags", ["declared", "typed"])
 def test_titles_and_texts_come_from_declared_roles(flags: str) -> None:
@@ -163,6 +164,7 @@ def test_titles_and_texts_come_from_declared_roles(flags: str) -> None:
         assert '"Invoice 1"' in page.text
 
 
+@pytest.mark.scenario("S005", 2, on="stdio")
 def test_nothing_is_promoted_without_a_role() -> None:
     with reading(Behaviour(roles=False)) as (_, host):
         found = host.good("fetch", {"id": "cin_work/messages:m1"}).structured

@@ -27,7 +27,11 @@ _ALLOWED = {
 _REGISTRATION = {"client_name", "redirect_uris", "grant_types", "response_types"} | {
     "token_endpoint_auth_method"
 }
+_BRACKETED = re.compile(r"(filter|expand_limit)\[")
 _FILTER = re.compile(r"filter\[([^\]]+)\](?:\[(\w+)\])?\Z")
+
+
+_PROOFS = ("evidence_excerpts", "snippet")
 
 
 class Asked(NamedTuple):
@@ -162,7 +166,11 @@ class Routes:
         raise LookupError(self.asked.path)
 
     def _check(self, route: str) -> None:
-        unknown = [n for n in self.asked.query if n not in _ALLOWED[route] and not _FILTER.match(n)]
+        unknown = [
+            name
+            for name in self.asked.query
+            if name not in _ALLOWED[route] and not _BRACKETED.match(name)
+        ]
         if unknown:
             raise Refused(
                 400, "invalid_request", f"Unknown parameter {unknown[0]}", param=unknown[0]
@@ -327,6 +335,8 @@ class Routes:
             for field, facts in self._declared(stream).fields.items()
             if facts.lexical and q in str(row.get(field, "")).lower()
         ]
+        if not self.behaviour.excerpts:
+            hits = [{k: v for k, v in hit.items() if k not in _PROOFS} for hit in hits]
         hits.sort(key=lambda hit: float(hit["score"]["value"]))
         limit, start = self._number("limit", 25), int((self.asked.one("cursor") or "s0")[1:])
         following = f"s{start + limit}" if start + limit < len(hits) else None

@@ -25,6 +25,9 @@ class Behaviour:
 
     legend: bool = False
     roles: bool = True
+    excerpts: bool = True
+    """Whether hits come with the passage that proves them."""
+
     connections: tuple[str, ...] = ("cin_work", "cin_home", "cin_bank")
 
 

@@ -84,7 +84,8 @@ def _stream_lines(connector: ConnectorRow, row: StreamRow) -> list[str]:
         head.append(f"key {', '.join(map(plain, row.primary_key))}")
     if row.default_sort:
         head.append(f"sorted by {plain(row.default_sort)}")
-    head.append(f"count {'|'.join(map(plain, row.count_kinds)) or 'none'}")
+    if row.count_kinds:
+        head.append(f"count {'|'.join(map(plain, row.count_kinds))}")
     lines = [" · ".join(head)]
     lines += [f"  {plain(name)}{_flags(facts)}" for name, facts in row.fields.items()]
     return [*lines, "  " + " · ".join(_offers(row))]
@@ -106,9 +107,10 @@ def _offers(row: StreamRow) -> list[str]:
     offers = [
         "fields projection: any of these",
         f"expand: {', '.join(map(_relation, row.relations)) or 'none'}",
-        f"views: {', '.join(map(plain, row.views)) or 'none'}",
-        f"search: {', '.join(map(plain, row.search)) or 'none'}",
     ]
+    for what, names in (("views", row.views), ("search", row.search)):
+        if names:
+            offers.append(f"{what}: {', '.join(map(plain, names))}")
     if row.aggregate_count is not None:
         offers.append(f"aggregate count: {'yes' if row.aggregate_count else 'no'}")
     return offers

@@ -1,5 +1,6 @@
 """Blobs: what is told about one, and its text where it is text."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ MOST_BYTES = 16 << 20
 
 
 _MEDIA_TYPE_CHARS = 240
+_SHA256 = re.compile(r"[0-9a-f]{64}\Z", re.ASCII)
 
 
 class BlobContent(NamedTuple):
@@ -27,9 +29,14 @@ class BlobContent(NamedTuple):
     is_whole: bool
 
     @property
+    def sha256(self) -> str | None:
+        """Return the digest, where the blob is named by it; other servers name blobs otherwise."""
+        return self.blob_id if _SHA256.match(self.blob_id) else None
+
+    @property
     def binary(self) -> Binary:
-        """Return what is told of content that is not shown; a blob's name is its hash."""
-        return Binary(self.media_type, self.size_bytes, self.blob_id, self.blob_id)
+        """Return what is told of content that is not shown."""
+        return Binary(self.media_type, self.size_bytes, self.sha256, self.blob_id)
 
 
 def blob_route(blob_id: str) -> str:

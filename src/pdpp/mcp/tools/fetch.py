@@ -149,10 +149,11 @@ def _blob_document(reader: GrantReader, content: BlobContent, most: int) -> dict
     metadata: dict[str, Any] = {
         "media_type": content.media_type,
         "size_bytes": content.size_bytes,
-        "sha256": content.blob_id,
+        **({} if content.sha256 is None else {"sha256": content.sha256}),
         "export": {"method": "GET", "route": blob_route(content.blob_id)},
     }
     about = f"{content.media_type}, {content.size_bytes} bytes"
+    digest = "" if content.sha256 is None else f", sha256 {content.sha256}"
     text, was_cut = cut(content.text or "", most)
     if was_cut or (content.text is not None and not content.is_whole):
         metadata["truncation"] = {
@@ -163,7 +164,7 @@ def _blob_document(reader: GrantReader, content: BlobContent, most: int) -> dict
     return {
         "id": blob_uri(content.blob_id),
         "title": about,
-        "text": text or f"[{about}, sha256 {content.blob_id}, not shown]",
+        "text": text or f"[{about}{digest}, not shown]",
         "url": reader.client.origin + blob_route(content.blob_id),
         "metadata": metadata,
     }
