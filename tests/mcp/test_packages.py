@@ -183,7 +183,7 @@ def test_a_list_begun_together_is_not_gone_on_with_otherwise(
         return None
 
     world.transport.before = hold
-    host.refused("server_unreachable", "search", following.arguments)
+    host.refused("overloaded", "search", following.arguments)
     world.transport.before = None
     assert host.good("search", following.arguments).structured["results"]
 
@@ -492,7 +492,7 @@ def test_when_no_grant_answers_in_time_that_is_said(
         return None
 
     world.transport.before = hold
-    error = host.refused("server_unreachable", "search", {"query": "kiln"})
+    error = host.refused("overloaded", "search", {"query": "kiln"})
     assert {child["code"] for child in error["unavailable_connections"]} == {"timed_out"}
 
 

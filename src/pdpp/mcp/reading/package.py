@@ -10,10 +10,10 @@ from pdpp.mcp.reading.choices import ConnectionChoice
 from pdpp.mcp.reading.merge import ChildAnswers, MergedSearch
 from pdpp.mcp.reading.package_cursor import ChildPosition, PackageCursor, is_package_cursor
 from pdpp.mcp.reading.reader import ChildGrant, GrantReader, unknown_stream
-from pdpp.mcp.reading.resource_client import Params, ResourceClient, ServerUnreachable
+from pdpp.mcp.reading.resource_client import Params, ResourceClient
 from pdpp.mcp.reading.schema_answer import SchemaAnswer, read_compact
 from pdpp.mcp.reading.search_answer import SearchAnswer, SearchResults, read_search, results_of
-from pdpp.model.errors import PdppError
+from pdpp.model.errors import Overloaded, PdppError
 
 TOGETHER_SECONDS = 2.0
 CHILD_SECONDS = 3.0
@@ -41,7 +41,7 @@ async def search_package(
             return results_of(answer, limit)._replace(unavailable=together.unavailable)
         except TimeoutError:
             if cursor is not None:
-                raise ServerUnreachable("The search took too long; try again.") from None
+                raise Overloaded("The search took too long; try again.") from None
         except PdppError as problem:
             if cursor is not None or problem.status == 429 or not _is_unavailable(problem):
                 raise
@@ -174,7 +174,7 @@ def _all_refused(
     asked_wrongly = [refusal for refusal in refusals if refusal.code in _UNFIT]
     if asked_wrongly:
         return asked_wrongly[0]
-    error = refusals[0] if refusals else ServerUnreachable("No connection answered in time.")
+    error = refusals[0] if refusals else Overloaded("No connection answered in time.")
     error.detail["unavailable_connections"] = [c.as_json() for c in unavailable[:12]]
     error.detail.setdefault("retry", "ask the owner to approve again, or choose another connection")
     return error
