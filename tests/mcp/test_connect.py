@@ -387,8 +387,8 @@ def converse(
 ) -> subprocess.CompletedProcess[bytes]:
     """Run the adapter; its input is closed when it has answered, however long that takes."""
     command = [sys.executable, "-m", "pdpp", "mcp", *arguments]
-    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with subprocess.Popen(command, **pipes, **more) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, **more) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(lines)
