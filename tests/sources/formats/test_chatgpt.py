@@ -322,3 +322,21 @@ def test_an_older_layout_that_names_its_members_late_is_recognised(tmp_path: Pat
     path = tmp_path / "conversations.json"
     path.write_text(json.dumps([old]))
     assert isinstance(look(SOURCE, path), Recognition)
+
+
+def missing_shards(path: Path) -> list[str]:
+    reason = "a part that the manifest names and that is not here"
+    return [finding.example for finding in told(SOURCE, path) if finding.reason == reason]
+
+
+def test_a_file_of_conversations_that_the_manifest_names_and_that_is_not_there_is_told(
+    tmp_path: Path,
+) -> None:
+    shards = ["conversations-000.json", "conversations-001.json"]
+    logical = {"conversations.json": {"files": shards, "sharded": True}}
+    manifest = {"version": 1, "export_files": [], "logical_files": logical}
+    (tmp_path / "export_manifest.json").write_text(json.dumps(manifest))
+    (tmp_path / shards[0]).write_text(json.dumps([TIDES]))
+    assert missing_shards(tmp_path) == shards[1:]
+    (tmp_path / "conversations-001 (1).json").write_text(json.dumps([NEWER]))
+    assert missing_shards(tmp_path) == []

@@ -215,3 +215,26 @@ def test_days_relatives_handles_and_labels_are_kept(tmp_path: Path) -> None:
     assert data["relations"] == ["Bo (brother)", "Cai (spouse)"]
     assert data["chats"] == ["ana.s (Skype)"]
     assert data["phones"] == ["+351 1 (boat)"]
+
+
+def test_handles_of_every_age_and_addresses_with_labels_are_kept(tmp_path: Path) -> None:
+    card = plain(
+        "Ana",
+        "IMPP;X-SERVICE-TYPE=Jabber;type=HOME:xmpp:ana@chat.example",
+        "X-JABBER:ana@old.example",
+        "X-ICQ;type=WORK:12345",
+        "item1.ADR:;;Rua do Cais 3;Porto;;4000;Portugal",
+        "item1.X-ABLabel:boathouse",
+        "LABEL;TYPE=HOME:Rua do Cais 3\\nPorto",
+        "LABEL;TYPE=WORK:Harbour Office\\nPier 7",
+    )
+    [data] = read(SOURCE, put(tmp_path, book(card))).values()
+    assert data["chats"] == [
+        "xmpp:ana@chat.example (home)",
+        "ana@old.example (Jabber)",
+        "12345 (ICQ)",
+    ]
+    assert data["addresses"] == [
+        "Rua do Cais 3, Porto, 4000, Portugal (boathouse)",
+        "Harbour Office, Pier 7 (work)",
+    ]

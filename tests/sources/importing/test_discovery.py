@@ -107,6 +107,29 @@ def test_a_claude_export_in_several_zips_is_one_export_of_one_account(tmp_path: 
     assert {"conversations", "projects", "memories", "artifacts", "messages"} <= streams
 
 
+def claude_manifest(folder: Path, *names: str) -> None:
+    files = [
+        {"batch_index": 0, "category": "x", "part": 0, "filename": name, "export_url": "https://s"}
+        for name in names
+    ]
+    manifest = {"version": "1.0", "total_files": len(files), "data_files": files}
+    name = "manifest-1111-2-ab-2026-09-01-10-00-00.json"
+    (folder / name).write_text(json.dumps(manifest))
+
+
+def test_a_zip_that_claudes_manifest_names_and_that_is_not_there_is_told(tmp_path: Path) -> None:
+    new_claude(tmp_path / "e")
+    held = [path.name for path in (tmp_path / "e").glob("*.zip")]
+    claude_manifest(tmp_path / "e", *held)
+    whole = Home(tmp_path / "whole").bring(tmp_path / "e")
+    assert whole["status"] == "complete"
+    claude_manifest(tmp_path / "e", *held, "conversations-001.zip")
+    report = Home(tmp_path / "home").bring(tmp_path / "e")
+    [missing] = [case for case in report["skipped"] if "manifest" in case["reason"]]
+    assert missing["examples"] == ["conversations-001.zip"]
+    assert report["status"] != "complete"
+
+
 def test_the_zipped_and_the_unzipped_form_are_the_same_account(tmp_path: Path) -> None:
     new_claude(tmp_path / "zips")
     for path in (tmp_path / "zips").glob("*.zip"):

@@ -83,7 +83,7 @@ def _sites(tree: Tree) -> Iterator[Tree]:
     groups: dict[str, list[FileEntry]] = {}
     opened = sorted({name for entry in tree.entries if (name := _archive_of(tree, entry))})
     for entry in tree.entries:
-        archive = _archive_of(tree, entry)
+        archive = _archive_of(tree, entry) or _manifest_group(entry, opened)
         if archive is None and entry.name not in opened:
             groups.setdefault("", []).append(entry)
         elif archive is not None:
@@ -104,6 +104,15 @@ def _archive_of(tree: Tree, entry: FileEntry) -> str | None:
         if name.lower().endswith((".zip", ".tgz", ".tar", ".tar.gz")) and tree.get(name):
             return name
     return None
+
+
+def _manifest_group(entry: FileEntry, archives: Iterable[str]) -> str | None:
+    """Return an archive that a loose manifest of Claude's belongs to."""
+    folder = entry.name.rpartition("/")[0]
+    if not entry.base.startswith("manifest-") or entry.suffix != ".json":
+        return None
+    beside = (name for name in archives if name.rpartition("/")[0] == folder)
+    return next((name for name in beside if _CLAUDE.match(name.rpartition("/")[2])), None)
 
 
 def _group(archive: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from pdpp.sources.formats.chatgpt.canvas import Canvas
 from pdpp.sources.formats.chatgpt.files import ExportFiles, bare, file_id, named_files
+from pdpp.sources.formats.manifest import missing_parts, read_manifest
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import RecordKey, digest_key, safe_key
 from pdpp.sources.reading.guard import account
@@ -70,6 +71,17 @@ class ChatGpt(Source):
         files = ExportFiles(tree)
         for entry in tree.these(recognition.detail["entries"]):
             yield ExportPart(entry, partial(_read, entry, files))
+        for entry in tree.named("export_manifest.json"):
+            if "logical_files" in read_manifest(entry):
+                yield ExportPart(entry, partial(_check_parts, tree, entry))
+
+
+def _check_parts(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
+    """Tell which files of conversations a download lacks."""
+    logical = read_manifest(entry).get("logical_files")
+    listed = (about.get("files") or () for about in logical.values()) if logical else ()
+    names = [str(name).rpartition("/")[2] for names in listed for name in names]
+    return missing_parts(tree, names)
 
 
 def _is_ours(entry: FileEntry) -> bool:

@@ -10,6 +10,7 @@ from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.claude_ai.conversations import ConversationReader, read_design_chat
 from pdpp.sources.formats.claude_ai.knowledge import read_memory, read_page, read_project
+from pdpp.sources.formats.manifest import missing_parts, read_manifest
 from pdpp.sources.item import Finding
 from pdpp.sources.reading.jsonstream import JsonElement, Reader, entry_elements, objects, read_each
 from pdpp.sources.reading.structure import candidates, json_paths, opening
@@ -64,15 +65,15 @@ class ClaudeAi(Source):
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | ExportRefusal | None:  # noqa: ARG002
         """Look at the members of every JSON file."""
         files: dict[str, list[str]] = {}
-        links = False
+        manifests: list[str] = []
         for entry in candidates(tree, *_PATTERNS):
             members = _members(entry)
-            links = links or members >= _LINKS
+            manifests += [entry.name] if members >= _LINKS else []
             kind = next((k for k, (_, known) in _KINDS.items() if known <= members), None)
             if kind is not None:
                 files.setdefault(kind, []).append(entry.name)
         if not files:
-            return _MANIFEST if links else None
+            return _MANIFEST if manifests else None
         name, identity = _account(tree, files)
         return Recognition(
             Confidence.CERTAIN,
@@ -80,7 +81,7 @@ class ClaudeAi(Source):
             account=f"Claude ({name})" if name else "Claude",
             identity=identity,
             owner_known=bool(identity),
-            detail={"files": files},
+            detail={"files": files, "manifests": manifests},
         )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
@@ -95,6 +96,16 @@ class ClaudeAi(Source):
             for entry in tree.these(recognition.detail["files"].get(kind, ())):
                 reader = readers.get(kind) or partial(read_page, tree, entry)
                 yield ExportPart(entry, partial(_read, entry, reader, noun))
+        for entry in tree.these(recognition.detail["manifests"]):
+            yield ExportPart(entry, partial(_check_parts, tree, entry))
+
+
+def _check_parts(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
+    """Tell which zips of an export are not here, where the others can be told by their names."""
+    files = read_manifest(entry).get("data_files")
+    names = [str(file["filename"]) for file in files or () if "filename" in file]
+    missing = list(missing_parts(tree, names))
+    yield from missing if len(missing) < len(set(names)) else ()
 
 
 def _members(entry: FileEntry) -> frozenset[str]:

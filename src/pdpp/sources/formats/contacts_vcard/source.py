@@ -127,6 +127,8 @@ def _contact(lines: list[VcardLine]) -> dict[str, Any]:
             data.setdefault("dates", []).append(_with_kind(_day(line.text) or "", kind))
         elif line.name in _SINGLE and line.text:
             data.setdefault(_SINGLE[line.name], line.text)
+        elif line.name in ("ADR", "LABEL"):
+            _take_address(line, kind, data)
         else:
             _take(line, data)
     name = data.pop("formatted", "") or " ".join(
@@ -135,6 +137,17 @@ def _contact(lines: list[VcardLine]) -> dict[str, Any]:
     name = name or data.get("organization") or (data.get("emails") or [""])[0]
     filled = present(data, "", [])
     return {"name": name, **filled} if name else filled
+
+
+def _take_address(line: VcardLine, kind: str, data: dict[str, Any]) -> None:
+    """Take over an address, or one as it is written on a letter where that says more."""
+    addresses = data.setdefault("addresses", [])
+    parts = line.parts if line.name == "ADR" else line.text.splitlines()
+    address = ", ".join(part.strip() for part in parts if part.strip())
+    words = set(address.replace(",", " ").split())
+    told = {word for other in addresses for word in other.replace(",", " ").split()}
+    if address and (line.name == "ADR" or not words <= told):
+        addresses.append(_with_kind(address, kind))
 
 
 def _take(line: VcardLine, data: dict[str, Any]) -> None:
@@ -147,9 +160,6 @@ def _take(line: VcardLine, data: dict[str, Any]) -> None:
         data.setdefault("given_name", given)
     elif line.name == "ORG":
         data.setdefault("organization", ", ".join(part for part in line.parts if part))
-    elif line.name == "ADR":
-        address = ", ".join(part for part in line.parts if part)
-        data.setdefault("addresses", []).append(_with_kind(address, line.kind))
     elif line.name == "CATEGORIES":
         data.setdefault("categories", []).extend(line.items)
     elif line.name == "BDAY":
