@@ -4,6 +4,8 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
+
 from pdpp.cli.importing import importing
 from pdpp.sources import registry
 
@@ -54,6 +56,38 @@ def test_every_source_has_its_part_of_the_page() -> None:
     headings = set(re.findall(r"^## (.+)$", PAGE.read_text(), re.MULTILINE))
     assert HEADINGS.keys() == registry.BUILT_IN.keys()
     assert set(HEADINGS.values()) <= headings
+
+
+def sections() -> dict[str, str]:
+    """Return the parts of the page by their headings."""
+    pieces = re.split(r"^## (.+)$", PAGE.read_text(), flags=re.MULTILINE)
+    return {
+        heading: " ".join(text.split())
+        for heading, text in zip(pieces[1::2], pieces[2::2], strict=True)
+    }
+
+
+@pytest.mark.parametrize("heading", sorted(set(HEADINGS.values())))
+def test_a_part_says_what_comes_in_and_what_does_not(heading: str) -> None:
+    text = sections()[heading]
+    assert re.search(r"Brings? in|accounts with balances", text), "what it brings"
+    assert re.search(
+        r"stays? out|so stays|left out|is not read|not the files|cannot be read|stay local"
+        r"|not in the export|without holding|stay in the file|not what they hold",
+        text,
+    ), "what is left out"
+
+
+@pytest.mark.parametrize("key", sorted(HEADINGS))
+def test_a_part_names_every_setting_of_its_source(key: str) -> None:
+    text = sections()[HEADINGS[key]]
+    missing = [name for name in registry.load(key).settings if f"--set {name}=" not in text]
+    assert not missing
+
+
+def test_every_setting_on_the_page_is_one_of_a_source() -> None:
+    known = {name for key in HEADINGS for name in registry.load(key).settings}
+    assert set(re.findall(r"--set (\w+)=", PAGE.read_text())) <= known
 
 
 def test_every_option_on_the_page_is_one_of_the_command() -> None:

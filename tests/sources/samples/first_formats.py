@@ -30,6 +30,57 @@ _MINT = """"Date","Description","Original Description","Amount","Transaction Typ
 "2/01/2026","Bakery","BAKERY 7","4.50","debit","Food","Checking","",""
 """
 
+_VERSIONS = [
+    {"id": "v1", "title": "Old", "created_at": "2026-09-01T08:00:00Z"},
+    {"id": "v2", "title": "Chart of the mole", "created_at": "2026-09-02T08:00:00Z"},
+]
+_DESIGN = {
+    "uuid": "dc-1",
+    "title": "Weather vane",
+    "project": {"uuid": "p-1", "name": "Tide almanac"},
+    "created_at": "2026-09-01T08:00:00Z",
+    "updated_at": "2026-09-01T09:00:00Z",
+    "messages": [
+        {
+            "uuid": "dm-1",
+            "role": "user",
+            "created_at": "2026-09-01T08:00:00Z",
+            "content": {
+                "id": "x",
+                "content": "A heron for the weather vane, carving only",
+                "attachments": [],
+                "contentBlocks": [],
+            },
+        }
+    ],
+}
+_PAGE = {
+    "id": "a-1",
+    "kind": "artifact",
+    "visibility": "private",
+    "updated_at": "2026-09-02T08:00:00Z",
+    "active_version": "v2",
+    "versions": _VERSIONS,
+}
+_SINCE_AUGUST: dict[str, object] = {
+    "conversations-000/conversations.json": [claude_ai.RHYTHM, claude_ai.OLD],
+    "projects-000/projects/p-1.json": claude_ai.PROJECT,
+    "memories-000/memories/acc-1.json": {
+        **claude_ai.MEMORY,
+        "memory_files": [{"path": "/areas/sea.md", "content": "Neap.", "updated_at": ""}],
+    },
+    "light_metadata-000/users.json": claude_ai.USERS,
+    "light_metadata-000/login_history.json": {"login_events": []},
+    "frames-000/artifacts/a-1/artifact.json": _PAGE,
+    "frames-000/artifacts/a-1/artifact_comments.json": {"threads": []},
+    "design_chats-000/design_chats/dc-1.json": _DESIGN,
+}
+CLAUDE_SINCE_AUGUST = {
+    **{name: json.dumps(value).encode() for name, value in _SINCE_AUGUST.items()},
+    "frames-000/artifacts/a-1/versions/v1.html": b"<p>old</p>",
+    "frames-000/artifacts/a-1/versions/v2.html": b"<p>The mole at low water</p>",
+}
+
 SAMPLES = (
     FormatSample(
         "bank_csv",
@@ -104,6 +155,22 @@ SAMPLES = (
         earlier=claude_ai.files(claude_ai.OLD),
         cut="conversations.json",
         renamed={"conversations.json": "conversations (1).json"},
+    ),
+    FormatSample(
+        "claude_ai",
+        "since August 2026, unpacked",
+        CLAUDE_SINCE_AUGUST,
+        words="heron carving weather vane",
+        sentence="A heron for the weather vane",
+        units={
+            "message": ["JSON objects at item.chat_messages.item", "JSON objects at messages.item"]
+        },
+        earlier={
+            name: held
+            for name, held in CLAUDE_SINCE_AUGUST.items()
+            if name.startswith(("conversations", "light"))
+        },
+        cut="projects-000/projects/p-1.json",
     ),
     FormatSample(
         "claude_code",
