@@ -203,13 +203,13 @@ def bring_all(prepared: PreparedImports, options: ImportOptions) -> list[str]:
         _ask(f"Import these {len(prepared.imports)} exports?")
     ends: list[str] = []
     documents = []
-    for number, each in enumerate(prepared.imports):
+    for number, planned in enumerate(prepared.imports):
         if number:
-            each.task.look_again()
-        ends.append(_import(each, options))
-        documents.append(each.task.document())
+            planned.task.look_again()
+        ends.append(_import(planned, options))
+        documents.append(planned.task.document())
         if not options.as_json:
-            show({}, tell(each.task.document()), as_json=False)
+            show({}, tell(planned.task.document()), as_json=False)
         if ends[-1] == INTERRUPTED:
             break
     if options.as_json:
@@ -220,8 +220,8 @@ def bring_all(prepared: PreparedImports, options: ImportOptions) -> list[str]:
 def overview(prepared: PreparedImports) -> list[str]:
     """Return a table of what was found, and where each goes."""
     rows = [("FOUND", "SOURCE", "ACCOUNT", "")]
-    for each in prepared.imports:
-        task = each.task
+    for planned in prepared.imports:
+        task = planned.task
         state = "new" if task.destination.is_new else task.destination.reason
         name = task.tree.path.name
         rows.append((name, task.export.source.label, task.destination.display_name, state))

@@ -280,8 +280,8 @@ def schema_of(raw: Json) -> Schema:
 def _legend(raw: Json) -> str | None:
     """Return what the flags mean: as text, also where a server lists them one by one."""
     listed = object_in(raw, "field_capability_legend")
-    told = ", ".join(f"{flag} = {meaning}" for flag, meaning in listed.items())
-    return told or text_in(raw, "field_capability_legend")
+    explained = ", ".join(f"{flag} = {meaning}" for flag, meaning in listed.items())
+    return explained or text_in(raw, "field_capability_legend")
 
 
 def _schema_stream(connector: Json, row: Json) -> SchemaStream:

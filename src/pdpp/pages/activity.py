@@ -131,9 +131,10 @@ async def show_question(request: PageRequest) -> Response:
     if not questions:
         raise NotFound("There is no such question in the log, or not any more.")
     reader, (question, *_) = site.reader(), questions
-    each = max(1, _MOST_TITLES // max(1, len(question.places)))
+    titles_of_place = max(1, _MOST_TITLES // max(1, len(question.places)))
     places = [
-        (place, await linked(reader, place, each)) for place in question.places[:_MOST_TITLES]
+        (place, await linked(reader, place, titles_of_place))
+        for place in question.places[:_MOST_TITLES]
     ]
     return request.page("question.html", question=question, places=places)
 

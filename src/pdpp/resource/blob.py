@@ -76,6 +76,7 @@ def _visible(call: Call) -> tuple[Blob, BlobUse | None]:
     hidden = use is None and not call.principal.is_owner
     if blob is None or hidden or not _has_bytes(call.store, blob):
         raise BlobNotFound("There is no such blob in a record this token shows.")
+    # The type that the visible record names: the first upload's own may be of a hidden record.
     if use is not None and not call.principal.is_owner:
         blob = replace(blob, media_type=use.media_type)
     return blob, use

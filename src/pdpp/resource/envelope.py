@@ -64,6 +64,7 @@ def _joined(records: Iterable[Record]) -> bytes:
         if source is None:
             source = sources[reach] = _source_json(reach)
         pieces += (_BETWEEN, orjson.dumps(id), source, data, ending.encode())
+    # Every record begins with a comma; the first one loses it here, once for all.
     pieces[:1] = [_BETWEEN[1:]] if pieces else []
     return b"".join(pieces)
 
@@ -123,6 +124,7 @@ def list_envelope(
 
 def with_cursor(url: str, cursor: str) -> str:
     """Return an address that continues from a cursor, which needs no encoding."""
+    # Most pages are first pages: parsing the query is left to those that follow.
     if "cursor=" not in url:
         return f"{url}{'&' if '?' in url else '?'}cursor={cursor}"
     parts = urlsplit(url)

@@ -107,6 +107,7 @@ class _Deriver:
         kind = get_origin(shape) or shape
         if not is_typeddict(kind):
             raise TypeError(f"{shape} is no type of JSON.")
+        # A parameter of the outer type may be an argument of this one: resolve it first.
         outer = self._bound
         given = (outer.get(argument, argument) for argument in get_args(shape))
         self._bound = dict(zip(getattr(kind, "__parameters__", ()), given, strict=True))

@@ -132,4 +132,5 @@ def _as_number(key: str) -> int | None:
     if not _NUMBER.match(key):
         return None
     number = int(key)
+    # "007" is another key than 7, and a number past 64 bits is kept in no cell.
     return number if str(number) == key and -_TOO_LARGE <= number < _TOO_LARGE else None

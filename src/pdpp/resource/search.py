@@ -184,15 +184,15 @@ def _next_cursor(call: Call, kind: str, page: HitPage, count: int, fitting: int)
     A caller with little room also gets, in a header, the cursors after each of the last hits,
     because its own page may have to end at any of them.
     """
-    each, more = ROOM in call.headers, page.has_more or count < len(page.hits)
-    first = max(0, fitting - 1) if each else count - 1
+    bounded, more = ROOM in call.headers, page.has_more or count < len(page.hits)
+    first = max(0, fitting - 1) if bounded else count - 1
     if count == 0 or (first == count - 1 and not more):
         return None
     places = (hit.position for hit in page.hits[first:count])
     positions = ([at.score, at.time, *at.handle] for at in places)
     cursors = call.signer.seal_all("search", call.bound(kind), positions)
     joined = ",".join(cursors)
-    if each and len(joined) <= _MOST_TOLD:
+    if bounded and len(joined) <= _MOST_TOLD:
         call.answer_headers[CURSORS] = joined
     return cursors[-1] if more else None
 

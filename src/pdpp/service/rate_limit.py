@@ -29,10 +29,12 @@ class RateLimiter:
         if self._rate <= 0:
             return
         now = self._clock()
+        # Taken out and put back as the last: the first is then the caller that was silent longest.
         level, at = self._levels.pop(caller, (float(self._burst), now))
         level = min(float(self._burst), level + (now - at) * self._rate)
         allowed = level >= 1
         self._levels[caller] = (level - 1 if allowed else level, now)
+        # A forgotten caller begins again with a full bucket, so it gains one burst at most.
         if len(self._levels) > _MOST:
             self._levels.popitem(last=False)
         if not allowed:

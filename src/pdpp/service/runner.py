@@ -65,6 +65,8 @@ class Runner:
         self._store = store
         self._settings = settings
         self._readers = ThreadPoolExecutor(settings.concurrent_reads, "pdpp-read")
+        # Two: records are prepared outside the write lock, so one batch can be prepared while
+        # another is written; a third would only wait.
         self._writer = ThreadPoolExecutor(2, "pdpp-write")
         self._waiting = 0
         self._long: set[str] = set()
@@ -116,6 +118,7 @@ class Runner:
         return await self._in_thread(self._writer, operation)
 
     async def _in_thread(self, pool: ThreadPoolExecutor, operation: Callable[[], T]) -> T:
+        # A pool queues without a bound; each waiting request holds its body in memory.
         if self._waiting >= _MOST_WAITING:
             raise Overloaded(
                 "The server is busy with long requests; retry soon.", headers={"Retry-After": "2"}

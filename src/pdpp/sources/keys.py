@@ -82,13 +82,13 @@ class SeenKeys:
         self._most = most
         self._seen: set[str] = set()
 
-    def first(self, thing: str) -> bool:
+    def first(self, key: str) -> bool:
         """Tell whether a thing was not seen before, and remember it."""
-        if thing in self._seen:
+        if key in self._seen:
             return False
         if len(self._seen) >= self._most:
             self._seen.clear()
-        self._seen.add(thing)
+        self._seen.add(key)
         return True
 
 
@@ -101,13 +101,13 @@ class Ordinals:
     def __init__(self) -> None:
         self._groups: OrderedDict[str, dict[str, int]] = OrderedDict()
 
-    def number(self, group: str, thing: str) -> int:
+    def number(self, group: str, key: str) -> int:
         """Return how often a thing was seen in its group, this time included."""
         counts = self._groups.setdefault(group, {})
         self._groups.move_to_end(group)
         if len(self._groups) > _MOST_GROUPS:
             self._groups.popitem(last=False)
-        counts[thing] = number = counts.pop(thing, 0) + 1
+        counts[key] = number = counts.pop(key, 0) + 1
         if len(counts) > _MOST_THINGS:
             del counts[next(iter(counts))]
         return number

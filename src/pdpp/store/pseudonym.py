@@ -54,12 +54,14 @@ class FeedSeal:
         hashed = self._tag.copy()
         hashed.update(plain)
         tag = hashed.digest()
+        # The zero byte fills the last group of base64, so that no padding has to be cut off.
         sealed = self._locator + tag + self._masked(tag, plain) + b"\0"
         return b2a_base64(sealed, newline=False).translate(_URL_SAFE)[:LENGTH].decode()
 
     def open(self, pseudonym: str) -> int | None:
         """Return the surrogate of a record, None for anything not sealed here."""
         sealed = _bytes_of(pseudonym)
+        # The locator is no secret; the tag decides, and it is compared in constant time.
         if sealed is None or sealed[:_LOCATOR_BYTES] != self._locator:
             return None
         tag = sealed[_LOCATOR_BYTES : _LOCATOR_BYTES + _TAG_BYTES]

@@ -76,7 +76,7 @@ class Word(NamedTuple):
     @property
     def weight(self) -> float:
         """Return how much the word tells."""
-        return max((each for _, each in self.terms), default=_PREFIX_WEIGHT)
+        return max((weight for _, weight in self.terms), default=_PREFIX_WEIGHT)
 
 
 class Answer(NamedTuple):

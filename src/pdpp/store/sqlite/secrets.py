@@ -16,6 +16,7 @@ def store_secret(database: Database) -> bytes:
     if row is not None:
         return bytes(row[0])
     with database.writing() as db:
+        # Several programs may start on a new store: whoever inserts first wins, all read it back.
         db.execute(
             "INSERT OR IGNORE INTO setting VALUES (?, 'secret', ?)", (OWNER, token_bytes(32))
         )

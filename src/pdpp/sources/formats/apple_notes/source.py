@@ -115,10 +115,10 @@ def _note(
         "pinned": True if row["ZISPINNED"] else None,
         "attachments": len(things) or None,
     }
-    body = _filled(content.text, [thing.words for thing in things])
+    body = _filled(content.text, [attached.words for attached in things])
     yield Item("notes", key, {"body": body, **present(data, "")})
-    for thing in things:
-        yield from thing.findings
+    for attached in things:
+        yield from attached.findings
 
 
 def _filled(text: str, words: list[str]) -> str:

@@ -195,9 +195,9 @@ def _event(reader: _Reader, component: "Component", begin: date | None) -> dict[
         "ends_at": _moment(reader, _end(component, begin)),
         "location": _text(component, "LOCATION"),
         "organizer": _person(component.get("ORGANIZER")),
-        "attendees": [_person(each) for each in _several(component, "ATTENDEE")],
+        "attendees": [_person(value) for value in _several(component, "ATTENDEE")],
         "except_at": [
-            text for each in _exceptions(component) if (text := _moment(reader, each)) is not None
+            text for value in _exceptions(component) if (text := _moment(reader, value)) is not None
         ],
         "occurrence_of": _text(component, "UID") if component.get("RECURRENCE-ID") else None,
         "time_zone": _zone_name(component),

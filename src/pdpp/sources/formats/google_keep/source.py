@@ -122,8 +122,10 @@ def _attachment(
     name = str(value.get("filePath") or "")
     stem = name.rpartition(".")[0]
     others = (f"{stem}.jpg", f"{stem}.jpeg", f"{stem}.png")
-    entries = (tree.beside(entry, each) for each in (name, *others) if each.strip("."))
-    file = next((each for each in entries if each is not None), None)
+    entries = (
+        tree.beside(entry, candidate) for candidate in (name, *others) if candidate.strip(".")
+    )
+    file = next((candidate for candidate in entries if candidate is not None), None)
     if file is None:
         return Skipped("a file that is not in the export", where)
     key = digest_key("file", note, stem)

@@ -250,7 +250,7 @@ def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> 
     key = safe_key(channel, stamp)
     thread = value.get("thread_ts")
     edited = value.get("edited")
-    files = [each for each in value.get("files") or () if isinstance(each, dict)]
+    files = [file for file in value.get("files") or () if isinstance(file, dict)]
     data = {
         "id": key,
         "conversation_id": channel,
@@ -263,10 +263,10 @@ def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> 
         "reply_count": value.get("reply_count"),
         "reactions": _reactions(value),
         "file_names": [
-            str(each.get("name") or each.get("title") or each.get("id")) for each in files
+            str(file.get("name") or file.get("title") or file.get("id")) for file in files
         ],
         "file_links": [
-            each["url_private"] for each in files if isinstance(each.get("url_private"), str)
+            file["url_private"] for file in files if isinstance(file.get("url_private"), str)
         ],
         "edited_at": epoch_text(edited.get("ts")) if isinstance(edited, dict) else None,
         "sent_at": sent,
@@ -291,12 +291,12 @@ def _sender(book: _Book, value: Mapping[str, Any]) -> str:
 def _text(book: _Book, value: Mapping[str, Any]) -> str:
     """Return what a message says, with the text of what was attached by programs."""
     pieces = [value.get("text") or _block_text(value.get("blocks"))]
-    for each in value.get("attachments") or ():
-        if isinstance(each, dict):
+    for attachment in value.get("attachments") or ():
+        if isinstance(attachment, dict):
             pieces += [
-                each.get("pretext"),
-                each.get("title"),
-                each.get("text") or each.get("fallback"),
+                attachment.get("pretext"),
+                attachment.get("title"),
+                attachment.get("text") or attachment.get("fallback"),
             ]
     said = [piece for piece in pieces if isinstance(piece, str) and piece.strip()]
     return "\n".join(readable(piece, book.people) for piece in said)
@@ -313,7 +313,7 @@ def _block_text(blocks: Any) -> str:
         elif isinstance(block, dict):
             pieces += _piece(block)
             inner = (block.get(name) for name in ("text", "elements", "fields", "title", "label"))
-            waiting[:0] = [each for each in inner if isinstance(each, dict | list)]
+            waiting[:0] = [part for part in inner if isinstance(part, dict | list)]
     return "".join(pieces).strip()
 
 
@@ -352,7 +352,7 @@ def _marked(inner: str, people: Mapping[str, str]) -> str:
 
 def _reactions(value: Mapping[str, Any]) -> list[str]:
     return [
-        f"{each.get('name')} ×{each.get('count')}"
-        for each in value.get("reactions") or ()
-        if isinstance(each, dict)
+        f"{reaction.get('name')} ×{reaction.get('count')}"
+        for reaction in value.get("reactions") or ()
+        if isinstance(reaction, dict)
     ]

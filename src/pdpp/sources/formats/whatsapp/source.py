@@ -82,7 +82,8 @@ class WhatsApp(Source):
         unsure = [name for name, layout in layouts.items() if not layout.certain]
         return Recognition(
             max(
-                (confidence for _, confidence in chats), key=lambda each: each is Confidence.CERTAIN
+                (confidence for _, confidence in chats),
+                key=lambda level: level is Confidence.CERTAIN,
             ),
             f"{'a chat' if len(chats) == 1 else f'{len(chats)} chats'}, dates written "
             + ", ".join(sorted({layout.order for layout in layouts.values()})),

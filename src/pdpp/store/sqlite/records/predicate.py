@@ -18,6 +18,8 @@ ABSENT = b""
 
 _OPERATORS = {"eq": "=", "gte": ">=", "gt": ">", "lte": "<=", "lt": "<"}
 _SELECTIVE = 2_000
+"""Up to so many rows are read and sorted; more are walked in the order that an index has."""
+
 _JSON_TYPES = {
     Kind.TEXT: "'text'",
     Kind.DATE_TIME: "'text'",
@@ -89,6 +91,7 @@ def _grant_where(reach: Reach) -> Sql:
 def _keys_where(reach: Reach) -> Sql:
     if reach.keys is None:
         return Sql("")
+    # One bound value: the statement is the same, and cached, however many keys a grant lists.
     keys = orjson.dumps(sorted(reach.keys)).decode()
     return Sql("AND r.key IN (SELECT value FROM json_each(?))", (keys,))
 
@@ -97,6 +100,7 @@ def value_of(reach: Reach, field: str) -> Sql:
     """Return the SQL value of a visible field of record ``r``."""
     place = cell_position(reach, field)
     if place is not None:
+        # A place is a number of ours; names of fields reach the engine as bound values only.
         return Sql(f"json_extract(r.cells, '$[{place:d}]')")
     path = "$." + orjson.dumps(field).decode()
     kind = reach.stream.fields[field].kind
@@ -188,5 +192,6 @@ def _by_key(reach: Reach) -> bool:
 
 
 def _along(span: CellRange, reach: Reach) -> Sql:
+    # CROSS JOIN fixes the order: the planner, which has no statistics, might walk the feed instead.
     way = Sql("cell w CROSS JOIN record r ON r.id = w.record WHERE") + span.rows(reach)
     return way + limits_where(reach)

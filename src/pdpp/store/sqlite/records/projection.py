@@ -102,6 +102,8 @@ class Projector:
             data, digest = reach.project(data, digest, self._field_sets(field_set), self._select)
         if stamps is not None:
             created, emitted = last_visible(reach, created, emitted, stamps)
+        # Where the event time is hidden, the moment of the write would tell it of live data: the
+        # day of the write is all that is shown.
         return Record(
             reach,
             key if self._shows_key else self.seal.seal(surrogate),
