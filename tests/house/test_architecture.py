@@ -82,12 +82,20 @@ def parts_of(name: str) -> list[str]:
 
 
 @cache
+def trees() -> tuple[tuple[Path, ast.Module], ...]:
+    """Return every module of the source, parsed once."""
+    return tuple(
+        (path, ast.parse(path.read_text("utf-8"))) for path in sorted(SOURCE.rglob("*.py"))
+    )
+
+
+@cache
 def names() -> frozenset[str]:
     """Return every part of every name that the code gives to anything."""
     defined: set[str] = set()
-    for path in SOURCE.rglob("*.py"):
+    for path, tree in trees():
         defined |= {path.stem, path.parent.name}
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 defined.add(node.name)
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -142,12 +150,12 @@ METAPHORS = frozenset(
 def definitions() -> tuple[tuple[str, str], ...]:
     """Return every module, class and function as its name and its place."""
     defined: list[tuple[str, str]] = []
-    for path in sorted(SOURCE.rglob("*.py")):
+    for path, tree in trees():
         place = str(path.relative_to(SOURCE))
         defined += [(path.stem, place), (path.parent.name, place)]
         defined += [
             (node.name, f"{place}:{node.lineno}")
-            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            for node in ast.walk(tree)
             if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         ]
     return tuple(defined)
@@ -164,8 +172,7 @@ SAME_CONCEPT = frozenset({"Blob", "ClientGone", "Excerpt", "Hit", "Record", "Str
 
 def test_a_public_class_name_is_unique() -> None:
     places: dict[str, list[str]] = {}
-    for path in sorted(SOURCE.rglob("*.py")):
-        tree = ast.parse(path.read_text("utf-8"))
+    for path, tree in trees():
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
