@@ -2,6 +2,7 @@
 
 import pytest
 
+from pdpp.store.ranking import matches, score
 from pdpp.store.sqlite.records import predicate
 from pdpp.store.sqlite.search import index, packing, tending
 
@@ -13,4 +14,6 @@ def cramp(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(index, "SPREAD_FROM", 1)
     patch.setattr(packing, "DENSE_PART", 2)
     patch.setattr(tending, "PIECE_ROWS", 3)
+    patch.setattr(score, "_CHUNK", 4)
+    patch.setattr(matches, "_SAMPLE", 6)
     patch.setattr(predicate, "_SELECTIVE", 2)

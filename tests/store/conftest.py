@@ -6,8 +6,9 @@ import pytest
 from tests.store.world import ENGINES, Clock, Engine, World
 
 from pdpp.store.port import Store
+from pdpp.store.ranking import matches, score
 from pdpp.store.sqlite.records import aggregates, predicate
-from pdpp.store.sqlite.search import index, packing, tending
+from pdpp.store.sqlite.search import index, packing, parts, tending
 
 PLANS: dict[str, dict[tuple[ModuleType, str], int]] = {
     "sqlite": {},
@@ -18,6 +19,9 @@ PLANS: dict[str, dict[tuple[ModuleType, str], int]] = {
         (index, "SPREAD_FROM"): 1,
         (packing, "DENSE_PART"): 1,
         (tending, "PIECE_ROWS"): 2,
+        (parts, "_NARROW"): 1,
+        (score, "_CHUNK"): 3,
+        (matches, "_SAMPLE"): 4,
         (aggregates, "_MOST_RANGES"): 1,
     },
 }

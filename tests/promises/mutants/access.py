@@ -58,7 +58,7 @@ def _score_by_corpus(real: Any) -> Any:
     def scores(ranking: Any) -> Any:
         found = real(ranking)
         rows = ranking._index._db.execute("SELECT count(*) FROM record").get
-        found.values /= rows + 1
+        found.norm *= rows + 1
         return found
 
     return scores

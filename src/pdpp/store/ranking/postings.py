@@ -1,6 +1,7 @@
 """Postings: where terms stand, as an engine hands them to the ranking."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -11,15 +12,62 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Impacts = NDArray[np.uint8]
 
-Rows = tuple[Longs, Impacts]
-"""Rows that hold a term in one field, each row once, and the impact in each."""
+
+@dataclass(frozen=True, slots=True)
+class FieldPostings:
+    """Where a term stands in one field: rows in their order, each once, and the impact in each.
+
+    Where these are many, ``rows`` is None and there is an impact for every row of the index, 0
+    where the term does not stand.
+    """
+
+    rows: Longs | None
+    impacts: Impacts
+
+    def held(self) -> Longs:
+        """Return the rows that hold the term."""
+        return np.flatnonzero(self.impacts) if self.rows is None else self.rows
+
+    def mark(self, flags: Bools) -> None:
+        """Set the flags of the rows that hold the term."""
+        if self.rows is None:
+            flags |= self.impacts > 0
+        else:
+            flags[self.rows] = True
+
+    def at(self, wanted: Longs) -> Impacts:
+        """Return the impact in each of some rows, which are in order."""
+        if self.rows is None:
+            return self.impacts[wanted]
+        impacts = np.zeros(len(wanted), dtype=np.uint8)
+        if not len(wanted) or not len(self.rows):
+            return impacts
+        # The few are looked for among the many.
+        if len(self.rows) < len(wanted):
+            places = np.minimum(np.searchsorted(wanted, self.rows), len(wanted) - 1)
+            same = wanted[places] == self.rows
+            impacts[places[same]] = self.impacts[same]
+        else:
+            places = np.minimum(np.searchsorted(self.rows, wanted), len(self.rows) - 1)
+            same = self.rows[places] == wanted
+            impacts[same] = self.impacts[places[same]]
+        return impacts
+
+    def between(self, low: int, high: int) -> Impacts:
+        """Return the impact in each row from ``low`` up to ``high``."""
+        if self.rows is None:
+            return self.impacts[low:high]
+        first, last = np.searchsorted(self.rows, (low, high))
+        impacts = np.zeros(high - low, dtype=np.uint8)
+        impacts[self.rows[first:last] - low] = self.impacts[first:last]
+        return impacts
 
 
 class Postings(NamedTuple):
     """Where one term stands: in texts, and in the names of actors, by field."""
 
-    texts: list[Rows]
-    actors: list[Rows]
+    texts: list[FieldPostings]
+    actors: list[FieldPostings]
 
 
 class Index(Protocol):

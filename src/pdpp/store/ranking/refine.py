@@ -4,7 +4,7 @@ A row of a conversation also answers by what its neighbours say; a row that hold
 question that asks when. Only the best rows and their visible neighbours are looked at.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -35,26 +35,19 @@ def spread(scores: Scores, best: Longs, neighbours: Sequence[Neighbour]) -> tupl
     """Return the best rows with their neighbours, and the score of each by all their words."""
     around = [row for pair in neighbours for row in (pair.row, pair.other)]
     rows = np.unique(np.concatenate([best, np.array(around, dtype=np.int64)]))
-    values = scores.values[rows].copy()
+    values = scores.at(rows)
     if not neighbours:
         return rows, values
     ones = np.searchsorted(rows, [pair.row for pair in neighbours])
     others = np.searchsorted(rows, [pair.other for pair in neighbours])
     parts = np.array([NEAR[pair.distance - 1] for pair in neighbours])
     for unit in scores.units:
-        own = _values_at(unit.rows, unit.values, rows)
+        own = unit.at(rows)
         raised = own.copy()
         np.maximum.at(raised, ones, parts * own[others])
         np.maximum.at(raised, others, parts * own[ones])
         values += (raised - own) / scores.norm
     return rows, values
-
-
-def _values_at(rows: Longs, values: Floats, wanted: Longs) -> Floats:
-    if not len(rows):
-        return np.zeros(len(wanted))
-    places = np.minimum(np.searchsorted(rows, wanted), len(rows) - 1)
-    return np.where(rows[places] == wanted, values[places], 0.0)
 
 
 def fit(question: Question, value: float, texts: Iterable[str]) -> float:
@@ -68,8 +61,3 @@ def fit(question: Question, value: float, texts: Iterable[str]) -> float:
 def needs_refining(question: Question, scores: Scores) -> bool:
     """Tell whether neighbours and kinds of answer can change the order."""
     return len(scores.units) > 1 or question.answer is not None
-
-
-def by_row(rows: Longs, values: Floats) -> Mapping[int, float]:
-    """Return scores by row."""
-    return dict(zip(rows.tolist(), values.tolist(), strict=True))

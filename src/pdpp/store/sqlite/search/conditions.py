@@ -11,16 +11,22 @@ from pdpp.evidence.language.question import Question
 from pdpp.store.ranking.postings import Longs
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.records.predicate import limits_where
+from pdpp.store.sqlite.search.parts import Part
 from pdpp.store.sqlite.search.record_data import RecordsRead
-from pdpp.store.sqlite.search.visible import Part, Visible
+from pdpp.store.sqlite.search.visible import Visible
 
 _TOGETHER = 1_024
 """Records whose texts are in memory at a time while phrases are looked for."""
 
 
+def has_conditions(visible: Visible) -> bool:
+    """Tell whether the request narrows what some reach shows."""
+    return any(part.reach.conditions for part in visible.parts)
+
+
 def meeting_conditions(db: apsw.Connection, visible: Visible, rows: Longs) -> Longs:
     """Return the rows whose records meet the conditions of the request."""
-    if not any(part.reach.conditions for part in visible.parts):
+    if not has_conditions(visible):
         return rows
     kept = []
     for part, some in rows_by_part(visible, rows):
@@ -38,7 +44,7 @@ def meeting_conditions(db: apsw.Connection, visible: Visible, rows: Longs) -> Lo
 
 
 def holding_phrases(
-    read: Callable[[], RecordsRead],
+    read: RecordsRead,
     visible: Visible,
     question: Question,
     rows: Longs,
@@ -52,13 +58,14 @@ def holding_phrases(
         for start in range(0, len(some), _TOGETHER):
             few = some[start : start + _TOGETHER]
             numbers = visible.numbers(few).tolist()
-            records = read().of(numbers)
+            records = read.of(numbers)
             for row, number in zip(few.tolist(), numbers, strict=True):
                 check()
                 record = records.get(number)
                 texts = () if record is None else record.searched_texts(part.reach)
                 if _holds(texts, question):
                     kept.append(row)
+            read.forget()
     return np.array(kept, dtype=np.int64)
 
 

@@ -6,35 +6,26 @@ from typing import Any
 import numpy as np
 
 from pdpp.store.port import Hit, SearchPosition, SearchQuery
+from pdpp.store.ranking.matches import SCALE, Matches
 from pdpp.store.ranking.postings import Floats, Longs
 from pdpp.store.sqlite.search.visible import Visible
 
-_SCALE = 1_000_000
-"""Scores are compared as whole millionths, so that a cursor names one exactly."""
-_SAMPLE = 4_096
-
-Places = Callable[[Visible, Longs, Sequence[int]], list[Hit]]
+HitsOf = Callable[[Visible, Longs, Sequence[int]], list[Hit]]
 """Makes the hits of some rows, given the score of each."""
 
 
 class HitOrder:
-    """The one order of hits: by score, then the newest first, then by handle."""
+    """The matches of a question in their order."""
 
     def __init__(
-        self,
-        places: Places,
-        visible: Visible,
-        rows: Longs,
-        values: Floats,
-        query: SearchQuery,
+        self, hits_of: HitsOf, visible: Visible, matches: Matches, query: SearchQuery
     ) -> None:
-        self._places = places
+        self._hits_of = hits_of
         self._visible = visible
         self._query = query
-        if query.after is None and not query.by_time:
-            rows = without_worst(values, rows, query.limit + 1)
-        self._rows = rows
-        scored = np.rint(values[rows] * _SCALE).astype(np.int64)
+        first_page = query.after is None and not query.by_time
+        self._rows, values = matches.best(query.limit + 1) if first_page else matches.every()
+        scored = np.rint(values * SCALE).astype(np.int64)
         self._scores: Longs = np.zeros_like(scored) if query.by_time else scored
 
     def page(self) -> tuple[tuple[Hit, ...], bool]:
@@ -57,7 +48,7 @@ class HitOrder:
             later = (scores < after.score) | (times <= after.time)
             rows, scores, times = rows[later], scores[later], times[later]
         end = self._end(scores, times, after, wanted)
-        hits = self._places(self._visible, rows[:end], scores[:end].tolist())
+        hits = self._hits_of(self._visible, rows[:end], scores[:end].tolist())
         hits.sort(key=lambda hit: _sort_key(hit.position))
         if after is not None:
             hits = [hit for hit in hits if _sort_key(hit.position) > _sort_key(after)]
@@ -78,28 +69,11 @@ class HitOrder:
         return end
 
 
-def without_worst(values: Floats, rows: Longs, count: int) -> Longs:
-    """Return rows without most of those that are surely not among the ``count`` best.
-
-    The worst of the best of any sample is no better than the worst of the best of all. Equal scores
-    may differ in their last bits, so that a step of rounding is left below.
-    """
-    step = len(rows) // _SAMPLE
-    if step < 2 or count > _SAMPLE // 4:
-        return rows
-    own = values[rows]
-    sample = own[::step]
-    bound = np.partition(sample, len(sample) - count)[len(sample) - count]
-    kept: Longs = rows[own >= bound - 1 / _SCALE]
-    return kept
-
-
-def largest(values: Floats, rows: Longs, count: int, visible: Visible) -> Longs:
+def largest(rows: Longs, values: Floats, count: int, visible: Visible) -> Longs:
     """Return the rows of the largest values, equals by time; a tie at the end is kept whole."""
     if len(rows) <= count:
         return rows
-    rows = without_worst(values, rows, count)
-    scored = np.rint(values[rows] * _SCALE).astype(np.int64)
+    scored = np.rint(values * SCALE).astype(np.int64)
     threshold = np.partition(scored, len(scored) - count)[len(scored) - count]
     above, level = rows[scored > threshold], rows[scored == threshold]
     room = count - len(above)

@@ -10,7 +10,8 @@ import numpy as np
 
 from pdpp.model.errors import InvalidRequest
 from pdpp.store.ranking.postings import Floats, Longs
-from pdpp.store.sqlite.search.visible import Part, Visible
+from pdpp.store.sqlite.search.parts import Part
+from pdpp.store.sqlite.search.visible import Visible
 
 MOST_SCANNED = 200_000
 """Visible records that are compared one by one; a scan of more would hold up other requests."""
@@ -31,7 +32,7 @@ def nearness(db: apsw.Connection, visible: Visible, rows: Longs, question: bytes
     asked = np.frombuffer(question, np.int8).astype(np.float32)
     near = np.zeros(len(rows))
     for part, places in _parts(visible):
-        chosen = np.flatnonzero((rows >= part.base) & (rows < part.base + part.high - part.low))
+        chosen = np.flatnonzero((rows >= part.base) & (rows < part.end))
         if not len(chosen) or not places:
             continue
         numbers = visible.numbers(rows[chosen])

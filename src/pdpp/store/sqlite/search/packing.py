@@ -109,6 +109,44 @@ def dense_impacts(piece: bytes, size: int) -> Impacts | None:
     return np.frombuffer(piece, np.uint8, size, _HEAD)
 
 
+def count_of(piece: bytes) -> int:
+    """Return how many records of a block hold the term of a piece."""
+    return piece[1] | piece[2] << 8 if len(piece) & 1 else len(piece) >> 1
+
+
+def impacts_at(piece: bytes, wanted: Longs, bases: Impacts) -> Impacts:
+    """Return the impact of a piece with slots in some wanted slots, 0 where the term is not.
+
+    ``bases`` are those of the wanted slots, which are in order.
+    """
+    count = count_of(piece)
+    slots = np.frombuffer(piece, "<u2", count, _HEAD if len(piece) & 1 else 0)
+    impacts = np.zeros(len(wanted), dtype=np.uint8)
+    held, places = _places_of(wanted, slots)
+    impacts[held] = bases[held]
+    if not len(piece) & 1:
+        return impacts
+    end = _HEAD + 2 * count
+    if piece[0] == _ALL:
+        impacts[held] = np.frombuffer(piece, np.uint8, count, end)[places]
+        return impacts
+    some = (len(piece) - end) // _HEAD
+    changed, at = _places_of(places, np.frombuffer(piece, "<u2", some, end))
+    impacts[held[changed]] = np.frombuffer(piece, np.uint8, some, end + 2 * some)[at]
+    return impacts
+
+
+def _places_of(wanted: Longs, among: NDArray[np.uint16]) -> tuple[Longs, Longs]:
+    """Return which of some numbers are among others in order, and where each of them is."""
+    if not len(among):
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    # The same width on both sides: otherwise all of the others would be widened first.
+    keys = wanted.astype("<u2")
+    places = np.minimum(np.searchsorted(among, keys), len(among) - 1)
+    held = np.flatnonzero(among[places] == keys)
+    return held, places[held]
+
+
 def _with_slots(piece: bytes) -> bytes:
     """Return a dense piece as one with slots and all impacts."""
     by_slot = np.frombuffer(piece, np.uint8, offset=_HEAD)
@@ -124,7 +162,7 @@ def joined_pieces(some: Iterable[bytes]) -> Pieces:
     special: list[int] = []
     for at, piece in enumerate(pieces):
         if len(piece) & 1:
-            count = piece[1] | piece[2] << 8
+            count = count_of(piece)
             if piece[0] == _DENSE:
                 piece = _with_slots(piece)
                 pieces[at] = piece
@@ -133,7 +171,7 @@ def joined_pieces(some: Iterable[bytes]) -> Pieces:
             special.append(at)
         else:
             slots.append(piece)
-            counts.append(len(piece) >> 1)
+            counts.append(count_of(piece))
     every = np.frombuffer(b"".join(slots), "<u2").astype(np.int64)
     changed, impacts = _impacts(pieces, counts, special)
     return Pieces(every, counts, changed, impacts)

@@ -46,3 +46,7 @@ class RecordsRead:
                     self._count(len(data))
                 known[number] = RecordData(surrogate, orjson.loads(data))
         return {number: known[number] for number in numbers if number in known}
+
+    def forget(self) -> None:
+        """Give up what was read, where so much is read that it must not be kept."""
+        self._known.clear()

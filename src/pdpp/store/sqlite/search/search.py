@@ -11,6 +11,7 @@ import numpy as np
 
 from pdpp.evidence.language.question import Question, Word, word_in_any_language
 from pdpp.store.port import Hit, HitPage, SearchPosition, SearchQuery
+from pdpp.store.ranking.matches import Matches
 from pdpp.store.ranking.nearest import nearest_terms
 from pdpp.store.ranking.postings import Bools, Longs
 from pdpp.store.ranking.refine import BEST, fit, needs_refining, spread
@@ -18,7 +19,12 @@ from pdpp.store.ranking.score import Ranking, Scores, rows_by, rows_holding
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.records.projection import COLUMNS, CountBytes, Projectors, fetched
 from pdpp.store.sqlite.search.block_cache import BlockCache
-from pdpp.store.sqlite.search.conditions import demands, holding_phrases, meeting_conditions
+from pdpp.store.sqlite.search.conditions import (
+    demands,
+    has_conditions,
+    holding_phrases,
+    meeting_conditions,
+)
 from pdpp.store.sqlite.search.conversations import neighbours_of
 from pdpp.store.sqlite.search.hit_months import hit_months
 from pdpp.store.sqlite.search.hit_order import HitOrder, largest
@@ -64,48 +70,65 @@ class Searcher:
         days, empty = day_bonus(visible, question, query.zone)
         question = question.read_as_words(empty) if empty else question
         scores = Ranking(visible, question, self._check).scores()
-        if days is not None:
-            scores.values += days
-            scores.candidates |= days > 0
-        rows = np.flatnonzero(self._allowed(visible, question, scores))
-        rows = meeting_conditions(self._db, visible, rows)
-        rows = holding_phrases(
-            lambda: RecordsRead(self._db, self._count), visible, question, rows, self._check
-        )
-        values = scores.values
-        if len(rows) and not query.by_time and needs_refining(question, scores):
-            rows = self._refine(visible, question, scores, rows)
+        scores.days = days
+        matches = self._matches(visible, query, question, scores)
+        if matches.count and not query.by_time and needs_refining(question, scores):
+            self._refine(visible, question, scores, matches)
         if query.meaning is not None and not query.by_time:
-            rows = self._by_meaning(visible, query, question, scores, rows)
-        order = HitOrder(self._hits, visible, rows, values, query)
-        hits, more = order.page()
+            matches = self._by_meaning(visible, query, question, scores, matches)
+        hits, more = HitOrder(self._hits, visible, matches, query).page()
+        count = matches.count
         suggested: tuple[str, ...] = ()
-        if not len(rows) and query.after is None:
+        if not count and query.after is None:
             suggested = self._suggested(visible, question)
-        months = hit_months(visible.times(rows), query.zone) if query.months else {}
-        return HitPage(hits, more, len(rows), suggested, dict(scores.repaired), months)
+        months = hit_months(visible.times(matches.rows()), query.zone) if query.months else {}
+        return HitPage(hits, more, count, suggested, dict(scores.repaired), months)
+
+    def _matches(
+        self, visible: Visible, query: SearchQuery, question: Question, scores: Scores
+    ) -> Matches:
+        """Return the rows that answer and meet all conditions; by time they need no scores."""
+        flags = self._allowed(visible, question, scores)
+        if question.phrases or question.excluded_phrases or has_conditions(visible):
+            rows = meeting_conditions(self._db, visible, np.flatnonzero(flags))
+            read = RecordsRead(self._db, self._count)
+            rows = holding_phrases(read, visible, question, rows, self._check)
+            flags = np.zeros(visible.size, dtype=bool)
+            flags[rows] = True
+        if query.by_time:
+            rows = np.flatnonzero(flags)
+            return Matches(rows, np.zeros(len(rows)))
+        return Matches.of(flags, scores)
 
     def _by_meaning(
-        self, visible: Visible, query: SearchQuery, question: Question, scores: Scores, rows: Longs
-    ) -> Longs:
+        self,
+        visible: Visible,
+        query: SearchQuery,
+        question: Question,
+        scores: Scores,
+        matches: Matches,
+    ) -> Matches:
         """Order rows by their nearness to the question: the best by words, or all that are seen."""
         vector = query.meaning or b""
         if not query.by_meaning:
-            best = largest(scores.values, rows, RERANKED, visible)
+            best = np.sort(largest(*matches.best(RERANKED), RERANKED, visible))
             if shown_rows(visible) <= SCANNED_TOO and not demands(question):
                 near = scanned(self._db, visible, vector, self._check)
-                seen = np.flatnonzero(near > 0)
-                seen = meeting_conditions(self._db, visible, _unhidden(visible, seen))
-                best = np.union1d(best, largest(near, seen, RERANKED, visible))
-                rows = np.union1d(rows, best)
-            scores.values[best] += NEARNESS_PART * nearness(self._db, visible, best, vector)
-            return rows
+                seen = _unhidden(visible, np.flatnonzero(near > 0))
+                seen = meeting_conditions(self._db, visible, seen)
+                best = np.union1d(best, largest(seen, near[seen], RERANKED, visible))
+            values = scores.at(best)
+            known = matches.holds(best)
+            values[known] = matches.at(best[known])
+            values += NEARNESS_PART * nearness(self._db, visible, best, vector)
+            matches.put(best, values)
+            return matches
         near = scanned(self._db, visible, vector, self._check)
         seen = _unhidden(visible, np.flatnonzero(near > 0))
         if demands(question):
-            seen = np.intersect1d(seen, rows)
-        scores.values[:] = near
-        return meeting_conditions(self._db, visible, seen)
+            seen = np.intersect1d(seen, matches.rows())
+        seen = np.sort(meeting_conditions(self._db, visible, seen))
+        return Matches(seen, near[seen])
 
     # Which rows may be hits
 
@@ -115,14 +138,14 @@ class Searcher:
         bare = not (question.words or question.moments)
         demanded = question.phrases or any(word.required for word in question.words)
         everyone = (named and bare) or demanded
-        allowed = np.ones(visible.size, dtype=bool) if everyone else scores.candidates
+        allowed = np.ones(visible.size, dtype=bool) if everyone else scores.candidates()
         if visible.hidden is not None:
             allowed &= ~visible.hidden
         for unit in scores.units:
             asked = not unit.words[0].moment
             if (question.everything and asked) or any(word.required for word in unit.words):
                 held = rows_holding(visible, [_in_any_language(word) for word in unit.words])
-                held[unit.own] = True
+                unit.mark_own(held)
                 allowed &= held
         for phrase in question.phrases:
             *head, last = phrase.words
@@ -135,30 +158,30 @@ class Searcher:
             allowed &= ~rows_holding(visible, [_in_any_language(word)])
         return allowed
 
-    def _refine(self, visible: Visible, question: Question, scores: Scores, rows: Longs) -> Longs:
-        """Score the best rows with their neighbours and by their kind; return all rows again."""
-        allowed = np.zeros(visible.size, dtype=bool)
-        allowed[rows] = True
-        best = largest(scores.values, rows, BEST, visible)
+    def _refine(
+        self, visible: Visible, question: Question, scores: Scores, matches: Matches
+    ) -> None:
+        """Score the best rows with their neighbours and by their kind."""
+        best = largest(*matches.best(BEST), BEST, visible)
         read = RecordsRead(self._db, self._count)
         several = len(scores.units) > 1
         near = neighbours_of(self._db, visible, read, best) if several else []
         around, values = spread(scores, best, near)
-        known = allowed[around]
-        raised = around[~known & (values > scores.values[around])]
-        candidates = np.concatenate([around[known], meeting_conditions(self._db, visible, raised)])
-        scores.values[around] = values
+        known = matches.holds(around)
+        if near and not demands(question):
+            raised = around[~known & (values > scores.at(around))]
+            known |= np.isin(around, meeting_conditions(self._db, visible, raised))
         self._check()
-        chosen = largest(scores.values, candidates, BEST, visible)
+        candidates, values = around[known], values[known]
+        chosen = largest(candidates, values, BEST, visible)
+        places = np.searchsorted(candidates, chosen).tolist()
         numbers = visible.numbers(chosen).tolist()
-        row_of = dict(zip(numbers, chosen.tolist(), strict=True))
-        for number, record in read.of(numbers).items():
-            row = row_of[number]
-            texts = record.searched_texts(visible.part_of(row).reach)
-            scores.values[row] = fit(question, float(scores.values[row]), texts)
-        if demands(question) or bool(allowed[candidates].all()):
-            return rows
-        return np.union1d(rows, candidates)
+        records = read.of(numbers)
+        for row, place, number in zip(chosen.tolist(), places, numbers, strict=True):
+            if number in records:
+                texts = records[number].searched_texts(visible.part_of(row).reach)
+                values[place] = fit(question, float(values[place]), texts)
+        matches.put(candidates, values)
 
     def _suggested(self, visible: Visible, question: Question) -> tuple[str, ...]:
         """Return visible words near to those of a question that found nothing."""

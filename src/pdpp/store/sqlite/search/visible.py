@@ -1,14 +1,13 @@
 """What a search sees: the blocks of its reaches, cut to what each reach shows.
 
 Every visible record has one *row*, a number from 0 to ``size``; arrays of a search are indexed by
-it. Records outside a reach's time are no rows at all; of a reach with a list of keys, and of blocks
-with records that are gone, the rows that must not be seen are ``hidden``.
+it. Records outside a reach's time or list are no rows at all; of blocks with records that are gone
+the rows that must not be seen are ``hidden``.
 """
 
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -16,56 +15,21 @@ import apsw
 import numpy as np
 import orjson
 
-from pdpp.store.ranking.postings import Bools, Impacts, Longs, Postings
+from pdpp.store.ranking.postings import Bools, Longs, Postings
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.numbering import PLACE_BITS
 from pdpp.store.sqlite.records.predicate import OWNER
-from pdpp.store.sqlite.search import blocks, packing
 from pdpp.store.sqlite.search.block_cache import BlockCache
-from pdpp.store.sqlite.search.blocks import Block, Words
-from pdpp.store.sqlite.search.lists import RUN_BITS, runs_of, visible_lists
+from pdpp.store.sqlite.search.blocks import Block
+from pdpp.store.sqlite.search.entry import NO_TIME
+from pdpp.store.sqlite.search.parts import Part, listed_slots
+from pdpp.store.sqlite.search.posting_reader import PostingReader
 
 _BLOCKS = """
     SELECT b.id, b.feed, b.spread, b.size, b.first_time, b.last_time, g.slots
     FROM carray(?) AS f CROSS JOIN word_block b ON b.owner = ? AND b.feed = f.value
     LEFT JOIN word_gone g ON g.block = b.id ORDER BY b.feed, b.id
 """
-_POSTINGS = f"""
-    SELECT t.rowid, p.list, p.block, p.data
-    FROM carray(?) AS t CROSS JOIN carray(?) AS l CROSS JOIN posting p
-      ON p.term = t.value AND p.list BETWEEN l.value >> {RUN_BITS}
-        AND (l.value >> {RUN_BITS}) + (l.value & {(1 << RUN_BITS) - 1})
-"""
-
-
-@dataclass(slots=True)
-class Part:
-    """The visible records of one block: the slots from ``low`` up to ``high``."""
-
-    id: int
-    reach: Reach
-    spread: bool
-    low: int
-    high: int
-    base: int
-    whole: bool
-
-    @property
-    def shift(self) -> int:
-        """Return what is added to a slot to make it a row."""
-        return self.base - self.low
-
-
-@dataclass(slots=True)
-class _Pieces:
-    """The postings of one term in fields of one turn, by where they are kept."""
-
-    spread: list[tuple[Part, bytes]] = field(default_factory=list)
-    small: list[tuple[Part, Words]] = field(default_factory=list)
-
-
-_Held = dict[tuple[str, bool, int], _Pieces]
-"""Postings by their term, whether they name an actor, and the turn in which they are added up."""
 
 
 class Visible:
@@ -81,44 +45,49 @@ class Visible:
         self._db = db
         self._cache = cache
         self._check = check
-        self._lists = visible_lists(reaches)
         self.parts: list[Part] = []
         self._hidden: Bools | None = None
         self.size = 0
-        self._place_parts(reaches)
-        self._by_id = {part.id: part for part in self.parts}
+        torn = self._place_parts(reaches)
         self._bases = np.array([part.base for part in self.parts], dtype=np.int64)
         self._called: dict[str, list[tuple[int, int]]] | None = None
-        self._impacts_of: dict[tuple[bool, int], Impacts] = {}
-        self._ranges = apsw.carray(runs_of(reaches)) if self._lists else None
+        self._reader = PostingReader(db, cache, reaches, self.parts, torn, self._hidden, self.size)
 
-    def _place_parts(self, reaches: Sequence[Reach]) -> None:
+    def _place_parts(self, reaches: Sequence[Reach]) -> frozenset[int]:
+        """Find the visible rows; return the feeds of which some block has none."""
         by_feed = {reach.feed.id: reach for reach in reaches}
         if not by_feed:
-            return
+            return frozenset()
+        torn: set[int] = set()
+        listed = {
+            feed: self._listed(reach) for feed, reach in by_feed.items() if reach.keys is not None
+        }
         feeds = apsw.carray(np.array(sorted(by_feed), dtype=np.int64))
         gone: list[tuple[Part, bytes]] = []
         rows: list[Any] = self._db.execute(_BLOCKS, (feeds, OWNER)).fetchall()
         for id, feed, spread, size, first, last, slots in rows:
             reach = by_feed[feed]
-            low, high = self._slots(reach, id, size, first, last)
-            if low < high:
-                whole = low == 0 and high == size
-                part = Part(id, reach, bool(spread), low, high, self.size, whole)
-                self.parts.append(part)
-                self.size += high - low
-                if slots is not None:
-                    gone.append((part, slots))
-        keyed = [part for part in self.parts if part.reach.keys is not None]
-        if gone or keyed:
+            run = self._run(reach, id, size, first, last)
+            visible: tuple[int, int] | Longs = run
+            if feed in listed and run != (0, 0):
+                visible = self._among(listed[feed], id, first, last, run)
+            part = Part(id, reach, bool(spread), size, visible, self.size)
+            if not part.count:
+                torn.add(feed)
+                continue
+            self.parts.append(part)
+            self.size += part.count
+            if slots is not None:
+                gone.append((part, slots))
+        if gone:
             self._hidden = np.zeros(self.size, dtype=bool)
             for part, slots in gone:
-                held = np.frombuffer(slots, "<u4").astype(np.int64)
-                held = held[(held >= part.low) & (held < part.high)]
-                self._hidden[held + part.shift] = True
-            self._hide_unlisted(keyed)
+                by_slot = np.zeros(part.size, dtype=bool)
+                by_slot[np.frombuffer(slots, "<u4")] = True
+                self._hidden[part.base : part.end] = part.take(by_slot)
+        return frozenset(torn)
 
-    def _slots(self, reach: Reach, id: int, size: int, first: int, last: int) -> tuple[int, int]:
+    def _run(self, reach: Reach, id: int, size: int, first: int, last: int) -> tuple[int, int]:
         """Return the slots of a block that lie in the time of a reach."""
         if reach.time is None:
             return 0, size
@@ -132,22 +101,33 @@ class Visible:
         high = size if until is None else int(np.searchsorted(times, until))
         return int(np.searchsorted(times, since)), high
 
-    def _hide_unlisted(self, parts: Sequence[Part]) -> None:
-        listed: dict[int, Longs] = {}
-        for part in parts:
-            reach = part.reach
-            if reach.feed.id not in listed:
-                rows: list[Any] = self._db.execute(
-                    "SELECT id FROM record WHERE owner = ? AND feed = ?"
-                    " AND key IN (SELECT value FROM json_each(?))",
-                    (OWNER, reach.feed.id, orjson.dumps(sorted(reach.keys or ())).decode()),
-                ).fetchall()
-                listed[reach.feed.id] = np.array([row[0] for row in rows], dtype=np.int64)
-            numbers = self._cache.block(self._db, part.id).numbers[part.low : part.high]
-            unlisted = ~np.isin(numbers, listed[reach.feed.id])
-            hidden = self._hidden
-            if hidden is not None:
-                hidden[part.base : part.base + part.high - part.low] |= unlisted
+    def _listed(self, reach: Reach) -> tuple[Longs, Longs]:
+        """Return the numbers and times of the records that a reach names."""
+        rows: list[Any] = self._db.execute(
+            "SELECT id, time FROM record WHERE owner = ? AND feed = ?"
+            " AND key IN (SELECT value FROM json_each(?))",
+            (OWNER, reach.feed.id, orjson.dumps(sorted(reach.keys or ())).decode()),
+        ).fetchall()
+        times = [NO_TIME if time is None else time for _, time in rows]
+        return (
+            np.array([number for number, _ in rows], dtype=np.int64),
+            np.array(times, dtype=np.int64),
+        )
+
+    def _among(
+        self,
+        listed: tuple[Longs, Longs],
+        id: int,
+        first: int,
+        last: int,
+        run: tuple[int, int],
+    ) -> Longs:
+        """Return the slots of a run whose records are listed; a block without any is not read."""
+        numbers, times = listed
+        if not np.any((times >= first) & (times <= last)):
+            return np.zeros(0, dtype=np.int64)
+        slots = listed_slots(self._cache.block(self._db, id), numbers, times)
+        return slots[(slots >= run[0]) & (slots < run[1])]
 
     @property
     def hidden(self) -> Bools | None:
@@ -166,12 +146,12 @@ class Visible:
 
     def times(self, rows: Longs) -> Longs:
         """Return the event times of rows, 0 where a reach does not show them or there is none."""
-        found = self._gather(rows, lambda block: block.times)
-        found[found == blocks_first_time(None) - 1] = 0
+        times = self._gather(rows, lambda block: block.times)
+        times[times == NO_TIME] = 0
         for part, chosen in self.by_part(rows):
             if not part.reach.shows_time:
-                found[chosen] = 0
-        return found
+                times[chosen] = 0
+        return times
 
     def by_part(self, rows: Longs) -> Iterator[tuple[Part, Longs]]:
         """Yield the parts that some rows are in, each with the places of its rows among them."""
@@ -186,135 +166,51 @@ class Visible:
             yield self.parts[int(sorted_owners[first])], order[first:last]
 
     def _gather(self, rows: Longs, of: Callable[[Block], Longs]) -> Longs:
-        found = np.empty(len(rows), dtype=np.int64)
+        values = np.empty(len(rows), dtype=np.int64)
         for part, chosen in self.by_part(rows):
-            found[chosen] = of(self._cache.block(self._db, part.id))[rows[chosen] - part.shift]
-        return found
+            by_slot = of(self._cache.block(self._db, part.id))
+            values[chosen] = by_slot[part.slots_of(rows[chosen])]
+        return values
 
     def rows_of(self, reach: Reach, numbers: Sequence[int]) -> dict[int, int]:
         """Return the visible rows of some records of a reach, by the records' numbers."""
         wanted = np.array(numbers, dtype=np.int64)
-        found: dict[int, int] = {}
+        row_of: dict[int, int] = {}
         for part in self.parts:
             if part.reach is reach and len(wanted):
-                held = self._cache.block(self._db, part.id).numbers[part.low : part.high]
+                held = part.take(self._cache.block(self._db, part.id).numbers)
                 for at in np.flatnonzero(np.isin(held, wanted)).tolist():
                     row = part.base + at
                     if self._hidden is None or not self._hidden[row]:
-                        found[int(held[at])] = row
-        return found
+                        row_of[int(held[at])] = row
+        return row_of
 
     def rows_between(self, part: Part, start: int, end: int) -> tuple[int, int]:
         """Return the rows of a part that lie between two times."""
-        times = self._cache.block(self._db, part.id).times[part.low : part.high]
+        times = self._times_of(part)
         low, high = np.searchsorted(times, (start, end))
         return part.base + int(low), part.base + int(high)
 
     def last_time(self, part: Part) -> int:
         """Return the latest time of a part."""
-        return int(self._cache.block(self._db, part.id).times[part.high - 1])
+        return int(self._times_of(part)[-1])
 
     def first_time(self, part: Part) -> int | None:
         """Return the earliest time of a part, None where no record of it has one."""
-        times = self._cache.block(self._db, part.id).times[part.low : part.high]
+        times = self._times_of(part)
         at = int(np.searchsorted(times, blocks_first_time(None)))
         return int(times[at]) if at < len(times) else None
+
+    def _times_of(self, part: Part) -> Longs:
+        return part.take(self._cache.block(self._db, part.id).times)
 
     # Postings
 
     def postings(self, terms: Sequence[str]) -> dict[str, Postings]:
         """Return where some terms stand in visible fields of visible records."""
-        held: _Held = defaultdict(_Pieces)
-        if self._ranges is not None and terms:
-            names = apsw.carray(tuple(terms))
-            lists, parts = self._lists, self._by_id
-            rows = self._db.execute(_POSTINGS, (names, self._ranges))
-            for at, list_, block, data in rows:
-                known = lists.get(list_)
-                part = parts.get(block)
-                if known is not None and part is not None:
-                    held[terms[at - 1], known.actor, known.order].spread.append((part, data))
+        postings = self._reader.postings(terms, self._check)
         self._check()
-        self._add_small(terms, held)
-        found: dict[str, Postings] = {}
-        for (term, actor, order), some in sorted(held.items(), key=lambda item: item[0]):
-            rows_, impacts = self._joined(some, actor, order)
-            if len(rows_):
-                postings = found.setdefault(term, Postings([], []))
-                (postings.actors if actor else postings.texts).append((rows_, impacts))
-        return found
-
-    def _add_small(self, terms: Sequence[str], held: "_Held") -> None:
-        wanted = frozenset(terms)
-        for part in self.parts:
-            if part.spread:
-                continue
-            first = part.reach.feed.id << PLACE_BITS
-            for place, index, postings in self._cache.small(self._db, part.id):
-                known = self._lists.get(first | place)
-                if known is None:
-                    continue
-                for term in index.keys() & wanted:
-                    at = index[term]
-                    data = postings.data[postings.starts[at] : postings.starts[at + 1]]
-                    held[term, known.actor, known.order].small.append((part, data))
-
-    def _joined(self, held: "_Pieces", actor: bool, order: int) -> tuple[Longs, Impacts]:
-        """Return the visible rows of some postings, in order, and the impact in each."""
-        rows, impacts = self._from_spread(held.spread, actor, order)
-        if held.small:
-            more, strengths = self._from_small(held.small)
-            rows, impacts = np.concatenate([rows, more]), np.concatenate([impacts, strengths])
-        if self._hidden is not None:
-            kept = ~self._hidden[rows]
-            rows, impacts = rows[kept], impacts[kept]
-        if np.any(rows[1:] < rows[:-1]):
-            sequence = np.argsort(rows)
-            rows, impacts = rows[sequence], impacts[sequence]
-        return rows, impacts
-
-    def _from_small(self, small: Sequence[tuple[Part, Words]]) -> tuple[Longs, Impacts]:
-        counts = [len(data) for _, data in small]
-        data = np.concatenate([data for _, data in small])
-        slots = (data >> blocks.SLOT_SHIFT).astype(np.int64)
-        parts = [part for part, _ in small]
-        kept = _within(parts, slots, counts)
-        rows = slots + np.repeat([part.shift for part in parts], counts)
-        impacts = data.astype(np.uint8)
-        return (rows, impacts) if kept is None else (rows[kept], impacts[kept])
-
-    def _from_spread(
-        self, spread: Sequence[tuple[Part, bytes]], actor: bool, order: int
-    ) -> tuple[Longs, Impacts]:
-        slots, counts, changed, values = packing.joined_pieces([data for _, data in spread])
-        parts = [part for part, _ in spread]
-        kept = _within(parts, slots, counts)
-        rows = slots + np.repeat(np.array([part.shift for part in parts], dtype=np.int64), counts)
-        bases = self._base_impacts(actor, order)
-        if kept is None:
-            impacts = bases[rows]
-            impacts[changed] = values
-            return rows, impacts
-        impacts = bases[np.where(kept, rows, 0)]
-        impacts[changed] = values
-        return rows[kept], impacts[kept]
-
-    def _base_impacts(self, actor: bool, order: int) -> Impacts:
-        """Return the base of each row in the fields that are added up at one turn."""
-        known = self._impacts_of.get((actor, order))
-        if known is None:
-            known = self._impacts_of[actor, order] = np.zeros(self.size, dtype=np.uint8)
-            place_of = {
-                list_ >> PLACE_BITS: list_ & (1 << PLACE_BITS) - 1
-                for list_, (own, kind) in self._lists.items()
-                if own == order and kind == actor
-            }
-            for part in self.parts:
-                place = place_of.get(part.reach.feed.id)
-                if part.spread and place is not None:
-                    held = self._cache.bases(self._db, part.id, place)[part.low : part.high]
-                    known[part.base : part.base + len(held)] = held
-        return known
+        return postings
 
     def vocabulary(self) -> Iterator[bytes]:
         """Yield the terms of visible fields, sorted lines; some may be of records not visible."""
@@ -343,14 +239,14 @@ class Visible:
             for part in self.parts:
                 if self._shows_any(part):
                     for name in self._cache.names(part.reach.feed):
-                        self._called[name].append((part.base, part.base + part.high - part.low))
+                        self._called[name].append((part.base, part.end))
         return self._called.get(term, [])
 
     def _shows_any(self, part: Part) -> bool:
         """Tell whether some row of a part may be seen: a stream without one is not named."""
         if self._hidden is None:
             return True
-        return not bool(self._hidden[part.base : part.base + part.high - part.low].all())
+        return not bool(self._hidden[part.base : part.end].all())
 
     def text_places(self, feed: int) -> list[int]:
         """Return the places of a feed's visible texts."""
@@ -358,17 +254,8 @@ class Visible:
         return [
             place
             for place in range(1 << PLACE_BITS)
-            if (known := self._lists.get(first | place)) is not None and not known.actor
+            if (known := self._reader.lists.get(first | place)) is not None and not known.actor
         ]
-
-
-def _within(parts: Sequence[Part], slots: Longs, counts: Sequence[int]) -> Bools | None:
-    """Return which slots a search sees, None where it sees all of each part."""
-    if all(part.whole for part in parts):
-        return None
-    lows = np.repeat([part.low for part in parts], counts)
-    highs = np.repeat([part.high for part in parts], counts)
-    return (slots >= lows) & (slots < highs)
 
 
 def blocks_first_time(since: int | None) -> int:
