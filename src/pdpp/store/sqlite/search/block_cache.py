@@ -7,10 +7,6 @@ from typing import Any
 import apsw
 import numpy as np
 
-from pdpp.evidence.language.stems import stems_of
-from pdpp.evidence.language.stop_words import STOP_WORDS
-from pdpp.evidence.language.terms import pieces
-from pdpp.store.catalogue import Feed
 from pdpp.store.ranking.postings import Impacts
 from pdpp.store.sqlite.search import packing
 from pdpp.store.sqlite.search.blocks import Block, PlacePostings
@@ -28,7 +24,6 @@ class BlockCache:
     def __init__(self) -> None:
         self._blocks: OrderedDict[int, Block] = OrderedDict()
         self._small: dict[int, SmallBlock] = {}
-        self._names: dict[str, frozenset[str]] = {}
         self._bases: dict[tuple[int, int], Impacts] = {}
 
     def block(self, db: apsw.Connection, id: int) -> Block:
@@ -58,18 +53,6 @@ class BlockCache:
                 self._bases.clear()
             held = b"" if row is None else row[0]
             known = self._bases[id, place] = np.frombuffer(held, np.uint8)
-        return known
-
-    def names(self, feed: Feed) -> frozenset[str]:
-        """Return the terms of what a stream and its account are called."""
-        called = f"{feed.stream.name} {feed.stream.label} {feed.connection.display_name}"
-        known = self._names.get(called)
-        if known is None:
-            stems = stems_of("en")
-            words = (word for word in pieces(called) if word not in STOP_WORDS)
-            if len(self._names) >= _REMEMBERED:
-                self._names.clear()
-            known = self._names[called] = frozenset(stems[word] for word in words)
         return known
 
     def small(self, db: apsw.Connection, id: int) -> SmallBlock:

@@ -17,22 +17,37 @@ RUN_BITS = 16
 _ROLE_ORDER = {Role.TITLE: 0, Role.BODY: 1}
 
 
-class PostingList(NamedTuple):
-    """A visible field of a feed: in which order it is added up, and whether it names an actor."""
+class Turn(NamedTuple):
+    """When a visible field is added up: whether it names an actor, and the order among such."""
 
-    order: int
     actor: bool
+    order: int
 
 
-def visible_lists(reaches: Iterable[Reach]) -> dict[int, PostingList]:
+def visible_lists(reaches: Iterable[Reach]) -> dict[int, Turn]:
     """Return the visible fields by their number in the table of postings."""
-    found: dict[int, PostingList] = {}
+    turns: dict[int, Turn] = {}
     for reach in reaches:
-        found |= reach.once(_lists_of)
-    return found
+        turns |= reach.once(lists_of)
+    return turns
 
 
-def _lists_of(reach: Reach) -> dict[int, PostingList]:
+def place_at(reach: Reach, turn: Turn) -> int:
+    """Return the place of the field of a reach that is added up at some turn."""
+    return reach.once(_places_of)[turn]
+
+
+def _places_of(reach: Reach) -> dict[Turn, int]:
+    places = (1 << PLACE_BITS) - 1
+    return {turn: number & places for number, turn in reach.once(lists_of).items()}
+
+
+def text_places(reach: Reach) -> list[int]:
+    """Return the places of the texts of a reach."""
+    return sorted(place for turn, place in reach.once(_places_of).items() if not turn.actor)
+
+
+def lists_of(reach: Reach) -> dict[int, Turn]:
     """Return the visible fields of a reach by their number in the table of postings.
 
     Fields are added up by role and name, so that their order says nothing about hidden ones.
@@ -45,9 +60,9 @@ def _lists_of(reach: Reach) -> dict[int, PostingList]:
     )
     actors = actor_positions(reach)
     texts = [place for place, _ in named if place not in actors]
-    found = {first | place: PostingList(order, False) for order, place in enumerate(texts)}
-    found |= {first | place: PostingList(order, True) for order, place in enumerate(sorted(actors))}
-    return found
+    turns = {first | place: Turn(False, order) for order, place in enumerate(texts)}
+    turns |= {first | place: Turn(True, order) for order, place in enumerate(sorted(actors))}
+    return turns
 
 
 def _spans_of(reach: Reach) -> list[tuple[int, int]]:
@@ -57,7 +72,7 @@ def _spans_of(reach: Reach) -> list[tuple[int, int]]:
     that lie side by side are one run.
     """
     first = reach.feed.id << PLACE_BITS
-    lists = reach.once(_lists_of)
+    lists = reach.once(lists_of)
     if all(first | place in lists for place in indexed(reach.feed).lexical.values()):
         return [(first, first | (1 << PLACE_BITS) - 1)]
     return [(number, number) for number in lists]

@@ -10,6 +10,7 @@ import numpy as np
 
 from pdpp.model.errors import InvalidRequest
 from pdpp.store.ranking.postings import Floats, Longs
+from pdpp.store.sqlite.search.lists import text_places
 from pdpp.store.sqlite.search.parts import Part
 from pdpp.store.sqlite.search.visible import Visible
 
@@ -75,7 +76,7 @@ def _parts(visible: Visible) -> list[tuple[Part, frozenset[int]]]:
     for part in visible.parts:
         feed = part.reach.feed.id
         if feed not in places:
-            places[feed] = frozenset(visible.text_places(feed))
+            places[feed] = frozenset(text_places(part.reach))
     return [(part, places[part.reach.feed.id]) for part in visible.parts]
 
 

@@ -1,7 +1,7 @@
 """Reading postings: the lists of some terms, of visible fields and blocks and of no others."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import apsw
@@ -13,7 +13,14 @@ from pdpp.store.sqlite.numbering import PLACE_BITS
 from pdpp.store.sqlite.search import blocks, packing
 from pdpp.store.sqlite.search.block_cache import BlockCache
 from pdpp.store.sqlite.search.blocks import Words
-from pdpp.store.sqlite.search.lists import RUN_BITS, PostingList, runs_of, visible_lists
+from pdpp.store.sqlite.search.lists import (
+    RUN_BITS,
+    Turn,
+    lists_of,
+    place_at,
+    runs_of,
+    visible_lists,
+)
 from pdpp.store.sqlite.search.parts import Part
 
 _RUNS = f"""
@@ -44,9 +51,7 @@ class _Pieces:
     small: list[tuple[Part, Words]] = field(default_factory=list)
 
 
-_Turn = tuple[bool, int]
-"""Whether fields name an actor, and the turn in which they are added up."""
-_Held = dict[tuple[int, _Turn], _Pieces]
+_Held = dict[tuple[int, Turn], _Pieces]
 """Pieces by the place of their term in what was asked for, and by turn."""
 
 
@@ -68,17 +73,12 @@ class PostingReader:
         self._parts = parts
         self._hidden = hidden
         self._size = size
-        self.lists = visible_lists(reaches)
+        self._turns = visible_lists(reaches)
         self._by_id = {part.id: part for part in parts if part.spread}
         self._small = [part for part in parts if not part.spread]
-        self._bases: dict[_Turn, tuple[Impacts, set[int]]] = {}
-        self._turns = {number: (known.actor, known.order) for number, known in self.lists.items()}
-        self._place_of = {
-            (number >> PLACE_BITS, turn): number & (1 << PLACE_BITS) - 1
-            for number, turn in self._turns.items()
-        }
+        self._bases: dict[Turn, tuple[Impacts, set[int]]] = {}
         runs = runs_of(reach for reach in reaches if reach.feed.id not in torn)
-        pairs = _pairs(self.lists, [p for p in self._by_id.values() if p.reach.feed.id in torn])
+        pairs = _pairs([part for part in self._by_id.values() if part.reach.feed.id in torn])
         self._asked = [
             (sql, apsw.carray(packed))
             for sql, packed in ((_RUNS, runs), (_PAIRS, pairs))
@@ -97,7 +97,7 @@ class PostingReader:
             field_postings = self._joined(pieces, turn)
             if field_postings is not None:
                 own = postings.setdefault(terms[at], Postings([], []))
-                (own.actors if turn[0] else own.texts).append(field_postings)
+                (own.actors if turn.actor else own.texts).append(field_postings)
         return postings
 
     def _add_spread(self, terms: Sequence[str], held: _Held) -> None:
@@ -111,21 +111,21 @@ class PostingReader:
                     held[at - 1, turn].spread.append((part, data))
 
     def _add_small(self, terms: Sequence[str], held: _Held) -> None:
-        places = {term: at for at, term in enumerate(terms)}
         for part in self._small:
             first = part.reach.feed.id << PLACE_BITS
             for place, index, postings in self._cache.small(self._db, part.id):
                 turn = self._turns.get(first | place)
                 if turn is None:
                     continue
-                for term in index.keys() & places.keys():
-                    at = index[term]
-                    data = postings.data[postings.starts[at] : postings.starts[at + 1]]
-                    held[places[term], turn].small.append((part, data))
+                for wanted, term in enumerate(terms):
+                    at = index.get(term)
+                    if at is not None:
+                        data = postings.data[postings.starts[at] : postings.starts[at + 1]]
+                        held[wanted, turn].small.append((part, data))
 
     # From pieces to rows
 
-    def _joined(self, pieces: _Pieces, turn: _Turn) -> FieldPostings | None:
+    def _joined(self, pieces: _Pieces, turn: Turn) -> FieldPostings | None:
         """Return the visible postings of some pieces, None where there are none."""
         count = sum(packing.count_of(data) for _, data in pieces.spread)
         count += sum(len(data) for _, data in pieces.small)
@@ -140,7 +140,7 @@ class PostingReader:
             rows, impacts = rows[order], impacts[order]
         return FieldPostings(rows, impacts) if len(rows) else None
 
-    def _by_row(self, pieces: _Pieces, turn: _Turn) -> FieldPostings | None:
+    def _by_row(self, pieces: _Pieces, turn: Turn) -> FieldPostings | None:
         """Return postings with an impact for every row; dense pieces are copied as they are."""
         impacts = np.zeros(self._size, dtype=np.uint8)
         sparse = []
@@ -160,7 +160,7 @@ class PostingReader:
         self,
         spread: Sequence[tuple[Part, bytes]],
         small: Sequence[tuple[Part, Words]],
-        turn: _Turn,
+        turn: Turn,
     ) -> tuple[Longs, Impacts]:
         """Return the rows of some pieces, in the order of the pieces, and the impact in each."""
         narrow = [(part, data) for part, data in spread if part.narrow]
@@ -176,9 +176,7 @@ class PostingReader:
         rows, impacts = zip(*(every or [none]), strict=True)
         return np.concatenate(rows), np.concatenate(impacts)
 
-    def _from_wide(
-        self, spread: Sequence[tuple[Part, bytes]], turn: _Turn
-    ) -> tuple[Longs, Impacts]:
+    def _from_wide(self, spread: Sequence[tuple[Part, bytes]], turn: Turn) -> tuple[Longs, Impacts]:
         """Return the rows of pieces of which most is visible: all are unpacked together."""
         slots, counts, changed, values = packing.joined_pieces([data for _, data in spread])
         parts = [part for part, _ in spread]
@@ -195,7 +193,7 @@ class PostingReader:
         impacts[changed] = values
         return rows[kept], impacts[kept]
 
-    def _from_narrow(self, part: Part, data: bytes, turn: _Turn) -> tuple[Longs, Impacts]:
+    def _from_narrow(self, part: Part, data: bytes, turn: Turn) -> tuple[Longs, Impacts]:
         """Return the rows of a piece of which little is visible: only these are looked for."""
         by_slot = packing.dense_impacts(data, part.size)
         if by_slot is None:
@@ -209,7 +207,7 @@ class PostingReader:
         places = np.flatnonzero(impacts)
         return places + part.base, impacts[places]
 
-    def _base_impacts(self, parts: Sequence[Part], turn: _Turn) -> Impacts:
+    def _base_impacts(self, parts: Sequence[Part], turn: Turn) -> Impacts:
         """Return the base of each row in the fields of one turn, as far as some parts have rows."""
         known = self._bases.get(turn)
         if known is None:
@@ -218,20 +216,16 @@ class PostingReader:
         for part in parts:
             if part.id not in filled:
                 filled.add(part.id)
-                place = self._place_of[part.reach.feed.id, turn]
-                held = self._cache.bases(self._db, part.id, place)
+                held = self._cache.bases(self._db, part.id, place_at(part.reach, turn))
                 if len(held):
                     bases[part.base : part.end] = part.take(held)
         return bases
 
 
-def _pairs(lists: Mapping[int, PostingList], parts: Sequence[Part]) -> Longs:
+def _pairs(parts: Sequence[Part]) -> Longs:
     """Return the visible lists of some blocks, each with its block."""
-    by_feed: dict[int, list[int]] = defaultdict(list)
-    for number in lists:
-        by_feed[number >> PLACE_BITS].append(number)
     packed = [
-        number << _BLOCK_BITS | part.id for part in parts for number in by_feed[part.reach.feed.id]
+        number << _BLOCK_BITS | part.id for part in parts for number in part.reach.once(lists_of)
     ]
     return np.array(sorted(packed), dtype=np.int64)
 

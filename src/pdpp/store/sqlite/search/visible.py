@@ -6,7 +6,6 @@ the rows that must not be seen are ``hidden``.
 """
 
 import zlib
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -15,13 +14,16 @@ import apsw
 import numpy as np
 import orjson
 
+from pdpp.evidence.language.stems import stems_of
+from pdpp.evidence.language.stop_words import STOP_WORDS
+from pdpp.evidence.language.terms import pieces
 from pdpp.store.ranking.postings import Bools, Longs, Postings
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite.numbering import PLACE_BITS
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.search.block_cache import BlockCache
 from pdpp.store.sqlite.search.blocks import Block
 from pdpp.store.sqlite.search.entry import NO_TIME
+from pdpp.store.sqlite.search.lists import text_places
 from pdpp.store.sqlite.search.parts import Part, listed_slots
 from pdpp.store.sqlite.search.posting_reader import PostingReader
 
@@ -50,7 +52,6 @@ class Visible:
         self.size = 0
         torn = self._place_parts(reaches)
         self._bases = np.array([part.base for part in self.parts], dtype=np.int64)
-        self._called: dict[str, list[tuple[int, int]]] | None = None
         self._reader = PostingReader(db, cache, reaches, self.parts, torn, self._hidden, self.size)
 
     def _place_parts(self, reaches: Sequence[Reach]) -> frozenset[int]:
@@ -216,7 +217,7 @@ class Visible:
         """Yield the terms of visible fields, sorted lines; some may be of records not visible."""
         for part in self.parts:
             self._check()
-            for place in self.text_places(part.reach.feed.id):
+            for place in text_places(part.reach):
                 if part.spread:
                     row: Any = next(
                         self._db.execute(
@@ -234,13 +235,11 @@ class Visible:
 
     def called(self, term: str) -> list[tuple[int, int]]:
         """Return the rows, from and up to, of streams whose name holds a term."""
-        if self._called is None:
-            self._called = defaultdict(list)
-            for part in self.parts:
-                if self._shows_any(part):
-                    for name in self._cache.names(part.reach.feed):
-                        self._called[name].append((part.base, part.end))
-        return self._called.get(term, [])
+        return [
+            (part.base, part.end)
+            for part in self.parts
+            if term in part.reach.once(_names_of) and self._shows_any(part)
+        ]
 
     def _shows_any(self, part: Part) -> bool:
         """Tell whether some row of a part may be seen: a stream without one is not named."""
@@ -248,14 +247,13 @@ class Visible:
             return True
         return not bool(self._hidden[part.base : part.end].all())
 
-    def text_places(self, feed: int) -> list[int]:
-        """Return the places of a feed's visible texts."""
-        first = feed << PLACE_BITS
-        return [
-            place
-            for place in range(1 << PLACE_BITS)
-            if (known := self._reader.lists.get(first | place)) is not None and not known.actor
-        ]
+
+def _names_of(reach: Reach) -> frozenset[str]:
+    """Return the terms of what a stream and its account are called."""
+    feed = reach.feed
+    called = f"{feed.stream.name} {feed.stream.label} {feed.connection.display_name}"
+    stems = stems_of("en")
+    return frozenset(stems[word] for word in pieces(called) if word not in STOP_WORDS)
 
 
 def blocks_first_time(since: int | None) -> int:
