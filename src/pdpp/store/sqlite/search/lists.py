@@ -24,14 +24,6 @@ class Turn(NamedTuple):
     order: int
 
 
-def visible_lists(reaches: Iterable[Reach]) -> dict[int, Turn]:
-    """Return the visible fields by their number in the table of postings."""
-    turns: dict[int, Turn] = {}
-    for reach in reaches:
-        turns |= reach.once(lists_of)
-    return turns
-
-
 def place_at(reach: Reach, turn: Turn) -> int:
     """Return the place of the field of a reach that is added up at some turn."""
     return reach.once(_places_of)[turn]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pdpp.store.ranking.postings import Longs
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.search.blocks import Block
+from pdpp.store.sqlite.search.lists import lists_of
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
@@ -34,6 +35,7 @@ class Part:
         "size",
         "slots",
         "spread",
+        "turns",
         "whole",
     )
 
@@ -62,12 +64,18 @@ class Part:
         self.shift = base - self.low
         """What is added to a slot of a run to make it a row."""
         self.whole = self.slots is None and self.count == size
+        self.turns = reach.once(lists_of)
+        """When the visible fields are added up, by the numbers of their lists."""
         self.narrow = self.slots is not None or self.count * _NARROW < size
         """Whether so little is visible that it is looked for in each posting list."""
 
     def take(self, by_slot: NDArray[_Scalar]) -> NDArray[_Scalar]:
         """Return what an array has for the visible slots."""
         return by_slot[self.low : self.high] if self.slots is None else by_slot[self.slots]
+
+    def slot_of(self, row: int) -> int:
+        """Return the slot of a row of the part."""
+        return row - self.shift if self.slots is None else int(self.slots[row - self.base])
 
     def slots_of(self, rows: Longs) -> Longs:
         """Return the slots of some rows of the part."""

@@ -16,10 +16,8 @@ from pdpp.store.sqlite.search.blocks import Words
 from pdpp.store.sqlite.search.lists import (
     RUN_BITS,
     Turn,
-    lists_of,
     place_at,
     runs_of,
-    visible_lists,
 )
 from pdpp.store.sqlite.search.parts import Part
 
@@ -73,7 +71,6 @@ class PostingReader:
         self._parts = parts
         self._hidden = hidden
         self._size = size
-        self._turns = visible_lists(reaches)
         self._by_id = {part.id: part for part in parts if part.spread}
         self._small = [part for part in parts if not part.spread]
         self._bases: dict[Turn, tuple[Impacts, set[int]]] = {}
@@ -82,7 +79,7 @@ class PostingReader:
         self._asked = [
             (sql, apsw.carray(packed))
             for sql, packed in ((_RUNS, runs), (_PAIRS, pairs))
-            if len(packed) and self._by_id
+            if len(packed)
         ]
 
     def postings(self, terms: Sequence[str], check: Callable[[], None]) -> dict[str, Postings]:
@@ -102,19 +99,19 @@ class PostingReader:
 
     def _add_spread(self, terms: Sequence[str], held: _Held) -> None:
         names = apsw.carray(tuple(terms))
-        turns, parts = self._turns, self._by_id
+        parts = self._by_id
         for sql, packed in self._asked:
             for at, list_, block, data in self._db.execute(sql, (names, packed)):
-                turn = turns.get(list_)
                 part = parts.get(block)
-                if turn is not None and part is not None:
+                turn = None if part is None else part.turns.get(list_)
+                if part is not None and turn is not None:
                     held[at - 1, turn].spread.append((part, data))
 
     def _add_small(self, terms: Sequence[str], held: _Held) -> None:
         for part in self._small:
             first = part.reach.feed.id << PLACE_BITS
             for place, index, postings in self._cache.small(self._db, part.id):
-                turn = self._turns.get(first | place)
+                turn = part.turns.get(first | place)
                 if turn is None:
                     continue
                 for wanted, term in enumerate(terms):
@@ -127,9 +124,10 @@ class PostingReader:
 
     def _joined(self, pieces: _Pieces, turn: Turn) -> FieldPostings | None:
         """Return the visible postings of some pieces, None where there are none."""
-        count = sum(packing.count_of(data) for _, data in pieces.spread)
-        count += sum(len(data) for _, data in pieces.small)
-        if count * _MANY >= self._size and any(not part.narrow for part, _ in pieces.spread):
+        # A posting takes two bytes of a piece with slots; a dense piece has a byte for each row.
+        count = sum([len(data) for _, data in pieces.spread]) // 2
+        count += sum([len(data) for _, data in pieces.small])
+        if count * _MANY >= self._size and not all(part.narrow for part, _ in pieces.spread):
             return self._by_row(pieces, turn)
         rows, impacts = self._rows(pieces.spread, pieces.small, turn)
         if self._hidden is not None:
@@ -224,9 +222,7 @@ class PostingReader:
 
 def _pairs(parts: Sequence[Part]) -> Longs:
     """Return the visible lists of some blocks, each with its block."""
-    packed = [
-        number << _BLOCK_BITS | part.id for part in parts for number in part.reach.once(lists_of)
-    ]
+    packed = [number << _BLOCK_BITS | part.id for part in parts for number in part.turns]
     return np.array(sorted(packed), dtype=np.int64)
 
 

@@ -6,6 +6,7 @@ the rows that must not be seen are ``hidden``.
 """
 
 import zlib
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -33,6 +34,9 @@ _BLOCKS = """
     LEFT JOIN word_gone g ON g.block = b.id ORDER BY b.feed, b.id
 """
 
+_ONE_BY_ONE = 64
+"""Rows up to which each is looked up by itself: they mostly are of as many blocks."""
+
 
 class Visible:
     """The rows of one search, and their postings."""
@@ -51,7 +55,8 @@ class Visible:
         self._hidden: Bools | None = None
         self.size = 0
         torn = self._place_parts(reaches)
-        self._bases = np.array([part.base for part in self.parts], dtype=np.int64)
+        self._bases = [part.base for part in self.parts]
+        self._names: list[frozenset[str]] | None = None
         self._reader = PostingReader(db, cache, reaches, self.parts, torn, self._hidden, self.size)
 
     def _place_parts(self, reaches: Sequence[Reach]) -> frozenset[int]:
@@ -139,26 +144,25 @@ class Visible:
 
     def part_of(self, row: int) -> Part:
         """Return the part a row is in."""
-        return self.parts[int(np.searchsorted(self._bases, row, side="right")) - 1]
+        return self.parts[bisect_right(self._bases, row) - 1]
 
     def numbers(self, rows: Longs) -> Longs:
         """Return the numbers of the records of some rows."""
-        return self._gather(rows, lambda block: block.numbers)
+        return self._gather(rows, lambda part: self._block(part).numbers)
 
     def times(self, rows: Longs) -> Longs:
         """Return the event times of rows, 0 where a reach does not show them or there is none."""
-        times = self._gather(rows, lambda block: block.times)
+        times = self._gather(
+            rows, lambda part: self._block(part).times if part.reach.shows_time else None
+        )
         times[times == NO_TIME] = 0
-        for part, chosen in self.by_part(rows):
-            if not part.reach.shows_time:
-                times[chosen] = 0
         return times
 
     def by_part(self, rows: Longs) -> Iterator[tuple[Part, Longs]]:
         """Yield the parts that some rows are in, each with the places of its rows among them."""
         if not len(rows):
             return
-        owners = np.searchsorted(self._bases, rows, side="right") - 1
+        owners = np.searchsorted(np.array(self._bases), rows, side="right") - 1
         order = np.argsort(owners, kind="stable")
         sorted_owners = owners[order]
         edges = np.flatnonzero(np.diff(sorted_owners)) + 1
@@ -166,12 +170,24 @@ class Visible:
         for first, last in pairwise(firsts):
             yield self.parts[int(sorted_owners[first])], order[first:last]
 
-    def _gather(self, rows: Longs, of: Callable[[Block], Longs]) -> Longs:
-        values = np.empty(len(rows), dtype=np.int64)
+    def _gather(self, rows: Longs, of: Callable[[Part], Longs | None]) -> Longs:
+        """Return what the arrays of blocks have for some rows, 0 where a part has no array."""
+        values = np.zeros(len(rows), dtype=np.int64)
+        if len(rows) <= _ONE_BY_ONE:
+            for at, row in enumerate(rows.tolist()):
+                part = self.part_of(row)
+                by_slot = of(part)
+                if by_slot is not None:
+                    values[at] = by_slot[part.slot_of(row)]
+            return values
         for part, chosen in self.by_part(rows):
-            by_slot = of(self._cache.block(self._db, part.id))
-            values[chosen] = by_slot[part.slots_of(rows[chosen])]
+            by_slot = of(part)
+            if by_slot is not None:
+                values[chosen] = by_slot[part.slots_of(rows[chosen])]
         return values
+
+    def _block(self, part: Part) -> Block:
+        return self._cache.block(self._db, part.id)
 
     def rows_of(self, reach: Reach, numbers: Sequence[int]) -> dict[int, int]:
         """Return the visible rows of some records of a reach, by the records' numbers."""
@@ -179,7 +195,7 @@ class Visible:
         row_of: dict[int, int] = {}
         for part in self.parts:
             if part.reach is reach and len(wanted):
-                held = part.take(self._cache.block(self._db, part.id).numbers)
+                held = part.take(self._block(part).numbers)
                 for at in np.flatnonzero(np.isin(held, wanted)).tolist():
                     row = part.base + at
                     if self._hidden is None or not self._hidden[row]:
@@ -203,7 +219,7 @@ class Visible:
         return int(times[at]) if at < len(times) else None
 
     def _times_of(self, part: Part) -> Longs:
-        return part.take(self._cache.block(self._db, part.id).times)
+        return part.take(self._block(part).times)
 
     # Postings
 
@@ -229,16 +245,18 @@ class Visible:
                     if row is not None:
                         yield zlib.decompress(row[0])
                 else:
-                    held = self._cache.block(self._db, part.id).places.get(place)
+                    held = self._block(part).places.get(place)
                     if held is not None:
                         yield "\n".join(held.terms).encode()
 
     def called(self, term: str) -> list[tuple[int, int]]:
         """Return the rows, from and up to, of streams whose name holds a term."""
+        if self._names is None:
+            self._names = [part.reach.once(_names_of) for part in self.parts]
         return [
             (part.base, part.end)
-            for part in self.parts
-            if term in part.reach.once(_names_of) and self._shows_any(part)
+            for part, names in zip(self.parts, self._names, strict=True)
+            if term in names and self._shows_any(part)
         ]
 
     def _shows_any(self, part: Part) -> bool:
