@@ -57,10 +57,19 @@ class FieldPostings:
         """Return the impact in each row from ``low`` up to ``high``."""
         if self.rows is None:
             return self.impacts[low:high]
-        first, last = np.searchsorted(self.rows, (low, high))
-        impacts = np.zeros(high - low, dtype=np.uint8)
-        impacts[self.rows[first:last] - low] = self.impacts[first:last]
-        return impacts
+        by_row = np.zeros(high - low, dtype=np.uint8)
+        rows, impacts = self.part(low, high)
+        by_row[rows - low] = impacts
+        return by_row
+
+    def part(self, low: int, high: int) -> tuple[Longs, Impacts]:
+        """Return the rows from ``low`` up to ``high`` that hold the term, and their impacts."""
+        if self.rows is None:
+            impacts = self.impacts[low:high]
+            rows = np.flatnonzero(impacts)
+            return rows + low, impacts[rows]
+        first, last = np.searchsorted(self.rows, (low, high)).tolist()
+        return self.rows[first:last], self.impacts[first:last]
 
 
 class Postings(NamedTuple):
