@@ -103,6 +103,6 @@ def test_listed_records_are_found_in_a_block_by_their_time_and_number(
     block = blocks.build(entries)
     numbers = sorted(chosen)
     told = [times[number] if number < len(times) else 5 for number in numbers]
-    slots = parts.listed_slots(block, np.array(numbers, np.int64), np.array(told, np.int64))
+    slots = parts.listed_slots(block, list(zip(told, numbers, strict=True)))
     assert sorted(block.numbers[slots].tolist()) == [n for n in numbers if n < len(times)]
     assert slots.tolist() == sorted(slots.tolist())

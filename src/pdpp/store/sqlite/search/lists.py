@@ -67,7 +67,18 @@ def _spans_of(reach: Reach) -> list[tuple[int, int]]:
     lists = reach.once(lists_of)
     if all(first | place in lists for place in indexed(reach.feed).lexical.values()):
         return [(first, first | (1 << PLACE_BITS) - 1)]
-    return [(number, number) for number in lists]
+    return _joined_spans((number, number) for number in lists)
+
+
+def _joined_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return runs of numbers in order, those that lie side by side as one."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if joined and start == joined[-1][1] + 1 and end - joined[-1][0] < 1 << RUN_BITS:
+            joined[-1] = joined[-1][0], end
+        else:
+            joined.append((start, end))
+    return joined
 
 
 def runs_of(reaches: Iterable[Reach]) -> Longs:
@@ -75,11 +86,6 @@ def runs_of(reaches: Iterable[Reach]) -> Longs:
 
     A question of many words over many streams takes a seek for each word and run.
     """
-    runs: list[list[int]] = []
-    for start, end in sorted(span for reach in reaches for span in reach.once(_spans_of)):
-        if runs and start == runs[-1][1] + 1 and end - runs[-1][0] < 1 << RUN_BITS:
-            runs[-1][1] = end
-        else:
-            runs.append([start, end])
-    packed = [first << RUN_BITS | last - first for first, last in runs]
+    spans = _joined_spans(span for reach in reaches for span in reach.once(_spans_of))
+    packed = [first << RUN_BITS | last - first for first, last in spans]
     return np.array(packed, dtype=np.int64)

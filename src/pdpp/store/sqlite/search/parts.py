@@ -1,7 +1,7 @@
 """Parts: the visible records of one block, and where they stand among the rows of a search."""
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,21 +45,18 @@ class Part:
         reach: Reach,
         spread: bool,
         size: int,
-        visible: "tuple[int, int] | Longs",
+        run: tuple[int, int],
         base: int,
+        slots: Longs | None = None,
     ) -> None:
         self.id = id
         self.reach = reach
         self.spread = spread
         self.size = size
         self.base = base
-        self.slots: Longs | None = None
-        if isinstance(visible, tuple):
-            self.low, self.high = visible
-            self.count = self.high - self.low
-        else:
-            self.low, self.high, self.slots = 0, size, visible
-            self.count = len(visible)
+        self.low, self.high = run
+        self.slots = slots
+        self.count = self.high - self.low if slots is None else len(slots)
         self.end = base + self.count
         self.shift = base - self.low
         """What is added to a slot of a run to make it a row."""
@@ -82,27 +79,17 @@ class Part:
         return rows - self.shift if self.slots is None else self.slots[rows - self.base]
 
 
-def listed_slots(block: Block, numbers: Longs, times: Longs) -> Longs:
-    """Return the slots of some records, given by number and time, as far as a block has them.
+def listed_slots(block: Block, listed: Sequence[tuple[int, int]]) -> Longs:
+    """Return the slots of some records, given by time and number, as far as a block has them.
 
     A block is in the order of times and then of numbers, so that each is found by halving.
     """
-    inside = (times >= block.times[0]) & (times <= block.times[-1])
-    numbers, times = numbers[inside], times[inside]
-    firsts = np.searchsorted(block.times, times, side="left")
-    lasts = np.searchsorted(block.times, times, side="right")
-    slots = [
-        first + int(np.searchsorted(block.numbers[first:last], number))
-        for first, last, number in zip(
-            firsts.tolist(), lasts.tolist(), numbers.tolist(), strict=True
-        )
-        if first < last
-    ]
-    return _holding(block, slots, numbers[firsts < lasts])
-
-
-def _holding(block: Block, slots: Sequence[int], numbers: Longs) -> Longs:
-    """Return the slots at which some numbers really stand, in order."""
-    places: Any = np.minimum(np.array(slots, dtype=np.int64), block.size - 1)
-    kept: Longs = np.sort(places[block.numbers[places] == numbers])
-    return kept
+    times = np.array([time for time, _ in listed], dtype=np.int64)
+    firsts = np.searchsorted(block.times, times, side="left").tolist()
+    lasts = np.searchsorted(block.times, times, side="right").tolist()
+    slots = []
+    for first, last, (_, number) in zip(firsts, lasts, listed, strict=True):
+        slot = first + int(np.searchsorted(block.numbers[first:last], number))
+        if slot < last and block.numbers[slot] == number:
+            slots.append(slot)
+    return np.array(sorted(slots), dtype=np.int64)

@@ -6,7 +6,7 @@ the rows that must not be seen are ``hidden``.
 """
 
 import zlib
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -73,14 +73,15 @@ class Visible:
         rows: list[Any] = self._db.execute(_BLOCKS, (feeds, OWNER)).fetchall()
         for id, feed, spread, size, first, last, slots in rows:
             reach = by_feed[feed]
-            run = self._run(reach, id, size, first, last)
-            visible: tuple[int, int] | Longs = run
-            if feed in listed and run != (0, 0):
-                visible = self._among(listed[feed], id, first, last, run)
-            part = Part(id, reach, bool(spread), size, visible, self.size)
-            if not part.count:
+            low, high = self._run(reach, id, size, first, last)
+            chosen: Longs | None = None
+            if low < high and feed in listed:
+                chosen = self._among(listed[feed], id, first, last)
+                chosen = chosen[(chosen >= low) & (chosen < high)]
+            if low >= high or (chosen is not None and not len(chosen)):
                 torn.add(feed)
                 continue
+            part = Part(id, reach, bool(spread), size, (low, high), self.size, chosen)
             self.parts.append(part)
             self.size += part.count
             if slots is not None:
@@ -107,33 +108,21 @@ class Visible:
         high = size if until is None else int(np.searchsorted(times, until))
         return int(np.searchsorted(times, since)), high
 
-    def _listed(self, reach: Reach) -> tuple[Longs, Longs]:
-        """Return the numbers and times of the records that a reach names."""
+    def _listed(self, reach: Reach) -> list[tuple[int, int]]:
+        """Return the times and numbers of the records that a reach names, in order."""
         rows: list[Any] = self._db.execute(
-            "SELECT id, time FROM record WHERE owner = ? AND feed = ?"
+            "SELECT time, id FROM record WHERE owner = ? AND feed = ?"
             " AND key IN (SELECT value FROM json_each(?))",
             (OWNER, reach.feed.id, orjson.dumps(sorted(reach.keys or ())).decode()),
         ).fetchall()
-        times = [NO_TIME if time is None else time for _, time in rows]
-        return (
-            np.array([number for number, _ in rows], dtype=np.int64),
-            np.array(times, dtype=np.int64),
-        )
+        return sorted((NO_TIME if time is None else time, number) for time, number in rows)
 
-    def _among(
-        self,
-        listed: tuple[Longs, Longs],
-        id: int,
-        first: int,
-        last: int,
-        run: tuple[int, int],
-    ) -> Longs:
-        """Return the slots of a run whose records are listed; a block without any is not read."""
-        numbers, times = listed
-        if not np.any((times >= first) & (times <= last)):
+    def _among(self, listed: Sequence[tuple[int, int]], id: int, first: int, last: int) -> Longs:
+        """Return the slots of a block whose records are listed; one without any is not read."""
+        start, end = bisect_left(listed, (first,)), bisect_left(listed, (last + 1,))
+        if start == end:
             return np.zeros(0, dtype=np.int64)
-        slots = listed_slots(self._cache.block(self._db, id), numbers, times)
-        return slots[(slots >= run[0]) & (slots < run[1])]
+        return listed_slots(self._cache.block(self._db, id), listed[start:end])
 
     @property
     def hidden(self) -> Bools | None:
