@@ -31,7 +31,7 @@ FAST := tests/model tests/evidence tests/store tests/authz tests/wire tests/conf
 SOAKED := tests/promises tests/attacks tests/faults tests/oauth/test_kill.py tests/sources/importing/test_scale.py \
 	tests/pages/test_browser.py tests/house/test_bench.py
 
-.PHONY: help program install run quality test test-fast bench soak lint format docs bundles audit lock judges
+.PHONY: help program install run quality test test-fast bench soak lint format docs bundles audit lock judges interpreters
 
 help:
 	@echo 'make run        start the server with demo data   PORT=$(PORT) DATA=$(DATA)'
@@ -46,6 +46,7 @@ help:
 	@echo 'make bundles    pack the server for the hosts of agents, into dist/bundles'
 	@echo 'make program    build $(VENV) with the program alone'
 	@echo 'make install    build $(VENV) with everything development needs'
+	@echo 'make interpreters  collect wheels, to test the built one on other versions of Python'
 	@echo 'make audit      ask a public list whether a pinned package has a known weakness'
 	@echo 'make lock       pin the newest dependencies again (needs uv)'
 
@@ -110,6 +111,14 @@ bundles: $(VENV)/dev.stamp tests/hosts/node_modules/.stamp
 docs: $(VENV)/dev.stamp
 	@$(PY) -m tests.house.reference
 	@$(PY) -m tests.house.scenarios
+
+# The test of the wheel installs it on every Python of this machine whose wheels are here.
+interpreters: $(VENV)/dev.stamp
+	@for version in 3.12 3.13 3.14; do \
+		$(PY) -m pip download --disable-pip-version-check $(PINNED) \
+			--python-version $$version -r requirements/run.txt -d $(VENV)/wheels-$$version \
+			|| { rm -rf $(VENV)/wheels-$$version; echo "no wheels for Python $$version"; }; \
+	done
 
 # The auditor asks a public list of known weaknesses, so it is no part of the tests, and it lives
 # outside the environment that it judges.

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,13 +11,37 @@ import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import httpx
 import pytest
+from tests.pages.chromium import browsing
+from tests.pages.house import PASSPHRASE, House, waiting_client
+from tests.pages.journey import heading, import_to_removal, write_export
+from tests.pages.window import window
+from tests.serving import Running, World
+
+from pdpp.store.port import Store
 
 ROOT = Path(__file__).parents[2]
 WHEELS = Path(sys.prefix) / "wheels"
 DEADLINE_SECONDS = 60
+
+
+def interpreter(version: str) -> Path:
+    """Return another Python of this machine, with its wheels collected, or skip the test."""
+    kept = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    places = [str(path) for path in sorted(kept.glob(f"{version}.*/bin/python"))]
+    places += filter(None, [shutil.which(f"python{version}")])
+    # A program of that name may only say that such a version is not chosen.
+    works = [
+        place for place in places if not subprocess.run([place, "-c", ""], check=False).returncode
+    ]
+    if not works:
+        pytest.skip(f"this machine has no Python {version}")
+    if not WHEELS.with_name(f"wheels-{version}").is_dir():
+        pytest.skip(f"no wheels for Python {version} are here: run make interpreters")
+    return Path(works[0])
 
 
 def clean_environment() -> dict[str, str]:
@@ -24,9 +49,10 @@ def clean_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
 
 
-def run(*command: str | Path) -> str:
+def run(*command: str | Path, typed: str | None = None) -> str:
     done = subprocess.run(
         command,
+        input=typed,
         cwd=ROOT,
         env=clean_environment(),
         stdout=subprocess.PIPE,
@@ -50,28 +76,43 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not WHEELS.is_dir():
         pytest.fail("run make install", pytrace=False)
-    home = tmp_path_factory.mktemp("empty") / "venv"
-    python = home / "bin" / "python"
-    offline = ["--isolated", "--quiet", "--no-index", "--find-links", str(WHEELS)]
-    run(sys.executable, "-m", "venv", "--without-pip", home)
-    run(sys.executable, "-m", "pip", "--python", python, "install", *offline, wheel)
+    return installed(wheel, Path(sys.executable), WHEELS, tmp_path_factory.mktemp("empty"))
+
+
+def installed(wheel: Path, python: Path, wheels: Path, folder: Path) -> Path:
+    """Install a wheel into an empty environment of some Python; return the program."""
+    home = folder / "venv"
+    offline = ["--isolated", "--quiet", "--no-index", "--find-links", str(wheels)]
+    run(python, "-m", "venv", "--without-pip", home)
+    run(
+        sys.executable, "-m", "pip", "--python", home / "bin" / "python", "install", *offline, wheel
+    )
     return home / "bin" / "pdpp"
 
 
 @pytest.fixture
 def server(program: Path, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    places = ["--data", str(tmp_path / "data"), "--ready-file", str(tmp_path / "ready")]
-    with (tmp_path / "log").open("wb") as log:
+    with serving(program, tmp_path, "--demo") as process:
+        yield process
+
+
+@contextlib.contextmanager
+def serving(program: Path, folder: Path, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Start the installed program in a folder; what it says goes to its log there."""
+    places = ["--data", str(folder / "data"), "--ready-file", str(folder / "ready")]
+    with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
-            [program, "serve", "--demo", "--port", "0", *places],
-            cwd=tmp_path,
+            [program, "serve", "--port", "0", *options, *places],
+            cwd=folder,
             env=clean_environment(),
             stdout=log,
             stderr=log,
         )
-    yield process
-    process.kill()
-    process.wait()
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 def wait_ready(process: subprocess.Popen[bytes], folder: Path) -> dict[str, str]:
@@ -116,3 +157,48 @@ def test_the_installed_server_serves_the_demo_and_stops_cleanly(
     assert httpx.get(ready["url"] + style, trust_env=False).status_code == 200
     server.send_signal(signal.SIGTERM)
     assert server.wait(timeout=DEADLINE_SECONDS) == 0, (tmp_path / "log").read_text()
+
+
+@pytest.mark.parametrize("version", ["3.12", "3.13", "3.14"])
+def test_the_wheel_serves_on_every_python(version: str, wheel: Path, tmp_path: Path) -> None:
+    python = interpreter(version)
+    wheels = WHEELS.with_name(f"wheels-{version}")
+    program = installed(wheel, python, wheels, tmp_path)
+    with serving(program, tmp_path, "--demo") as process:
+        ready = wait_ready(process, tmp_path)
+        answer = httpx.get(
+            f"{ready['url']}/v1/search?q=invoice",
+            headers={"Authorization": f"Bearer {ready['client_token']}"},
+            timeout=DEADLINE_SECONDS,
+            trust_env=False,
+        )
+        assert answer.json()["data"], answer.text
+        page = httpx.get(f"{ready['url']}/login", timeout=DEADLINE_SECONDS, trust_env=False)
+        assert "Set-up code" in page.text
+
+
+def test_a_person_sets_the_installed_program_up_and_uses_it_to_the_end(
+    program: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Setup, import, search, agent, activity, revocation and removal, all from the wheel."""
+    data = str(tmp_path / "data")
+    said = run(
+        program,
+        *("setup", "--data", data, "--no-service", "--no-open", "--passphrase-file", "-"),
+        typed=f"{PASSPHRASE}\n",
+    )
+    assert f"pdpp serve --data {data}" in said
+    with (
+        serving(program, tmp_path) as process,
+        browsing(tmp_path_factory.mktemp("browser-home")) as browser,
+        waiting_client() as client,
+    ):
+        ready = wait_ready(process, tmp_path)
+        server = Running(ready["url"])
+        house = House(World(cast("Store", None), server), Path(data))
+        with window(house, browser) as owner:
+            owner.page.goto(f"{ready['owner_url']}/")
+            owner.log_in()
+            heading(owner.page, "Nothing here yet")
+            import_to_removal(owner, ready["owner_url"], client, write_export(tmp_path))
+        server.close()

@@ -68,7 +68,7 @@ class Ready:
                 "  pdpp import ~/Downloads/export.zip",
                 "or, for records of your own making:",
                 "  pdpp source add SOURCE.json",
-                '  pdpp connection add CONNECTOR_KEY --name "WorkerOptions mail"',
+                '  pdpp connection add CONNECTOR_KEY --name "Work mail"',
                 "  pdpp ingest RECORDS.ndjson --connection ID --stream NAME",
                 "and for an agent that cannot ask by itself, a narrow grant with an end:",
                 '  pdpp grant create --client my-agent --purpose "Answer my questions" \\',

@@ -14,6 +14,7 @@ OWNER = "No stolen cookie approves, no stranger locks the owner out."
 PROTOCOL = "Any request is answered in the protocol"
 
 _COUNTER = "tests/oauth/test_countermeasures.py"
+_OUTSIDER = "tests/pages/test_outsider.py"
 
 
 def _trusting(real: Any) -> Any:
@@ -68,6 +69,17 @@ def _failing(real: Any) -> Any:
     return send
 
 
+def _as_the_owner(_: Any) -> Any:
+    """Look at records as the owner wherever a grant should be looked through."""
+
+    def grant_principal(_grant: Any, catalogue: Any) -> Any:
+        from pdpp.authz.principal import owner_principal
+
+        return owner_principal(catalogue)
+
+    return grant_principal
+
+
 MUTANTS = (
     Mutant(
         SECRET,
@@ -119,6 +131,39 @@ MUTANTS = (
             "tests/oauth/test_strangers.py::"
             "test_a_page_of_another_site_posts_nothing_to_a_server_on_this_machine",
         ),
+    ),
+    Mutant(
+        OWNER,
+        "takes uploads without the token of a page",
+        (("pdpp.pages.imports.upload_endpoint:_check_token", lambda real: lambda *_: None),),
+        (
+            f"{_OUTSIDER}::test_another_site_and_another_session_cannot_write_into_an_upload",
+            f"{_OUTSIDER}::test_a_form_whose_token_comes_late_or_not_at_all_writes_nothing",
+        ),
+    ),
+    Mutant(
+        OWNER,
+        "writes an upload wherever its name says",
+        (("pdpp.pages.imports.upload_endpoint:safe_name", lambda real: lambda name: name),),
+        (f"{_OUTSIDER}::test_no_name_leads_out_of_the_folder_of_its_upload",),
+    ),
+    Mutant(
+        OWNER,
+        "shows all of the owner's records in an agent's place",
+        (("pdpp.pages.see_as:grant_principal", _as_the_owner),),
+        (f"{_OUTSIDER}::test_what_is_beyond_a_grant_looks_like_what_is_nowhere",),
+    ),
+    Mutant(
+        OWNER,
+        "takes the answer of a passkey twice",
+        (("pdpp.authz.passkey:_use_up", lambda real: lambda *_: None),),
+        ("tests/authz/test_passkey.py::test_an_answer_is_good_once",),
+    ),
+    Mutant(
+        OWNER,
+        "takes a passkey of another address",
+        (("pdpp.authz.webauthn:_origin", lambda real: lambda text: ""),),
+        ("tests/authz/test_passkey.py::test_a_passkey_used_elsewhere_does_not_log_in_here",),
     ),
     Mutant(
         PROTOCOL,

@@ -36,7 +36,7 @@ from pdpp.mcp.reading.field_window import WindowMatches
 from pdpp.mcp.reading.list_meta import ListMeta
 
 _FETCH_HELP = (
-    "whole record: fetch with an id as it is shown; connection_id only where it is shown apart"
+    "Whole record: call fetch with the id above; add connection_id only where one is shown"
 )
 
 
@@ -110,7 +110,7 @@ def _total(view: SearchView) -> str:
         total = count if whole else f"{len(view.hits)} of {meta.exact_total} hits"
         return f"{total}, all matches ranked."
     if meta.complete is False:
-        return f"{count}; more match than were ranked: the newest of each stream were."
+        return f"{count}; too many matches to rank: only the newest of each stream were ranked."
     return f"{count}."
 
 

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import orjson
@@ -227,3 +227,11 @@ def _check(files: Sequence[UploadedFile]) -> None:
         )
     if len({file.name for file in files}) < len(files):
         raise InvalidRequest("Two files have the same name.", param="file")
+    folders = {folder for file in files for folder in folders_of(file.name)}
+    if any(file.name in folders for file in files):
+        raise InvalidRequest("One name is a file and a folder at once.", param="file")
+
+
+def folders_of(name: str) -> set[str]:
+    """Return the folders that a file lies in, from its own up to the first."""
+    return {str(parent) for parent in PurePosixPath(name).parents}

@@ -32,6 +32,7 @@ from pdpp.pages.imports.upload import (
     Upload,
     UploadedFile,
     UploadFolder,
+    folders_of,
     safe_name,
 )
 from pdpp.pages.owner_page import check_source, show_error, visited_origin
@@ -143,32 +144,47 @@ class UploadEndpoint:
         return request.go(f"/import/uploads/{upload.id}")
 
     async def _spool(self, request: PageRequest, boundary: bytes) -> Upload:
-        """Write the files of a form as they come; the token must have come before."""
-        folder, sizes = self._folder, dict[str, int]()
+        """Write the files of a form as they come; the token must have come before.
+
+        A form cannot be gone on with, so what came of one that broke off is removed.
+        """
+        folder, sizes, folders = self._folder, dict[str, int](), set[str]()
         upload: Upload | None = None
-        token = b""
-        name = ""
-        async for part in form_parts(_pieces(request.http), boundary):
-            if part.filename is None:
-                token = (b"" if part.begins else token) + part.content[:200]
-            if not part.filename:
-                continue  # another field, or one for files in which none was chosen
+        token, name, whole = b"", "", False
+        try:
+            async for part in form_parts(_pieces(request.http), boundary):
+                if part.filename is None:
+                    token = (b"" if part.begins else token) + part.content[:200]
+                if not part.filename:
+                    continue  # another field, or one for files in which none was chosen
+                if upload is None:
+                    _check_token(request, token.decode("latin-1"))
+                    upload = await asyncio.to_thread(folder.begin_form, self.site.service.clock())
+                if part.begins:
+                    name = safe_name(part.filename)
+                    _take_name(name, sizes, folders)
+                sizes[name] = await asyncio.to_thread(
+                    folder.append, upload, name, sizes[name], part.content
+                )
             if upload is None:
-                _check_token(request, token.decode("latin-1"))
-                upload = await asyncio.to_thread(folder.begin_form, self.site.service.clock())
-            if part.begins:
-                name = safe_name(part.filename)
-                if name in sizes or len(sizes) >= MOST_FILES:
-                    raise InvalidRequest("Two files have the same name, or they are too many.")
-                sizes[name] = 0
-            sizes[name] = await asyncio.to_thread(
-                folder.append, upload, name, sizes[name], part.content
-            )
-        if upload is None:
-            raise InvalidRequest("Choose at least one file.", param="file")
-        upload = replace(upload, files=tuple(UploadedFile(*pair) for pair in sizes.items()))
-        await asyncio.to_thread(folder.keep, upload)
-        return upload
+                raise InvalidRequest("Choose at least one file.", param="file")
+            upload = replace(upload, files=tuple(UploadedFile(*pair) for pair in sizes.items()))
+            await asyncio.to_thread(folder.keep, upload)
+            whole = True
+            return upload
+        finally:
+            if upload is not None and not whole:
+                await asyncio.to_thread(folder.remove, upload)
+
+
+def _take_name(name: str, sizes: dict[str, int], folders: set[str]) -> None:
+    """Add a file to those of a form, if no other has its name or lies in it."""
+    own_folders = folders_of(name)
+    taken = name in sizes or name in folders or not own_folders.isdisjoint(sizes)
+    if taken or len(sizes) >= MOST_FILES:
+        raise InvalidRequest("Two files have the same name, or they are too many.")
+    folders |= own_folders
+    sizes[name] = 0
 
 
 async def _pieces(http: Request) -> AsyncIterator[bytes]:
