@@ -140,7 +140,7 @@ def test_search_text_has_whole_ids_labels_and_how_to_fetch(client: Client) -> No
         if "evidence" in hit:
             assert hit["evidence"].replace("\n", "⏎") in found.text
     assert "call fetch with the id above" in found.text
-    assert "connection_id only where it is shown apart" in found.text
+    assert "add connection_id only where one is shown" in found.text
     assert '"connection_id"' not in found.text
 
 
