@@ -14,6 +14,7 @@ import orjson
 from bench.agent import Agent
 from bench.changes import change_rows
 from bench.client import Client
+from bench.encrypted import encrypted_rows
 from bench.estate import Estate, demo_estate, letters_estate
 from bench.hidden import hidden_rows
 from bench.hosted import hosted_rows, package_rows
@@ -86,6 +87,8 @@ def _measure(
         yield from _measure_agents(bench, *estates, say)
     say("Measuring what hidden records cost")
     yield from hidden_rows(stock.world.records, rounds)
+    say("Measuring what encryption costs")
+    yield from encrypted_rows(stock.world.records, rounds)
     say("Measuring changes")
     yield from change_rows(stock.world.records, rounds)
     say("Measuring imports")

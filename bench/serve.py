@@ -13,9 +13,11 @@ from pdpp.serving.slow_clients import GuardedServer
 def _product(folder: Path) -> Starlette:
     from pdpp.app import make_app
     from pdpp.service.settings import Settings
+    from pdpp.serving.data_folder import store_key
     from pdpp.store.sqlite.store import SqliteStore
 
-    return make_app(SqliteStore(folder), Settings(requests_per_second=0))
+    store = SqliteStore(folder, key=store_key(folder))
+    return make_app(store, Settings(requests_per_second=0))
 
 
 def _unrecorded(folder: Path) -> Starlette:

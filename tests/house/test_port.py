@@ -22,7 +22,7 @@ ENGINES = ("apsw", "sqlite3", "pathlib", "os", "tempfile", "shutil", "pdpp.store
 SYNTAX = re.compile(r"\b(?:SELECT|INSERT|UPDATE|DELETE|FROM|WHERE|MATCH|NEAR|FTS\d?|PRAGMA)\b")
 LAYOUT = {"path", "file", "folder", "place", "places", "cells", "lexical", "rowid", "table", "row"}
 """Words for where an engine keeps something. The port speaks of fields, records and streams."""
-NAMED = {"pdpp.store", "pdpp.model", "pdpp.evidence"}
+NAMED = {"pdpp.encryption", "pdpp.store", "pdpp.model", "pdpp.evidence"}
 
 
 def public_classes() -> Iterator[type]:

@@ -12,9 +12,11 @@ from pdpp.cli.import_history import show_history
 from pdpp.cli.import_task import Choice, ImportOptions, bring, bring_all, prepare, prepare_all
 from pdpp.cli.options import common, examples
 from pdpp.cli.source import read_document
-from pdpp.serving.data_folder import open_store
+from pdpp.encryption.files import data_files
+from pdpp.serving.data_folder import open_store, store_key
 from pdpp.sources.importing.report import COMPLETE, INTERRUPTED
 from pdpp.sources.importing.state import ImportState
+from pdpp.store.port import Store
 
 _INTERRUPTED = 130
 
@@ -92,7 +94,8 @@ def importing(
     twice changes nothing. Where a mailbox does not say whose it is, you are asked once; --account
     says so in a script. pdpp import history shows what earlier imports did.
     """
-    state = ImportState(data)
+    key = store_key(data)
+    state = ImportState(data, data_files(key))
     if paths[0] == "history" and not Path("history").exists():
         show_history(state, paths[1:], as_json=as_json)
         return
@@ -112,20 +115,23 @@ def importing(
         show_audit([Path(path) for path in paths], state, choice, as_json=as_json)
         return
     options = ImportOptions(yes=yes, as_json=as_json, mirror=mirror, every=every if watch else None)
-    _bring_all(paths, state, choice, options, data)
+    with open_store(data, create=True, key=key) as store:
+        _bring_all(store, paths, state, choice, options)
 
 
 def _bring_all(
-    paths: Sequence[str], state: ImportState, choice: Choice, options: ImportOptions, data: Path
+    store: Store,
+    paths: Sequence[str],
+    state: ImportState,
+    choice: Choice,
+    options: ImportOptions,
 ) -> None:
-    whole = choice.infer or choice.declaration is not None or options.every is not None
-    with open_store(data, create=True) as store:
-        if whole:
-            ends = [bring(prepare(store, state, Path(path), choice), options) for path in paths]
-        else:
-            prepared = prepare_all(store, state, [Path(path) for path in paths], choice)
-            single = len(prepared.imports) == 1 and not prepared.unknown
-            ends = [bring(prepared.imports[0], options)] if single else bring_all(prepared, options)
+    if choice.infer or choice.declaration is not None or options.every is not None:
+        ends = [bring(prepare(store, state, Path(path), choice), options) for path in paths]
+    else:
+        prepared = prepare_all(store, state, [Path(path) for path in paths], choice)
+        single = len(prepared.imports) == 1 and not prepared.unknown
+        ends = [bring(prepared.imports[0], options)] if single else bring_all(prepared, options)
     if INTERRUPTED in ends:
         click.get_current_context().exit(_INTERRUPTED)
     if any(status != COMPLETE for status in ends):

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from pdpp.encryption.data_key import DataKey
 from pdpp.evidence.amount import counted
+from pdpp.model.errors import StoreError
 from pdpp.wire.http import HttpClient, HttpLimits, Unreachable
 
 _LOOK = HttpLimits(seconds=1.0, most_bytes=1 << 16)
@@ -22,6 +24,8 @@ class Overview(NamedTuple):
     records: int = 0
     grants: int = 0
     has_passphrase: bool = False
+    locked: bool = False
+    """The store is encrypted, and nothing but a person gives its passphrase."""
 
 
 def address_of(data: Path | None) -> str:
@@ -41,12 +45,19 @@ def _settings(data: Path | None) -> tuple[Path, str]:
 
 def overview(data: Path | None = None) -> Overview:
     """Look at the data folder and the address that the settings name."""
+    from pdpp.serving.data_folder import store_key
     from pdpp.store.sqlite.store import FILE_NAME
 
     data, address = _settings(data)
     exists = (data / FILE_NAME).is_file()
     seen = Overview(data, address, _answers(address), exists)
-    return _with_counts(seen) if exists else seen
+    if not exists:
+        return seen
+    try:
+        key = store_key(data, asks=False)
+    except StoreError:
+        return seen._replace(locked=True)
+    return _with_counts(seen, key)
 
 
 def _answers(address: str) -> bool:
@@ -56,7 +67,7 @@ def _answers(address: str) -> bool:
         return False
 
 
-def _with_counts(seen: Overview) -> Overview:
+def _with_counts(seen: Overview, key: DataKey | None) -> Overview:
     from pdpp.authz.owner import has_passphrase
     from pdpp.model import instant
     from pdpp.model.grant import ACTIVE, status
@@ -64,7 +75,7 @@ def _with_counts(seen: Overview) -> Overview:
     from pdpp.store.scope import owner_reaches
 
     now = instant.now()
-    with open_store(seen.data) as store, store.reading():
+    with open_store(seen.data, key=key) as store, store.reading():
         catalogue = store.catalogue()
         return seen._replace(
             accounts=len(catalogue.connections),
@@ -78,6 +89,8 @@ def overview_lines(seen: Overview) -> Iterator[str]:
     """Yield the state in words, and the commands that come next."""
     if not seen.exists:
         yield f"Nothing is stored yet ({seen.data})."
+    elif seen.locked:
+        yield f"The store in {seen.data} is encrypted; commands ask for its passphrase."
     else:
         records = counted(seen.records, "record")
         accounts, grants = counted(seen.accounts, "account"), counted(seen.grants, "grant")
@@ -96,6 +109,10 @@ def _next(seen: Overview) -> Iterator[tuple[str, str]]:
     if not seen.exists:
         yield "pdpp setup", "choose a folder and a passphrase, and start at login"
         yield "pdpp demo", "watch an agent read invented records first"
+        return
+    if seen.locked:
+        yield "pdpp serve", "start the server; it asks for the passphrase"
+        yield "pdpp encryption keyring", "let this machine's keyring open the store"
         return
     if not seen.records:
         yield "pdpp import FILE", "bring in an export that you have"

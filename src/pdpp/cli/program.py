@@ -52,6 +52,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "doctor": ("pdpp.cli.doctor:doctor", "Find out why an agent cannot connect."),
         "check": ("pdpp.cli.maintenance:check", "Check that everything stored is sound."),
         "backup": ("pdpp.cli.maintenance:backup", "Copy everything into a new folder."),
+        "encryption": (
+            "pdpp.cli.encryption:encryption",
+            "Encrypt the store on the disk, and change its key.",
+        ),
         "completion": ("pdpp.cli.completion:completion", "Let your shell complete commands."),
     }
 )

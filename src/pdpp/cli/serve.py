@@ -19,17 +19,19 @@ import click
 from pdpp.app import make_app
 from pdpp.authz.owner import begin_setup, has_passphrase, private_host
 from pdpp.authz.redirect import LOOPBACK
+from pdpp.cli.encryption import encrypted_key
 from pdpp.cli.options import examples
 from pdpp.cli.output import show, stop_writing
 from pdpp.cli.seeding import DemoTokens, seed
 from pdpp.cli.setting_options import configured
 from pdpp.configuration.effective import Configuration
 from pdpp.demo.story import INVOICE, INVOICE_STORY
+from pdpp.encryption.data_key import DataKey
 from pdpp.hosted import MCP_PATH
 from pdpp.model import instant
 from pdpp.private import write_file
 from pdpp.service.settings import Settings
-from pdpp.serving.data_folder import open_store
+from pdpp.serving.data_folder import open_store, store_key
 from pdpp.serving.process import BACKLOG, AnnouncedServer, configure, tune_process
 from pdpp.store.sqlite.store import FILE_NAME
 from pdpp.watch.logs import LogOptions, configure_logging
@@ -138,6 +140,7 @@ def _calls(url: str) -> list[str]:
 )
 @configured
 @click.option("--demo", is_flag=True, help="Fill the store with invented accounts first.")
+@click.option("--encrypt", is_flag=True, help="Encrypt the store first, if it is not.")
 @click.option(
     "--ready-file",
     metavar="FILE",
@@ -145,7 +148,13 @@ def _calls(url: str) -> list[str]:
     help="Write the address, and the demo's token, to this file once the server answers.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
-def serve(configuration: Configuration, demo: bool, ready_file: Path | None, as_json: bool) -> None:
+def serve(
+    configuration: Configuration,
+    demo: bool,
+    encrypt: bool,
+    ready_file: Path | None,
+    as_json: bool,
+) -> None:
     """Start the server.
 
     Settings come from a file, the environment and these flags, each over the one before;
@@ -157,13 +166,14 @@ def serve(configuration: Configuration, demo: bool, ready_file: Path | None, as_
     )
     configure_logging(log)
     data: Path = configuration["data"]
-    require_owner(configuration, data)
+    key = encrypted_key(data) if encrypt else store_key(data)
+    require_owner(configuration, data, key)
     with bound(configuration["host"], configuration["port"]) as listener:
         url = address(listener)
         settings = configuration.settings(url)
         if ready_file is not None:
             clear(ready_file)
-        with open_store(data, create=True) as store:
+        with open_store(data, create=True, key=key) as store:
             tokens = seed(store, settings) if demo else None
             owner_url = _owner_url(url, private_host(store.vault), settings)
             ready = Ready(url, data, tokens, begin_setup(store.vault), owner_url)
@@ -175,7 +185,7 @@ def serve(configuration: Configuration, demo: bool, ready_file: Path | None, as_
         if configuration["workers"] > 1:
             from pdpp.serving.workers import WorkerOptions, WorkerPool
 
-            work = WorkerOptions(data, settings, log, instant.now())
+            work = WorkerOptions(data, settings, log, instant.now(), key)
             WorkerPool(configuration["workers"], listener, work).run(announce)
     if ready_file is not None:
         ready_file.unlink(missing_ok=True)
@@ -203,14 +213,14 @@ def _leave(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - 
     raise SystemExit(0)
 
 
-def require_owner(configuration: Configuration, data: Path) -> None:
+def require_owner(configuration: Configuration, data: Path, key: DataKey | None = None) -> None:
     """Refuse an address that other machines reach while nobody has chosen a passphrase."""
     host = configuration["host"]
     _, place = resolved(host, configuration["port"])
     host_address = ip_address(str(place[0]).partition("%")[0])
     if host_address.is_loopback:
         return
-    if not (data / FILE_NAME).is_file() or not _has_owner(data):
+    if not (data / FILE_NAME).is_file() or not _has_owner(data, key):
         raise click.ClickException(
             f"{host} is open to other machines, so choose your passphrase first, with "
             "pdpp owner init"
@@ -224,8 +234,8 @@ def require_owner(configuration: Configuration, data: Path) -> None:
         )
 
 
-def _has_owner(data: Path) -> bool:
-    with open_store(data) as store:
+def _has_owner(data: Path, key: DataKey | None) -> bool:
+    with open_store(data, key=key) as store:
         return has_passphrase(store.vault)
 
 

@@ -25,7 +25,15 @@ DEFAULT = "default"
 _BURST_SECONDS = 3
 _PARTS = MappingProxyType({"receipts": ReceiptPolicy, "login": GuessPace, "all_logins": GuessPace})
 """Fields of ``Settings`` that are values of several settings each."""
-_OTHER_VARIABLES = frozenset({CONFIG_VARIABLE, "PDPP_CACHE_ROOT", "PDPP_PROVIDER_URL"})
+_OTHER_VARIABLES = frozenset(
+    {
+        CONFIG_VARIABLE,
+        "PDPP_CACHE_ROOT",
+        "PDPP_PROVIDER_URL",
+        "PDPP_STORE_PASSPHRASE",
+        "PDPP_STORE_PASSPHRASE_FILE",
+    }
+)
 
 
 class Chosen(NamedTuple):

@@ -29,7 +29,7 @@ from pdpp.store.port import Store
 
 def run_import(store: Store, folder: Path, limits: Settings, context: JobContext) -> Json:
     """Bring in what the parameters name; go on where an earlier run was cut."""
-    task = _task(store, ImportState(folder), limits, context.parameters)
+    task = _task(store, ImportState(folder, store.files), limits, context.parameters)
     declaration = task.settle()
     with short_turns():
         task.run(declaration, import_callbacks(context))

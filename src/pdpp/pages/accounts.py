@@ -100,7 +100,8 @@ def _history(request: PageRequest, connection_id: str) -> Iterator[PastImport]:
     """Yield the last imports into an account, the newest first."""
     if request.site.data is None:
         return
-    reports = islice(ImportState(request.site.data).reports(), _MOST_REPORTS)
+    state = ImportState(request.site.data, request.site.service.store.files)
+    reports = islice(state.reports(), _MOST_REPORTS)
     own = (row for row in reports if _connection(row[1]).get("connection_id") == connection_id)
     for name, report in islice(own, _MOST_LISTED):
         moment = instant.parse(str(report.get("started_at") or ""))

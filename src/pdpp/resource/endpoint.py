@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import tempfile
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
@@ -92,7 +91,7 @@ class ResourceEndpoint:
     ) -> None:
         service = self._service
         if route.answer == "Blob":
-            with tempfile.SpooledTemporaryFile(_SPOOL_BYTES) as spool:
+            with service.store.files.spool(_SPOOL_BYTES) as spool:
                 await _spool(receive, call.headers, service.settings.blob_bytes, spool)
                 answer = await run_call(service, route, replace(call, body=spool))
         elif route.takes_body is not None:

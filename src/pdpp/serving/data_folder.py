@@ -9,7 +9,11 @@ from shlex import quote
 
 import apsw
 
+from pdpp.encryption.data_key import DataKey
+from pdpp.encryption.key_file import KeyFile, read_key_file
+from pdpp.encryption.unlocking import unlock
 from pdpp.model.errors import StoreError
+from pdpp.store.sqlite.conversion import settle
 from pdpp.store.sqlite.failures import advice
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 
@@ -95,9 +99,37 @@ def _close(path: Path) -> bool:
     return True
 
 
+def store_key(folder: Path, *, asks: bool = True) -> DataKey | None:
+    """Return the key of an encrypted store, None for a plain one.
+
+    A person at a terminal is asked for the passphrase where nothing else gives it.
+    """
+    settle(folder)
+    key_file = read_key_file(folder)
+    return None if key_file is None else unlock_here(key_file, folder, asks=asks)
+
+
+def unlock_here(key_file: KeyFile, folder: Path, *, asks: bool = True) -> DataKey:
+    """Return the key that a key file seals, as this process is given it."""
+    return unlock(key_file, folder, os.environ, _ask if asks and sys.stdin.isatty() else None)
+
+
+def _ask() -> str:
+    from getpass import getpass
+
+    return getpass("Passphrase of the store: ")
+
+
 @contextmanager
-def open_store(folder: Path, *, create: bool = False) -> Iterator[SqliteStore]:
-    """Open the store of a folder for one command; only where ``create`` says so is it made."""
+def open_store(
+    folder: Path, *, create: bool = False, key: DataKey | None = None
+) -> Iterator[SqliteStore]:
+    """Open the store of a folder for one command; only where ``create`` says so is it made.
+
+    ``key`` is that of an encrypted store, for a caller who has it already.
+    """
+    if key is None:
+        key = store_key(folder)
     if not create and not (folder / FILE_NAME).is_file():
         raise StoreError(
             f"there is no store in {folder}; name another folder with --data, "
@@ -105,7 +137,7 @@ def open_store(folder: Path, *, create: bool = False) -> Iterator[SqliteStore]:
         )
     keep_private(folder)
     try:
-        store = SqliteStore(folder, machine=_own_state())
+        store = SqliteStore(folder, machine=_own_state(), key=key)
     except UnicodeEncodeError:
         raise StoreError(f"the name of the folder {str(folder)!a} is not UTF-8") from None
     except apsw.Error as problem:

@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from pdpp.app import make_app
+from pdpp.encryption.data_key import DataKey
 from pdpp.model import instant
 from pdpp.service.settings import Settings
 from pdpp.serving.data_folder import open_store
@@ -37,6 +38,7 @@ class WorkerOptions:
     settings: Settings
     log: LogOptions
     started: int
+    key: DataKey | None = None
 
 
 class WorkerPool:
@@ -112,7 +114,7 @@ def answer(
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     configure_logging(work.log)
     share = Share(memoryview(memory).cast("B").cast("Q"), place, work.started)
-    with open_store(work.data) as store:
+    with open_store(work.data, key=work.key) as store:
         app = make_app(store, work.settings, instant.now, share, data=work.data)
         server = AnnouncedServer(configure(app), lambda: news.send(place))
         threading.Thread(target=_follow, args=(server,), daemon=True).start()

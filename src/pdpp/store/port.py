@@ -7,6 +7,7 @@ from datetime import UTC, tzinfo
 from decimal import Decimal
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
 
+from pdpp.encryption.files import DataFiles
 from pdpp.evidence.language.question import Question
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import PdppError
@@ -352,6 +353,11 @@ class Store(Protocol):
 
     def index_progress(self) -> tuple[int, int]:
         """Return how many records are indexed by the analyser of today, and how many there are."""
+        ...
+
+    @property
+    def files(self) -> DataFiles:
+        """Return how files in the data folder are kept: as they are, or sealed."""
         ...
 
     def keep_blob(self, source: BinaryIO, media_type: str, limit: int) -> Blob: ...

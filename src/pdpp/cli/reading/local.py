@@ -5,7 +5,6 @@ through the same operations as over the network.
 """
 
 import asyncio
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from pdpp.app import make_local_api
 from pdpp.authz.principal import Gate, Principal
 from pdpp.authz.token import TokenKind
 from pdpp.client.client import Client
+from pdpp.encryption.files import DataFiles
 from pdpp.model import instant
 from pdpp.serving.data_folder import open_store
 from pdpp.store.port import Store, Token
@@ -66,8 +66,9 @@ class LocalDownload(Download):
 class LocalHttp:
     """Sends requests to an application in this process."""
 
-    def __init__(self, app: Any) -> None:
+    def __init__(self, app: Any, files: DataFiles) -> None:
         self._app = app
+        self._files = files
         self._loop = asyncio.Runner()
 
     def request(
@@ -105,7 +106,7 @@ class LocalHttp:
             "server": None,
         }
         status, received = 500, {}
-        content = tempfile.SpooledTemporaryFile(_SPOOL_BYTES)  # noqa: SIM115 - the caller closes it
+        content = self._files.spool(_SPOOL_BYTES)
 
         async def receive() -> dict[str, Any]:
             return {"type": "http.request", "body": b"", "more_body": False}
@@ -135,7 +136,7 @@ def local_client(data: Path) -> Iterator[Client]:
     with open_store(data) as store:
         api, service = make_local_api(store, LocalOwnerGate(store), data)
         service.recorder.start()
-        http = LocalHttp(api)
+        http = LocalHttp(api, store.files)
         try:
             yield Client.over(http, ORIGIN)
         finally:

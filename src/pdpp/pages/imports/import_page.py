@@ -185,7 +185,8 @@ async def show_report(request: PageRequest) -> Response:
     data, name = request.site.data, request.http.path_params["name"]
     report = None
     if data is not None:
-        reports = await asyncio.to_thread(lambda: dict(ImportState(data).reports()))
+        state = ImportState(data, request.site.service.store.files)
+        reports = await asyncio.to_thread(lambda: dict(state.reports()))
         report = reports.get(name)
     if report is None:
         raise NotFound("There is no report of such an import.")

@@ -40,7 +40,8 @@ class ImportPlan(NamedTuple):
 
 def make_plan(site: Site, data: Path, root: Path) -> ImportPlan:
     """Look at what lies in a folder; nothing is written. It reads files: run it in a thread."""
-    state, store = ImportState(data), site.service.store
+    store = site.service.store
+    state = ImportState(data, store.files)
     choices = OwnerChoices(recall=state.recall)
     sources, _ = usable_sources(None, own_sources(state.plans()))
     try:

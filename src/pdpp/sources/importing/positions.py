@@ -1,12 +1,14 @@
 """Positions: how far each part of an import was read, so that the next run continues there."""
 
 import hashlib
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
+from pdpp.encryption.files import PLAIN, DataFiles
 from pdpp.model.errors import DamagedFile
 from pdpp.private import make_folder, write_file
 from pdpp.sources.item import NO_STATE, START, ResumePoint
@@ -52,8 +54,9 @@ def head_of(part: AnyPart, offset: int) -> str:
 class PositionLog:
     """A private file to which positions are added as batches are written."""
 
-    def __init__(self, path: Path, revision: str) -> None:
+    def __init__(self, path: Path, revision: str, files: DataFiles = PLAIN) -> None:
         self._path = path
+        self._files = files
         self._revision = revision
         self._file: BinaryIO | None = None
         self.positions: dict[str, PartPosition] = {}
@@ -66,13 +69,13 @@ class PositionLog:
         if not self._path.is_file():
             return
         try:
-            first, *rest = self._path.read_bytes().split(b"\n")
+            first, *rest = _content(self._path.read_bytes(), self._files)
             if orjson.loads(first) != {"revision": self._revision}:
                 return
             self.complete = False
             for line in filter(None, rest):
                 self._take(orjson.loads(line))
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OSError):
             return
 
     def _take(self, line: Any) -> None:
@@ -101,14 +104,14 @@ class PositionLog:
         if self._lines > _MOST_LINES + len(self.positions):
             self._rewrite()
         elif self._file is not None:
-            self._file.writelines(_line([name, position]) for name, position in positions.items())
+            self._file.writelines(map(self._line, positions.items()))
             self._file.flush()
 
     def end(self, *, complete: bool) -> None:
         """Say whether the import reached its end."""
         self.complete = complete
         if complete and self._file is not None:
-            self._file.write(_line("complete"))
+            self._file.write(self._line("complete"))
 
     def close(self) -> None:
         """Close the file."""
@@ -119,14 +122,33 @@ class PositionLog:
     def _rewrite(self) -> None:
         self.close()
         self._lines = 0
-        lines = b"".join(_line([name, position]) for name, position in self.positions.items())
+        first = self._line({"revision": self._revision})
         make_folder(self._path.parent)
-        write_file(self._path, _line({"revision": self._revision}) + lines)
+        write_file(self._path, first + b"".join(map(self._line, self.positions.items())))
         self._file = self._path.open("ab")
 
+    def _line(self, value: Any) -> bytes:
+        return _stored(orjson.dumps(value, default=_plain), self._files)
 
-def _line(value: Any) -> bytes:
-    return orjson.dumps(value, default=_plain) + b"\n"
+
+def _stored(line: bytes, files: DataFiles) -> bytes:
+    """Return a line as it lies on the disk: lines are added, so each is sealed for itself."""
+    return (line if files is PLAIN else b64encode(files.seal(line))) + b"\n"
+
+
+def _content(stored: bytes, files: DataFiles) -> list[bytes]:
+    """Return the lines of a file, an empty one last."""
+    lines = stored.split(b"\n")
+    return lines if files is PLAIN else [line and files.unseal(b64decode(line)) for line in lines]
+
+
+def convert_lines(stored: bytes, files: DataFiles, others: DataFiles) -> bytes:
+    """Return a file of positions as another store keeps it; one that is torn is not kept."""
+    try:
+        lines = _content(stored, files)
+    except (ValueError, OSError):
+        return b""
+    return b"".join(_stored(line, others) for line in lines if line)
 
 
 def _plain(value: Any) -> Any:

@@ -10,9 +10,10 @@ from typing import Any
 
 import orjson
 
+from pdpp.encryption.files import PLAIN, DataFiles, read_file
 from pdpp.model import instant
 from pdpp.private import make_folder, write_file
-from pdpp.sources.importing.positions import PositionLog
+from pdpp.sources.importing.positions import PositionLog, convert_lines
 
 _NAME = "imports"
 _KEPT = (".json", ".ndjson")
@@ -21,14 +22,16 @@ _KEPT = (".json", ".ndjson")
 class ImportState:
     """Reports, positions, choices and table plans: small files that only the owner can read."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, files: DataFiles = PLAIN) -> None:
+        """Open the state in a data folder; ``files`` is how its store keeps files."""
         self._folder = data / _NAME
+        self._files = files
 
     # History
 
     def keep_report(self, name: str, document: Mapping[str, Any]) -> None:
         """Keep a report, or a newer state of it."""
-        _write(self._folder / f"{name}.json", document)
+        self._write(self._folder / f"{name}.json", document)
 
     def new_report_name(self, now: int) -> str:
         """Return the name of a new report; names sort by time."""
@@ -38,7 +41,7 @@ class ImportState:
     def reports(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Yield the kept reports, newest first; what is no report is passed over."""
         for path in sorted(self._folder.glob("*.json"), reverse=True):
-            document = _read(path)
+            document = self._read(path)
             if document:
                 yield path.stem, document
 
@@ -72,28 +75,28 @@ class ImportState:
     def journal(self, connection_id: str, path: Path, revision: str) -> PositionLog:
         """Return the journal of imports from a path into a connection."""
         name = _digest(connection_id, os.fspath(path))
-        return PositionLog(self._folder / "positions" / f"{name}.ndjson", revision)
+        return PositionLog(self._folder / "positions" / f"{name}.ndjson", revision, self._files)
 
     # Choices
 
     def recall(self, connector_key: str, shape: str) -> Mapping[str, Any]:
         """Return what the owner decided earlier for files of a shape."""
-        return _read(self._choices(connector_key, shape))
+        return self._read(self._choices(connector_key, shape))
 
     def remember(self, connector_key: str, shape: str, choices: Mapping[str, Any]) -> None:
         """Keep what the owner decided for files of a shape."""
-        _write(self._choices(connector_key, shape), choices)
+        self._write(self._choices(connector_key, shape), choices)
 
     # Plans of tables
 
     def keep_plan(self, connector_key: str, plan: Mapping[str, Any]) -> None:
         """Keep how the owner's own tables of one kind are read."""
-        _write(self._folder / "plans" / f"{connector_key}.json", plan)
+        self._write(self._folder / "plans" / f"{connector_key}.json", plan)
 
     def plans(self) -> Iterator[Mapping[str, Any]]:
         """Yield the plans that were kept."""
         for path in sorted((self._folder / "plans").glob("*.json")):
-            plan = _read(path)
+            plan = self._read(path)
             if plan:
                 yield plan
 
@@ -109,6 +112,25 @@ class ImportState:
                 with suppress(FileNotFoundError):
                     _put(data / _NAME / path.relative_to(self._folder), path.read_bytes())
 
+    def convert(self, target: "ImportState") -> None:
+        """Write everything that is kept into another state, whose files are kept another way."""
+        for path in sorted(self._folder.rglob("*")):
+            place = target._folder / path.relative_to(self._folder)
+            if path.suffix == ".json":
+                _put(place, target._files.seal(read_file(self._files, path)))
+            elif path.suffix == ".ndjson":
+                _put(place, convert_lines(path.read_bytes(), self._files, target._files))
+
+    def _read(self, path: Path) -> Mapping[str, Any]:
+        try:
+            document = orjson.loads(read_file(self._files, path))
+        except (OSError, orjson.JSONDecodeError):
+            return {}
+        return document if isinstance(document, dict) else {}
+
+    def _write(self, path: Path, document: Mapping[str, Any]) -> None:
+        _put(path, self._files.seal(orjson.dumps(document, option=orjson.OPT_INDENT_2)))
+
     def _choices(self, connector_key: str, shape: str) -> Path:
         return self._folder / "choices" / f"{_digest(connector_key, shape)}.json"
 
@@ -116,18 +138,6 @@ class ImportState:
 def _digest(*parts: str) -> str:
     text = "\n".join(parts).encode("utf-8", "surrogateescape")
     return hashlib.sha256(text).hexdigest()[:24]
-
-
-def _read(path: Path) -> Mapping[str, Any]:
-    try:
-        document = orjson.loads(path.read_bytes())
-    except (OSError, orjson.JSONDecodeError):
-        return {}
-    return document if isinstance(document, dict) else {}
-
-
-def _write(path: Path, document: Mapping[str, Any]) -> None:
-    _put(path, orjson.dumps(document, option=orjson.OPT_INDENT_2))
 
 
 def _put(path: Path, content: bytes) -> None:

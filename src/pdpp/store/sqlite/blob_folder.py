@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from pdpp.encryption.files import PLAIN, DataFiles
 from pdpp.model.errors import BlobNotFound, PayloadTooLarge
 from pdpp.store.blobs import chunks
 
@@ -15,19 +16,21 @@ _UNFINISHED = ".new-"
 
 
 class BlobFolder:
-    """A folder of files named by the sha-256 of their bytes."""
+    """A folder of files named by the sha-256 of their bytes; sealed ones tell nothing by it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, files: DataFiles = PLAIN) -> None:
         self._folder = folder
+        self._files = files
 
     def path(self, blob_id: str) -> Path:
         """Return where a blob lies."""
-        return self._folder / blob_id[:2] / blob_id
+        name = self._files.name(blob_id)
+        return self._folder / name[:2] / name
 
     def open(self, blob_id: str, start: int) -> BinaryIO:
         """Open the bytes of a blob from a position."""
         try:
-            source = self.path(blob_id).open("rb")
+            source = self._files.reader(self.path(blob_id).open("rb"))
         except FileNotFoundError:
             raise BlobNotFound("The bytes of this blob are missing.") from None
         source.seek(start)
@@ -43,13 +46,15 @@ class BlobFolder:
         descriptor, name = tempfile.mkstemp(dir=self._folder, prefix=_UNFINISHED)
         try:
             with os.fdopen(descriptor, "wb") as target:
+                writer = self._files.writer(target)
                 digest, size = hashlib.sha256(), 0
                 for chunk in chunks(source):
                     size += len(chunk)
                     if size > limit:
                         raise PayloadTooLarge(f"A blob holds at most {limit} bytes.")
                     digest.update(chunk)
-                    target.write(chunk)
+                    writer.write(chunk)
+                writer.finish()
                 blob_id = digest.hexdigest()
                 known = self.problem(blob_id, size) is None
                 if known:
@@ -107,11 +112,15 @@ class BlobFolder:
         path = self.path(blob_id)
         if not path.is_file():
             return f"blob {blob_id} is missing"
-        digest = hashlib.sha256()
-        with path.open("rb") as source:
-            for chunk in chunks(source):
-                digest.update(chunk)
-        if path.stat().st_size != size or digest.hexdigest() != blob_id:
+        digest, length = hashlib.sha256(), 0
+        try:
+            with self.open(blob_id, 0) as source:
+                for chunk in chunks(source):
+                    digest.update(chunk)
+                    length += len(chunk)
+        except OSError as problem:
+            return f"blob {blob_id} cannot be read: {problem}"
+        if length != size or digest.hexdigest() != blob_id:
             return f"blob {blob_id} has other content than its name says"
         return None
 

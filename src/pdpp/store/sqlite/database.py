@@ -12,6 +12,7 @@ from typing import Any
 
 import apsw
 
+from pdpp.encryption.data_key import DataKey
 from pdpp.model import instant
 from pdpp.model.errors import StoreError
 from pdpp.store.deadline import DeadlinePassed
@@ -19,6 +20,7 @@ from pdpp.store.port import Deadline
 from pdpp.store.sqlite import schema
 from pdpp.store.sqlite.blob_folder import sync_folder
 from pdpp.store.sqlite.failures import advice
+from pdpp.store.sqlite.opening import EXISTING, check_kind, open_connection, wrong_key
 
 Prepare = Callable[[apsw.Connection], None]
 
@@ -34,8 +36,9 @@ _LOG_PAGES = 1_000
 class Database:
     """Opens connections to one file and hands them out."""
 
-    def __init__(self, path: Path, prepare: Prepare) -> None:
+    def __init__(self, path: Path, prepare: Prepare, key: DataKey | None = None) -> None:
         self._path = path
+        self._key = key
         self._prepare = prepare
         self._local = threading.local()
         self._lock = threading.RLock()
@@ -44,9 +47,9 @@ class Database:
         try:
             _make_private_folder(path.parent)
             if not path.exists():
-                _create(path)
+                _create(path, key)
             _remove_unfinished(path)
-            _recognise(path)
+            _recognise(path, key)
             self._writer = self._connect()
             os.chmod(path, 0o600)
         except (OSError, apsw.Error) as problem:
@@ -55,7 +58,7 @@ class Database:
             raise StoreError(f"cannot open the database {path}: {problem}{more}") from problem
 
     def _connect(self) -> apsw.Connection:
-        db = apsw.Connection(str(self._path), statementcachesize=512)
+        db = open_connection(self._path, self._key, statements=512)
         db.set_busy_handler(wait_for_turn)
         # Otherwise a statement is planned anew for every value that is bound to a range.
         db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
@@ -65,7 +68,6 @@ class Database:
         # What is deleted is overwritten, in the rows that go and in the pages that become free.
         db.pragma("secure_delete", True)
         db.pragma("cache_size", -16_384)
-        db.pragma("temp_store", "memory")
         db.create_scalar_function("pdpp_instant", _instant, 1, deterministic=True)
         self._prepare(db)
         with self._opened_lock:
@@ -152,10 +154,11 @@ class Database:
     def backup(self, target: Path, progress: Callable[[int, int], None] | None) -> None:
         """Write the database anew into another file while others go on using it.
 
-        The copy is made row by row, so that it holds nothing that was deleted.
+        The copy is made row by row, so that it holds nothing that was deleted. It is encrypted as
+        the database is, under the same key.
         """
         os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        db = apsw.Connection(str(self._path))
+        db = open_connection(self._path, self._key)
         try:
             db.set_busy_handler(wait_for_turn)
             size = int(str(db.pragma("page_size")))
@@ -176,7 +179,7 @@ class Database:
 
     def shed_log(self) -> None:
         """Carry the log of writes over and empty it, unless somebody is reading from it."""
-        db = apsw.Connection(str(self._path))
+        db = open_connection(self._path, self._key)
         try:
             # A connection learns only by reading that the database has a log.
             db.pragma("user_version")
@@ -228,7 +231,7 @@ def wait_for_turn(tries: int) -> bool:
     return tries * _PAUSE_SECONDS < _BUSY_SECONDS
 
 
-def _create(path: Path) -> None:
+def _create(path: Path, key: DataKey | None) -> None:
     """Create a database, whole or not at all, also when other programs do so at the same time.
 
     It is built under a name of its own and then linked to its place: a link never replaces a file,
@@ -237,7 +240,7 @@ def _create(path: Path) -> None:
     building = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         os.close(os.open(building, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        db = apsw.Connection(str(building), flags=apsw.SQLITE_OPEN_READWRITE)
+        db = open_connection(building, key, flags=EXISTING)
         try:
             db.pragma("page_size", _PAGE_BYTES)
             db.pragma("journal_mode", "wal")
@@ -270,12 +273,17 @@ def _remove_unfinished(path: Path) -> None:
                 unfinished.unlink()
 
 
-def _recognise(path: Path) -> None:
+def _recognise(path: Path, key: DataKey | None) -> None:
     """Look at a file before anything is changed about it."""
-    db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    check_kind(path, key)
+    db = open_connection(path, key, flags=EXISTING)
     try:
         db.set_busy_handler(wait_for_turn)
         schema.recognise(db)
+    except apsw.NotADBError as problem:
+        if key is None:
+            raise
+        raise wrong_key(path) from problem
     finally:
         db.close()
 

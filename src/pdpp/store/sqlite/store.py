@@ -1,5 +1,6 @@
 """The embedded store: one SQLite file and a folder of blobs."""
 
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from hashlib import blake2b
@@ -8,6 +9,9 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import apsw
 
+from pdpp.encryption.data_key import DataKey
+from pdpp.encryption.files import data_files
+from pdpp.encryption.key_file import KEY_FILE
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import NotFound, PdppError, StoreError
@@ -72,14 +76,22 @@ class SqliteStore:
         clock: instant.Clock = instant.now,
         surrogate_of: SurrogateOf | None = None,
         machine: Path | None = None,
+        key: DataKey | None = None,
     ) -> None:
-        """Open the store of a folder; ``machine`` is where the machine remembers revocations."""
+        """Open the store of a folder, with its key where it is encrypted.
+
+        ``machine`` is where the machine remembers revocations.
+        """
+        if key is None and (folder / KEY_FILE).exists():
+            raise StoreError(f"the store in {folder} is encrypted, and its key was not given")
         self._folder = folder
+        self._key = key
+        self.files = data_files(key)
         self._clock = clock
         self._surrogate_of = surrogate_of
         self._secret: bytes | None = None
-        self._db = Database(folder / FILE_NAME, _give_functions)
-        self._blobs = BlobFolder(folder / BLOB_FOLDER / str(OWNER))
+        self._db = Database(folder / FILE_NAME, _give_functions, key)
+        self._blobs = BlobFolder(folder / BLOB_FOLDER / str(OWNER), self.files)
         self._blob_table = BlobTable(self._db, self._blobs)
         self._field_sets = FieldSets()
         try:
@@ -99,7 +111,9 @@ class SqliteStore:
         """Return the log of what was read, opened when it is first asked for."""
         if self._receipts is None:
             anchor = SettingAnchor(self._db)
-            self._receipts = ReceiptFile(self._folder, self.secret(), anchor, self._clock)
+            self._receipts = ReceiptFile(
+                self._folder, self.secret(), anchor, self._clock, self._key
+            )
         return self._receipts
 
     def close(self) -> None:
@@ -431,5 +445,8 @@ class SqliteStore:
             self._blobs.copy(target / BLOB_FOLDER / str(OWNER))
             if (self._folder / RECEIPTS_NAME).exists():
                 self.receipts.backup(target / RECEIPTS_NAME)
+            if (self._folder / KEY_FILE).exists():
+                shutil.copyfile(self._folder / KEY_FILE, target / KEY_FILE)
+                (target / KEY_FILE).chmod(0o600)
         except (OSError, apsw.Error) as problem:
             raise StoreError(f"cannot write the backup: {problem}") from problem

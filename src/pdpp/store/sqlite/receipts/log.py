@@ -10,6 +10,7 @@ from typing import Protocol
 
 import apsw
 
+from pdpp.encryption.data_key import DataKey
 from pdpp.model import instant
 from pdpp.model.errors import NewerDatabase, StoreError
 from pdpp.store.receipt_batch import ReceiptBatch
@@ -23,6 +24,7 @@ from pdpp.store.receipts import (
     Receipt,
     ReceiptQuery,
 )
+from pdpp.store.sqlite.opening import EXISTING, check_kind, open_connection
 from pdpp.store.sqlite.receipts import chain, hours, totals, verification
 from pdpp.store.sqlite.receipts.chain import ChainHead
 from pdpp.store.sqlite.receipts.writer_lock import WriterLock, is_gone
@@ -83,8 +85,17 @@ class Anchor(Protocol):
 class ReceiptFile:
     """Fulfils the port of receipts on a file of its own."""
 
-    def __init__(self, folder: Path, secret: bytes, anchor: Anchor, clock: instant.Clock) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        secret: bytes,
+        anchor: Anchor,
+        clock: instant.Clock,
+        key: DataKey | None = None,
+    ) -> None:
+        """Open the log of a folder; ``secret`` seals its ends, ``key`` is of an encrypted store."""
         self._path = folder / RECEIPTS_NAME
+        self._data_key = key
         self._writer_lock: WriterLock | None = None
         self._key = chain.sealing_key(secret)
         self._anchor = anchor
@@ -101,7 +112,8 @@ class ReceiptFile:
     def _open(self) -> apsw.Connection:
         if not self._path.exists():
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
-        db = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READWRITE)
+        check_kind(self._path, self._data_key)
+        db = open_connection(self._path, self._data_key, flags=EXISTING)
         try:
             db.set_busy_timeout(_BUSY_MILLISECONDS)
             db.transaction_mode = "IMMEDIATE"
@@ -280,7 +292,7 @@ class ReceiptFile:
 
     @contextmanager
     def _reading(self) -> Iterator[apsw.Connection]:
-        db = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READWRITE)
+        db = open_connection(self._path, self._data_key, flags=EXISTING)
         try:
             db.set_busy_timeout(_BUSY_MILLISECONDS)
             db.pragma("query_only", True)
@@ -336,11 +348,15 @@ class ReceiptFile:
 
     def backup(self, target: Path) -> None:
         """Write a copy into a new file; nobody writes to the copy, so nobody is missed there."""
-        copy = apsw.Connection(str(target))
+        os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        db = open_connection(self._path, self._data_key, flags=EXISTING)
         try:
-            os.chmod(target, 0o600)
-            with self._reading() as db, copy.backup("main", db, "main") as job:
-                job.step()
+            db.set_busy_timeout(_BUSY_MILLISECONDS)
+            db.execute("VACUUM INTO ?", (str(target),))
+        finally:
+            db.close()
+        copy = open_connection(target, self._data_key, flags=EXISTING)
+        try:
             copy.pragma("journal_mode", "delete")
             copy.execute("DELETE FROM session")
         finally:

@@ -1,14 +1,16 @@
 """Totals: what was read, added up, with each record counted once however often it was read."""
 
+import secrets
 from collections import defaultdict
 from collections.abc import Iterable
+from hashlib import blake2b
 
 import apsw
 
 from pdpp.store.receipts import ReadTotal, Receipt
 
 _MOST_HELD = 200_000
-"""Records that are told apart in memory; more are told apart on the disk."""
+"""Records that are told apart in memory; more are told apart on the disk, by their hashes."""
 
 _CACHE_KILOBYTES = 16_384
 
@@ -52,6 +54,10 @@ class DistinctRecords:
         self._count = 0
         self._places: dict[_Place, int] = {}
         self._disk: apsw.Connection | None = None
+        self._key = secrets.token_bytes(16)
+
+    def _hashed(self, key: str) -> bytes:
+        return blake2b(key.encode("utf-8", "surrogatepass"), key=self._key, digest_size=16).digest()
 
     def __enter__(self) -> "DistinctRecords":
         return self
@@ -74,14 +80,15 @@ class DistinctRecords:
             self._disk = apsw.Connection("")  # a file without a name, gone when it is closed
             self._disk.pragma("cache_size", -_CACHE_KILOBYTES)
             self._disk.execute(
-                "CREATE TABLE seen (place INTEGER, key TEXT, PRIMARY KEY (place, key))"
+                "CREATE TABLE seen (place INTEGER, key BLOB, PRIMARY KEY (place, key))"
                 " WITHOUT ROWID"
             )
         with self._disk:
             for place, keys in self._in_memory.items():
                 number = self._places.setdefault(place, len(self._places))
-                # In order, so that what is written lies together.
-                rows = [(number, key) for key in sorted(keys)]
+                # In order, so that what is written lies together. Nothing encrypts a file without
+                # a name: it holds hashes under a key that is forgotten, never the ids.
+                rows = [(number, hashed) for hashed in sorted(map(self._hashed, keys))]
                 self._disk.executemany("INSERT OR IGNORE INTO seen VALUES (?, ?)", rows)
         self._in_memory.clear()
         self._count = 0

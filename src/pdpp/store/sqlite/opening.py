@@ -1,0 +1,72 @@
+"""Opening a database file, plain or encrypted."""
+
+from pathlib import Path
+
+import apsw
+
+from pdpp.encryption.data_key import DataKey
+from pdpp.model.errors import StoreError
+
+CREATE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+EXISTING = apsw.SQLITE_OPEN_READWRITE
+_PLAIN_START = b"SQLite format 3\0"
+_DEFAULT_CACHE = 100
+
+
+def open_connection(
+    path: Path, key: DataKey | None, *, flags: int = CREATE, statements: int = _DEFAULT_CACHE
+) -> apsw.Connection:
+    """Return a connection to a database file; ``key`` is that of an encrypted one."""
+    db = apsw.Connection(str(path), flags=flags, statementcachesize=statements)
+    if key is not None:
+        db.pragma("cipher", "aegis")
+        # The key is random and given as it is: nothing is derived from it when a file is opened.
+        db.execute(f"PRAGMA key = 'raw:{_hex(key)}'")
+    # A sort that does not fit into memory would otherwise write rows to a file beside the system's
+    # other temporary files, where nothing encrypts them.
+    db.pragma("temp_store", "memory")
+    return db
+
+
+def _hex(key: DataKey) -> str:
+    return key.derived(b"databases").hex()
+
+
+def copy_into(db: apsw.Connection, target: Path, key: DataKey | None) -> None:
+    """Write a database anew into another file, under another key or none.
+
+    ``db`` must have been opened with addresses allowed (``WITH_ADDRESSES``).
+    """
+    options = "key=" if key is None else f"cipher=aegis&key=raw:{_hex(key)}"
+    try:
+        db.execute("VACUUM INTO ?", (f"{target.resolve().as_uri()}?{options}",))
+    except apsw.Error as problem:
+        # The engine's own words may repeat the address, and the key is in it.
+        raise StoreError(f"cannot write {target}: {type(problem).__name__}") from None
+
+
+WITH_ADDRESSES = EXISTING | apsw.SQLITE_OPEN_URI
+
+
+def is_plain(path: Path) -> bool:
+    """Tell whether a database file can be read without a key; an empty one can."""
+    with path.open("rb") as file:
+        start = file.read(len(_PLAIN_START))
+    return start in (b"", _PLAIN_START)
+
+
+def check_kind(path: Path, key: DataKey | None) -> None:
+    """Refuse a key for a plain file and an encrypted file without a key, before it is read."""
+    if not path.exists() or path.stat().st_size == 0:
+        return
+    plain = is_plain(path)
+    if plain and key is not None:
+        raise StoreError(f"{path} is not encrypted though the store is; put a backup in its place")
+
+
+def wrong_key(path: Path) -> StoreError:
+    """Return the refusal of a key that does not fit a file."""
+    return StoreError(
+        f"{path} does not open with the key of this folder: it is damaged, or encryption.json is "
+        "of another store; put both back from one backup"
+    )
