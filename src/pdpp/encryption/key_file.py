@@ -8,6 +8,7 @@ covering by exclusive or is a one-time pad. Changing the passphrase rewrites thi
 import hashlib
 import hmac
 import json
+import os
 import secrets
 import unicodedata
 from dataclasses import dataclass
@@ -83,10 +84,10 @@ class KeyFile:
 def read_key_file(folder: Path) -> KeyFile | None:
     """Return the key file of a data folder, None where the store is not encrypted."""
     path = folder / KEY_FILE
+    if not os.path.exists(path):
+        return None
     try:
         document = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return None
     except (ValueError, OSError):
         raise _damaged(path) from None
     try:

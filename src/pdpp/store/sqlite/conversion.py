@@ -76,7 +76,8 @@ def convert(
 
 def settle(folder: Path) -> None:
     """Put a finished conversion in its place, if there is one that was cut short."""
-    if any((folder / name).is_dir() for name in (_CONVERTED, _MOVING, _REPLACED)):
+    # A folder that cannot be looked into is told of by whoever opens its database.
+    if any(os.path.isdir(folder / name) for name in (_CONVERTED, _MOVING, _REPLACED)):
         with _locked(folder):
             _move_away(folder)
             _move_in(folder)

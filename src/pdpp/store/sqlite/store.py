@@ -11,7 +11,7 @@ import apsw
 
 from pdpp.encryption.data_key import DataKey
 from pdpp.encryption.files import data_files
-from pdpp.encryption.key_file import KEY_FILE
+from pdpp.encryption.key_file import KEY_FILE, read_key_file
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import NotFound, PdppError, StoreError
@@ -82,7 +82,7 @@ class SqliteStore:
 
         ``machine`` is where the machine remembers revocations.
         """
-        if key is None and (folder / KEY_FILE).exists():
+        if key is None and read_key_file(folder) is not None:
             raise StoreError(f"the store in {folder} is encrypted, and its key was not given")
         self._folder = folder
         self._key = key
