@@ -28,7 +28,7 @@ from pdpp.encryption.unlocking import PASSPHRASE_VARIABLE
 from pdpp.model import instant
 from pdpp.model.validation import parse_declaration
 from pdpp.private import make_folder
-from pdpp.store.port import Line
+from pdpp.store.batch import Line
 from pdpp.store.sqlite.store import SqliteStore
 
 GOAL = 1.3
