@@ -117,9 +117,8 @@ def _related(value: object) -> ExpandedRecords:
         return ExpandedRecords((), has_more=False)
     listed = isinstance(value.get("data"), list)
     rows = objects_in(value, "data") if listed else [value]
-    return ExpandedRecords(
-        tuple(record_of(row) for row in rows), has_more=listed and value.get("has_more") is True
-    )
+    records = tuple(record_of(row) for row in rows)
+    return ExpandedRecords(records, listed and value.get("has_more") is True, listed)
 
 
 def hit_of(raw: Json) -> Hit:

@@ -70,10 +70,11 @@ class Record(NamedTuple):
 
 
 class ExpandedRecords(NamedTuple):
-    """The records of one relation that was expanded."""
+    """The records of one relation that was expanded; one that leads to one record is no list."""
 
     records: tuple[Record, ...]
     has_more: bool
+    is_list: bool = True
 
 
 class PassageRead(NamedTuple):

@@ -53,14 +53,14 @@ def test_binary_content_is_told_and_not_shown(desk: Desk) -> None:
 
 def test_fields_and_related_records_are_chosen(desk: Desk) -> None:
     text = desk.read("fetch", INVOICE, "--fields", "subject,thread_id", "--expand", "thread")
-    assert "thread: 1 records" in text
+    assert "thread: 1 record" in text
     [line] = commands(text, "whole record")
     assert line == "pdpp read fetch cin_home/threads:t-invoice-4471"
     assert desk.typed(line).code == 0
     text = desk.read(
         "fetch", line.split()[-1], "--expand", "messages", "--expand-limit", "messages=1"
     )
-    assert "messages: 1 records, more exist" in text
+    assert "messages: 1 record, more exist" in text
 
 
 def test_a_relation_that_leads_nowhere_is_none(tmp_path: Path) -> None:

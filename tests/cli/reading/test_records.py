@@ -56,7 +56,7 @@ def test_a_view_and_related_records_can_be_asked_for(desk: Desk) -> None:
     text = desk.read(
         "records", "orders", "--limit", "1", "--expand", "items", "--expand-limit", "items=1"
     )
-    assert "   items: 1 records" in text
+    assert "   items: 1 record" in text
     text = desk.read("records", "items", "--limit", "1", "--expand", "order")
     assert "   order: record " in text
     text = desk.read(*HOME, "--view", "envelope", "--limit", "1")

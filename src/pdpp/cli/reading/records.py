@@ -134,6 +134,8 @@ def _show(client: Client, page: Printer, pages: Any, asked: ReadRequest) -> None
 def _related(related: ExpandedRecords) -> str:
     if not related.records:
         return "none"
+    if not related.is_list:
+        return f"record {related.records[0].key}"
     more = ", more exist" if related.has_more else ""
     return f"{counted(len(related.records), 'record')}{more}; see them with fetch"
 
