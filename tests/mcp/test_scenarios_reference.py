@@ -203,7 +203,7 @@ def test_hits_of_all_connections_are_one_list(server: ReferenceServer, host: Hos
         assert hit["evidence"].count("<mark>") == hit["evidence"].count("</mark>") == 1
         assert hit["url"].startswith(f"{server.url}/v1/streams/messages/records/")
     assert "sources: Home mail (cin_home) 1, Work mail (cin_work) 2." in found.text
-    assert "fetch with an id as it is shown" in found.text
+    assert "fetch with the id above" in found.text
     one = host.good("search", {"query": "heron", "limit": 2, "connection_id": "cin_work"})
     assert [hit["connection_id"] for hit in one.structured["results"]] == ["cin_work"] * 2
 
