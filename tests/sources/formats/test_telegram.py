@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.sources.kit import (
@@ -263,6 +264,22 @@ def put(folder: Path, content: bytes) -> Path:
 def test_a_cut_file_loses_its_tail_and_says_so(tmp_path: Path) -> None:
     content = json.dumps(ACCOUNT).encode()
     check_cuts(SOURCE, content, lambda cut: put(tmp_path, cut))
+
+
+def test_a_long_name_that_every_message_repeats_does_not_fill_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pdpp.sources.importing.task.STORED_FREELY", 0)
+    monkeypatch.setattr("pdpp.sources.importing.task.STORED_RATIO", 10)
+    name = "club " * 2_000
+    messages = [message(number, "Ahoy") for number in range(200)]
+    path = export(tmp_path / "e", {**CHAT, "name": name, "messages": messages})
+    home = Home(tmp_path / "home")
+    report = home.bring(path)
+    assert report["status"] == "incomplete"
+    assert any("many times what its files hold" in str(skipped) for skipped in report["skipped"])
+    stored = sum(len(json.dumps(data)) for data in home.records().values())
+    assert 0 < stored <= 10 * (path / "result.json").stat().st_size
 
 
 def test_hostile_exports_are_survived(tmp_path: Path) -> None:

@@ -47,6 +47,14 @@ class ImportEnvironment:
     clock: instant.Clock = instant.now
 
 
+STORED_RATIO = 100
+"""An export may become so many times what its files hold: a short row becomes a record with names.
+One that says a long thing once for thousands of records would fill the disk."""
+
+STORED_FREELY = 64 << 20
+"""So many bytes an export may become however small it is."""
+
+
 def _never() -> bool:
     return False
 
@@ -180,6 +188,7 @@ class ImportTask:
             sealer=KeySealer(
                 self.environment.store.import_secret(), self.export.source.connector_key
             ),
+            most_bytes=max(STORED_FREELY, STORED_RATIO * self.tree.size),
             see=see if mirror else None,
         )
 

@@ -79,7 +79,7 @@ class RecordWriter:
     """Gathers items and writes them stream by stream, each batch as a whole.
 
     ``full`` tells whether a batch is gathered; ``see`` is told the stream and the key of everything
-    that was taken.
+    that was taken. Items are refused once they would come to more than ``most_bytes`` in all.
     """
 
     def __init__(
@@ -91,6 +91,7 @@ class RecordWriter:
         *,
         blob_bytes: int,
         sealer: KeySealer,
+        most_bytes: int = sys.maxsize,
         see: Callable[[str, str], None] | None = None,
     ) -> None:
         self._store = store
@@ -99,6 +100,7 @@ class RecordWriter:
         self._report = report
         self._sealer = sealer
         self._blob_bytes = blob_bytes
+        self._most_bytes = self._bytes_left = most_bytes
         self.full = False
         self._loads: dict[str, _Load] = {}
         self._group: list[_Parcel] = []
@@ -140,6 +142,12 @@ class RecordWriter:
             self._take(item.stream, scrub(item.key), orjson.loads(text), text)
 
     def _take(self, stream: str, key: str, data: Any, text: bytes) -> None:
+        self._bytes_left -= len(text)
+        if self._bytes_left < 0:
+            raise DamagedFile(
+                f"what it says would take more than {self._most_bytes:,} bytes, many times what "
+                "its files hold"
+            )
         load = self._loads.get(stream)
         if load is None:
             load = self._loads[stream] = self._load(stream)
@@ -175,6 +183,7 @@ class RecordWriter:
             self._report.counts["read"] += 1
             self._report.skip("a file that cannot be kept", f"{item.key}: {problem.message}")
             return
+        self._bytes_left -= blob.size_bytes
         self._report.counts["blobs"] += 1
         item.data[attachment.field] = {
             "blob_id": blob.blob_id,

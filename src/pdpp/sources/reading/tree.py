@@ -146,6 +146,11 @@ class Tree:
     refused: tuple[Skipped, ...] = ()
     meter: ReadMeter = field(default_factory=ReadMeter)
 
+    @property
+    def size(self) -> int:
+        """Return how many bytes the entries hold in all."""
+        return sum(entry.size for entry in self.entries)
+
     def get(self, name: str) -> FileEntry | None:
         """Return the entry of this exact name."""
         return self._by_name.get(name)
