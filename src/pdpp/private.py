@@ -12,13 +12,26 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
-def write_file(path: Path, content: bytes) -> None:
-    """Put content in the place of a path."""
+def write_file(path: Path, content: bytes, *, durable: bool = False) -> None:
+    """Put content in the place of a path; ``durable`` content outlasts a power cut from then on."""
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         os.replace(name, path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+    if durable and os.name != "nt":  # there folders cannot be opened
+        _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -11,6 +11,7 @@ from tests.store.sqlite.test_deletion import holders
 
 from pdpp.encryption.key_file import KdfCost, KeyFile, read_key_file
 from pdpp.encryption.unlocking import FILE_VARIABLE, PASSPHRASE_VARIABLE
+from pdpp.store.sqlite.conversion import BUILDING
 
 GOOD = "four or five words"
 NEWER = "another few good words"
@@ -106,6 +107,39 @@ def test_a_new_key_a_new_passphrase_and_none(
     assert "with --new-passphrase-file" in pdpp_here("encryption", "on", data=locked).err
 
 
+def test_what_a_decryption_that_was_killed_wrote_is_removed_by_the_next_command(
+    locked: Path,
+) -> None:
+    (locked / BUILDING).mkdir()
+    (locked / BUILDING / "pdpp.sqlite3").write_text("zanzibarine, without a key")
+    assert holders(locked, "zanzibarine") != []
+    assert pdpp_here("check", data=locked).code == 0
+    assert not (locked / BUILDING).exists()
+    assert holders(locked, "zanzibarine") == []
+
+
+def test_a_key_file_that_is_gone_is_named(locked: Path) -> None:
+    (locked / "encryption.json").unlink()
+    assert "encryption.json is missing" in pdpp_here("check", data=locked).failed()
+
+
+def test_an_export_of_it_is_restored_into_another_encrypted_store(
+    locked: Path, tmp_path: Path
+) -> None:
+    out, new = tmp_path / "out", tmp_path / "new"
+    picture = tmp_path / "quagmirelike.txt"
+    picture.write_text("quagmirelike " * 9_000)
+    assert pdpp_here("blob", "add", picture, data=locked).code == 0
+    assert pdpp_here("export", "--all", "--output", out, data=locked).code == 0
+    assert pdpp_here("encryption", "on", data=new).code == 0
+    restored = pdpp_here("restore", out, data=new)
+    assert restored.code == 0, restored.err
+    assert pdpp_here("check", data=new).code == 0
+    fetched = pdpp_here("read", "fetch", "cin_diary/entries:zanzibarine", data=new)
+    assert "zanzibarine" in fetched.out, fetched.err
+    assert holders(new, "zanzibarine", "quagmirelike") == []
+
+
 def test_what_is_encrypted_is_not_encrypted_twice(locked: Path) -> None:
     assert "encrypted already" in pdpp_here("encryption", "on", data=locked).failed()
 
@@ -117,6 +151,12 @@ def test_a_server_begins_an_encrypted_store_and_every_worker_opens_it(tmp_path: 
         answers = {served.get("/v1/search?q=invoice").status_code for _ in range(6)}
         assert answers == {200}
         assert "in use" in pdpp("encryption", "off", data=data, env=OPEN).failed()
+        chosen, secret = ("owner", "init", "--passphrase-file", "-"), b"correct horse battery\n"
+        owner = pdpp(*chosen, data=data, stdin=secret, env=OPEN)
+        assert owner.code == 0, owner.err
+        well = pdpp("doctor", served.url, data=data, env=OPEN)
+        assert f"All is well: agents can connect to {served.url}/mcp." in well.out, well.err
+        assert "is encrypted: run this" in pdpp("doctor", served.url, data=data).failed()
         assert holders(data, "invoice", "Almeida") == []
         log = served.err.read_text() + served.out.read_text()
     assert GOOD not in log

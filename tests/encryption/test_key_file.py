@@ -1,6 +1,7 @@
 """The key file: only the passphrase opens it, and nothing in it can be changed."""
 
 import json
+import os
 import pickle
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,41 @@ def test_a_cost_that_would_take_all_memory_is_refused(tmp_path: Path) -> None:
     (tmp_path / KEY_FILE).write_text(json.dumps(document))
     with pytest.raises(StoreError, match="cannot be read"):
         read_key_file(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("salt", "00"), ("salt", ""), ("memory_kib", 1), ("lanes", 200)]
+)
+def test_numbers_that_nothing_can_be_computed_with_are_refused(
+    tmp_path: Path, name: str, value: str | int
+) -> None:
+    KeyFile.seal(DataKey.new(), GOOD, CHEAP).write(tmp_path)
+    document = json.loads((tmp_path / KEY_FILE).read_text())
+    document["kdf"][name] = value
+    (tmp_path / KEY_FILE).write_text(json.dumps(document))
+    with pytest.raises(StoreError, match="cannot be read"):
+        read_key_file(tmp_path)
+
+
+def test_it_is_on_the_disk_before_it_takes_the_place_of_the_former_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happened: list[tuple[str, int]] = []
+    replace, fsync = os.replace, os.fsync
+
+    def replacing(source: str, target: Path) -> None:
+        happened.append(("replace", os.stat(source).st_ino))
+        replace(source, target)
+
+    def syncing(descriptor: int) -> None:
+        happened.append(("sync", os.fstat(descriptor).st_ino))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "replace", replacing)
+    monkeypatch.setattr(os, "fsync", syncing)
+    KeyFile.seal(DataKey.new(), GOOD, CHEAP).write(tmp_path)
+    file, folder = (tmp_path / KEY_FILE).stat().st_ino, tmp_path.stat().st_ino
+    assert happened == [("sync", file), ("replace", file), ("sync", folder)]
 
 
 def test_a_key_goes_to_a_worker_and_is_never_printed() -> None:

@@ -75,6 +75,14 @@ def test_a_file_cut_at_the_end_of_a_block_is_found_out() -> None:
             FILES.unseal(stored[: 30 + blocks * (BLOCK + 28)])
 
 
+@pytest.mark.parametrize("more", [1, 12, 27, 28, 29, 5_000])
+@pytest.mark.parametrize("blocks", [0, 1, 2])
+def test_a_file_cut_within_a_block_is_found_out(blocks: int, more: int) -> None:
+    stored = FILES.seal(content_of(3 * BLOCK))
+    with pytest.raises(DamagedSeal):
+        FILES.unseal(stored[: 30 + blocks * (BLOCK + 28) + more])
+
+
 def test_blocks_that_changed_places_are_found_out() -> None:
     stored, block = FILES.seal(content_of(3 * BLOCK)), BLOCK + 28
     first, second = stored[30 : 30 + block], stored[30 + block : 30 + 2 * block]

@@ -24,6 +24,8 @@ LEAST_CHARS = 12
 MOST_CHARS = 1_024
 _FORMAT = 1
 _MOST_MEMORY = 4 << 20
+_SALT = 16
+_SEALED = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class KeyFile:
     def seal(cls, key: DataKey, passphrase: str, cost: KdfCost | None = None) -> "KeyFile":
         """Seal a data key with a passphrase that is long enough."""
         text = _checked(passphrase)
-        id, salt, cost = secrets.token_hex(8), secrets.token_bytes(16), cost or KdfCost()
+        id, salt, cost = secrets.token_hex(8), secrets.token_bytes(_SALT), cost or KdfCost()
         pad, authentication = _stretched(text, salt, cost)
         sealed = _xor(key.secret, pad)
         return cls(id, salt, cost, sealed, _tag(authentication, id, salt, cost, sealed))
@@ -63,7 +65,7 @@ class KeyFile:
         return DataKey(_xor(self.sealed, pad))
 
     def write(self, folder: Path) -> None:
-        """Put the file into a data folder."""
+        """Put the file into a data folder, there to stay: without it nothing opens the store."""
         document = {
             "format": _FORMAT,
             "id": self.id,
@@ -78,7 +80,8 @@ class KeyFile:
             "sealed": self.sealed.hex(),
             "tag": self.tag.hex(),
         }
-        write_file(folder / KEY_FILE, json.dumps(document, indent=1).encode() + b"\n")
+        content = json.dumps(document, indent=1).encode() + b"\n"
+        write_file(folder / KEY_FILE, content, durable=True)
 
 
 def read_key_file(folder: Path) -> KeyFile | None:
@@ -105,6 +108,8 @@ def _parsed(document: Any) -> KeyFile:
         raise ValueError("a cost that nobody chose")
     numbers = (bytes.fromhex(text) for text in (kdf["salt"], document["sealed"], document["tag"]))
     salt, sealed, tag = numbers
+    if (len(salt), len(sealed)) != (_SALT, _SEALED) or cost.memory_kib < 8 * cost.lanes:
+        raise ValueError("numbers that Argon2 or the seal cannot have")
     return KeyFile(str(document["id"]), salt, cost, sealed, tag)
 
 

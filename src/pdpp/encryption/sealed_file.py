@@ -3,7 +3,8 @@
 A file begins with a mark and a salt; its own key is derived from the salt. Then come blocks, each
 a nonce of 12 random bytes, up to 64 KiB of content, and a tag of 16 bytes. The tag also covers the
 number of the block and whether it is the last one: blocks cannot be moved, and a file that was cut
-at the end of a block is found out.
+anywhere is found out by whoever reads it to its end. Nothing says which file it is: two files of a
+store that changed places are both whole.
 """
 
 import io
@@ -96,6 +97,10 @@ class SealedReader(io.RawIOBase):
         self._blocks = _Blocks(key, head[len(MARK) :])
         self._count = count
         self._size = size - _HEAD - count * (_NONCE + _TAG)
+        # Only the one block of an empty file is empty. A file cut to a few bytes of a block would
+        # otherwise end before that block, and nobody would open it and see that it is not the last.
+        if self._size < 0 or (count > 1 and self._size <= (count - 1) * BLOCK):
+            raise DamagedSeal
         self._position = 0
         self._held: tuple[int, bytes] = (-1, b"")
 

@@ -13,7 +13,7 @@ from pdpp.encryption.data_key import DataKey
 from pdpp.encryption.key_file import KeyFile, read_key_file
 from pdpp.encryption.unlocking import unlock
 from pdpp.model.errors import StoreError
-from pdpp.store.sqlite.conversion import settle
+from pdpp.store.sqlite.conversion import remove_unfinished, settle
 from pdpp.store.sqlite.failures import advice
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 
@@ -143,6 +143,7 @@ def open_store(
     except apsw.Error as problem:
         raise _failure(folder, problem) from problem
     try:
+        remove_unfinished(folder)
         yield store
     except apsw.Error as problem:
         raise _failure(folder, problem) from problem

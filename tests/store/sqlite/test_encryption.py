@@ -137,7 +137,7 @@ def test_another_key_none_and_a_key_for_a_plain_store_are_refused_in_one_sentenc
     filled(tmp_path / "plain", clock, None).store.close()
     with pytest.raises(StoreError, match=r"does not open with the key of this folder"):
         SqliteStore(tmp_path / "sealed", key=OTHER)
-    with pytest.raises(StoreError, match=r"file is not a database"):
+    with pytest.raises(StoreError, match=r"is encrypted and encryption.json is missing, or it is"):
         SqliteStore(tmp_path / "sealed")
     with pytest.raises(StoreError, match=r"is not encrypted though the store is"):
         SqliteStore(tmp_path / "plain", key=KEY)

@@ -1,7 +1,8 @@
 """Conversion: a whole store written anew under another key, or under none, and put in its place.
 
 Everything is written into a folder beside the old files while nobody else has the store open. Two
-names of that folder say how far it came: while it is built it counts for nothing and is removed;
+names of that folder say how far it came: while it is built it counts for nothing, and whoever
+opens the store after a crash removes it;
 ``.converted`` means that it is complete, and whoever opens the store next puts it in its place,
 first moving the old files away, then (``.moving``) the new ones in. Each step can be repeated, so
 that a crash at any moment leaves either the old store or the new one.
@@ -82,6 +83,15 @@ def settle(folder: Path) -> None:
             _move_away(folder)
             _move_in(folder)
             shutil.rmtree(folder / _REPLACED, ignore_errors=True)
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what a conversion wrote that was killed; what ``off`` had written is legible.
+
+    Call it with the store open: a conversion at work has the database for itself.
+    """
+    if os.path.isdir(folder / BUILDING):
+        shutil.rmtree(folder / BUILDING, ignore_errors=True)
 
 
 def _move_away(folder: Path) -> None:

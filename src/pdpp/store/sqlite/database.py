@@ -20,7 +20,14 @@ from pdpp.store.port import Deadline
 from pdpp.store.sqlite import schema
 from pdpp.store.sqlite.blob_folder import sync_folder
 from pdpp.store.sqlite.failures import advice
-from pdpp.store.sqlite.opening import EXISTING, check_kind, open_connection, wrong_key
+from pdpp.store.sqlite.opening import (
+    EXISTING,
+    check_kind,
+    is_plain,
+    open_connection,
+    without_key,
+    wrong_key,
+)
 
 Prepare = Callable[[apsw.Connection], None]
 
@@ -281,9 +288,9 @@ def _recognise(path: Path, key: DataKey | None) -> None:
         db.set_busy_handler(wait_for_turn)
         schema.recognise(db)
     except apsw.NotADBError as problem:
-        if key is None:
+        if is_plain(path):
             raise
-        raise wrong_key(path) from problem
+        raise (without_key(path) if key is None else wrong_key(path)) from problem
     finally:
         db.close()
 

@@ -56,7 +56,7 @@ def is_plain(path: Path) -> bool:
 
 
 def check_kind(path: Path, key: DataKey | None) -> None:
-    """Refuse a key for a plain file and an encrypted file without a key, before it is read."""
+    """Refuse a plain file in an encrypted store, before it is read."""
     if not path.exists() or path.stat().st_size == 0:
         return
     plain = is_plain(path)
@@ -69,4 +69,12 @@ def wrong_key(path: Path) -> StoreError:
     return StoreError(
         f"{path} does not open with the key of this folder: it is damaged, or encryption.json is "
         "of another store; put both back from one backup"
+    )
+
+
+def without_key(path: Path) -> StoreError:
+    """Return the refusal of a file that does not open as a plain one."""
+    return StoreError(
+        f"cannot open the database {path}: it is encrypted and encryption.json is missing, or it "
+        "is damaged; put both back from one backup"
     )

@@ -1,6 +1,5 @@
 """The embedded store: one SQLite file and a folder of blobs."""
 
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from hashlib import blake2b
@@ -15,6 +14,7 @@ from pdpp.encryption.key_file import KEY_FILE, read_key_file
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import NotFound, PdppError, StoreError
+from pdpp.private import write_file
 from pdpp.store.batch import Line, WriteResult
 from pdpp.store.blobs import Blob, BlobUse
 from pdpp.store.catalogue import Catalogue, Connection, Feed
@@ -446,7 +446,6 @@ class SqliteStore:
             if (self._folder / RECEIPTS_NAME).exists():
                 self.receipts.backup(target / RECEIPTS_NAME)
             if (self._folder / KEY_FILE).exists():
-                shutil.copyfile(self._folder / KEY_FILE, target / KEY_FILE)
-                (target / KEY_FILE).chmod(0o600)
+                write_file(target / KEY_FILE, (self._folder / KEY_FILE).read_bytes(), durable=True)
         except (OSError, apsw.Error) as problem:
             raise StoreError(f"cannot write the backup: {problem}") from problem
