@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.authz.authenticator import Authenticator, es256
 from tests.engine import open_store
 from tests.serving import SetClock
 
@@ -19,7 +20,9 @@ from pdpp.authz.owner import (
     hash_passphrase,
     keep_passphrase,
 )
+from pdpp.authz.passkey import read_passkeys
 from pdpp.authz.throttle import ADDRESS, Throttle
+from pdpp.authz.webauthn import PasskeyContext
 from pdpp.model.errors import AuthenticationError, Conflict, InvalidRequest, RateLimitExceeded
 from pdpp.model.instant import SECOND
 from pdpp.store.port import Store
@@ -200,6 +203,20 @@ def test_a_login_that_overlaps_a_new_passphrase_is_refused(
     monkeypatch.setattr(Throttle, "forgive", change_meanwhile)
     with pytest.raises(AuthenticationError, match="just been changed"):
         owner.log_in(GOOD, HERE)
+
+
+def test_a_reset_that_overlaps_a_new_passkey_or_passphrase_wins(owner: Owner, store: Store) -> None:
+    """Who knows the old passphrase and tries all the time keeps no way in over a reset."""
+    choose(owner)
+    stored = owner.check_passphrase(GOOD, "192.0.2.1")
+    here = PasskeyContext("http://localhost:8100", "ses_theirs", b"k" * 32)
+    answer = Authenticator(*es256()).create(here, here.new_challenge(owner.clock()))
+    choose(owner, "a new passphrase after a theft")
+    with pytest.raises(AuthenticationError, match="just been changed"):
+        owner.add_passkey(answer, "theirs", here, stored)
+    with pytest.raises(AuthenticationError, match="just been changed"):
+        owner.change_passphrase("chosen by the thief", stored)
+    assert read_passkeys(store.vault) == ()
 
 
 # The first set-up

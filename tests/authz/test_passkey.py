@@ -1,16 +1,14 @@
 """Passkeys checked with keys of a software authenticator, and what an attacker would send."""
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from tests.authz.authenticator import USED, Authenticator, eddsa, es256, rs256
 from tests.engine import open_store
 
 from pdpp.authz.owner import keep_passphrase
@@ -29,73 +27,6 @@ from pdpp.store.port import Store
 
 HOME = PasskeyContext("http://pdpp-0a1b.localhost:8100", "ses_mine", b"k" * 32)
 NOW = 1_790_000_000_000_000
-USED = 0x05
-MADE = 0x45
-
-
-def es256() -> tuple[Any, Callable[[bytes], bytes]]:
-    key = ec.generate_private_key(ec.SECP256R1())
-    return key, lambda message: key.sign(message, ec.ECDSA(hashes.SHA256()))
-
-
-def eddsa() -> tuple[Any, Callable[[bytes], bytes]]:
-    key = ed25519.Ed25519PrivateKey.generate()
-    return key, key.sign
-
-
-def rs256() -> tuple[Any, Callable[[bytes], bytes]]:
-    key = rsa.generate_private_key(65_537, 2_048)
-    return key, lambda message: key.sign(message, padding.PKCS1v15(), hashes.SHA256())
-
-
-@dataclass
-class Authenticator:
-    """A device that makes one passkey and uses it, as honestly as a test wants."""
-
-    key: Any
-    sign: Callable[[bytes], bytes]
-    credential: bytes = b"credential-1"
-    counter: int = 0
-    changes: dict[str, Any] = field(default_factory=dict)
-
-    def client(self, kind: str, context: PasskeyContext, challenge: str) -> bytes:
-        said = {"type": kind, "origin": context.origin, "challenge": challenge}
-        return json.dumps(said | self.changes).encode()
-
-    def data(self, context: PasskeyContext, flags: int) -> bytes:
-        head = hashlib.sha256(str(context.rp_id).encode()).digest() + bytes([flags])
-        made = b""
-        if flags & 0x40:
-            made = bytes(16) + len(self.credential).to_bytes(2, "big") + self.credential + b"\xa0"
-        return head + self.counter.to_bytes(4, "big") + made
-
-    def create(self, context: PasskeyContext, challenge: str, flags: int = MADE) -> str:
-        der = self.key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
-        return json.dumps(
-            {
-                "id": encode(self.credential),
-                "client": encode(self.client("webauthn.create", context, challenge)),
-                "authenticator": encode(self.data(context, flags)),
-                "key": encode(der),
-            }
-        )
-
-    def use(
-        self,
-        context: PasskeyContext,
-        challenge: str,
-        flags: int = USED,
-        kind: str = "webauthn.get",
-    ) -> str:
-        client, data = self.client(kind, context, challenge), self.data(context, flags)
-        return json.dumps(
-            {
-                "id": encode(self.credential),
-                "client": encode(client),
-                "authenticator": encode(data),
-                "signature": encode(self.sign(data + hashlib.sha256(client).digest())),
-            }
-        )
 
 
 @pytest.fixture
@@ -107,7 +38,12 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def registered(store: Store, device: Authenticator, context: PasskeyContext = HOME) -> str:
     answer = device.create(context, context.new_challenge(NOW))
-    return add_passkey(store.vault, answer, "  My \n phone ", context, NOW).id
+    return add(store, answer, "  My \n phone ", context)
+
+
+def add(store: Store, answer: str, name: str = "x", context: PasskeyContext = HOME) -> str:
+    with store.vault.transaction() as transaction:
+        return add_passkey(transaction, answer, name, context, NOW).id
 
 
 def log_in(store: Store, answer: str, context: PasskeyContext = HOME, now: int = NOW) -> None:
@@ -134,9 +70,9 @@ def test_an_answer_is_good_once(store: Store) -> None:
     with pytest.raises(AuthenticationError, match="used already"):
         log_in(store, answer)
     made = replace(device, credential=b"credential-2").create(HOME, HOME.new_challenge(NOW))
-    add_passkey(store.vault, made, "Other", HOME, NOW)
+    add(store, made)
     with pytest.raises(AuthenticationError, match="used already"):
-        add_passkey(store.vault, made, "Other", HOME, NOW)
+        add(store, made)
 
 
 OTHERS = {
@@ -158,12 +94,24 @@ def test_a_passkey_used_elsewhere_does_not_log_in_here(store: Store, other: Pass
             log_in(store, device.use(other, HOME.new_challenge(NOW)))
 
 
+@pytest.mark.parametrize("origin", ["http://localhost:8101", "https://localhost:8100"])
+def test_a_passkey_logs_in_at_the_very_address_where_it_was_made(store: Store, origin: str) -> None:
+    made_at = replace(HOME, origin="http://localhost:8100")
+    other = replace(HOME, origin=origin)
+    device = Authenticator(*es256())
+    registered(store, device, made_at)
+    assert request_options(store.vault, made_at, NOW) is not None
+    assert request_options(store.vault, other, NOW) is None
+    with pytest.raises(AuthenticationError, match="does not know"):
+        log_in(store, device.use(other, other.new_challenge(NOW)), other)
+
+
 @pytest.mark.parametrize("flags", [0x00, 0x01, 0x04])
 def test_the_user_must_be_there_and_verified(store: Store, flags: int) -> None:
     device = Authenticator(*es256())
     made = device.create(HOME, HOME.new_challenge(NOW), flags | 0x40)
     with pytest.raises(AuthenticationError, match="that it is you"):
-        add_passkey(store.vault, made, "x", HOME, NOW)
+        add(store, made)
     registered(store, device)
     with pytest.raises(AuthenticationError, match="that it is you"):
         log_in(store, device.use(HOME, HOME.new_challenge(NOW), flags))
@@ -221,7 +169,7 @@ def test_another_key_or_a_changed_byte_is_refused(store: Store) -> None:
         with pytest.raises(AuthenticationError):
             log_in(store, wrong)
         with pytest.raises(AuthenticationError):
-            add_passkey(store.vault, wrong, "x", HOME, NOW)
+            add(store, wrong)
 
 
 def test_a_key_that_cannot_be_checked_is_not_kept(store: Store) -> None:
@@ -235,7 +183,7 @@ def test_a_key_that_cannot_be_checked_is_not_kept(store: Store) -> None:
     answer = json.loads(device.create(HOME, HOME.new_challenge(NOW)))
     for change in ({"key": "AAAA"}, {"id": encode(b"other")}):
         with pytest.raises(AuthenticationError):
-            add_passkey(store.vault, json.dumps(answer | change), "x", HOME, NOW)
+            add(store, json.dumps(answer | change))
     assert read_passkeys(store.vault) == ()
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from pdpp.authz.lifetime import Lifetimes
-from pdpp.authz.passkey import forget_passkeys, use_passkey
+from pdpp.authz.passkey import add_passkey, forget_passkeys, use_passkey
 from pdpp.authz.short_lived import SecretKind, find_secret, new_secret
 from pdpp.authz.throttle import Throttle
 from pdpp.authz.token import hash_token
@@ -147,8 +147,7 @@ class Owner:
         """Begin a session and return its secret; a wrong passphrase is refused."""
         stored = self.check_passphrase(passphrase, address, browser)
         with self.vault.transaction() as transaction:
-            if transaction.setting(_SETTING) != stored:
-                raise AuthenticationError("The passphrase has just been changed.")
+            _require_unchanged(transaction, stored)
             return self._begin(transaction, bound=bound)
 
     def check_passphrase(self, passphrase: str, address: str, browser: str | None = None) -> bytes:
@@ -186,6 +185,12 @@ class Owner:
         with self.vault.transaction() as transaction:
             use_passkey(transaction, answer, context, self.clock())
             return self._begin(transaction, bound=bound)
+
+    def add_passkey(self, answer: str, name: str, context: PasskeyContext, stored: bytes) -> None:
+        """Keep a new passkey; ``stored`` is the hash that the passphrase was checked against."""
+        with self.vault.transaction() as transaction:
+            _require_unchanged(transaction, stored)
+            add_passkey(transaction, answer, name, context, self.clock())
 
     def new_browser(self) -> str:
         """Return what a browser brings from now on, to be known again."""
@@ -225,13 +230,14 @@ class Owner:
                 if session.hash in hashes:
                     transaction.drop_secret(session)
 
-    def change_passphrase(self, passphrase: str, *, bound: bool = True) -> str:
+    def change_passphrase(self, passphrase: str, stored: bytes, *, bound: bool = True) -> str:
         """Choose another passphrase, which ends every session; return the secret of a new one.
 
-        The caller has checked the passphrase that held before.
+        ``stored`` is the hash that the passphrase which held before was checked against.
         """
         hashed = hash_passphrase(passphrase)
         with self.vault.transaction() as transaction:
+            _require_unchanged(transaction, stored)
             keep_passphrase(transaction, hashed, passkeys_stay=True)
             return self._begin(transaction, bound=bound)
 
@@ -246,6 +252,16 @@ class Owner:
 def form_token(secret: str) -> str:
     """Return what a form carries to show that it came from a page of this session."""
     return hmac.new(secret.encode(), b"form", hashlib.sha256).hexdigest()
+
+
+def _require_unchanged(transaction: VaultTransaction, stored: bytes) -> None:
+    """Refuse what was allowed under a passphrase that holds no more.
+
+    Hashing takes a noticeable moment. Without this check somebody who knows the old passphrase and
+    tries all the time would keep a way in over ``pdpp owner init --reset``.
+    """
+    if transaction.setting(_SETTING) != stored:
+        raise AuthenticationError("The passphrase has just been changed.")
 
 
 @cache

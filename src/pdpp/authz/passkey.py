@@ -19,6 +19,7 @@ from pdpp.authz.webauthn import (
     check_signature,
     decode,
     encode,
+    is_same_origin,
 )
 from pdpp.model.errors import AuthenticationError, InvalidRequest
 from pdpp.store.vault import Vault, VaultReader, VaultTransaction
@@ -36,6 +37,12 @@ class Passkey:
     id: str
     name: str
     rp_id: str
+    origin: str
+    """The address at which it was made, and the only one at which it logs in.
+
+    Browsers offer a passkey to every port of a host. A program on another port, which names its
+    own port to this server and to the browser alike, would otherwise be let in.
+    """
     public_key: str
     counter: int
     created_at: int
@@ -75,13 +82,16 @@ def request_options(
 ) -> Mapping[str, Any] | None:
     """Return what a browser is asked for to log in; None where no passkey is good here."""
     rp_id = context.rp_id
-    if rp_id is None or not read_passkeys(vault, rp_id):
+    passkeys = read_passkeys(vault, rp_id)
+    if rp_id is None or not any(is_same_origin(key.origin, context.origin) for key in passkeys):
         return None
     challenge = context.new_challenge(now)
     return {"rpId": rp_id, "challenge": challenge, "userVerification": "required"}
 
 
-def add_passkey(vault: Vault, answer: str, name: str, context: PasskeyContext, now: int) -> Passkey:
+def add_passkey(
+    transaction: VaultTransaction, answer: str, name: str, context: PasskeyContext, now: int
+) -> Passkey:
     """Keep a new passkey. The caller has checked the passphrase."""
     rp_id = _rp_id(context)
     fields = _fields(answer)
@@ -95,18 +105,18 @@ def add_passkey(vault: Vault, answer: str, name: str, context: PasskeyContext, n
         encode(data.credential_id),
         " ".join(name.split())[:MOST_NAME_CHARS] or "Passkey",
         rp_id,
+        context.origin,
         encode(fields["key"]),
         data.counter,
         now,
     )
-    with vault.transaction() as transaction:
-        _use_up(transaction, challenge, now)
-        others = read_passkeys(transaction)
-        if any(other.id == passkey.id for other in others):
-            raise InvalidRequest("This passkey is known here already.")
-        if len(others) >= MOST_PASSKEYS:
-            raise InvalidRequest(f"There are {MOST_PASSKEYS} passkeys; remove one first.")
-        _keep(transaction, (*others, passkey))
+    _use_up(transaction, challenge, now)
+    others = read_passkeys(transaction)
+    if any(other.id == passkey.id for other in others):
+        raise InvalidRequest("This passkey is known here already.")
+    if len(others) >= MOST_PASSKEYS:
+        raise InvalidRequest(f"There are {MOST_PASSKEYS} passkeys; remove one first.")
+    _keep(transaction, (*others, passkey))
     return passkey
 
 
@@ -133,10 +143,8 @@ def use_passkey(
     fields = _fields(answer)
     challenge = check_client_data(fields["client"], "webauthn.get", context, now)
     passkeys = read_passkeys(transaction)
-    passkey = next(
-        (key for key in passkeys if key.id == encode(fields["id"]) and key.rp_id == rp_id), None
-    )
-    if passkey is None:
+    passkey = next((key for key in passkeys if key.id == encode(fields["id"])), None)
+    if passkey is None or not is_same_origin(passkey.origin, context.origin):
         raise AuthenticationError("This server does not know that passkey (any more).")
     check_signature(
         decode(passkey.public_key), fields["signature"], fields["authenticator"], fields["client"]

@@ -121,7 +121,7 @@ def check_client_data(raw: bytes, kind: str, context: PasskeyContext, now: int) 
         raise AuthenticationError("The passkey's answer cannot be read.") from problem
     if not all(isinstance(part, str) for part in said) or said[0] != kind:
         raise AuthenticationError("The passkey's answer is to another question.")
-    if data.get("crossOrigin") or _origin(said[1]) != _origin(context.origin):
+    if data.get("crossOrigin") or not is_same_origin(said[1], context.origin):
         raise AuthenticationError("The passkey was used at another address.")
     context.check_challenge(said[2], now)
     return str(said[2])
@@ -193,6 +193,11 @@ def decode(text: object) -> bytes:
         return base64.b64decode(padded, altchars=b"-_", validate=True)
     except (binascii.Error, UnicodeEncodeError) as problem:
         raise AuthenticationError("The passkey's answer cannot be read.") from problem
+
+
+def is_same_origin(one: str, other: str) -> bool:
+    """Tell whether two addresses are one: scheme, host and port."""
+    return _origin(one) == _origin(other)
 
 
 def _origin(text: str) -> tuple[str, str, int | None]:

@@ -30,6 +30,7 @@ from pdpp.service.settings import Settings
 Handler = Callable[[PageRequest], Awaitable[Response]]
 
 log = logging.getLogger("pdpp.pages")
+_LAST_PORT = 65_535
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +141,17 @@ def visited_origin(request: Request, settings: Settings, private_host: str = "")
     host = request.headers.get("host", "")
     if host == urlsplit(origin).netloc or from_proxy(request.scope, settings):
         return origin
-    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
-    if name.lower() not in (*LOOPBACK, private_host):
+    name, _, port = host.rpartition(":") if host.rpartition(":")[2].isdecimal() else (host, "", "")
+    if name.lower() not in (*LOOPBACK, private_host) or not _is_port(port or "80"):
         raise InvalidRequest(
             f"This server answers to {origin}. Give it another name with --public-url; a proxy in "
             "front of it must pass the Host header on."
         )
     return origin if settings.public else f"http://{host}"
+
+
+def _is_port(digits: str) -> bool:
+    return len(digits) <= len(str(_LAST_PORT)) and int(digits) <= _LAST_PORT
 
 
 def check_source(request: Request, origin: str) -> None:

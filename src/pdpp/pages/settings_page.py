@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 import pdpp
 from pdpp.authz.owner import LEAST_CHARS
-from pdpp.authz.passkey import add_passkey, creation_options, read_passkeys, remove_passkey
+from pdpp.authz.passkey import creation_options, read_passkeys, remove_passkey
 from pdpp.authz.requester import one_line
 from pdpp.authz.token import TokenKind, hash_token, token_id
 from pdpp.jobs.backup import BACKUP, backup_order
@@ -18,7 +18,7 @@ from pdpp.jobs.backup_note import last_backup
 from pdpp.model.errors import AuthenticationError, InvalidRequest, PdppError
 from pdpp.pages.dates import LANGUAGES
 from pdpp.pages.health import health
-from pdpp.pages.login import PASSKEY_SCRIPT, prove, proved
+from pdpp.pages.login import PASSKEY_SCRIPT, proved
 from pdpp.pages.page_request import PageRequest
 from pdpp.pages.preferences import Preferences, keep_preferences, read_preferences
 from pdpp.pages.site import Site
@@ -183,33 +183,33 @@ async def change_settings(request: PageRequest) -> Response:
 async def _change_passphrase(request: PageRequest) -> Response:
     """Take the passphrase that holds now, at any address, and then another."""
     form, owner, bound = request.form, request.site.owner, request.bound
-    await _take_passphrase(request)
+    stored = await _take_passphrase(request)
     if form.one("new_passphrase") != form.one("new_again"):
         raise InvalidRequest("The two new passphrases differ; type the same one twice.")
     secret = await request.site.hash(
-        lambda: owner.change_passphrase(form.one("new_passphrase"), bound=bound)
+        lambda: owner.change_passphrase(form.one("new_passphrase"), stored, bound=bound)
     )
     return request.begin(request.go("/settings"), secret, None)
 
 
-async def _take_passphrase(request: PageRequest) -> None:
-    """Take the passphrase that holds now, whatever was proved before."""
-    if not request.form.one("confirm"):
+async def _take_passphrase(request: PageRequest) -> bytes:
+    """Take the passphrase that holds now, whatever was proved before; return its stored hash."""
+    confirm = request.form.one("confirm")
+    if not confirm:
         raise AuthenticationError("Type the passphrase that holds now, too.")
+    owner, address, browser = request.site.owner, request.address, request.browser
     try:
-        await prove(replace(request, proved_at=None))
+        return await request.site.hash(lambda: owner.check_passphrase(confirm, address, browser))
     except PdppError as problem:
         raise AuthenticationError(problem.message) from problem
 
 
 async def _add_passkey(request: PageRequest) -> Response:
     """Keep a passkey that the browser made; who has only the session cannot add one."""
-    await _take_passphrase(request)
-    vault, form, context = request.site.service.store.vault, request.form, request.passkey_context
-    now = request.site.service.clock()
-    await request.site.write(
-        lambda: add_passkey(vault, form.one("new_passkey"), form.one("passkey_name"), context, now)
-    )
+    stored = await _take_passphrase(request)
+    owner, form, context = request.site.owner, request.form, request.passkey_context
+    answer, name = form.one("new_passkey"), form.one("passkey_name")
+    await request.site.write(lambda: owner.add_passkey(answer, name, context, stored))
     return request.go("/settings#passkeys")
 
 
