@@ -94,6 +94,21 @@ def test_streams_are_listed_for_every_connection(client: Client) -> None:
     assert [row.connection_id for row in named] == ["cin_work", "cin_home"]
 
 
+@pytest.mark.parametrize("describes", [True, False])
+def test_a_stream_is_taken_from_the_list_where_it_has_no_address_of_its_own(
+    describes: bool,
+) -> None:
+    with (
+        ReferenceServer(Behaviour(describes=describes)) as server,
+        Client(server.url, server.token) as client,
+    ):
+        named = client.streams("messages")
+        assert [row.connection_id for row in named] == ["cin_work", "cin_home"]
+        with pytest.raises(PdppError) as refusal:
+            client.streams("nowhere")
+        assert refusal.value.status in (401, 403)
+
+
 def test_records_come_without_a_version(client: Client) -> None:
     page = client.records("messages", connection_id="cin_work", limit=5).first()
     first = page.items[0]

@@ -252,9 +252,11 @@ def test_each_grant_is_asked_only_for_streams_it_opens(world: Inside, host: Host
 
 
 def test_a_stream_that_no_grant_opens_asks_nobody(world: Inside, host: Host) -> None:
-    found = host.good("search", {"query": "kiln", "streams": ["nothing"]})
-    assert found.structured["results"] == []
-    assert "no hits." in found.text
+    error = host.refused(
+        "grant_stream_not_allowed", "search", {"query": "kiln", "streams": ["nothing"]}
+    )
+    assert "'nothing'" in error["message"]
+    assert error["param"] == "streams"
     assert world.targets() == []
 
 

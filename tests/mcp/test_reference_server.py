@@ -191,6 +191,8 @@ def test_changes_go_on_with_the_cursor_alone_and_end_with_a_bookmark(
         assert "next_changes_since" not in page.structured["data"]
         [onward] = [c for c in object_calls(page.structured["next"]) if c.tool == "query_records"]
         assert "changes_since" not in onward.arguments
+        again = host.good("query_records", {**onward.arguments, "changes_since": "beginning"})
+        assert again.text == host.good("query_records", onward.arguments).text
     assert "later changes: query_records" in pages[2].text
     assert "cin_work/messages:gone" in pages[2].text
     assert "deleted at 2026-08-21" in pages[2].text

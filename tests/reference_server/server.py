@@ -153,7 +153,7 @@ class Routes:
             case ["streams"]:
                 self._check("streams")
                 return shapes.envelope(self.asked.path, list(self._rows()), None, None)
-            case ["streams", stream]:
+            case ["streams", stream] if self.behaviour.describes:
                 return self._stream_row(stream)
             case ["streams", stream, "records"]:
                 return self._records(stream)

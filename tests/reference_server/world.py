@@ -23,6 +23,9 @@ class Behaviour:
     compact: str = "served"
     """``served``, ``refused`` (400) or ``ignored`` (the full schema is sent all the same)."""
 
+    describes: bool = True
+    """Whether one stream has an address of its own, beside the list of all."""
+
     legend: bool = False
     roles: bool = True
     excerpts: bool = True

@@ -24,7 +24,7 @@ from pdpp.credentials import Cache, cache_folder, is_token, provider_origin
 from pdpp.evidence.budget import MAX_LIMIT
 from pdpp.evidence.handle import Handle, complete_handle, parse_handle
 from pdpp.evidence.presentation import is_web_link
-from pdpp.model.errors import Conflict, InvalidRequest, StreamNotAllowed
+from pdpp.model.errors import Conflict, InvalidRequest, NotFound, StreamNotAllowed
 from pdpp.wire.answer import UnexpectedAnswer
 from pdpp.wire.bearer import Bearer, FixedBearer, RenewedBearer
 from pdpp.wire.citation import passage_address, record_address
@@ -130,12 +130,20 @@ class Client:
         self, stream: str | None = None, *, connection_id: str | None = None
     ) -> tuple[Stream, ...]:
         """Return one row for each connection and stream."""
-        answer = self._session.ask(request.streams(stream, connection_id))
-        if "data" in answer.body or stream is None:
-            return answer.parsed(envelope.page_of(envelope.stream_of)).items
-        # Another server describes the stream of one connection here; its list has all of them.
-        rows = self.streams(connection_id=connection_id)
-        return tuple(row for row in rows if row.name == stream)
+        try:
+            answer = self._session.ask(request.streams(stream, connection_id))
+            if "data" in answer.body or stream is None:
+                return answer.parsed(envelope.page_of(envelope.stream_of)).items
+        except NotFound:
+            if stream is None:
+                raise
+        # Another server describes the stream of one connection here, or has no such address; its
+        # list has all of them.
+        listed = self.streams(connection_id=connection_id)
+        rows = tuple(row for row in listed if row.name == stream)
+        if not rows:
+            raise _not_opened(stream, "stream")
+        return rows
 
     def records(self, stream: str, **options: Unpack[RecordOptions]) -> Listing[Record]:
         """Return the records of a stream, newest first unless asked otherwise."""

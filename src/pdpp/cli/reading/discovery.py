@@ -79,7 +79,7 @@ def _fields(page: Printer, schema: Schema) -> None:
 def _stream(page: Printer, schema: Schema, stream: SchemaStream) -> None:
     source = [] if stream.connector_key is None else [stream.connector_key]
     places = [
-        f"{schema.connections.get(id, id)} ({id}, {'?' if count is None else f'{count:,}'} records)"
+        f"{schema.connections.get(id, id)} ({id}{'' if count is None else f', {count:,} records'})"
         for id, count in stream.record_counts.items()
     ]
     page.line(StyledText(stream.name, "title"), f" · {' · '.join([*source, ', '.join(places)])}")

@@ -33,6 +33,9 @@ async def search_package(
     """
     limit, cursor = int(params["limit"]), params.get("cursor")
     asked = _asked(reader, params)
+    if not asked and params.get("streams"):
+        # To find nothing in streams that nobody opens would look like an answer.
+        raise unknown_stream(params["streams"][0], "streams")
     together = _together(asked, params)
     if together is not None and not is_package_cursor(cursor):
         try:

@@ -66,11 +66,7 @@ async def query_records(reader: GrantReader, arguments: dict[str, Any]) -> dict[
     limit = arguments.get("limit", DEFAULT_LIMIT)
     most = MOST_CHARS if "limit" in arguments else MOST_DEFAULT_CHARS
     while True:
-        params = {k: v for k, v in arguments.items() if k not in ("stream", "limit")}
-        answer = await reader.get(
-            ["streams", stream, "records"], {**params, "limit": limit}, connection_id
-        )
-        page = read_page(answer.body, stream)
+        page = await _page(reader, arguments, limit)
         records = page.records[:limit]
         connections = {record.connection_id for record in records}
         facts = {source: await reader.facts(source, stream) for source in connections}
@@ -87,6 +83,23 @@ async def query_records(reader: GrantReader, arguments: dict[str, Any]) -> dict[
         if limit == 1:
             most = MOST_CHARS
         limit = _fewer(fetched, limit)
+
+
+async def _page(reader: GrantReader, arguments: Mapping[str, Any], limit: int) -> ServerRecordPage:
+    """Ask for a page of so many records.
+
+    Our servers take a bookmark beside the cursor and check that they belong together. Another one
+    serves its first page again where both are sent, so it is asked with the cursor alone.
+    """
+    stream, connection_id = arguments["stream"], arguments.get("connection_id")
+    path = ["streams", stream, "records"]
+    params = {k: v for k, v in arguments.items() if k != "stream"} | {"limit": limit}
+    answer = await reader.get(path, params, connection_id)
+    if "cursor" in params and reader.record_page is None:
+        alone = following(params, params["cursor"])
+        if alone != params:
+            answer = await reader.get(path, alone, connection_id)
+    return read_page(answer.body, stream)
 
 
 def _fitting(fetched: FetchedPage) -> dict[str, Any] | None:
