@@ -11,7 +11,12 @@ from keyring.errors import PasswordDeleteError
 from pdpp.encryption import remembered_keys
 from pdpp.encryption.data_key import DataKey
 from pdpp.encryption.key_file import KdfCost, KeyFile
-from pdpp.encryption.unlocking import FILE_VARIABLE, PASSPHRASE_VARIABLE, unlock
+from pdpp.encryption.unlocking import (
+    FILE_VARIABLE,
+    PASSPHRASE_VARIABLE,
+    given_passphrase,
+    unlock,
+)
 from pdpp.model.errors import StoreError
 
 GOOD = "four or five words"
@@ -110,6 +115,10 @@ def test_without_the_package_there_is_no_keyring(
     assert not remembered_keys.forget(key_file.id)
     with pytest.raises(StoreError, match="no keyring here: pip install"):
         remembered_keys.remember(key_file.id, KEY)
+
+
+def test_an_empty_variable_gives_none() -> None:
+    assert given_passphrase({PASSPHRASE_VARIABLE: "", FILE_VARIABLE: ""}) is None
 
 
 def test_without_a_person_it_says_where_a_passphrase_can_be(

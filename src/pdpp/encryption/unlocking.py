@@ -27,7 +27,7 @@ def given_passphrase(environment: Mapping[str, str]) -> str | None:
                 return file.readline(_LONGEST_LINE).rstrip("\r\n")
         except (OSError, UnicodeDecodeError) as problem:
             raise StoreError(f"cannot read the passphrase from {place}: {problem}") from None
-    return environment.get(PASSPHRASE_VARIABLE)
+    return environment.get(PASSPHRASE_VARIABLE) or None
 
 
 def unlock(

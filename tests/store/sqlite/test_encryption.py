@@ -151,6 +151,22 @@ def test_another_key_none_and_a_key_for_a_plain_store_are_refused_in_one_sentenc
     store.close()
 
 
+def test_stored_files_that_changed_places_are_found_by_a_check(
+    tmp_path: Path, clock: Clock
+) -> None:
+    store = SqliteStore(tmp_path, clock, key=KEY)
+    for content in (b"one", b"two"):
+        store.keep_blob(io.BytesIO(content), "text/plain", 1 << 20)
+    one, other = (path for path in (tmp_path / "blobs").rglob("*") if path.is_file())
+    first, second = one.read_bytes(), other.read_bytes()
+    one.write_bytes(second)
+    other.write_bytes(first)
+    problems = store.check()
+    store.close()
+    assert len(problems) == 2
+    assert all("has other content than its name says" in problem for problem in problems)
+
+
 def turn(folder: Path, old: DataKey | None, new: DataKey | None, fails: bool = False) -> None:
     def imports(building: Path) -> None:
         ImportState(folder, data_files(old)).convert(ImportState(building, data_files(new)))
