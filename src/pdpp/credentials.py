@@ -20,6 +20,7 @@ from urllib.parse import SplitResult, urlsplit
 OWNER_VARIABLES = ("PDPP_OWNER_TOKEN", "PDPP_OWNER_SECRET", "PDPP_CONTROL_TOKEN")
 _OWNER_PREFIX = "pdpp_owner_"
 _SOON_SECONDS = 60
+_LONGEST_SECONDS = 100 * 365 * 86_400
 _RENAMED = ("provider_url", "token", "expires_at")
 """Members that the file has elsewhere, or in another form."""
 
@@ -218,6 +219,13 @@ def _read(path: Path) -> Credential:
 def is_token(text: str) -> bool:
     """Tell whether a text can stand in a header as a bearer token."""
     return bool(text) and text.isascii() and text.isprintable() and " " not in text
+
+
+def token_end(now: float, lifetime: object) -> float | None:
+    """Return when a token ends; None where nothing is told that could be a time."""
+    if isinstance(lifetime, int | float) and 0 <= lifetime <= _LONGEST_SECONDS:
+        return now + lifetime
+    return None
 
 
 def is_owners(token: str) -> bool:

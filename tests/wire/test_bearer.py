@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.reference_server import ReferenceServer
@@ -111,3 +112,65 @@ def test_an_ended_token_of_another_program_is_exchanged_too(
     cache.store(credential._replace(token="ended-too", expires_at=900.0))
     assert bearer.send(lambda token: OK if token == "reference-token-1" else NO) is OK
     assert server.exchanges == 1
+
+
+def test_a_token_that_another_thread_has_just_renewed_is_not_exchanged_again(
+    server: ReferenceServer, tmp_path: Path
+) -> None:
+    cache, credential = kept(server, tmp_path)
+    bearer: RenewedBearer
+    meanwhile = [credential.token]
+
+    def clock() -> float:
+        if meanwhile:
+            assert bearer.renew(meanwhile.pop())
+        return 1_000.0
+
+    bearer = RenewedBearer(cache, credential._replace(expires_at=5.0), clock)
+    assert bearer.send(lambda token: OK if token == "reference-token-1" else NO) is OK
+    assert server.exchanges == 1
+
+
+@pytest.mark.parametrize("lifetime", [float("inf"), float("nan"), 1e300, 10**30, -1, "60"])
+def test_a_lifetime_that_is_no_time_does_not_lose_the_new_tokens(
+    server: ReferenceServer, tmp_path: Path, lifetime: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache, credential = kept(server, tmp_path)
+    exchange = server.exchange
+
+    def odd(form: dict[str, str]) -> tuple[int, Any]:
+        status, answer = exchange(form)
+        return status, answer | {"expires_in": lifetime}
+
+    monkeypatch.setattr(server, "exchange", odd)
+    bearer = RenewedBearer(cache, credential)
+    assert bearer.send(lambda token: OK if token == "reference-token-1" else NO) is OK
+    stored = cache.load(server.url)
+    assert (stored.refresh_token, stored.expires_at) == ("reference-refresh-1", None)
+
+
+def test_an_empty_refresh_token_does_not_replace_the_one_there_is(
+    server: ReferenceServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache, credential = kept(server, tmp_path)
+    answer = {"access_token": "renewed", "refresh_token": ""}
+    monkeypatch.setattr(server, "exchange", lambda _: (200, answer))
+    assert RenewedBearer(cache, credential).renew(credential.token)
+    assert cache.load(server.url).refresh_token == credential.refresh_token
+
+
+def test_a_spent_refresh_token_is_not_sent_again_where_the_new_one_could_not_be_stored(
+    server: ReferenceServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache, credential = kept(server, tmp_path)
+
+    def full(_: Credential) -> Path:
+        raise OSError("no space left on the disk")
+
+    bearer = RenewedBearer(cache, credential)
+    with monkeypatch.context() as disk:
+        disk.setattr(cache, "store", full)
+        assert bearer.renew("reference-token")
+    assert bearer.renew("reference-token-1")
+    assert bearer.send(lambda token: OK if token == "reference-token-2" else NO) is OK
+    assert cache.load(server.url).refresh_token == "reference-refresh-2"

@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pdpp.credentials import Credential, is_owners, is_token
+from pdpp.credentials import Credential, is_owners, is_token, token_end
 from pdpp.enrolment.provider import EnrolmentError, Provider, reaching
 from pdpp.wire.http import FORM_LIMITS, HttpClient, HttpReply
-
-_LONGEST_SECONDS = 100 * 365 * 86_400
 
 
 def ask_token(provider: Provider, form: Mapping[str, str]) -> HttpReply:
@@ -29,14 +27,7 @@ def make_credential(
         token,
         "client",
         refresh_token=refresh if isinstance(refresh, str) else None,
-        expires_at=_end(now, lifetime),
+        expires_at=token_end(now, lifetime),
         client_id=client_id,
         token_endpoint=provider.token_endpoint,
     )
-
-
-def _end(now: float, lifetime: object) -> float | None:
-    """Return when a token ends; None where nothing is told that could be a time."""
-    if isinstance(lifetime, int | float) and 0 <= lifetime <= _LONGEST_SECONDS:
-        return now + lifetime
-    return None

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol, TypeVar
 
-from pdpp.credentials import Cache, Credential, CredentialError, is_owners, is_token
+from pdpp.credentials import Cache, Credential, CredentialError, is_owners, is_token, token_end
 from pdpp.wire.answer import ServerError, error_of, is_about_token
 from pdpp.wire.http import FORM_LIMITS, Download, HttpClient, HttpReply, Unreachable
 
@@ -56,12 +56,15 @@ class RenewedBearer:
         self._not_before = 0.0
         self._refused: str | None = None
         """The refresh token that the provider takes no more."""
+        self._spent: str | None = None
+        """The refresh token that was exchanged for the one in memory."""
 
     def send(self, request: Callable[[str], Sent]) -> Sent:
         """Send a request; renew before where the token has ended, or else after a 401, once."""
-        renewed = self._credential.expired(self._clock())
+        credential = self._credential  # Read once: another thread may renew it meanwhile.
+        renewed = credential.expired(self._clock())
         if renewed:
-            self.renew(self._credential.token)
+            self.renew(credential.token)
         used = self._credential.token
         reply = request(used)
         if renewed or not self._asks_for_another(reply) or not self.renew(used):
@@ -93,6 +96,9 @@ class RenewedBearer:
         try:
             with self._cache.locked(self._credential.provider_url):
                 cached = self._cache.load(self._credential.provider_url)
+                # The new one could not be stored: who sends a spent one again loses the grant.
+                if self._spent is not None and cached.refresh_token == self._spent:
+                    cached = self._credential
                 good = cached.token != used and not cached.expired(self._clock())
                 return cached if good else self._renewed(cached)
         except (CredentialError, OSError):
@@ -111,6 +117,9 @@ class RenewedBearer:
         renewed = _with_answer(cached, reply.document, now)
         if renewed is None:
             return cached
+        self._spent = None
+        if renewed.refresh_token != cached.refresh_token:
+            self._spent = cached.refresh_token
         with contextlib.suppress(OSError):
             self._cache.store(renewed)
         return renewed
@@ -139,6 +148,6 @@ def _with_answer(
     lifetime, rotated = answer.get("expires_in"), answer.get("refresh_token")
     return credential._replace(
         token=token,
-        refresh_token=rotated if isinstance(rotated, str) else credential.refresh_token,
-        expires_at=now + lifetime if isinstance(lifetime, int | float) else None,
+        refresh_token=rotated if rotated and isinstance(rotated, str) else credential.refresh_token,
+        expires_at=token_end(now, lifetime),
     )
