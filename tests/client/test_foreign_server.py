@@ -104,6 +104,8 @@ def test_a_stream_is_taken_from_the_list_where_it_has_no_address_of_its_own(
     ):
         named = client.streams("messages")
         assert [row.connection_id for row in named] == ["cin_work", "cin_home"]
+        one = client.streams("messages", connection_id="cin_home")
+        assert [row.connection_id for row in one] == ["cin_home"]
         with pytest.raises(PdppError) as refusal:
             client.streams("nowhere")
         assert refusal.value.status in (401, 403)

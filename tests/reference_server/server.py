@@ -206,7 +206,8 @@ class Routes:
         return shapes.schema(self.world, self.behaviour, path, self._granted(), wanted, full)
 
     def _rows(self) -> Iterator[Any]:
-        for connection in self._granted():
+        granted = self._granted()
+        for connection in granted if self.behaviour.describes else self.behaviour.connections:
             for stream in self.world.streams[self.world.connections[connection][0]]:
                 yield shapes.stream_row(self.world, connection, stream)
 

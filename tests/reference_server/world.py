@@ -24,7 +24,7 @@ class Behaviour:
     """``served``, ``refused`` (400) or ``ignored`` (the full schema is sent all the same)."""
 
     describes: bool = True
-    """Whether one stream has an address of its own, beside the list of all."""
+    """Whether one stream has an address of its own; else there is only the list of everything."""
 
     legend: bool = False
     roles: bool = True

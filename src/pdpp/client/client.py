@@ -140,7 +140,9 @@ class Client:
         # Another server describes the stream of one connection here, or has no such address; its
         # list has all of them.
         listed = self.streams(connection_id=connection_id)
-        rows = tuple(row for row in listed if row.name == stream)
+        named = (row for row in listed if row.name == stream)
+        # Nothing says that such a list is kept to one connection where that is asked for.
+        rows = tuple(row for row in named if connection_id in (None, row.connection_id))
         if not rows:
             raise _not_opened(stream, "stream")
         return rows
