@@ -43,7 +43,7 @@ def encryption() -> None:
 @_KEYRING
 @common
 def on(new_passphrase_file: TextIO | None, in_keyring: bool, data: Path, as_json: bool) -> None:
-    """Encrypt everything in the data folder with a passphrase. Stop the server first.
+    """Encrypt the store in the data folder with a passphrase. Stop the server first.
 
     The passphrase is asked for twice and not shown. Without it nobody can read the store or its
     backups, you neither.
