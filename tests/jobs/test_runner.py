@@ -237,6 +237,19 @@ def test_what_repeats_waits_its_time_also_after_a_restart(tmp_path: Path) -> Non
     store.close()
 
 
+def test_what_repeats_is_not_asked_for_again_by_who_looked_before_it_ended(tmp_path: Path) -> None:
+    """Another worker may decide to add the next run before this one ends, and add it after."""
+    clock = SetClock()
+    store = open_store(tmp_path, clock)
+    hour = 3_600 * instant.SECOND
+    order = JobOrder("repeats", once=True, apart=hour)
+    job = store.jobs.begin(JobOrder("repeats"), JobLease("w", clock.now + hour))
+    store.jobs.finish(job.id, "w", JobStatus.SUCCEEDED, JobProgress(), None)
+    assert store.jobs.add(order).not_before == clock.now + hour
+    assert store.jobs.claim({"repeats": 1}, JobLease("other", clock.now + hour)) is None
+    store.close()
+
+
 def test_a_kind_may_run_several_at_once_if_it_says_so(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     together = threading.Barrier(2, timeout=DEADLINE)

@@ -211,9 +211,8 @@ class JobRunner:
 
     def _schedule(self, kind: JobKind) -> None:
         """Add the next run of a kind that repeats, unless it is there."""
-        last = self._store.jobs.last_finished(kind.name)
-        due = 0 if last is None else last + int((kind.every or 0) * SECOND)
-        self._store.jobs.add(JobOrder(kind.name, {}, due, once=True))
+        apart = int((kind.every or 0) * SECOND)
+        self._store.jobs.add(JobOrder(kind.name, once=True, apart=apart))
 
     def _look(self, looked: dict[str, int]) -> None:
         """Add what is wanted now, of kinds that are only done when they are."""

@@ -63,12 +63,16 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class JobOrder:
-    """A request to have work done; ``once`` adds nothing while a job of its kind is open."""
+    """A request to have work done; ``once`` adds nothing while a job of its kind is open.
+
+    ``apart`` is how long after the end of the last job of its kind it may begin.
+    """
 
     kind: str
     parameters: Json = field(default_factory=dict)
     not_before: int = 0
     once: bool = False
+    apart: int = 0
 
 
 class JobLease(NamedTuple):
@@ -128,10 +132,6 @@ class JobStore(Protocol):
 
     def request_cancel(self, job_id: str) -> Job | None:
         """End a job that nobody works on; let the worker know of any other."""
-        ...
-
-    def last_finished(self, kind: str) -> int | None:
-        """Return when a job of a kind ended last."""
         ...
 
     def prune(self, before: int, most: int, kinds: Collection[str], most_of_kind: int) -> int:

@@ -58,10 +58,16 @@ class SqliteJobs:
 
     def _insert(self, db: apsw.Connection, order: JobOrder) -> str:
         job_id = f"job_{secrets.token_hex(8)}"
+        not_before = order.not_before
+        if order.apart:
+            # Read in the transaction that adds: a job that ended just now counts too.
+            query = "SELECT max(finished_at) FROM job WHERE owner = ? AND kind = ?"
+            last: int | None = db.execute(query, (OWNER, order.kind)).get
+            not_before = not_before if last is None else max(not_before, last + order.apart)
         db.execute(
             "INSERT INTO job (owner, id, kind, status, created_at, not_before, parameters) "
             "VALUES (?, ?, ?, 'queued', ?, ?, ?)",
-            (OWNER, job_id, order.kind, self._clock(), order.not_before, _text(order.parameters)),
+            (OWNER, job_id, order.kind, self._clock(), not_before, _text(order.parameters)),
         )
         return job_id
 
@@ -182,12 +188,6 @@ class SqliteJobs:
             else:
                 db.execute("UPDATE job SET cancel = 1 WHERE owner = ? AND id = ?", (OWNER, job_id))
             return _known(db, job_id)
-
-    def last_finished(self, kind: str) -> int | None:
-        """Return when a job of a kind ended last."""
-        query = "SELECT max(finished_at) FROM job WHERE owner = ? AND kind = ?"
-        moment: int | None = self._database.reader.execute(query, (OWNER, kind)).get
-        return moment
 
     def prune(self, before: int, most: int, kinds: Collection[str], most_of_kind: int) -> int:
         """Forget jobs that ended long ago, all but some of the rest, and all but few of kinds."""
