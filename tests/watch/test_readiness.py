@@ -26,9 +26,17 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 
 def damage(database: Path) -> None:
-    """Overwrite the database with what is none."""
-    for path in database.parent.glob(f"{database.name}*"):
-        path.write_bytes(b"no database at all. " * 4_096)
+    """Overwrite the database and its log with what is none, in their place.
+
+    The engine maps the index of the log into memory: cut under the mapping it would end the whole
+    process, and odd numbers in it would be mapped without end. Zeros have it made anew.
+    """
+    log, index = (database.with_name(f"{database.name}-{end}") for end in ("wal", "shm"))
+    for path in (database, log):
+        with path.open("r+b") as file:
+            file.write(b"no database at all. " * 4_096)
+    with index.open("r+b") as file:
+        file.write(bytes(index.stat().st_size))
 
 
 def test_a_server_that_reads_its_store_is_ready_for_anyone(tmp_path: Path) -> None:
