@@ -19,6 +19,7 @@ from pdpp.authz.grant_draft import (
 from pdpp.model.errors import InvalidRequest
 from pdpp.model.grant import AccessMode, Interval
 from pdpp.model.instant import DAY
+from pdpp.store.scope import grant_reaches
 
 
 @pytest.fixture(scope="module")
@@ -320,7 +321,7 @@ def test_another_declaration_is_another_draft(tmp_path: Path) -> None:
 
 def test_a_draft_shows_what_its_grant_would_show(world: World) -> None:
     made = draft(world, detail({"name": "messages", "fields": ["id"], "connection_ids": ["work"]}))
-    (reach,) = made.reaches(world.store.catalogue())
+    (reach,) = grant_reaches(made.as_grant(), world.store.catalogue())
     assert (reach.feed.address, reach.fields, reach.whole) == (
         ("work", "messages"),
         frozenset({"id"}),

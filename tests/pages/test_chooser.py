@@ -75,7 +75,7 @@ def test_a_ticked_account_means_its_dated_streams(world: World) -> None:
 
 def test_accounts_stand_in_the_order_of_their_names_with_their_counts(world: World) -> None:
     catalogue = world.store.catalogue()
-    counts = {catalogue.feeds["home", "messages"].id: 1_234}
+    counts = {("home", "messages"): 1_234}
     boxes = list(open_boxes(ConsentChoice(), catalogue, counts))
     assert [box.name for box in boxes] == ["Diary", "E1", "Home", "Work"]
     assert boxes[2].streams[1].note == "1,234 in all"

@@ -360,3 +360,8 @@ def test_a_page_is_light(owner: Reader) -> None:
         loaded = tree.css("link[rel=stylesheet], script[src], link[rel=icon]")
         assert len(loaded) + 1 <= 3, path
         assert len(answer.content) + shared <= 40_000, (path, len(answer.content), shared)
+
+
+@pytest.mark.parametrize("after", ["999999999999999999.0", "-999999999999999999.9", "0.0", "x.1"])
+def test_an_address_that_names_an_odd_moment_is_a_page(owner: Reader, after: str) -> None:
+    assert owner.get(f"/search?after={after}").status == 200

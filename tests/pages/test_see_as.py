@@ -90,3 +90,16 @@ def test_looking_as_an_agent_is_no_read_of_the_agent(tmp_path: Path) -> None:
         assert {receipt.client_id for receipt in searches} == {None}
         assert {receipt.grant_id is None for receipt in searches} == {False}
         assert "Never Asked" not in reader.get("/").text.partition("What agents read lately")[2]
+
+
+def test_the_samples_of_a_consent_page_leave_receipts_of_the_owner(tmp_path: Path) -> None:
+    with housed(tmp_path / "store", settings=UNLIMITED) as house:
+        reader = house.owner()
+        assert reader.get(house.ask(MAIL, client_id=house.register("Waits"))).status == 200
+        log = house.store.receipts
+        house.wait_for(
+            lambda: any(
+                row.receipt.operation == "listRecords" for row in log.receipts(ReceiptQuery(), 50)
+            )
+        )
+        assert {row.receipt.client_id for row in log.receipts(ReceiptQuery(), 50)} == {None}

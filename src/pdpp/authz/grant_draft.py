@@ -16,7 +16,6 @@ from pdpp.model.declaration import Declaration
 from pdpp.model.errors import InvalidRequest
 from pdpp.model.grant import AccessMode, Allowance, Grant
 from pdpp.store.catalogue import Catalogue
-from pdpp.store.scope import Reach, grant_reaches
 
 _LONGEST_SOURCE = 200
 NO_PURPOSE = "not stated"
@@ -66,10 +65,9 @@ class GrantDraft:
         canonical = orjson.dumps(self.as_json(), option=orjson.OPT_SORT_KEYS)
         return hashlib.sha256(canonical).hexdigest()
 
-    def reaches(self, catalogue: Catalogue) -> tuple[Reach, ...]:
-        """Return what the client would see, by the same rule as under the grant itself."""
-        grant = Grant("", self.client_id, self.purpose, self.access_mode, self.allowances, 0)
-        return grant_reaches(grant, catalogue)
+    def as_grant(self) -> Grant:
+        """Return the grant that an approval would make, to look at what it shows."""
+        return Grant("draft", self.client_id, self.purpose, self.access_mode, self.allowances, 0)
 
 
 @dataclass(frozen=True, slots=True)

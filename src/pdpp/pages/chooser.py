@@ -157,12 +157,12 @@ def _asked_box(ask: RequestedAllowance, choice: ConsentChoice, catalogue: Catalo
 
 
 def open_boxes(
-    choice: ConsentChoice, catalogue: Catalogue, counts: Mapping[int, int]
+    choice: ConsentChoice, catalogue: Catalogue, counts: Mapping[FeedKey, int]
 ) -> Iterator[AccountBox]:
     """Yield every account with its streams and fields."""
     feeds = sorted(catalogue.feeds.values(), key=lambda feed: (_name(feed), *feed.address))
     for connection_id, group in groupby(feeds, lambda feed: feed.connection.connection_id):
-        streams = tuple(_open_box(feed, choice, counts.get(feed.id)) for feed in group)
+        streams = tuple(_open_box(feed, choice, counts.get(feed.address)) for feed in group)
         yield _account(connection_id, catalogue, choice, streams)
 
 

@@ -16,6 +16,7 @@ from pdpp.authz.grant_draft import (
     from_details,
     requested_allowances,
 )
+from pdpp.authz.principal import grant_principal
 from pdpp.authz.requester import Requester, requester_of
 from pdpp.authz.review import DecisionOutcome, Review
 from pdpp.authz.wording import Wording, asker, destination, identity, word
@@ -35,13 +36,13 @@ from pdpp.pages.chooser import (
 )
 from pdpp.pages.form import PostedForm
 from pdpp.pages.login import prove
+from pdpp.pages.page_reader import PageReader
 from pdpp.pages.page_request import PageRequest
 from pdpp.pages.preset import PRESETS, preset_form
 from pdpp.pages.sample import Sample, take_samples
 from pdpp.pages.saved_choice import forget_choice, save_choice, saved_choices, saved_form
+from pdpp.pages.site import Site
 from pdpp.store.catalogue import Catalogue
-from pdpp.store.port import Store
-from pdpp.store.scope import owner_reaches
 
 CHANGED = (
     "Your choices changed, or what a source declares. Nothing is approved yet; check the summary, "
@@ -54,7 +55,7 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*\Z")
 
 @dataclass(frozen=True, slots=True)
 class ConsentView:
-    """Everything a consent page shows, read under one snapshot."""
+    """Everything a consent page shows."""
 
     accounts: Sequence[AccountBox]
     draft: GrantDraft | None = None
@@ -192,7 +193,7 @@ async def _page(
     """Return the page; one whose choice makes no sense has no summary and cannot be approved."""
     store = request.site.service.store
     requester = _requester(request, review)
-    view = await request.site.read("consent", lambda: _view(store, review, choice, requester))
+    view = await _view(request.site, review, choice, requester)
     if not decidable:
         view = ConsentView(view.accounts)
     return request.page(
@@ -232,18 +233,20 @@ def _requester(request: PageRequest, review: Review) -> Requester:
     return requester_of(review.client_id, request.site.authority.client(review.client_id))
 
 
-def _view(store: Store, review: Review, choice: ConsentChoice, requester: Requester) -> ConsentView:
-    catalogue = store.catalogue()
+async def _view(
+    site: Site, review: Review, choice: ConsentChoice, requester: Requester
+) -> ConsentView:
+    owner = site.reader()
+    catalogue, totals = owner.catalogue, await _record_counts(owner)
     boxes: tuple[AccountBox, ...] = ()
     try:
-        boxes = tuple(_boxes(store, review, choice, catalogue))
+        boxes = tuple(_boxes(review, choice, catalogue, totals))
         draft = _draft(review, choice, catalogue)
     except InvalidRequest as problem:
         return ConsentView(boxes, problem=problem.message)
-    reaches = draft.reaches(catalogue)
-    record_counts = store.counts(reaches)
-    counts = {reach.feed.address: record_counts.get(reach.feed.id, 0) for reach in reaches}
-    totals = _totals(store, draft, catalogue)
+    # The operations answer as they would answer the client; who reads is the owner all the same.
+    reader = replace(owner, principal=grant_principal(draft.as_grant(), catalogue))
+    counts = await _record_counts(reader)
     places = [(allowance.connection_id, allowance.stream) for allowance in draft.allowances]
     return ConsentView(
         accounts=boxes,
@@ -251,25 +254,26 @@ def _view(store: Store, review: Review, choice: ConsentChoice, requester: Reques
         wording=word(draft, requester, review.redirect_uri, catalogue, counts, totals),
         counted=",".join(str(counts.setdefault(place, 0)) for place in places),
         in_all=",".join(str(totals.setdefault(place, 0)) for place in places),
-        samples=take_samples(store, reaches, record_counts),
+        samples=await take_samples(reader, counts),
     )
 
 
-def _totals(store: Store, draft: GrantDraft, catalogue: Catalogue) -> dict[FeedKey, int]:
-    """Return how many records each stream of a draft has, whatever the draft opens of it."""
-    places = {(allowance.connection_id, allowance.stream) for allowance in draft.allowances}
-    own = [reach for reach in owner_reaches(catalogue) if reach.feed.address in places]
-    in_all = store.counts(own)
-    return {reach.feed.address: in_all.get(reach.feed.id, 0) for reach in own}
+async def _record_counts(reader: PageReader) -> dict[FeedKey, int]:
+    """Return how many records of each stream a reader sees."""
+    rows = (await reader.operate("listStreams"))["data"]
+    return {(row["connection_id"], row["name"]): row["record_count"] for row in rows}
 
 
 def _boxes(
-    store: Store, review: Review, choice: ConsentChoice, catalogue: Catalogue
+    review: Review,
+    choice: ConsentChoice,
+    catalogue: Catalogue,
+    totals: Mapping[FeedKey, int],
 ) -> Sequence[AccountBox]:
     if review.details:
         asks: tuple[RequestedAllowance, ...] = requested_allowances(review, catalogue)
         return list(asked_boxes(asks, choice, catalogue))
-    return list(open_boxes(choice, catalogue, store.counts(owner_reaches(catalogue))))
+    return list(open_boxes(choice, catalogue, totals))
 
 
 def _draft(review: Review, choice: ConsentChoice, catalogue: Catalogue) -> GrantDraft:

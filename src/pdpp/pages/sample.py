@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from pdpp.authz.choice import FeedKey
 from pdpp.authz.wording import label_of
 from pdpp.evidence.fence import visible
 from pdpp.pages.display import Value, presentation_of, values_of
-from pdpp.store.port import PageQuery, Record, Store
-from pdpp.store.scope import Reach
+from pdpp.pages.page_reader import PageReader
+from pdpp.pages.record_title import record_of
 
 SAMPLES = 3
 _VALUE_CHARS = 280
@@ -23,24 +25,23 @@ class Sample:
     values: Sequence[Value]
 
 
-def take_samples(
-    store: Store, reaches: Sequence[Reach], counts: Mapping[int, int], most: int = SAMPLES
-) -> list[Sample]:
+async def take_samples(reader: PageReader, counts: Mapping[FeedKey, int]) -> list[Sample]:
     """Return the newest records of as many streams as there are samples, largest streams first."""
-    filled = [reach for reach in reaches if counts.get(reach.feed.id)]
-    filled.sort(key=lambda reach: -counts[reach.feed.id])
-    piles = [list(_newest(store, reach, most)) for reach in filled[:most]]
-    samples: list[Record] = []
-    for rank in range(most):
-        samples += [pile[rank] for pile in piles if rank < len(pile)]
-    return [_sample(record) for record in samples[:most]]
+    largest = sorted((place for place in counts if counts[place]), key=lambda place: -counts[place])
+    piles = [await _newest(reader, place) for place in largest[:SAMPLES]]
+    answers = [pile[rank] for rank in range(SAMPLES) for pile in piles if rank < len(pile)]
+    return [_sample(reader, answer) for answer in answers[:SAMPLES]]
 
 
-def _newest(store: Store, reach: Reach, most: int) -> Sequence[Record]:
-    return store.page(PageQuery(reaches=(reach,), limit=most)).records
+async def _newest(reader: PageReader, place: FeedKey) -> Sequence[Mapping[str, Any]]:
+    connection_id, stream = place
+    query: dict[str, str | int] = {"connection_id": connection_id, "limit": SAMPLES}
+    answer = await reader.operate("listRecords", {"stream": stream}, query)
+    return list(answer["data"])
 
 
-def _sample(record: Record) -> Sample:
+def _sample(reader: PageReader, answer: Mapping[str, Any]) -> Sample:
+    record = record_of(reader.catalogue, answer)
     reach = record.reach
     return Sample(
         title=visible(presentation_of(record).title, lines=False),

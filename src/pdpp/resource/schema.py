@@ -24,9 +24,15 @@ from pdpp.resource.schema_answers import (
     SchemaJson,
     StreamIndexRow,
 )
-from pdpp.service.accounts import newest_times
+from pdpp.service.accounts import newest_events, newest_times
 from pdpp.service.runner import check_time
 from pdpp.store.scope import Reach
+
+NEWEST_BEFORE = "pdpp-newest-before"
+"""The header of a page that browses by time: the newest record of each stream before a moment.
+
+Times are then those that months are of; the moment may be left empty.
+"""
 
 
 def get_schema(call: Call) -> Mapping[str, Any]:
@@ -209,10 +215,17 @@ def list_streams(call: Call) -> ListJson[StreamJson]:
     return list_envelope(call, list(_stream_rows(call, reaches, counts)), count=len(reaches))
 
 
+def _newest(call: Call, reaches: Sequence[Reach]) -> list[str | None]:
+    before = call.headers.get(NEWEST_BEFORE)
+    if before is None:
+        return newest_times(call.store, reaches)
+    return newest_events(call.store, reaches, instant.parse(before))
+
+
 def _stream_rows(
     call: Call, reaches: Sequence[Reach], counts: Mapping[int, int]
 ) -> Iterable[StreamJson]:
-    for reach, newest in zip(reaches, newest_times(call.store, reaches), strict=True):
+    for reach, newest in zip(reaches, _newest(call, reaches), strict=True):
         check_time()
         yield {
             "object": "stream",

@@ -171,16 +171,29 @@ def contents_of(store: Store, catalogue: Catalogue, connection: Connection) -> A
 
 def newest_times(store: Store, reaches: Sequence[Reach]) -> list[str | None]:
     """Return the latest time of each stream in its own order, None where that is not by time."""
-    fields: list[tuple[int, Reach, str]] = []
-    for number, reach in enumerate(reaches):
-        name = reach.default_sort()
-        if name is not None and reach.stream.fields[name].kind in TIMES:
-            fields.append((number, reach, name))
-    times: list[str | None] = [None] * len(reaches)
+    return _newest(store, [(reach, reach.default_sort()) for reach in reaches])
+
+
+def newest_events(store: Store, reaches: Sequence[Reach], before: int | None) -> list[str | None]:
+    """Return the latest time at which something happened in each stream, below a bound if given."""
+    fields = ((reach, reach.stream.consent_time_field) for reach in reaches)
+    visible = [(reach, name if name and reach.compares(name) else None) for reach, name in fields]
+    return _newest(store, visible, before)
+
+
+def _newest(
+    store: Store, ordered: Sequence[tuple[Reach, str | None]], before: int | None = None
+) -> list[str | None]:
+    fields = [
+        (number, reach, name)
+        for number, (reach, name) in enumerate(ordered)
+        if name is not None and reach.stream.fields[name].kind in TIMES
+    ]
+    times: list[str | None] = [None] * len(ordered)
     for first in range(0, len(fields), _AT_ONCE):
         check_time()
         some = fields[first : first + _AT_ONCE]
-        values = store.newest_of([(reach, name) for _, reach, name in some])
+        values = store.newest_of([(reach, name) for _, reach, name in some], before)
         for (number, reach, name), value in zip(some, values, strict=True):
             moment = cell_json(reach.stream.fields[name].kind, value)
             times[number] = None if moment is None else str(moment)

@@ -12,10 +12,10 @@ from pdpp.model import instant
 from pdpp.model.errors import PdppError
 from pdpp.pages.dates import Dates
 from pdpp.pages.page_reader import PageReader
-from pdpp.store.scope import Reach
 
 PAGE = 25
 _FEW = 6
+_FIRST, _LAST = (instant.parse(f"{year}-01-01") or 0 for year in ("0002", "9998"))
 _MOST_TIES = 75
 """Records of one and the same moment that a page passes over; a page of records has 100."""
 
@@ -26,6 +26,13 @@ class BrowsedFeed(NamedTuple):
     connection_id: str
     stream: str
     field: str
+
+
+class NewestFirst(NamedTuple):
+    """A stream with the moment of its newest record before the end of a page."""
+
+    newest: int
+    feed: BrowsedFeed
 
 
 class BrowsedPage(NamedTuple):
@@ -58,42 +65,41 @@ def browsable(reader: PageReader, rows: Iterable[Mapping[str, Any]]) -> list[Bro
     ]
 
 
-async def _newest_first_feeds(
-    reader: PageReader, feeds: Sequence[BrowsedFeed], before: int | None
-) -> list[tuple[int, BrowsedFeed]]:
-    """Return the streams with the latest moment that a record of each can have, latest first.
-
-    One question for all streams. It is asked of whole streams, so under a grant the moment is a
-    bound and no more: it decides which streams are asked first and is shown nowhere.
-    """
-    declared = reader.catalogue.feeds
-    fields = []
-    for feed in feeds:
-        whole = declared[feed.connection_id, feed.stream]
-        fields.append((Reach(whole, whole.stream, None, True), feed.field))
-    store = reader.service.store
-    values = await reader.service.runner.read(
-        "page newest", lambda: store.newest_of(fields, before)
-    )
-    bounded = [
-        (value, feed) for value, feed in zip(values, feeds, strict=True) if isinstance(value, int)
+def newest_first_feeds(reader: PageReader, rows: Iterable[Mapping[str, Any]]) -> list[NewestFirst]:
+    """Return the streams of a listing by the moments of their newest records, latest first."""
+    moments = {
+        (row["connection_id"], row["name"]): instant.parse(row["freshness"]["newest_record_at"])
+        for row in rows
+        if row["freshness"]["newest_record_at"]
+    }
+    feeds = [
+        NewestFirst(moment, feed)
+        for feed in browsable(reader, rows)
+        if (moment := moments.get((feed.connection_id, feed.stream))) is not None
     ]
-    return sorted(bounded, key=lambda pair: (-pair[0], pair[1]))
+    return sorted(feeds, key=lambda pair: (-pair.newest, pair.feed))
+
+
+def page_end(dates: Dates, month: str, after: str) -> str:
+    """Return the moment before which everything on a page is; empty where there is no bound."""
+    position = _position(after)
+    ends = [month_bounds(dates, month)[1], position and position.moment + 1]
+    given = [end for end in ends if end is not None]
+    return instant.to_text(min(given)) if given else ""
 
 
 async def browse(
-    reader: PageReader, feeds: Sequence[BrowsedFeed], dates: Dates, month: str, after: str
+    reader: PageReader, bounds: Sequence[NewestFirst], dates: Dates, month: str, after: str
 ) -> BrowsedPage:
     """Return a page of the newest records of all these streams."""
     position = _position(after)
     passed = position.passed if position else 0
     wanted = PAGE + passed
     since, until = month_bounds(dates, month)
-    bounds = await _newest_first_feeds(reader, feeds, _end(until, position))
     few = _FEW if not passed else wanted + 1
-    if reader.is_owner and len(bounds) > wanted:
+    if len(bounds) > wanted:
         # The newest records of so many streams fill the page, so nothing older is on it.
-        oldest = bounds[wanted][0]
+        oldest = bounds[wanted].newest
         since = oldest if since is None else max(since, oldest)
         few = wanted + 1
     span = since, until, position
@@ -113,12 +119,6 @@ async def browse(
         chosen = merged
     rows_of_page, more = chosen[passed:wanted], len(chosen) > wanted
     return _page(rows_of_page, position, more=more)
-
-
-def _end(until: int | None, position: _Position | None) -> int | None:
-    """Return the moment before which everything on a page is."""
-    ends = [end for end in (until, position and position.moment + 1) if end is not None]
-    return min(ends, default=None)
 
 
 def _newest_first(rows: Iterable[_Row]) -> list[_Row]:
@@ -175,7 +175,9 @@ def _position(after: str) -> _Position | None:
     moment, _, passed = after.partition(".")
     if not (moment.lstrip("-").isascii() and moment.lstrip("-").isdecimal() and passed.isdecimal()):
         return None
-    return _Position(int(moment[:18]), min(int(passed[:3]), _MOST_TIES))
+    # An address that somebody wrote may name a moment that no calendar has.
+    bounded = min(max(int(moment[:18]), _FIRST), _LAST)
+    return _Position(bounded, min(int(passed[:3]), _MOST_TIES))
 
 
 def month_bounds(dates: Dates, month: str) -> tuple[int | None, int | None]:

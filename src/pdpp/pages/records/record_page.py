@@ -10,8 +10,9 @@ from starlette.responses import Response
 
 from pdpp.authz.wording import label_of
 from pdpp.evidence.fence import visible
+from pdpp.evidence.window import MAX_LIMIT
 from pdpp.model.declaration import Role
-from pdpp.model.errors import FieldNotText, InvalidRequest, NotFound, StreamNotAllowed
+from pdpp.model.errors import InvalidRequest, NotFound, PdppError, StreamNotAllowed
 from pdpp.pages.dates import Dates
 from pdpp.pages.display import Value, presentation_of, values_of
 from pdpp.pages.page_reader import PageReader
@@ -22,12 +23,12 @@ from pdpp.pages.records.readable import ReadableText, readable
 from pdpp.pages.records.record_file import files_of
 from pdpp.pages.records.record_line import RecordLine, record_address, record_line
 from pdpp.pages.records.search_filters import SearchFilters
-from pdpp.resource.window import readable_text
-from pdpp.store.port import Record, Store
+from pdpp.store.port import Record
 
 _CHARS = re.compile(r"(\d{1,12})-(\d{1,12})\Z", re.ASCII)
 _VALUE_CHARS = 20_000
 _AROUND = 10_000
+_MOST_QUOTED = 100_000
 _GONE = "The passage this address names is not in the record any more; this is the record today."
 
 
@@ -79,12 +80,9 @@ async def record_response(request: PageRequest, reader: PageReader, **context: A
     answer = await _find(reader, request.http.path_params)
     feed = reader.catalogue.feeds[answer["connection_id"], answer["stream"]]
     record = record_of(reader.catalogue, answer)
-    store, most = reader.service.store, reader.service.settings.text_blob_bytes
-
-    def read() -> RecordPageView:
-        return _view(store, record, asked.get("field"), asked.get("chars", ""), most, dates)
-
-    view = await request.site.read("record", read)
+    field, chars = asked.get("field"), asked.get("chars", "")
+    passage = None if field is None else await _passage(reader, answer, field, chars)
+    view = _view(record, passage, dates, is_quoted=field is not None)
     expanded = answer.get("expanded") or {}
     parts = [answer["data"], *(row["data"] for row in _rows(expanded))]
     return request.page(
@@ -140,10 +138,9 @@ def _rows(expanded: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _view(
-    store: Store, record: Record, field: str | None, chars: str, most_bytes: int, dates: Dates
+    record: Record, passage: Passage | None, dates: Dates, *, is_quoted: bool
 ) -> RecordPageView:
     presentation, reach = presentation_of(record), record.reach
-    passage = None if field is None else _passage(store, record, field, chars, most_bytes)
     body_name, body = _body(record)
     if passage is not None and passage.name == body_name:
         body = None
@@ -169,7 +166,7 @@ def _view(
             if passage is None or value.name != passage.name
         ],
         passage=passage,
-        problem=_GONE if field is not None and passage is None else None,
+        problem=_GONE if is_quoted and passage is None else None,
     )
 
 
@@ -184,33 +181,47 @@ def _body(record: Record) -> tuple[str, ReadableText | None]:
     return "", None
 
 
-def _passage(
-    store: Store, record: Record, field: str, chars: str, most_bytes: int
+async def _passage(
+    reader: PageReader, answer: Mapping[str, Any], field: str, chars: str
 ) -> Passage | None:
     """Return the passage that a citation names, None where it is not there."""
-    match, text = _CHARS.match(chars), _text(store, record, field, most_bytes)
-    if match is None or text is None:
+    match = _CHARS.match(chars)
+    if match is None:
         return None
     start, end = int(match[1]), int(match[2])
-    if not start < end <= len(text):
+    first = max(0, start - _AROUND)
+    shown = min(end, start + _MOST_QUOTED)
+    text, total = await _text(reader, answer, field, first, shown + _AROUND)
+    if not start < end <= total:
         return None
-    first, last = max(0, start - _AROUND), min(len(text), end + _AROUND)
     return Passage(
         name=visible(field, lines=False),
-        before=visible(text[first:start]),
-        quoted=visible(text[start:end]),
-        after=visible(text[end:last]),
+        before=visible(text[: start - first]),
+        quoted=visible(text[start - first : shown - first]),
+        after=visible(text[shown - first :]),
         left_before=first,
-        left_after=len(text) - last,
+        left_after=total - first - len(text),
     )
 
 
-def _text(store: Store, record: Record, field: str, most_bytes: int) -> str | None:
-    declared = record.reach.stream.fields.get(field)
-    value: Any = orjson.loads(record.data).get(field)
-    if declared is None or value is None:
-        return None
-    try:
-        return readable_text(store, declared, value, most_bytes)[0]
-    except FieldNotText:
-        return None
+async def _text(
+    reader: PageReader, answer: Mapping[str, Any], field: str, first: int, last: int
+) -> tuple[str, int]:
+    """Return a stretch of a field and how long the field is; 0 where it has no text to read."""
+    names = {"stream": answer["stream"], "record_id": answer["id"]}
+    text, total = "", 0
+    while (offset := first + len(text)) < last:
+        query: dict[str, str | int] = {
+            "connection_id": answer["connection_id"],
+            "field": field,
+            "offset_chars": offset,
+            "limit_chars": min(MAX_LIMIT, last - offset),
+        }
+        try:
+            window = (await reader.operate("readFieldWindow", names, query))["window"]
+        except PdppError:
+            return "", 0
+        text, total = text + window["text"], window["total_chars"]
+        if not window["has_more"]:
+            break
+    return text, total

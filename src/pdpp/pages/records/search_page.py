@@ -12,10 +12,11 @@ from pdpp.pages.dates import Dates
 from pdpp.pages.page_reader import PageReader
 from pdpp.pages.page_request import PageRequest
 from pdpp.pages.preferences import read_preferences
-from pdpp.pages.records.browsing import PAGE, browsable, browse
+from pdpp.pages.records.browsing import PAGE, browsable, browse, newest_first_feeds, page_end
 from pdpp.pages.records.record_line import RecordLine, hit_line, record_line
 from pdpp.pages.records.search_filters import SearchFilters
 from pdpp.pages.records.timeline import Timeline, timeline
+from pdpp.resource.schema import NEWEST_BEFORE
 from pdpp.resource.search import MONTHS
 
 _LONGEST = 120
@@ -58,7 +59,7 @@ async def search_response(request: PageRequest, reader: PageReader, **context: A
     """Return the page for a reader: the owner, or the owner in an agent's place."""
     filters = SearchFilters.of_query(request.http.query_params)
     dates = request.dates
-    listing = (await reader.operate("listStreams"))["data"]
+    listing = await _listing(reader, filters, dates)
     rows = [row for row in listing if _is_chosen(row, filters)]
     zone = read_preferences(request.site.service.store.vault).time_zone
     results = await _results(reader, filters, rows, dates, zone)
@@ -74,6 +75,16 @@ async def search_response(request: PageRequest, reader: PageReader, **context: A
         timeline=await _timeline(request, reader, filters, rows, zone, results.months),
         **({"seen_as": None} | context),
     )
+
+
+async def _listing(
+    reader: PageReader, filters: SearchFilters, dates: Dates
+) -> Sequence[Mapping[str, Any]]:
+    """Return the streams, each with its newest record that a page by time may begin with."""
+    headers = {}
+    if not filters.searches:
+        headers[NEWEST_BEFORE] = page_end(dates, filters.month, filters.after)
+    return list((await reader.operate("listStreams", headers=headers))["data"])
 
 
 def _is_chosen(row: Mapping[str, Any], filters: SearchFilters) -> bool:
@@ -135,7 +146,8 @@ async def _browsed(
     total = sum(row["record_count"] for row in rows)
     if len(rows) == 1 and not filters.month:
         return await _listed(reader, filters, rows[0], dates)
-    page = await browse(reader, browsable(reader, rows), dates, filters.month, filters.after)
+    feeds = newest_first_feeds(reader, rows)
+    page = await browse(reader, feeds, dates, filters.month, filters.after)
     lines = [record_line(reader, record, dates) for record in page.records]
     note = "More records have this very moment than fit; choose one account and kind to see all."
     summary = "" if filters.month else f"{counted(total, 'record')}, the newest first"

@@ -16,7 +16,6 @@ from pdpp.pages.dates import Dates
 from pdpp.pages.page_reader import PageReader
 from pdpp.pages.records.browsing import BrowsedFeed
 from pdpp.pages.records.search_filters import SearchFilters
-from pdpp.store.scope import Reach
 
 HEIGHT = 64
 _BAR = 10
@@ -85,10 +84,10 @@ class MonthCounts:
         self, reader: PageReader, feed: BrowsedFeed, zone: str
     ) -> tuple[Months, bool]:
         """Return how many records of a stream there are of each month, and if nothing changed."""
-        declared = reader.catalogue.feeds[feed.connection_id, feed.stream]
         store, now = reader.service.store, reader.service.clock()
-        version = store.latest_version(Reach(declared, declared.stream, None, True))
-        key = declared.id, zone
+        reach = reader.principal.reaches_of(feed.stream, feed.connection_id)[0]
+        version = store.latest_version(reach)
+        key = reach.feed.id, zone
         kept = self._kept.get(key)
         if kept is not None and (kept[0] == version or now - kept[1] < _KEPT_FOR):
             return kept[2], kept[0] == version
