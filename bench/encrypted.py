@@ -4,10 +4,8 @@ The stores are larger than what a connection holds in memory, and the requests g
 over them, so that pages are read and decrypted again and again.
 """
 
-import argparse
 import os
 import random
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,7 +16,7 @@ from bench.client import get
 from bench.declaration import moment, source, stream, text
 from bench.measures import cost
 from bench.process import serving
-from bench.report import Row, table
+from bench.report import Row, print_alone
 from bench.stock import grant_token
 from bench.timing import Target, compare
 from pdpp.authz.selection import Selection
@@ -134,14 +132,5 @@ def _day(number: int) -> str:
     return instant.to_text(_FIRST_DAY + number * instant.DAY)
 
 
-def main() -> None:
-    """Measure this alone and print it."""
-    parser = argparse.ArgumentParser(prog="python -m bench.encrypted", description=__doc__)
-    parser.add_argument("--records", type=int, default=20_000, help="how many records")
-    parser.add_argument("--rounds", type=int, default=9, help="how often each measure is taken")
-    chosen = parser.parse_args()
-    sys.stdout.write(table(list(encrypted_rows(chosen.records, chosen.rounds))) + "\n")
-
-
 if __name__ == "__main__":
-    main()
+    print_alone("bench.encrypted", __doc__, encrypted_rows, records=20_000)

@@ -4,8 +4,6 @@ Both stores show the same few records to the same grants; one of them also holds
 thousands that match every word and lie outside the time, the list or the fields of a grant.
 """
 
-import argparse
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,7 +15,7 @@ from bench.client import get
 from bench.declaration import moment, source, stream, text
 from bench.measures import cost
 from bench.process import serving
-from bench.report import Row, table
+from bench.report import Row, print_alone
 from bench.stock import grant_token, package_token
 from bench.timing import Target, compare
 from pdpp.authz.selection import Selection
@@ -121,14 +119,5 @@ def _line(number: int, key: str, at: str) -> Line:
     return Line(number, key, instant.now(), data)
 
 
-def main() -> None:
-    """Measure this alone and print it."""
-    parser = argparse.ArgumentParser(prog="python -m bench.hidden", description=__doc__)
-    parser.add_argument("--records", type=int, default=100_000, help="twice the hidden records")
-    parser.add_argument("--rounds", type=int, default=9, help="how often each measure is taken")
-    chosen = parser.parse_args()
-    sys.stdout.write(table(list(hidden_rows(chosen.records, chosen.rounds))) + "\n")
-
-
 if __name__ == "__main__":
-    main()
+    print_alone("bench.hidden", __doc__, hidden_rows, records=100_000)

@@ -1,6 +1,8 @@
 """The report: rows with a goal and a verdict, as a table for people and JSON for programs."""
 
-from collections.abc import Mapping, Sequence
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -57,3 +59,17 @@ def table(rows: Sequence[Row]) -> str:
     ]
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
     return "\n".join(lines)
+
+
+def print_alone(
+    module: str, description: str | None, rows_of: Callable[[int, int], Iterable[Row]], records: int
+) -> None:
+    """Take the measures of one module by themselves and print them.
+
+    ``rows_of`` takes how many records to measure with and how often.
+    """
+    parser = argparse.ArgumentParser(prog=f"python -m {module}", description=description)
+    parser.add_argument("--records", type=int, default=records, help="how many records")
+    parser.add_argument("--rounds", type=int, default=9, help="how often each measure is taken")
+    chosen = parser.parse_args()
+    sys.stdout.write(table(list(rows_of(chosen.records, chosen.rounds))) + "\n")

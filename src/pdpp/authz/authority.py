@@ -134,8 +134,7 @@ class Authority:
         address: str | None = None,
     ) -> str:
         """Return the id of a new review, for a request that was sent in the address."""
-        check_target(parameters, client)
-        review = check_request(parameters, client, origins, self._clock())
+        review = self._checked(parameters, client, origins)
         return self.decide(
             lambda transaction, now: self._add_review(transaction, review, now, address)
         )
@@ -148,8 +147,7 @@ class Authority:
         address: str | None = None,
     ) -> str:
         """Return the request URI under which a checked request can be begun once."""
-        check_target(parameters, client)
-        review = check_request(parameters, client, origins, self._clock())
+        review = self._checked(parameters, client, origins)
         return self.decide(
             lambda transaction, now: self._add(transaction, SecretKind.PUSHED, review, now, address)
         )
@@ -251,6 +249,14 @@ class Authority:
             secret = _waiting(find_review(transaction, review_id, now))
             transaction.drop_secret(secret)
             return conclude(Decision(transaction, self.lifetimes, now), _review(review_id, secret))
+
+    def _checked(
+        self, parameters: Parameters, client: RegisteredClient, origins: ServerOrigins
+    ) -> Review:
+        # The target first: until the address to return to is known as the client's own, no error
+        # may be sent there.
+        check_target(parameters, client)
+        return check_request(parameters, client, origins, self._clock())
 
     def _add_review(
         self, transaction: VaultTransaction, review: Review, now: int, address: str | None = None

@@ -20,26 +20,35 @@ from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
 
 def default_folder(environment: Mapping[str, str], platform: str, home: Path) -> Path:
     """Return where a person's programs keep their data on this platform."""
-    if platform == "win32":
-        base = Path(environment.get("APPDATA") or home / "AppData" / "Roaming")
-    elif platform == "darwin":
-        base = home / "Library" / "Application Support"
-    else:
-        chosen = Path(environment.get("XDG_DATA_HOME", ""))
-        base = chosen if chosen.is_absolute() else home / ".local" / "share"
-    return base / "pdpp"
+    windows = ("APPDATA", home / "AppData" / "Roaming")
+    others = ("XDG_DATA_HOME", home / ".local" / "share")
+    return _own_folder(environment, platform, home, windows, others) / "pdpp"
 
 
 def state_folder(environment: Mapping[str, str], platform: str, home: Path) -> Path:
     """Return where this machine remembers what was revoked, outside every data folder."""
+    windows = ("LOCALAPPDATA", home / "AppData" / "Local")
+    others = ("XDG_STATE_HOME", home / ".local" / "state")
+    return _own_folder(environment, platform, home, windows, others) / "pdpp" / "revocations"
+
+
+def _own_folder(
+    environment: Mapping[str, str],
+    platform: str,
+    home: Path,
+    windows: tuple[str, Path],
+    others: tuple[str, Path],
+) -> Path:
+    """Return the folder that a platform's variable names, or its default."""
     if platform == "win32":
-        base = Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    elif platform == "darwin":
-        base = home / "Library" / "Application Support"
-    else:
-        chosen = Path(environment.get("XDG_STATE_HOME", ""))
-        base = chosen if chosen.is_absolute() else home / ".local" / "state"
-    return base / "pdpp" / "revocations"
+        variable, default = windows
+        return Path(environment.get(variable) or default)
+    if platform == "darwin":
+        return home / "Library" / "Application Support"
+    variable, default = others
+    chosen = Path(environment.get(variable, ""))
+    # The base directory specification has programs ignore a relative path.
+    return chosen if chosen.is_absolute() else default
 
 
 def _own_state() -> Path | None:

@@ -34,7 +34,7 @@ class Terms(NamedTuple):
     texts: Longs
 
 
-class _Found(NamedTuple):
+class _TermsInTexts(NamedTuple):
     """Some terms by their numbers, and in which text each stands."""
 
     terms: Longs
@@ -67,14 +67,16 @@ def analyse(fields: Sequence[Sequence[str]]) -> list[Terms]:
     remembered = _remembered()
     with remembered.lock:
         vocabulary = remembered.vocabulary()
-        found = list(_found(vocabulary, texts))
-        return [_of_field(vocabulary, found, *span) for span in pairwise(ends)]
+        groups = list(_terms_in_texts(vocabulary, texts))
+        return [_of_field(vocabulary, groups, *span) for span in pairwise(ends)]
 
 
-def _of_field(vocabulary: Vocabulary, found: Sequence[_Found], first: int, end: int) -> Terms:
+def _of_field(
+    vocabulary: Vocabulary, groups: Sequence[_TermsInTexts], first: int, end: int
+) -> Terms:
     """Return the terms of some of the texts, which come in their order wherever they come."""
-    spans = [np.searchsorted(some.texts, (first, end)) for some in found]
-    parts = list(zip(found, spans, strict=True))
+    spans = [np.searchsorted(some.texts, (first, end)) for some in groups]
+    parts = list(zip(groups, spans, strict=True))
     terms = np.concatenate([some.terms[low:high] for some, (low, high) in parts])
     texts = np.concatenate([some.texts[low:high] for some, (low, high) in parts])
     used = np.zeros(len(vocabulary.names), dtype=bool)
@@ -86,7 +88,7 @@ def _of_field(vocabulary: Vocabulary, found: Sequence[_Found], first: int, end: 
     return Terms(names, rank_of[terms], texts - first)
 
 
-def _found(vocabulary: Vocabulary, texts: Sequence[str]) -> Iterator[_Found]:
+def _terms_in_texts(vocabulary: Vocabulary, texts: Sequence[str]) -> Iterator[_TermsInTexts]:
     """Yield the terms of some of the texts after another."""
     plain = [at for at, text in enumerate(texts) if text.isascii()]
     if len(plain) < _FEW:
@@ -94,7 +96,7 @@ def _found(vocabulary: Vocabulary, texts: Sequence[str]) -> Iterator[_Found]:
     known = set(plain)
     others = [(at, terms_of(text)) for at, text in enumerate(texts) if at not in known]
     counts = [len(terms) for _, terms in others]
-    yield _Found(
+    yield _TermsInTexts(
         vocabulary.numbered([term for _, terms in others for term in terms]),
         np.repeat(_longs([at for at, _ in others]), _longs(counts)),
     )
@@ -108,7 +110,7 @@ def _found(vocabulary: Vocabulary, texts: Sequence[str]) -> Iterator[_Found]:
         words, sizes = _words(vocabulary, [texts[at] for at in some])
         owners = np.repeat(np.arange(len(some)), sizes)
         languages = _languages(vocabulary, words, owners, sizes)
-        yield _Found(vocabulary.stemmed(words, languages[owners]), _longs(some)[owners])
+        yield _TermsInTexts(vocabulary.stemmed(words, languages[owners]), _longs(some)[owners])
         start = end
 
 

@@ -51,8 +51,8 @@ class BlockCache:
             )
             if len(self._bases) >= _MOST_BASES:
                 self._bases.clear()
-            held = b"" if row is None else row[0]
-            known = self._bases[id, place] = np.frombuffer(held, np.uint8)
+            packed = b"" if row is None else row[0]
+            known = self._bases[id, place] = np.frombuffer(packed, np.uint8)
         return known
 
     def small(self, db: apsw.Connection, id: int) -> SmallBlock:
@@ -61,7 +61,11 @@ class BlockCache:
         if known is None:
             places = self.block(db, id).places.items()
             known = self._small[id] = tuple(
-                (place, dict(zip(held.terms, range(len(held.terms)), strict=True)), held)
-                for place, held in places
+                (
+                    place,
+                    dict(zip(postings.terms, range(len(postings.terms)), strict=True)),
+                    postings,
+                )
+                for place, postings in places
             )
         return known

@@ -75,8 +75,10 @@ def _inverted(terms: Terms, slots: Sequence[int]) -> PlacePostings:
     firsts = np.flatnonzero(np.concatenate(([True], joined[1:] != joined[:-1])))
     counts = np.diff(firsts, append=len(joined))
     joined = joined[firsts].astype(np.int64)
-    held = joined & (1 << bits) - 1
-    data = np.array(slots, dtype=np.int64)[held] << SLOT_SHIFT | impacts_of(counts, lengths[held])
+    holders = joined & (1 << bits) - 1
+    data = np.array(slots, dtype=np.int64)[holders] << SLOT_SHIFT | impacts_of(
+        counts, lengths[holders]
+    )
     return PlacePostings(names, _starts(joined >> bits, len(names)), data.astype(np.uint32))
 
 
@@ -108,22 +110,22 @@ def merge(parts: Sequence[tuple[Block, Words]]) -> Block:
     slot_of[order] = np.arange(len(order))
     places = {}
     for place in sorted({place for block, _ in parts for place in block.places}):
-        held = [
+        to_merge = [
             (base, block.places[place])
             for base, (block, _) in zip(bases, parts, strict=False)
             if place in block.places
         ]
-        merged = _merge_place(held, slot_of)
+        merged = _merge_place(to_merge, slot_of)
         if len(merged.data):
             places[place] = merged
     return Block(times[order], numbers[order], places)
 
 
-def _merge_place(held: Sequence[tuple[Any, PlacePostings]], slot_of: Longs) -> PlacePostings:
-    names = sorted(set(chain.from_iterable(postings.terms for _, postings in held)))
+def _merge_place(to_merge: Sequence[tuple[Any, PlacePostings]], slot_of: Longs) -> PlacePostings:
+    names = sorted(set(chain.from_iterable(postings.terms for _, postings in to_merge)))
     rank_of = dict(zip(names, range(len(names)), strict=True))
     ranks, data = [], []
-    for base, postings in held:
+    for base, postings in to_merge:
         own = np.fromiter(map(rank_of.__getitem__, postings.terms), np.int64, len(postings.terms))
         slots = slot_of[base + (postings.data >> SLOT_SHIFT).astype(np.int64)]
         kept = slots >= 0
@@ -134,7 +136,7 @@ def _merge_place(held: Sequence[tuple[Any, PlacePostings]], slot_of: Longs) -> P
     every = np.concatenate(ranks)
     used = np.flatnonzero(np.bincount(every, minlength=len(names)))
     if len(used) < len(names):
-        # Terms that only records which are gone held leave no trace.
+        # A term leaves no trace when every record with it is gone.
         every = np.searchsorted(used, every)
         names = [names[at] for at in used.tolist()]
     return _grouped(names, every, np.concatenate(data).astype(np.uint32))

@@ -16,16 +16,18 @@ def word_problems(db: apsw.Connection) -> Iterator[str]:
         "SELECT b.feed, b.id, b.numbers, g.slots FROM word_block b"
         " LEFT JOIN word_gone g ON g.block = b.id"
     ).fetchall()
-    held: dict[int, list[Any]] = {}
+    numbers_by_feed: dict[int, list[Any]] = {}
     for feed, _, numbers, slots in rows:
         gone = np.frombuffer(slots or b"", "<u4").astype(np.int64)
-        held.setdefault(feed, []).append(np.delete(packing.longs(numbers), gone))
+        numbers_by_feed.setdefault(feed, []).append(np.delete(packing.longs(numbers), gone))
     feeds: list[Any] = db.execute(
         "SELECT id FROM feed WHERE record_count > 0 AND EXISTS"
         " (SELECT 1 FROM json_each(places, '$.lexical') WHERE value IS NOT NULL)"
     ).fetchall()
     for (feed,) in feeds:
-        indexed = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *held.get(feed, [])]))
+        indexed = np.sort(
+            np.concatenate([np.zeros(0, dtype=np.int64), *numbers_by_feed.get(feed, [])])
+        )
         kept: list[Any] = db.execute(
             "SELECT id FROM record WHERE feed = ? ORDER BY id", (feed,)
         ).fetchall()

@@ -81,8 +81,8 @@ def remove(db: apsw.Connection, feed: int, entries: Sequence[Indexed]) -> None:
         " AND last_time >= ? AND first_time <= ?",
         (OWNER, feed, earliest, latest),
     ).fetchall()
-    for block, held in rows:
-        slots = np.flatnonzero(np.isin(packing.longs(held), numbers))
+    for block, packed_numbers in rows:
+        slots = np.flatnonzero(np.isin(packing.longs(packed_numbers), numbers))
         if len(slots):
             mark_gone(db, block, slots)
 
@@ -134,12 +134,14 @@ def spread_words(feed: int, block: Block) -> SpreadWords:
     """Return the words of a block as they are written where it is spread."""
     lists: list[WordList] = []
     postings: list[Posting] = []
-    for place, held in block.places.items():
+    for place, field_postings in block.places.items():
         list_ = feed << PLACE_BITS | place
-        bases = packing.bases_of(held, block.size)
-        pieces = packing.spread_pieces(held, bases)
-        postings += [(term, list_, piece) for term, piece in zip(held.terms, pieces, strict=True)]
-        terms = zlib.compress("\n".join(held.terms).encode())
+        bases = packing.bases_of(field_postings, block.size)
+        pieces = packing.spread_pieces(field_postings, bases)
+        postings += [
+            (term, list_, piece) for term, piece in zip(field_postings.terms, pieces, strict=True)
+        ]
+        terms = zlib.compress("\n".join(field_postings.terms).encode())
         lists.append((place, bases.tobytes(), terms))
     postings.sort()
     return SpreadWords(lists, postings)

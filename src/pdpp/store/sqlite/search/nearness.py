@@ -38,12 +38,12 @@ def nearness(db: apsw.Connection, visible: Visible, rows: Longs, question: bytes
             continue
         numbers = visible.numbers(rows[chosen])
         at_of = dict(zip(numbers.tolist(), chosen.tolist(), strict=True))
-        found: list[Any] = db.execute(
+        vectors: list[Any] = db.execute(
             "SELECT m.record, m.place, m.vector FROM carray(?) AS c CROSS JOIN meaning m"
             " ON m.feed = ? AND m.record = c.value",
             (apsw.carray(numbers), part.reach.feed.id),
         ).fetchall()
-        kept = [(at_of[record], vector) for record, place, vector in found if place in places]
+        kept = [(at_of[record], vector) for record, place, vector in vectors if place in places]
         _raise(near, kept, asked)
     return near
 

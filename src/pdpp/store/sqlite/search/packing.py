@@ -83,11 +83,11 @@ def spread_pieces(postings: PlacePostings, bases: Impacts) -> Iterator[bytes]:
             continue
         if _HEAD * (last - first) < count:
             places = changed[first:last]
-            told = (places - start).astype("<u2").tobytes() + impacts[places].tobytes()
+            deviations = (places - start).astype("<u2").tobytes() + impacts[places].tobytes()
             way = _SOME
         else:
-            told, way = values[start:end], _ALL
-        yield _headed(way, count, piece + told)
+            deviations, way = values[start:end], _ALL
+        yield _headed(way, count, piece + deviations)
 
 
 def _headed(way: int, count: int, rest: bytes) -> bytes:
@@ -122,17 +122,17 @@ def impacts_at(piece: bytes, wanted: Longs, bases: Impacts) -> Impacts:
     count = count_of(piece)
     slots = np.frombuffer(piece, "<u2", count, _HEAD if len(piece) & 1 else 0)
     impacts = np.zeros(len(wanted), dtype=np.uint8)
-    held, places = _places_of(wanted, slots)
-    impacts[held] = bases[held]
+    present, places = _places_of(wanted, slots)
+    impacts[present] = bases[present]
     if not len(piece) & 1:
         return impacts
     end = _HEAD + 2 * count
     if piece[0] == _ALL:
-        impacts[held] = np.frombuffer(piece, np.uint8, count, end)[places]
+        impacts[present] = np.frombuffer(piece, np.uint8, count, end)[places]
         return impacts
     some = (len(piece) - end) // _HEAD
     changed, at = _places_of(places, np.frombuffer(piece, "<u2", some, end))
-    impacts[held[changed]] = np.frombuffer(piece, np.uint8, some, end + 2 * some)[at]
+    impacts[present[changed]] = np.frombuffer(piece, np.uint8, some, end + 2 * some)[at]
     return impacts
 
 
@@ -143,8 +143,8 @@ def _places_of(wanted: Longs, among: NDArray[np.uint16]) -> tuple[Longs, Longs]:
     # The same width on both sides: otherwise all of the others would be widened first.
     keys = wanted.astype("<u2")
     places = np.minimum(np.searchsorted(among, keys), len(among) - 1)
-    held = np.flatnonzero(among[places] == keys)
-    return held, places[held]
+    present = np.flatnonzero(among[places] == keys)
+    return present, places[present]
 
 
 def _with_slots(piece: bytes) -> bytes:
@@ -211,12 +211,12 @@ _COUNTING = np.arange(1 << 16).astype("<u2").tobytes()
 def pack(block: Block) -> bytes:
     """Return the postings of a block as bytes."""
     head, parts = [], []
-    for place, held in block.places.items():
-        bases = bases_of(held, block.size)
-        slots, impacts, changed = _changed(held, bases)
-        arrays = (np.diff(held.starts), slots, changed)
+    for place, postings in block.places.items():
+        bases = bases_of(postings, block.size)
+        slots, impacts, changed = _changed(postings, bases)
+        arrays = (np.diff(postings.starts), slots, changed)
         packed = [_narrow(array) for array in arrays]
-        terms = zlib.compress("\n".join(held.terms).encode(), _FAST)
+        terms = zlib.compress("\n".join(postings.terms).encode(), _FAST)
         pieces = [
             *(data for _, data in packed),
             bases.tobytes(),

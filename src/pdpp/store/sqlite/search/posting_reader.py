@@ -49,7 +49,7 @@ class _Pieces:
     small: list[tuple[Part, Words]] = field(default_factory=list)
 
 
-_Held = dict[tuple[int, Turn], _Pieces]
+_PiecesByTerm = dict[tuple[int, Turn], _Pieces]
 """Pieces by the place of their term in what was asked for, and by turn."""
 
 
@@ -84,20 +84,20 @@ class PostingReader:
 
     def postings(self, terms: Sequence[str], check: Callable[[], None]) -> dict[str, Postings]:
         """Return where some terms stand in visible fields of visible records."""
-        held: _Held = defaultdict(_Pieces)
+        pieces_by_term: _PiecesByTerm = defaultdict(_Pieces)
         if terms:
-            self._add_spread(terms, held)
+            self._add_spread(terms, pieces_by_term)
             check()
-            self._add_small(terms, held)
+            self._add_small(terms, pieces_by_term)
         postings: dict[str, Postings] = {}
-        for (at, turn), pieces in sorted(held.items(), key=lambda item: item[0]):
+        for (at, turn), pieces in sorted(pieces_by_term.items(), key=lambda item: item[0]):
             field_postings = self._joined(pieces, turn)
             if field_postings is not None:
                 own = postings.setdefault(terms[at], Postings([], []))
                 (own.actors if turn.actor else own.texts).append(field_postings)
         return postings
 
-    def _add_spread(self, terms: Sequence[str], held: _Held) -> None:
+    def _add_spread(self, terms: Sequence[str], pieces_by_term: _PiecesByTerm) -> None:
         names = apsw.carray(tuple(terms))
         parts = self._by_id
         for sql, packed in self._asked:
@@ -105,9 +105,9 @@ class PostingReader:
                 part = parts.get(block)
                 turn = None if part is None else part.turns.get(list_)
                 if part is not None and turn is not None:
-                    held[at - 1, turn].spread.append((part, data))
+                    pieces_by_term[at - 1, turn].spread.append((part, data))
 
-    def _add_small(self, terms: Sequence[str], held: _Held) -> None:
+    def _add_small(self, terms: Sequence[str], pieces_by_term: _PiecesByTerm) -> None:
         for part in self._small:
             first = part.reach.feed.id << PLACE_BITS
             for place, index, postings in self._cache.small(self._db, part.id):
@@ -118,7 +118,7 @@ class PostingReader:
                     at = index.get(term)
                     if at is not None:
                         data = postings.data[postings.starts[at] : postings.starts[at + 1]]
-                        held[wanted, turn].small.append((part, data))
+                        pieces_by_term[wanted, turn].small.append((part, data))
 
     # From pieces to rows
 
@@ -214,9 +214,9 @@ class PostingReader:
         for part in parts:
             if part.id not in filled:
                 filled.add(part.id)
-                held = self._cache.bases(self._db, part.id, place_at(part.reach, turn))
-                if len(held):
-                    bases[part.base : part.end] = part.take(held)
+                block_bases = self._cache.bases(self._db, part.id, place_at(part.reach, turn))
+                if len(block_bases):
+                    bases[part.base : part.end] = part.take(block_bases)
         return bases
 
 

@@ -35,11 +35,11 @@ def reindex_some(db: apsw.Connection, feeds: Mapping[int, IndexedFeed]) -> bool:
         return False
     block, feed_id, numbers = row
     feed = feeds.get(feed_id)
-    held = packing.longs(numbers)
-    alive = np.setdiff1d(np.arange(len(held)), index.gone(db, block).astype(np.int64))
+    record_numbers = packing.longs(numbers)
+    alive = np.setdiff1d(np.arange(len(record_numbers)), index.gone(db, block).astype(np.int64))
     slots = alive[:PIECE_RECORDS]
     if feed is not None and len(slots):
-        entries = _entries(db, feed, held[slots])
+        entries = _entries(db, feed, record_numbers[slots])
         index.mark_gone(db, block, slots)
         index.add(db, feed_id, entries)
     if feed is None or len(slots) == len(alive):

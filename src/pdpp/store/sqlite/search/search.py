@@ -144,9 +144,9 @@ class Searcher:
         for unit in scores.units:
             asked = not unit.words[0].moment
             if (question.everything and asked) or any(word.required for word in unit.words):
-                held = rows_holding(visible, [_in_any_language(word) for word in unit.words])
-                unit.mark_own(held)
-                allowed &= held
+                holding = rows_holding(visible, [_in_any_language(word) for word in unit.words])
+                unit.mark_own(holding)
+                allowed &= holding
         for phrase in question.phrases:
             *head, last = phrase.words
             for piece in head if phrase.prefix else (*head, last):

@@ -164,7 +164,7 @@ def _replace(database: Database, work: _Work, sources: Sequence[_Source], merged
 
 
 def _terms(block: Block) -> int:
-    return sum(len(held.terms) for held in block.places.values())
+    return sum(len(postings.terms) for postings in block.places.values())
 
 
 def _build(database: Database, feed: int, block: Block) -> int:

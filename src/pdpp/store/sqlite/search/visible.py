@@ -184,11 +184,11 @@ class Visible:
         row_of: dict[int, int] = {}
         for part in self.parts:
             if part.reach is reach and len(wanted):
-                held = part.take(self._block(part).numbers)
-                for at in np.flatnonzero(np.isin(held, wanted)).tolist():
+                visible_numbers = part.take(self._block(part).numbers)
+                for at in np.flatnonzero(np.isin(visible_numbers, wanted)).tolist():
                     row = part.base + at
                     if self._hidden is None or not self._hidden[row]:
-                        row_of[int(held[at])] = row
+                        row_of[int(visible_numbers[at])] = row
         return row_of
 
     def rows_between(self, part: Part, start: int, end: int) -> tuple[int, int]:
@@ -234,9 +234,9 @@ class Visible:
                     if row is not None:
                         yield zlib.decompress(row[0])
                 else:
-                    held = self._block(part).places.get(place)
-                    if held is not None:
-                        yield "\n".join(held.terms).encode()
+                    postings = self._block(part).places.get(place)
+                    if postings is not None:
+                        yield "\n".join(postings.terms).encode()
 
     def called(self, term: str) -> list[tuple[int, int]]:
         """Return the rows, from and up to, of streams whose name holds a term."""

@@ -155,8 +155,8 @@ class Vocabulary:
             for language, group in groupby(pairs, key=lambda pair: pair >> 32):
                 own = [pair & 0xFFFFFFFF for pair in group]
                 stems = stems_of(self._common.languages[language])
-                found = self.numbered(stems.of([self._words[word] for word in own]))
-                self._term_of[language, own] = found + 1
+                numbers = self.numbered(stems.of([self._words[word] for word in own]))
+                self._term_of[language, own] = numbers + 1
             terms[missing] = self._term_of[languages[missing], words[missing]]
         return terms - 1
 
