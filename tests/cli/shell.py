@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from tests.serving import UNENCRYPTED
 
 from pdpp.cli.program import run
 
@@ -178,7 +179,9 @@ class Served:
     def get(self, path: str, token: str | None = None) -> httpx.Response:
         """Make one request on a connection of its own."""
         headers = {"Authorization": f"Bearer {token or self.ready['client_token']}"}
-        return httpx.get(self.url + path, headers=headers, trust_env=False, timeout=30)
+        return httpx.get(
+            self.url + path, headers=headers, trust_env=False, timeout=30, verify=UNENCRYPTED
+        )
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         """Send a signal and return the exit code."""

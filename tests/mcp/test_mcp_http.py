@@ -9,6 +9,7 @@ import httpx
 import pytest
 from tests.mcp import fixture_server
 from tests.mcp.launch import META, VERSION, Server
+from tests.serving import UNENCRYPTED
 
 from pdpp.mcp.kernel import Context, Kernel, ServerInfo, Tool, http, rpc
 
@@ -21,7 +22,7 @@ def message(method: str, **params: Any) -> dict[str, Any]:
 
 def post(url: str, body: object, **headers: str) -> httpx.Response:
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return httpx.post(url, content=content, headers=POST | headers)
+    return httpx.post(url, content=content, headers=POST | headers, verify=UNENCRYPTED)
 
 
 def post_modern(url: str, method: str, headers: dict[str, str], **params: Any) -> httpx.Response:

@@ -3,13 +3,16 @@
 import httpx
 from tests.oauth.dance import Dance
 from tests.pages.house import Reader, settle
+from tests.serving import UNENCRYPTED
 
 
 def decide(dance: Dance, url: str, host: str | None = None) -> str:
     """Open the address a client gave, log in, choose, say yes; return where the browser is sent."""
     settle(dance.store)
     headers = {} if host is None else {"Host": host}
-    with httpx.Client(base_url=dance.url, headers=headers, trust_env=False) as http:
+    with httpx.Client(
+        base_url=dance.url, headers=headers, trust_env=False, verify=UNENCRYPTED
+    ) as http:
         reader = Reader(http)
         path = reader.get(url).location
         assert path.startswith("/consent/")

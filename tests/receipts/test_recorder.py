@@ -18,7 +18,7 @@ import pytest
 from tests.engine import database_of, open_store
 from tests.receipts.served import QUICK, good, kept
 from tests.resource.library import library_store
-from tests.serving import DEADLINE, UNLIMITED, World, grant, living, refused
+from tests.serving import DEADLINE, UNENCRYPTED, UNLIMITED, World, grant, living, refused
 
 from pdpp.authz.principal import Principal
 from pdpp.authz.token import TokenKind, mint
@@ -97,7 +97,9 @@ def test_many_readers_at_once_are_all_told(tmp_path: Path) -> None:
 
         def read(token: str) -> None:
             with httpx.Client(
-                base_url=world.server.url, headers={"Authorization": f"Bearer {token}"}
+                base_url=world.server.url,
+                headers={"Authorization": f"Bearer {token}"},
+                verify=UNENCRYPTED,
             ) as client:
                 for _ in range(25):
                     good(client.get(BOOKS))

@@ -20,7 +20,7 @@ from typing import Any
 
 import httpx
 from tests.cli.shell import DEADLINE_SECONDS, Ended, command, environment, pdpp
-from tests.serving import World, grant
+from tests.serving import UNENCRYPTED, World, grant
 
 from pdpp.cli.program import run
 from pdpp.credentials import Cache, Credential
@@ -70,7 +70,12 @@ class Desk:
         """Ask the server itself."""
         headers = {"Authorization": f"Bearer {self.token}"}
         return httpx.get(
-            self.url + path, params=params or None, headers=headers, trust_env=False, timeout=30
+            self.url + path,
+            params=params or None,
+            headers=headers,
+            trust_env=False,
+            timeout=30,
+            verify=UNENCRYPTED,
         )
 
     def terminal(
