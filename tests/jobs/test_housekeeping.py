@@ -140,6 +140,17 @@ def test_the_index_is_put_together_after_writes_of_records_and_not_of_jobs(tmp_p
     store.close()
 
 
+def test_the_index_is_put_together_while_somebody_writes_on_and_on(tmp_path: Path) -> None:
+    store = library_store(tmp_path)
+    house = Housekeeping(store, UNLIMITED, instant.now)
+    looks = []
+    for number in range(8):
+        put(store, "home", "authors", {"id": f"n{number}", "name": "Nell"})
+        looks.append(house.wants_tending())
+    assert looks == [False, False, False, True] * 2
+    store.close()
+
+
 def test_old_jobs_are_forgotten_and_of_those_that_repeat_few_are_kept(tmp_path: Path) -> None:
     clock = SetClock()
     store = open_store(tmp_path, clock)

@@ -10,6 +10,7 @@ from pdpp.store.sqlite.search import index, packing, tending
 def cramp(patch: pytest.MonkeyPatch) -> None:
     """Cramp the engine until the patch is undone."""
     patch.setattr(index, "BLOCK_RECORDS", 3)
+    patch.setattr(index, "MOST_WAITING", 3)
     patch.setattr(index, "_MOST_SMALL", 1)
     patch.setattr(index, "SPREAD_FROM", 1)
     patch.setattr(packing, "DENSE_PART", 2)

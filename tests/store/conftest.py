@@ -15,6 +15,7 @@ PLANS: dict[str, dict[tuple[ModuleType, str], int]] = {
     "sqlite-walking": {
         (predicate, "_SELECTIVE"): 2,
         (index, "BLOCK_RECORDS"): 2,
+        (index, "MOST_WAITING"): 2,
         (index, "_MOST_SMALL"): 1,
         (index, "SPREAD_FROM"): 1,
         (packing, "DENSE_PART"): 1,

@@ -17,6 +17,8 @@ PRUNE, SWEEP, COLLECT, TEND = "prune", "sweep", "collect", "tend"
 _LOOK_SECONDS = 2.0
 _PAUSE_SECONDS = 0.02
 """Between two pieces of work, so that requests that write get their turn."""
+_MOST_PUT_OFF = 3
+"""At how many looks in a row the index waits for the writers to pause."""
 
 _HOUR_SECONDS = 3_600.0
 _DAY_SECONDS = 86_400.0
@@ -37,6 +39,7 @@ class Housekeeping:
         self._tended: object = None
         self._seen: object = None
         self._looked_at: object = None
+        self._put_off = 0
 
     def kinds(self) -> Sequence[JobKind]:
         """Return the kinds of jobs that keep a store in order."""
@@ -87,11 +90,18 @@ class Housekeeping:
         return {"pieces_deleted": pieces}
 
     def wants_tending(self) -> bool:
-        """Tell whether records were written, and nothing since the last look."""
+        """Tell whether records were written, and nothing since the last look.
+
+        While somebody writes on and on, it is put off a few times only: searches would be slow.
+        """
         state, before = self._store.state(), self._seen
         self._seen = state
-        if state != before or state == self._looked_at:
+        if state == self._looked_at:
             return False
+        if state != before and self._put_off < _MOST_PUT_OFF:
+            self._put_off += 1
+            return False
+        self._put_off = 0
         # Jobs are written too: only the versions of feeds say that records were.
         self._looked_at = state
         tended, self._tended = self._tended, self._versions()

@@ -169,3 +169,24 @@ def test_blocks_that_are_being_replaced_are_not_merged_by_a_write(
     assert rows(crowded, f"SELECT count(*) FROM word_block WHERE id <= {replaced}") == 0
     assert rows(crowded, "SELECT count(*) FROM word_block WHERE spread = 1 AND feed > 0") == 1
     assert hits(crowded, "harbour") == COUNT + 12
+
+
+def test_a_batch_leaves_the_spreading_to_tending_unless_too_much_waits(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "BLOCK_RECORDS", 20)
+    monkeypatch.setattr(index, "MOST_WAITING", 60)
+    monkeypatch.setattr(index, "_LITTLE", 0)
+    monkeypatch.setattr(index, "SPREAD_FROM", 1)
+    world.settle()
+    spread = []
+    for start in range(0, 60, 10):
+        world.put({f"k{n}": {"body": f"harbour {word(n)}"} for n in range(start, start + 10)})
+        spread.append(rows(world, "SELECT count(*) FROM word_block WHERE spread = 1"))
+    assert spread == [0, 0, 0, 0, 0, 1]
+    assert rows(world, "SELECT sum(size) FROM word_block WHERE spread = 1") == 20
+    assert rows(world, "SELECT sum(size) FROM word_block WHERE spread = 0") == 40
+    assert hits(world, "harbour") == 60
+    tend(world)
+    assert rows(world, "SELECT count(*) FROM word_block WHERE spread = 0") == 0
+    assert hits(world, "harbour") == 60

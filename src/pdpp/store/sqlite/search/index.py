@@ -1,8 +1,8 @@
 """The word index as it is written: new blocks, records that are gone, and merging.
 
-A batch adds a small block to its feed. Small blocks are merged when there are many; when they hold
-enough records they are spread into the table of postings, where a search finds a term with a few
-looks. What is left is for idle time (``tending.py``).
+A batch adds a small block to its feed, and little ones are merged when there are many. When they
+hold enough records they are spread into the table of postings, where a search finds a term with a
+few looks: a work of tending (``tending.py``), and of a batch only where nobody tends.
 """
 
 import zlib
@@ -28,6 +28,11 @@ BLOCK_RECORDS = 16_384
 SPREAD_FROM = 512
 """From how many records on the words of a feed are spread. A row for each term of fewer would take
 more room than the records; searches remember small blocks."""
+
+MOST_WAITING = 4 * BLOCK_RECORDS
+"""How many records of a feed wait for the tending at most, because searches remember their blocks
+whole. A program that writes more than that at once, without a server beside it, spreads them in its
+batches: 0.5 s for each full block."""
 
 _MOST_SMALL = 8
 _LITTLE = 1_000
@@ -163,8 +168,8 @@ def insert_postings(db: apsw.Connection, id: int, postings: Iterable[Posting]) -
 def _merge_small(db: apsw.Connection, feed: int) -> None:
     """Keep the small blocks of a feed few."""
     small = blocks_of(db, feed, spread=False)
-    if sum(size for _, size in small) >= BLOCK_RECORDS:
-        _rewrite(db, feed, [id for id, _ in small], spread=True)
+    if sum(size for _, size in small) >= MOST_WAITING:
+        _rewrite(db, feed, up_to_one_block(small), spread=True)
         return
     little = sorted((size, id) for id, size in small if size < _LITTLE)
     if len(little) > _MOST_SMALL:
@@ -184,6 +189,18 @@ def blocks_of(db: apsw.Connection, feed: int, *, spread: bool) -> list[tuple[int
         (OWNER, feed, int(spread), ANALYSER, OWNER, -feed),
     ).fetchall()
     return rows
+
+
+def up_to_one_block(sizes: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the first blocks up to what one may hold, and two at least, to bound a step."""
+    chosen: list[int] = []
+    total = 0
+    for id, size in sizes:
+        if len(chosen) > 1 and total + size > BLOCK_RECORDS:
+            break
+        chosen.append(id)
+        total += size
+    return chosen
 
 
 def _rewrite(db: apsw.Connection, feed: int, ids: Sequence[int], *, spread: bool) -> None:

@@ -91,7 +91,7 @@ def _small(db: apsw.Connection) -> _Work | None:
     if row is None:
         return None
     feed, size = row
-    ids = _some(index.blocks_of(db, feed, spread=False))
+    ids = index.up_to_one_block(index.blocks_of(db, feed, spread=False))
     return _Work(feed, ids, size >= index.SPREAD_FROM)
 
 
@@ -122,19 +122,7 @@ def _half_empty(db: apsw.Connection) -> _Work | None:
         return None
     few = index.BLOCK_RECORDS // 2
     sizes = [(id, size) for id, size in index.blocks_of(db, row[0], spread=True) if size < few]
-    return _Work(row[0], _some(sizes), spread=True)
-
-
-def _some(sizes: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the first blocks up to what one may hold, and two at least, to bound a step."""
-    chosen: list[int] = []
-    total = 0
-    for id, size in sizes:
-        if len(chosen) > 1 and total + size > index.BLOCK_RECORDS:
-            break
-        chosen.append(id)
-        total += size
-    return chosen
+    return _Work(row[0], index.up_to_one_block(sizes), spread=True)
 
 
 # Replacing blocks
