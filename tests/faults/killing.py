@@ -34,6 +34,7 @@ _USED = (
     "pdpp.store.intake",
     "pdpp.sources",
     "pdpp.store.sqlite.store",
+    "pdpp.store.sqlite.table_store",
     "pytest",
     "tests.faults.killing",
     "tests.oauth.dance",

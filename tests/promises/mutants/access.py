@@ -255,7 +255,7 @@ MUTANTS = (
     ),
     _outside(
         "opens the files of hidden records",
-        "pdpp.store.sqlite.store:SqliteStore.blob_shown",
+        "pdpp.store.sqlite.table_store:TableStore.blob_shown",
         _any_use,
         "few fields-grant",
     ),
@@ -350,7 +350,7 @@ MUTANTS = (
     Mutant(
         REVOKED,
         "sees only what its own process writes",
-        (("pdpp.store.sqlite.store:SqliteStore.state", lambda real: lambda store: (0, 0)),),
+        (("pdpp.store.sqlite.table_store:TableStore.state", lambda real: lambda store: (0, 0)),),
         (f"{_ALGEBRA}::test_another_process_revokes_a_grant_and_the_next_request_sees_it",),
     ),
     Mutant(

@@ -76,7 +76,7 @@ MUTANTS = (
     Mutant(
         KILLED,
         "acknowledges a batch before it is written",
-        (("pdpp.store.sqlite.store:SqliteStore._write", _one_batch_late),),
+        (("pdpp.store.sqlite.table_store:TableStore._write", _one_batch_late),),
         (
             "tests/promises/test_kill.py"
             "::test_a_killed_ingest_loses_nothing_acknowledged_and_corrupts_nothing[0]",
@@ -87,7 +87,7 @@ MUTANTS = (
         "reads without holding a moment",
         (
             (
-                "pdpp.store.sqlite.store:SqliteStore.reading",
+                "pdpp.store.sqlite.table_store:TableStore.reading",
                 lambda real: lambda store, deadline=None: nullcontext(),
             ),
         ),

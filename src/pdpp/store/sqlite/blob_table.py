@@ -52,7 +52,8 @@ class BlobTable:
     def all(self) -> Iterator[Blob]:
         """Yield every stored file, whether or not a record refers to it."""
         for blob_id, media_type, size in self._db.reader.execute(
-            "SELECT blob_id, media_type, size_bytes FROM blob WHERE owner = ?", (OWNER,)
+            "SELECT blob_id, media_type, size_bytes FROM blob WHERE owner = ? ORDER BY blob_id",
+            (OWNER,),
         ):
             yield Blob(blob_id, media_type, size)
 
@@ -77,7 +78,8 @@ class BlobTable:
         """Return the visible record through which a blob is seen, None where none refers to it."""
         uses: dict[int, list[tuple[str, int]]] = {}
         for feed, field, number in self._db.reader.execute(
-            "SELECT feed, field, record FROM blob_use WHERE owner = ? AND blob_id = ?",
+            "SELECT feed, field, record FROM blob_use WHERE owner = ? AND blob_id = ?"
+            " ORDER BY feed, field, record",
             (OWNER, blob_id),
         ):
             uses.setdefault(feed, []).append((field, number))

@@ -1,29 +1,27 @@
 """Connections that go: hidden at once, then deleted in bounded pieces that survive a crash.
 
-A feed that is being removed belongs to the owner ``REMOVED``, so that no catalogue shows it and its
-connection can be added anew. Its records are deleted as any others are, by the writer of batches,
-so that nothing is left of them in any index.
+A feed that is being removed says so and leaves its connection, so that no catalogue shows it and
+the connection can be added anew. Its records are deleted as any others are, by the writer of
+batches, so that nothing is left of them in any index.
 """
 
 from typing import Any
-
-import apsw
 
 from pdpp.model.errors import NotFound
 from pdpp.store.catalogue import Catalogue, Connection
 from pdpp.store.port import ConnectionContents
 from pdpp.store.sqlite import feeds
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.positions import IndexedFeed
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.write.fieldsets import FieldSets
 from pdpp.store.sqlite.write.prepared import PreparedBatch
 from pdpp.store.sqlite.write.writer import BatchWriter
 
-REMOVED = 0
 _PIECE = 500
 
 
-def contents(db: apsw.Connection, connection_id: str) -> ConnectionContents:
+def contents(db: SqliteConnection, connection_id: str) -> ConnectionContents:
     """Return what is lost when a connection is removed."""
     source_of(db, connection_id)
     streams: list[Any] = db.execute(
@@ -36,13 +34,14 @@ def contents(db: apsw.Connection, connection_id: str) -> ConnectionContents:
         " (SELECT u.blob_id FROM blob_use u JOIN feed f ON f.id = u.feed"
         "  WHERE f.owner = b.owner AND f.connection_id = ?)"
         " AND NOT EXISTS (SELECT 1 FROM blob_use u JOIN feed f ON f.id = u.feed"
-        "  WHERE u.owner = b.owner AND u.blob_id = b.blob_id AND f.connection_id <> ?)",
+        "  WHERE u.owner = b.owner AND u.blob_id = b.blob_id AND f.connection_id <> ?"
+        "  AND f.removed = 0)",
         (OWNER, connection_id, connection_id),
     ).get
     return ConnectionContents(connection_id, dict(streams), blobs, size)
 
 
-def rename(db: apsw.Connection, connection_id: str, display_name: str) -> None:
+def rename(db: SqliteConnection, connection_id: str, display_name: str) -> None:
     """Give a connection another name."""
     source_of(db, connection_id)
     db.execute(
@@ -52,7 +51,7 @@ def rename(db: apsw.Connection, connection_id: str, display_name: str) -> None:
     feeds.raise_version(db)
 
 
-def hide(db: apsw.Connection, connection_id: str) -> None:
+def hide(db: SqliteConnection, connection_id: str) -> None:
     """Take a connection out of the catalogue; what it holds is to be deleted piece by piece."""
     connector_key = source_of(db, connection_id)
     for column in ("connection_id", "target_id"):
@@ -65,14 +64,16 @@ def hide(db: apsw.Connection, connection_id: str) -> None:
     )
     # The number keeps apart what two connections of one source leave that are removed together.
     db.execute(
-        "UPDATE feed SET owner = ?, connection_id = id || '#' || ?"
+        "UPDATE feed SET removed = 1, connection_id = id || '#' || ?"
         " WHERE owner = ? AND connection_id = ?",
-        (REMOVED, connector_key, OWNER, connection_id),
+        (connector_key, OWNER, connection_id),
     )
     feeds.raise_version(db)
 
 
-def delete_some(db: apsw.Connection, catalogue: Catalogue, field_sets: FieldSets, now: int) -> bool:
+def delete_some(
+    db: SqliteConnection, catalogue: Catalogue, field_sets: FieldSets, now: int
+) -> bool:
     """Delete a piece of what removed connections hold; tell whether there was any."""
     feed = _removed_feed(db, catalogue)
     if feed is None:
@@ -95,11 +96,13 @@ def delete_some(db: apsw.Connection, catalogue: Catalogue, field_sets: FieldSets
     return True
 
 
-def _removed_feed(db: apsw.Connection, catalogue: Catalogue) -> IndexedFeed | None:
+def _removed_feed(db: SqliteConnection, catalogue: Catalogue) -> IndexedFeed | None:
     """Return a feed that is being removed, as some declaration of its stream has it."""
     row: Any = next(
         db.execute(
-            "SELECT id, connection_id, stream, places FROM feed WHERE owner = ? LIMIT 1", (REMOVED,)
+            "SELECT id, connection_id, stream, places FROM feed WHERE owner = ? AND removed = 1"
+            " LIMIT 1",
+            (OWNER,),
         ),
         None,
     )
@@ -111,7 +114,7 @@ def _removed_feed(db: apsw.Connection, catalogue: Catalogue) -> IndexedFeed | No
 
 
 def any_feed(
-    db: apsw.Connection, catalogue: Catalogue, connection_id: str, stream: str
+    db: SqliteConnection, catalogue: Catalogue, connection_id: str, stream: str
 ) -> IndexedFeed | None:
     """Return a feed of a connection, also of a stream that its source declares no more."""
     row: Any = next(
@@ -142,7 +145,7 @@ def _feed(
     return feeds.stored_feed(number, connection, declarations, stream, places)
 
 
-def source_of(db: apsw.Connection, connection_id: str) -> str:
+def source_of(db: SqliteConnection, connection_id: str) -> str:
     """Return the source of a connection, which there must be."""
     known = "SELECT connector_key FROM connection WHERE owner = ? AND connection_id = ?"
     row = next(db.execute(known, (OWNER, connection_id)), None)

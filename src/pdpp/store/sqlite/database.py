@@ -22,6 +22,7 @@ from pdpp.store.sqlite.blob_folder import sync_folder
 from pdpp.store.sqlite.failures import advice
 from pdpp.store.sqlite.opening import (
     EXISTING,
+    SqliteConnection,
     check_kind,
     is_plain,
     open_connection,
@@ -29,7 +30,7 @@ from pdpp.store.sqlite.opening import (
     wrong_key,
 )
 
-Prepare = Callable[[apsw.Connection], None]
+Prepare = Callable[[SqliteConnection], None]
 
 _STEPS_BETWEEN_CHECKS = 5_000
 _BUSY_SECONDS = 30.0
@@ -49,7 +50,7 @@ class Database:
         self._prepare = prepare
         self._local = threading.local()
         self._lock = threading.RLock()
-        self._opened: list[apsw.Connection] = []
+        self._opened: list[SqliteConnection] = []
         self._opened_lock = threading.Lock()
         try:
             _make_private_folder(path.parent)
@@ -64,7 +65,7 @@ class Database:
             more = "" if remedy is None else f"; {remedy}"
             raise StoreError(f"cannot open the database {path}: {problem}{more}") from problem
 
-    def _connect(self) -> apsw.Connection:
+    def _connect(self) -> SqliteConnection:
         db = open_connection(self._path, self._key, statements=512)
         db.set_busy_handler(wait_for_turn)
         # Otherwise a statement is planned anew for every value that is bound to a range.
@@ -82,9 +83,9 @@ class Database:
         return db
 
     @property
-    def reader(self) -> apsw.Connection:
+    def reader(self) -> SqliteConnection:
         """Return this thread's own connection for reads."""
-        reader: apsw.Connection | None = getattr(self._local, "reader", None)
+        reader: SqliteConnection | None = getattr(self._local, "reader", None)
         if reader is None:
             reader = self._connect()
             reader.pragma("query_only", True)
@@ -96,7 +97,7 @@ class Database:
 
     def _replace_reader(self) -> None:
         """Give up a connection on which something still reads: it would go on seeing the past."""
-        reader: apsw.Connection = self._local.reader
+        reader: SqliteConnection = self._local.reader
         self._local.reader = None
         with self._opened_lock:
             self._opened.remove(reader)
@@ -141,7 +142,7 @@ class Database:
             self._replace_reader()
 
     @contextmanager
-    def writing(self) -> Iterator[apsw.Connection]:
+    def writing(self) -> Iterator[SqliteConnection]:
         """Hold the write lock, of this process and of the file, for one transaction."""
         with self._lock:
             self._writer.execute("BEGIN IMMEDIATE")

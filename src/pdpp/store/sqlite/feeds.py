@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-import apsw
 import orjson
 
 from pdpp.model.declaration import Declaration, Kind, Stream
@@ -11,6 +10,7 @@ from pdpp.model.errors import Conflict, NotFound
 from pdpp.model.validation import parse_declaration
 from pdpp.store.catalogue import Catalogue, Connection
 from pdpp.store.sqlite.numbering import MOST_FEEDS, MOST_PLACES
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.positions import IndexedFeed, cells_of
 from pdpp.store.sqlite.records.predicate import ABSENT, OWNER
 from pdpp.store.sqlite.records.stamps import MOVED
@@ -25,7 +25,7 @@ _CHUNK = 1_000
 _NO_PLACES: _Places = {"cells": [], "lexical": [], "time": [], "blobs": [], "thread": []}
 
 
-def load(db: apsw.Connection, known: Catalogue | None) -> Catalogue:
+def load(db: SqliteConnection, known: Catalogue | None) -> Catalogue:
     """Return the catalogue, reusing the declarations already parsed."""
     version = catalogue_version(db)
     if known is not None and known.version == version:
@@ -33,19 +33,21 @@ def load(db: apsw.Connection, known: Catalogue | None) -> Catalogue:
     parsed = dict(known.revisions) if known is not None else {}
     revisions: dict[str, Declaration] = {}
     for revision, document in db.execute(
-        "SELECT revision, document FROM declaration WHERE owner = ?", (OWNER,)
+        "SELECT revision, document FROM declaration WHERE owner = ? ORDER BY revision", (OWNER,)
     ):
         revisions[revision] = parsed.get(revision) or parse_declaration(orjson.loads(document))
     sources = {
         connector_key: revisions[revision]
         for connector_key, revision in db.execute(
-            "SELECT connector_key, revision FROM source WHERE owner = ?", (OWNER,)
+            "SELECT connector_key, revision FROM source WHERE owner = ? ORDER BY connector_key",
+            (OWNER,),
         )
     }
     connections = {
         row[0]: Connection(*row)
         for row in db.execute(
-            "SELECT connection_id, connector_key, display_name FROM connection WHERE owner = ?",
+            "SELECT connection_id, connector_key, display_name FROM connection WHERE owner = ?"
+            " ORDER BY connection_id",
             (OWNER,),
         )
     }
@@ -54,21 +56,23 @@ def load(db: apsw.Connection, known: Catalogue | None) -> Catalogue:
             number, connections[connection_id], sources, stream, places
         )
         for number, connection_id, stream, places in db.execute(
-            "SELECT id, connection_id, stream, places FROM feed WHERE owner = ?", (OWNER,)
+            "SELECT id, connection_id, stream, places FROM feed WHERE owner = ? AND removed = 0"
+            " ORDER BY connection_id, stream",
+            (OWNER,),
         )
         if stream in sources[connections[connection_id].connector_key].streams
     }
     return Catalogue(version, sources, revisions, connections, feeds, _merged(db))
 
 
-def _merged(db: apsw.Connection) -> dict[str, str]:
+def _merged(db: SqliteConnection) -> dict[str, str]:
     rows: list[Any] = db.execute(
         "SELECT connection_id, target_id FROM merged_connection WHERE owner = ?", (OWNER,)
     ).fetchall()
     return dict(rows)
 
 
-def catalogue_version(db: apsw.Connection) -> int:
+def catalogue_version(db: SqliteConnection) -> int:
     """Return the number that each change of the catalogue raises."""
     row = next(
         db.execute("SELECT value FROM setting WHERE owner = ? AND name = 'catalogue'", (OWNER,)),
@@ -101,7 +105,7 @@ def stored_feed(
 
 
 def register(
-    db: apsw.Connection, declaration: Declaration, now: int, progress: Progress | None
+    db: SqliteConnection, declaration: Declaration, now: int, progress: Progress | None
 ) -> None:
     """Make a declaration the current one of its source and index what it newly declares.
 
@@ -123,7 +127,7 @@ def register(
         _lay_feeds(db, connection, declaration, progress)
 
 
-def connect(db: apsw.Connection, connection: Connection) -> None:
+def connect(db: SqliteConnection, connection: Connection) -> None:
     """Add a connection with a feed for each stream of its source, or rename it."""
     row = next(
         db.execute(
@@ -159,7 +163,7 @@ class _Current(NamedTuple):
     document: Any
 
 
-def _current(db: apsw.Connection, connector_key: str) -> _Current | None:
+def _current(db: SqliteConnection, connector_key: str) -> _Current | None:
     row = next(
         db.execute(
             "SELECT d.revision, d.document FROM source s JOIN declaration d"
@@ -172,7 +176,7 @@ def _current(db: apsw.Connection, connector_key: str) -> _Current | None:
     return None if row is None else _Current(str(row[0]), orjson.loads(row[1]))
 
 
-def raise_version(db: apsw.Connection) -> None:
+def raise_version(db: SqliteConnection) -> None:
     """Let everybody read the catalogue anew."""
     db.execute(
         "INSERT OR REPLACE INTO setting VALUES (?, 'catalogue', ?)",
@@ -180,7 +184,7 @@ def raise_version(db: apsw.Connection) -> None:
     )
 
 
-def _connections_of(db: apsw.Connection, connector_key: str) -> list[Connection]:
+def _connections_of(db: SqliteConnection, connector_key: str) -> list[Connection]:
     return [
         Connection(*row)
         for row in db.execute(
@@ -192,7 +196,7 @@ def _connections_of(db: apsw.Connection, connector_key: str) -> list[Connection]
 
 
 def _lay_feeds(
-    db: apsw.Connection,
+    db: SqliteConnection,
     connection: Connection,
     declaration: Declaration,
     progress: Progress | None,
@@ -231,7 +235,7 @@ def _lay_feeds(
             _reindex(db, stored_feed(row[0], connection, sources, stream.name, text), progress)
 
 
-def _add_feed(db: apsw.Connection, connection: Connection, stream: Stream, places: str) -> None:
+def _add_feed(db: SqliteConnection, connection: Connection, stream: Stream, places: str) -> None:
     db.execute(
         "INSERT INTO feed (owner, connection_id, stream, places) VALUES (?, ?, ?, ?)",
         (OWNER, connection.connection_id, stream.name, places),
@@ -266,7 +270,7 @@ def _lay_places(stream: Stream, before: _Places) -> _Places:
     }
 
 
-def _reindex(db: apsw.Connection, feed: IndexedFeed, progress: Progress | None) -> None:
+def _reindex(db: SqliteConnection, feed: IndexedFeed, progress: Progress | None) -> None:
     """Rewrite the cells and words of a feed's records from their data."""
     from pdpp.store.sqlite.search import index
 
@@ -281,7 +285,7 @@ def _reindex(db: apsw.Connection, feed: IndexedFeed, progress: Progress | None) 
             progress(done)
 
 
-def _rewrite(db: apsw.Connection, feed: IndexedFeed, rows: Iterable[_Row]) -> list[Indexed]:
+def _rewrite(db: SqliteConnection, feed: IndexedFeed, rows: Iterable[_Row]) -> list[Indexed]:
     """Write what is kept of some records beside their data; return what their words become."""
     cells_in, consent = cells_of(feed.cells), feed.stream.consent_time_field
     records, cells, blobs = [], [], []
@@ -304,7 +308,7 @@ def _rewrite(db: apsw.Connection, feed: IndexedFeed, rows: Iterable[_Row]) -> li
     return words
 
 
-def _chunks(db: apsw.Connection, feed: int) -> Iterable[list[_Row]]:
+def _chunks(db: SqliteConnection, feed: int) -> Iterable[list[_Row]]:
     last = -1
     while rows := list(
         db.execute(

@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import apsw
-
 from pdpp.store.sqlite.blob_folder import BlobFolder
 from pdpp.store.sqlite.failures import DAMAGED
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.records.predicate import OWNER
 
 
-def problems(db: apsw.Connection, path: Path, blobs: BlobFolder) -> Iterator[str]:
+def problems(db: SqliteConnection, path: Path, blobs: BlobFolder) -> Iterator[str]:
     """Yield what is wrong; nothing when all is well."""
     damage = _of_pages(db, path)
     yield from damage
@@ -20,12 +19,12 @@ def problems(db: apsw.Connection, path: Path, blobs: BlobFolder) -> Iterator[str
     yield from _of_blobs(db, blobs)
 
 
-def _of_pages(db: apsw.Connection, path: Path) -> list[str]:
+def _of_pages(db: SqliteConnection, path: Path) -> list[str]:
     problems = [row[0] for row in db.execute("PRAGMA integrity_check") if row[0] != "ok"]
     return [*problems, f"{path}: {DAMAGED}"] if problems else []
 
 
-def _of_counts(db: apsw.Connection) -> Iterator[str]:
+def _of_counts(db: SqliteConnection) -> Iterator[str]:
     rows = db.execute(
         "SELECT connection_id, stream, record_count,"
         " (SELECT count(*) FROM record WHERE owner = feed.owner AND feed = feed.id)"
@@ -37,13 +36,13 @@ def _of_counts(db: apsw.Connection) -> Iterator[str]:
             yield f"{connection_id}/{stream} counts {kept} records and holds {actual}"
 
 
-def _of_words(db: apsw.Connection) -> Iterator[str]:
+def _of_words(db: SqliteConnection) -> Iterator[str]:
     from pdpp.store.sqlite.search.check import word_problems
 
     yield from word_problems(db)
 
 
-def _of_blobs(db: apsw.Connection, blobs: BlobFolder) -> Iterator[str]:
+def _of_blobs(db: SqliteConnection, blobs: BlobFolder) -> Iterator[str]:
     rows = db.execute("SELECT blob_id, size_bytes FROM blob WHERE owner = ?", (OWNER,))
     for blob_id, size in rows:
         problem = blobs.problem(blob_id, size)

@@ -4,7 +4,6 @@ import secrets
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-import apsw
 import orjson
 
 from pdpp.model import instant
@@ -19,6 +18,7 @@ from pdpp.store.jobs import (
     LeaseLost,
 )
 from pdpp.store.sqlite.database import Database
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.records.predicate import OWNER
 
 LONGEST_NOTE = 200
@@ -56,7 +56,7 @@ class SqliteJobs:
             self._take(db, job_id, lease)
             return _known(db, job_id)
 
-    def _insert(self, db: apsw.Connection, order: JobOrder) -> str:
+    def _insert(self, db: SqliteConnection, order: JobOrder) -> str:
         job_id = f"job_{secrets.token_hex(8)}"
         not_before = order.not_before
         if order.apart:
@@ -71,7 +71,7 @@ class SqliteJobs:
         )
         return job_id
 
-    def _take(self, db: apsw.Connection, job_id: str, lease: JobLease) -> None:
+    def _take(self, db: SqliteConnection, job_id: str, lease: JobLease) -> None:
         db.execute(
             "UPDATE job SET status = 'running', worker = ?, lease_until = ?, "
             "attempts = attempts + 1, started_at = coalesce(started_at, ?) "
@@ -106,13 +106,13 @@ class SqliteJobs:
                     return _known(db, job.id)
         return None
 
-    def _free(self, db: apsw.Connection, limits: Mapping[str, int]) -> list[Job]:
+    def _free(self, db: SqliteConnection, limits: Mapping[str, int]) -> list[Job]:
         """Return the jobs of some kinds that are due and on which nobody works."""
         now = self._clock()
         jobs = _all(db, f"{_FREE} ORDER BY not_before, created_at, id", OWNER, now, now)
         return [job for job in jobs if job.kind in limits]
 
-    def _running(self, db: apsw.Connection, kind: str) -> int:
+    def _running(self, db: SqliteConnection, kind: str) -> int:
         query = f"SELECT count(*) FROM job WHERE {_OPEN} AND kind = ? AND lease_until > ?"
         return int(db.execute(query, (OWNER, kind, self._clock())).get)
 
@@ -163,13 +163,13 @@ class SqliteJobs:
             self._end(db, job_id, status)
 
     def _change(
-        self, db: apsw.Connection, job_id: str, worker: str, changes: str, values: tuple[Any, ...]
+        self, db: SqliteConnection, job_id: str, worker: str, changes: str, values: tuple[Any, ...]
     ) -> None:
         db.execute(f"UPDATE job SET {changes} WHERE {_MINE}", (*values, OWNER, job_id, worker))
         if db.changes() == 0:
             raise LeaseLost(job_id)
 
-    def _end(self, db: apsw.Connection, job_id: str, status: JobStatus) -> None:
+    def _end(self, db: SqliteConnection, job_id: str, status: JobStatus) -> None:
         db.execute(
             "UPDATE job SET status = ?, finished_at = ?, worker = NULL, lease_until = 0, "
             "state = NULL WHERE owner = ? AND id = ?",
@@ -214,15 +214,15 @@ def _text(document: Json | None) -> str | None:
     return None if document is None else orjson.dumps(document).decode()
 
 
-def _all(db: apsw.Connection, where: str, *values: Any) -> list[Job]:
+def _all(db: SqliteConnection, where: str, *values: Any) -> list[Job]:
     return [_job(row) for row in db.execute(f"SELECT {_COLUMNS} FROM job WHERE {where}", values)]
 
 
-def _one(db: apsw.Connection, where: str, *values: Any) -> Job | None:
+def _one(db: SqliteConnection, where: str, *values: Any) -> Job | None:
     return next(iter(_all(db, where, *values)), None)
 
 
-def _known(db: apsw.Connection, job_id: str) -> Job:
+def _known(db: SqliteConnection, job_id: str) -> Job:
     (job,) = _all(db, "owner = ? AND id = ?", OWNER, job_id)
     return job
 

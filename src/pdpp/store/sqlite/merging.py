@@ -8,7 +8,6 @@ that what was cited before the merge is found by its owner.
 
 from typing import Any, NamedTuple
 
-import apsw
 import orjson
 
 from pdpp.model.errors import Conflict
@@ -16,6 +15,7 @@ from pdpp.store.catalogue import Catalogue, Feed
 from pdpp.store.port import MovedPiece
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite import connections
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.positions import IndexedFeed
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.records.stamps import last_visible
@@ -39,7 +39,7 @@ class _Row(NamedTuple):
 
 
 def move_some(
-    db: apsw.Connection,
+    db: SqliteConnection,
     catalogue: Catalogue,
     ids: tuple[str, str],
     field_sets: FieldSets,
@@ -80,7 +80,7 @@ def move_some(
     return MovedPiece(0, 0, more=False)
 
 
-def _rows(db: apsw.Connection, feed: int, keys: list[str] | None = None) -> list[_Row]:
+def _rows(db: SqliteConnection, feed: int, keys: list[str] | None = None) -> list[_Row]:
     columns = "key, surrogate, created, emitted, stamps, data"
     if keys is None:
         sql = f"SELECT {columns} FROM record WHERE owner = ? AND feed = ? LIMIT ?"
@@ -93,7 +93,7 @@ def _rows(db: apsw.Connection, feed: int, keys: list[str] | None = None) -> list
 
 
 def _move(
-    db: apsw.Connection,
+    db: SqliteConnection,
     source: IndexedFeed,
     target: IndexedFeed,
     rows: list[_Row],
@@ -130,7 +130,7 @@ def _emission(feed: Feed, row: _Row) -> int:
     return last_visible(owner, row.created, row.emitted, row.stamps)[1]
 
 
-def staying(db: apsw.Connection, feed: int, surrogate: int) -> int:
+def staying(db: SqliteConnection, feed: int, surrogate: int) -> int:
     """Return the surrogate of the record that one became part of, itself where it did not."""
     sql = "SELECT target FROM merged_record WHERE owner = ? AND feed = ? AND surrogate = ?"
     for _ in range(_MOST_STEPS):

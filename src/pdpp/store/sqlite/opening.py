@@ -1,6 +1,7 @@
 """Opening a database file, plain or encrypted."""
 
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -13,11 +14,19 @@ _PLAIN_START = b"SQLite format 3\0"
 _DEFAULT_CACHE = 100
 
 
+class SqliteConnection(apsw.Connection):
+    """A connection of which a statement can be given a list as one value."""
+
+    def array(self, values: Any) -> Any:
+        """Return numbers or texts as ``carray(?)`` takes them."""
+        return apsw.carray(values)
+
+
 def open_connection(
     path: Path, key: DataKey | None, *, flags: int = CREATE, statements: int = _DEFAULT_CACHE
-) -> apsw.Connection:
+) -> SqliteConnection:
     """Return a connection to a database file; ``key`` is that of an encrypted one."""
-    db = apsw.Connection(str(path), flags=flags, statementcachesize=statements)
+    db = SqliteConnection(str(path), flags=flags, statementcachesize=statements)
     if key is not None:
         db.pragma("cipher", "aegis")
         # The key is random and given as it is: nothing is derived from it when a file is opened.

@@ -3,9 +3,8 @@
 from hashlib import blake2b
 from secrets import token_bytes
 
-import apsw
-
 from pdpp.store.sqlite.database import Database
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.records.predicate import OWNER
 
 
@@ -23,7 +22,7 @@ def store_secret(database: Database) -> bytes:
         return bytes(db.execute(find, (OWNER,)).get)
 
 
-def import_secret(db: apsw.Connection, secret: bytes) -> bytes:
+def import_secret(db: SqliteConnection, secret: bytes) -> bytes:
     """Return the secret that keys of records are hashed under: adopted, or the store's own."""
     sql = "SELECT value FROM setting WHERE owner = ? AND name = 'import_secret'"
     row = next(db.execute(sql, (OWNER,)), None)

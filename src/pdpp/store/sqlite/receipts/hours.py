@@ -6,10 +6,9 @@ every page that shows a month. They stay when old receipts make room for new one
 
 from collections.abc import Iterable, Sequence
 
-import apsw
-
 from pdpp.model.instant import DAY
 from pdpp.store.receipts import FirstRead, HourlyReads
+from pdpp.store.sqlite.opening import SqliteConnection
 
 TABLE = """
 -- What clients read of each stream in each hour, added up.
@@ -29,7 +28,7 @@ CREATE INDEX hourly_hour ON hourly (hour);
 _KEPT = 400 * DAY
 
 
-def add(db: apsw.Connection, rows: Iterable[HourlyReads]) -> None:
+def add(db: SqliteConnection, rows: Iterable[HourlyReads]) -> None:
     """Add what was read to the sums."""
     db.executemany(
         "INSERT INTO hourly (client_id, connection_id, stream, hour, reads, records, characters)"
@@ -39,7 +38,7 @@ def add(db: apsw.Connection, rows: Iterable[HourlyReads]) -> None:
     )
 
 
-def since(db: apsw.Connection, moment: int) -> Sequence[HourlyReads]:
+def since(db: SqliteConnection, moment: int) -> Sequence[HourlyReads]:
     """Return what was read since a moment, by hour."""
     rows = db.execute(
         "SELECT client_id, connection_id, stream, hour, reads, records, characters FROM hourly"
@@ -49,7 +48,7 @@ def since(db: apsw.Connection, moment: int) -> Sequence[HourlyReads]:
     return [HourlyReads(*row) for row in rows]
 
 
-def first_reads(db: apsw.Connection) -> Sequence[FirstRead]:
+def first_reads(db: SqliteConnection) -> Sequence[FirstRead]:
     """Return when each client first read each stream."""
     rows = db.execute(
         "SELECT client_id, connection_id, stream, min(hour) FROM hourly"
@@ -58,6 +57,6 @@ def first_reads(db: apsw.Connection) -> Sequence[FirstRead]:
     return [FirstRead(*row) for row in rows]
 
 
-def forget(db: apsw.Connection, now: int) -> None:
+def forget(db: SqliteConnection, now: int) -> None:
     """Forget sums of long ago."""
     db.execute("DELETE FROM hourly WHERE hour < ?", (now - _KEPT,))

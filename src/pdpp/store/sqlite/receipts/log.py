@@ -24,7 +24,7 @@ from pdpp.store.receipts import (
     Receipt,
     ReceiptQuery,
 )
-from pdpp.store.sqlite.opening import EXISTING, check_kind, open_connection
+from pdpp.store.sqlite.opening import EXISTING, SqliteConnection, check_kind, open_connection
 from pdpp.store.sqlite.receipts import chain, hours, totals, verification
 from pdpp.store.sqlite.receipts.chain import ChainHead
 from pdpp.store.sqlite.receipts.writer_lock import WriterLock, is_gone
@@ -37,7 +37,7 @@ _BUSY_MILLISECONDS = 5_000
 _TRIMMED_PART = 16
 """One part in this many goes when the log is too long."""
 
-_TABLES = """
+TABLES = """
 -- Receipts that were written together, as JSON; the last of them is receipt ``last``.
 CREATE TABLE batch (
   last INTEGER PRIMARY KEY,
@@ -72,7 +72,7 @@ CREATE TABLE session (
   began_at INTEGER NOT NULL
 ) WITHOUT ROWID;
 """
-_TABLES += hours.TABLE
+TABLES += hours.TABLE
 
 
 class Anchor(Protocol):
@@ -109,7 +109,7 @@ class ReceiptFile:
                 f"cannot open the receipts {self._path}: {problem}; mend it or move it away"
             ) from problem
 
-    def _open(self) -> apsw.Connection:
+    def _open(self) -> SqliteConnection:
         if not self._path.exists():
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
         check_kind(self._path, self._data_key)
@@ -126,11 +126,11 @@ class ReceiptFile:
             raise
         return db
 
-    def _make(self, db: apsw.Connection) -> None:
+    def _make(self, db: SqliteConnection) -> None:
         with db:
             if db.pragma("user_version") == _VERSION:
                 return
-            db.execute(_TABLES)
+            db.execute(TABLES)
             db.execute("INSERT INTO head VALUES (?, ?, ?, ?, ?)", self._sealed(ChainHead()))
             db.pragma("application_id", _APPLICATION_ID)
             db.pragma("user_version", _VERSION)
@@ -144,7 +144,7 @@ class ReceiptFile:
     # Writing
 
     @contextmanager
-    def _writing(self) -> Iterator[apsw.Connection]:
+    def _writing(self) -> Iterator[SqliteConnection]:
         with self._lock:
             try:
                 self._db.execute("BEGIN IMMEDIATE")
@@ -175,7 +175,7 @@ class ReceiptFile:
     def _lock_of(self, session: str) -> Path:
         return self._path.with_name(f"receipts.{session}.lock")
 
-    def _missed(self, db: apsw.Connection, now: int) -> list[Receipt]:
+    def _missed(self, db: SqliteConnection, now: int) -> list[Receipt]:
         """Return a gap for each writer that is gone and did not say that it had written all."""
         rows = list(db.execute("SELECT id, began_at FROM session ORDER BY began_at"))
         gone = [row for row in rows if is_gone(self._lock_of(row[0]))]
@@ -192,13 +192,13 @@ class ReceiptFile:
         with self._writing() as db:
             self._extend(db, batches)
 
-    def _extend(self, db: apsw.Connection, batches: Sequence[ReceiptBatch]) -> None:
+    def _extend(self, db: SqliteConnection, batches: Sequence[ReceiptBatch]) -> None:
         head = self._checked_head(db)
         for batch in batches:
             head = self._put(db, head, batch) if batch.count else head
         self._end(db, head)
 
-    def _put(self, db: apsw.Connection, head: ChainHead, batch: ReceiptBatch) -> ChainHead:
+    def _put(self, db: SqliteConnection, head: ChainHead, batch: ReceiptBatch) -> ChainHead:
         """Write one batch; return the ends of the log with it."""
         content, latest, events, readers, hourly = batch.written()
         last = head.last + batch.count
@@ -210,7 +210,7 @@ class ReceiptFile:
         hours.add(db, hourly)
         return head._replace(last=last, hash=hashed)
 
-    def _end(self, db: apsw.Connection, head: ChainHead) -> None:
+    def _end(self, db: SqliteConnection, head: ChainHead) -> None:
         db.execute(
             "UPDATE head SET first = ?, before = ?, last = ?, hash = ?, seal = ?",
             self._sealed(head),
@@ -219,11 +219,11 @@ class ReceiptFile:
     def _sealed(self, head: ChainHead) -> tuple[int | bytes, ...]:
         return (*head, chain.seal(head, self._key))
 
-    def _head(self, db: apsw.Connection) -> ChainHead:
+    def _head(self, db: SqliteConnection) -> ChainHead:
         *ends, _ = db.execute(verification.HEAD).get
         return ChainHead(*ends)
 
-    def _checked_head(self, db: apsw.Connection) -> ChainHead:
+    def _checked_head(self, db: SqliteConnection) -> ChainHead:
         """Return the ends to go on from; where they are not as they were left, write that down.
 
         Going on without a word would put a good seal on what somebody else did.
@@ -257,7 +257,7 @@ class ReceiptFile:
                     db, [ReceiptBatch([Receipt(self._clock(), LogEvent.TRIMMED, detail=note)])]
                 )
 
-    def _drop(self, db: apsw.Connection, count: int) -> bool:
+    def _drop(self, db: SqliteConnection, count: int) -> bool:
         """Drop some of the oldest receipts, whole batches of them but never the last one."""
         head = self._head(db)
         last = _end_of(db, head.first + count - 1, head.last)
@@ -291,7 +291,7 @@ class ReceiptFile:
     # Reading
 
     @contextmanager
-    def _reading(self) -> Iterator[apsw.Connection]:
+    def _reading(self) -> Iterator[SqliteConnection]:
         db = open_connection(self._path, self._data_key, flags=EXISTING)
         try:
             db.set_busy_timeout(_BUSY_MILLISECONDS)
@@ -363,7 +363,7 @@ class ReceiptFile:
             copy.close()
 
 
-def _recognise(db: apsw.Connection) -> None:
+def _recognise(db: SqliteConnection) -> None:
     """Refuse a file that is not ours or that a newer program wrote, and leave it as it is."""
     # In this order: another worker may make the tables between the two looks, and with them the
     # version, which is then seen.
@@ -379,7 +379,7 @@ def _recognise(db: apsw.Connection) -> None:
         raise StoreError(f"{RECEIPTS_NAME} is from before the first release; move it away")
 
 
-def _last(db: apsw.Connection) -> tuple[int, bytes] | None:
+def _last(db: SqliteConnection) -> tuple[int, bytes] | None:
     """Return the last receipt that is found, by number and hash."""
     row: tuple[int, bytes] | None = db.execute(
         "SELECT last, hash FROM batch ORDER BY last DESC LIMIT 1"
@@ -387,7 +387,7 @@ def _last(db: apsw.Connection) -> tuple[int, bytes] | None:
     return row
 
 
-def _end_of(db: apsw.Connection, number: int, last: int) -> int | None:
+def _end_of(db: SqliteConnection, number: int, last: int) -> int | None:
     """Return the end of the batch that holds a receipt, but not of the very last batch."""
     end: int | None = db.execute(
         "SELECT min(last) FROM batch WHERE last >= ? AND last < ?", (number, last)
@@ -397,7 +397,7 @@ def _end_of(db: apsw.Connection, number: int, last: int) -> int | None:
     return end
 
 
-def _used(db: apsw.Connection) -> int:
+def _used(db: SqliteConnection) -> int:
     """Return how many bytes of the file hold something."""
     pages = int(db.execute("PRAGMA page_count").get) - int(db.execute("PRAGMA freelist_count").get)
     return pages * int(db.execute("PRAGMA page_size").get)

@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterator, Mapping
 from decimal import Context, Decimal
 from typing import Any
 
-import apsw
-
 from pdpp.store.cell import CellValue
 from pdpp.store.port import AggregateQuery, GroupTotal
 from pdpp.store.scope import Reach
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.positions import cell_position
 from pdpp.store.sqlite.records.predicate import ABSENT, OWNER, Sql, source, value_of
 
@@ -22,7 +21,7 @@ _EXACT = 2**53
 class Aggregator:
     """Adds up through one connection, under a snapshot its caller holds."""
 
-    def __init__(self, db: apsw.Connection, count: Callable[[Reach], int]) -> None:
+    def __init__(self, db: SqliteConnection, count: Callable[[Reach], int]) -> None:
         self._db = db
         self._count = count
 
@@ -87,15 +86,23 @@ class Aggregator:
             (OWNER, reach.feed.id, place),
         )
         measured = value if query.field is not None else Sql("NULL")
-        group = Sql("NULL") if query.field is not None else _group(query, value)
+        group = Sql("NULL") if query.field is not None else self._group(query, value)
         return self._grouped(query.metric, group, measured, where)
 
     def _from_records(self, reach: Reach, query: AggregateQuery) -> Iterator[tuple[Any, ...]]:
         grouped = query.group_by or query.bucket_by
-        group = _group(query, value_of(reach, grouped)) if grouped is not None else Sql("NULL")
+        value = Sql("NULL") if grouped is None else value_of(reach, grouped)
+        group = self._group(query, value)
         measured = value_of(reach, query.field) if query.field is not None else Sql("NULL")
         where = source(self._db, reach)
         return self._grouped(query.metric, group, measured, where)
+
+    def _group(self, query: AggregateQuery, value: Sql) -> Sql:
+        """Return the SQL of a group: the value itself, or the minute an instant falls in."""
+        if query.bucket_by is None:
+            return value
+        rest = Sql("(((") + value + Sql(f") % {_MINUTE}) + {_MINUTE}) % {_MINUTE}")
+        return Sql("(") + value + Sql(") -") + rest
 
     def _grouped(
         self, metric: str, group: Sql, measured: Sql, where: Sql
@@ -125,14 +132,6 @@ class Aggregator:
             + Sql(") GROUP BY g, m")
         )
         return self._db.execute(sql.text, sql.values)
-
-
-def _group(query: AggregateQuery, value: Sql) -> Sql:
-    """Return the SQL of a group: the value itself, or the minute an instant falls in."""
-    if query.bucket_by is None:
-        return value
-    rest = Sql("(((") + value + Sql(f") % {_MINUTE}) + {_MINUTE}) % {_MINUTE}")
-    return Sql("(") + value + Sql(") -") + rest
 
 
 def _bucketed(

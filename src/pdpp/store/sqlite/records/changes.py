@@ -9,13 +9,13 @@ by their surrogates. A page reads rows of indexes in this order, a few more than
 from collections.abc import Iterator
 from heapq import merge
 
-import apsw
 import orjson
 
 from pdpp.model.errors import InvalidCursor
 from pdpp.model.grant import Interval
 from pdpp.store.port import ChangePage, ChangePosition, ChangeQuery, Record, Tombstone
 from pdpp.store.scope import Reach
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.records.predicate import (
     OWNER,
     Sql,
@@ -33,7 +33,7 @@ _Change = tuple[_Place, Record | Tombstone]
 
 _CHUNK = 128
 
-_EDITED_FIELDS = """
+EDITED_FIELDS = """
     WITH RECURSIVE edited (field) AS (
       SELECT min(field) FROM edit WHERE owner = :owner AND feed = :feed
       UNION ALL
@@ -49,7 +49,7 @@ _EDITED_FIELDS = """
 class ChangeReader:
     """Reads the changes of one reach through one connection."""
 
-    def __init__(self, db: apsw.Connection, projector: Projectors, count: CountBytes) -> None:
+    def __init__(self, db: SqliteConnection, projector: Projectors, count: CountBytes) -> None:
         self._db = db
         self._projector = projector
         self._count = count
@@ -99,7 +99,7 @@ class ChangeReader:
         if way is not None:
             return [self._of_few(query, way)]
         asked = {"owner": OWNER, "feed": reach.feed.id}
-        edited = {row[0] for row in self._db.execute(_EDITED_FIELDS, asked)} - {CREATED, MOVED}
+        edited = {row[0] for row in self._db.execute(EDITED_FIELDS, asked)} - {CREATED, MOVED}
         once = self._in_order(query, _written_once(reach), "r")
         if all(map(reach.shows, edited)):
             return [once, self._in_order(query, _last_edited(reach), "r")]

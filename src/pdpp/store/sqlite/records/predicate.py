@@ -3,15 +3,23 @@
 from dataclasses import dataclass
 from typing import Any
 
-import apsw
 import orjson
 
 from pdpp.model.declaration import TIMES, Kind
 from pdpp.store.scope import Condition, Reach
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.positions import cell_position, indexed
 
-OWNER = 1
-"""The one owner a store serves by default."""
+
+class OwnerId(int):
+    """The number of an owner, told apart from other numbers that are bound to a statement.
+
+    An engine that serves many owners puts the number of the session's own in its place.
+    """
+
+
+OWNER = OwnerId(1)
+"""The one owner that a store serves."""
 
 ABSENT = b""
 """How an absent value stands in a cell: it sorts after every number and text."""
@@ -148,7 +156,7 @@ def span_where(reach: Reach, field: str) -> Sql:
     return sql + Sql("AND w.value < ?", (ABSENT,))
 
 
-def selective_span(db: apsw.Connection, reach: Reach) -> CellRange | None:
+def selective_span(db: SqliteConnection, reach: Reach) -> CellRange | None:
     """Return the narrowest indexed way into a reach, if what it finds can be sorted quickly.
 
     The time of a grant is looked at first, and the others no further than it reaches: how many
@@ -161,7 +169,7 @@ def selective_span(db: apsw.Connection, reach: Reach) -> CellRange | None:
         rows = span.rows(reach)
         most = _SELECTIVE if best is None else best[0] - 1
         size = db.execute(
-            f"SELECT count(*) FROM (SELECT 1 FROM cell w WHERE {rows.text} LIMIT ?)",
+            f"SELECT count(*) FROM (SELECT 1 FROM cell w WHERE {rows.text} LIMIT ?) AS some",
             (*rows.values, most + 1),
         ).get
         if size <= most:
@@ -169,7 +177,7 @@ def selective_span(db: apsw.Connection, reach: Reach) -> CellRange | None:
     return best[1] if best else None
 
 
-def narrow_way(db: apsw.Connection, reach: Reach) -> Sql | None:
+def narrow_way(db: SqliteConnection, reach: Reach) -> Sql | None:
     """Return what follows ``FROM`` for the record rows ``r`` of a reach, if they are but few."""
     if _by_key(reach):
         return Sql("record r INDEXED BY record_key WHERE") + records_where(reach)
@@ -177,7 +185,7 @@ def narrow_way(db: apsw.Connection, reach: Reach) -> Sql | None:
     return None if span is None else _along(span, reach)
 
 
-def source(db: apsw.Connection, reach: Reach) -> Sql:
+def source(db: SqliteConnection, reach: Reach) -> Sql:
     """Return ``FROM … WHERE …`` over record rows ``r`` of a reach, by its best way in."""
     ways = spans(reach)
     if len(ways) == 1 and not _by_key(reach):

@@ -5,13 +5,13 @@ from heapq import merge
 from itertools import islice
 from typing import Any
 
-import apsw
 import orjson
 
 from pdpp.model.errors import InvalidCursor
 from pdpp.store.cell import CellValue
 from pdpp.store.port import PagePosition, PageQuery, Record, RecordPage
 from pdpp.store.scope import Condition, Reach
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.positions import cell_position
 from pdpp.store.sqlite.records.predicate import (
     ABSENT,
@@ -34,7 +34,7 @@ from pdpp.store.sqlite.records.projection import (
     fetched,
 )
 
-_NEWEST_OF = """
+NEWEST_OF = """
 SELECT f.value ->> 0, (
   SELECT w.value FROM cell w
   WHERE w.owner = ? AND w.feed = f.value ->> 1 AND w.field = f.value ->> 2 AND w.value < ?
@@ -46,7 +46,7 @@ SELECT f.value ->> 0, (
 class RecordReader:
     """Reads records through one connection, under a snapshot its caller holds."""
 
-    def __init__(self, db: apsw.Connection, projector: Projectors, count: CountBytes) -> None:
+    def __init__(self, db: SqliteConnection, projector: Projectors, count: CountBytes) -> None:
         self._db = db
         self._projector = projector
         self._count = count
@@ -250,7 +250,7 @@ class RecordReader:
             if place is not None and not reach.restricted and not reach.conditions:
                 places.append((number, reach.feed.id, place))
         values = (OWNER, ABSENT if before is None else before, orjson.dumps(places).decode())
-        newest = dict(self._db.execute(_NEWEST_OF, values))
+        newest = dict(self._db.execute(NEWEST_OF, values))
         return [
             newest[number] if number in newest else self._newest_below(reach, field, before)
             for number, (reach, field) in enumerate(fields)

@@ -59,7 +59,7 @@ CREATE TABLE merged_record (
 ) WITHOUT ROWID;
 
 -- One stream of one connection. `places` says which field each place of a record's cells and each
--- place of the word index belongs to.
+-- place of the word index belongs to. A feed that is being removed is in no catalogue.
 CREATE TABLE feed (
   id INTEGER PRIMARY KEY,
   owner INTEGER NOT NULL,
@@ -69,6 +69,7 @@ CREATE TABLE feed (
   record_count INTEGER NOT NULL DEFAULT 0,
   version INTEGER NOT NULL DEFAULT 0,
   next_sequence INTEGER NOT NULL DEFAULT 0,
+  removed INTEGER NOT NULL DEFAULT 0,
   UNIQUE (owner, connection_id, stream)
 );
 

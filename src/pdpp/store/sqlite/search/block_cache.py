@@ -4,10 +4,10 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
-import apsw
 import numpy as np
 
 from pdpp.store.ranking.postings import Impacts
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.search import packing
 from pdpp.store.sqlite.search.blocks import Block, PlacePostings
 
@@ -26,7 +26,7 @@ class BlockCache:
         self._small: dict[int, SmallBlock] = {}
         self._bases: dict[tuple[int, int], Impacts] = {}
 
-    def block(self, db: apsw.Connection, id: int) -> Block:
+    def block(self, db: SqliteConnection, id: int) -> Block:
         """Return a block; of a spread one only the times and numbers of its records."""
         known = self._blocks.get(id)
         if known is None:
@@ -39,7 +39,7 @@ class BlockCache:
                 self._small.clear()
         return known
 
-    def bases(self, db: apsw.Connection, id: int, place: int) -> Impacts:
+    def bases(self, db: SqliteConnection, id: int, place: int) -> Impacts:
         """Return the least impact of each record of a spread block in one field."""
         known = self._bases.get((id, place))
         if known is None:
@@ -55,7 +55,7 @@ class BlockCache:
             known = self._bases[id, place] = np.frombuffer(packed, np.uint8)
         return known
 
-    def small(self, db: apsw.Connection, id: int) -> SmallBlock:
+    def small(self, db: SqliteConnection, id: int) -> SmallBlock:
         """Return the fields of a small block, each with where its terms stand."""
         known = self._small.get(id)
         if known is None:

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
-import apsw
 import numpy as np
 
 from pdpp.evidence.amount import counted
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.search import packing
 
 
-def word_problems(db: apsw.Connection) -> Iterator[str]:
+def word_problems(db: SqliteConnection) -> Iterator[str]:
     """Yield what is wrong with the word index; nothing when all is well."""
     rows: list[Any] = db.execute(
         "SELECT b.feed, b.id, b.numbers, g.slots FROM word_block b"

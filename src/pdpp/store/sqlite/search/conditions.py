@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import apsw
 import numpy as np
 
 from pdpp.evidence.analyse import find
 from pdpp.evidence.language.question import Question
 from pdpp.store.ranking.postings import Longs
 from pdpp.store.scope import Reach
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.records.predicate import limits_where
 from pdpp.store.sqlite.search.parts import Part
 from pdpp.store.sqlite.search.record_data import RecordsRead
@@ -24,7 +24,7 @@ def has_conditions(visible: Visible) -> bool:
     return any(part.reach.conditions for part in visible.parts)
 
 
-def meeting_conditions(db: apsw.Connection, visible: Visible, rows: Longs) -> Longs:
+def meeting_conditions(db: SqliteConnection, visible: Visible, rows: Longs) -> Longs:
     """Return the rows whose records meet the conditions of the request."""
     if not has_conditions(visible):
         return rows
@@ -36,7 +36,7 @@ def meeting_conditions(db: apsw.Connection, visible: Visible, rows: Longs) -> Lo
             meeting: list[Any] = db.execute(
                 "SELECT r.id FROM carray(?) AS c CROSS JOIN record r ON r.id = c.value"
                 f" WHERE 1 {where.text}",
-                (apsw.carray(numbers), *where.values),
+                (db.array(numbers), *where.values),
             ).fetchall()
             some = some[np.isin(numbers, [row[0] for row in meeting])]
         kept.append(some)

@@ -3,19 +3,19 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import apsw
 import orjson
 
 from pdpp.model.grant import Interval
 from pdpp.store.ranking.postings import Longs
 from pdpp.store.ranking.refine import Neighbour
 from pdpp.store.scope import Reach
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.search.conditions import rows_by_reach
 from pdpp.store.sqlite.search.entry import NO_TIME, hashed
 from pdpp.store.sqlite.search.record_data import RecordsRead
 from pdpp.store.sqlite.search.visible import Visible
 
-_AROUND = """
+AROUND = """
     SELECT
       (SELECT json_group_array(record) FROM (
         SELECT record FROM thread_place WHERE feed = :feed AND thread = w.value ->> 0
@@ -41,7 +41,7 @@ class _Place(NamedTuple):
 
 
 def neighbours_of(
-    db: apsw.Connection, visible: Visible, read: RecordsRead, best: Longs
+    db: SqliteConnection, visible: Visible, read: RecordsRead, best: Longs
 ) -> list[Neighbour]:
     """Return the visible neighbours of rows in their conversations."""
     neighbours: list[Neighbour] = []
@@ -73,7 +73,7 @@ def _places(
 
 
 def _around(
-    db: apsw.Connection, reach: Reach, places: Sequence[_Place]
+    db: SqliteConnection, reach: Reach, places: Sequence[_Place]
 ) -> Iterator[tuple[int, int, int]]:
     """Yield records that stand near others in a conversation, and how far away they are."""
     time = reach.time or Interval()
@@ -83,7 +83,7 @@ def _around(
         "until": _LATEST if time.until is None else time.until,
         "wanted": orjson.dumps([place[1:] for place in places]).decode(),
     }
-    rows: list[Any] = db.execute(_AROUND, bounds).fetchall()
+    rows: list[Any] = db.execute(AROUND, bounds).fetchall()
     for place, sides in zip(places, rows, strict=True):
         for side in sides:
             for distance, other in enumerate(orjson.loads(side), start=1):

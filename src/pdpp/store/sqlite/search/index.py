@@ -9,11 +9,11 @@ import zlib
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-import apsw
 import numpy as np
 
 from pdpp.evidence.language.terms import ANALYSER as TODAYS_ANALYSER
 from pdpp.store.sqlite.numbering import PLACE_BITS
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.search import blocks, meaning, packing
 from pdpp.store.sqlite.search.blocks import Block, Longs, PlacePostings, Words
@@ -57,7 +57,7 @@ class SpreadWords(NamedTuple):
     postings: Sequence[Posting]
 
 
-def add(db: apsw.Connection, feed: int, entries: Sequence[Indexed]) -> None:
+def add(db: SqliteConnection, feed: int, entries: Sequence[Indexed]) -> None:
     """Add the words of records."""
     if not entries:
         return
@@ -69,7 +69,7 @@ def add(db: apsw.Connection, feed: int, entries: Sequence[Indexed]) -> None:
     _merge_small(db, feed)
 
 
-def remove(db: apsw.Connection, feed: int, entries: Sequence[Indexed]) -> None:
+def remove(db: SqliteConnection, feed: int, entries: Sequence[Indexed]) -> None:
     """Take records out, each given as it had been added."""
     if not entries:
         return
@@ -92,19 +92,19 @@ def remove(db: apsw.Connection, feed: int, entries: Sequence[Indexed]) -> None:
             mark_gone(db, block, slots)
 
 
-def mark_gone(db: apsw.Connection, block: int, slots: Longs) -> None:
+def mark_gone(db: SqliteConnection, block: int, slots: Longs) -> None:
     """Take records out of a block by their slots."""
     every = np.union1d(gone(db, block), slots.astype(np.uint32))
     db.execute("REPLACE INTO word_gone VALUES (?, ?)", (block, every.astype("<u4").tobytes()))
 
 
-def gone(db: apsw.Connection, block: int) -> Words:
+def gone(db: SqliteConnection, block: int) -> Words:
     """Return the slots of a block whose records are gone."""
     row: Any = next(db.execute("SELECT slots FROM word_gone WHERE block = ?", (block,)), None)
     return np.frombuffer(b"" if row is None else row[0], "<u4").astype(np.uint32)
 
 
-def insert(db: apsw.Connection, feed: int, block: Block, *, spread: bool = False) -> int:
+def insert(db: SqliteConnection, feed: int, block: Block, *, spread: bool = False) -> int:
     """Write a block, and return its number."""
     id = insert_row(db, feed, block, spread=spread)
     if spread:
@@ -114,7 +114,7 @@ def insert(db: apsw.Connection, feed: int, block: Block, *, spread: bool = False
     return id
 
 
-def insert_row(db: apsw.Connection, feed: int, block: Block, *, spread: bool) -> int:
+def insert_row(db: SqliteConnection, feed: int, block: Block, *, spread: bool) -> int:
     """Write the row of a block, and return its number."""
     db.execute(
         "INSERT INTO word_block (owner, feed, analyser, spread, size, first_time, last_time,"
@@ -152,12 +152,12 @@ def spread_words(feed: int, block: Block) -> SpreadWords:
     return SpreadWords(lists, postings)
 
 
-def insert_lists(db: apsw.Connection, id: int, lists: Iterable[WordList]) -> None:
+def insert_lists(db: SqliteConnection, id: int, lists: Iterable[WordList]) -> None:
     """Write which terms a spread block has."""
     db.executemany("INSERT INTO word_list VALUES (?, ?, ?, ?)", [(id, *row) for row in lists])
 
 
-def insert_postings(db: apsw.Connection, id: int, postings: Iterable[Posting]) -> None:
+def insert_postings(db: SqliteConnection, id: int, postings: Iterable[Posting]) -> None:
     """Write postings of a spread block."""
     db.executemany(
         "INSERT INTO posting VALUES (?, ?, ?, ?)",
@@ -165,7 +165,7 @@ def insert_postings(db: apsw.Connection, id: int, postings: Iterable[Posting]) -
     )
 
 
-def _merge_small(db: apsw.Connection, feed: int) -> None:
+def _merge_small(db: SqliteConnection, feed: int) -> None:
     """Keep the small blocks of a feed few."""
     small = blocks_of(db, feed, spread=False)
     if sum(size for _, size in small) >= MOST_WAITING:
@@ -176,7 +176,7 @@ def _merge_small(db: apsw.Connection, feed: int) -> None:
         _rewrite(db, feed, [id for _, id in little[:_MOST_SMALL]], spread=False)
 
 
-def blocks_of(db: apsw.Connection, feed: int, *, spread: bool) -> list[tuple[int, int]]:
+def blocks_of(db: SqliteConnection, feed: int, *, spread: bool) -> list[tuple[int, int]]:
     """Return the blocks of a feed that may be merged now, each with its size.
 
     Blocks of an earlier analyser are never merged: they are made anew from the records. Those that
@@ -203,7 +203,7 @@ def up_to_one_block(sizes: Sequence[tuple[int, int]]) -> list[int]:
     return chosen
 
 
-def _rewrite(db: apsw.Connection, feed: int, ids: Sequence[int], *, spread: bool) -> None:
+def _rewrite(db: SqliteConnection, feed: int, ids: Sequence[int], *, spread: bool) -> None:
     """Put some blocks together, without what is gone of them."""
     merged = blocks.merge([(load(db, feed, id), gone(db, id)) for id in ids])
     drop(db, feed, ids)
@@ -212,7 +212,7 @@ def _rewrite(db: apsw.Connection, feed: int, ids: Sequence[int], *, spread: bool
             insert(db, feed, piece, spread=spread)
 
 
-def load(db: apsw.Connection, feed: int, id: int) -> Block:
+def load(db: SqliteConnection, feed: int, id: int) -> Block:
     """Return a block with all its postings."""
     spread, times, numbers, packed = next(
         db.execute("SELECT spread, times, numbers, postings FROM word_block WHERE id = ?", (id,))
@@ -228,7 +228,7 @@ def load(db: apsw.Connection, feed: int, id: int) -> Block:
         rows: list[Any] = db.execute(
             "SELECT p.data FROM carray(?) AS t CROSS JOIN posting p"
             " ON p.term = t.value AND p.list = ? AND p.block = ?",
-            (apsw.carray(tuple(names)), feed << PLACE_BITS | place, id),
+            (db.array(tuple(names)), feed << PLACE_BITS | place, id),
         ).fetchall()
         slots, counts, changed, values = packing.joined_pieces([data for (data,) in rows])
         impacts = np.frombuffer(bases, np.uint8)[slots]
@@ -239,14 +239,14 @@ def load(db: apsw.Connection, feed: int, id: int) -> Block:
     return Block(packing.longs(times), packing.longs(numbers), places)
 
 
-def drop(db: apsw.Connection, feed: int, ids: Iterable[int]) -> None:
+def drop(db: SqliteConnection, feed: int, ids: Iterable[int]) -> None:
     """Remove blocks with their postings."""
     for id in ids:
         delete_postings(db, posting_keys(db, feed, id))
         drop_row(db, id)
 
 
-def posting_keys(db: apsw.Connection, feed: int, id: int) -> list[PostingKey]:
+def posting_keys(db: SqliteConnection, feed: int, id: int) -> list[PostingKey]:
     """Return what the postings of a spread block are found by, in the order of the table."""
     lists: list[Any] = db.execute(
         "SELECT place, terms FROM word_list WHERE block = ?", (id,)
@@ -255,12 +255,12 @@ def posting_keys(db: apsw.Connection, feed: int, id: int) -> list[PostingKey]:
     return sorted((term, first | place, id) for place, terms in lists for term in _names(terms))
 
 
-def delete_postings(db: apsw.Connection, keys: Sequence[PostingKey]) -> None:
+def delete_postings(db: SqliteConnection, keys: Sequence[PostingKey]) -> None:
     """Remove postings."""
     db.executemany("DELETE FROM posting WHERE term = ? AND list = ? AND block = ?", keys)
 
 
-def drop_row(db: apsw.Connection, id: int) -> None:
+def drop_row(db: SqliteConnection, id: int) -> None:
     """Remove a block that has no postings any more."""
     db.execute("DELETE FROM word_list WHERE block = ?", (id,))
     db.execute("DELETE FROM word_gone WHERE block = ?", (id,))
@@ -271,7 +271,7 @@ def _names(packed: bytes) -> list[str]:
     return zlib.decompress(packed).decode().split("\n")
 
 
-def forget_feed(db: apsw.Connection, feed: int) -> None:
+def forget_feed(db: SqliteConnection, feed: int) -> None:
     """Remove all words of a feed."""
     every: list[Any] = db.execute(
         "SELECT id FROM word_block WHERE owner = ? AND feed IN (?, ?)", (OWNER, feed, -feed)

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import apsw
 import orjson
 
 from pdpp.store.catalogue import Catalogue
 from pdpp.store.meaning import PendingTexts, TextVector, has_meaning
 from pdpp.store.scope import Reach
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.positions import IndexedFeed, indexed
 from pdpp.store.sqlite.records.predicate import OWNER, records_where
 
@@ -142,7 +142,7 @@ def _texts(feed: IndexedFeed, number: int, data: bytes) -> PendingTexts:
     return PendingTexts(feed.id, number, texts)
 
 
-def _current(db: apsw.Connection, feed: IndexedFeed, item: PendingTexts) -> PendingTexts | None:
+def _current(db: SqliteConnection, feed: IndexedFeed, item: PendingTexts) -> PendingTexts | None:
     row: Any = next(
         db.execute("SELECT data FROM record WHERE id = ? AND feed = ?", (item.record, feed.id)),
         None,
@@ -150,13 +150,13 @@ def _current(db: apsw.Connection, feed: IndexedFeed, item: PendingTexts) -> Pend
     return None if row is None else _texts(feed, item.record, row[0])
 
 
-def remove(db: apsw.Connection, feed: int, numbers: Sequence[int]) -> None:
+def remove(db: SqliteConnection, feed: int, numbers: Sequence[int]) -> None:
     """Delete the vectors of records that are gone or were written anew."""
     db.executemany(
         "DELETE FROM meaning WHERE feed = ? AND record = ?", [(feed, number) for number in numbers]
     )
 
 
-def forget_feed(db: apsw.Connection, feed: int) -> None:
+def forget_feed(db: SqliteConnection, feed: int) -> None:
     """Delete all vectors of a feed."""
     db.execute("DELETE FROM meaning WHERE feed = ?", (feed,))

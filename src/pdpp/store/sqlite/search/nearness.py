@@ -5,11 +5,11 @@ Only vectors of fields that a reach shows are read, of rows that a search sees.
 
 from typing import Any
 
-import apsw
 import numpy as np
 
 from pdpp.model.errors import InvalidRequest
 from pdpp.store.ranking.postings import Floats, Longs
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.search.lists import text_places
 from pdpp.store.sqlite.search.parts import Part
 from pdpp.store.sqlite.search.visible import Visible
@@ -28,7 +28,7 @@ _SCALE = 127.0 * 127.0
 _CHUNK = 8_192
 
 
-def nearness(db: apsw.Connection, visible: Visible, rows: Longs, question: bytes) -> Floats:
+def nearness(db: SqliteConnection, visible: Visible, rows: Longs, question: bytes) -> Floats:
     """Return how near each of some rows is, from 0 to 1; 0 where it has no vector."""
     asked = np.frombuffer(question, np.int8).astype(np.float32)
     near = np.zeros(len(rows))
@@ -41,7 +41,7 @@ def nearness(db: apsw.Connection, visible: Visible, rows: Longs, question: bytes
         vectors: list[Any] = db.execute(
             "SELECT m.record, m.place, m.vector FROM carray(?) AS c CROSS JOIN meaning m"
             " ON m.feed = ? AND m.record = c.value",
-            (apsw.carray(numbers), part.reach.feed.id),
+            (db.array(numbers), part.reach.feed.id),
         ).fetchall()
         kept = [(at_of[record], vector) for record, place, vector in vectors if place in places]
         _raise(near, kept, asked)
@@ -54,7 +54,7 @@ def shown_rows(visible: Visible) -> int:
     return visible.size - (0 if hidden is None else int(np.count_nonzero(hidden)))
 
 
-def scanned(db: apsw.Connection, visible: Visible, question: bytes, check: Any) -> Floats:
+def scanned(db: SqliteConnection, visible: Visible, question: bytes, check: Any) -> Floats:
     """Return how near every visible row is; refuse to compare too many."""
     count = shown_rows(visible)
     if count > MOST_SCANNED:

@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-import apsw
 import numpy as np
 
 from pdpp.store.ranking.postings import Bools, FieldPostings, Impacts, Longs, Postings
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.numbering import PLACE_BITS
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.search import blocks, packing
 from pdpp.store.sqlite.search.block_cache import BlockCache
 from pdpp.store.sqlite.search.blocks import Words
@@ -58,7 +58,7 @@ class PostingReader:
 
     def __init__(
         self,
-        db: apsw.Connection,
+        db: SqliteConnection,
         cache: BlockCache,
         reaches: Sequence[Reach],
         parts: Sequence[Part],
@@ -77,7 +77,7 @@ class PostingReader:
         runs = runs_of(reach for reach in reaches if reach.feed.id not in torn)
         pairs = _pairs([part for part in self._by_id.values() if part.reach.feed.id in torn])
         self._asked = [
-            (sql, apsw.carray(packed))
+            (sql, self._db.array(packed))
             for sql, packed in ((_RUNS, runs), (_PAIRS, pairs))
             if len(packed)
         ]
@@ -98,7 +98,7 @@ class PostingReader:
         return postings
 
     def _add_spread(self, terms: Sequence[str], pieces_by_term: _PiecesByTerm) -> None:
-        names = apsw.carray(tuple(terms))
+        names = self._db.array(tuple(terms))
         parts = self._by_id
         for sql, packed in self._asked:
             for at, list_, block, data in self._db.execute(sql, (names, packed)):

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import apsw
 import numpy as np
 import orjson
 
 from pdpp.store.scope import Reach
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.records.projection import LARGE_BYTES, CountBytes
 
 
@@ -26,7 +26,7 @@ class RecordData(NamedTuple):
 class RecordsRead:
     """The records that one search has read, by their numbers."""
 
-    def __init__(self, db: apsw.Connection, count: CountBytes) -> None:
+    def __init__(self, db: SqliteConnection, count: CountBytes) -> None:
         self._db = db
         self._count = count
         self._known: dict[int, RecordData] = {}
@@ -39,7 +39,7 @@ class RecordsRead:
             rows = self._db.execute(
                 "SELECT r.id, r.surrogate, r.data FROM carray(?) AS c"
                 " CROSS JOIN record r ON r.id = c.value",
-                (apsw.carray(np.array(unread, dtype=np.int64)),),
+                (self._db.array(np.array(unread, dtype=np.int64)),),
             )
             for number, surrogate, data in rows:
                 if len(data) > LARGE_BYTES:

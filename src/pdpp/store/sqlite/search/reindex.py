@@ -8,10 +8,10 @@ pieces has lost nothing.
 from collections.abc import Mapping
 from typing import Any
 
-import apsw
 import numpy as np
 import orjson
 
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.positions import IndexedFeed
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.search import index, packing
@@ -21,7 +21,7 @@ from pdpp.store.sqlite.search.entry import Indexed, entry_of
 PIECE_RECORDS = 1_000
 
 
-def reindex_some(db: apsw.Connection, feeds: Mapping[int, IndexedFeed]) -> bool:
+def reindex_some(db: SqliteConnection, feeds: Mapping[int, IndexedFeed]) -> bool:
     """Analyse some records of an old block anew; tell whether there was one."""
     row: Any = next(
         db.execute(
@@ -47,11 +47,11 @@ def reindex_some(db: apsw.Connection, feeds: Mapping[int, IndexedFeed]) -> bool:
     return True
 
 
-def _entries(db: apsw.Connection, feed: IndexedFeed, numbers: Longs) -> list[Indexed]:
+def _entries(db: SqliteConnection, feed: IndexedFeed, numbers: Longs) -> list[Indexed]:
     rows: list[Any] = db.execute(
         "SELECT r.id, r.surrogate, r.time, r.data FROM carray(?) AS c"
         " CROSS JOIN record r ON r.id = c.value",
-        (apsw.carray(np.ascontiguousarray(numbers)),),
+        (db.array(np.ascontiguousarray(numbers)),),
     ).fetchall()
     return [
         Indexed(number, surrogate, entry_of(feed, orjson.loads(data), time))
@@ -59,7 +59,7 @@ def _entries(db: apsw.Connection, feed: IndexedFeed, numbers: Longs) -> list[Ind
     ]
 
 
-def index_progress(db: apsw.Connection) -> tuple[int, int]:
+def index_progress(db: SqliteConnection) -> tuple[int, int]:
     """Return how many records are indexed by the analyser of today, and how many there are."""
     done, total = next(
         db.execute(

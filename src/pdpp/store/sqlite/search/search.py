@@ -6,7 +6,6 @@ rows, their conversations, the conditions of a request, and the one order of hit
 
 from collections.abc import Callable, Sequence
 
-import apsw
 import numpy as np
 
 from pdpp.evidence.language.question import Question, Word, word_in_any_language
@@ -17,6 +16,7 @@ from pdpp.store.ranking.postings import Bools, Longs
 from pdpp.store.ranking.refine import BEST, fit, needs_refining, spread
 from pdpp.store.ranking.score import Ranking, Scores, rows_by, rows_holding
 from pdpp.store.scope import Reach
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.records.projection import COLUMNS, CountBytes, Projectors, fetched
 from pdpp.store.sqlite.search.block_cache import BlockCache
 from pdpp.store.sqlite.search.conditions import (
@@ -48,7 +48,7 @@ class Searcher:
 
     def __init__(
         self,
-        db: apsw.Connection,
+        db: SqliteConnection,
         projector: Projectors,
         cache: BlockCache,
         check: Callable[[], None],
@@ -198,7 +198,7 @@ class Searcher:
             return []
         stored = self._db.execute(
             f"SELECT r.id, {COLUMNS} FROM carray(?) AS c CROSS JOIN record r ON r.id = c.value",
-            (apsw.carray(visible.numbers(rows)),),
+            (self._db.array(visible.numbers(rows)),),
         )
         hits = []
         records = fetched(stored, self._count)

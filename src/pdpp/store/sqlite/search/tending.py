@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
-import apsw
 import numpy as np
 
 from pdpp.store.sqlite.database import Database
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.search import blocks, index
 from pdpp.store.sqlite.search.blocks import Block, Words
@@ -77,7 +77,7 @@ def _rewrite_some(database: Database) -> bool:
     return True
 
 
-def _small(db: apsw.Connection) -> _Work | None:
+def _small(db: SqliteConnection) -> _Work | None:
     """Choose the small blocks of one feed, to be spread where they are worth it."""
     row: Any = next(
         db.execute(
@@ -95,7 +95,7 @@ def _small(db: apsw.Connection) -> _Work | None:
     return _Work(feed, ids, size >= index.SPREAD_FROM)
 
 
-def _stale(db: apsw.Connection) -> _Work | None:
+def _stale(db: SqliteConnection) -> _Work | None:
     """Choose a spread block of which records are gone."""
     row: Any = next(
         db.execute(
@@ -108,7 +108,7 @@ def _stale(db: apsw.Connection) -> _Work | None:
     return None if row is None else _Work(row[0], [row[1]], spread=True)
 
 
-def _half_empty(db: apsw.Connection) -> _Work | None:
+def _half_empty(db: SqliteConnection) -> _Work | None:
     """Choose spread blocks of one feed that are far from full."""
     row: Any = next(
         db.execute(
@@ -169,14 +169,14 @@ def _build(database: Database, feed: int, block: Block) -> int:
     return id
 
 
-def _still_built(db: apsw.Connection, feed: int, id: int) -> None:
+def _still_built(db: SqliteConnection, feed: int, id: int) -> None:
     """Raise where somebody else has begun to remove a block that is being built."""
     row = "SELECT 1 FROM word_block WHERE id = ? AND feed = ? AND spread = 1"
     if next(db.execute(row, (id, -feed)), None) is None:
         raise _Abandoned
 
 
-def _gone_since(db: apsw.Connection, work: _Work, sources: Sequence[_Source]) -> list[int]:
+def _gone_since(db: SqliteConnection, work: _Work, sources: Sequence[_Source]) -> list[int]:
     """Return the numbers of records that went since blocks were read; raise where a block did."""
     numbers: list[int] = []
     for source in sources:
@@ -188,13 +188,13 @@ def _gone_since(db: apsw.Connection, work: _Work, sources: Sequence[_Source]) ->
     return numbers
 
 
-def _mark(db: apsw.Connection, id: int, block: Block, numbers: Sequence[int]) -> None:
+def _mark(db: SqliteConnection, id: int, block: Block, numbers: Sequence[int]) -> None:
     slots = np.flatnonzero(np.isin(block.numbers, numbers))
     if len(slots):
         index.mark_gone(db, id, slots)
 
 
-def _hide(db: apsw.Connection, feed: int, ids: Sequence[int]) -> None:
+def _hide(db: SqliteConnection, feed: int, ids: Sequence[int]) -> None:
     """Take blocks out of sight; one that has no postings of its own goes at once."""
     for id in ids:
         spread = db.execute("SELECT spread FROM word_block WHERE id = ?", (id,)).get

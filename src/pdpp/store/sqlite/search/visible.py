@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-import apsw
 import numpy as np
 import orjson
 
@@ -20,6 +19,7 @@ from pdpp.evidence.language.stop_words import STOP_WORDS
 from pdpp.evidence.language.terms import pieces
 from pdpp.store.ranking.postings import Bools, Longs, Postings
 from pdpp.store.scope import Reach
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.search.block_cache import BlockCache
 from pdpp.store.sqlite.search.blocks import Block
@@ -43,7 +43,7 @@ class Visible:
 
     def __init__(
         self,
-        db: apsw.Connection,
+        db: SqliteConnection,
         cache: BlockCache,
         reaches: Sequence[Reach],
         check: Callable[[], None],
@@ -68,7 +68,7 @@ class Visible:
         listed = {
             feed: self._listed(reach) for feed, reach in by_feed.items() if reach.keys is not None
         }
-        feeds = apsw.carray(np.array(sorted(by_feed), dtype=np.int64))
+        feeds = self._db.array(np.array(sorted(by_feed), dtype=np.int64))
         gone: list[tuple[Part, bytes]] = []
         rows: list[Any] = self._db.execute(_BLOCKS, (feeds, OWNER)).fetchall()
         for id, feed, spread, size, first, last, slots in rows:

@@ -8,16 +8,16 @@ that the owner can take that back for what is still wanted.
 from collections.abc import Collection
 from typing import Any
 
-import apsw
 import orjson
 
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.records.predicate import OWNER
 
 _TABLES = ("grant", "package", "token", "refresh_token")
 _SETTING = "held_at"
 
 
-def hold(db: apsw.Connection, now: int) -> int:
+def hold(db: SqliteConnection, now: int) -> int:
     """Revoke everything for the time being; return how many grants and tokens that were."""
     count = 0
     for table in _TABLES:
@@ -33,7 +33,7 @@ def hold(db: apsw.Connection, now: int) -> int:
     return count
 
 
-def moments(db: apsw.Connection) -> list[int]:
+def moments(db: SqliteConnection) -> list[int]:
     """Return when everything was held, for each time that this happened."""
     row = next(
         db.execute("SELECT value FROM setting WHERE owner = ? AND name = ?", (OWNER, _SETTING)),
@@ -42,13 +42,13 @@ def moments(db: apsw.Connection) -> list[int]:
     return [] if row is None else list(orjson.loads(row[0]))
 
 
-def _keep(db: apsw.Connection, times: list[int]) -> None:
+def _keep(db: SqliteConnection, times: list[int]) -> None:
     db.execute(
         "INSERT OR REPLACE INTO setting VALUES (?, ?, ?)", (OWNER, _SETTING, orjson.dumps(times))
     )
 
 
-def held_grants(db: apsw.Connection) -> list[str]:
+def held_grants(db: SqliteConnection) -> list[str]:
     """Return the grants that wait for the owner, the oldest first."""
     rows: list[Any] = db.execute(
         "SELECT grant_id FROM grant WHERE owner = ? AND revoked_at IN"
@@ -58,7 +58,7 @@ def held_grants(db: apsw.Connection) -> list[str]:
     return [grant_id for (grant_id,) in rows]
 
 
-def release(db: apsw.Connection, grant_ids: Collection[str] | None) -> None:
+def release(db: SqliteConnection, grant_ids: Collection[str] | None) -> None:
     """Make held grants valid again, with their packages and tokens; None releases all.
 
     Owner tokens are released only with all, because they open everything and name no grant.

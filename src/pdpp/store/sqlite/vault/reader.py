@@ -4,11 +4,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
-import apsw
 import orjson
 
 from pdpp.model.grant import Grant, Package
 from pdpp.store.port import Token
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.vault import grants as grant_rows
 from pdpp.store.vault import Consent, RefreshToken, RegisteredClient, ShortLivedSecret
@@ -29,7 +29,7 @@ class SqliteVaultReader(ABC):
 
     @property
     @abstractmethod
-    def _db(self) -> apsw.Connection:
+    def _db(self) -> SqliteConnection:
         """Return the connection."""
 
     def _row(self, statement: str, *values: Any) -> tuple[Any, ...] | None:

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-import apsw
 import orjson
 
 from pdpp.model.grant import Allowance, Grant, Package
 from pdpp.model.instant import DAY
 from pdpp.store.port import Token
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.vault import grants as grant_rows
 from pdpp.store.sqlite.vault.reader import (
@@ -27,13 +27,13 @@ _KEPT_AFTER_END = DAY
 class SqliteVaultTransaction(SqliteVaultReader):
     """Changes things inside a transaction that another opened and ends."""
 
-    def __init__(self, db: apsw.Connection) -> None:
+    def __init__(self, db: SqliteConnection) -> None:
         self._connection = db
         self.revoked: list[str] = []
         """What this transaction took back, as lines that are kept beside the database."""
 
     @property
-    def _db(self) -> apsw.Connection:
+    def _db(self) -> SqliteConnection:
         return self._connection
 
     def _insert(self, table: str, columns: str, *values: Any, verb: str = "INSERT") -> None:

@@ -5,12 +5,11 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import apsw
-
 from pdpp.model.grant import Grant, Package
 from pdpp.model.instant import Clock
 from pdpp.store.port import Token
 from pdpp.store.sqlite.database import Database
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.vault import holding
 from pdpp.store.sqlite.vault.reader import SqliteVaultReader
 from pdpp.store.sqlite.vault.revocations import RevocationFiles, revoke_again
@@ -65,7 +64,7 @@ class SqliteVault(SqliteVaultReader):
                 revoke_again(db, kind, name, self._clock())
 
     @property
-    def _db(self) -> apsw.Connection:
+    def _db(self) -> SqliteConnection:
         return self._database.reader
 
     @contextmanager

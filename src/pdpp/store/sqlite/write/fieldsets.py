@@ -1,8 +1,8 @@
 """Field sets: the fields that records have, numbered, so that most records need no parsing."""
 
-import apsw
 import orjson
 
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.records.predicate import OWNER
 
 UNKNOWN = 0
@@ -15,7 +15,7 @@ class FieldSets:
     def __init__(self) -> None:
         self._fields: dict[int, frozenset[str]] = {}
 
-    def load(self, db: apsw.Connection) -> None:
+    def load(self, db: SqliteConnection) -> None:
         """Read the field_sets another connection may have added."""
         for number, text in db.execute(
             "SELECT id, fields FROM field_set WHERE owner = ? AND id > ?",
@@ -23,7 +23,7 @@ class FieldSets:
         ):
             self._fields[number] = frozenset(orjson.loads(text))
 
-    def fields(self, number: int, db: apsw.Connection) -> frozenset[str] | None:
+    def fields(self, number: int, db: SqliteConnection) -> frozenset[str] | None:
         """Return the set of fields of a field_set, None where it is not known."""
         if number == UNKNOWN:
             return None
@@ -33,7 +33,7 @@ class FieldSets:
             fields = self._fields.get(number)
         return fields
 
-    def number(self, db: apsw.Connection, names: tuple[str, ...]) -> int:
+    def number(self, db: SqliteConnection, names: tuple[str, ...]) -> int:
         """Return the number of a set of sorted names, adding it inside a write transaction."""
         text = orjson.dumps(names).decode()
         row = next(

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import apsw
 import orjson
 
 from pdpp.store.cell import CellValue
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.positions import IndexedFeed
 from pdpp.store.sqlite.records.predicate import ABSENT, OWNER
 from pdpp.store.sqlite.search.entry import Indexed
@@ -20,7 +20,7 @@ _CHANGE_RECORD = """
     WHERE id = ?
 """
 
-_NEW_CELLS = """
+NEW_CELLS = """
     INSERT INTO cell
     SELECT :owner, :feed, held.key, coalesce(held.value, x''), record.surrogate, record.id
     FROM record, json_each(record.cells) AS held
@@ -63,7 +63,7 @@ class BatchRows:
         """Take the use of a blob by a field of a record."""
         self.blobs.append((OWNER, blob_id, self.feed.id, name, number))
 
-    def apply(self, db: apsw.Connection, field_sets: Sequence[int], batch: PreparedBatch) -> None:
+    def apply(self, db: SqliteConnection, field_sets: Sequence[int], batch: PreparedBatch) -> None:
         """Write the new records of a batch, and everything else that was gathered.
 
         ``field_sets`` are the numbers of the batch's field_sets.
@@ -88,14 +88,14 @@ class BatchRows:
         if self.feed.lexical:
             self._index(db)
 
-    def _index(self, db: apsw.Connection) -> None:
+    def _index(self, db: SqliteConnection) -> None:
         """Bring the word index up to date."""
         from pdpp.store.sqlite.search import index
 
         index.remove(db, self.feed.id, self.words_gone)
         index.add(db, self.feed.id, self.words)
 
-    def _take_away(self, db: apsw.Connection) -> None:
+    def _take_away(self, db: SqliteConnection) -> None:
         for sql, rows in (
             ("DELETE FROM record WHERE id = ?", self.records_gone),
             (
@@ -119,7 +119,7 @@ class BatchRows:
 
     def _insert(
         self,
-        db: apsw.Connection,
+        db: SqliteConnection,
         field_sets: Sequence[int],
         fresh: NewRows,
         surrogates: Sequence[int],
@@ -127,11 +127,11 @@ class BatchRows:
         """Write the new records, and from them their cells in the table's order."""
         feed = {"owner": OWNER, "feed": self.feed.id, "first": self.first}
         values = {"version": self.version, "field_sets": orjson.dumps(field_sets).decode()}
-        db.execute(NEW_RECORDS, {**feed, **values, "packs": apsw.carray(tuple(fresh.records))})
+        db.execute(NEW_RECORDS, {**feed, **values, "packs": db.array(tuple(fresh.records))})
         if self.feed.cells:
             last = self.first + head_of(fresh.records[-1]).turn
             places = orjson.dumps([place for place, _ in self.feed.cells.values()]).decode()
-            db.execute(_NEW_CELLS, {**feed, "last": last, "places": places})
+            db.execute(NEW_CELLS, {**feed, "last": last, "places": places})
         for turn, place, value in fresh.fractions:
             self.add_cell(place, value, surrogates[turn], self.first + turn)
         for turn, name, blob_id in fresh.uses:

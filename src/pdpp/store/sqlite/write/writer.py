@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import apsw
 import orjson
 
 from pdpp.model import instant
@@ -12,6 +11,7 @@ from pdpp.model.declaration import TIMES
 from pdpp.store.batch import WriteResult, canonical
 from pdpp.store.cell import CellValue
 from pdpp.store.sqlite.numbering import record_number
+from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.records.stamps import Stamps
 from pdpp.store.sqlite.search.entry import Indexed, bare_entry_of
@@ -45,7 +45,7 @@ class BatchWriter:
     """Applies one batch to one feed inside a write transaction."""
 
     def __init__(
-        self, db: apsw.Connection, batch: PreparedBatch, field_sets: FieldSets, now: int
+        self, db: SqliteConnection, batch: PreparedBatch, field_sets: FieldSets, now: int
     ) -> None:
         self._db = db
         self._feed = batch.feed
