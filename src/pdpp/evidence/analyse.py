@@ -49,6 +49,11 @@ _INVISIBLE = (
     (0xFE00, 0xFE0F),
     (0xE0100, 0xE01EF),
 )
+_DEVANAGARI = str.maketrans(
+    "\u0901\u0945\u0949\u0911\u090d", "\u0902\u0947\u094b\u0913\u090f", "\u093c"
+)
+"""Ways to write one Hindi word: with or without the dot of a borrowed sound, with the moon or the
+dot of a nasal, with the vowel of English words or the nearest own one."""
 _DRAWING = ((0x2500, 0x259F), (0x2800, 0x28FF), (0xFFFC, 0xFFFD))
 
 _TOKEN = re.compile("\x01?[^ \x00\x01]+(?:\x00?\x01[^ \x00\x01]+)*")
@@ -107,7 +112,7 @@ def _decompose(char: str) -> str:
     """Return the case-folded compatibility decomposition of a character, without its accents."""
     bare = "".join(c for c in unicodedata.normalize("NFKD", char) if not _is_accent(c))
     folded = unicodedata.normalize("NFKD", bare.casefold())
-    return "".join(c for c in folded if not _is_accent(c))
+    return "".join(c for c in folded if not _is_accent(c)).translate(_DEVANAGARI)
 
 
 def _emit(char: str) -> str:

@@ -96,3 +96,9 @@ def test_a_question_in_another_language_is_stemmed_in_it_and_in_english() -> Non
     }
     assert "rechnung" in found["rechnungen"]
     assert "rechnungen" in found["rechnungen"]
+
+
+def test_words_that_hold_a_question_of_another_language_together_are_not_looked_for() -> None:
+    assert words("Welches Hotel hatte ich gebucht?") == ["welches", "hotel", "gebucht"]
+    # Syllables of Vietnamese are all short and common; those that tell are kept.
+    assert "nha" in words("nhà của tôi ở đâu")

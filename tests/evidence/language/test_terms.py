@@ -40,3 +40,13 @@ def test_scripts_without_spaces_become_characters_and_pairs_or_runs() -> None:
 def test_a_word_of_any_length_is_a_short_term() -> None:
     assert len(terms_of("a" * 100_000)[0]) <= 40
     assert terms_of("") == terms_of(" … ") == []
+
+
+def test_one_hindi_word_is_one_term_however_its_sounds_are_written() -> None:
+    for one, other in [("बाज़ार", "बाजार"), ("पहुँच", "पहुंच"), ("ऑफिस", "ओफिस"), ("कॉलेज", "कोलेज")]:
+        assert terms_of(f"यह {one} है") == terms_of(f"यह {other} है"), one
+
+
+def test_english_words_are_stemmed_in_texts_of_another_script() -> None:
+    assert "invoic" in terms_of("Το τιμολόγιο δεν έχει πληρωθεί: δύο invoices")
+    assert "invoic" in terms_of("Счёт за кухню ещё не оплачен, invoices")

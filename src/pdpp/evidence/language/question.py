@@ -36,7 +36,10 @@ _RELATED_PART = 0.6
 _VARIANT_PART = 0.8
 _SAME_PART = 0.6
 """From which part of its own weight on a related term names the same stream as the word."""
-_STOP_FREQUENCY = 0.005
+_STOP_FREQUENCY = 0.002
+_SYLLABLE_FREQUENCY = 0.005
+"""From which part of public text on a word of another language only holds a question together.
+Where no ending is cut off words are short, as the syllables of Vietnamese, and common ones tell."""
 _PREFIX_WEIGHT = 6.0
 _LATIN = tuple(
     sorted(set(ALGORITHMS) - {"ar", "el", "fa", "hi", "ru", "sr", "ta"}, key=lambda name: name)
@@ -285,7 +288,8 @@ def _words(context: Sequence[str], written: Sequence[str], *, required: bool = F
     stems = stems_of(languages[0])
     kept = written
     if languages[0] != "en" and not required:
-        kept = [word for word in written if own.get(stems[word], 0) < _STOP_FREQUENCY] or written
+        most = _STOP_FREQUENCY if languages[0] in ALGORITHMS else _SYLLABLE_FREQUENCY
+        kept = [word for word in written if own.get(stems[word], 0) < most] or written
     words = (_word(piece, languages, required=required) for piece in distinct(kept))
     return list({word.terms: word for word in reversed(list(words))}.values())[::-1]
 

@@ -35,6 +35,9 @@ ALGORITHMS = {
 }
 """The Snowball algorithm of each language that has one."""
 
+_OTHER_SCRIPTS = frozenset({"ar", "el", "fa", "he", "hi", "ru", "ta", "uk"})
+"""Languages whose texts hold Latin letters only in words of other languages, mostly of English."""
+
 LONGEST_TERM = 40
 """Characters of a term; what is longer is cut, so that a word of a megabyte is no key."""
 
@@ -47,6 +50,7 @@ class Stems(dict[str, str]):
     def __init__(self, language: str | None) -> None:
         super().__init__()
         self._bases = BASES if language == "en" else {}
+        self._latin = stems_of("en") if language in _OTHER_SCRIPTS else None
         self._stemmer = None
         if language in ALGORITHMS:
             from Stemmer import Stemmer
@@ -61,7 +65,9 @@ class Stems(dict[str, str]):
         if len(self) >= _MOST_REMEMBERED:
             self.clear()
         stem = word[:LONGEST_TERM]
-        if self._stemmer is not None and not stem[0].isdecimal():
+        if self._latin is not None and stem.isascii():
+            stem = self._latin[stem]
+        elif self._stemmer is not None and not stem[0].isdecimal():
             stem = self._stemmer.stemWord(self._bases.get(stem, stem)) or stem
         self[word] = stem
         return stem
