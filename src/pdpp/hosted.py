@@ -12,7 +12,8 @@ import orjson
 from pdpp.authz.client_metadata import READ_SCOPE
 from pdpp.authz.principal import Principal
 from pdpp.evidence.budget import json_length
-from pdpp.mcp.kernel import Context, rpc
+from pdpp.mcp import exact_rpc
+from pdpp.mcp.kernel import Context
 from pdpp.mcp.kernel.http import HttpRefusal, McpEndpoint, Receive, Scope, Send
 from pdpp.mcp.reading.field_facts import FieldFacts
 from pdpp.mcp.reading.reader import ChildGrant, GrantReader
@@ -27,6 +28,7 @@ from pdpp.service.headers import headers_of
 from pdpp.service.origin import LOOPBACK, from_proxy, public_origin
 from pdpp.service.service import INNER, Service
 from pdpp.service.settings import Settings
+from pdpp.store.numbers import read_answer, write_decimal
 
 MCP_PATH = "/mcp"
 ICON_PATH = "/icon.svg"
@@ -80,6 +82,7 @@ def hosted_endpoint(app: App, service: Service) -> App:
         allowed_hosts={*(f"{name}:*" for name in LOOPBACK), *LOOPBACK, urlsplit(origin).netloc},
         allowed_origins={origin, *(f"http://{name}:*" for name in LOOPBACK)},
         authenticate=BearerAdmission(service).admit,
+        parse=exact_rpc.parse,
         encode=_encode,
     )
     return ProxyRewrite(endpoint, service.settings)
@@ -197,20 +200,20 @@ def _facts(principal: Principal) -> ChildGrant | None:
 
 def _encode(answer: dict[str, Any]) -> bytes:
     try:
-        return orjson.dumps(answer)
+        return orjson.dumps(answer, default=write_decimal)
     except TypeError:
-        return rpc.encode(answer)
+        return exact_rpc.encode(answer)
 
 
 def _length(value: object) -> int:
     try:
-        written = orjson.dumps(value)
+        written = orjson.dumps(value, default=write_decimal)
         return len(written) if written.isascii() else len(written.decode())
     except TypeError:
         return json_length(value)
 
 
-_CODEC = JsonCodec(orjson.loads, _length)
+_CODEC = JsonCodec(read_answer, _length)
 
 
 def metadata(origin: str) -> Mapping[str, dict[str, Any]]:

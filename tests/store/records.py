@@ -1,5 +1,6 @@
 """Strategies: records of the ``messages`` stream, and reaches that show a part of them."""
 
+from decimal import Decimal
 from typing import Any
 
 from hypothesis import settings
@@ -28,10 +29,25 @@ TIMES = st.sampled_from(
 )
 DAYS = st.sampled_from(["2026-02-28", "2026-03-01", "1900-01-01"])
 INTEGERS = st.integers(-3, 3) | st.sampled_from([2**53 + 1, 2**53, 2**63 - 1, 2**63, -(2**63)])
+EXACT = st.sampled_from(
+    [
+        Decimal("0.300000000000000001"),
+        Decimal("0.300000000000000002"),
+        Decimal("0.299999999999999999"),
+        Decimal("-123456789012.345678"),
+        Decimal("-123456789012.345677"),
+        Decimal("18014398509481985.5"),
+        Decimal("18014398509481986.5"),
+        Decimal("1.23456789012345678e+99"),
+    ]
+)
+"""Decimals that no float is; some stand next to the same one."""
+
 NUMBERS = (
     st.integers(-3, 3)
     | st.sampled_from([0.1, 0.1 + 0.2, 0.3, 1.0, -0.0, 1e308, 5e-324, -2.5])
     | st.floats(allow_nan=False, allow_infinity=False)
+    | EXACT
 )
 
 
@@ -73,7 +89,11 @@ CONDITIONS = st.one_of(
         st.sampled_from(["eq", "gte", "gt", "lte", "lt"]),
         st.integers(-3, 3) | st.just(2**53 + 1),
     ),
-    st.tuples(st.just("weight"), st.sampled_from(["eq", "gte", "lt"]), st.sampled_from([0.3, 0.1])),
+    st.tuples(
+        st.just("weight"),
+        st.sampled_from(["eq", "gte", "gt", "lte", "lt"]),
+        st.sampled_from([0.3, 0.1, 18014398509481986]) | EXACT,
+    ),
     st.tuples(st.just("read"), st.just("eq"), st.sampled_from([0, 1])),
     st.tuples(
         st.just("at"),

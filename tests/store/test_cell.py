@@ -1,3 +1,4 @@
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -61,4 +62,8 @@ def test_null_is_absent_in_every_kind(kind: Kind) -> None:
 def test_a_cell_is_shown_as_the_value_it_came_from(pair: tuple[Kind, Any]) -> None:
     kind, value = pair
     shown = cell_json(kind, cell_of(kind, value))
-    assert (shown, type(shown)) == (value, type(value))
+    if isinstance(value, float) and 2**53 <= abs(value) < 2**63:
+        # Floats that leave out whole numbers are compared as the whole numbers they are written as.
+        assert (shown, type(shown)) == (int(Decimal(repr(value))), int)
+    else:
+        assert (shown, type(shown)) == (value, type(value))

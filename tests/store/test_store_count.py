@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.store.records import BATCHES, FEWER, limits, narrow
-from tests.store.world import Data, Engine, World, cell, declare, fresh, shown
+from tests.store.world import Data, Engine, World, cell, declare, fresh, meaning, shown
 
 from pdpp.store.cell import CellValue
 
@@ -25,7 +25,8 @@ def test_counts_and_the_newest_value_are_those_of_what_a_reach_shows(
         values: list[CellValue] = [cell(reach, field, data) for data in visible.values()]
         present = [value for value in values if value is not None]
         newest = max(present, default=None) if reach.compares(field) else None
-        assert world.store.newest(reach, field) == newest
+        kept = world.store.newest(reach, field)
+        assert (meaning(kept) if field == "weight" else kept) == newest
         below = [value for value in present if isinstance(value, int) and value < 3]
         if reach.compares(field) and field in ("at", "size"):
             asked = [(reach, field), (other, field), (reach, field)]

@@ -1,13 +1,16 @@
 """Writing: what a batch does, told apart from what it says."""
 
+from typing import Any
+
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.store.records import FEWER, KEYS, MESSAGES
-from tests.store.world import Clock, Data, Engine, World, all_records, declare, fresh, stream
+from tests.store.world import Clock, Data, Engine, World, all_records, cell, declare, fresh, stream
 
 from pdpp.store.batch import Line, WriteResult
+from pdpp.store.numbers import read_data
 from pdpp.store.port import AggregateQuery, PageQuery
 from pdpp.store.scope import owner_reaches
 
@@ -130,7 +133,13 @@ def test_a_history_of_batches_leaves_what_the_last_line_of_each_key_says(
             assert written.deleted == len(before.keys() - kept.keys())
             assert written.new + written.changed + written.unchanged + written.deleted == len(batch)
         page = world.store.page(PageQuery((world.reach(),), 99))
-        assert {world.key(record): orjson.loads(record.data) for record in page.records} == kept
+        assert {world.key(record): read_data(record.data) for record in page.records} == kept
+        # What stands beside a record to compare it by has gone through the same history.
+        reach = world.reach()
+        by_weight = world.store.page(PageQuery((reach,), 99, sort="weight", descending=False))
+        weights = [cell(reach, "weight", kept[world.key(row)]) for row in by_weight.records]
+        present: list[Any] = [weight for weight in weights if weight is not None]
+        assert present == sorted(present)
         for name in ("subject", "size", "weight", "at"):
             order = world.store.page(PageQuery((world.reach(),), 99, sort=name))
             assert {world.key(record) for record in order.records} == kept.keys()

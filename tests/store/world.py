@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +14,7 @@ from typing import Any, Protocol
 from tests.engine import open_store, ordered_surrogate
 
 from pdpp.model import instant
-from pdpp.model.declaration import Declaration
+from pdpp.model.declaration import Declaration, Kind
 from pdpp.model.grant import Allowance, Interval
 from pdpp.model.validation import parse_declaration
 from pdpp.store.batch import Line, WriteResult
@@ -208,7 +209,7 @@ def all_records(store: Store, reach: Reach) -> tuple[Record, ...]:
     return store.page(PageQuery((reach,), 10_000)).records
 
 
-def condition(reach: Reach, name: str, operation: str, value: str | float) -> Condition:
+def condition(reach: Reach, name: str, operation: str, value: str | float | Decimal) -> Condition:
     return Condition(name, reach.stream.fields[name].kind, operation, value)
 
 
@@ -229,7 +230,17 @@ def cell(reach: Reach, name: str | None, data: Data) -> CellValue:
     if name is None:
         return None
     value = data.get(name)
-    return None if value is None else converter_of(reach.stream.fields[name].kind)(value)
+    kind = reach.stream.fields[name].kind
+    if kind is Kind.NUMBER:
+        return meaning(value)
+    return None if value is None else converter_of(kind)(value)
+
+
+def meaning(value: CellValue) -> CellValue:
+    """Return a number as the decimal that it is written as."""
+    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        return Decimal(str(value))
+    return value
 
 
 def inside(interval: Interval | None, value: CellValue) -> bool:
@@ -255,7 +266,8 @@ def shows(reach: Reach, key: str, data: Data) -> bool:
 
 
 def _meets(item: Condition, value: CellValue) -> bool:
-    return value is not None and bool(OPERATORS[item.operator](value, item.value))
+    bound: Any = meaning(item.value) if item.kind is Kind.NUMBER else item.value
+    return value is not None and bool(OPERATORS[item.operator](value, bound))
 
 
 def projected(reach: Reach, data: Data, select: Iterable[str] | None = None) -> Data:

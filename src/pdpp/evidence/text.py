@@ -1,11 +1,12 @@
 """Field text: the text that a field's value is read, searched and measured as."""
 
 import hashlib
-import json
 from collections.abc import Mapping
 from json.encoder import encode_basestring
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+from pdpp.model.decimals import ExactEncoder
+
+_ENCODER = ExactEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def json_text(value: object) -> str:

@@ -4,6 +4,7 @@ import contextlib
 import os
 import sys
 
+from pdpp.mcp import exact_rpc
 from pdpp.mcp.kernel import Kernel, rpc
 from pdpp.mcp.kernel.connection import LineConnection
 from pdpp.mcp.lines import read_lines, write_line
@@ -14,11 +15,18 @@ NOT_CONNECTED = -32000
 """The code of the one answer of a server that has no credential to read with."""
 
 
+class ExactConnection(LineConnection):
+    """A connection whose messages keep the digits of decimals."""
+
+    parse = staticmethod(exact_rpc.parse)
+    encode = staticmethod(exact_rpc.encode)
+
+
 def run(kernel: Kernel, *, principal: object = None) -> None:
     """Serve this process's standard streams until the client is gone."""
     source, sink = _claimed_streams()
     parent = os.getppid()
-    connection = LineConnection(kernel, lambda line: write_line(sink, line), principal)
+    connection = ExactConnection(kernel, lambda line: write_line(sink, line), principal)
 
     def there() -> bool:
         return connection.open and os.getppid() == parent

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import orjson
-
 from pdpp.evidence.amount import size_in_words
 from pdpp.evidence.binary import Binary, describe
 from pdpp.evidence.budget import cut
@@ -12,6 +10,7 @@ from pdpp.evidence.fence import visible
 from pdpp.evidence.presentation import Presentation, present
 from pdpp.evidence.text import field_text
 from pdpp.model import instant
+from pdpp.store.numbers import read_data
 from pdpp.store.port import Record
 from pdpp.store.scope import roles_of
 
@@ -30,7 +29,7 @@ def presentation_of(record: Record) -> Presentation:
     """Return a record's title, time and so on by its declared roles."""
     reach = record.reach
     return present(
-        orjson.loads(record.data),
+        read_data(record.data),
         roles_of(reach),
         label=reach.feed.connection.display_name,
         stream=reach.stream.name,
@@ -40,7 +39,7 @@ def presentation_of(record: Record) -> Presentation:
 
 def values_of(record: Record, most: int) -> list[Value]:
     """Return the fields of a record that hold something, each within so many characters."""
-    data: Mapping[str, object] = orjson.loads(record.data)
+    data: Mapping[str, object] = read_data(record.data)
     fields = record.reach.stream.fields
     names = [name for name in fields if name in data] + [n for n in data if n not in fields]
     return [_value(record, name, data[name], most) for name in names if data[name] is not None]

@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
 from pdpp.evidence.fence import visible
 from pdpp.evidence.presentation import Presentation
 from pdpp.model import instant
 from pdpp.pages.display import presentation_of
 from pdpp.store.catalogue import Catalogue
+from pdpp.store.numbers import write_data
 from pdpp.store.port import Record
 from pdpp.store.scope import Reach
 
@@ -20,7 +19,7 @@ def record_of(catalogue: Catalogue, answer: Mapping[str, Any]) -> Record:
     return Record(
         Reach(feed, feed.stream, None, True),
         answer["id"],
-        orjson.dumps(answer["data"]),
+        write_data(answer["data"]),
         instant.parse(answer["emitted_at"]) or 0,
         answer["version"],
     )

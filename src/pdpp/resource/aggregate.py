@@ -13,7 +13,7 @@ from pdpp.resource.calendar import GRANULARITIES, bucketer, order_of, zone
 from pdpp.resource.call import Call
 from pdpp.resource.filters import apply_filters
 from pdpp.store.cell import CellValue, cell_json
-from pdpp.store.numbers import LARGEST
+from pdpp.store.number_key import LARGEST
 from pdpp.store.port import AggregateQuery, GroupTotal
 from pdpp.store.scope import Reach
 

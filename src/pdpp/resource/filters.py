@@ -3,8 +3,10 @@
 import math
 import re
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 
 from pdpp.model import instant
+from pdpp.model.decimals import read_fraction
 from pdpp.model.declaration import TIMES, Field, Kind
 from pdpp.model.errors import (
     FieldNotGranted,
@@ -17,6 +19,11 @@ from pdpp.model.grant import Interval
 from pdpp.resource.answers import WarningJson
 from pdpp.resource.parameter import RawFilter
 from pdpp.store.scope import Condition, Reach
+
+_DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?\Z", re.ASCII)
+_MOST_CHARS = 60
+_LEAST, _MOST = Decimal("1e-307"), Decimal("1.7e308")
+"""Between these a number is compared to its last digit; no record holds one that is beyond."""
 
 _INTEGER = re.compile(r"[+-]?\d{1,19}\Z", re.ASCII)
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
@@ -74,9 +81,9 @@ def parse_condition(reach: Reach, raw: RawFilter) -> Condition:
     return Condition(raw.field, declared.kind, raw.operator, parse_value(declared, raw.text, param))
 
 
-def parse_value(declared: Field, text: str, param: str) -> str | int | float:
+def parse_value(declared: Field, text: str, param: str) -> str | int | float | Decimal:
     """Return a filter's text as a value of the field's kind."""
-    value: str | int | float | None = None
+    value: str | int | float | Decimal | None = None
     if declared.kind is Kind.TEXT:
         value = text
     elif declared.kind in TIMES:
@@ -100,15 +107,16 @@ def _integer(text: str) -> int | None:
     return number if number is not None and _SMALLEST <= number <= _LARGEST else None
 
 
-def _number(text: str) -> int | float | None:
+def _number(text: str) -> int | float | Decimal | None:
     whole = _integer(text)
     if whole is not None:
         return whole
-    try:
-        number = float(text)
-    except ValueError:
+    if len(text) > _MOST_CHARS or not _DECIMAL.match(text):
         return None
-    return number if math.isfinite(number) and "_" not in text else None
+    number = read_fraction(text)
+    if isinstance(number, float):
+        return number if math.isfinite(number) else None
+    return number if _LEAST <= number.copy_abs() < _MOST else None
 
 
 def _form(kind: Kind) -> str:

@@ -21,6 +21,7 @@ from pdpp.resource.call import Call
 from pdpp.resource.parameter import parse_parameters
 from pdpp.resource.routes import BASE, ROUTES, Route
 from pdpp.service.service import Service
+from pdpp.store.numbers import read_answer
 
 Parameters = Mapping[str, str | int | Sequence[str]]
 
@@ -110,7 +111,7 @@ async def operate(
         service, principal, route, path or {}, encoded.encode(), url=url, headers=headers
     )
     answer = await run_call(service, route, call, reader)
-    return orjson.loads(answer) if isinstance(answer, bytes) else answer
+    return read_answer(answer) if isinstance(answer, bytes) else answer
 
 
 def _kind(route: Route, call: Call) -> str:

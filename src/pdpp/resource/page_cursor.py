@@ -8,11 +8,12 @@ the same beginning, so that nothing is missed and only records that share it can
 
 import hashlib
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
-import orjson
-
+from pdpp.model.decimals import digits_of
 from pdpp.resource.call import Call
+from pdpp.store.numbers import read_data
 from pdpp.store.port import PagePosition
 from pdpp.store.scope import Reach
 
@@ -24,6 +25,8 @@ _AFTER_ALL = "\U0010ffff"
 def sealed_position(position: PagePosition) -> list[Any]:
     """Return a position as it goes into a cursor."""
     value, connection_id, mark = position
+    if isinstance(value, Decimal):
+        return [[digits_of(value)], connection_id, mark]
     if not isinstance(value, str) or len(value) <= _MOST_CHARS:
         return [value, connection_id, mark]
     return [value[:_MOST_CHARS], connection_id, mark, _digest(value)]
@@ -34,6 +37,8 @@ def opened_position(
 ) -> PagePosition:
     """Return the position that a cursor holds."""
     value, connection_id, mark, *digest = parts
+    if isinstance(value, list):
+        value = Decimal(value[0])
     if not digest:
         return PagePosition(value, connection_id, mark)
     whole = _value_now(call, reaches, sort, connection_id, mark)
@@ -50,7 +55,7 @@ def _value_now(
         name = sort or reach.default_sort()
         record = call.store.marked(reach, mark) if reach.connection_id == connection_id else None
         if record is not None and name is not None:
-            value = orjson.loads(record.data).get(name)
+            value = read_data(record.data).get(name)
             return value if isinstance(value, str) else None
     return None
 

@@ -12,6 +12,7 @@ from pdpp.receipts.served import of_records
 from pdpp.resource.answers import Expanded, RelatedList, WarningJson
 from pdpp.resource.call import Call
 from pdpp.resource.envelope import record_envelope, record_envelopes
+from pdpp.store.numbers import read_data
 from pdpp.store.port import Record
 from pdpp.store.scope import Reach
 
@@ -97,7 +98,7 @@ def expand(call: Call, record: Record, relations: Mapping[str, int]) -> Expanded
 def _belonging(
     call: Call, record: Record, relation: Relationship, other: Reach
 ) -> orjson.Fragment | None:
-    value = orjson.loads(record.data).get(relation.foreign_key)
+    value = read_data(record.data).get(relation.foreign_key)
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
     related = call.store.record(other, str(value))

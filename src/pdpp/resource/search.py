@@ -24,6 +24,7 @@ from pdpp.resource.calendar import zone
 from pdpp.resource.call import Call, record_path, refused_stream
 from pdpp.resource.envelope import list_envelope, source_of
 from pdpp.resource.filters import apply_filters
+from pdpp.store.numbers import read_data
 from pdpp.store.port import Hit, HitPage, SearchPosition, SearchQuery
 from pdpp.store.scope import Reach, roles_of
 
@@ -199,7 +200,7 @@ def _next_cursor(call: Call, kind: str, page: HitPage, count: int, fitting: int)
 
 def _hit(hit: Hit, marker: Marker, kind: str) -> SearchResultJson:
     record, reach = hit.record, hit.record.reach
-    data = orjson.loads(record.data)
+    data = read_data(record.data)
     emitted_at = instant.to_text(record.emitted_at)
     title, event_time = present_name(
         data,

@@ -3,8 +3,6 @@
 from functools import partial
 from typing import Any
 
-import orjson
-
 from pdpp.evidence.binary import Binary, decoded_text, describe, is_text_media
 from pdpp.evidence.handle import path_part
 from pdpp.evidence.language.marks import MOST_MATCHES, Marker
@@ -19,6 +17,7 @@ from pdpp.resource.answers import FieldWindowJson, WindowedField
 from pdpp.resource.call import Call, no_record
 from pdpp.service.runner import LARGE_BYTES, check_time, leave_loop
 from pdpp.store.blobs import Blob
+from pdpp.store.numbers import read_data
 from pdpp.store.port import Store
 
 
@@ -32,7 +31,7 @@ def read_window(call: Call) -> FieldWindowJson:
     if record is None:
         raise no_record(call.stream, key)
     leave_loop(len(record.data), LARGE_BYTES)
-    value = orjson.loads(record.data).get(declared.name)
+    value = read_data(record.data).get(declared.name)
     if value is None:
         raise NotFound(f"The record has no value in {declared.name!r}.", param="field")
     text, media_type = readable_text(call.store, declared, value, call.settings.text_blob_bytes)

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple, Protocol
 
 import orjson
 
+from pdpp.store.numbers import write_data
+
 
 class Line(NamedTuple):
     """One checked line of a batch: a record to keep, or a key to delete."""
@@ -18,7 +20,7 @@ class Line(NamedTuple):
 
 def canonical(data: Any) -> bytes:
     """Return data as the one JSON text that is kept of it."""
-    return orjson.dumps(data, option=orjson.OPT_SORT_KEYS)
+    return write_data(data, orjson.OPT_SORT_KEYS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from pdpp.evidence.handle import key_problem
 from pdpp.model import instant
 from pdpp.model.json_types import Keyword, Moment, Size
 from pdpp.store.catalogue import Feed
-from pdpp.store.numbers import is_doubtful, parsing_problem
+from pdpp.store.numbers import Inexact, is_doubtful, read_exactly
 from pdpp.store.port import Store
 
 _MEMBERS = frozenset({"key", "data", "emitted_at", "op"})
@@ -146,8 +146,11 @@ class Intake:
         if not isinstance(line, dict) or not line.keys() <= _MEMBERS:
             message = "A line is an object with key, data, emitted_at and, if need be, op."
             return Rejection("invalid_line", message)
-        if is_doubtful(text, line) and (lost := parsing_problem(text)) is not None:
-            return Rejection("inexact_json", lost)
+        if is_doubtful(text, line):
+            try:
+                line = read_exactly(text)
+            except Inexact as problem:
+                return Rejection("inexact_json", str(problem))
         op, key, emitted_at = line.get("op", "upsert"), line.get("key"), line.get("emitted_at")
         if op == "upsert":
             return self._keep(key, emitted_at, line.get("data"), None)

@@ -7,14 +7,14 @@ asked for. The store takes nothing but reaches, so there is no way to read past 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any, TypeVar
-
-import orjson
 
 from pdpp.model.declaration import Field, Kind, Role, Stream
 from pdpp.model.errors import FieldNotGranted, UnknownField
 from pdpp.model.grant import Allowance, Grant, Interval
 from pdpp.store.catalogue import Catalogue, Feed
+from pdpp.store.numbers import read_data, write_data
 
 _T = TypeVar("_T")
 
@@ -26,7 +26,7 @@ class Condition:
     field: str
     kind: Kind
     operator: str
-    value: str | int | float
+    value: str | int | float | Decimal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,8 +187,8 @@ def digest_of(data: bytes) -> str:
 
 def pick(data: bytes, names: frozenset[str]) -> bytes:
     """Return the JSON object with only the named members."""
-    record: dict[str, Any] = orjson.loads(data)
-    return orjson.dumps({name: value for name, value in record.items() if name in names})
+    record: dict[str, Any] = read_data(data)
+    return write_data({name: value for name, value in record.items() if name in names})
 
 
 def grant_reaches(grant: Grant, catalogue: Catalogue) -> tuple[Reach, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pdpp.evidence.handle import path_part
+from pdpp.model.decimals import read_json
 from pdpp.model.errors import PdppError
 from pdpp.wire.http import HttpReply, Unreachable
 
@@ -77,7 +78,7 @@ def _text(value: Any) -> str:
     return json.dumps(value) if isinstance(value, bool | float) else str(value)
 
 
-def body_of(reply: HttpReply, origin: str, decode: Decode = json.loads) -> dict[str, Any]:
+def body_of(reply: HttpReply, origin: str, decode: Decode = read_json) -> dict[str, Any]:
     """Return the JSON object of an answer, or raise the error it tells."""
     body = _object(reply, decode)
     if reply.status >= 400:
@@ -87,7 +88,7 @@ def body_of(reply: HttpReply, origin: str, decode: Decode = json.loads) -> dict[
     return body
 
 
-def error_of(reply: HttpReply, origin: str, decode: Decode = json.loads) -> PdppError:
+def error_of(reply: HttpReply, origin: str, decode: Decode = read_json) -> PdppError:
     """Return the error that an answer tells."""
     return _error(reply, _object(reply, decode), origin)
 

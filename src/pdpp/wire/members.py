@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pdpp.model.decimals import is_number
+
 Json = Mapping[str, Any]
 Scalar = str | int | float | bool | None
 
@@ -28,7 +30,7 @@ def flag_in(body: Json, name: str) -> bool | None:
 def scalar_in(body: Json, name: str) -> Scalar:
     """Return a text, a number or a boolean, or None where there is none."""
     value = body.get(name)
-    return value if isinstance(value, str | int | float) else None
+    return value if isinstance(value, str) or is_number(value) else None
 
 
 def object_in(body: Json, name: str) -> Json:

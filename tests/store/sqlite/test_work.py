@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import apsw
-import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +13,7 @@ from tests.store.world import Clock, Data, World, declare, fresh, stream
 from pdpp.model import instant
 from pdpp.store.batch import WriteResult
 from pdpp.store.cell import CellValue
+from pdpp.store.numbers import read_data
 from pdpp.store.scope import digest_of
 from pdpp.store.sqlite.positions import cells_of, indexed
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
@@ -82,7 +82,7 @@ def test_fractions_and_odd_texts_are_found_again_by_their_value(tmp_path: Path) 
     for key, data in records.items():
         record = world.store.record(world.reach(), key)
         assert record is not None
-        assert orjson.loads(record.data) == data
+        assert read_data(record.data) == data
         assert record.version == digest_of(record.data)
     assert world.put(dict.fromkeys(records)).deleted == len(records)
     assert cells_in(tmp_path) == {}

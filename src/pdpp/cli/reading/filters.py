@@ -1,11 +1,12 @@
 """Filters: what a person types as a comparison, as the filter it means."""
 
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
 import click
+
+from pdpp.model.decimals import is_number, read_json
 
 _COMPARISON = re.compile(r"([^<>=]+?)\s*(>=|<=|>|<|=)\s*(.*)\Z", re.DOTALL)
 _OPERATORS = {">=": "gte", ">": "gt", "<=": "lte", "<": "lt"}
@@ -33,7 +34,7 @@ def _parse(text: str) -> dict[str, Any]:
 
 def _parse_json(text: str) -> dict[str, Any]:
     try:
-        data = json.loads(text)
+        data = read_json(text)
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict) or not data or not all(map(_is_wanted, data.values())):
@@ -49,7 +50,7 @@ def _is_wanted(value: Any) -> bool:
 
 
 def _is_scalar(value: Any) -> bool:
-    return isinstance(value, str | int | float)
+    return isinstance(value, str) or is_number(value)
 
 
 def _add(filters: dict[str, Any], field: str, condition: Any) -> None:

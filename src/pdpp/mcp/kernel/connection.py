@@ -31,6 +31,10 @@ class LineConnection:
     An event loop would do as well, but takes longer to import than all of this.
     """
 
+    parse: rpc.Parse = staticmethod(rpc.parse)
+    encode: rpc.Encode = staticmethod(rpc.encode)
+    """How messages are read and written; a subclass may do it in another way."""
+
     def __init__(
         self, kernel: Kernel, write: Write, principal: object = None, grace_seconds: float = 3.0
     ) -> None:
@@ -62,7 +66,7 @@ class LineConnection:
         try:
             if line is None:
                 raise rpc.RpcError(INVALID_REQUEST, "The message is too large")
-            message = rpc.parse(line)
+            message = self.parse(line)
         except rpc.RpcError as error:
             self._send(error.answer())
             return
@@ -119,7 +123,7 @@ class LineConnection:
         with self._changed:
             try:
                 if answer is not None and self.open:
-                    self._write(rpc.encode(answer))
+                    self._write(self.encode(answer))
             except OSError:
                 self.open = False
 

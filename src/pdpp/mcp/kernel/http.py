@@ -14,7 +14,6 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Authenticate = Callable[[Scope], Awaitable[object]]
-Encode = Callable[[JsonObject], bytes]
 
 MAX_BYTES = 4 * 1024 * 1024
 _TAKEN = ("application/json", "application/*", "*/*")
@@ -50,7 +49,8 @@ class McpEndpoint:
     allowed_origins: Collection[str]
     authenticate: Authenticate = anyone
     max_bytes: int = MAX_BYTES
-    encode: Encode = rpc.encode
+    parse: rpc.Parse = rpc.parse
+    encode: rpc.Encode = rpc.encode
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
@@ -59,7 +59,7 @@ class McpEndpoint:
             self._check_source(headers)
             principal = await self.authenticate(scope)
             _check_shape(scope["method"], headers)
-            message = rpc.parse(await self._body(headers, receive))
+            message = self.parse(await self._body(headers, receive))
             work = self.kernel.handle(message, headers=headers, principal=principal)
             answer = await _unless_gone(work, receive)
         except HttpRefusal as refusal:

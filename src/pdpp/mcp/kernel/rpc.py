@@ -1,10 +1,13 @@
 """JSON-RPC 2.0 messages: bytes to a checked request, and answers as plain dicts."""
 
 import json
+from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn, TypeGuard
 
 JsonObject = dict[str, Any]
 RequestId = str | int
+Parse = Callable[[bytes], Any]
+Encode = Callable[[JsonObject], bytes]
 Id = RequestId | None
 
 PARSE_ERROR = -32700
@@ -45,10 +48,10 @@ def failure(id: Id, code: int, message: str, data: object = None) -> JsonObject:
     return {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message, **more}}
 
 
-def parse(text: bytes) -> Any:
+def parse(text: bytes, parse_float: Callable[[str], Any] = float) -> Any:
     """Return the JSON value that UTF-8 text holds."""
     try:
-        return _DECODER.decode(text.decode("utf-8"))
+        return json.loads(text.decode("utf-8"), parse_constant=_refuse, parse_float=parse_float)
     except (ValueError, RecursionError):
         raise RpcError(PARSE_ERROR, "Parse error: a message is one UTF-8 JSON object") from None
 
@@ -85,15 +88,16 @@ def read(message: object) -> RpcRequest | None:
     return RpcRequest(id, method, params or {})
 
 
-def encode(answer: JsonObject) -> bytes:
+def encode(answer: JsonObject, encoder: type[json.JSONEncoder] = json.JSONEncoder) -> bytes:
     """Return an answer as one line of UTF-8 JSON; one that is no JSON becomes an internal error."""
+    plain = encoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     try:
-        return _ENCODER.encode(answer).encode("utf-8")
+        return plain.encode(answer).encode("utf-8")
     except UnicodeEncodeError:
-        return _ASCII_ENCODER.encode(answer).encode("ascii")
+        return encoder(allow_nan=False, separators=(",", ":")).encode(answer).encode("ascii")
     except (TypeError, ValueError, RecursionError):
         log_fault("the answer to request %r is no JSON", answer.get("id"))
-        return _ENCODER.encode(internal(answer.get("id"))).encode("utf-8")
+        return plain.encode(internal(answer.get("id"))).encode("utf-8")
 
 
 def log_fault(what: str, *about: object) -> None:
@@ -110,8 +114,3 @@ def internal(id: Id) -> JsonObject:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(constant)
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse)
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-_ASCII_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))

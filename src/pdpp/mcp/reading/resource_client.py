@@ -1,12 +1,12 @@
 """The resource-server client: reads under one bearer, and keeps the server's errors whole."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pdpp.evidence.budget import json_length
 from pdpp.evidence.lean import HEADER, VALUE
 from pdpp.mcp.reading.transport import HttpReply, Transport, Unreachable
+from pdpp.model.decimals import read_json
 from pdpp.model.errors import PdppError
 from pdpp.wire.answer import (
     GRANT_HEADER,
@@ -38,7 +38,7 @@ CURSORS_HEADER = "pdpp-cursors"
 class JsonCodec(NamedTuple):
     """How JSON is read, and how it is told how long a value is as JSON."""
 
-    decode: Callable[[bytes], Any] = json.loads
+    decode: Callable[[bytes], Any] = read_json
     length: Callable[[object], int] = json_length
 
 

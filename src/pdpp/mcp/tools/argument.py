@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from pdpp.evidence.budget import json_length
 from pdpp.evidence.text import flat_json_text, json_text
+from pdpp.model.decimals import is_number
 from pdpp.model.errors import InvalidExpand, InvalidFilter, InvalidRequest
 from pdpp.model.vocabulary import RANGE_OPERATORS
 
@@ -285,7 +286,7 @@ def _plain_value(wanted: Any) -> Any:
 def _scalar(value: Any) -> bool:
     if isinstance(value, str):
         return len(value) <= LONGEST and not _UNSOUND.search(value)
-    return isinstance(value, int | float) and math.isfinite(value) and abs(value) <= _FARTHEST
+    return is_number(value) and math.isfinite(value) and abs(value) <= _FARTHEST
 
 
 _FARTHEST = 1e300

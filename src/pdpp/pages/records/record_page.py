@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
 from starlette.responses import Response
 
 from pdpp.authz.wording import label_of
@@ -23,6 +22,7 @@ from pdpp.pages.records.readable import ReadableText, readable
 from pdpp.pages.records.record_file import files_of
 from pdpp.pages.records.record_line import RecordLine, record_address, record_line
 from pdpp.pages.records.search_filters import SearchFilters
+from pdpp.store.numbers import read_data
 from pdpp.store.port import Record
 
 _CHARS = re.compile(r"(\d{1,12})-(\d{1,12})\Z", re.ASCII)
@@ -172,7 +172,7 @@ def _view(
 
 def _body(record: Record) -> tuple[str, ReadableText | None]:
     """Return the text of a record, where it has marks that stand in the way of reading it."""
-    data: Mapping[str, Any] = orjson.loads(record.data)
+    data: Mapping[str, Any] = read_data(record.data)
     for name, declared in record.reach.stream.fields.items():
         value = data.get(name)
         if declared.role is Role.BODY and isinstance(value, str):

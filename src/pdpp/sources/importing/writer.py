@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import orjson
-
 from pdpp.model.errors import DamagedFile, ImportRefused, PayloadTooLarge
 from pdpp.sources.importing.report import ImportReport
 from pdpp.sources.item import Attachment, Item
@@ -24,6 +22,7 @@ from pdpp.store.batch import canonical
 from pdpp.store.blobs import media_type_of
 from pdpp.store.catalogue import Feed
 from pdpp.store.intake import Intake
+from pdpp.store.numbers import read_data
 from pdpp.store.port import Store
 
 FIRST_ITEMS = 500
@@ -130,7 +129,7 @@ class RecordWriter:
             self._add_scrubbed(item._replace(key=key))
             return
         flat = type(data) is dict and _FLAT.issuperset(map(type, data.values()))
-        self._take(stream, scrub(key), data.copy() if flat else orjson.loads(text), text)
+        self._take(stream, scrub(key), data.copy() if flat else read_data(text), text)
 
     def _add_scrubbed(self, item: Item) -> None:
         """Take an item without halves of characters; what is no JSON even then is told."""
@@ -139,7 +138,7 @@ class RecordWriter:
         except (TypeError, RecursionError):
             self._report.skip("a value that JSON cannot say", f"{item.stream} {item.key}")
         else:
-            self._take(item.stream, scrub(item.key), orjson.loads(text), text)
+            self._take(item.stream, scrub(item.key), read_data(text), text)
 
     def _take(self, stream: str, key: str, data: Any, text: bytes) -> None:
         self._bytes_left -= len(text)

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
-import orjson
-
 from pdpp.store.blobs import Blob, BlobUse, media_type_of
+from pdpp.store.numbers import read_data
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.blob_folder import BlobFolder
 from pdpp.store.sqlite.database import Database
@@ -87,6 +86,6 @@ class BlobTable:
             for field, number in uses.get(reach.feed.id, ()):
                 record = records.by_number(reach, number) if reach.opens_blob(field) else None
                 if record is not None:
-                    media_type = media_type_of(orjson.loads(record.data)[field])
+                    media_type = media_type_of(read_data(record.data)[field])
                     return BlobUse(reach, record.id, field, media_type)
         return None

@@ -85,7 +85,7 @@ def delete_some(
     for (key,) in keys:
         batch.drop(key, now)
     BatchWriter(db, batch, field_sets, now).write()
-    for table in ("ghost", "merged_record"):
+    for table in ("ghost", "merged_record", "exact_number"):
         db.execute(f"DELETE FROM {table} WHERE owner = ? AND feed = ?", (OWNER, feed.id))
     if len(keys) < _PIECE:
         from pdpp.store.sqlite.search import index

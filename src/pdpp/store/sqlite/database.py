@@ -16,6 +16,8 @@ from pdpp.encryption.data_key import DataKey
 from pdpp.model import instant
 from pdpp.model.errors import StoreError
 from pdpp.store.deadline import DeadlinePassed
+from pdpp.store.number_key import number_key
+from pdpp.store.numbers import read_number
 from pdpp.store.port import Deadline
 from pdpp.store.sqlite import schema
 from pdpp.store.sqlite.blob_folder import sync_folder
@@ -77,6 +79,7 @@ class Database:
         db.pragma("secure_delete", True)
         db.pragma("cache_size", -16_384)
         db.create_scalar_function("pdpp_instant", _instant, 1, deterministic=True)
+        db.create_scalar_function("pdpp_number_key", _number_key, 1, deterministic=True)
         self._prepare(db)
         with self._opened_lock:
             self._opened.append(db)
@@ -299,6 +302,14 @@ def _recognise(path: Path, key: DataKey | None) -> None:
 def _instant(*values: Any) -> int | None:
     """Return the instant a text names; an SQL function."""
     return instant.parse(values[0]) if isinstance(values[0], str) else None
+
+
+def _number_key(*values: Any) -> str | None:
+    """Return the key of a number, or of one that stands as a JSON text; an SQL function."""
+    value = values[0]
+    if isinstance(value, str):
+        value = read_number(value)
+    return None if value is None else number_key(value)
 
 
 def _make_private_folder(folder: Path) -> None:

@@ -9,13 +9,14 @@ from pdpp.model.declaration import Declaration, Kind, Stream
 from pdpp.model.errors import Conflict, NotFound
 from pdpp.model.validation import parse_declaration
 from pdpp.store.catalogue import Catalogue, Connection
+from pdpp.store.numbers import read_data
 from pdpp.store.sqlite.numbering import MOST_FEEDS, MOST_PLACES
 from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.positions import IndexedFeed, cells_of
 from pdpp.store.sqlite.records.predicate import ABSENT, OWNER
 from pdpp.store.sqlite.records.stamps import MOVED
 from pdpp.store.sqlite.search.entry import Indexed, entry_of
-from pdpp.store.sqlite.write.prepared import blobs_of
+from pdpp.store.sqlite.write.prepared import blobs_of, exact_cells
 
 Progress = Callable[[int], None]
 _Places = dict[str, list[Any]]
@@ -274,7 +275,7 @@ def _reindex(db: SqliteConnection, feed: IndexedFeed, progress: Progress | None)
     """Rewrite the cells and words of a feed's records from their data."""
     from pdpp.store.sqlite.search import index
 
-    for table in ("cell", "blob_use"):
+    for table in ("cell", "exact_number", "blob_use"):
         db.execute(f"DELETE FROM {table} WHERE owner = ? AND feed = ?", (OWNER, feed.id))
     index.forget_feed(db, feed.id)
     done = 0
@@ -288,22 +289,26 @@ def _reindex(db: SqliteConnection, feed: IndexedFeed, progress: Progress | None)
 def _rewrite(db: SqliteConnection, feed: IndexedFeed, rows: Iterable[_Row]) -> list[Indexed]:
     """Write what is kept of some records beside their data; return what their words become."""
     cells_in, consent = cells_of(feed.cells), feed.stream.consent_time_field
-    records, cells, blobs = [], [], []
+    records, cells, exact, blobs = [], [], [], []
     words: list[Indexed] = []
     for number, surrogate, data in rows:
-        record = orjson.loads(data)
+        record = read_data(data)
         values = cells_in(record)
         time = values[feed.cells[consent][0]] if consent is not None else None
         records.append((orjson.dumps(values).decode(), time, number))
         for place, _ in feed.cells.values():
             value = ABSENT if values[place] is None else values[place]
             cells.append((OWNER, feed.id, place, value, surrogate, number))
+        exact += [
+            (OWNER, feed.id, place, surrogate, key) for place, key in exact_cells(feed, record)
+        ]
         blobs += [(OWNER, b, feed.id, name, number) for name, b in blobs_of(feed, record)]
         if feed.lexical:
             entry = entry_of(feed, record, time if isinstance(time, int) else None)
             words.append(Indexed(number, surrogate, entry))
     db.executemany("UPDATE record SET cells = ?, time = ? WHERE id = ?", records)
     db.executemany("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", cells)
+    db.executemany("INSERT INTO exact_number VALUES (?, ?, ?, ?, ?)", exact)
     db.executemany("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", blobs)
     return words
 

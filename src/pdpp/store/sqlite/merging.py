@@ -12,6 +12,7 @@ import orjson
 
 from pdpp.model.errors import Conflict
 from pdpp.store.catalogue import Catalogue, Feed
+from pdpp.store.numbers import read_data
 from pdpp.store.port import MovedPiece
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite import connections
@@ -109,7 +110,7 @@ def _move(
     for row in rows:
         there = known.get(row.key)
         if there is None or _emission(target, there) < _emission(source, row):
-            arriving.keep(row.key, _emission(source, row), orjson.loads(row.data), bytes(row.data))
+            arriving.keep(row.key, _emission(source, row), read_data(row.data), bytes(row.data))
         leaving.drop(row.key, now)
     result = BatchWriter(db, arriving, field_sets, now).write()
     BatchWriter(db, leaving, field_sets, now).write()

@@ -14,7 +14,7 @@ from pdpp.store.sqlite.search.tables import TABLES as SEARCH_TABLES
 from pdpp.store.sqlite.vault.tables import TABLES as VAULT_TABLES
 
 APPLICATION_ID = 0x50445050
-VERSION = 20
+VERSION = 21
 """The format of the first release. Smaller numbers were only ever written during development."""
 
 TABLES = RECORD_TABLES + SEARCH_TABLES + VAULT_TABLES + JOB_TABLES

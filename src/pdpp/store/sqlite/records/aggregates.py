@@ -4,12 +4,22 @@ from collections.abc import Callable, Iterator, Mapping
 from decimal import Context, Decimal
 from typing import Any
 
+from pdpp.model.declaration import Kind
 from pdpp.store.cell import CellValue
+from pdpp.store.number_key import number_of
 from pdpp.store.port import AggregateQuery, GroupTotal
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.positions import cell_position
-from pdpp.store.sqlite.records.predicate import ABSENT, OWNER, Sql, source, value_of
+from pdpp.store.sqlite.records.predicate import (
+    ABSENT,
+    OWNER,
+    Sql,
+    exact_key,
+    holds_exact,
+    source,
+    value_of,
+)
 
 Bucket = Callable[[int], tuple[str, int]]
 _MINUTE = 60_000_000
@@ -32,11 +42,12 @@ class Aggregator:
         groups: dict[CellValue, GroupTotal] = {}
         for reach in query.reaches:
             rows = self._rows(reach, query, bucket)
+            group_of, value_in = _shown(reach, query.group_by), _shown(reach, query.field)
             for group, count, total, least, most, distinct in _bucketed(rows, query, bucket):
-                tally = groups.setdefault(_plain(group), GroupTotal())
-                _add(tally, count, total, _plain(least), _plain(most))
+                tally = groups.setdefault(group_of(group), GroupTotal())
+                _add(tally, count, total, value_in(least), value_in(most))
                 if query.metric == "count_distinct" and distinct is not None:
-                    tally.distinct.add(distinct)
+                    tally.distinct.add(value_in(distinct))
         return groups
 
     def _rows(
@@ -53,7 +64,7 @@ class Aggregator:
                 rows = self._from_ranges(reach, place, bucket)
                 if rows is not None:
                     return iter(rows)
-            return self._from_cells(reach, place, query)
+            return self._from_cells(reach, single or "", place, query)
         return self._from_records(reach, query)
 
     def _from_ranges(
@@ -77,10 +88,12 @@ class Aggregator:
         return rows
 
     def _from_cells(
-        self, reach: Reach, place: int, query: AggregateQuery
+        self, reach: Reach, field: str, place: int, query: AggregateQuery
     ) -> Iterator[tuple[Any, ...]]:
         """Read one field's cells alone, in their own order."""
         value = Sql("nullif(w.value, ?)", (ABSENT,))
+        if holds_exact(self._db, reach, field, place):
+            value = exact_key(reach, place, value, "w")
         where = Sql(
             "FROM cell w WHERE w.owner = ? AND w.feed = ? AND w.field = ?",
             (OWNER, reach.feed.id, place),
@@ -91,9 +104,9 @@ class Aggregator:
 
     def _from_records(self, reach: Reach, query: AggregateQuery) -> Iterator[tuple[Any, ...]]:
         grouped = query.group_by or query.bucket_by
-        value = Sql("NULL") if grouped is None else value_of(reach, grouped)
+        value = Sql("NULL") if grouped is None else self._value(reach, grouped)
         group = self._group(query, value)
-        measured = value_of(reach, query.field) if query.field is not None else Sql("NULL")
+        measured = self._value(reach, query.field) if query.field is not None else Sql("NULL")
         where = source(self._db, reach)
         return self._grouped(query.metric, group, measured, where)
 
@@ -103,6 +116,13 @@ class Aggregator:
             return value
         rest = Sql("(((") + value + Sql(f") % {_MINUTE}) + {_MINUTE}) % {_MINUTE}")
         return Sql("(") + value + Sql(") -") + rest
+
+    def _value(self, reach: Reach, field: str) -> Sql:
+        """Return the value of a field of record ``r``, or its key where that tells more."""
+        value, place = value_of(reach, field), cell_position(reach, field)
+        if place is not None and holds_exact(self._db, reach, field, place):
+            return exact_key(reach, place, value, "r")
+        return value
 
     def _grouped(
         self, metric: str, group: Sql, measured: Sql, where: Sql
@@ -151,6 +171,13 @@ def _bucketed(
         yield (name, *rest)
 
 
+def _shown(reach: Reach, field: str | None) -> Callable[[CellValue], CellValue]:
+    """Return what makes a value of a field as it is shown of what the engine said."""
+    if field is None or reach.stream.fields[field].kind is not Kind.NUMBER:
+        return _plain
+    return lambda value: number_of(value) if isinstance(value, str) else _plain(value)
+
+
 def _plain(value: CellValue) -> CellValue:
     """Return a whole number in one form, so that it does not matter which of its equals was met."""
     if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
@@ -184,6 +211,8 @@ class ExactSum:
             self._whole += values[0]
         elif isinstance(values[0], float):
             self._take(values[0])
+        elif isinstance(values[0], str):
+            self._rest = EXACT.add(self._rest, Decimal(str(number_of(values[0]))))
 
     def _take(self, value: float) -> None:
         # Past this the ten-thousandths of a number are no longer all told apart.
@@ -211,4 +240,8 @@ def _add(
 
 
 def _key(value: CellValue) -> tuple[bool, Any]:
+    """Return what a value is compared by with those of other reaches."""
+    if isinstance(value, float | Decimal):
+        # Floats stand for the decimals they are written as.
+        return False, Decimal(str(value))
     return isinstance(value, str), value

@@ -1,11 +1,13 @@
 """Predicates: a reach becomes SQL, written from places and kinds, never from a caller's text."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import orjson
 
 from pdpp.model.declaration import TIMES, Kind
+from pdpp.store.number_key import Number, near, number_key
 from pdpp.store.scope import Condition, Reach
 from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.positions import cell_position, indexed
@@ -27,6 +29,9 @@ ABSENT = b""
 _OPERATORS = {"eq": "=", "gte": ">=", "gt": ">", "lte": "<=", "lt": "<"}
 _SELECTIVE = 2_000
 """Up to so many rows are read and sorted; more are walked in the order that an index has."""
+
+_KEY = "SELECT {} FROM exact_number e WHERE e.owner = ? AND e.feed = ? AND e.field = ?"
+"""A decimal that no number of the engine is has a key beside its cell, which holds the nearest."""
 
 _JSON_TYPES = {
     Kind.TEXT: "'text'",
@@ -112,6 +117,9 @@ def value_of(reach: Reach, field: str) -> Sql:
         return Sql(f"json_extract(r.cells, '$[{place:d}]')")
     path = "$." + orjson.dumps(field).decode()
     kind = reach.stream.fields[field].kind
+    if kind is Kind.NUMBER:
+        # Not indexed as a number now; the text of the JSON has all digits.
+        return Sql("pdpp_number_key(CAST(r.data AS TEXT) -> ?)", (path,))
     sql = Sql(
         f"CASE WHEN json_type(CAST(r.data AS TEXT), ?) IN ({_JSON_TYPES[kind]})"
         " THEN json_extract(CAST(r.data AS TEXT), ?) END",
@@ -121,9 +129,14 @@ def value_of(reach: Reach, field: str) -> Sql:
 
 
 def _condition(reach: Reach, condition: Condition) -> Sql:
-    return value_of(reach, condition.field) + Sql(
-        f"{_OPERATORS[condition.operator]} ?", (condition.value,)
-    )
+    value = value_of(reach, condition.field)
+    bound = condition.value
+    if condition.kind is Kind.NUMBER and not isinstance(bound, str):
+        place = cell_position(reach, condition.field)
+        if place is not None:
+            return _compared(reach, place, value, "r", condition)
+        bound = number_key(bound)
+    return value + Sql(f"{_OPERATORS[condition.operator]} ?", (bound,))
 
 
 def spans(reach: Reach) -> list[CellRange]:
@@ -147,13 +160,20 @@ def span_where(reach: Reach, field: str) -> Sql:
     sql = Sql("")
     for condition in reach.conditions:
         if condition.field == field:
-            sql += Sql(f"AND w.value {_OPERATORS[condition.operator]} ?", (condition.value,))
+            sql += Sql("AND") + _cell_condition(reach, condition)
     if reach.time is not None and field == reach.stream.consent_time_field:
         if reach.time.since is not None:
             sql += Sql("AND w.value >= ?", (reach.time.since,))
         if reach.time.until is not None:
             sql += Sql("AND w.value < ?", (reach.time.until,))
     return sql + Sql("AND w.value < ?", (ABSENT,))
+
+
+def _cell_condition(reach: Reach, condition: Condition) -> Sql:
+    place = cell_position(reach, condition.field)
+    if condition.kind is Kind.NUMBER and place is not None:
+        return _compared(reach, place, Sql("w.value"), "w", condition)
+    return Sql(f"w.value {_OPERATORS[condition.operator]} ?", (condition.value,))
 
 
 def selective_span(db: SqliteConnection, reach: Reach) -> CellRange | None:
@@ -203,3 +223,57 @@ def _along(span: CellRange, reach: Reach) -> Sql:
     # CROSS JOIN fixes the order: the planner, which has no statistics, might walk the feed instead.
     way = Sql("cell w CROSS JOIN record r ON r.id = w.record WHERE") + span.rows(reach)
     return way + limits_where(reach)
+
+
+def holds_exact(db: SqliteConnection, reach: Reach, field: str, place: int | None) -> bool:
+    """Tell whether a field of a reach may hold decimals that no number of the engine is."""
+    if place is None or reach.stream.fields[field].kind is not Kind.NUMBER:
+        return False
+    sql = _KEY.format("1") + " LIMIT 1"
+    return next(db.execute(sql, (OWNER, reach.feed.id, place)), None) is not None
+
+
+def exact_key(reach: Reach, place: int, value: Sql, row: str) -> Sql:
+    """Return the key of a value of the record that a row, named by its alias, is of."""
+    known = Sql(f"coalesce(({_KEY.format('e.key')} AND e.surrogate = {row}.surrogate),")
+    of_feed = Sql("", (OWNER, reach.feed.id, place))
+    return known + of_feed + Sql("pdpp_number_key(") + value + Sql("))")
+
+
+def _compared(reach: Reach, place: int, value: Sql, row: str, condition: Condition) -> Sql:
+    """Return a comparison with a number; ``row`` is the alias of a cell or a record."""
+    operator, bound = condition.operator, condition.value
+    if isinstance(bound, str):
+        raise TypeError("numbers are compared with numbers")
+    nearest, sign = near(bound), _OPERATORS[operator]
+    # Of a value that is equal to the nearest number, its key decides where it has one.
+    known = _KEY.format(f"e.key {sign} ?") + f" AND e.surrogate = {row}.surrogate"
+    tie = Sql(
+        f"coalesce(({known}), ?)",
+        (number_key(bound), OWNER, reach.feed.id, place, _meets(nearest, operator, bound)),
+    )
+    if operator == "eq":
+        return value + Sql("= ? AND", (nearest,)) + tie
+    wide = Sql(f"{sign.rstrip('=')}= ? AND (", (nearest,))
+    return value + wide + value + Sql("<> ? OR", (nearest,)) + tie + Sql(")")
+
+
+def _meets(number: Number, operator: str, bound: Number) -> bool:
+    """Tell whether a number that has no key of its own compares so with a bound."""
+    one, other = number_key(number), number_key(bound)
+    if operator == "eq":
+        return one == other
+    return (
+        one > other
+        if operator == "gt"
+        else one >= other
+        if operator == "gte"
+        else (one < other if operator == "lt" else one <= other)
+    )
+
+
+def after_decimal(value: Sql, bound: Decimal, descending: bool) -> Sql:
+    """Return what follows a decimal among values of which none has a key."""
+    operator = "lt" if descending else "gt"
+    reached = "=" if _meets(near(bound), operator, bound) else ""
+    return value + Sql(f"{_OPERATORS[operator]}{reached} ?", (near(bound),))

@@ -1,14 +1,16 @@
 """Reading records: one, a page over several reaches, the related ones, and how many."""
 
 from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from heapq import merge
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from pdpp.model.errors import InvalidCursor
 from pdpp.store.cell import CellValue
+from pdpp.store.number_key import number_key, number_of
 from pdpp.store.port import PagePosition, PageQuery, Record, RecordPage
 from pdpp.store.scope import Condition, Reach
 from pdpp.store.sqlite.opening import SqliteConnection
@@ -17,6 +19,9 @@ from pdpp.store.sqlite.records.predicate import (
     ABSENT,
     OWNER,
     Sql,
+    after_decimal,
+    exact_key,
+    holds_exact,
     limits_where,
     narrow_way,
     records_where,
@@ -33,6 +38,8 @@ from pdpp.store.sqlite.records.projection import (
     Row,
     fetched,
 )
+
+_BY_VALUE = "w.value {0}, w.surrogate {0}"
 
 NEWEST_OF = """
 SELECT f.value ->> 0, (
@@ -93,8 +100,10 @@ class RecordReader:
 
     def _merged(self, query: PageQuery) -> RecordPage:
         """Return one page from several reaches."""
-        ways = [_beside(reach, self._walk(reach, query)) for reach in query.reaches]
-        rows = list(islice(merge(*ways, key=_rank(query.descending)), query.limit + 1))
+        walks = [(reach, self._walk(reach, query)) for reach in query.reaches]
+        exact = any(isinstance(row[0], Decimal) for _, rows in walks for row in rows)
+        ways = [_beside(reach, rows) for reach, rows in walks]
+        rows = list(islice(merge(*ways, key=_rank(query.descending, exact)), query.limit + 1))
         page_rows = rows[: query.limit]
         records = tuple(
             [self._projector(reach, query.select).record(row) for reach, row in page_rows]
@@ -113,18 +122,28 @@ class RecordReader:
         if reach.keys is not None or _filtered_elsewhere(reach, sort):
             way = narrow_way(self._db, reach)
             if way is not None:
-                return self._sorted(reach, query, way, value_of(reach, sort))
+                return self._sorted(reach, query, way, self._order(reach, sort, place, "r"))
         return self._segments(reach, query, sort, place)
+
+    def _order(self, reach: Reach, sort: str, place: int, row: str) -> "_Order":
+        """Return what records are sorted by: a value, or its key where that tells more."""
+        value = Sql("w.value") if row == "w" else value_of(reach, sort)
+        if holds_exact(self._db, reach, sort, place):
+            return _Order(exact_key(reach, place, value, row), exact=True)
+        return _Order(value, exact=False)
 
     def _segments(self, reach: Reach, query: PageQuery, sort: str, place: int) -> list[Row]:
         """Return the present values in order, then the absent ones."""
         rows: list[Row] = []
         after = query.after
         if after is None or after.value is not None:
-            present = _present(reach, sort, place)
+            order = self._order(reach, sort, place, "w")
+            present = _present(reach, sort, place, order)
             if after is not None:
-                present += self._keyset(query, reach, "w.value", "w.surrogate")
-            rows = self._run(query, present, "w.value {0}, w.surrogate {0}")
+                present += self._keyset(query, reach, order, "w.surrogate")
+            # Keys only sort what stands at one number: the index gives the order of those.
+            by = "w.value {0}, value {0}, w.surrogate {0}" if order.exact else _BY_VALUE
+            rows = order.shown(self._run(query, present, by))
         limited = any(condition.field == sort for condition in reach.conditions)
         by_time = reach.time is not None and sort == reach.stream.consent_time_field
         if len(rows) <= query.limit and not limited and not by_time:
@@ -135,17 +154,19 @@ class RecordReader:
             rows += self._run(query, absent, "w.surrogate {0}")
         return rows
 
-    def _sorted(self, reach: Reach, query: PageQuery, way: Sql, value: Sql) -> list[Row]:
+    def _sorted(self, reach: Reach, query: PageQuery, way: Sql, order: "_Order") -> list[Row]:
         """Return a narrow choice of records after sorting it by a value that is not the way in."""
-        inner = Sql("SELECT") + value + Sql(f"AS value, {COLUMNS} FROM") + way
+        inner = Sql("SELECT") + order.value + Sql(f"AS value, {COLUMNS} FROM") + way
         sql = Sql("SELECT * FROM (") + inner + Sql(") r WHERE TRUE")
         if query.after is not None:
             if query.after.value is None:
                 sql += Sql("AND value IS NULL") + self._surrogate_after(query, reach, "r.surrogate")
             else:
                 sql += Sql("AND (value IS NULL OR (TRUE")
-                sql += self._keyset(query, reach, "value", "r.surrogate") + Sql("))")
-        return self._run(query, sql, "value IS NULL, value {0}, r.surrogate {0}")
+                named = _Order(Sql("value"), order.exact)
+                sql += self._keyset(query, reach, named, "r.surrogate") + Sql("))")
+        rows = self._run(query, sql, "value IS NULL, value {0}, r.surrogate {0}")
+        return order.shown(rows)
 
     def _by_surrogate(self, reach: Reach, query: PageQuery) -> list[Row]:
         way = narrow_way(self._db, reach) if reach.restricted or reach.conditions else None
@@ -154,7 +175,7 @@ class RecordReader:
             sql += self._surrogate_after(query, reach, "r.surrogate")
         return self._run(query, sql, "r.surrogate {0}")
 
-    def _keyset(self, query: PageQuery, reach: Reach, value: str, surrogate: str) -> Sql:
+    def _keyset(self, query: PageQuery, reach: Reach, order: "_Order", surrogate: str) -> Sql:
         """Return the condition for what follows the position among present values.
 
         Between records of equal value the connection decides, then the surrogate.
@@ -163,11 +184,15 @@ class RecordReader:
         if after is None or after.value is None:
             return Sql("")
         sign = "<" if query.descending else ">"
+        bound = order.bound(after.value)
+        if isinstance(bound, Decimal):
+            return Sql("AND") + after_decimal(order.value, bound, query.descending)
         if reach.connection_id == after.connection_id:
             end = self._surrogate_of(reach, after)
-            return Sql(f"AND ({value}, {surrogate}) {sign} (?, ?)", (after.value, end))
+            pair = Sql("AND (") + order.value + Sql(f", {surrogate})")
+            return pair + Sql(f"{sign} (?, ?)", (bound, end))
         before = (reach.connection_id < after.connection_id) is query.descending
-        return Sql(f"AND {value} {sign}{'=' if before else ''} ?", (after.value,))
+        return Sql("AND") + order.value + Sql(f"{sign}{'=' if before else ''} ?", (bound,))
 
     def _surrogate_after(self, query: PageQuery, reach: Reach, surrogate: str) -> Sql:
         """Return the condition for what follows the position among absent values."""
@@ -267,9 +292,29 @@ def _select(value: str, way: Sql) -> Sql:
     return Sql(f"SELECT {value} AS value, {COLUMNS} FROM") + way
 
 
-def _present(reach: Reach, sort: str, place: int) -> Sql:
+class _Order(NamedTuple):
+    """What records are sorted by: a value, or with ``exact`` the key of a number."""
+
+    value: Sql
+    exact: bool
+
+    def bound(self, value: CellValue) -> CellValue:
+        """Return a position's value as it is compared."""
+        if self.exact and value is not None and not isinstance(value, str):
+            return number_key(value)
+        return value
+
+    def shown(self, rows: list[Row]) -> list[Row]:
+        """Return rows with the numbers that their keys stand for."""
+        if not self.exact:
+            return rows
+        return [(key and number_of(key), *rest) for key, *rest in rows]
+
+
+def _present(reach: Reach, sort: str, place: int, order: _Order) -> Sql:
     """Return the selection of the records that have a value to be sorted by."""
-    return _select("w.value", _by_cells(reach, sort, place) + span_where(reach, sort))
+    selection = Sql("SELECT") + order.value + Sql(f"AS value, {COLUMNS} FROM")
+    return selection + _by_cells(reach, sort, place) + span_where(reach, sort)
 
 
 def _by_cells(reach: Reach, sort: str, place: int) -> Sql:
@@ -300,11 +345,13 @@ def _filtered_elsewhere(reach: Reach, sort: str) -> bool:
     return reach.time is not None and reach.stream.consent_time_field != sort
 
 
-def _rank(descending: bool) -> Callable[[tuple[Reach, Row]], Any]:
+def _rank(descending: bool, exact: bool) -> Callable[[tuple[Reach, Row]], Any]:
     """Return the key that orders rows of several reaches as each is ordered in itself."""
 
     def rank(row: tuple[Reach, Row]) -> tuple[Any, ...]:
         reach, (value, surrogate, *_) = row
+        if exact and value is not None and not isinstance(value, str):
+            value = number_key(value)
         parts = (isinstance(value, str), value if value is not None else 0)
         return value is None, _Ordered((*parts, reach.connection_id, surrogate), descending)
 

@@ -130,6 +130,16 @@ CREATE TABLE cell (
   PRIMARY KEY (owner, feed, field, value, surrogate)
 ) WITHOUT ROWID;
 
+-- The key of each decimal that no number of the engine is; its cell holds the number next to it.
+CREATE TABLE exact_number (
+  owner INTEGER NOT NULL,
+  feed INTEGER NOT NULL,
+  field INTEGER NOT NULL,
+  surrogate INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  PRIMARY KEY (owner, feed, field, surrogate)
+) WITHOUT ROWID;
+
 -- A record that left the time it was consented by, or was deleted: `time` is where it had been.
 CREATE TABLE ghost (
   owner INTEGER NOT NULL,

@@ -7,6 +7,7 @@ import orjson
 
 from pdpp.store.catalogue import Catalogue
 from pdpp.store.meaning import PendingTexts, TextVector, has_meaning
+from pdpp.store.numbers import read_data
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.positions import IndexedFeed, indexed
@@ -136,7 +137,7 @@ def _places(feed: IndexedFeed) -> dict[str, int]:
 
 
 def _texts(feed: IndexedFeed, number: int, data: bytes) -> PendingTexts:
-    record = orjson.loads(data)
+    record = read_data(data)
     values = {name: record.get(name) for name in _places(feed)}
     texts = {name: text for name, text in values.items() if isinstance(text, str) and text.strip()}
     return PendingTexts(feed.id, number, texts)

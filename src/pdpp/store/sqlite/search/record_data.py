@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import orjson
 
+from pdpp.store.numbers import read_data
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.records.projection import LARGE_BYTES, CountBytes
@@ -44,7 +44,7 @@ class RecordsRead:
             for number, surrogate, data in rows:
                 if len(data) > LARGE_BYTES:
                     self._count(len(data))
-                known[number] = RecordData(surrogate, orjson.loads(data))
+                known[number] = RecordData(surrogate, read_data(data))
         return {number: known[number] for number in numbers if number in known}
 
     def forget(self) -> None:

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import orjson
 
+from pdpp.store.numbers import read_data
 from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.positions import IndexedFeed
 from pdpp.store.sqlite.records.predicate import OWNER
@@ -54,7 +54,7 @@ def _entries(db: SqliteConnection, feed: IndexedFeed, numbers: Longs) -> list[In
         (db.array(np.ascontiguousarray(numbers)),),
     ).fetchall()
     return [
-        Indexed(number, surrogate, entry_of(feed, orjson.loads(data), time))
+        Indexed(number, surrogate, entry_of(feed, read_data(data), time))
         for number, surrogate, time, data in rows
     ]
 

@@ -3,13 +3,14 @@
 import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
-
-import orjson
 
 from pdpp.model.declaration import TIMES, Kind
 from pdpp.store.batch import Line, canonical
 from pdpp.store.catalogue import Feed
+from pdpp.store.number_key import number_key
+from pdpp.store.numbers import is_exact, read_data
 from pdpp.store.scope import digest_of
 from pdpp.store.sqlite.positions import IndexedFeed, cells_of
 from pdpp.store.sqlite.search.entry import Entry, entry_of
@@ -31,6 +32,14 @@ class Fraction(NamedTuple):
     value: float
 
 
+class ExactCell(NamedTuple):
+    """The key of a decimal that its cell cannot hold."""
+
+    turn: int
+    place: int
+    key: str
+
+
 class Use(NamedTuple):
     """A blob that a field of a record names."""
 
@@ -46,6 +55,7 @@ class NewRows(NamedTuple):
     entries: Sequence[tuple[int, Entry]]
     fractions: Sequence[Fraction]
     uses: Sequence[Use]
+    exact: Sequence[ExactCell]
 
 
 class PreparedBatch:
@@ -70,6 +80,7 @@ class PreparedBatch:
         self.entries: list[Entry] = []
         self.fractions: list[Fraction] = []
         self.uses: list[Use] = []
+        self.exact: list[ExactCell] = []
         self.field_sets: list[tuple[str, ...]] = []
         self._passed: set[int] = set()
         self._field_set_of: dict[tuple[str, ...], int] = {}
@@ -110,6 +121,8 @@ class PreparedBatch:
                 for place in self._counted
                 if isinstance(value := cells[place], float)
             ]
+            if is_exact(text):
+                self.exact += [ExactCell(number, *cell) for cell in exact_cells(self.feed, data)]
         if self.feed.blobs:
             self.uses += [Use(number, *named) for named in blobs_of(self.feed, data)]
 
@@ -146,19 +159,20 @@ class PreparedBatch:
         passed = self._passed
         if not passed:
             entries = list(enumerate(self.entries))
-            return NewRows(self.packs, entries, self.fractions, self.uses)
+            return NewRows(self.packs, entries, self.fractions, self.uses, self.exact)
         return NewRows(
             [pack for turn, pack in enumerate(self.packs) if turn not in passed],
             [item for item in enumerate(self.entries) if item[0] not in passed],
             [row for row in self.fractions if row.turn not in passed],
             [row for row in self.uses if row.turn not in passed],
+            [row for row in self.exact if row.turn not in passed],
         )
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines that the batch were made from, one for each key."""
         for key, turn in self.turn_of_key.items():
             pack = self.packs[turn]
-            yield Line(turn, key, head_of(pack).emitted, orjson.loads(data_of(pack)))
+            yield Line(turn, key, head_of(pack).emitted, read_data(data_of(pack)))
         for number, (key, emitted) in enumerate(self.gone.items(), self.turns):
             yield Line(number, key, emitted, None)
 
@@ -184,6 +198,14 @@ def prepare(
         else:
             batch.keep(key, emitted, data, None)
     return batch
+
+
+def exact_cells(feed: IndexedFeed, data: Mapping[str, Any]) -> Iterable[tuple[int, str]]:
+    """Yield the places of decimals that no number of the engine is, each with its key."""
+    for name, (place, kind) in feed.cells.items():
+        value = data.get(name)
+        if kind is Kind.NUMBER and isinstance(value, Decimal):
+            yield place, number_key(value)
 
 
 def blobs_of(feed: Feed, data: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

@@ -49,6 +49,8 @@ class BatchRows:
     ghosts: list[tuple[Any, ...]] = field(default_factory=list)
     blobs: list[tuple[Any, ...]] = field(default_factory=list)
     blobs_gone: list[tuple[Any, ...]] = field(default_factory=list)
+    exact: list[tuple[Any, ...]] = field(default_factory=list)
+    exact_gone: list[tuple[Any, ...]] = field(default_factory=list)
     records_gone: list[tuple[int]] = field(default_factory=list)
 
     def add_cell(self, place: int, value: CellValue, surrogate: int, number: int) -> None:
@@ -80,6 +82,7 @@ class BatchRows:
             (_CHANGE_RECORD, self.changed),
             ("INSERT INTO edit VALUES (?, ?, ?, ?, ?)", self.edits),
             ("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", self.cells),
+            ("INSERT INTO exact_number VALUES (?, ?, ?, ?, ?)", self.exact),
             ("INSERT OR REPLACE INTO ghost VALUES (?, ?, ?, ?, ?, ?, ?)", self.ghosts),
             ("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", self.blobs),
         ):
@@ -102,6 +105,11 @@ class BatchRows:
                 "DELETE FROM cell WHERE owner = ? AND feed = ? AND field = ? AND value = ?"
                 " AND surrogate = ?",
                 self.cells_gone,
+            ),
+            (
+                "DELETE FROM exact_number WHERE owner = ? AND feed = ? AND field = ?"
+                " AND surrogate = ?",
+                self.exact_gone,
             ),
             (
                 "DELETE FROM edit WHERE owner = ? AND feed = ? AND field = ? AND version = ?"
@@ -134,5 +142,7 @@ class BatchRows:
             db.execute(NEW_CELLS, {**feed, "last": last, "places": places})
         for turn, place, value in fresh.fractions:
             self.add_cell(place, value, surrogates[turn], self.first + turn)
+        for turn, place, key in fresh.exact:
+            self.exact.append((OWNER, self.feed.id, place, surrogates[turn], key))
         for turn, name, blob_id in fresh.uses:
             self.use_blob(self.first + turn, name, blob_id)

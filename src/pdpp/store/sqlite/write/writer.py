@@ -10,6 +10,7 @@ from pdpp.model import instant
 from pdpp.model.declaration import TIMES
 from pdpp.store.batch import WriteResult, canonical
 from pdpp.store.cell import CellValue
+from pdpp.store.numbers import read_data
 from pdpp.store.sqlite.numbering import record_number
 from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.records.predicate import OWNER
@@ -17,7 +18,7 @@ from pdpp.store.sqlite.records.stamps import Stamps
 from pdpp.store.sqlite.search.entry import Indexed, bare_entry_of
 from pdpp.store.sqlite.write.fieldsets import FieldSets
 from pdpp.store.sqlite.write.pack import Head, data_of, head_of
-from pdpp.store.sqlite.write.prepared import PreparedBatch, blobs_of
+from pdpp.store.sqlite.write.prepared import PreparedBatch, blobs_of, exact_cells
 from pdpp.store.sqlite.write.rows import BatchRows
 
 _Edit = tuple[str | bytes, int]
@@ -94,7 +95,7 @@ class BatchWriter:
         names = [name for name in _CHANGED_AT if name in fields and fields[name].kind in TIMES]
         if not names:
             return False
-        before, after = orjson.loads(old.data), orjson.loads(text)
+        before, after = read_data(old.data), read_data(text)
         for name in names:
             stored, new = (_moment(data.get(name)) for data in (before, after))
             if stored is not None and (new is None or new < stored):
@@ -135,7 +136,7 @@ class BatchWriter:
     def _update(self, turn: int, old: "_Stored") -> None:
         pack = self._batch.packs[turn]
         head, text = head_of(pack), data_of(pack)
-        before, after = orjson.loads(old.data), orjson.loads(text)
+        before, after = read_data(old.data), read_data(text)
         stamps = Stamps.parse(old.stamps)
         edits = set() if old.stamps is None else set(stamps.edits(old.created))
         for name in _changed(before, after):
@@ -147,6 +148,7 @@ class BatchWriter:
         self._work.changed.append((*row, orjson.dumps(head.cells).decode(), text, old.number))
         self._swap_edits(old.surrogate, edits, set(stamps.edits(old.created)))
         self._swap_cells(old, head.cells)
+        self._swap_exact(old, before, after)
         self._drop_words(old, before)
         if self._feed.lexical:
             entry = self._batch.entries[turn]
@@ -154,12 +156,13 @@ class BatchWriter:
         self._swap_blobs(old.number, blobs_of(self._feed, before), blobs_of(self._feed, after))
 
     def _remove(self, old: "_Stored", emitted: int) -> None:
-        before = orjson.loads(old.data)
+        before = read_data(old.data)
         self._work.records_gone.append((old.number,))
         if old.stamps is not None:
             edits = set(Stamps.parse(old.stamps).edits(old.created))
             self._swap_edits(old.surrogate, edits, set())
         self._swap_cells(old, None)
+        self._swap_exact(old, before, {})
         self._drop_words(old, before)
         self._swap_blobs(old.number, blobs_of(self._feed, before), ())
         self._leave_ghost(old, emitted)
@@ -183,6 +186,15 @@ class BatchWriter:
                 self._work.cells_gone.append(self._work.cell_key(place, value, old.surrogate))
                 if after is not None:
                     self._work.add_cell(place, after[place], old.surrogate, old.number)
+
+    def _swap_exact(
+        self, old: "_Stored", before: Mapping[str, Any], after: Mapping[str, Any]
+    ) -> None:
+        feed = (OWNER, self._feed.id)
+        for place, _ in exact_cells(self._feed, before):
+            self._work.exact_gone.append((*feed, place, old.surrogate))
+        for place, key in exact_cells(self._feed, after):
+            self._work.exact.append((*feed, place, old.surrogate, key))
 
     def _drop_words(self, old: "_Stored", before: Mapping[str, Any]) -> None:
         if self._feed.lexical:

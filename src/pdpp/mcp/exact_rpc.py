@@ -1,0 +1,16 @@
+"""Messages whose decimals keep their digits: how the kernel is to read and write JSON."""
+
+from typing import Any
+
+from pdpp.mcp.kernel import rpc
+from pdpp.model.decimals import ExactEncoder, read_fraction
+
+
+def parse(text: bytes) -> Any:
+    """Return the JSON value that a message holds."""
+    return rpc.parse(text, read_fraction)
+
+
+def encode(answer: rpc.JsonObject) -> bytes:
+    """Return an answer as one line of JSON."""
+    return rpc.encode(answer, ExactEncoder)
