@@ -82,10 +82,34 @@ def is_loopback(address: str) -> bool:
 
 
 class Cache:
-    """A folder of credentials, one file a provider."""
+    """A folder of credentials, one file a provider.
 
-    def __init__(self, folder: Path) -> None:
+    A command must name the folder's ``root`` to use it, except where it finds it by itself.
+    """
+
+    def __init__(self, folder: Path, *, named: bool = False) -> None:
         self._folder = folder
+        self._named = named
+
+    @property
+    def root(self) -> Path:
+        """Return the folder that ``--cache-root`` names."""
+        return self._folder.parent.absolute()
+
+    def connect_command(self, provider_url: str) -> str:
+        """Return the command that puts a credential into this very folder, ready to paste."""
+        words = ["pdpp", "connect", provider_url, *self.root_option()]
+        if sys.platform == "win32":  # pragma: no cover
+            from subprocess import list2cmdline
+
+            return list2cmdline(words)
+        import shlex  # Most programs print no command.
+
+        return shlex.join(words)
+
+    def root_option(self) -> list[str]:
+        """Return what a command needs beside its other words to use this folder."""
+        return ["--cache-root", str(self.root)] if self._named else []
 
     def path(self, provider_url: str) -> Path:
         """Return the file of a provider."""
@@ -106,7 +130,7 @@ class Cache:
 
     def load(self, provider_url: str) -> Credential:
         """Return the credential for a provider, or say which command makes one."""
-        connect = f"run: pdpp connect {provider_origin(provider_url)}"
+        connect = f"run: {self.connect_command(provider_origin(provider_url))}"
         path = self.path(provider_url)
         try:
             credential = _read(path)
@@ -114,7 +138,7 @@ class Cache:
             raise CredentialError(f"not connected to {provider_url}; {connect}") from None
         except (OSError, ValueError, TypeError):
             raise CredentialError(f"the credential in {path} cannot be read; {connect}") from None
-        refuse_owner(credential.token, credential.token_kind)
+        refuse_owner(credential.token, credential.token_kind, connect)
         if credential.provider_url != provider_origin(provider_url):
             raise CredentialError(f"the credential in {path} is for another provider; {connect}")
         return credential
@@ -233,23 +257,35 @@ def is_owners(token: str) -> bool:
     return token.startswith(_OWNER_PREFIX)
 
 
-def refuse_owner(token: str, kind: str) -> None:
+def refuse_owner(token: str, kind: str, connect: str = "run: pdpp connect URL") -> None:
     """Refuse an owner's token: agents read under a grant."""
     if kind == "owner" or is_owners(token):
         raise OwnerCredentialError(
-            "owner credentials are not for agents; remove this one and run: pdpp connect URL"
+            f"owner credentials are not for agents; remove this one and {connect}"
         )
 
 
-def refuse_owner_environment(environment: Mapping[str, str]) -> None:
+def refuse_owner_environment(
+    environment: Mapping[str, str], connect_command: str = "pdpp connect URL"
+) -> None:
     """Refuse to start where the environment carries an owner's credential."""
     for name, value in environment.items():
         owners = name in OWNER_VARIABLES and value
         if owners or (name.startswith("PDPP_") and is_owners(value)):
             raise OwnerCredentialError(
                 f"{name} holds an owner credential, which is not for agents; unset it and run: "
-                "pdpp connect URL"
+                f"{connect_command}"
             )
+
+
+def open_cache(root: str | None, environment: Mapping[str, str], provider: str | None) -> Cache:
+    """Return the cache that a program uses; see ``cache_folder``.
+
+    What is not the user's own folder must be named in a command that is pasted: the environment
+    and the working directory of an agent's host are not those of the user's terminal.
+    """
+    folder = cache_folder(root, environment, provider)
+    return Cache(folder, named=folder != Path.home() / ".pdpp" / "clients")
 
 
 def cache_folder(root: str | None, environment: Mapping[str, str], provider: str | None) -> Path:

@@ -24,10 +24,11 @@ READERS |= {"goose": yaml.safe_load}
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for credentials in which there is none."""
-    monkeypatch.setenv("PDPP_CACHE_ROOT", str(tmp_path))
-    monkeypatch.delenv("PDPP_PROVIDER_URL", raising=False)
-    return tmp_path / "clients"
+    """The user's own folder for credentials, in which there is none."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("PDPP_CACHE_ROOT", "PDPP_PROVIDER_URL"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path / ".pdpp" / "clients"
 
 
 def connect(folder: Path, url: str) -> None:
@@ -59,6 +60,26 @@ def test_it_is_the_one_that_was_named(folder: Path, monkeypatch: pytest.MonkeyPa
     connect(folder, FIRST)
     monkeypatch.setenv("PDPP_PROVIDER_URL", SECOND)
     assert config("json")["mcpServers"]["pdpp"] == {"url": f"{SECOND}/mcp"}
+
+
+def test_a_cache_that_the_program_would_not_find_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def arguments(*given: str) -> list[str]:
+        block = config("json", "--provider-url", LOCAL, *given)
+        return list(block["mcpServers"]["pdpp"]["args"][-4:])
+
+    there = str(tmp_path / "my cache")
+    named = ["--provider-url", LOCAL, "--cache-root", there]
+    assert arguments("--cache-root", there) == named
+    monkeypatch.setenv("PDPP_CACHE_ROOT", there)
+    assert arguments() == named, "a host has another environment"
+    monkeypatch.delenv("PDPP_CACHE_ROOT")
+    project = tmp_path / "project"
+    connect(project / ".pdpp" / "clients", LOCAL)
+    monkeypatch.chdir(project)
+    assert arguments()[-2:] == ["--cache-root", str(project / ".pdpp")]
+    assert "--cache-root" not in arguments("--cache-root", str(tmp_path / ".pdpp"))
 
 
 def texts(value: Any) -> list[str]:

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -29,7 +30,7 @@ from pdpp import Client
 from pdpp.app import make_app
 from pdpp.cli.program import run
 from pdpp.cli.stdio import serve_stdio
-from pdpp.credentials import Cache, Credential
+from pdpp.credentials import Cache, Credential, open_cache
 from pdpp.store.port import Store
 
 
@@ -74,7 +75,9 @@ def test_a_token_is_tried_and_then_kept(world: World, root: Path, tmp_path: Path
     code, out, err = pdpp("connect", f"{world.server.url}/", "--token-file", file)
     assert (code, err) == (0, "")
     assert "  My notes: notes\n" in out
-    assert f"pdpp mcp install claude-code --provider-url {world.server.url}" in out
+    where = f"{world.server.url} --cache-root {root}"
+    assert f"  pdpp read streams --provider {where}\n" in out
+    assert f"  pdpp mcp install claude-code --provider-url {where}\n" in out
     assert token not in out
     kept = Cache(root / "clients").load(world.server.url)
     assert (kept.token, kept.token_kind) == (token, "client")
@@ -205,7 +208,8 @@ def test_a_start_without_a_credential_says_which_command_makes_one(tmp_path: Pat
     for arguments in (["--cache-root", str(tmp_path)], [f"--cache-root={tmp_path}"]):
         code, said = serve(*arguments, PDPP_PROVIDER_URL="https://data.example.org")
         assert code == 78
-        assert said.endswith("run: pdpp connect https://data.example.org\n")
+        command = f"pdpp connect https://data.example.org --cache-root {tmp_path}"
+        assert said.endswith(f"run: {command}\n")
 
 
 def test_a_start_with_a_token_that_has_ended_says_so(tmp_path: Path) -> None:
@@ -213,7 +217,8 @@ def test_a_start_with_a_token_that_has_ended_says_so(tmp_path: Path) -> None:
     cache.store(Credential("https://data.example.org", "secret", "client", expires_at=5.0))
     code, said = serve("--cache-root", str(tmp_path), "--provider-url", "https://data.example.org")
     assert code == 78
-    assert "has expired; run: pdpp connect" in said
+    command = f"pdpp connect https://data.example.org --cache-root {tmp_path}"
+    assert f"has expired; run: {command}\n" in said
     assert "secret" not in said
 
 
@@ -228,6 +233,12 @@ def test_a_start_with_an_owners_credential_is_refused(tmp_path: Path) -> None:
     code, said = serve("--provider-url", "https://x.example", "--cache-root", str(tmp_path))
     assert code == 77
     assert "pdpp_owner_z" not in said
+    command = f"pdpp connect https://x.example --cache-root {tmp_path}"
+    assert said.endswith(f"remove this one and run: {command}\n")
+    elsewhere = {"PDPP_CACHE_ROOT": str(tmp_path), "PDPP_OWNER_TOKEN": "the-secret"}
+    code, said = serve("--provider-url", "https://x.example", **elsewhere)
+    assert (code, said.endswith(f"unset it and run: {command}\n")) == (77, True)
+    assert serve(PDPP_OWNER_TOKEN="the-secret")[0] == 77
 
 
 def test_the_group_starts_the_adapter_as_the_program_does(tmp_path: Path) -> None:
@@ -237,6 +248,25 @@ def test_the_group_starts_the_adapter_as_the_program_does(tmp_path: Path) -> Non
     assert (code, out) == (78, "")
     assert "run: pdpp connect https://x.example" in err
     assert "Serve an agent" in pdpp("mcp", "--help")[1]
+
+
+@pytest.mark.parametrize("given", ["option", "environment", "home"])
+def test_the_command_that_is_told_mends_the_start_when_it_is_pasted(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    there, url = tmp_path / "my cache", world.server.url
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("PDPP_CACHE_ROOT", raising=False)
+    arguments = ["--cache-root", str(there)] if given == "option" else []
+    environment = {"PDPP_CACHE_ROOT": str(there)} if given == "environment" else {}
+    code, said = serve("--provider-url", url, *arguments, **environment)
+    program, *pasted = shlex.split(said.rpartition("run: ")[2])
+    assert (code, program) == (78, "pdpp")
+    assert pasted == ["connect", url] if given == "home" else len(pasted) == 4
+    file = token_file(tmp_path, grant(world.store))
+    assert pdpp(*pasted, "--token-file", file)[0] == 0
+    cache = open_cache(arguments[1] if arguments else None, environment, url)
+    assert cache.load(url).provider_url == url
 
 
 # A running adapter
@@ -375,7 +405,7 @@ def test_every_tool_says_how_to_connect_again_when_the_grant_ends_while_it_runs(
             assert told["isError"] is True
             assert f"run: pdpp connect {world.server.url}" in told["content"][0]["text"]
             error = told["structuredContent"]["error"]
-            assert error["command"] == f"pdpp connect {world.server.url}"
+            assert error["command"] == f"pdpp connect {world.server.url} --cache-root {tmp_path}"
             codes.add(error["code"])
         assert codes == {"grant_revoked"}
     finally:

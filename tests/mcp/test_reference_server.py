@@ -302,6 +302,6 @@ def test_the_process_speaks_to_it_too(tmp_path: Any) -> None:
                 assert f"run: pdpp connect {server.url}" in ended["content"][0]["text"]
                 error = ended["structuredContent"]["error"]
                 assert error["code"] == "context.active_false"
-                assert error["command"] == f"pdpp connect {server.url}"
+                assert error["command"] == f"pdpp connect {server.url} --cache-root {root}"
         finally:
             wire.close()

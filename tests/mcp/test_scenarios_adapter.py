@@ -103,8 +103,9 @@ def test_without_a_credential_the_first_request_is_answered_with_the_command(
         told = process.stderr.read()
     assert answer["id"] == 7
     assert answer["error"]["code"] == -32000
-    assert answer["error"]["data"]["command"] == f"pdpp connect {address}"
-    assert f"pdpp connect {address}" in answer["error"]["message"]
+    command = f"pdpp connect {address} --cache-root {empty}"
+    assert answer["error"]["data"]["command"] == command
+    assert command in answer["error"]["message"]
     assert answer["error"]["message"] in told
 
 
@@ -127,8 +128,8 @@ def test_a_grant_that_ends_while_the_process_runs_is_told_with_the_command(
             answer = wire.request("tools/call", {"name": tool, "arguments": arguments})
             error = answer["structuredContent"]["error"]
             assert answer["isError"]
-            assert error["command"] == f"pdpp connect {address}"
-            assert f"pdpp connect {address}" in answer["content"][0]["text"]
+            assert error["command"] == f"pdpp connect {address} --cache-root {tmp_path}"
+            assert error["command"] in answer["content"][0]["text"]
     finally:
         wire.close()
 

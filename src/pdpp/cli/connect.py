@@ -1,8 +1,9 @@
 """Connecting: a credential for a provider goes into the cache, tried before it is kept."""
 
 import os
+import shlex
 import sys
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,8 +16,8 @@ from pdpp.credentials import (
     Cache,
     Credential,
     CredentialError,
-    cache_folder,
     document_of,
+    open_cache,
     provider_origin,
 )
 from pdpp.evidence.fence import visible
@@ -78,7 +79,7 @@ def connect(
     The owner approves in a browser; the credential is kept for this user alone. Run it again to
     renew a credential that has ended.
     """
-    cache = Cache(cache_folder(cache_root, os.environ, provider_url))
+    cache = open_cache(cache_root, os.environ, provider_url)
     if list_all:
         documents = [document_of(credential) for credential in cache.providers()]
         show(documents, [_line(c) for c in cache.providers()] or ["Nothing."], as_json=as_json)
@@ -88,15 +89,21 @@ def connect(
     if forget:
         _forget(cache, provider_url, as_json)
         return
-    with mending(provider_url):
+    command = cache.connect_command(provider_url)
+    with mending(command):
         if token_file is not None:
             candidate = Credential(provider_url, read_token(token_file), "client")
         else:
             usable = None if again else _kept(cache, provider_url)
-            candidate = usable or _enrol(provider_url, browser)
+            candidate = usable or _enrol(provider_url, command, browser)
         credential, schema = _try(candidate)
         path = cache.store(credential)
-    show(document_of(credential), _success_lines(credential, schema, path), as_json=as_json)
+    lines = [
+        f"Connected to {provider_url}; the credential is in {path}.",
+        *(_opened(schema) or ["It opens nothing yet."]),
+        *_next_lines(provider_url, cache.root_option()),
+    ]
+    show(document_of(credential), lines, as_json=as_json)
 
 
 def _forget(cache: Cache, provider_url: str, as_json: bool) -> None:
@@ -139,12 +146,12 @@ def _opens(credential: Credential) -> bool:
     return True
 
 
-def _enrol(provider_url: str, browser: bool | None) -> Credential:
+def _enrol(provider_url: str, command: str, browser: bool | None) -> Credential:
     """Get a new credential from the provider's owner."""
     from pdpp.enrolment.provider import discover
     from pdpp.enrolment.registration import register
 
-    endpoints = discover(provider_url)
+    endpoints = discover(provider_url, command)
     client_id = register(endpoints)
     seen = _has_screen() if browser is None else browser
     if seen and endpoints.authorization_endpoint is not None:
@@ -204,17 +211,15 @@ def _line(credential: Credential) -> str:
     return f"{credential.provider_url}  {name}"
 
 
-def _success_lines(credential: Credential, schema: "Schema", path: Path) -> list[str]:
-    url = credential.provider_url
-    lines = [f"Connected to {url}; the credential is in {path}."]
-    lines += _opened(schema) or ["It opens nothing yet."]
+def _next_lines(url: str, root: Sequence[str]) -> list[str]:
+    """Return what to do with a new credential; ``root`` is the option that finds it."""
+    install = ["pdpp", "mcp", "install", "claude-code", "--provider-url", url, *root]
     return [
-        *lines,
         "",
         "Look around:",
-        f"  pdpp read streams --provider {url}",
+        f"  {shlex.join(['pdpp', 'read', 'streams', '--provider', url, *root])}",
         "Let an agent read through it:",
-        f"  pdpp mcp install claude-code --provider-url {url}",
+        f"  {shlex.join(install)}",
     ]
 
 

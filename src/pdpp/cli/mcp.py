@@ -15,7 +15,7 @@ from pdpp.cli.hosts.launch import Launch, by_address, by_program, is_on_internet
 from pdpp.cli.options import HERE, REMOTE_CODES, examples
 from pdpp.cli.output import note
 from pdpp.cli.stdio import serve_stdio
-from pdpp.credentials import Cache, cache_folder
+from pdpp.credentials import open_cache
 
 CHATGPT = "chatgpt"
 CLIENTS = (*HOSTS, CHATGPT)
@@ -28,7 +28,7 @@ def _own_provider() -> str:
     configured = os.environ.get("PDPP_PROVIDER_URL")
     if configured:
         return configured
-    credentials = Cache(cache_folder(None, os.environ, None)).providers()
+    credentials = open_cache(None, os.environ, None).providers()
     return credentials[0].provider_url if len(credentials) == 1 else HERE
 
 
@@ -65,6 +65,11 @@ _provider_option = click.option(
     default=_own_provider,
     help="The server that the agent is to read. Default: the only one connected.",
 )
+_root_option = click.option(
+    "--cache-root",
+    metavar="DIR",
+    help="Folder of the cache that the program is to read. Or set PDPP_CACHE_ROOT.",
+)
 _by_option = click.option(
     "--by",
     "transport",
@@ -84,7 +89,8 @@ _by_option = click.option(
 @click.argument("client", type=click.Choice(CLIENTS), metavar="CLIENT")
 @_provider_option
 @_by_option
-def config(client: str, provider_url: str, transport: str | None) -> None:
+@_root_option
+def config(client: str, provider_url: str, transport: str | None, cache_root: str | None) -> None:
     """Print the one block that CLIENT takes in its configuration file, ready to paste whole.
 
     \b
@@ -96,17 +102,21 @@ def config(client: str, provider_url: str, transport: str | None) -> None:
         _explain_chatgpt(provider_url)
         return
     host = HOSTS[client]
-    click.echo(host.block(_launch(host, provider_url, transport)))
+    click.echo(host.block(_launch(host, provider_url, transport, cache_root)))
     note(f"For {host.label}, this goes into {host.where}.")
     if host.add is not None:
         note(f"Or let the program do it: pdpp mcp install {client}")
 
 
-def _launch(host: AgentHost, provider_url: str, transport: str | None) -> Launch:
+def _launch(
+    host: AgentHost, provider_url: str, transport: str | None, cache_root: str | None
+) -> Launch:
+    # A host has another environment and starts the program in another folder.
+    options = open_cache(cache_root, os.environ, provider_url).root_option()
     if transport is None:
-        return usual(provider_url, remote=host.remote)
+        return usual(provider_url, options, remote=host.remote)
     if transport == "program":
-        return by_program(provider_url)
+        return by_program(provider_url, options)
     if not host.remote:
         raise click.UsageError(
             f"{host.label} connects to no address in its file; leave --by out",
@@ -131,8 +141,11 @@ def _explain_chatgpt(provider_url: str) -> None:
 @click.argument("client", type=click.Choice(CLIENTS), metavar="CLIENT")
 @_provider_option
 @_by_option
+@_root_option
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def install(client: str, provider_url: str, transport: str | None, yes: bool) -> None:
+def install(
+    client: str, provider_url: str, transport: str | None, cache_root: str | None, yes: bool
+) -> None:
     """Add this server to CLIENT with the client's own command, for every folder of this user.
 
     The command is shown before it runs. pdpp mcp uninstall CLIENT undoes it.
@@ -146,7 +159,7 @@ def install(client: str, provider_url: str, transport: str | None, yes: bool) ->
             f"{host.label} has no command that adds a server; paste what pdpp mcp config {client} "
             f"prints into {host.where}"
         )
-    _run(host, host.add(_launch(host, provider_url, transport)), yes=yes)
+    _run(host, host.add(_launch(host, provider_url, transport, cache_root)), yes=yes)
 
 
 @mcp.command(epilog=examples(*(f"pdpp mcp uninstall {client}" for client in INSTALLED)))

@@ -9,7 +9,7 @@ from pdpp.credentials import (
     Cache,
     Credential,
     CredentialError,
-    cache_folder,
+    open_cache,
     provider_origin,
     refuse_owner_environment,
 )
@@ -26,14 +26,7 @@ def serve_stdio(arguments: Sequence[str], environment: Mapping[str, str] | None 
     """Serve one client on the standard streams; return the exit code."""
     variables = os.environ if environment is None else environment
     try:
-        refuse_owner_environment(variables)
-        given = _parse(arguments)
-        provider = provider_origin(given.get("--provider-url") or variables["PDPP_PROVIDER_URL"])
-        cache = Cache(cache_folder(given.get("--cache-root"), variables, provider))
-        credential = cache.load(provider)
-        _check_end(credential)
-    except KeyError:
-        return _leave("no provider address", USAGE)
+        cache, credential = _credential(_parse(arguments), variables)
     except ValueError as problem:
         return _leave(str(problem), USAGE)
     except CredentialError as problem:
@@ -57,13 +50,27 @@ def _parse(arguments: Sequence[str]) -> dict[str, str]:
     return given
 
 
-def _check_end(credential: Credential) -> None:
+def _credential(given: Mapping[str, str], variables: Mapping[str, str]) -> tuple[Cache, Credential]:
+    """Return the credential of the provider that is named, and the cache it is in."""
+    address = given.get("--provider-url") or variables.get("PDPP_PROVIDER_URL")
+    if not address:
+        refuse_owner_environment(variables)
+        raise ValueError("no provider address")
+    provider = provider_origin(address)
+    cache = open_cache(given.get("--cache-root"), variables, provider)
+    refuse_owner_environment(variables, cache.connect_command(provider))
+    credential = cache.load(provider)
+    _check_end(cache, credential)
+    return cache, credential
+
+
+def _check_end(cache: Cache, credential: Credential) -> None:
     import time
 
     if credential.expired(time.time()) and credential.refresh_token is None:
         raise CredentialError(
             f"the token for {credential.provider_url} has expired; "
-            f"run: pdpp connect {credential.provider_url}"
+            f"run: {cache.connect_command(credential.provider_url)}"
         )
 
 

@@ -20,7 +20,7 @@ from pdpp.client.request import (
 )
 from pdpp.client.result import Aggregation, Excerpt, Hit, Record, Schema, Stream, Window
 from pdpp.client.session import ClientSession, RawAnswer
-from pdpp.credentials import Cache, cache_folder, is_token, provider_origin
+from pdpp.credentials import is_token, open_cache, provider_origin
 from pdpp.evidence.budget import MAX_LIMIT
 from pdpp.evidence.handle import Handle, complete_handle, parse_handle
 from pdpp.evidence.presentation import is_web_link
@@ -61,7 +61,7 @@ class Client:
         cls, url: str, *, cache_root: str | None = None, timeout: float = 30.0
     ) -> "Client":
         """Return a client under the grant that ``pdpp connect`` keeps, renewed when it ends."""
-        cache = Cache(cache_folder(cache_root, os.environ, url))
+        cache = open_cache(cache_root, os.environ, url)
         credential = cache.load(url)
         client = cls.__new__(cls)
         bearer = RenewedBearer(cache, credential)

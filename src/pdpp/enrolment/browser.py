@@ -159,9 +159,7 @@ def enrol_by_browser(
 def _code(provider: Provider, answer: Mapping[str, str] | None) -> str:
     """Return the code of an answer that came from this provider and no other."""
     if answer is None:
-        raise EnrolmentError(
-            f"nothing was approved in time; run again: pdpp connect {provider.url}"
-        )
+        raise EnrolmentError(f"nothing was approved in time; run again: {provider.connect_command}")
     if provider.iss_promised and answer.get("iss") != provider.issuer:
         raise EnrolmentError("the answer came from another server than the one that was asked")
     if answer.get("error") == "access_denied":

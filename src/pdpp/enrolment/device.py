@@ -95,4 +95,4 @@ def _ended(provider: Provider, status: int, answer: object) -> str:
 
 
 def _again(provider: Provider) -> str:
-    return f"run again: pdpp connect {provider.url}"
+    return f"run again: {provider.connect_command}"

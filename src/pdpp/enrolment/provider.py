@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -36,6 +36,8 @@ class Provider:
     device_authorization_endpoint: str | None = None
     revocation_endpoint: str | None = None
     iss_promised: bool = False
+    connect_command: str = ""
+    """What a person runs to ask this provider again."""
 
 
 @contextmanager
@@ -47,14 +49,15 @@ def reaching() -> Iterator[None]:
         raise ProviderUnreachable(str(problem)) from None
 
 
-def discover(url: str) -> Provider:
-    """Ask a provider where tokens for it are issued."""
+def discover(url: str, connect_command: str | None = None) -> Provider:
+    """Ask a provider where tokens for it are issued; the command is what asks for one again."""
+    command = connect_command or f"pdpp connect {url}"
     resource = _document(url, url + _RESOURCE)
     servers = resource.get("authorization_servers")
     if not isinstance(servers, list) or not servers or not isinstance(servers[0], str):
         raise EnrolmentError(
             f"{url} names no authorization server; ask its owner for a token and run: "
-            f"pdpp connect {url} --token-file FILE"
+            f"{command} --token-file FILE"
         )
     issuer = servers[0].rstrip("/")
     _require_safe(issuer)
@@ -63,7 +66,7 @@ def discover(url: str) -> Provider:
         raise EnrolmentError(
             f"{issuer} describes itself as another server; its public address is set wrongly"
         )
-    return _provider(url, issuer, metadata)
+    return replace(_provider(url, issuer, metadata), connect_command=command)
 
 
 def _metadata_address(issuer: str) -> str:

@@ -18,7 +18,7 @@ def register(provider: Provider) -> str:
     if provider.registration_endpoint is None:
         raise EnrolmentError(
             f"{provider.issuer} registers no programs; ask its owner for a token and run: "
-            f"pdpp connect {provider.url} --token-file FILE"
+            f"{provider.connect_command} --token-file FILE"
         )
     strict = {
         "client_name": f"pdpp on {platform.node() or 'this machine'}"[:80],

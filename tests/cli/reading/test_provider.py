@@ -61,9 +61,10 @@ def test_the_folder_of_the_cache_can_be_told_and_stays_told(desk: Desk) -> None:
 def test_without_a_connection_the_command_that_makes_one_is_told(tmp_path: Path) -> None:
     env = {"PDPP_CACHE_ROOT": str(tmp_path)}
     told = pdpp("read", "streams", env=env).failed(code=78)
-    assert told == "not_connected: not connected to any server. Try: pdpp connect URL"
+    where = f"--cache-root {tmp_path}"
+    assert told == f"not_connected: not connected to any server. Try: pdpp connect URL {where}"
     told = pdpp("read", "streams", "--provider", OTHER, env=env).failed(code=78)
-    assert told == f"not_connected: not connected to {OTHER}. Try: pdpp connect {OTHER}"
+    assert told == f"not_connected: not connected to {OTHER}. Try: pdpp connect {OTHER} {where}"
 
 
 def test_a_spoilt_credential_is_told(tmp_path: Path) -> None:
@@ -71,7 +72,7 @@ def test_a_spoilt_credential_is_told(tmp_path: Path) -> None:
     Cache(tmp_path / "clients").path(OTHER).write_text("{")
     told = pdpp("read", "streams", "--provider", OTHER, env=env).failed(code=78)
     assert "cannot be read" in told
-    assert told.endswith(f"Try: pdpp connect {OTHER}")
+    assert told.endswith(f"Try: pdpp connect {OTHER} --cache-root {tmp_path}")
 
 
 @pytest.mark.parametrize("name", ["PDPP_OWNER_TOKEN", "PDPP_ANYTHING"])
@@ -98,7 +99,7 @@ def test_a_revoked_grant_is_told_with_the_way_to_a_new_one(demo: World, tmp_path
     revoke_grant(demo.store, approval.grant_id)
     told = pdpp("read", "streams", env=env).failed(code=78)
     assert told.startswith("grant_revoked: The owner has revoked this grant")
-    assert told.endswith(f"Try: pdpp connect {demo.server.url}")
+    assert told.endswith(f"Try: pdpp connect {demo.server.url} --cache-root {tmp_path}")
 
 
 def test_an_unknown_token_is_told(demo: World, tmp_path: Path) -> None:

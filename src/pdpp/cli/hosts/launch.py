@@ -1,6 +1,7 @@
 """How an agent's host reaches the server: by starting this program, or at an address."""
 
 import sys
+from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple
@@ -39,10 +40,9 @@ def own_command() -> list[str]:
     return [str(beside)] if beside.is_file() else [sys.executable, "-m", "pdpp"]
 
 
-def by_program(provider_url: str, command: list[str] | None = None) -> Launch:
+def by_program(provider_url: str, options: Sequence[str] = ()) -> Launch:
     """Return the launch through ``pdpp mcp``, which reads with the kept credential."""
-    start = own_command() if command is None else command
-    return Launch((*start, "mcp", "--provider-url", provider_url))
+    return Launch((*own_command(), "mcp", "--provider-url", provider_url, *options))
 
 
 def by_address(provider_url: str) -> Launch:
@@ -59,8 +59,8 @@ def is_on_internet(provider_url: str) -> bool:
         return "." in host and not host.endswith(_LOCAL_NAMES)
 
 
-def usual(provider_url: str, *, remote: bool) -> Launch:
+def usual(provider_url: str, options: Sequence[str] = (), *, remote: bool) -> Launch:
     """Return the way that works without asking: by address where the server is on the internet."""
     if remote and provider_url.startswith("https://") and is_on_internet(provider_url):
         return by_address(provider_url)
-    return by_program(provider_url)
+    return by_program(provider_url, options)

@@ -12,10 +12,9 @@ import click
 from pdpp.cli.output import Refused
 from pdpp.client.client import Client
 from pdpp.credentials import (
-    Cache,
     CredentialError,
-    cache_folder,
     is_token,
+    open_cache,
     provider_origin,
     refuse_owner_environment,
 )
@@ -90,7 +89,11 @@ def connected(provider: str | None, cache_root: str | None) -> Iterator[Client]:
     with mending(None):
         refuse_owner_environment(os.environ)
         url = _chosen(provider, cache_root)
-        with mending(url), Client.connected(url, cache_root=cache_root) as client:
+        cache = open_cache(cache_root, os.environ, url)
+        with (
+            mending(cache.connect_command(url)),
+            Client.connected(url, cache_root=str(cache.root)) as client,
+        ):
             yield client
 
 
@@ -106,19 +109,19 @@ def read_token(source: TextIO) -> str:
 def keyed(provider: str, token: str) -> Iterator[Client]:
     """Open a server with a token that the caller holds, the owner's perhaps."""
     url = _origin(provider)
-    with mending(url), Client(url, token) as client:
+    with mending(f"pdpp connect {url}"), Client(url, token) as client:
         yield client
 
 
 @contextmanager
-def mending(url: str | None) -> Iterator[None]:
+def mending(connect_command: str | None) -> Iterator[None]:
     """Tell what a server or the cache refuses with the command that mends it."""
     try:
         yield
     except CredentialError as problem:
         raise _uncredited(problem) from None
     except PdppError as problem:
-        raise refusal(problem, url) from None
+        raise refusal(problem, connect_command) from None
 
 
 def _origin(text: str) -> str:
@@ -132,9 +135,11 @@ def _chosen(provider: str | None, cache_root: str | None) -> str:
     named = provider or os.environ.get("PDPP_PROVIDER_URL")
     if named:
         return _origin(named)
-    credentials = Cache(cache_folder(cache_root, os.environ, None)).providers()
+    cache = open_cache(cache_root, os.environ, None)
+    credentials = cache.providers()
     if not credentials:
-        raise CredentialError("not connected to any server; run: pdpp connect URL")
+        command = cache.connect_command("URL")
+        raise CredentialError(f"not connected to any server; run: {command}")
     if len(credentials) > 1:
         names = ", ".join(credential.provider_url for credential in credentials)
         raise click.UsageError(
@@ -152,12 +157,12 @@ def _uncredited(problem: CredentialError) -> Refused:
     return Refused(error, command, problem.exit_code)
 
 
-def refusal(problem: PdppError, url: str | None) -> Refused:
+def refusal(problem: PdppError, connect_command: str | None) -> Refused:
     """Return a server's error as it is told: its code, its words, and what would do."""
     error = dict(problem.body("")["error"])
     if not error.get("request_id"):
         error.pop("request_id", None)
-    return Refused(error, _fix(problem, url), _exit_code(problem))
+    return Refused(error, _fix(problem, connect_command), _exit_code(problem))
 
 
 def _exit_code(problem: PdppError) -> int:
@@ -165,9 +170,9 @@ def _exit_code(problem: PdppError) -> int:
     return _EXITS.get(problem.code) or (NOT_CONNECTED if is_about_token(problem) else 1)
 
 
-def _fix(problem: PdppError, url: str | None) -> str | None:
-    if _exit_code(problem) in (OWNER, NOT_CONNECTED) and url is not None:
-        return f"pdpp connect {url}"
+def _fix(problem: PdppError, connect_command: str | None) -> str | None:
+    if _exit_code(problem) in (OWNER, NOT_CONNECTED) and connect_command is not None:
+        return connect_command
     choices = problem.detail.get("available_connections")
     if isinstance(choices, list):
         return " or ".join(_choice(choice) for choice in choices if isinstance(choice, Mapping))

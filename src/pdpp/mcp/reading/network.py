@@ -19,7 +19,7 @@ def network_reader(cache: Cache, credential: Credential) -> GrantReader:
     bearer = RenewedBearer(cache, credential)
     transport = NetworkTransport(credential.provider_url, bearer)
     client = ResourceClient(transport, credential.token)
-    client.connect_command = f"pdpp connect {credential.provider_url}"
+    client.connect_command = cache.connect_command(credential.provider_url)
     reader = GrantReader(client, {}, credential.provider_url)
     reader.names = NamesInTime(GrantReader(reader.client, {}, reader.key))
     return reader
