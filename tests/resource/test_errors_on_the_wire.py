@@ -1,13 +1,16 @@
+import asyncio
 import http.client
 from pathlib import Path
+from typing import Any
 
 import httpx
 import orjson
 import pytest
 from tests.engine import database_of
 from tests.resource.library import library_store
-from tests.serving import UNLIMITED, World, living, refused
+from tests.serving import UNLIMITED, World, living, owner, refused
 
+from pdpp.app import make_app
 from pdpp.resource.routes import BASE, ROUTES
 
 BOOKS = "/v1/streams/books/records"
@@ -271,3 +274,31 @@ def test_anyone_may_read_how_the_server_is_used(library: World) -> None:
         (method.upper(), path) for path, item in document["paths"].items() for method in item
     } == {(route.method, BASE + route.path) for route in ROUTES}
     assert orjson.dumps(document)
+
+
+def test_a_client_that_leaves_amid_its_body_is_answered_nothing(
+    library: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    events = [
+        {"type": "http.request", "body": b'{"key":', "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return events.pop(0)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope: dict[str, Any] = {
+        "type": "http",
+        "method": "POST",
+        "path": "/v1/ingest/books",
+        "raw_path": b"/v1/ingest/books",
+        "query_string": b"connection_id=home",
+        "headers": [(b"authorization", f"Bearer {owner(library.store)}".encode())],
+        "client": ("127.0.0.1", 1),
+    }
+    asyncio.run(make_app(library.store, UNLIMITED)(scope, receive, send))
+    assert (events, sent, caplog.messages) == ([], [], [])

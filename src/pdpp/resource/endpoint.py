@@ -9,6 +9,7 @@ from io import BytesIO
 from typing import Any, BinaryIO
 
 import orjson
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from pdpp.model.errors import (
@@ -23,7 +24,7 @@ from pdpp.resource.blob import BlobRange
 from pdpp.resource.call import Call
 from pdpp.resource.operate import make_call, run_call
 from pdpp.resource.routes import BASE, Route
-from pdpp.service.body import ClientGone, body_chunks
+from pdpp.service.body import body_chunks
 from pdpp.service.failure import explained
 from pdpp.service.headers import headers_of
 from pdpp.service.origin import public_origin
@@ -54,7 +55,7 @@ class ResourceEndpoint:
         except PdppError as error:
             origin = public_origin(scope, self._service.settings)
             await send_error(send, error, request_id, origin)
-        except ClientGone:
+        except ClientDisconnect:
             return
         except Exception as problem:  # noqa: BLE001 - whatever it is becomes an answer
             failure = explained(problem, self._service.store, log, f"request {request_id}")
