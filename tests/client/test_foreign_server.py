@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.reference_server import Behaviour, ReferenceServer
@@ -134,6 +135,33 @@ def test_a_hit_has_an_id_and_no_invented_title(server: ReferenceServer, client: 
     address = f"{server.url}/v1/streams/messages/records/m1?connection_id=cin_home"
     assert client.citation_url(home) == address
     assert client.search("heron", limit=5).first().count == 13
+
+
+def test_a_snippet_is_a_passage_without_offsets() -> None:
+    with ReferenceServer(Behaviour(snippets_only=True)) as other:
+        with Client(other.url, other.token) as reader:
+            [hit] = reader.search("ferry", connection_id="cin_home")
+        [excerpt] = hit.excerpts
+        assert (excerpt.field_path, excerpt.start_chars) == ("subject", None)
+        assert excerpt.preview_text == "Dinner at the <mark>ferry</mark>"
+
+
+@pytest.mark.parametrize(
+    ("members", "passage"),
+    [
+        ({"snippet": {"field": "body", "text": "a <mark>b</mark>"}}, "a <mark>b</mark>"),
+        ({"snippet": "a b", "matched_fields": ["body"]}, "a b"),
+        ({"snippet": "a b", "matched_fields": ["body", "title"]}, None),
+        ({"snippet": {"field": "body", "text": "a b"}, "matched_fields": ["title"]}, None),
+        ({"snippet": {"field": None, "text": "a b"}}, None),
+        ({"snippet": None, "evidence_excerpts": None, "matched_fields": [7]}, None),
+    ],
+)
+def test_a_snippet_proves_only_the_field_that_matched(
+    members: dict[str, Any], passage: str | None
+) -> None:
+    hit = hit_of({"connection_id": "c", "stream": "s", "record_key": "k", **members})
+    assert [excerpt.preview_text for excerpt in hit.excerpts] == ([passage] if passage else [])
 
 
 @pytest.mark.parametrize(

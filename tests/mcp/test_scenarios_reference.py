@@ -14,7 +14,7 @@ import pytest
 from tests.mcp.client import Result
 from tests.mcp.host import Host
 from tests.mcp.sight import fenced, object_calls, text_calls
-from tests.mcp.test_reference_server import reading
+from tests.mcp.test_reference_server import CALLS, reading
 from tests.reference_server import Behaviour, ReferenceServer
 from tests.reference_server.server import Asked
 from tests.reference_server.world import LONG_BODY, PICTURE
@@ -174,6 +174,58 @@ def test_evidence_comes_first_with_its_field_id_and_read(
     assert "pdpp://" not in found.text + json_text(shown)
 
 
+@pytest.mark.scenario("S008", 2, on="stdio")
+def test_evidence_is_the_bare_match_only_where_the_field_holds_no_more(host: Host) -> None:
+    whole = host.good("search", {"query": "Dinner at the ferry"})
+    assert whole.structured["results"][0]["evidence"] == "<mark>Dinner at the ferry</mark>"
+    assert '   "<mark>Dinner at the ferry</mark>"\n' in whole.text
+    for hit in host.good("search", {"query": "heron", "limit": 13}).structured["results"]:
+        bare = hit["evidence"].replace("<mark>", "").replace("</mark>", "")
+        assert len("heron") < len(bare) <= len("heron") + 80
+
+
+@pytest.mark.scenario("S010", 2, on="stdio")
+def test_tools_say_that_they_take_an_address_and_what_is_shown_names_the_read(host: Host) -> None:
+    tools = {tool["name"]: tool for tool in host.wire.request("tools/list", {})["tools"]}
+    for name in ("fetch", "read_record_field"):
+        assert "pdpp://" in tools[name]["inputSchema"]["properties"]["id"]["description"]
+    found = host.good("search", {"query": "dinner"})
+    [hit], calls = found.structured["results"], list(text_calls(found.text))
+    assert [(call.tool, call.arguments["id"]) for call in calls] == [
+        ("read_record_field", hit["id"])
+    ]
+    asked = {**calls[0].arguments, "id": record_uri(hit["id"])}
+    assert fenced(host.good("read_record_field", asked).text) == "Dinner at the ferry"
+
+
+def test_a_snippet_alone_is_evidence_without_offsets() -> None:
+    with reading(Behaviour(snippets_only=True)) as (_, host):
+        found = host.good("search", {"query": "ferry", "connection_id": "cin_home"})
+        assert found.text.startswith(
+            '1. subject in cin_home/messages:m1\n   "Dinner at the <mark>ferry</mark>"\n'
+        )
+        [hit] = found.structured["results"]
+        assert hit["evidence"] == "Dinner at the <mark>ferry</mark>"
+        assert "#" not in hit["url"]
+        [call] = text_calls(found.text)
+        assert call.arguments == {"id": hit["id"], "field_path": "subject"}
+        assert "Dinner" in host.good(call.tool, call.arguments).text
+
+
+@pytest.mark.scenario("S031", 6, on="stdio")
+def test_a_made_title_tells_when_a_record_was_written_where_that_is_known(host: Host) -> None:
+    asked = {"query": "dinner"}
+    [taken_in] = host.good("search", asked).structured["results"]
+    assert taken_in["title"] == "Home mail / messages / 2026-08-21T08:00:00.000Z"
+    with reading(Behaviour(event_times=True)) as (server, other):
+        found = other.good("search", asked)
+        [hit] = found.structured["results"]
+        [sent] = sent_by(server, not_schema(server)[0])["data"]
+        assert sent["event_time"] != sent["emitted_at"]
+        assert hit["title"] == f"Home mail / messages / {sent['event_time']}"
+        assert sent["emitted_at"] not in found.text
+
+
 @pytest.mark.scenario("S009", 1, 2, on="stdio")
 @pytest.mark.scenario("S038", 1, 2, on="stdio")
 def test_a_hit_that_nothing_proves_shows_no_passage() -> None:
@@ -315,7 +367,56 @@ def test_full_detail_of_a_stream_is_the_servers(server: ReferenceServer, host: H
     assert data.get("detail") != "compact"
 
 
+@pytest.mark.scenario("S029", 2, on="stdio")
+def test_full_detail_of_a_shared_stream_asks_for_a_connection_first(host: Host) -> None:
+    error = host.refused(
+        "ambiguous_schema_detail", "schema", {"stream": "messages", "detail": "full"}
+    )
+    assert (error["retry_with"], error["total"]) == ("connection_id", 2)
+    assert [choice["connection_id"] for choice in error["available_connections"]] == [
+        "cin_work",
+        "cin_home",
+    ]
+    found = host.call("schema", {"stream": "messages", "detail": "full"})
+    assert "exact_filter" not in found.text + json_text(found.structured)
+    calls = text_calls(found.text)
+    assert [call.arguments["connection_id"] for call in calls] == ["cin_work", "cin_home"]
+    for call in calls:
+        host.good(call.tool, call.arguments)
+    host.good("schema", {"stream": "payments", "detail": "full"})
+
+
+@pytest.mark.scenario("S029", 1, 3, 6, on="stdio")
+def test_no_row_of_full_detail_stands_twice() -> None:
+    with reading(Behaviour(repeats_streams=True)) as (server, host):
+        data = host.good("schema", {**WORK, "detail": "full"}).structured["data"]
+        assert "streams" in sent_by(server, server.asked[-1]), "the server does repeat them"
+        assert "streams" not in data
+        assert [row["name"] for c in data["connectors"] for row in c["streams"]] == ["messages"]
+        assert (data["stream_count"], data["connector_count"]) == (1, 1)
+
+
 # Records and numbers
+
+
+@pytest.mark.scenario("S060", 1, on="stdio")
+def test_tools_read_with_the_one_bearer_and_show_no_more_than_is_sent(
+    server: ReferenceServer, host: Host
+) -> None:
+    for tool, arguments in CALLS:
+        server.asked.clear()
+        server.bearers.clear()
+        host.good(tool, arguments)
+        assert server.asked
+        assert {asked.method for asked in server.asked} == {"GET"}
+        assert all(asked.path.startswith("/v1/") for asked in server.asked)
+        assert set(server.bearers) == {f"Bearer {server.token}"}
+    server.asked.clear()
+    asked = {"stream": "payments", "limit": 2}
+    page = host.good("query_records", asked).structured["data"]
+    sent = sent_by(server, not_schema(server)[-1])
+    assert [row["data"] for row in page["data"]] == [row["data"] for row in sent["data"]]
+    assert len(page["data"]) == 2
 
 
 @pytest.mark.scenario("S030", 1, 2, on="stdio")

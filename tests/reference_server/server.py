@@ -55,6 +55,7 @@ class ReferenceServer:
         self.behaviour = behaviour or Behaviour()
         self.world = world or two_mailboxes()
         self.asked: list[Asked] = []
+        self.bearers: list[str] = []
         self.alive = True
         """Set to False, the token is dead: every request answers 401."""
         self.refresh_token = "reference-refresh-0"
@@ -338,6 +339,10 @@ class Routes:
         ]
         if not self.behaviour.excerpts:
             hits = [{k: v for k, v in hit.items() if k not in _PROOFS} for hit in hits]
+        if self.behaviour.event_times:
+            hits = [{**hit, "event_time": self._written(hit)} for hit in hits]
+        if self.behaviour.snippets_only:
+            hits = [{k: v for k, v in hit.items() if k != "evidence_excerpts"} for hit in hits]
         hits.sort(key=lambda hit: float(hit["score"]["value"]))
         limit, start = self._number("limit", 25), int((self.asked.one("cursor") or "s0")[1:])
         following = f"s{start + limit}" if start + limit < len(hits) else None
@@ -351,6 +356,10 @@ class Routes:
         listed = self._list(hits[start : start + limit], following)
         meta = {"count": len(hits), "count_accuracy": "exact", "recall": recall, "warnings": []}
         return {**listed, "meta": meta}
+
+    def _written(self, hit: dict[str, Any]) -> str:
+        rows = self.world.records[hit["connection_id"], hit["stream"]]
+        return next(str(row["sent_at"]) for row in rows if row["id"] == hit["record_key"])
 
     def _aggregate(self, stream: str) -> Any:
         self._check("aggregate")
@@ -394,7 +403,9 @@ class _Handler(BaseHTTPRequestHandler):
             query.setdefault(name, []).append(value)
         asked = Asked("GET", address.path, query)
         self.reference.asked.append(asked)
-        self._send(*self.reference.answer(asked, self.headers.get("Authorization", "")))
+        bearer = self.headers.get("Authorization", "")
+        self.reference.bearers.append(bearer)
+        self._send(*self.reference.answer(asked, bearer))
 
     def do_POST(self) -> None:
         """Answer a registration or an exchange; nothing else is posted."""

@@ -96,7 +96,9 @@ def schema(
     for connection in granted:
         by_source.setdefault(world.connections[connection][0], []).append(connection)
     for source, ids in by_source.items():
-        rows = [_row(s, behaviour, full) for s in world.streams[source] if wanted in (None, s.name)]
+        every = behaviour.repeats_streams and full
+        declared = [s for s in world.streams[source] if every or wanted in (None, s.name)]
+        rows = [_row(s, behaviour, full) for s in declared]
         if not rows:
             continue
         connections = [{"connection_id": i, "display_name": world.connections[i][1]} for i in ids]
@@ -111,6 +113,7 @@ def schema(
                 "streams": rows,
             }
         )
+    every_row = behaviour.repeats_streams and full
     legend = {"field_capability_legend": LEGEND} if behaviour.legend and not full else {}
     return {
         "object": "schema",
@@ -122,6 +125,7 @@ def schema(
             "client_id": "c",
         },
         "connectors": connectors,
+        **({"streams": [r for c in connectors for r in c["streams"]]} if every_row else {}),
         "connector_count": len(connectors),
         "stream_count": sum(len(c["streams"]) for c in connectors),
         **legend,

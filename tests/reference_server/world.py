@@ -31,6 +31,15 @@ class Behaviour:
     excerpts: bool = True
     """Whether hits come with the passage that proves them."""
 
+    snippets_only: bool = False
+    """Whether the passage is a snippet alone, which has neither offsets nor a way to read on."""
+
+    event_times: bool = False
+    """Whether hits say when a record was written, beside when it was taken in."""
+
+    repeats_streams: bool = False
+    """Whether a full schema lists all of its streams, and at the top too."""
+
     connections: tuple[str, ...] = ("cin_work", "cin_home", "cin_bank")
 
 

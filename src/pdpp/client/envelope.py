@@ -38,6 +38,7 @@ from pdpp.wire.members import (
     texts_in,
     whole_in,
 )
+from pdpp.wire.passage import MatchPassage, passages_in
 
 T = TypeVar("T")
 
@@ -140,11 +141,7 @@ def hit_of(raw: Json) -> Hit:
         matched=tuple(texts_in(raw, "matched")),
         missing=tuple(texts_in(raw, "missing")),
         score=_score(raw),
-        excerpts=tuple(
-            _excerpt(part)
-            for part in objects_in(raw, "evidence_excerpts")
-            if text_in(part, "field_path") and text_in(part, "preview_text")
-        ),
+        excerpts=tuple(map(_excerpt, passages_in(raw))),
         raw=raw,
     )
 
@@ -155,11 +152,12 @@ def _score(raw: Json) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def _excerpt(raw: Json) -> Excerpt:
+def _excerpt(passage: MatchPassage) -> Excerpt:
+    raw = passage.facts
     read = object_in(raw, "read")
     return Excerpt(
-        field_path=name_in(raw, "field_path"),
-        preview_text=name_in(raw, "preview_text"),
+        field_path=passage.field_path,
+        preview_text=passage.text,
         start_chars=whole_in(raw, "start_chars"),
         end_chars=whole_in(raw, "end_chars"),
         total_chars=whole_in(raw, "total_chars"),

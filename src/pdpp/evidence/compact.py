@@ -175,11 +175,19 @@ def _grouped(connector: Json, rows: list[Json], *, fields: bool) -> list[dict[st
 
 
 def _sources(body: Json) -> Iterator[tuple[Json, list[Json]]]:
-    """Yield the connectors of a body with their rows; rows at the top go by their own connector."""
+    """Yield the connectors of a body with their rows; rows at the top go by their own connector.
+
+    A server may list the same rows at the top and below their connectors; they count once.
+    """
+    grouped: set[str] = set()
     for connector in objects(body.get("connectors")):
-        yield connector, objects(connector.get("streams"))
+        rows = objects(connector.get("streams"))
+        grouped |= {_text(row.get("name")) for row in rows}
+        yield connector, rows
     loose: dict[str, list[Json]] = {}
     for row in objects(body.get("streams")):
+        if _text(row.get("name")) in grouped:
+            continue
         loose.setdefault(_text(row.get("connector_key")), []).append(row)
     for key, rows in loose.items():
         yield ({"connector_key": key} if key else {}), rows

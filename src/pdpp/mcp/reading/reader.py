@@ -17,6 +17,7 @@ from pdpp.mcp.reading.stream_name import StreamName
 from pdpp.mcp.reading.transport import HttpReply
 from pdpp.model.errors import (
     AmbiguousConnection,
+    AmbiguousSchemaDetail,
     CandidateJson,
     InvalidRequest,
     PdppError,
@@ -184,9 +185,12 @@ class GrantReader:
             if error.status != 400 or error.param not in ("detail", None):
                 raise
             answer = await self.get(["schema"], params, connection_id)
-        schema = read_full(_unwrapped(answer.body))
+        schema = read_full(_unwrapped(answer.body), stream, connection_id)
         if not schema.streams:
             raise unknown_stream(stream)
+        choices = schema.connections() if connection_id is None else []
+        if len(choices) > 1:  # Other servers send the detail of all of them.
+            raise _ambiguous_detail(stream, choices)
         return schema
 
     async def stream_names(self) -> Sequence[StreamName]:
@@ -243,6 +247,18 @@ def unknown_stream(stream: str, param: str = "stream") -> StreamNotAllowed:
     return StreamNotAllowed(
         f"No connection that you may read opens a stream {stream!r}; schema lists them.",
         param=param,
+    )
+
+
+def _ambiguous_detail(stream: str, choices: Sequence[ConnectionChoice]) -> AmbiguousSchemaDetail:
+    """Return the refusal of detail of a stream that several connections have."""
+    return AmbiguousSchemaDetail(
+        f"{stream!r} is in {len(choices)} of your connections; name one of them.",
+        param="connection_id",
+        retry_with="connection_id",
+        available_connections=[choice.as_json() for choice in choices[:MOST_CANDIDATES]],
+        total=len(choices),
+        truncated=len(choices) > MOST_CANDIDATES,
     )
 
 

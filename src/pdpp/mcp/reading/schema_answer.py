@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pdpp.evidence.compact import compact_schema, expands_of, fields_of, objects
+from pdpp.mcp.reading.choices import ConnectionChoice
 from pdpp.mcp.reading.field_facts import NO_FACTS, FieldFacts, facts_of
 from pdpp.mcp.reading.stream_name import StreamName
 
@@ -69,6 +70,15 @@ class SchemaAnswer(NamedTuple):
         """Return the streams of all connectors."""
         return [row for connector in self.connectors for row in connector.streams]
 
+    def connections(self) -> list[ConnectionChoice]:
+        """Return the connections that have these streams, as far as the server names them."""
+        compact = compact_schema(self.raw, stream=self.streams[0].name) if self.streams else {}
+        return [
+            ConnectionChoice(id, connector.key, name)
+            for connector in map(_connector, objects(compact.get("connectors")))
+            for id, name in connector.connections.items()
+        ]
+
     def names(self) -> list[StreamName]:
         """Return what the streams are called."""
         return [
@@ -98,10 +108,60 @@ def read_compact(
     return _answer(raw, compact, compact["connectors"])
 
 
-def read_full(body: Json) -> SchemaAnswer:
-    """Read a full schema as far as it has the shape of one; loose streams get a connector."""
-    connectors = objects(body.get("connectors")) or [{"streams": body.get("streams")}]
-    return _answer(body, compact_schema(body), connectors)
+def read_full(body: Json, stream: str, connection_id: str | None) -> SchemaAnswer:
+    """Read the full schema of one stream as far as it has the shape of one.
+
+    Loose streams get a connector. What a server sends beyond what was asked for is left out, and
+    so are rows at the top that stand below a connector too.
+    """
+    scoped = _scoped(body, stream, connection_id)
+    connectors = objects(scoped.get("connectors")) or [{"streams": scoped.get("streams")}]
+    counted = compact_schema(scoped, stream=stream, connection_id=connection_id)
+    return _answer(scoped, counted, connectors)
+
+
+def _scoped(body: Json, stream: str, connection_id: str | None) -> Json:
+    """Return a full schema without the rows of other streams and connections."""
+    listed = body.get("connectors")
+    connectors = _objects(listed)
+    if not any(isinstance(connector.get("streams"), list) for connector in connectors):
+        rows = _rows_of(body.get("streams"), stream, connection_id)
+        return {**body, "streams": rows} if "streams" in body else body
+    kept = [_scoped_connector(connector, stream, connection_id) for connector in connectors]
+    scoped = {name: value for name, value in body.items() if name != "streams"}
+    scoped["connectors"] = [connector for connector in kept if connector["streams"]]
+    if scoped["connectors"] != listed:
+        rows_left = sum(len(connector["streams"]) for connector in scoped["connectors"])
+        counts = {"connector_count": len(scoped["connectors"]), "stream_count": rows_left}
+        scoped |= {name: count for name, count in counts.items() if name in scoped}
+    return scoped
+
+
+def _scoped_connector(connector: Json, stream: str, connection_id: str | None) -> dict[str, Any]:
+    rows = _rows_of(connector.get("streams"), stream, connection_id)
+    scoped = {**connector, "streams": rows}
+    granted = connector.get("granted_connections")
+    own = [one for one in _objects(granted) if one.get("connection_id") == connection_id]
+    if own:
+        scoped["granted_connections"] = own
+    if rows != connector.get("streams") and "stream_count" in connector:
+        scoped["stream_count"] = len(rows)
+    return scoped
+
+
+def _rows_of(listed: object, stream: str, connection_id: str | None) -> list[Json]:
+    """Return the rows of one stream; one that names another connection is not asked for."""
+    return [
+        row
+        for row in _objects(listed)
+        if row.get("name") == stream
+        and (connection_id is None or row.get("connection_id") in (None, connection_id))
+    ]
+
+
+def _objects(listed: object) -> list[Json]:
+    items = listed if isinstance(listed, list) else []
+    return [item for item in items if isinstance(item, Mapping)]
 
 
 def shortened(answer: SchemaAnswer, connectors: Sequence[Json], note: str) -> SchemaAnswer:

@@ -12,6 +12,7 @@ from pdpp.mcp.reading.choices import ConnectionChoice
 from pdpp.mcp.reading.list_meta import ListMeta, read_meta
 from pdpp.model.errors import InvalidRequest
 from pdpp.wire.members import Json, objects_in, text_in, texts_in, whole_in
+from pdpp.wire.passage import passages_in
 
 _PREVIEW_CHARS = 400
 _LONGEST_LINK = 1_000
@@ -167,10 +168,8 @@ def _handle(hit: Json) -> Handle:
 
 
 def _passage(hit: Json, preview: str | None) -> HitPassage | None:
-    for excerpt in objects_in(hit, "evidence_excerpts"):
-        field, text = text_in(excerpt, "field_path"), preview or text_in(excerpt, "preview_text")
-        if field is not None and text is not None:
-            return HitPassage(field, cut(text, _PREVIEW_CHARS)[0], _span(excerpt))
+    for field, text, facts in passages_in(hit, preview):
+        return HitPassage(field, cut(text, _PREVIEW_CHARS)[0], _span(facts))
     return None
 
 
