@@ -3,14 +3,18 @@
 import base64
 import json
 import re
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 from bundles import contents
 from bundles.__main__ import PACKER, pack, write_bundles
 from tests.hosts.conftest import Home, needed
+from tests.hosts.registry import complaints
 
 from pdpp.cli.program import run
 from pdpp.mcp.tools.definition import SIGNATURES
@@ -55,6 +59,66 @@ def test_the_registry_entry_names_the_distribution(folder: Path) -> None:
     assert len(entry["description"]) <= 100
     # The registry takes a package for ours if the page of the package names the entry.
     assert f"mcp-name: {entry['name']} " in (contents.ROOT / "README.md").read_text()
+
+
+def test_the_registry_entry_keeps_the_registrys_rules(folder: Path) -> None:
+    assert complaints(json.loads((folder / "server.json").read_text())) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("name",), "pdpp-server"),
+        (("name",), "io.github.pdpp/pdpp/server"),
+        (("name",), None),
+        (("description",), "x" * 101),
+        (("description",), ""),
+        (("title",), "x" * 101),
+        (("version",), "latest"),
+        (("version",), "^1.2.3"),
+        (("version",), 1),
+        (("$schema",), "https://example.org/server.schema.json"),
+        (("homepage",), "https://example.org"),
+        (("packages", 0, "registryType"), "PyPI"),
+        (("packages", 0, "identifier"), None),
+        (("packages", 0, "version"), "1.x"),
+        (("packages", 0, "transport"), None),
+        (("packages", 0, "transport"), {"type": "streamable-http"}),
+        (("packages", 0, "registryBaseUrl"), "https://mirror.example/simple"),
+        (("packages", 0, "packageArguments", 0), {"type": "positional"}),
+        (("packages", 0, "packageArguments", 1, "name"), None),
+        (("packages", 0, "packageArguments", 1, "default"), 7377),
+        (("packages", 0, "packageArguments", 1, "format"), "url"),
+        (("packages", 0, "packageArguments", 1, "required"), True),
+    ],
+)
+def test_an_entry_that_breaks_a_rule_is_noticed(
+    folder: Path, place: tuple[str | int, ...], value: object
+) -> None:
+    entry = json.loads((folder / "server.json").read_text())
+    target: Any = entry
+    for step in place[:-1]:
+        target = target[step]
+    if value is None:
+        del target[place[-1]]
+    else:
+        target[place[-1]] = value
+    assert complaints(entry)
+
+
+def test_the_registry_entry_starts_the_adapter_with_words_it_knows(folder: Path) -> None:
+    entry = json.loads((folder / "server.json").read_text())
+    [package] = entry["packages"]
+    for written in ("{name}={value}", "{name} {value}"):
+        words: list[str] = []
+        for argument in package["packageArguments"]:
+            value = argument.get("value") or argument["default"]
+            form = written if argument["type"] == "named" else "{value}"
+            words += form.format(name=argument.get("name"), value=value).split()
+        command = [sys.executable, "-m", "pdpp", *words, "--cache-root", str(folder / "none")]
+        ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        assert ended.returncode == 78
+        assert b"not connected to http://127.0.0.1:7377" in ended.stderr
 
 
 def test_the_links_hold_a_command_that_the_program_knows(
