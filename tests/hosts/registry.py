@@ -6,7 +6,7 @@ does not know is refused, because it would be dropped there without a word.
 
 from typing import Any
 
-from jsonschema import Draft202012Validator, FormatChecker
+import jsonschema_rs
 
 SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 PYPI = "https://pypi.org"
@@ -31,8 +31,10 @@ def _list(item: dict[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": item}
 
 
-_VERSION = {"allOf": [_text(minLength=1, maxLength=255)], "not": {"anyOf": [{"const": "latest"}]}}
-_VERSION["not"]["anyOf"].append(_text(pattern=_RANGES))
+_VERSION: dict[str, Any] = {
+    **_text(minLength=1, maxLength=255),
+    "not": {"anyOf": [{"const": "latest"}, _text(pattern=_RANGES)]},
+}
 _FLAG = {"type": "boolean"}
 _INPUT: dict[str, Any] = {
     **dict.fromkeys(("description", "default", "placeholder", "value"), _text()),
@@ -97,9 +99,11 @@ _ICON = _record(
     theme={"enum": ["light", "dark"]},
 )
 _PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
+_META = {"type": "object", "properties": {_PUBLISHER: {"type": "object"}}}
+_DOLLAR: dict[str, Any] = {"$schema": {"const": SCHEMA}, "_meta": _META}
 _SERVER = _record(
     ("name", "description", "version"),
-    **{"$schema": {"const": SCHEMA}, "_meta": _record(**{_PUBLISHER: {"type": "object"}})},
+    **_DOLLAR,
     name=_text(minLength=3, maxLength=200, pattern=r"^[A-Za-z0-9.-]+/[A-Za-z0-9._-]+$"),
     title=_text(minLength=1, maxLength=100),
     description=_text(minLength=1, maxLength=100),
@@ -112,9 +116,9 @@ _SERVER = _record(
     packages=_list(_PACKAGE),
     remotes=_list(_REMOTE),
 )
-_RULES = Draft202012Validator(_SERVER, format_checker=FormatChecker())
+_RULES = jsonschema_rs.Draft202012Validator(_SERVER, validate_formats=True)
 
 
 def complaints(entry: Any) -> list[str]:
     """Return what the registry would refuse in an entry, each with the place where it stands."""
-    return [f"{problem.json_path}: {problem.message}" for problem in _RULES.iter_errors(entry)]
+    return [f"{problem.instance_path}: {problem.message}" for problem in _RULES.iter_errors(entry)]
