@@ -5,6 +5,7 @@ MINUTES ?= 30
 
 VENV := .venv
 AUDITOR := .audit
+MARKS := .cache/marks
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 UV := $(shell command -v uv 2>/dev/null)
@@ -30,6 +31,9 @@ FAST := tests/model tests/evidence tests/store tests/authz tests/wire tests/conf
 	tests/demo tests/house/test_architecture.py tests/house/test_documents.py
 SOAKED := tests/promises tests/attacks tests/faults tests/oauth/test_kill.py tests/sources/importing/test_scale.py \
 	tests/pages/test_browser.py tests/house/test_bench.py
+
+# Without it every worker and every program that a test starts would compile what it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help program install run quality test test-fast bench soak lint format docs bundles audit lock judges interpreters
 
@@ -59,8 +63,11 @@ run: $(VENV)/run.stamp
 	@exec $(PY) -m pdpp serve --demo --port $(PORT) --data "$(DATA)"
 
 test: lint judges
-	$(PY) -m pytest -n 2 --dist loadfile --durations=20 --cov --cov-report=term
+	@rm -rf $(MARKS) && mkdir -p $(MARKS)
+	COVERAGE_FOLDER=$(MARKS) $(PY) -m pytest -n 2 --dist loadfile --durations=20
 	@$(PY) -m tests.house.scenarios verify
+	@$(PY) -m tests.counting $(MARKS)
+	$(PY) -m coverage report
 	@echo "All good: format, lint, types, imports, tests; $$($(PY) -m coverage report --format=total) % covered."
 
 # Every day: what shows most mistakes in little time. What is left out starts programs, attacks,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from tests.coverage_switch import CoverageSwitch
+from tests.counting.plugin import line_counter
 from tests.house.record import RECORD, Record, is_whole
 from tests.house.requirements import PROPERTY, WrongClaim, claims_of
 from tests.scheduling import FileScheduling, order_of
@@ -20,6 +20,9 @@ Made = pytest.Item | pytest.Collector | list[pytest.Item | pytest.Collector] | N
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - what is put there is in folders of its own
 _LEAST_ROOM = 6 << 30
+
+LINE_COUNTER = line_counter()
+"""What counts lines, from here on: the rooms' own fixtures import the program."""
 
 settings.register_profile(
     "ci",
@@ -47,7 +50,8 @@ def pytest_configure(config: pytest.Config) -> None:
     _keep_state_apart()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    config.pluginmanager.register(CoverageSwitch())
+    if LINE_COUNTER is not None:
+        config.pluginmanager.register(LINE_COUNTER)
     if is_whole(config):
         config.pluginmanager.register(Record(config.rootpath / RECORD))
 

@@ -26,7 +26,8 @@ META = {
 
 def environment() -> dict[str, str]:
     """Return this process's environment, in which the server can import what is tested."""
-    return {**os.environ, "PYTHONPATH": str(Path(pdpp.__file__).parents[1])}
+    paths = filter(None, (os.environ.get("PYTHONPATH"), str(Path(pdpp.__file__).parents[1])))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def find_judges() -> Path:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from tests.counting.importing import FOLDER
 from tests.mcp.launch import DEADLINE, META, Lines, Server, command, environment
 
 from pdpp.mcp import stdio
@@ -212,7 +213,7 @@ def test_neither_an_event_loop_nor_a_logger_is_imported() -> None:
     done = subprocess.run(
         [sys.executable, "-c", script],
         capture_output=True,
-        env={**environment(), "COVERAGE_PROCESS_START": "", "COVERAGE_PROCESS_CONFIG": ""},
+        env={**environment(), FOLDER: ""},
         timeout=DEADLINE,
     )
     assert done.stdout == b"set()\n"
