@@ -28,6 +28,7 @@ def page_requests(bench: Bench, session: str) -> dict[str, list[bytes]]:
         "everything by time": "/search",
         "search, word in 0.9 %": f"/search?q={world.MEDIUM}",
         "one month": "/search?month=2025-06",
+        "search, 0.9 %, one month": f"/search?q={world.MEDIUM}&month=2025-06",
         "a record": f"/r/{account}/{biggest.stream}/{key}",
         "accounts": "/accounts",
         "one account": f"/accounts/{account}",

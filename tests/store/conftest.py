@@ -8,7 +8,7 @@ from tests.store.world import ENGINES, Clock, Engine, World
 from pdpp.store.port import Store
 from pdpp.store.ranking import matches, score
 from pdpp.store.sqlite.records import aggregates, predicate
-from pdpp.store.sqlite.search import index, packing, parts, tending, visible
+from pdpp.store.sqlite.search import hit_months, index, packing, parts, tending, visible
 
 PLANS: dict[str, dict[tuple[ModuleType, str], int]] = {
     "sqlite": {},
@@ -22,6 +22,7 @@ PLANS: dict[str, dict[tuple[ModuleType, str], int]] = {
         (tending, "PIECE_ROWS"): 2,
         (parts, "_NARROW"): 1,
         (visible, "_ONE_BY_ONE"): 2,
+        (hit_months, "_MANY"): 0,
         (score, "_CHUNK"): 3,
         (matches, "_SAMPLE"): 4,
         (aggregates, "_MOST_RANGES"): 1,

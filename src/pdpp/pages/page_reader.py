@@ -21,17 +21,14 @@ class PageReader:
     service: Service
     owner: Principal
     principal: Principal
+    catalogue: Catalogue
+    """What is declared and connected; a page asks for it once, not for each of its lines."""
     base: str = ""
 
     @property
     def is_owner(self) -> bool:
         """Tell whether the page shows what the owner sees."""
         return self.principal.is_owner
-
-    @property
-    def catalogue(self) -> Catalogue:
-        """Return what is declared and connected."""
-        return self.service.store.catalogue()
 
     async def operate(
         self,

@@ -4,7 +4,7 @@ The page asks the same operations under the same grant. Nothing of it is a read 
 receipts are the owner's, and what has ended or was taken back shows nothing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.responses import Response
 
@@ -54,7 +54,7 @@ def _reader(request: PageRequest) -> tuple[PageReader, SeenAs]:
         raise NotFound("This agent has no such approval.")
     name = requester_of(approval.client_id, site.authority.client(approval.client_id)).name
     base = f"/agents/{path['agent']}/see/{path['approval']}"
-    reader = PageReader(site.service, site.reader().owner, principal, base)
+    reader = replace(site.reader(), principal=principal, base=base)
     return reader, SeenAs(path["agent"], name, date(approval.created_at))
 
 

@@ -70,4 +70,4 @@ class Site:
         if not self._owners or self._owners[0][0] is not catalogue:
             self._owners[:] = [(catalogue, owner_principal(catalogue))]
         owner = self._owners[0][1]
-        return PageReader(self.service, owner, owner)
+        return PageReader(self.service, owner, owner, catalogue)

@@ -35,7 +35,10 @@ ZONE = "pdpp-time-zone"
 """The header with the time zone in which the caller means days."""
 
 MONTHS = "pdpp-months"
-"""The header of a page that draws bars: how many records of each month answer."""
+"""The header of a page that draws bars: how many records of each month answer.
+
+The days that the question names do not limit these counts: the bars show where else it has answers.
+"""
 
 _MOST_STREAMS = 20
 

@@ -128,7 +128,7 @@ class SearchQuery(NamedTuple):
     by_meaning: bool = False
     """Whether nearness alone decides, whatever words a record holds."""
     months: bool = False
-    """Whether to count by month all records that answer."""
+    """Whether to count by month all records that answer, whatever days the question names."""
 
 
 class Hit(NamedTuple):

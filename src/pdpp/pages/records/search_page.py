@@ -16,6 +16,7 @@ from pdpp.pages.records.browsing import PAGE, browsable, browse, newest_first_fe
 from pdpp.pages.records.record_line import RecordLine, hit_line, record_line
 from pdpp.pages.records.search_filters import SearchFilters
 from pdpp.pages.records.timeline import Timeline, timeline
+from pdpp.resource.envelope import source_of
 from pdpp.resource.schema import NEWEST_BEFORE
 from pdpp.resource.search import MONTHS
 
@@ -80,10 +81,14 @@ async def search_response(request: PageRequest, reader: PageReader, **context: A
 async def _listing(
     reader: PageReader, filters: SearchFilters, dates: Dates
 ) -> Sequence[Mapping[str, Any]]:
-    """Return the streams, each with its newest record that a page by time may begin with."""
-    headers = {}
-    if not filters.searches:
-        headers[NEWEST_BEFORE] = page_end(dates, filters.month, filters.after)
+    """Return the streams; for a page by time each with the newest record it may begin with."""
+    if filters.searches:
+        # A search needs their names alone, and who reads knows those without a question.
+        return [
+            {"name": reach.stream.name, "label": reach.stream.label, **source_of(reach)}
+            for reach in reader.principal.reaches
+        ]
+    headers = {NEWEST_BEFORE: page_end(dates, filters.month, filters.after)}
     return list((await reader.operate("listStreams", headers=headers))["data"])
 
 
@@ -123,11 +128,6 @@ async def _searched(reader: PageReader, filters: SearchFilters, dates: Dates, zo
     given = {k: v for k, v in query.items() if v}
     answer = await reader.operate("search", None, given, headers={MONTHS: "1"})
     months = answer["meta"].get("months", {})
-    if filters.month and not filters.after:
-        # The bars show where else the question has answers, so this one month does not limit them.
-        wider = given | {"q": filters.with_changes(month="").question, "limit": 1}
-        whole = await reader.operate("search", None, wider, headers={MONTHS: "1"})
-        months = whole["meta"].get("months", {})
     count = answer["meta"]["count"].get("value")
     summary = "" if count is None else f"{counted(count, 'record')} found"
     words = answer["meta"].get("try", {}).get("words", ())

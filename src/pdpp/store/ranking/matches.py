@@ -38,6 +38,13 @@ class Matches:
         """Return how many rows match."""
         return len(self._rows) if self._flags is None else int(np.count_nonzero(self._flags))
 
+    def among(self, flags: Bools) -> "Matches":
+        """Return those of them that are among some rows, given as flags of all."""
+        if self._flags is not None:
+            return Matches(self._rows, self._values, self._flags & flags)
+        kept = flags[self._rows]
+        return Matches(self._rows[kept], self._values[kept])
+
     def rows(self) -> Longs:
         """Return the rows that match, in order."""
         return self._rows if self._flags is None else np.flatnonzero(self._flags)

@@ -10,9 +10,11 @@ from pdpp.evidence.language.question import Question
 from pdpp.model.declaration import Kind
 from pdpp.model.grant import Interval
 from pdpp.store.ranking.days import instant_of, stretches
-from pdpp.store.ranking.postings import Floats
+from pdpp.store.ranking.postings import Bools, Floats, Longs
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite.search.visible import Visible
+from pdpp.store.sqlite.search.visible import Visible, blocks_first_time
+
+_NEVER = (1 << 63) - 1
 
 
 def narrowed(reaches: Iterable[Reach], question: Question, zone: tzinfo) -> list[Reach]:
@@ -26,6 +28,19 @@ def narrowed(reaches: Iterable[Reach], question: Question, zone: tzinfo) -> list
     return [_cut(reach, question, _zone_of(reach, zone)) for reach in dated]
 
 
+def rows_within(visible: Visible, rows: Longs, question: Question, zone: tzinfo) -> Bools:
+    """Return of all rows which are of the days that a question names, where ``rows`` have some."""
+    inside = np.zeros(visible.size, dtype=bool)
+    days = {place: _days(question, place) for place in (zone, UTC)}
+    for part in visible.parts_of(rows):
+        if part.reach.shows_time:
+            since, until = days[_zone_of(part.reach, zone)]
+            end = _NEVER if until is None else until
+            low, high = visible.rows_between(part, blocks_first_time(since), end)
+            inside[low:high] = True
+    return inside
+
+
 def _is_named(reach: Reach, name: str) -> bool:
     connection, wanted = reach.feed.connection, name.casefold()
     exact = (connection.connection_id, connection.connector_key, reach.stream.name)
@@ -36,8 +51,7 @@ def _is_named(reach: Reach, name: str) -> bool:
 
 
 def _cut(reach: Reach, question: Question, zone: tzinfo) -> Reach:
-    since = None if question.since is None else instant_of(question.since, zone)
-    until = None if question.until is None else instant_of(question.until, zone)
+    since, until = _days(question, zone)
     if reach.time is not None:
         starts = [at for at in (since, reach.time.since) if at is not None]
         ends = [at for at in (until, reach.time.until) if at is not None]
@@ -45,6 +59,14 @@ def _cut(reach: Reach, question: Question, zone: tzinfo) -> Reach:
     if since is not None and until is not None and until < since:
         until = since
     return replace(reach, time=Interval(since, until))
+
+
+def _days(question: Question, zone: tzinfo) -> tuple[int | None, int | None]:
+    """Return when the days that a question names begin and end."""
+    return (
+        None if question.since is None else instant_of(question.since, zone),
+        None if question.until is None else instant_of(question.until, zone),
+    )
 
 
 def _zone_of(reach: Reach, zone: tzinfo) -> tzinfo:

@@ -5,6 +5,7 @@ rows, their conversations, the conditions of a request, and the one order of hit
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -36,11 +37,12 @@ from pdpp.store.sqlite.search.nearness import (
     scanned,
     shown_rows,
 )
-from pdpp.store.sqlite.search.question_days import day_bonus, narrowed
+from pdpp.store.sqlite.search.question_days import day_bonus, narrowed, rows_within
 from pdpp.store.sqlite.search.record_data import RecordsRead
 from pdpp.store.sqlite.search.visible import Visible
 
 _MOST_SUGGESTED = 5
+_NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
 class Searcher:
@@ -65,13 +67,20 @@ class Searcher:
         """Return one page of hits, best first."""
         question = query.question
         self._whole = {reach.feed.id: reach for reach in query.reaches}
-        reaches = narrowed(query.reaches, question, query.zone)
+        # With bars the days of the question narrow its answers, not the bars: both are one search.
+        bars = query.months and (question.since, question.until) != (None, None)
+        wide = replace(question, since=None, until=None) if bars else question
+        reaches = narrowed(query.reaches, wide, query.zone)
         visible = Visible(self._db, self._cache, reaches, self._check)
         days, empty = day_bonus(visible, question, query.zone)
         question = question.read_as_words(empty) if empty else question
         scores = Ranking(visible, question, self._check).scores()
         scores.days = days
         matches = self._matches(visible, query, question, scores)
+        rows = matches.rows() if query.months else _NO_ROWS
+        months = hit_months(visible, rows, query.zone)
+        if bars:
+            matches = matches.among(rows_within(visible, rows, question, query.zone))
         if matches.count and not query.by_time and needs_refining(question, scores):
             self._refine(visible, question, scores, matches)
         if query.meaning is not None and not query.by_time:
@@ -81,7 +90,6 @@ class Searcher:
         suggested: tuple[str, ...] = ()
         if not count and query.after is None:
             suggested = self._suggested(visible, question)
-        months = hit_months(visible.times(matches.rows()), query.zone) if query.months else {}
         return HitPage(hits, more, count, suggested, dict(scores.repaired), months)
 
     def _matches(

@@ -135,6 +135,11 @@ class Visible:
         """Return the part a row is in."""
         return self.parts[bisect_right(self._bases, row) - 1]
 
+    def parts_of(self, rows: Longs) -> list[Part]:
+        """Return the parts that some rows, in order, are in."""
+        edges = np.searchsorted(rows, np.array([*self._bases, self.size]))
+        return [self.parts[at] for at in np.flatnonzero(np.diff(edges)).tolist()]
+
     def numbers(self, rows: Longs) -> Longs:
         """Return the numbers of the records of some rows."""
         return self._gather(rows, lambda part: self._block(part).numbers)
@@ -193,21 +198,22 @@ class Visible:
 
     def rows_between(self, part: Part, start: int, end: int) -> tuple[int, int]:
         """Return the rows of a part that lie between two times."""
-        times = self._times_of(part)
+        times = self.times_of(part)
         low, high = np.searchsorted(times, (start, end))
         return part.base + int(low), part.base + int(high)
 
     def last_time(self, part: Part) -> int:
         """Return the latest time of a part."""
-        return int(self._times_of(part)[-1])
+        return int(self.times_of(part)[-1])
 
     def first_time(self, part: Part) -> int | None:
         """Return the earliest time of a part, None where no record of it has one."""
-        times = self._times_of(part)
+        times = self.times_of(part)
         at = int(np.searchsorted(times, blocks_first_time(None)))
         return int(times[at]) if at < len(times) else None
 
-    def _times_of(self, part: Part) -> Longs:
+    def times_of(self, part: Part) -> Longs:
+        """Return the times of the rows of a part, in order."""
         return part.take(self._block(part).times)
 
     # Postings

@@ -1,0 +1,54 @@
+"""The months of all records that answer, whatever days the question names."""
+
+from collections import Counter
+from zoneinfo import ZoneInfo
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.store.questions import ask
+from tests.store.world import Engine, World, fresh
+
+from pdpp.model.grant import Interval
+from pdpp.store.port import HitPage, SearchQuery
+
+ZONE = ZoneInfo("America/Los_Angeles")
+MOMENTS = {
+    "2025-12-31T12:00:00Z": "2025-12",
+    "2026-01-31T23:30:00Z": "2026-01",
+    "2026-02-01T07:59:59Z": "2026-01",
+    "2026-02-01T08:00:00Z": "2026-02",
+    "2026-02-28T23:00:00Z": "2026-02",
+    "1999-07-01T00:00:00Z": "1999-06",
+}
+"""Moments, with the month that each is of where the owner lives."""
+
+
+def search(world: World, q: str, **chosen: Interval) -> HitPage:
+    reaches = tuple(world.reach(name, **chosen) for name in ("c1", "c2"))
+    query = SearchQuery(reaches, ask(q), 100, zone=ZONE, months=True)
+    with world.store.reading():
+        return world.store.search(query)
+
+
+@given(times=st.lists(st.none() | st.sampled_from(list(MOMENTS)), min_size=1, max_size=12))
+def test_each_month_counts_the_records_of_its_days(engine: Engine, times: list[str | None]) -> None:
+    with fresh(engine) as world:
+        world.settle(None, "c1", "c2")
+        for number, moment in enumerate(times):
+            record = {"subject": "apple", "at": moment}
+            world.put({f"k{number}": record}, "c1" if number % 3 else "c2")
+        world.put({"other": {"subject": "pear", "at": "2026-02-28T23:00:00Z"}})
+        counts = Counter(MOMENTS[moment] for moment in times if moment is not None)
+        whole = search(world, "apple")
+        assert whole.months == dict(counts)
+        assert whole.ranked == len(times)
+        within = search(world, "apple on:2026-02")
+        assert within.months == dict(counts)
+        assert within.ranked == len(within.hits) == counts["2026-02"]
+        assert search(world, "apple on:2026-02", time=Interval(0, 0)).months == {}
+
+
+def test_a_search_that_finds_nothing_has_no_months(world: World) -> None:
+    world.settle(None, "c1", "c2")
+    world.put({"a": {"subject": "pear", "at": "2026-02-28T23:00:00Z"}})
+    assert search(world, "apple").months == {}
