@@ -50,7 +50,7 @@ help:
 	@echo 'make bundles    pack the server for the hosts of agents, into dist/bundles'
 	@echo 'make program    build $(VENV) with the program alone'
 	@echo 'make install    build $(VENV) with everything development needs'
-	@echo 'make interpreters  collect wheels, to test the built one on other versions of Python'
+	@echo 'make interpreters  collect wheels, to test the built one on the other Pythons of this machine'
 	@echo 'make audit      ask a public list whether a pinned package has a known weakness'
 	@echo 'make lock       pin the newest dependencies again (needs uv)'
 
@@ -62,7 +62,7 @@ run: $(VENV)/run.stamp
 	@$(PY) -m compileall -q src
 	@exec $(PY) -m pdpp serve --demo --port $(PORT) --data "$(DATA)"
 
-test: lint judges
+test: lint judges interpreters
 	@rm -rf $(MARKS) && mkdir -p $(MARKS)
 	COVERAGE_FOLDER=$(MARKS) $(PY) -m pytest -n 2 --dist loadfile --durations=20
 	@$(PY) -m tests.house.scenarios verify
@@ -119,13 +119,9 @@ docs: $(VENV)/dev.stamp
 	@$(PY) -m tests.house.reference
 	@$(PY) -m tests.house.scenarios
 
-# The test of the wheel installs it on every Python of this machine whose wheels are here.
+# The test of the wheel installs it on every Python of this machine; what is collected stays.
 interpreters: $(VENV)/dev.stamp
-	@for version in 3.12 3.13 3.14; do \
-		$(PY) -m pip download --disable-pip-version-check $(PINNED) \
-			--python-version $$version -r requirements/run.txt -d $(VENV)/wheels-$$version \
-			|| { rm -rf $(VENV)/wheels-$$version; echo "no wheels for Python $$version"; }; \
-	done
+	@$(PY) -m tests.house.interpreters
 
 # The auditor asks a public list of known weaknesses, so it is no part of the tests, and it lives
 # outside the environment that it judges.

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from typing import cast
 
 import httpx
 import pytest
+from tests.house.interpreters import ROOT, WHEELS, other_interpreters, wheels_for
 from tests.pages.chromium import browsing
 from tests.pages.house import PASSPHRASE, House, waiting_client
 from tests.pages.journey import heading, import_to_removal, write_export
@@ -23,25 +23,7 @@ from tests.serving import Running, World
 
 from pdpp.store.port import Store
 
-ROOT = Path(__file__).parents[2]
-WHEELS = Path(sys.prefix) / "wheels"
 DEADLINE_SECONDS = 60
-
-
-def interpreter(version: str) -> Path:
-    """Return another Python of this machine, with its wheels collected, or skip the test."""
-    kept = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    places = [str(path) for path in sorted(kept.glob(f"{version}.*/bin/python"))]
-    places += filter(None, [shutil.which(f"python{version}")])
-    # A program of that name may only say that such a version is not chosen.
-    works = [
-        place for place in places if not subprocess.run([place, "-c", ""], check=False).returncode
-    ]
-    if not works:
-        pytest.skip(f"this machine has no Python {version}")
-    if not WHEELS.with_name(f"wheels-{version}").is_dir():
-        pytest.skip(f"no wheels for Python {version} are here: run make interpreters")
-    return Path(works[0])
 
 
 def clean_environment() -> dict[str, str]:
@@ -159,11 +141,13 @@ def test_the_installed_server_serves_the_demo_and_stops_cleanly(
     assert server.wait(timeout=DEADLINE_SECONDS) == 0, (tmp_path / "log").read_text()
 
 
-@pytest.mark.parametrize("version", ["3.12", "3.13", "3.14"])
-def test_the_wheel_serves_on_every_python(version: str, wheel: Path, tmp_path: Path) -> None:
-    python = interpreter(version)
-    wheels = WHEELS.with_name(f"wheels-{version}")
-    program = installed(wheel, python, wheels, tmp_path)
+@pytest.mark.parametrize(("version", "python"), other_interpreters().items())
+def test_the_wheel_serves_on_every_python_of_this_machine(
+    version: str, python: Path, wheel: Path, tmp_path: Path
+) -> None:
+    if not wheels_for(version).is_dir():
+        pytest.fail("run make interpreters", pytrace=False)
+    program = installed(wheel, python, wheels_for(version), tmp_path)
     with serving(program, tmp_path, "--demo") as process:
         ready = wait_ready(process, tmp_path)
         answer = httpx.get(
