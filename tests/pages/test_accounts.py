@@ -28,7 +28,7 @@ def test_an_account_shows_its_streams_and_who_may_read_it(house: House, owner: R
     owner.get(house.ask(MAIL, name="Mail Reader")).send(action="approve")
     page = owner.get("/accounts/cin_home")
     assert "Letters newest from 29 October 2026, 12:01 UTC 598 records" in page.text
-    assert "37 files of its own" in page.text
+    assert "37 files, " in page.text
     assert "Mail Reader" in page.text
     assert page.tree.css_first('a[href="/search?account=cin_home&kind=messages"]') is not None
 

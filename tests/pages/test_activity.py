@@ -38,6 +38,22 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         yield house
 
 
+def test_a_record_without_a_title_is_called_by_how_it_begins(tmp_path: Path) -> None:
+    with housed(tmp_path / "store", settings=QUICK) as house:
+        agent = house.world.server.client(approve(house.store).token)
+        rows = agent.get("/v1/streams").json()["data"]
+        for row in rows:
+            query = f"connection_id={row['connection_id']}&limit=2"
+            assert agent.get(f"/v1/streams/{row['name']}/records?{query}").status_code == 200
+        owner = house.owner()
+        house.wait_for(lambda: len(owner.get("/activity").tree.css(".results li")) >= 5)
+        links = owner.get("/activity").tree.css(".results p > a")
+        titles = [node.text() for node in links if "/r/" in str(node.attributes["href"])]
+        assert titles
+        names = {f"{row['display_name']} / {row['name']} / " for row in rows}
+        assert not [title for title in titles if title.startswith(tuple(names))]
+
+
 @pytest.fixture(scope="module")
 def looker(read: House) -> Reader:
     return read.owner()
@@ -52,7 +68,7 @@ def test_reads_are_grouped_by_question_with_titles_and_links(looker: Reader) -> 
     assert "Banco Azul / Payments" in words
     links = [str(node.attributes["href"]) for node in searched.css("p > a")]
     assert [link for link in links if link.startswith("/r/cin_")]
-    assert "not here any more" not in words
+    assert "no longer exists" not in words
     assert "asked about amount" in counted.text()
     assert "2 November 2026, 11:00" in counted.text()
 

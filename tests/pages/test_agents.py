@@ -95,7 +95,7 @@ def test_a_package_or_all_of_a_client_is_revoked(house: House, owner: Reader, wh
     package = next(g.package_id for g in house.store.vault.grants() if g.client_id == client_id)
     revoke(page_of(owner, client_id), f"{what}:{package if what == 'package' else ''}")
     refused(house.world.server.client(token).get("/v1/streams"), 403, "grant_revoked")
-    assert "may read nothing any more" in owner.get("/agents").text
+    assert "can no longer read anything" in owner.get("/agents").text
     assert "Take everything back" not in page_of(owner, client_id).text
 
 

@@ -130,7 +130,7 @@ def test_the_owner_picks_looks_again_and_approves(desk: Window, client: Callback
 def test_training_asks_for_its_own_tick(desk: Window, client: Callback) -> None:
     desk.open(desk.house.address(TRAINING, redirect=client.redirect))
     desk.press("Approve")
-    expect(desk.page.get_by_role("alert")).to_contain_text("a tick of its own")
+    expect(desk.page.get_by_role("alert")).to_contain_text("tick its box too")
     desk.page.get_by_role("checkbox", name="I agree").check()
     desk.press("Approve")
     assert "code" in back_at(client, desk.page)

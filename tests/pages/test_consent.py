@@ -329,7 +329,7 @@ def test_training_needs_a_tick_of_its_own(house: House, owner: Reader) -> None:
     assert "checked" not in box.attributes
     refused = sheet.send(action="approve")
     assert refused.status == 400
-    assert "needs a tick of its own" in refused.text
+    assert "tick its box too" in refused.text
     assert held_texts(house, client_id) == []
     assert refused.send(training="yes", action="approve").status == 303
     assert "train AI models" in held_texts(house, client_id)[0]
@@ -489,7 +489,7 @@ def test_a_choice_without_records_has_no_samples(house: House, owner: Reader) ->
         until="1999-01-02",
     )
     assert "nothing in this period" in enforced(sheet)
-    assert "Nothing now" in sheet.text
+    assert "It would see nothing now" in sheet.text
 
 
 def test_the_text_of_records_is_only_text(tmp_path: Path) -> None:

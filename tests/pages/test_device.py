@@ -41,7 +41,7 @@ def test_a_denied_device_is_told_no(house: House, owner: Reader) -> None:
     sheet = owner.get("/device").send(user_code=told["user_code"]).follow()
     done = sheet.send(action="deny")
     assert done.location == "/device/denied"
-    assert "told no" in done.follow().text
+    assert "may not read your data" in done.follow().text
     assert poll(house, client_id, told["device_code"])["error"] == "access_denied"
 
 

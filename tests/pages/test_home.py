@@ -129,7 +129,7 @@ def test_what_was_typed_is_kept_when_the_session_has_ended(house: House) -> None
     assert "confirm" not in dict(kept.fields())
     again = kept.send(passphrase="four plain words here")
     assert again.status == 200
-    assert "nothing was changed yet" in again.text
+    assert "Nothing has changed yet" in again.text
     assert again.send().location == "/accounts/cin_notes"
     assert "My notebooks" in reader.get("/accounts").text
     reader.get("/accounts/cin_notes").send(action="rename", name="Notes")

@@ -96,7 +96,7 @@ def test_an_upload_that_was_interrupted_goes_on_where_it_was(importing: House) -
     half = len(content) // 2
     assert first.put(begun["id"], 0, 0, content[:half]).json() == {"offset": half}
     page = importing.owner().get(begun["page"])
-    assert "Not all of it is here yet" in page.text
+    assert "The upload is not complete" in page.text
     second = Uploader(importing.owner())
     again = second.begin({"later.zip": len(content)}).json()
     assert (again["id"], again["offsets"]) == (begun["id"], [half])
@@ -167,7 +167,7 @@ def test_a_name_never_leads_out_of_its_folder(given: str, kept: str) -> None:
 def test_what_is_not_known_is_told_and_cannot_be_imported(importing: House) -> None:
     plan = Uploader(importing.owner()).send("odd.bin", b"\x00\x01\x02" * 50)
     assert plan.tree.css('button[value="import"]') == []
-    assert "Not known" in plan.text or plan.tree.css(".notice")
+    assert "Not recognised" in plan.text or plan.tree.css(".notice")
     plan.send(form="main form", action="remove")
 
 

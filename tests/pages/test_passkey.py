@@ -102,12 +102,12 @@ def test_without_scripts_the_passphrase_remains(house: House, browser: Browser) 
         plain.log_in()
         expect(plain.page.get_by_role("heading", name="Passkeys")).to_be_visible()
         expect(plain.page.get_by_role("button", name="Add a passkey")).to_be_hidden()
-        expect(plain.page.get_by_text("and scripts on")).to_be_visible()
+        expect(plain.page.get_by_text("with scripts turned on")).to_be_visible()
 
 
 def test_at_a_number_the_page_leads_to_a_name(house: House) -> None:
     page = house.owner().get("/settings")
-    assert "only for names" in page.text
+    assert "only for addresses with a name" in page.text
     link = page.tree.css_first("#passkeys ~ p a")
     assert link is not None
     address = str(link.attributes["href"])

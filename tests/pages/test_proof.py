@@ -59,7 +59,7 @@ def test_who_has_only_the_cookie_can_look_and_cannot_approve(house: House) -> No
         assert "code=" not in str(refused.answer.headers)
     forged = page.send(action="approve", confirm="", proof=make_proof(KEY, "ses_x", NOW))
     assert forged.status == 403
-    assert "Nothing is changed yet" in forged.text
+    assert "Nothing has changed yet" in forged.text
     assert not dict(forged.fields()).get("proof")
 
 

@@ -79,7 +79,7 @@ def test_a_gap_in_the_log_is_told_on_the_page(quick: House) -> None:
         [ReceiptBatch([Receipt(now, LogEvent.GAP, detail="nobody was there to write")])]
     )
     text = quick.owner().get(PAGE).text
-    assert "The log of this week is not complete" in text
+    assert "The log of this week has gaps" in text
     assert "nobody was there to write" in text
 
 

@@ -126,7 +126,7 @@ def test_the_quoted_passage_is_marked(owner: Reader) -> None:
 def test_a_passage_that_is_not_there_any_more_is_told(owner: Reader, query: str) -> None:
     sheet = owner.get(f"{INVOICE}?{query}")
     assert sheet.status == 200
-    assert "not in the record any more" in sheet.text
+    assert "no longer has the passage" in sheet.text
     assert sheet.tree.css_first("mark") is None
 
 
@@ -140,7 +140,7 @@ def test_a_passage_of_a_text_file_is_marked(things: Reader) -> None:
 
 def test_a_picture_has_no_passages(things: Reader) -> None:
     sheet = things.get("/r/c/things/picture?field=file&chars=0-4")
-    assert "not in the record any more" in sheet.text
+    assert "no longer has the passage" in sheet.text
     assert values(things, "/r/c/things/picture")["file"] == "image/png, 2.0 kB"
 
 

@@ -154,7 +154,7 @@ def test_a_question_that_makes_no_sense_is_a_page(owner: Reader, query: str) -> 
 
 def test_a_mistyped_word_is_answered_with_one_that_is_there(owner: Reader) -> None:
     page = owner.get("/search?q=zzzzqqq")
-    assert "Nothing matches" in page.text
+    assert "No record matches" in page.text
 
 
 # Browsing

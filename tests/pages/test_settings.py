@@ -131,7 +131,7 @@ def test_a_backup_is_made_and_its_age_is_told(settled: House, tmp_path: Path) ->
 def test_health_version_and_notes_are_told(settled: House) -> None:
     text = settled.owner().get("/settings").text
     assert f"Version {pdpp.__version__}" in text
-    assert "what agents read is written down" in text
+    assert "every read of an agent is recorded" in text
     assert "What changed in this version" in text
     assert ".localhost:" in text
 

@@ -23,16 +23,18 @@ MOMENTS = {
 """Moments, with the month that each is of where the owner lives."""
 
 
-def search(world: World, q: str, **chosen: Interval) -> HitPage:
-    reaches = tuple(world.reach(name, **chosen) for name in ("c1", "c2"))
+def search(world: World, q: str, time: Interval | None = None) -> HitPage:
+    reaches = tuple(world.reach(name, time=time) for name in ("c1", "c2"))
     query = SearchQuery(reaches, ask(q), 100, zone=ZONE, months=True)
     with world.store.reading():
         return world.store.search(query)
 
 
 @given(times=st.lists(st.none() | st.sampled_from(list(MOMENTS)), min_size=1, max_size=12))
-def test_each_month_counts_the_records_of_its_days(engine: Engine, times: list[str | None]) -> None:
-    with fresh(engine) as world:
+def test_each_month_counts_the_records_of_its_days(
+    planner: Engine, times: list[str | None]
+) -> None:
+    with fresh(planner) as world:
         world.settle(None, "c1", "c2")
         for number, moment in enumerate(times):
             record = {"subject": "apple", "at": moment}

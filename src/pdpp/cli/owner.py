@@ -85,7 +85,7 @@ def code(data: Path, as_json: bool) -> None:
                 "there is no passphrase yet; choose one with pdpp owner init"
             )
         printed = new_login_code(store.vault, instant.now(), Lifetimes())
-    lines = [printed, "Type it on the login page, under “Locked out, or forgotten it?”."]
+    lines = [printed, "Type it on the login page, under “Locked out, or forgot the passphrase?”."]
     show({"code": printed}, lines, as_json=as_json)
 
 

@@ -22,7 +22,7 @@ _LONGEST_NAME = 120
 _ON_A_PAGE = 40
 _MOST_REPORTS = 500
 _MOST_LISTED = 20
-_RUNNING = "An import is running; wait for its end, or cancel it, before this."
+_RUNNING = "An import is running. Wait until it ends, or cancel it first."
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def _find(request: PageRequest, accounts: Sequence[AccountSummary]) -> AccountSu
     for account in accounts:
         if account.id == wanted:
             return account
-    raise NotFound("There is no such account here, or not any more.")
+    raise NotFound("This account does not exist, or it was removed.")
 
 
 def _history(request: PageRequest, connection_id: str) -> Iterator[PastImport]:
@@ -133,7 +133,9 @@ async def change_account(request: PageRequest) -> Response:
     action = request.form.one("action")
     acts = {"rename": _rename, "merge": _merge, "remove": _remove}
     if action not in acts:
-        raise InvalidRequest("This page renames, merges and removes.", param="action")
+        raise InvalidRequest(
+            "This page can only rename, merge or remove an account.", param="action"
+        )
     question = f"Type your passphrase to {action} this account."
 
     async def act(proved_request: PageRequest) -> Response:
@@ -157,7 +159,7 @@ async def _rename(request: PageRequest) -> Response:
 async def _merge(request: PageRequest) -> Response:
     account, into = await _account(request), request.form.one("into")
     if into not in request.site.service.store.catalogue().connections:
-        raise InvalidRequest("Choose the account that it becomes part of.", param="into")
+        raise InvalidRequest("Choose the account to merge it into.", param="into")
     await _refuse_during_import(request.site)
     await request.site.operate("mergeConnections", _path(account), {"into": into})
     return request.go("/accounts")
@@ -166,7 +168,9 @@ async def _merge(request: PageRequest) -> Response:
 async def _remove(request: PageRequest) -> Response:
     account = await _account(request)
     if request.form.one("typed").strip() != account.name:
-        raise InvalidRequest("Nothing was removed: type the name of the account as it stands here.")
+        raise InvalidRequest(
+            "Nothing was removed. Type the name of the account as it is shown here."
+        )
     await _refuse_during_import(request.site)
     await request.site.operate("removeConnection", _path(account))
     return request.go("/accounts")

@@ -62,7 +62,9 @@ async def show_activity(request: PageRequest) -> Response:
         height=HEIGHT,
         step=STEP,
         unusual=unusual,
-        questions=[await _titled(site, question) for question in questions[:_MOST_QUESTIONS]],
+        questions=[
+            await _titled(site, question, dates) for question in questions[:_MOST_QUESTIONS]
+        ],
         more=max(0, len(questions) - _MOST_QUESTIONS),
         notes=await asyncio.to_thread(_notes, site, dates),
     )
@@ -79,11 +81,11 @@ def _bounds(dates: Dates, day: date) -> tuple[int, int]:
     return dates.midnight(day), dates.midnight(day + timedelta(days=1))
 
 
-async def _titled(site: Site, question: AgentQuestion) -> AgentQuestion:
+async def _titled(site: Site, question: AgentQuestion, dates: Dates) -> AgentQuestion:
     """Return a question with the first records that it read, of different streams if it can be."""
     reader = site.reader()
     titled = [place for place in question.places if place.records][:_TITLED_PLACES]
-    links = [link for place in titled for link in await linked(reader, place, 1)]
+    links = [link for place in titled for link in await linked(reader, place, 1, dates)]
     return replace(question, links=tuple(links))
 
 
@@ -124,16 +126,16 @@ async def show_question(request: PageRequest) -> Response:
     """Answer ``GET /activity/{number}``: one question, with every record that it read."""
     site, text = request.site, request.http.path_params["number"]
     if not (text.isascii() and text.isdecimal() and len(text) < 16):
-        raise NotFound("There is no such question in the log, or not any more.")
+        raise NotFound("This question is not in the log, or no longer there.")
     log = site.service.store.receipts
     rows = await asyncio.to_thread(log.question, int(text))
     questions = grouped(site, rows)
     if not questions:
-        raise NotFound("There is no such question in the log, or not any more.")
+        raise NotFound("This question is not in the log, or no longer there.")
     reader, (question, *_) = site.reader(), questions
     titles_of_place = max(1, _MOST_TITLES // max(1, len(question.places)))
     places = [
-        (place, await linked(reader, place, titles_of_place))
+        (place, await linked(reader, place, titles_of_place, request.dates))
         for place in question.places[:_MOST_TITLES]
     ]
     return request.page("question.html", question=question, places=places)

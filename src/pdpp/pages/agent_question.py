@@ -11,8 +11,9 @@ from pdpp.authz.wording import label_of
 from pdpp.evidence.fence import visible
 from pdpp.evidence.handle import path_part
 from pdpp.model.errors import PdppError
+from pdpp.pages.dates import Dates
 from pdpp.pages.page_reader import PageReader
-from pdpp.pages.record_title import title_of
+from pdpp.pages.records.record_line import record_line
 from pdpp.pages.site import Site
 from pdpp.receipts.summary import VERBS, amount, asked_about
 from pdpp.store.catalogue import Catalogue
@@ -164,21 +165,21 @@ def _places(receipts: Iterable[Receipt], catalogue: Catalogue) -> Iterator[Place
         )
 
 
-async def linked(reader: PageReader, place: PlaceRead, most: int) -> list[RecordLink]:
+async def linked(reader: PageReader, place: PlaceRead, most: int, dates: Dates) -> list[RecordLink]:
     """Return the first records of a place by their titles, with where they are shown."""
     return [
-        RecordLink(await _title(reader, place, record_id), place.address(record_id))
+        RecordLink(await _title(reader, place, record_id, dates), place.address(record_id))
         for record_id in place.records[:most]
     ]
 
 
-async def _title(reader: PageReader, place: PlaceRead, record_id: str) -> str:
+async def _title(reader: PageReader, place: PlaceRead, record_id: str, dates: Dates) -> str:
     path: Mapping[str, str] = {"stream": place.stream, "record_id": record_id}
     try:
         answer = await reader.operate("getRecord", path, {"connection_id": place.connection_id})
     except PdppError:
-        return "a record that is not here any more"
-    return title_of(reader.catalogue, answer)
+        return "a record that no longer exists"
+    return record_line(reader, answer, dates).title
 
 
 def day_address(day: str) -> str:

@@ -103,7 +103,7 @@ def _term(text: str) -> Term:
     try:
         return Term(text or Term.MONTH.value)
     except ValueError:
-        raise InvalidRequest("Choose one of the lengths offered.", param="term") from None
+        raise InvalidRequest("Choose one of the durations offered.", param="term") from None
 
 
 def _time(form: PostedForm, now: int) -> Interval | None:

@@ -45,11 +45,11 @@ from pdpp.pages.site import Site
 from pdpp.store.catalogue import Catalogue
 
 CHANGED = (
-    "Your choices changed, or what a source declares. Nothing is approved yet; check the summary, "
+    "Your choices changed, or a source did. Nothing is approved yet; check the summary, "
     "then approve."
 )
-NOTHING_TICKED = "Tick at least one account and what it may read of it, then press Continue."
-NEEDS_TICK = "Nothing is approved yet: AI training needs a tick of its own."
+NOTHING_TICKED = "Tick at least one account and what the agent may read in it, then press Continue."
+NEEDS_TICK = "Nothing is approved yet. To allow AI training, tick its box too."
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*\Z")
 
 
@@ -131,7 +131,7 @@ def _preset(request: PageRequest, review: Review, action: str) -> PageRequest:
         store = request.site.service.store
         ticks = saved_choices(store.vault).get(name)
         if ticks is None:
-            raise InvalidRequest("These choices are not saved any more.", param="action")
+            raise InvalidRequest("These saved choices no longer exist.", param="action")
         return replace(request, form=saved_form(request.form, ticks, store.catalogue()))
     return request
 

@@ -29,7 +29,7 @@ def health(site: Site) -> list[HealthLine]:
     lines = [
         HealthLine(
             "Receipts",
-            "what agents read is written down" if recording else "cannot be written; see the log",
+            "every read of an agent is recorded" if recording else "cannot be written; see the log",
             recording,
         )
     ]
@@ -37,7 +37,7 @@ def health(site: Site) -> list[HealthLine]:
         f"{part.replace('_', ' ')} {size_in_words(size)}"
         for part, size in service.store.occupied().items()
     )
-    lines.append(HealthLine("On the disk", sizes))
+    lines.append(HealthLine("Space on disk", sizes))
     if site.data is not None:
         free = shutil.disk_usage(site.data).free
         lines.append(HealthLine("Free", size_in_words(free), free > _LITTLE_ROOM))
@@ -52,7 +52,7 @@ def _jobs(site: Site) -> HealthLine:
         if job.status is JobStatus.FAILED and job.created_at > since
     ]
     if not failed:
-        return HealthLine("Work in the background", "nothing failed in the last 7 days")
+        return HealthLine("Work in the background", "no job failed in the last 7 days")
     error = failed[0].error
     last = one_line(f"{failed[0].kind}: {'' if error is None else error['message']}", 300)
     return HealthLine(

@@ -27,7 +27,7 @@ _OF_LOGIN = frozenset(
     }
 )
 PASSKEY_SCRIPT = "passkey.js"
-TYPE_IT_AGAIN = "Nothing is changed yet: type your passphrase again, to show that it is you."
+TYPE_IT_AGAIN = "Nothing has changed yet. Type your passphrase again to show that it is you."
 
 
 def show_login_form(request: PageRequest, problem: PdppError | None = None) -> Response:

@@ -82,7 +82,7 @@ def _endings(request: PageRequest, now: int) -> Iterator[Need]:
 def _care(request: PageRequest, now: int, *, filled: bool) -> Iterator[Need]:
     service = request.site.service
     if service.recorder.failing:
-        yield Need("What agents read cannot be written down.", "Health", "/settings", urgent=True)
+        yield Need("The server cannot record what agents read.", "Health", "/settings", urgent=True)
     if not filled:
         return
     backup = last_backup(service.store.vault)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pdpp.evidence.fence import visible
 from pdpp.evidence.presentation import Presentation
 from pdpp.model import instant
 from pdpp.pages.display import presentation_of
@@ -33,8 +32,3 @@ def presented(catalogue: Catalogue, answer: Mapping[str, Any]) -> Presentation:
 def untitled(title: str, account: str, stream: str) -> bool:
     """Tell whether a title only says where a record is from: it has none of its own."""
     return title.startswith(f"{' '.join(account.split())} / {stream} / ")
-
-
-def title_of(catalogue: Catalogue, answer: Mapping[str, Any]) -> str:
-    """Return an answered record's title as one line in which nothing is hidden."""
-    return visible(presented(catalogue, answer).title, lines=False)

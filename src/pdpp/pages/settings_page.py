@@ -196,7 +196,7 @@ async def _take_passphrase(request: PageRequest) -> bytes:
     """Take the passphrase that holds now, whatever was proved before; return its stored hash."""
     confirm = request.form.one("confirm")
     if not confirm:
-        raise AuthenticationError("Type the passphrase that holds now, too.")
+        raise AuthenticationError("Type your current passphrase too.")
     owner, address, browser = request.site.owner, request.address, request.browser
     try:
         return await request.site.hash(lambda: owner.check_passphrase(confirm, address, browser))
@@ -232,7 +232,7 @@ async def _revoke_token(request: PageRequest) -> Response:
     site, wanted = request.site, request.form.one("action").partition(":")[2]
     chosen = next((token for token in _tokens(site) if token_id(token) == wanted), None)
     if chosen is None:
-        raise InvalidRequest("There is no such token any more.")
+        raise InvalidRequest("This token no longer exists.")
     await site.write(lambda: site.authority.revoke_token(chosen.hash))
     return request.go("/settings")
 
@@ -250,7 +250,9 @@ async def _back_up(request: PageRequest) -> Response:
     if data is None or not folder.is_absolute():
         raise InvalidRequest("Write the whole path of a new folder.", param="folder")
     if folder.resolve().is_relative_to(data.resolve()):
-        raise InvalidRequest("A backup inside the data folder is lost with it; choose another.")
+        raise InvalidRequest(
+            "A backup inside the data folder would be lost with it. Choose another place."
+        )
     jobs = request.site.service.store.jobs
     await request.site.write(lambda: jobs.add(backup_order(folder)))
     return request.go("/settings#backup")

@@ -25,9 +25,9 @@ UPLOAD_SCRIPT = "upload.js"
 _LONGEST = 400
 _CASES = {
     "skipped": "Left out",
-    "unknown": "Not known, and left out",
+    "unknown": "Not recognised, and left out",
 }
-_FILE_CASES = {"passed_over": "Files passed over on purpose", "unknown": "Files not known"}
+_FILE_CASES = {"passed_over": "Files skipped on purpose", "unknown": "Files not recognised"}
 
 
 class ReportCase(NamedTuple):
@@ -84,7 +84,7 @@ async def begin_path(request: PageRequest) -> Response:
         return known.go(f"/import/uploads/{upload.id}")
 
     return await proved(
-        request, "Type your passphrase to read files of this computer.", "Go on", act
+        request, "Type your passphrase to read files of this computer.", "Continue", act
     )
 
 
@@ -150,7 +150,7 @@ async def show_job(request: PageRequest) -> Response:
             "getJob", {"job_id": request.http.path_params["job_id"]}
         )
     except PdppError:
-        raise NotFound("There is no such import here, or not any more.") from None
+        raise NotFound("This import does not exist, or no longer exists.") from None
     job = import_job(answer)
     if not job.is_open:
         await asyncio.to_thread(_clear, request, job.id, failed=job.status == "failed")
@@ -189,7 +189,7 @@ async def show_report(request: PageRequest) -> Response:
         reports = await asyncio.to_thread(lambda: dict(state.reports()))
         report = reports.get(name)
     if report is None:
-        raise NotFound("There is no report of such an import.")
+        raise NotFound("There is no report of this import.")
     moment = instant.parse(str(report.get("started_at") or ""))
     at = "" if moment is None else request.dates.moment(moment)
     return request.page("import_report.html", report=report, at=at, cases=list(_cases(report)))

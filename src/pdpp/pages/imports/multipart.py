@@ -62,7 +62,7 @@ async def form_parts(chunks: AsyncIterator[bytes], boundary: bytes) -> AsyncIter
                 yield FormPart(*head, waiting[:kept], begins)
                 begins, waiting = False, waiting[kept:]
             break
-    raise InvalidRequest("The form broke off before its end.")
+    raise InvalidRequest("The form was cut off before its end.")
 
 
 def _head(raw: bytes) -> tuple[str, str | None]:

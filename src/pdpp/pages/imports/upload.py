@@ -93,7 +93,7 @@ class UploadFolder:
 
     def _new(self, now: int, files: tuple[UploadedFile, ...], path: str | None = None) -> Upload:
         if len(list(self.uploads())) >= MOST_UPLOADS:
-            raise Conflict("Too many uploads wait here; import or remove some first.")
+            raise Conflict("Too many uploads are waiting; import or remove some first.")
         make_folder(self._folder)
         self._check_room(sum(file.size for file in files))
         upload = Upload(secrets.token_hex(12), now, files, path)
@@ -103,7 +103,7 @@ class UploadFolder:
 
     def _check_room(self, size: int) -> None:
         if shutil.disk_usage(self._folder).free < size + _SPARE_BYTES:
-            raise PayloadTooLarge("There is not enough room on the disk for these files.")
+            raise PayloadTooLarge("There is not enough space on the disk for these files.")
 
     def uploads(self) -> Iterator[Upload]:
         """Yield what is kept, the newest first."""
@@ -116,7 +116,7 @@ class UploadFolder:
         if _ID.match(upload_id):
             upload = self._read(self._folder / upload_id / _MANIFEST)
         if upload is None:
-            raise NotFound("There is no such upload here, or not any more.")
+            raise NotFound("This upload does not exist, or no longer exists.")
         return upload
 
     def root(self, upload: Upload) -> Path:
@@ -156,13 +156,13 @@ class UploadFolder:
         if upload.jobs:
             raise Conflict("This upload is being imported already.")
         if offset + len(chunk) > size:
-            raise PayloadTooLarge("The file is longer than was said.")
+            raise PayloadTooLarge("The file is longer than announced.")
         return self._put(path, offset, chunk)
 
     def append(self, upload: Upload, name: str, offset: int, chunk: bytes) -> int:
         """Put bytes of a form's file at their place; return where the next ones go."""
         if offset + len(chunk) > MOST_BYTES:
-            raise PayloadTooLarge(f"A file has at most {MOST_BYTES >> 30} GiB.")
+            raise PayloadTooLarge(f"A file may have at most {MOST_BYTES >> 30} GiB.")
         return self._put(self.root(upload) / name, offset, chunk)
 
     def _put(self, path: Path, offset: int, chunk: bytes) -> int:

@@ -86,7 +86,7 @@ class UploadEndpoint:
         check_source(http, origin)
         request = make_page_request(self.site, http, origin)
         if request.session is None:
-            raise AuthenticationError("Your session has ended: log in again and drop it once more.")
+            raise AuthenticationError("Your session has ended. Log in and drop the files again.")
         return request
 
     @property
@@ -124,7 +124,7 @@ class UploadEndpoint:
         upload = await asyncio.to_thread(folder.get, upload_id)
         text = request.http.query_params.get("offset", "")
         if not (number.isdecimal() and len(number) < 7 and text.isdecimal() and len(text) < 16):
-            raise InvalidRequest("Name the file by its number and say the offset.", param="offset")
+            raise InvalidRequest("Give the number of the file and the offset.", param="offset")
         offset, limit = int(text), int(text) + CHUNK_BYTES
         async for piece in _pieces(request.http):
             if offset + len(piece) > limit:
@@ -207,7 +207,7 @@ async def _pieces(http: Request) -> AsyncIterator[bytes]:
 
 def _check_token(request: PageRequest, token: str) -> None:
     if not hmac.compare_digest(token.encode("latin-1", "replace"), request.token.encode()):
-        raise Forbidden("This page is too old; load it again and repeat it.")
+        raise Forbidden("This page is too old; reload it and try again.")
 
 
 def upload_folder(site: Site) -> UploadFolder:

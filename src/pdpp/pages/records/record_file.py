@@ -70,7 +70,7 @@ async def file_response(request: PageRequest, reader: PageReader) -> Response:
             "readBlob", {"blob_id": request.http.path_params["blob_id"]}
         )
     except PdppError:
-        raise NotFound("There is no such file here, or not any more.") from None
+        raise NotFound("This file does not exist, or no longer exists.") from None
     source = await asyncio.to_thread(answer.open)
     return StreamingResponse(_bytes(source), headers=file_headers(answer))
 

@@ -29,7 +29,7 @@ _CHARS = re.compile(r"(\d{1,12})-(\d{1,12})\Z", re.ASCII)
 _VALUE_CHARS = 20_000
 _AROUND = 10_000
 _MOST_QUOTED = 100_000
-_GONE = "The passage this address names is not in the record any more; this is the record today."
+_GONE = "The record no longer has the passage that this address names. This is the record today."
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ async def _find(reader: PageReader, path: Mapping[str, str]) -> Mapping[str, Any
     try:
         answer: Mapping[str, Any] = await reader.operate("getRecord", names, query)
     except (NotFound, StreamNotAllowed, InvalidRequest):
-        raise NotFound("There is no such record here, or not any more.") from None
+        raise NotFound("This record does not exist, or no longer exists.") from None
     return answer
 
 

@@ -149,7 +149,7 @@ async def _browsed(
     feeds = newest_first_feeds(reader, rows)
     page = await browse(reader, feeds, dates, filters.month, filters.after)
     lines = [record_line(reader, record, dates) for record in page.records]
-    note = "More records have this very moment than fit; choose one account and kind to see all."
+    note = "Too many records have exactly this time. Choose one account and kind to see all."
     summary = "" if filters.month else f"{counted(total, 'record')}, the newest first"
     following = filters.query(after=page.after) if page.after else ""
     return Results(lines, summary, following, note=note if page.left_out else None)
@@ -167,7 +167,9 @@ async def _listed(
     except PdppError as problem:
         if not filters.after:
             raise
-        raise InvalidRequest("This page of the list is too old; begin at the first.") from problem
+        raise InvalidRequest(
+            "This page of the list is too old. Start again at the first page."
+        ) from problem
     lines = [record_line(reader, record, dates) for record in answer["data"]]
     summary = f"{counted(row['record_count'], 'record')}, the newest first"
     return Results(lines, summary, _next(filters, answer))
