@@ -12,6 +12,7 @@ MODULES = sorted(PAGES.rglob("*.py"))
 TYPES = {
     "pdpp.store.catalogue": {"Catalogue", "Feed"},
     "pdpp.store.jobs": {"JobOrder", "JobStatus"},
+    "pdpp.store.numbers": {"read_data", "write_data"},
     "pdpp.store.port": {"Record", "Token"},
     "pdpp.store.receipts": {
         "ChainedReceipt",
@@ -23,7 +24,7 @@ TYPES = {
     "pdpp.store.scope": {"Reach", "roles_of"},
     "pdpp.store.vault": {"Vault", "VaultReader"},
 }
-"""Values, and a function of a value; nothing that reads."""
+"""Values, and functions of values; nothing that reads a store."""
 
 WITHOUT_RECORDS = {
     "catalogue",

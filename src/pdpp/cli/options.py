@@ -24,8 +24,19 @@ _UNITS = {
     "w": 7 * instant.DAY,
 }
 
+OWNER_DATA = "pdpp.data"
+"""Where a context keeps the data folder that the owner reads."""
+
 HERE = "http://127.0.0.1:7377"
 """Where a server answers that was told nothing else."""
+
+OWNER_FOLDER = click.option(
+    "--data",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="For the owner: read this data folder itself, with receipts and without a grant.",
+)
+"""The option of the commands that read a grant, and of their group."""
 
 CODES: Mapping[int, str] = MappingProxyType(
     {0: "done", 1: "refused or failed", 64: "wrong usage", 130: "interrupted"}

@@ -98,15 +98,16 @@ class Ready:
             []
             if self.owner_url is None
             else [
-                "That address is yours alone: other programs on this computer do not learn there "
+                "Only you know this address, so other programs on this computer cannot see there "
                 "that you are",
-                f"logged in. Where a browser does not find it, use {self.url}/agents",
+                f"logged in. If your browser cannot open it, use {self.url}/agents",
             ]
         )
         if self.setup_code is None:
             return [f"You approve and revoke on {page}", *private]
         return [
-            f"You approve them on {page}: choose your passphrase there with this code",
+            f"You approve them on {page}",
+            "Choose your passphrase there with this code:",
             f"  {self.setup_code}",
             *private,
         ]

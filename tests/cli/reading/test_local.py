@@ -43,6 +43,12 @@ def test_the_owner_reads_without_a_grant_and_leaves_receipts(full: Path) -> None
     assert pdpp_here("grant", "list", "--all", "--json", data=full).document == {"grants": []}
 
 
+def test_the_folder_may_stand_before_the_command(full: Path) -> None:
+    found = pdpp_here("read", "--data", str(full), "search", "heron")
+    assert "saw a <mark>heron</mark> by" in found.out
+    assert f"--data {shlex.quote(str(full))}" in found.out
+
+
 def test_a_cursor_of_one_run_is_good_in_the_next(full: Path, tmp_path: Path) -> None:
     lines = tmp_path / "more.ndjson"
     more = [

@@ -1,11 +1,12 @@
 """The group ``pdpp read``: a table of its commands, each imported when it is used."""
 
+from pathlib import Path
 from types import MappingProxyType
 
 import click
 
 from pdpp.cli.lazy import LazyGroup
-from pdpp.cli.options import REMOTE_CODES, examples
+from pdpp.cli.options import OWNER_DATA, OWNER_FOLDER, REMOTE_CODES, examples
 
 READS = MappingProxyType(
     {
@@ -27,13 +28,17 @@ READS = MappingProxyType(
     epilog=examples(
         "pdpp read schema",
         "pdpp read search invoice 4471",
+        "pdpp read --data ~/my-data search invoice 4471",
         "pdpp read records messages --filter 'sent_at>=2026-01-01' --limit 5",
         codes=REMOTE_CODES,
     ),
 )
-def read() -> None:
+@OWNER_FOLDER
+@click.pass_context
+def read(context: click.Context, data: Path | None) -> None:
     """Read what a grant opens, from little to much.
 
     Reads with the credential that pdpp connect keeps, never with the owner's. The owner reads a
     data folder with --data DIR, without a grant.
     """
+    context.meta[OWNER_DATA] = data

@@ -9,6 +9,7 @@ from typing import Any, TextIO, TypeVar, cast
 
 import click
 
+from pdpp.cli.options import OWNER_DATA, OWNER_FOLDER
 from pdpp.cli.output import Refused
 from pdpp.client.client import Client
 from pdpp.credentials import (
@@ -22,7 +23,6 @@ from pdpp.model.errors import PdppError
 from pdpp.wire.answer import is_about_token
 
 _LONGEST_TOKEN = 4_096
-_DATA = "pdpp.data"
 UNREACHABLE, OWNER, NOT_CONNECTED = 69, 77, 78
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -49,18 +49,14 @@ def sourced(function: F) -> F:
     @wraps(function)
     def run(*, data: Path | None, **given: Any) -> Any:
         context = click.get_current_context()
+        data = data or context.meta.get(OWNER_DATA)
         if data is not None and (given.get("provider") or given.get("cache_root")):
             raise click.UsageError("--data reads a folder; leave --provider out", context)
-        context.meta[_DATA] = data
+        # The commands that an answer shows carry what this one was given, wherever it stood.
+        context.params["data"] = context.meta[OWNER_DATA] = data
         return function(**given)
 
-    owner = click.option(
-        "--data",
-        metavar="DIR",
-        type=click.Path(path_type=Path),
-        help="For the owner: read this data folder itself, with receipts and without a grant.",
-    )
-    return cast(F, granted(owner(run)))
+    return cast(F, granted(OWNER_FOLDER(run)))
 
 
 def granted(function: F) -> F:
@@ -79,7 +75,7 @@ def granted(function: F) -> F:
 @contextmanager
 def connected(provider: str | None, cache_root: str | None) -> Iterator[Client]:
     """Open what a command reads, and tell what is refused with the command that mends it."""
-    data = click.get_current_context().meta.get(_DATA)
+    data = click.get_current_context().meta.get(OWNER_DATA)
     if data is not None:
         from pdpp.cli.reading.local import local_client
 
