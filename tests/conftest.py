@@ -4,11 +4,12 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from argon2 import PasswordHasher
 from hypothesis import HealthCheck, settings
 from tests.counting.plugin import line_counter
 from tests.house.record import RECORD, Record, is_whole
@@ -96,6 +97,21 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduli
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest files first; all other tests stay in their order."""
     items.sort(key=lambda item: order_of(item.nodeid))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def slow_hasher() -> Iterator[Callable[[], PasswordHasher]]:
+    """Hash passphrases in a moment; return what the program hashes them with.
+
+    A hash that is slow enough takes an eighth of a second, and hundreds of tests log in.
+    """
+    from pdpp.authz import owner
+
+    cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    real = owner._hasher
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(owner, "_hasher", lambda: cheap)
+        yield real
 
 
 @pytest.fixture

@@ -1,10 +1,11 @@
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
 from tests.authz.authenticator import Authenticator, es256
 from tests.engine import open_store
 from tests.serving import SetClock
@@ -71,8 +72,16 @@ def test_an_endless_passphrase_is_refused() -> None:
         hash_passphrase("x" * (MOST_CHARS + 1))
 
 
-def test_only_a_slow_hash_is_kept(owner: Owner, store: Store) -> None:
+def test_only_a_slow_hash_is_kept(
+    owner: Owner,
+    store: Store,
+    slow_hasher: Callable[[], PasswordHasher],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pdpp.authz.owner._hasher", slow_hasher)
+    hashed.cache_clear()
     choose(owner)
+    hashed.cache_clear()
     held = store.vault.setting("passphrase") or b""
     assert held.startswith(b"$argon2id$v=19$m=65536,t=3,p=4$")
     assert GOOD.encode() not in held
