@@ -74,7 +74,7 @@ def _measure(
         serving("product", small.folder) as other,
     ):
         for server in (product, other):
-            server.wait_until_idle()
+            server.wait_until_idle(rounds)
         bench = Bench(product, floor, other, stock, small, rounds)
         yield from against_floor(bench)
         yield from growth(bench)

@@ -30,7 +30,7 @@ def change_rows(records: int, rounds: int) -> Iterator[Row]:
         small = edited_estate(Path(made) / "small", most // _SMALLER)
         with serving("product", big.folder) as ours, serving("product", small.folder) as other:
             for server in (ours, other):
-                server.wait_until_idle()
+                server.wait_until_idle(rounds)
             yield from _rows(ours, other, (big, small), rounds)
 
 

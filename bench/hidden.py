@@ -52,7 +52,7 @@ def hidden_rows(records: int, rounds: int) -> Iterator[Row]:
             tokens[name] = _fill(Path(folder) / name, many)
             servers[name] = stack.enter_context(serving("product", Path(folder) / name))
         for server in servers.values():
-            server.wait_until_idle()
+            server.wait_until_idle(rounds)
         for what in _requests(tokens["alone"]):
             targets = {
                 name: Target(server, _requests(tokens[name])[what])

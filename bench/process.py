@@ -42,11 +42,15 @@ class Process:
         """Return the processor time used by all its threads."""
         return time.clock_gettime(~self.pid << 3 | _SCHEDULED)
 
-    def wait_until_idle(self) -> None:
-        """Wait until it has put its index together, which it does when nobody asks."""
+    def wait_until_idle(self, rounds: int) -> None:
+        """Wait until it has put its index together, which it does when nobody asks.
+
+        A run of few rounds is a trial of the benchmark itself and waits less.
+        """
         end = time.monotonic() + _LONGEST_WAIT
         quiet_since = time.monotonic()
-        while time.monotonic() - quiet_since < _QUIET_SECONDS and time.monotonic() < end:
+        quiet = min(_QUIET_SECONDS, _LOOK_SECONDS * rounds * 3)
+        while time.monotonic() - quiet_since < quiet and time.monotonic() < end:
             before = self.cpu_seconds()
             time.sleep(_LOOK_SECONDS)
             if self.cpu_seconds() - before > _LOOK_SECONDS / 20:

@@ -18,7 +18,7 @@ def receipt_rows(bench: Bench) -> Iterator[Row]:
     requests = pages(bench.stock, bench.stock.tokens.third)
     chosen = [requests[turn % len(requests)] for turn in range(_PAGES)]
     with serving("unrecorded", bench.stock.folder) as plain:
-        plain.wait_until_idle()
+        plain.wait_until_idle(bench.rounds)
         rounds = [
             (_microseconds(bench.product, chosen), _microseconds(plain, chosen))
             for _ in range(bench.rounds + 1)

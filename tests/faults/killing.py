@@ -25,7 +25,7 @@ from tests.soak import SOAK
 Tell = Callable[[Any], None]
 Work = Callable[..., None]
 
-ROUNDS = 1_000 if SOAK else 20
+ROUNDS = 1_000 if SOAK else 10
 _LONGEST_SECONDS = 30.0
 _USED = (
     "pdpp.app",
