@@ -190,3 +190,49 @@ def test_a_batch_leaves_the_spreading_to_tending_unless_too_much_waits(
     tend(world)
     assert rows(world, "SELECT count(*) FROM word_block WHERE spread = 0") == 0
     assert hits(world, "harbour") == 60
+
+
+def test_a_block_that_comes_into_sight_is_not_removed_by_another_who_tends(
+    crowded: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # One has written a block out of sight; another looks for what to remove, and meanwhile the
+    # first one puts the block in its place.
+    usual, looked = index.posting_keys, list[int]()
+    feed = crowded.feed().id
+
+    def keys(*given: Any) -> Any:
+        if not looked:
+            looked.append(given[-1])
+            with crowded.store._db.writing() as db:  # type: ignore[attr-defined]
+                db.execute("UPDATE word_block SET feed = ? WHERE id = ?", (feed, given[-1]))
+                others = db.execute("SELECT id FROM word_block WHERE spread = 0").fetchall()
+                index.drop(db, feed, [id for (id,) in others])
+        return usual(*given)
+
+    replace, built = tending._replace, list[int]()
+
+    def build(database: Any, work: Any, sources: Any, merged: Any) -> None:
+        built.append(tending._build(database, work.feed, merged))
+
+    monkeypatch.setattr(tending, "_replace", build)
+    assert crowded.store.tend()
+    monkeypatch.setattr(tending, "_replace", replace)
+    monkeypatch.setattr(index, "posting_keys", keys)
+    tend(crowded)
+    assert looked == built
+    assert [hits(crowded, word(n)) for n in range(COUNT)] == [1] * COUNT
+
+
+def test_what_somebody_else_builds_leaves_nothing_to_merge(
+    crowded: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tending, "_remove_hidden", lambda _: False)
+    with crowded.store._db.writing() as db:  # type: ignore[attr-defined]
+        last = db.execute("SELECT max(id) FROM word_block").get
+        copied = "owner, -feed, analyser, 1, size, first_time, last_time, times, numbers, postings"
+        db.execute(
+            "INSERT INTO word_block (owner, feed, analyser, spread, size, first_time, last_time,"
+            f" times, numbers, postings) SELECT {copied} FROM word_block WHERE id = ?",
+            (last,),
+        )
+    assert not crowded.store.tend()

@@ -92,7 +92,8 @@ def _small(db: SqliteConnection) -> _Work | None:
         return None
     feed, size = row
     ids = index.up_to_one_block(index.blocks_of(db, feed, spread=False))
-    return _Work(feed, ids, size >= index.SPREAD_FROM)
+    # Somebody else may be building what replaces all of them.
+    return _Work(feed, ids, size >= index.SPREAD_FROM) if ids else None
 
 
 def _stale(db: SqliteConnection) -> _Work | None:
@@ -122,7 +123,7 @@ def _half_empty(db: SqliteConnection) -> _Work | None:
         return None
     few = index.BLOCK_RECORDS // 2
     sizes = [(id, size) for id, size in index.blocks_of(db, row[0], spread=True) if size < few]
-    return _Work(row[0], index.up_to_one_block(sizes), spread=True)
+    return _Work(row[0], index.up_to_one_block(sizes), spread=True) if sizes else None
 
 
 # Replacing blocks
@@ -226,7 +227,10 @@ def _remove_hidden(database: Database) -> bool:
         id, feed = row
         keys = list(index.posting_keys(database.reader, -feed, id))
     with database.writing() as db:
-        db.execute("UPDATE word_block SET spread = ? WHERE id = ?", (_LEAVING, id))
+        # Whoever built it may have put it in its place since: then its records are only there.
+        leaving = "UPDATE word_block SET spread = ? WHERE id = ? AND feed = ? RETURNING id"
+        if next(db.execute(leaving, (_LEAVING, id, feed)), None) is None:
+            return True
     for piece in _pieces(keys):
         with database.writing() as db:
             index.delete_postings(db, piece)
