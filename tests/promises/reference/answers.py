@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
@@ -19,7 +19,7 @@ METRICS = ("sum", "min", "max", "count_distinct", "group_by", "group_by_time")
 _DEFAULT_LIMIT = 25
 _WINDOW_CHARS = 4_096
 
-Cell = str | int | float | None
+Cell = str | int | Decimal | None
 Body = dict[str, Any]
 
 
@@ -101,12 +101,16 @@ def cell(kind: str, value: Any) -> Cell:
         return None
     if kind == TIME:
         return instant.parse(value)
+    if kind == "number":
+        return Decimal(str(value))  # a float stands for the decimal that it is written as
     return int(value) if kind == "boolean" else value
 
 
 def _shown(kind: str, value: Cell) -> Any:
     if kind == TIME and value is not None:
         return instant.to_text(int(value))
+    if isinstance(value, Decimal):
+        return _number(Fraction(value))
     return bool(value) if kind == "boolean" and value is not None else value
 
 
@@ -166,8 +170,8 @@ def _written(kind: str, text: str) -> Cell:
     except ValueError:
         pass
     try:
-        return float(text) if kind == "number" else None
-    except ValueError:
+        return Decimal(text) if kind == "number" else None
+    except InvalidOperation:
         return None
 
 
@@ -306,6 +310,8 @@ def _window(feeds: Sequence[Feed], ask: Ask) -> Body:
 
 
 def _json_text(value: Any) -> str:
+    if isinstance(value, Decimal):
+        return str(value)
     plain = orjson.loads(canonical(value))
     return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
 
@@ -372,7 +378,8 @@ def _aggregate(feeds: Sequence[Feed], ask: Ask) -> Body:
     if by_time is not None:
         items = sorted(groups.items(), key=lambda item: (item[0] is None, str(item[0])))
     else:
-        items = sorted(groups.items(), key=lambda i: (-len(i[1]), i[0] is None, str(i[0])))
+        shown_as = {group: str(_shown("", group)) for group in groups}
+        items = sorted(groups.items(), key=lambda i: (-len(i[1]), i[0] is None, shown_as[i[0]]))
     shown = []
     for group, values in items[:limit]:
         told: Body = {"key": group if by_time else _shown(kinds[key], group), "count": len(values)}
@@ -402,7 +409,10 @@ def _metric(metric: str, kind: str, values: Sequence[Cell]) -> Any:
 
 def _sum(values: Sequence[Any]) -> int | float | str:
     """Return an exact sum: as a number where it stays what it is, else as its digits."""
-    total = sum((Fraction(repr(value)) for value in values), Fraction(0))
+    return _number(sum((Fraction(str(value)) for value in values), Fraction(0)))
+
+
+def _number(total: Fraction) -> int | float | str:
     if total.denominator == 1:
         return int(total)
     if Fraction(repr(float(total))) == total:

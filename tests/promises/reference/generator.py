@@ -8,6 +8,7 @@ in how many there are of each.
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from tests.promises.reference.world import Allowed, Data, Granted, Place, World, Write
@@ -22,6 +23,8 @@ WORDS = (
     "gamma", "café in Lyon", "Ünï-códe", "holiday photographs", "delta delta delta", "bank",
     "lorem " * 40 + "alpha",
 )  # fmt: skip
+EXACT = (Decimal("0.100000000000000006"), Decimal("0.100000000000000007"))
+"""Decimals that no float is; both stand next to 0.1."""
 NAMES = ("Ada Byron", "Grace", "Alan", "Bank")
 INSIDE = (
     "2026-03-01T00:00:00Z", "2026-03-05T12:30:00Z", "2026-03-05T12:30:00.5Z",
@@ -71,7 +74,7 @@ def value(chance: random.Random, name: str, kind: str) -> Any:
         return pick(INSIDE + OUTSIDE)
     pools: dict[str, tuple[Any, ...]] = {
         "text": WORDS,
-        "number": (1, 1.0, 2.5, 0.1, 0.2, -3, 1e-9, 19.99, 1e16),
+        "number": (1, 1.0, 2.5, 0.1, 0.2, -3, 1e-9, 19.99, 1e16, *EXACT),
         "integer": (0, 1, 7, -7, 2**40),
         "boolean": (True, False),
         "json": (5, "five", [1, {"b": 1, "a": 2.0}], {"z": "alpha"}),

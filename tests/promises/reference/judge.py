@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-import orjson
 from tests.promises.caller import Caller, Params, Reply
 from tests.promises.observer import Interference, seen
 from tests.promises.reference.answers import Answer, Ask, answer
 from tests.promises.reference.questions import path_of
 from tests.promises.reference.stage import Stage
 from tests.promises.reference.world import Feed
+
+from pdpp.model.decimals import read_json
 
 _MOST_PAGES = 40
 _SCORE_STEP = 2e-6
@@ -61,7 +62,7 @@ class Judge:
         if ask.kind == "changes":
             params.append(("changes_since", self._since(ask)))
         reply = self.same(path_of(ask), params, ask, ask.kind)
-        body = orjson.loads(reply.body)
+        body = read_json(reply.body)
         if reply.status != expected.status:
             raise Departure(f"{ask}: {reply.status} {body}, not {expected}")
         if reply.status != 200:
@@ -90,7 +91,7 @@ class Judge:
         while "next_cursor" in body:
             assert len(pages) < _MOST_PAGES, ask
             following = [*params, ("cursor", body["next_cursor"])]
-            body = orjson.loads(self.same(path_of(ask), following, ask, ask.kind).body)
+            body = read_json(self.same(path_of(ask), following, ask, ask.kind).body)
             pages.append(body)
         return pages
 

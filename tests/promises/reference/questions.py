@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator, Sequence
 
 from tests.promises.reference.answers import METRICS, Ask
-from tests.promises.reference.generator import INSIDE, OUTSIDE, POOL
+from tests.promises.reference.generator import EXACT, INSIDE, OUTSIDE, POOL
 from tests.promises.reference.world import Feed
 
 QUERIES = (
@@ -13,7 +13,20 @@ QUERIES = (
     "alpha after:2026-03-04", "photos in March", "bank on 5 March 2026", "cafe", "unicode",
     "notes of alpha", "zebra", "delta OR gamma", "train before:2026-04-01", "lorem",
 )  # fmt: skip
-_VALUES = ("a", "B", "1", "2.5", "-7", "true", "v1", "alpha", "0.1", *INSIDE[:3], *OUTSIDE[:2])
+_VALUES = (
+    "a",
+    "B",
+    "1",
+    "2.5",
+    "-7",
+    "true",
+    "v1",
+    "alpha",
+    "0.1",
+    str(EXACT[0]),
+    *INSIDE[:3],
+    *OUTSIDE[:2],
+)
 _FIELDS = (*POOL, "nonsense", "x5")
 _PATHS = {
     "records": "/v1/streams/{}/records",

@@ -7,6 +7,7 @@ answer of the model is made from what it returns. It is written to be obvious, n
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import orjson
@@ -216,8 +217,17 @@ class _Caller:
 
 
 def canonical(data: Any) -> bytes:
-    """Return data as one JSON text."""
-    return orjson.dumps(data, option=orjson.OPT_SORT_KEYS)
+    """Return data as one JSON text; one that holds a decimal no float is has a space in front."""
+    try:
+        return orjson.dumps(data, option=orjson.OPT_SORT_KEYS)
+    except TypeError:
+        digits = orjson.dumps(data, option=orjson.OPT_SORT_KEYS, default=_digits)
+        return b"{ " + digits[1:] if isinstance(data, dict) else digits
+
+
+def _digits(value: object) -> orjson.Fragment:
+    assert isinstance(value, Decimal), value
+    return orjson.Fragment(f"{value:f}")
 
 
 def kind_of(schema: Mapping[str, Any]) -> str:
