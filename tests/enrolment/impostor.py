@@ -43,7 +43,7 @@ def imposing(
 
     http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     url = f"http://127.0.0.1:{http.server_address[1]}"
-    thread = threading.Thread(target=http.serve_forever)
+    thread = threading.Thread(target=http.serve_forever, args=(0.02,))
     thread.start()
     try:
         yield url

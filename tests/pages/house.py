@@ -306,7 +306,7 @@ def waiting_client(onward: Callable[[], str] | None = None) -> Iterator[Callback
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     callback = Callback(f"http://127.0.0.1:{server.server_port}/callback")
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
         yield callback
