@@ -25,9 +25,12 @@ TOGETHER: Mapping[str, str] = MappingProxyType(
 
 FIRST = (
     "tests/promises/test_mutants.py",
+    "tests/promises/test_reference_model.py",
+    "tests/sources/formats/test_every_format.py",
     "tests/house/test_bench.py",
     "tests/house/test_soak.py",
     "tests/sources/importing/test_scale.py",
+    "tests/pages/test_browser.py",
 )
 """Long files begin first, so that no worker is left alone with one at the end."""
 
