@@ -65,13 +65,13 @@ def test_a_person_is_asked_once(tmp_path: Path) -> None:
         shown = read_until(terminal, "Its owner's address")
         assert "box.mbox does not say whose mail it holds" in shown
         os.write(terminal, b"nora@example.org\n")
-        read_until(terminal, "Bring it in?")
+        read_until(terminal, "Import it?")
         os.write(terminal, b"y\n")
         read_until(terminal, "\0")
         assert process.wait(DEADLINE_SECONDS) == 0
     newsletters(box, "three", "four")
     with in_terminal("import", str(box), "--data", str(data)) as (process, terminal):
-        shown = read_until(terminal, "Bring it in?")
+        shown = read_until(terminal, "Import it?")
         assert "Its owner's address" not in shown
         os.write(terminal, b"y\n")
         read_until(terminal, "\0")
@@ -172,7 +172,7 @@ def test_a_person_says_once_which_account_an_export_belongs_to(tmp_path: Path) -
         shown = read_until(terminal, "The account that it belongs to")
         assert account_of(first)[1] in shown
         os.write(terminal, account_of(first)[1].encode() + b"\n")
-        read_until(terminal, "Bring it in?")
+        read_until(terminal, "Import it?")
         os.write(terminal, b"y\n")
         read_until(terminal, "\0")
         assert process.wait(DEADLINE_SECONDS) == 0

@@ -75,7 +75,11 @@ def test_an_import_says_what_it_recognised_and_asks_once(home: Home, logs: Path)
     assert nameless(ended.err) == (
         "logs: Claude Code logs, certain: 1 session, written by version 1.0.1\n"
         f"{INTO}, a new connection\n"
-        "Bring it in? [y/N] "
+        "Import it? [y/N] "
+        "Next:\n"
+        f"  pdpp read search WORDS --data {home.data}  search your records\n"
+        f"  pdpp serve --data {home.data}{' ' * 14}see them in your browser\n"
+        f"  pdpp mcp install CLIENT{' ' * (len(str(home.data)) + 7)}  connect an agent\n"
     )
     assert nameless(ended.out) == (
         "Claude Code logs into Claude Code (CIN): complete\n"

@@ -239,7 +239,7 @@ def bring(prepared: PreparedImport, options: ImportOptions) -> str:
         show({"draft": prepared.own.plan.as_json(), "notes": prepared.own.notes}, (), as_json=True)
         return COMPLETE
     if not options.yes:
-        _ask("Bring it in?")
+        _ask("Import it?")
     status = _import(prepared, options)
     show(task.document(), tell(task.document()), as_json=options.as_json)
     if task.report.status == INTERRUPTED:

@@ -11,6 +11,8 @@ from pdpp.cli.import_audit import show_audit
 from pdpp.cli.import_history import show_history
 from pdpp.cli.import_task import Choice, ImportOptions, bring, bring_all, prepare, prepare_all
 from pdpp.cli.options import common, examples
+from pdpp.cli.output import note
+from pdpp.cli.overview import next_after_import
 from pdpp.cli.source import read_document
 from pdpp.encryption.files import data_files
 from pdpp.serving.data_folder import open_store, store_key
@@ -117,6 +119,10 @@ def importing(
     options = ImportOptions(yes=yes, as_json=as_json, mirror=mirror, every=every if watch else None)
     with open_store(data, create=True, key=key) as store:
         _bring_all(store, paths, state, choice, options)
+    if not as_json:
+        note("Next:")
+        for line in next_after_import(data):
+            note(line)
 
 
 def _bring_all(

@@ -1,7 +1,8 @@
 """``pdpp`` alone: what state this installation is in, and what to do next."""
 
 import os
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -99,10 +100,26 @@ def overview_lines(seen: Overview) -> Iterator[str]:
     yield f"The server {running}."
     yield ""
     yield "Next:"
-    for command, purpose in _next(seen):
-        yield f"  {command:<34}{purpose}"
+    yield from _aligned(list(_next(seen)))
     yield ""
     yield "pdpp --help lists every command."
+
+
+def next_after_import(data: Path) -> Iterator[str]:
+    """Yield what an owner may do with records that have just come in."""
+    folder = shlex.quote(str(data))
+    return _aligned(
+        [
+            (f"pdpp read search WORDS --data {folder}", "search your records"),
+            (f"pdpp serve --data {folder}", "see them in your browser"),
+            ("pdpp mcp install CLIENT", "connect an agent"),
+        ]
+    )
+
+
+def _aligned(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
+    width = max(len(command) for command, _ in rows)
+    return (f"  {command:<{width}}  {purpose}" for command, purpose in rows)
 
 
 def _next(seen: Overview) -> Iterator[tuple[str, str]]:
@@ -115,7 +132,7 @@ def _next(seen: Overview) -> Iterator[tuple[str, str]]:
         yield "pdpp encryption keyring", "let this machine's keyring open the store"
         return
     if not seen.records:
-        yield "pdpp import FILE", "bring in an export that you have"
+        yield "pdpp import FILE", "import an export that you downloaded"
     if not seen.running:
         yield "pdpp serve", "start the server, or: pdpp service install"
     if not seen.has_passphrase:
@@ -124,5 +141,5 @@ def _next(seen: Overview) -> Iterator[tuple[str, str]]:
         yield "pdpp read search WORDS --data DIR", "search your own records"
         if not seen.grants:
             yield f"pdpp connect {seen.address}", "let an agent on this machine ask for a grant"
-        yield "pdpp mcp install CLIENT", "tell an agent's host of this server"
+        yield "pdpp mcp install CLIENT", "connect an agent"
         yield "pdpp receipts", "see what each agent read"

@@ -96,8 +96,10 @@ def status(data: Path, as_json: bool) -> None:
         "answers": seen.running,
         "url": seen.address,
     }
-    installed = f"Installed: {unit.path}" if document["installed"] else "Not installed."
-    answers = f"The server answers on {seen.address}." if seen.running else "No server answers."
+    installed = (
+        f"Installed: {unit.path}" if document["installed"] else "The service is not installed."
+    )
+    answers = f"The server answers on {seen.address}." if seen.running else "No server is running."
     show(document, [installed, answers, f"More: {shlex.join(unit.status)}"], as_json=as_json)
     if not seen.running:
         click.get_current_context().exit(1)

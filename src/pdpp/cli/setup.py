@@ -52,7 +52,7 @@ def _data(given: Path | None) -> Path:
         usual = own_folder()
         if not sys.stdin.isatty():
             return usual
-        typed: str = click.prompt("Where shall the data live?", default=str(usual), err=True)
+        typed: str = click.prompt("Where should your data live?", default=str(usual), err=True)
         given = Path(typed)
     return given.expanduser()
 
@@ -70,9 +70,9 @@ def _passphrase(data: Path, source: TextIO | None) -> None:
             text = passphrase_in(source)
         elif sys.stdin.isatty():
             text = click.prompt(
-                "Choose a passphrase, with which you approve what agents may read",
+                "Choose a passphrase; you will approve with it what agents may read",
                 hide_input=True,
-                confirmation_prompt="The same again",
+                confirmation_prompt="The same passphrase again",
                 err=True,
             )
         else:
