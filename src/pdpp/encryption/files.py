@@ -87,11 +87,14 @@ class SealedFiles:
     """Files sealed under the key of a store; the module that does it is loaded when first used."""
 
     def __init__(self, key: DataKey) -> None:
+        # One key for each purpose: no seal of one kind can be taken for another.
         self._content = key.derived(b"files")
         self._names = key.derived(b"file names")
 
     def name(self, name: str) -> str:
         """Return a name that tells nothing: a known file's own hash would betray it."""
+        # Keyed, because names are hashes of content: an attacker could hash a file of their own and
+        # look for it.
         return blake2b(name.encode(), key=self._names, digest_size=32).hexdigest()
 
     def writer(self, file: BinaryIO) -> FileWriter:

@@ -60,6 +60,7 @@ class KeyFile:
         """Return the data key; a wrong passphrase is refused."""
         pad, authentication = _stretched(_normal(passphrase), self.salt, self.cost)
         expected = _tag(authentication, self.id, self.salt, self.cost, self.sealed)
+        # The tag covers the cost too: whoever can write the file cannot make later tries cheap.
         if not hmac.compare_digest(expected, self.tag):
             raise StoreError("this is not the passphrase of the store")
         return DataKey(_xor(self.sealed, pad))
@@ -104,10 +105,13 @@ def _parsed(document: Any) -> KeyFile:
         raise ValueError("written by another version")
     kdf = document["kdf"]
     cost = KdfCost(int(kdf["time"]), int(kdf["memory_kib"]), int(kdf["lanes"]))
+    # The file is read before it is authenticated, and Argon2 takes whatever memory it is told: a
+    # damaged number must not take the machine down.
     if not (0 < cost.time < 1_000 and 0 < cost.memory_kib <= _MOST_MEMORY and 0 < cost.lanes < 256):
         raise ValueError("a cost that nobody chose")
     numbers = (bytes.fromhex(text) for text in (kdf["salt"], document["sealed"], document["tag"]))
     salt, sealed, tag = numbers
+    # Argon2 needs at least eight blocks of 1 KiB for each lane.
     if (len(salt), len(sealed)) != (_SALT, _SEALED) or cost.memory_kib < 8 * cost.lanes:
         raise ValueError("numbers that Argon2 or the seal cannot have")
     return KeyFile(str(document["id"]), salt, cost, sealed, tag)
@@ -136,6 +140,8 @@ def _stretched(text: str, salt: bytes, cost: KdfCost) -> tuple[bytes, bytes]:
     from argon2.low_level import Type, hash_secret_raw
 
     made = hash_secret_raw(
+        # A passphrase from an environment variable may hold bytes that are no text; they count as
+        # they are.
         text.encode("utf-8", "surrogatepass"),
         salt,
         time_cost=cost.time,

@@ -31,6 +31,7 @@ class Signer:
     """Seals positions into cursors and opens them again."""
 
     def __init__(self, secret: bytes) -> None:
+        # Copied for each cursor: the key is hashed once, not once a cursor.
         self._keyed = hmac.new(secret, digestmod="sha256")
         self._mask_key = hmac.digest(secret, b"cursor mask", "sha256")
 
@@ -68,12 +69,16 @@ class Signer:
             return None
         tag = sealed[:_TAG_BYTES]
         payload = self._masked(tag, sealed[_TAG_BYTES:])
+        # Unmasked before it is authenticated, as the construction demands; nothing reads the
+        # payload until the tag is compared.
         genuine = hmac.compare_digest(tag, _tag(self._bound(kind, binding), payload))
         # The same bytes can be written in several ways; only one is ours.
         return payload if genuine and _text(sealed) == cursor else None
 
     def _masked(self, tag: bytes, text: bytes) -> bytes:
         """Return a text under the mask of a tag, or what a masked text was."""
+        # The tag is the nonce (a synthetic one): equal positions give equal cursors, and different
+        # positions never share a mask.
         mask = shake_256(self._mask_key + tag).digest(len(text))
         number = int.from_bytes(mask, "big") ^ int.from_bytes(text, "big")
         return number.to_bytes(len(text), "big")

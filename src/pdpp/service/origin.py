@@ -41,6 +41,8 @@ def sender(scope: Scope, settings: Settings) -> str:
     """Return the address a request comes from, as far back as trusted proxies tell."""
     address = _peer(scope)
     forwarded_for = headers_of(scope).get("x-forwarded-for", "")
+    # From the nearest hop backwards, and only as long as a trusted proxy vouches: whatever stands
+    # left of the first stranger is that stranger's word.
     for earlier in reversed([part.strip() for part in forwarded_for.split(",") if part.strip()]):
         if not _trusted(address, settings):
             break
@@ -57,9 +59,12 @@ def _trusted(address: str, settings: Settings) -> bool:
     if not settings.trusted_proxies:
         return False
     try:
+        # Behind the percent sign stands the interface of a link-local address.
         parsed = ip_address(address.partition("%")[0])
     except ValueError:
         return False
+    # A listener for both families sees IPv4 callers as ::ffff:a.b.c.d; networks are written either
+    # way.
     if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped is not None:
         parsed = parsed.ipv4_mapped
     return any(parsed in network for network in _networks(settings.trusted_proxies))
@@ -91,4 +96,5 @@ def _is_another_name(host: str, origin: str) -> bool:
     """Tell whether a host is a loopback name with the very port this server listens on."""
     own, _, port = urlsplit(origin).netloc.rpartition(":")
     name, _, asked = host.lower().rpartition(":")
+    # The port too: another program on this machine listens on another port of the same names.
     return own in LOOPBACK and name in LOOPBACK and asked == port

@@ -30,6 +30,8 @@ class BoundedProtocol(HttpToolsProtocol):
         """Go on to the body; a head that came at once may be too long as well."""
         if len(self.pipeline) >= MOST_WAITING:
             raise ConnectionAbortedError("more requests were sent ahead than may wait")
+        # One read may bring more than the head, such as the body or further requests; so the head
+        # is measured by itself before it is called too long.
         if self._idle_bytes > MOST_BYTES:
             head_bytes = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
             self._idle_bytes = head_bytes if head_bytes > MOST_BYTES else 0
@@ -51,16 +53,20 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Go on with the request that was sent ahead, and read no more until none is."""
+        # The parent class pops the next request from the right end of its queue.
         following = self.pipeline[-1][0] if self.pipeline else self._running
         super().on_response_complete()
         self._running = following
         if self.pipeline and not self.transport.is_closing():
+            # The parent class resumes reading after each answer; a caller could then send ahead
+            # without end.
             self.flow.pause_reading()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what cannot be read; answers under way are given up with their connection."""
         if self.transport.is_closing():
             return
+        # An error in the middle of another answer would be read as a part of that answer.
         if self._under_way():
             self.give_up()
             self.transport.close()

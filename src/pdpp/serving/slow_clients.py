@@ -60,6 +60,8 @@ class ClientConnection(BoundedProtocol):
 
     def cut(self) -> None:
         """End the connection at once."""
+        # First tell whoever computes the answer, then drop the bytes: an abort alone would be
+        # noticed only at the next write.
         self.give_up()
         self.transport.abort()
 
@@ -76,6 +78,8 @@ class _Progress(NamedTuple):
     def is_passed_by(self, later: "_Progress", least: int) -> bool:
         """Tell whether enough has happened since."""
         return (
+            # A new request, or a write buffer that drained, is progress whatever its size: only a
+            # caller who neither asks nor takes is slow.
             later.cycle is not self.cycle
             or later.relieved != self.relieved
             or later.taken - self.taken >= least
@@ -117,6 +121,8 @@ class SlowClientGuard:
         current = _Progress(now, line.cycle, line.taken, line.relieved, line.unsent)
         before = self._marks.get(line)
         moved = before is None or before.is_passed_by(current, self._limits.least_bytes)
+        # While the server computes, the clock of the connection stands still: a search that takes
+        # long must not look like a caller who is slow.
         return current if moved or not line.is_waited_for or before is None else before
 
     def _make_room(self, marks: dict[ClientConnection, _Progress]) -> None:
@@ -124,6 +130,8 @@ class SlowClientGuard:
         excess = len(marks) - self._limits.connections
         if excess <= 0:
             return
+        # The id breaks ties, because connections have no order; one that is being answered is never
+        # cut to make room.
         idle = sorted((mark.at, id(line), line) for line, mark in marks.items() if line.is_idle)
         log.warning("%d connections are more than are held; idle ones are let go", len(marks))
         for _, _, line in idle[:excess]:
@@ -162,6 +170,7 @@ def most_connections() -> int:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     unlimited = hard == resource.RLIM_INFINITY
     if soft < wanted and (unlimited or soft < hard):
+        # A process may raise its soft limit up to the hard one without privileges.
         soft = wanted if unlimited else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     return max(_FEWEST_CONNECTIONS, min(MOST_CONNECTIONS, soft - _SPARE_FILES))

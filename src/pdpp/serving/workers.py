@@ -45,6 +45,7 @@ class WorkerPool:
     """Starts workers, replaces one that ends unasked, and lets all finish when told to stop."""
 
     def __init__(self, count: int, listener: socket.socket, work: WorkerOptions) -> None:
+        # Spawned, not forked: a fork would copy the locks of threads that run in this process.
         self._context = get_context("spawn")
         self._memory = self._context.RawArray(c_uint64, count * WORDS)
         self._listener = listener
@@ -90,6 +91,8 @@ class WorkerPool:
     def _replace(self, place: int) -> None:
         ended = self._running.pop(place)
         ended.join()
+        # A worker that never answered would end again for the same reason: stop instead of starting
+        # it for ever.
         if place in self._waiting:
             raise click.ClickException("a worker ended before it could answer; see the log above")
         log.error("worker %s ended with %s; starting it again", place, ended.exitcode)
@@ -98,6 +101,7 @@ class WorkerPool:
 
     def _end(self) -> None:
         self._listener.close()
+        # All of them first, so that they finish their requests at the same time.
         for process in self._running.values():
             process.terminate()
         for process in self._running.values():
@@ -111,12 +115,15 @@ def answer(
     place: int, listener: socket.socket, work: WorkerOptions, memory: Any, news: Any
 ) -> None:
     """Answer requests until told to stop, or until the process that started this one is gone."""
+    # A terminal sends an interrupt to the whole group; the pool alone decides when workers stop.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     configure_logging(work.log)
     share = Share(memoryview(memory).cast("B").cast("Q"), place, work.started)
     with open_store(work.data, key=work.key) as store:
         app = make_app(store, work.settings, instant.now, share, data=work.data)
         server = AnnouncedServer(configure(app), lambda: news.send(place))
+        # A pool that is killed cannot tell its workers: they would keep the port and the store for
+        # ever.
         threading.Thread(target=_follow, args=(server,), daemon=True).start()
         tune_process()
         server.run([listener])

@@ -70,6 +70,7 @@ class LineConnection:
         except rpc.RpcError as error:
             self._send(error.answer())
             return
+        # Read without trust: whether the message is a request at all is for the kernel to say.
         id, method = _id_under("id", message), _member("method", message)
         if id is not None and id in self._running:
             self._send(rpc.failure(id, INVALID_REQUEST, "A request with this id is still running"))
@@ -85,6 +86,7 @@ class LineConnection:
             self._running[job.id] = job
             self._unfinished += 1
         self._jobs.put(job)
+        # Only the thread that reads lines comes here, so the count of workers needs no lock.
         if self._workers < min(self._unfinished, _MOST_WORKERS):
             self._workers += 1
             threading.Thread(target=self._work, name="pdpp-answer", daemon=True).start()
@@ -97,6 +99,8 @@ class LineConnection:
                 answer = self._answer(job.message, job.cancelled)
             with self._changed:
                 self._unfinished -= 1
+                # Sent under the lock: a cancellation comes either before, and there is no answer,
+                # or after it.
                 if self._running.get(job.id) is job:
                     del self._running[job.id]
                     self._send(answer)
@@ -107,6 +111,7 @@ class LineConnection:
         work = self._kernel.handle(message, principal=self._principal, cancelled=cancelled)
         answer: JsonObject | None = None
         try:
+            # A coroutine that never waits runs to its end at the first step.
             work.send(None)
             work.throw(RuntimeError("this waits for an event loop, and there is none"))
         except StopIteration as done:

@@ -56,6 +56,8 @@ class McpEndpoint:
         """Answer one HTTP request."""
         headers = _headers(scope)
         try:
+            # Before anything of the request is looked at: a page in a browser that reaches this
+            # server by another name (DNS rebinding) must not even try a token.
             self._check_source(headers)
             principal = await self.authenticate(scope)
             _check_shape(scope["method"], headers)
@@ -80,6 +82,8 @@ class McpEndpoint:
 
     async def _body(self, headers: Headers, receive: Receive) -> bytes:
         declared, body, more = headers.get("content-length", ""), bytearray(), True
+        # A declared size that is too large is refused before a byte is read; one that is a lie is
+        # caught as the body grows.
         size = int(declared) if declared.isdecimal() else 0
         while size <= self.max_bytes:
             if not more:
@@ -110,6 +114,8 @@ async def _unless_gone(work: Coroutine[Any, Any, Any], receive: Receive) -> Json
         answer: JsonObject | None = await work
         return answer
     except asyncio.CancelledError:
+        # Tell our own cancellation from one from outside: where somebody else cancels too, theirs
+        # wins.
         if not any(task.done() for task in watches) or worker.uncancel():
             raise
         raise ClientGone from None

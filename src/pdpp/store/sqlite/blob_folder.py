@@ -25,6 +25,7 @@ class BlobFolder:
     def path(self, blob_id: str) -> Path:
         """Return where a blob lies."""
         name = self._files.name(blob_id)
+        # 256 folders: a million files in one are slow to list on many file systems.
         return self._folder / name[:2] / name
 
     def open(self, blob_id: str, start: int) -> BinaryIO:
@@ -74,6 +75,8 @@ class BlobFolder:
         if not target.parent.is_dir():
             target.parent.mkdir(exist_ok=True, mode=0o700)
             sync_folder(self._folder)
+        # The order is: content on the disk, then its name, then the folder that holds the name. A
+        # crash in between leaves an unfinished file, never a name without its bytes.
         os.replace(written, target)
         sync_folder(target.parent)
 

@@ -98,6 +98,7 @@ class SqliteJobs:
         if not self._free(self._database.reader, limits):
             return None
         with self._database.writing() as db:
+            # Looked at again under the lock: another worker may have taken it in between.
             for job in self._free(db, limits):
                 if job.cancel_requested:
                     self._end(db, job.id, JobStatus.CANCELLED)
@@ -113,6 +114,8 @@ class SqliteJobs:
         return [job for job in jobs if job.kind in limits]
 
     def _running(self, db: SqliteConnection, kind: str) -> int:
+        # A lease that ran out does not count: its worker was killed, and nothing else would ever
+        # free the place.
         query = f"SELECT count(*) FROM job WHERE {_OPEN} AND kind = ? AND lease_until > ?"
         return int(db.execute(query, (OWNER, kind, self._clock())).get)
 
@@ -130,11 +133,11 @@ class SqliteJobs:
 
     def save(self, job_id: str, worker: str, state: Json) -> None:
         """Keep what a later run goes on from."""
-        text = orjson.dumps(state).decode()
-        if len(text) > MOST_STATE_BYTES:
+        stored = orjson.dumps(state)
+        if len(stored) > MOST_STATE_BYTES:
             raise ValueError(f"the state of a job has at most {MOST_STATE_BYTES:,} bytes")
         with self._database.writing() as db:
-            self._change(db, job_id, worker, "state = ?", (text,))
+            self._change(db, job_id, worker, "state = ?", (stored.decode(),))
 
     def release(self, job_id: str, worker: str) -> None:
         """Let any worker go on with a job at once; that run was nobody's fault."""
@@ -166,6 +169,8 @@ class SqliteJobs:
         self, db: SqliteConnection, job_id: str, worker: str, changes: str, values: tuple[Any, ...]
     ) -> None:
         db.execute(f"UPDATE job SET {changes} WHERE {_MINE}", (*values, OWNER, job_id, worker))
+        # The lease ran out and the job is another worker's: whoever wrote on would undo its
+        # progress.
         if db.changes() == 0:
             raise LeaseLost(job_id)
 

@@ -50,11 +50,14 @@ def seal(head: ChainHead, key: bytes) -> bytes:
 
 def is_sealed(head: ChainHead, key: bytes, stored_seal: bytes) -> bool:
     """Tell whether a seal was made by the holder of the key for these ends."""
+    # In constant time, as for every value that only the holder of a key can make.
     return hmac.compare_digest(seal(head, key), stored_seal)
 
 
 def link(before: bytes, last: int, latest: int, events: int, content: bytes) -> bytes:
     """Return the hash of a batch that follows other receipts and ends with a number."""
+    # The hash before has a fixed length and the numbers end with a bracket, so no content can pose
+    # as a part of them.
     digest = hashlib.sha256(before + orjson.dumps((last, latest, events)))
     digest.update(content)
     return digest.digest()
@@ -64,6 +67,8 @@ def problems(links: Iterable[ChainLink], head: ChainHead) -> Iterator[str]:
     """Yield what is wrong with a chain that should reach from one end to the other."""
     number, before = head.first - 1, head.before
     for link in links:
+        # A batch of unknown length is taken to begin where it must; its hash still says whether it
+        # follows.
         first = number + 1 if link.length is None else link.last - link.length + 1
         if first != number + 1:
             yield _missing(number + 1, first - 1)

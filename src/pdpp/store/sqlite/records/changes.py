@@ -61,6 +61,7 @@ class ChangeReader:
             ways.append(self._gone(query))
         changes: list[Record | Tombstone] = []
         last: _Place | None = None
+        # Each way is in order by itself, so a page takes from each only what it shows.
         for place, change in merge(*ways, key=lambda change: change[0]):
             if place == last:
                 continue  # several fields of one record changed in one write
@@ -101,8 +102,12 @@ class ChangeReader:
         asked = {"owner": OWNER, "feed": reach.feed.id}
         edited = {row[0] for row in self._db.execute(EDITED_FIELDS, asked)} - {CREATED, MOVED}
         once = self._in_order(query, _written_once(reach), "r")
+        # Where every edited field is shown, the last write is the last visible one: one index in
+        # place of one for each field.
         if all(map(reach.shows, edited)):
             return [once, self._in_order(query, _last_edited(reach), "r")]
+        # One walk for each visible field: the index by version would lead through writes to hidden
+        # fields, and their number could be measured.
         walked = [CREATED, *sorted(filter(reach.shows, edited))]
         if reach.time is not None:
             walked.append(MOVED)
@@ -135,6 +140,7 @@ class ChangeReader:
 
     def _rows(self, query: ChangeQuery, way: Sql, alias: str) -> Iterator[Row]:
         """Yield rows in order, a chunk at a time: no statement stays open in between."""
+        # One more than the page, to know whether there is another.
         after, size = self._after(query, alias), min(query.limit + 1, _CHUNK)
         while True:
             sql = (
@@ -150,6 +156,7 @@ class ChangeReader:
             after = _behind(alias, rows[-1][:2])
 
     def _stands(self, reach: Reach, row: Row) -> bool:
+        # The columns are those of COLUMNS behind the version that the way walks by.
         version, _, _, _, _, _, created, emitted, stamps = row
         if stamps is None:
             return bool(version == created)
@@ -202,6 +209,8 @@ class ChangeReader:
 
 
 def _written_once(reach: Reach) -> Sql:
+    # The order of this index is the order of the page; any other plan sorts the whole feed for each
+    # page.
     way = f"SELECT r.version, {COLUMNS} FROM record r INDEXED BY record_once WHERE"
     return Sql(way) + records_where(reach) + Sql("AND r.stamps IS NULL")
 
@@ -213,6 +222,8 @@ def _last_edited(reach: Reach) -> Sql:
 
 def _by_edit(reach: Reach, field: str | bytes) -> Sql:
     return (
+        # CROSS JOIN is a fence for the planner: it has to walk the edits in their order and look up
+        # each record, never sort the records.
         Sql(f"SELECT e.version, {COLUMNS} FROM edit e CROSS JOIN record r")
         + Sql("ON r.owner = e.owner AND r.feed = e.feed AND r.surrogate = e.surrogate")
         + Sql("WHERE e.owner = ? AND e.feed = ?", (OWNER, reach.feed.id))

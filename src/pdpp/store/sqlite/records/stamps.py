@@ -65,11 +65,14 @@ def last_visible(reach: Reach, created: int, emitted: int, stamps: str) -> Stamp
     stored, fields = orjson.loads(stamps), reach.fields
     latest: Stamp = (created, emitted)
     for name, stamp in stored["fields"].items():
+        # A stamp of a hidden field is passed over even where it is the latest: the version shown
+        # must not move with it.
         if stamp[0] > latest[0] and (fields is None or name in fields):
             latest = stamp
     if reach.time is None:
         return latest
     for version, at, time in stored["moves"]:
+        # Before this move it was outside: the reach saw it come in then at the earliest.
         if version > latest[0] and not reach.time.holds(time):
             latest = (version, at)
     return latest

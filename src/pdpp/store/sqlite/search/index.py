@@ -80,6 +80,8 @@ def remove(db: SqliteConnection, feed: int, entries: Sequence[Indexed]) -> None:
     meaning.remove(db, feed, [item.number for item in entries])
     numbers = np.array([item.number for item in entries], dtype=np.int64)
     times = [item.entry.time for item in entries]
+    # A block covers a stretch of time: only blocks that reach into the times of these records can
+    # hold them.
     earliest, latest = min(times), max(times)
     rows: list[Any] = db.execute(
         "SELECT id, numbers FROM word_block WHERE owner = ? AND feed = ?"
@@ -140,6 +142,8 @@ def spread_words(feed: int, block: Block) -> SpreadWords:
     lists: list[WordList] = []
     postings: list[Posting] = []
     for place, field_postings in block.places.items():
+        # The number of a list: the feed in the upper bits, the place of the field in the lower
+        # ones, so that the lists of a feed are one range of numbers.
         list_ = feed << PLACE_BITS | place
         bases = packing.bases_of(field_postings, block.size)
         pieces = packing.spread_pieces(field_postings, bases)
@@ -148,6 +152,7 @@ def spread_words(feed: int, block: Block) -> SpreadWords:
         ]
         terms = zlib.compress("\n".join(field_postings.terms).encode())
         lists.append((place, bases.tobytes(), terms))
+    # In the order of the table, whose pages are then filled one after the other.
     postings.sort()
     return SpreadWords(lists, postings)
 
@@ -183,6 +188,7 @@ def blocks_of(db: SqliteConnection, feed: int, *, spread: bool) -> list[tuple[in
     are older than one which is built out of sight are left alone, because it may replace them.
     """
     rows: list[Any] = db.execute(
+        # What is built out of sight stands under the negative number of its feed.
         "SELECT id, size FROM word_block WHERE owner = ? AND feed = ? AND spread = ?"
         " AND analyser = ? AND id > (SELECT coalesce(max(id), 0) FROM word_block"
         " WHERE owner = ? AND feed = ?) ORDER BY id",
@@ -226,6 +232,8 @@ def load(db: SqliteConnection, feed: int, id: int) -> Block:
     for place, bases, terms in lists:
         names = _names(terms)
         rows: list[Any] = db.execute(
+            # CROSS JOIN keeps the rows in the order of the names; nothing else says which piece
+            # belongs to which.
             "SELECT p.data FROM carray(?) AS t CROSS JOIN posting p"
             " ON p.term = t.value AND p.list = ? AND p.block = ?",
             (db.array(tuple(names)), feed << PLACE_BITS | place, id),

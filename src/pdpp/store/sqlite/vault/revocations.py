@@ -58,6 +58,7 @@ class RevocationFiles:
     def add(self, lines: Iterable[str]) -> None:
         """Add what is being revoked, and wait until the disk has it."""
         text = "".join(f"{line}\n" for line in lines)
+        # The folder first: it must be written; the machine's own file may fail.
         _append(self._path, text)
         if self._machine is not None:
             with suppress(OSError):
@@ -68,6 +69,8 @@ class RevocationFiles:
         """Return what was revoked once and is good in a database: an older one was put back."""
         texts = [_text(path) for path in (self._path, self._machine) if path is not None]
         matches = map(_LINE.match, "\n".join(texts).splitlines())
+        # A last line that a power cut left half written names nothing that exists; its revocation
+        # was not acknowledged either.
         entries = dict.fromkeys((match[1], match[2]) for match in matches if match is not None)
         return [entry for entry in entries if _is_good(db, *entry)]
 
@@ -75,6 +78,7 @@ class RevocationFiles:
 def _append(path: Path, text: str) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
+        # One write to a file opened for appending: lines of several processes never mix.
         os.write(descriptor, text.encode())
         os.fsync(descriptor)
     finally:
