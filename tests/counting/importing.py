@@ -38,9 +38,10 @@ class _Counter:
 
     def write(self) -> None:
         """Write down what was run so far."""
+        # A copy: other threads may still import something while the process ends.
         reached = {
             path: [at for at, mark in enumerate(marks) if mark]
-            for path, marks in self.marks.items()
+            for path, marks in list(self.marks.items())
         }
         handle, name = tempfile.mkstemp(prefix="writing-", dir=self.folder)
         with os.fdopen(handle, "w") as file:
