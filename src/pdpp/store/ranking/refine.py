@@ -19,7 +19,7 @@ NEAR = (0.4, 0.16)
 
 _ANSWER_BONUS = 0.06
 _ANSWER_LEAST = 0.05
-_QUESTION_MALUS = 0.03
+QUESTION_MALUS = 0.03
 _LOOKED_AT = 4_000
 
 
@@ -55,7 +55,7 @@ def fit(question: Question, value: float, texts: Iterable[str]) -> float:
     beginnings = [text[:_LOOKED_AT] for text in texts]
     if question.answer is not None and value > _ANSWER_LEAST:
         value += _ANSWER_BONUS * any(question.answer.search(text) for text in beginnings)
-    return value - _QUESTION_MALUS * any(text.rstrip().endswith("?") for text in beginnings)
+    return value - QUESTION_MALUS * any(text.rstrip().endswith("?") for text in beginnings)
 
 
 def needs_refining(question: Question, scores: Scores) -> bool:

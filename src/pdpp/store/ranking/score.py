@@ -14,7 +14,7 @@ from pdpp.evidence.language.question import Question, Word
 from pdpp.evidence.language.tables import frequencies, weight
 from pdpp.store.ranking.nearest import nearest_terms, terms_beginning
 from pdpp.store.ranking.postings import Bools, Floats, Impacts, Index, Longs, Postings
-from pdpp.store.ranking.unit_score import UnitScore
+from pdpp.store.ranking.unit_score import CHUNK, UnitScore
 
 ACTOR_BONUS = 0.20
 FURTHER_NAME = 0.10
@@ -34,8 +34,6 @@ _NO_WORDS = 5.0
 _MOST_REPAIRED = 8
 _GUESSED_PART = 0.5
 """What a repaired word weighs that public text does not know: often it was no typing error."""
-_CHUNK = 1 << 15
-"""Rows that are scored together: their numbers stay in a processor's own memory."""
 
 
 @dataclass(slots=True)
@@ -60,6 +58,13 @@ class Scores:
             flags |= self.days > 0
         return flags
 
+    def special(self) -> Bools | None:
+        """Return the rows that get something for more than their words, None where none do."""
+        flags = self.bonus.rows()
+        if self.days is None:
+            return flags
+        return self.days > 0 if flags is None else flags | (self.days > 0)
+
     def at(self, rows: Longs) -> Floats:
         """Return the scores of some rows, which are in order."""
         total = np.zeros(len(rows))
@@ -71,9 +76,9 @@ class Scores:
     def all(self) -> Floats:
         """Return the scores of all rows."""
         total = np.zeros(self.size)
-        for low in range(0, self.size, _CHUNK):
+        for low in range(0, self.size, CHUNK):
             self.check()
-            high = min(low + _CHUNK, self.size)
+            high = min(low + CHUNK, self.size)
             for unit in self.units:
                 unit.add(total[low:high], low, high)
         return self._completed(total, slice(None))
@@ -107,7 +112,7 @@ class Ranking:
         for words in asked:
             self._check()
             name = bonus.add_actors(words, postings) | bonus.add_kinds(words, index)
-            units.append(UnitScore(words, postings, NAME_PART if name else 1.0, index.size))
+            units.append(UnitScore(words, postings, NAME_PART if name else 1.0))
             if name:
                 of_names += max(word.weight for word in words)
             elif not words[0].moment:
@@ -189,6 +194,12 @@ class Bonus:
     def actors(self) -> Bools:
         """Return the rows that some name was counted for."""
         return np.zeros(self._size, dtype=bool) if self._names is None else self._names > 0
+
+    def rows(self) -> Bools | None:
+        """Return the rows that get anything, None where none do."""
+        if self._names is None:
+            return self._kinds
+        return self.actors() if self._kinds is None else self.actors() | self._kinds
 
     def give(self, values: Floats, rows: Longs | slice) -> None:
         """Add what some rows get to their scores."""

@@ -1,6 +1,8 @@
 """The score of one asked word: how strongly rows hold it."""
 
 from collections.abc import Sequence
+from functools import reduce
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -14,12 +16,15 @@ from pdpp.store.ranking.postings import (
     Impacts,
     Longs,
     Postings,
+    Steps,
+    joined_rows,
 )
+
+CHUNK = 1 << 15
+"""Rows that are scored together: their numbers stay in a processor's own memory."""
 
 _FURTHER_FIELD = 0.25
 _QUARTERS = 4
-_FEW = 16
-"""Below which part of all rows those of a word are scored one by one."""
 
 
 class _Term(NamedTuple):
@@ -30,27 +35,22 @@ class _Term(NamedTuple):
     itself: bool
     """Whether it is the word itself; several fields of a related term count no more than one."""
 
-    def by_number(self) -> tuple[list[FieldPostings], list[FieldPostings]]:
-        """Return the fields in which many rows hold the term, and those in which few do."""
-        few = [field for field in self.fields if field.rows is not None]
-        return [field for field in self.fields if field.rows is None], few
-
 
 class UnitScore:
     """One asked word, or several joined by OR. What a row gets comes from its own fields alone."""
 
-    def __init__(
-        self, words: tuple[Word, ...], postings: dict[str, Postings], part: float, size: int
-    ) -> None:
+    def __init__(self, words: tuple[Word, ...], postings: dict[str, Postings], part: float) -> None:
         self.words = words
         self.most = part * max(word.weight for word in words)
         """What a row gets at most."""
-        self._size = size
         self._terms = list(_terms(words, postings, part))
         self._rows: tuple[Longs, Floats] | None = None
-        fields = [field for term in self._terms for field in term.fields]
-        counts = [size if field.rows is None else len(field.rows) for field in fields]
-        self._few = sum(counts) * _FEW < size
+        self._common = [
+            (term, many)
+            for term in self._terms
+            if (many := [held for held in term.fields if held.rows is None])
+        ]
+        """The terms that many rows hold in some field, with these fields."""
 
     def at(self, rows: Longs) -> Floats:
         """Return what each of some rows gets; the rows are in order."""
@@ -61,36 +61,52 @@ class UnitScore:
 
     def add(self, total: Floats, low: int, high: int) -> None:
         """Add what each row from ``low`` up to ``high`` gets to its total."""
-        if self._few:
+        if not self._common:
             rows, values = self._scored()
             first, last = np.searchsorted(rows, (low, high)).tolist()
             total[rows[first:last] - low] += values[first:last]
         else:
             total += self._between(low, high)
 
+    def add_bounds(self, bounds: Steps, scale: float) -> None:
+        """Add, in so many steps for 1, at least what each row gets to its bound."""
+        rows, values = self._scored()
+        steps = np.ceil(values * scale).astype(np.uint32)
+        if not self._common:
+            bounds[rows] += steps
+            return
+        before = bounds[rows]
+        for low in range(0, len(bounds), CHUNK):
+            high = min(low + CHUNK, len(bounds))
+            every = (
+                _stepped([held.between(low, high) for held in many], term, scale)
+                for term, many in self._common
+            )
+            bounds[low:high] += reduce(np.maximum, every)
+        # What the few get is exact, and at least what the fields of all rows say.
+        bounds[rows] = before + steps
+
     def _between(self, low: int, high: int) -> Floats:
         """Return what each row from ``low`` up to ``high`` gets, where many hold the word."""
-        best: Floats | None = None
-        for term in self._terms:
-            many, few = term.by_number()
-            if many:
-                values = _strengths([field.between(low, high) for field in many], term)
-                best = values if best is None else np.maximum(best, values, out=best)
-            if best is None:
-                best = np.zeros(high - low)
-            for field in few:
-                # Mostly many bodies and few titles hold a term: the few are put right by number.
-                rows, impacts = field.part(low, high)
-                together = [impacts if other is field else other.at(rows) for other in term.fields]
-                places = rows - low
-                best[places] = np.maximum(best[places], _strengths(together, term))
-        return np.zeros(high - low) if best is None else np.minimum(best, self.most, out=best)
+        best = np.zeros(high - low)
+        for term, many in self._common:
+            impacts = [field.between(low, high) for field in many]
+            np.maximum(best, _strengths(impacts, term), out=best)
+        np.minimum(best, self.most, out=best)
+        rows, values = self._scored()
+        first, last = np.searchsorted(rows, (low, high)).tolist()
+        best[rows[first:last] - low] = values[first:last]
+        return best
 
     def _scored(self) -> tuple[Longs, Floats]:
-        """Return the rows that hold the word, and what each gets."""
+        """Return the rows of the fields in which few hold the word, and what each gets in all.
+
+        Mostly many bodies and few titles hold a common word: the few are put right by number.
+        """
         if self._rows is None:
-            every = [field.held() for term in self._terms for field in term.fields]
-            rows = np.unique(np.concatenate(every)) if every else np.zeros(0, dtype=np.int64)
+            rows = joined_rows(
+                [held.rows for term in self._terms for held in term.fields if held.rows is not None]
+            )
             self._rows = rows, self.at(rows)
         return self._rows
 
@@ -125,6 +141,22 @@ def _terms(words: Sequence[Word], postings: dict[str, Postings], part: float) ->
                 factor = part * weight / LARGEST
                 terms.append(_Term(postings[term].texts, factor, itself))
     return terms
+
+
+def _stepped(impacts: Sequence[Impacts], term: _Term, scale: float) -> Steps:
+    """Return in steps what rows do not hold a term more strongly than."""
+    steps: Steps
+    if len(impacts) == 2:
+        steps = np.maximum(impacts[0], impacts[1]).astype(np.uint32)
+        steps *= _QUARTERS
+        steps += np.minimum(impacts[0], impacts[1])
+        steps *= ceil(_FURTHER_FIELD * term.factor * scale)
+        return steps
+    steps = impacts[0].astype(np.uint32)
+    for more in impacts[1:]:
+        steps += more
+    steps *= ceil(term.factor * scale)
+    return steps
 
 
 def _strengths(impacts: Sequence[Impacts], term: _Term) -> Floats:

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from pdpp.store.port import Hit, SearchPosition, SearchQuery
-from pdpp.store.ranking.matches import SCALE, Matches
+from pdpp.store.ranking.leaders import SCALE
+from pdpp.store.ranking.matches import Matches
 from pdpp.store.ranking.postings import Floats, Longs
 from pdpp.store.sqlite.search.visible import Visible
 

@@ -24,9 +24,9 @@ class Turn(NamedTuple):
     order: int
 
 
-def place_at(reach: Reach, turn: Turn) -> int:
-    """Return the place of the field of a reach that is added up at some turn."""
-    return reach.once(_places_of)[turn]
+def place_at(reach: Reach, turn: Turn) -> int | None:
+    """Return the place of the field of a reach that is added up at some turn, if there is one."""
+    return reach.once(_places_of).get(turn)
 
 
 def _places_of(reach: Reach) -> dict[Turn, int]:

@@ -14,7 +14,7 @@ from pdpp.store.port import Hit, HitPage, SearchPosition, SearchQuery
 from pdpp.store.ranking.matches import Matches
 from pdpp.store.ranking.nearest import nearest_terms
 from pdpp.store.ranking.postings import Bools, Longs
-from pdpp.store.ranking.refine import BEST, fit, needs_refining, spread
+from pdpp.store.ranking.refine import BEST, QUESTION_MALUS, fit, needs_refining, spread
 from pdpp.store.ranking.score import Ranking, Scores, rows_by, rows_holding
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.opening import SqliteConnection
@@ -106,7 +106,8 @@ class Searcher:
         if query.by_time:
             rows = np.flatnonzero(flags)
             return Matches(rows, np.zeros(len(rows)))
-        return Matches.of(flags, scores)
+        reranked = 0 if query.meaning is None else RERANKED
+        return Matches.of(flags, scores, max(BEST, reranked, query.limit + 1), QUESTION_MALUS)
 
     def _by_meaning(
         self,

@@ -34,7 +34,7 @@ _BLOCKS = """
     LEFT JOIN word_gone g ON g.block = b.id ORDER BY b.feed, b.id
 """
 
-_ONE_BY_ONE = 64
+_ONE_BY_ONE = 256
 """Rows up to which each is looked up by itself: they mostly are of as many blocks."""
 
 

@@ -1,0 +1,96 @@
+"""Leaders: the rows that can be among the best, found without the exact score of all that match.
+
+Every row gets a bound in whole steps, which takes a fraction of the time of its score and is never
+below it. The rows with the highest bounds are scored; what the best of them have tells which bounds
+are too low to matter. What is returned is exact, and only the work is less.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pdpp.store.ranking.postings import Bools, Floats, Longs, Steps
+from pdpp.store.ranking.score import Scores
+
+SCALE = 1_000_000
+"""Scores are compared as whole millionths, so that a cursor names one exactly."""
+
+_STEPS = 4_000_000
+"""What all words of a question are worth together. A row can get at most some parts in a thousand
+more by rounding up, far from what 32 bits hold."""
+_ALWAYS = (1 << 32) - 1
+"""The bound of rows that get something for more than their words."""
+_SAMPLE = 4_096
+_MOST = 4
+"""Which part of all rows may be scored one by one; of more it is dearer than to score them all."""
+
+
+class Leaders(NamedTuple):
+    """Rows that match, in order, their scores, and what no other row is above."""
+
+    rows: Longs
+    values: Floats
+    bound: float
+
+
+def leaders_of(scores: Scores, flags: Bools, count: int, slack: float) -> Leaders | None:
+    """Return rows among which the best so many are, None where that takes most of all rows.
+
+    All rows are returned that have at most ``slack`` less than the last of these.
+    """
+    scale = _STEPS / sum(unit.most for unit in scores.units) if scores.units else 0.0
+    bounds = _bounds(scores, scale)
+    first = _highest(bounds, flags, 2 * count)
+    if len(first) < count or len(first) * _MOST > scores.size:
+        return None
+    bound = least(scores.at(first), count) - slack
+    limit = int(bound * scores.norm * scale)
+    if limit < 1:
+        return None
+    rows = _reaching(bounds, flags, limit)
+    if len(rows) * _MOST > scores.size:
+        return None
+    return Leaders(rows, scores.at(rows), bound - 1 / SCALE)
+
+
+def least(values: Floats, count: int) -> float:
+    """Return what the best so many have at least, a step of rounding below; below all if fewer."""
+    if len(values) < count:
+        return -1.0
+    return float(np.partition(values, len(values) - count)[len(values) - count]) - 2 / SCALE
+
+
+def _bounds(scores: Scores, scale: float) -> Steps:
+    """Return what no row's score is above, in steps."""
+    bounds: Steps = np.zeros(scores.size, dtype=np.uint32)
+    for unit in scores.units:
+        scores.check()
+        unit.add_bounds(bounds, scale)
+    special = scores.special()
+    if special is not None:
+        bounds[special] = _ALWAYS
+    return bounds
+
+
+def _reaching(bounds: Steps, flags: Bools, limit: int) -> Longs:
+    """Return the rows that match and whose bound is not below a limit."""
+    rows = np.flatnonzero(bounds >= limit)
+    return rows[flags[rows]]
+
+
+def _highest(bounds: Steps, flags: Bools, count: int) -> Longs:
+    """Return the matches with the highest bounds, in order: so many, or more if some are equal.
+
+    The worst of the best of a sample is no better than the worst of the best of all.
+    """
+    step = max(1, len(bounds) // _SAMPLE)
+    sample = bounds[::step][flags[::step]]
+    if len(sample) <= count:
+        return np.flatnonzero(flags)
+    lowest = max(1, int(np.partition(sample, len(sample) - count)[len(sample) - count]))
+    rows = _reaching(bounds, flags, lowest)
+    if len(rows) <= count:
+        return rows
+    high = bounds[rows]
+    lowest = int(np.partition(high, len(high) - count)[len(high) - count])
+    return rows[high >= lowest]

@@ -1,0 +1,146 @@
+"""Scores and leaders: every way to work out a score gives the same, and the best are the best."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdpp.evidence.language.question import Word
+from pdpp.store.ranking import leaders, matches, score, unit_score
+from pdpp.store.ranking.impact import LARGEST
+from pdpp.store.ranking.leaders import SCALE
+from pdpp.store.ranking.matches import Matches
+from pdpp.store.ranking.postings import FieldPostings, Postings
+from pdpp.store.ranking.score import ACTOR_BONUS, Bonus, Scores
+from pdpp.store.ranking.unit_score import UnitScore
+
+SIZE = 24
+CHUNK = 7
+FURTHER_FIELD = 0.25
+SLACK = 0.05
+
+IMPACTS = st.lists(st.one_of(st.just(0), st.integers(0, LARGEST)), min_size=SIZE, max_size=SIZE)
+FIELDS = st.lists(st.tuples(IMPACTS, st.booleans()), min_size=1, max_size=3)
+TERMS = st.lists(st.tuples(FIELDS, st.floats(0.5, 12), st.booleans()), min_size=1, max_size=3)
+UNITS = st.lists(TERMS, min_size=1, max_size=4)
+
+
+@pytest.fixture(autouse=True)
+def small_sizes() -> Iterator[None]:
+    """Let few rows go through all that many do."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (score, unit_score):
+            patch.setattr(module, "CHUNK", CHUNK)
+        for module in (leaders, matches):
+            patch.setattr(module, "_SAMPLE", 8)
+        patch.setattr(leaders, "_MOST", 1)
+        patch.setattr(matches, "_FEW", SIZE + 1)
+        yield
+
+
+def kept(by_row: list[int], many: bool) -> FieldPostings:
+    impacts = np.array(by_row, dtype=np.uint8)
+    rows = np.flatnonzero(impacts)
+    return FieldPostings(None, impacts) if many else FieldPostings(rows, impacts[rows])
+
+
+def unit_of(terms: Any, number: int) -> UnitScore:
+    names = [f"t{number}.{at}" for at in range(len(terms))]
+    own = tuple((n, w) for n, (_, w, itself) in zip(names, terms, strict=True) if itself)
+    near = tuple((n, w) for n, (_, w, itself) in zip(names, terms, strict=True) if not itself)
+    postings = {
+        name: Postings([kept(*field) for field in fields], [])
+        for name, (fields, _, _) in zip(names, terms, strict=True)
+    }
+    return UnitScore((Word(f"w{number}", own, near),), postings, 1.0)
+
+
+def plain(terms: Any, row: int) -> float:
+    """Return what a row gets for a word, by the definition alone."""
+    own = [weight for _, weight, itself in terms if itself]
+    best = 0.0
+    for fields, weight, itself in terms:
+        impacts = [by_row[row] for by_row, _ in fields]
+        strength: float = impacts[0]
+        for impact in impacts[1:]:
+            further = FURTHER_FIELD * min(strength, impact) if itself else 0
+            strength = max(strength, impact) + further
+        best = max(best, strength * weight / LARGEST)
+    return min(best, max(own, default=6.0))
+
+
+@given(TERMS)
+def test_a_word_gives_the_same_by_rows_and_by_stretches(terms: Any) -> None:
+    unit = unit_of(terms, 0)
+    every = np.arange(SIZE, dtype=np.int64)
+    by_rows = unit.at(every)
+    by_stretches = np.zeros(SIZE)
+    for low in range(0, SIZE, CHUNK):
+        high = min(low + CHUNK, SIZE)
+        unit.add(by_stretches[low:high], low, high)
+    assert by_rows.tolist() == by_stretches.tolist()
+    assert by_rows.tolist() == pytest.approx([plain(terms, row) for row in range(SIZE)])
+    odd = every[1::2]
+    assert unit.at(odd).tolist() == by_rows[1::2].tolist()
+
+
+@given(TERMS, st.floats(10, 1e6))
+def test_a_bound_is_never_below_what_a_row_gets(terms: Any, scale: float) -> None:
+    unit = unit_of(terms, 0)
+    bounds = np.full(SIZE, 7, dtype=np.uint32)
+    unit.add_bounds(bounds, scale)
+    gets = unit.at(np.arange(SIZE, dtype=np.int64)) * scale
+    assert all(bounds.astype(np.float64) - 7 >= gets - 1e-6)
+
+
+@given(
+    UNITS,
+    st.sets(st.integers(0, SIZE - 1), max_size=4),
+    st.lists(st.booleans(), min_size=SIZE, max_size=SIZE),
+    st.integers(1, 12),
+    st.dictionaries(st.integers(0, SIZE - 1), st.floats(-SLACK, 0.3), max_size=6),
+)
+def test_the_best_are_those_of_all_scores(
+    units: Any, named: set[int], seen: list[bool], count: int, changes: dict[int, float]
+) -> None:
+    made = [unit_of(terms, number) for number, terms in enumerate(units)]
+    bonus = Bonus(SIZE)
+    if named:
+        rows = np.array(sorted(named), dtype=np.int64)
+        postings = {"name": Postings([], [FieldPostings(rows, np.full(len(rows), 9, np.uint8))])}
+        bonus.add_actors((Word("name", (("name", 1.0),)),), postings)
+    norm = sum(unit.most for unit in made)
+    scores = Scores(SIZE, made, norm, bonus, lambda: None)
+    flags = scores.candidates() & np.array(seen)
+    values = [
+        sum(plain(terms, row) for terms in units) / norm + ACTOR_BONUS * (row in named)
+        for row in range(SIZE)
+    ]
+    assert scores.all().tolist() == pytest.approx(values)
+    found = Matches.of(flags.copy(), scores, count, SLACK)
+    _check_best(found, scores.all(), flags, count)
+    # Afterwards some of the best lose a little or win, and others come in.
+    changed, rows = scores.all(), np.array(sorted(changes), dtype=np.int64)
+    changed[rows] += [changes[row] for row in sorted(changes)]
+    flags[rows] = True
+    found.put(rows, changed[rows])
+    _check_best(found, changed, flags, max(1, count // 3))
+    fewer = np.array(seen[::-1])
+    _check_best(found.among(fewer), changed, flags & fewer, max(1, count // 3))
+    assert found.among(fewer).every()[1].tolist() == changed[flags & fewer].tolist()
+    assert found.every()[1].tolist() == changed[flags].tolist()
+
+
+def _check_best(found: Matches, values: Any, flags: Any, count: int) -> None:
+    rows, scored = found.best(count)
+    assert scored.tolist() == values[rows].tolist()
+    assert found.count == int(flags.sum())
+    left = np.setdiff1d(np.flatnonzero(flags), rows)
+    if len(left):
+        # None that was left out could be among the best, nor equal the last of them.
+        assert len(rows) >= count
+        last = np.sort(np.rint(scored * SCALE))[-count]
+        assert np.rint(values[left] * SCALE).max() < last
