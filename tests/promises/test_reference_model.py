@@ -11,7 +11,7 @@ from tests.promises.observer import Switch
 from tests.promises.reference.judge import Judge
 from tests.promises.reference.questions import Questioner
 from tests.promises.reference.stage import NOW, Stage, make_template, stage
-from tests.promises.reference.surfaces import Terminal, asked_by_tool, call_tool
+from tests.promises.reference.surfaces import Terminal, asked_by_tool, call_package, call_tool
 from tests.serving import running
 from tests.soak import SOAK
 
@@ -20,7 +20,7 @@ from pdpp.model import instant
 WORLDS = 10_000 if SOAK else 1_000
 IN_A_TEST, IN_A_STORE = WORLDS // 10, 20
 SURFACES = {"records", "search", "aggregate", "window", "record", "streams", "schema", "changes"}
-TALKED = {"mcp legacy", "mcp modern", "pdpp read"}
+TALKED = {"mcp legacy", "mcp modern", "mcp package", "pdpp read", "package"}
 MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of this test's own is made in it
 """Where worlds are quick to write: that they reach a disk is not what is tested here."""
 
@@ -69,6 +69,8 @@ def question(judge: Judge, terminal: Terminal, seed: str) -> None:
     tools = [ask for ask in questions if asked_by_tool(ask)]
     for ask in tools[:1]:
         call_tool(judge, ask, ("legacy", "modern")[number % 2])
+    for ask in tools[:1] if number % 5 == 0 else []:
+        call_package(judge, ask)
     for ask in tools[-1:] if number % 4 == 0 else []:
         terminal.run(judge, ask)
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -235,6 +236,7 @@ def _record(feed: Feed, row: Row, chosen: frozenset[str] | None) -> Body:
 def _records(feeds: Sequence[Feed], ask: Ask) -> Body:
     some = _reached(feeds, ask)
     chosen = _chosen(some, ask)
+    relations = _relations(some, ask)
     rows = [(feed, row) for feed in some for row in _filtered(feed, ask)]
     asked = ask.params.get("sort")
     for feed in some:
@@ -255,7 +257,58 @@ def _records(feeds: Sequence[Feed], ask: Ask) -> Body:
     ordered.sort(key=lambda item: place(item)[-1])  # what has no value comes last, either way
     count = ask.params.get("count", "none")
     counted = {"kind": "none"} if count == "none" else {"kind": "exact", "value": len(rows)}
-    return {"data": [_record(*item, chosen) for item in ordered], "count": counted}
+    return {
+        "data": [{**_record(*item, chosen), **_related(*item, relations)} for item in ordered],
+        "count": counted,
+    }
+
+
+def _relations(feeds: Sequence[Feed], ask: Ask) -> list[str]:
+    """Return the relations that are asked for; one that nothing shown makes is refused."""
+    names = [name for name in ask.params.get("expand", "").split(",") if name]
+    for name in names:
+        if not any(_relation(feed, name) for feed in feeds):
+            raise Refused(400, "invalid_expand")
+    return names
+
+
+def _relation(feed: Feed, name: str) -> Mapping[str, Any] | None:
+    """Return a relation whose both ends are shown: ids, and the field that names them."""
+    for one in feed.declared["relationships"]:
+        if one["name"] == name and feed.keyed and one["foreign_key"] in feed.kinds:
+            return dict(one)
+    return None
+
+
+def _related(feed: Feed, row: Row, names: Sequence[str]) -> Body:
+    """Return the shown records that a record is related to."""
+    if not names:
+        return {}
+    expanded: Body = {}
+    for name in names:
+        relation = _relation(feed, name)
+        if relation is None:
+            continue
+        key = relation["foreign_key"]
+        if relation["cardinality"] == "belongs_to":
+            above = [r for r in feed.rows if r.id == row.data.get(key)]
+            expanded[name] = _record(feed, above[0], None) if above else None
+            continue
+        below = [r for r in feed.rows if r.data.get(key) == row.id]
+        below.sort(key=lambda r: (*_moment(feed, r), r.order))
+        limit = relation["limits"]["default_limit"]
+        expanded[name] = {
+            "object": "list",
+            "data": [_record(feed, r, None) for r in below[:limit]],
+            "has_more": len(below) > limit,
+            "limit": limit,
+        }
+    return {"expanded": expanded}
+
+
+def _moment(feed: Feed, row: Row) -> tuple[bool, int]:
+    value = row.data.get(feed.timed_by) if feed.timed_by is not None else None
+    return value is not None, (instant.parse(value) or 0) if value is not None else 0
 
 
 def _one(feeds: Sequence[Feed], ask: Ask) -> tuple[Feed, Row | None]:
@@ -271,9 +324,10 @@ def _one(feeds: Sequence[Feed], ask: Ask) -> tuple[Feed, Row | None]:
 def _single(feeds: Sequence[Feed], ask: Ask) -> Body:
     feed, row = _one(feeds, ask)
     chosen = _chosen([feed], ask)
+    relations = _relations([feed], ask)
     if row is None:
         raise Refused(404, "not_found")
-    return _record(feed, row, chosen)
+    return {**_record(feed, row, chosen), **_related(feed, row, relations)}
 
 
 def _window(feeds: Sequence[Feed], ask: Ask) -> Body:
@@ -284,9 +338,45 @@ def _window(feeds: Sequence[Feed], ask: Ask) -> Body:
     if row is None or value is None:
         raise Refused(404, "not_found")
     text = value if isinstance(value, str) else _json_text(value)
+    if "q" in ask.params:
+        place, facts = _around(text, ask)
+        start, end, limit = place
+        return _window_body(feed, row, kind, name, text, start, end, limit, facts)
     limit = int(ask.params.get("limit_chars", _WINDOW_CHARS))
     start = min(int(ask.params.get("offset_chars", 0)), len(text))
     end = min(start + limit, len(text))
+    return _window_body(feed, row, kind, name, text, start, end, limit, {})
+
+
+def _around(text: str, ask: Ask) -> tuple[tuple[int, int, int], Body]:
+    """Return where the window around the first of some whole words lies, and where they stand."""
+    word = re.escape(ask.params["q"])
+    spans = [m.span() for m in re.finditer(rf"(?<!\w){word}(?!\w)", text, re.IGNORECASE)]
+    if not spans:
+        raise Refused(404, "not_found")
+    before, after = (int(ask.params.get(f"{side}_chars", 512)) for side in ("before", "after"))
+    first, last = spans[0]
+    start, end = max(0, first - before), min(len(text), last + after)
+    facts = {
+        "match_start_chars": first,
+        "match_end_chars": last,
+        "match_count": len(spans),
+        "matches": [{"start_chars": s, "end_chars": e} for s, e in spans[:20]],
+    }
+    return (start, end, before + (last - first) + after), facts
+
+
+def _window_body(
+    feed: Feed,
+    row: Row,
+    kind: str,
+    name: str,
+    text: str,
+    start: int,
+    end: int,
+    limit: int,
+    facts: Body,
+) -> Body:
     return {
         "object": "field_window",
         "stream": feed.stream,
@@ -305,6 +395,7 @@ def _window(feeds: Sequence[Feed], ask: Ask) -> Body:
             "has_more": end < len(text),
             "next_offset_chars": end if end < len(text) else None,
             "previous_offset_chars": max(0, start - limit) if start else None,
+            **facts,
         },
     }
 

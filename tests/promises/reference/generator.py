@@ -34,7 +34,7 @@ OUTSIDE = ("2026-02-28T23:59:59.999999Z", "2026-05-01T00:00:00Z", "2019-01-01T00
 SINCE, UNTIL = instant.parse("2026-03-01"), instant.parse("2026-05-01")
 POOL = (
     "id", "code", "title", "body", "who", "at", "seen", "amount", "size", "flag", "label",
-    "thread", "extra",
+    "thread", "extra", "up",
 )  # fmt: skip
 ROLES = {"title": "primary-title", "body": "body", "who": "actor", "at": "event-time"}
 _TYPES: dict[str, Data] = {
@@ -68,6 +68,8 @@ def value(chance: random.Random, name: str, kind: str) -> Any:
         return pick(NAMES)
     if name == "thread":
         return pick(("t1", "t1", "t2"))
+    if name == "up":
+        return pick(("v0", "v0", "v1", "v2", "nobody"))
     if name == "label":
         return pick(("a", "b", "B", "é", ""))
     if kind == "date-time":
@@ -237,6 +239,16 @@ class Side:
             stream["cursor_field"] = plan.cursor
         elif scalar := [n for n in hidden if self.hidden_kinds[n] != "json"]:
             stream["cursor_field"] = chance.choice(scalar)
+        if kinds.get("up") == "text" and ("up" in plan.shown or chance.random() < 0.5):
+            link = {"stream": "notes", "foreign_key": "up"}
+            stream["relationships"] = [
+                {"name": "above", "cardinality": "belongs_to", **link},
+                {"name": "below", "cardinality": "has_many", **link},
+            ]
+            stream["query"]["expand"] = [
+                {"name": "above"},
+                {"name": "below", "default_limit": 2, "max_limit": 3},
+            ]
         if "thread" in plan.shown and plan.threaded:
             stream["thread"] = "thread"
         return stream

@@ -10,7 +10,7 @@ from tests.promises.caller import Caller, Params, Reply
 from tests.promises.observer import Interference, seen
 from tests.promises.reference.answers import Answer, Ask, answer
 from tests.promises.reference.questions import path_of
-from tests.promises.reference.stage import Stage
+from tests.promises.reference.stage import Actor, Stage
 from tests.promises.reference.world import Feed
 
 from pdpp.model.decimals import read_json
@@ -49,11 +49,20 @@ class Judge:
 
     def same(self, path: str, params: Params, what: object, kind: str) -> Reply:
         """Ask both; return the one answer."""
-        replies = [seen(caller.exchange("GET", path, params)) for caller in self.callers()]
+        if self.number % 3 == 1:
+            replies = [self._through_package(actor, path, params) for actor in self.stage.both]
+            self.counts["package"] += 1
+        else:
+            replies = [seen(caller.exchange("GET", path, params)) for caller in self.callers()]
         self.counts[kind] += 1
         if replies[0] != replies[1]:
             raise Interference(f"{what} {params}\n{replies[0]}\n{replies[1]}")
         return replies[0]
+
+    def _through_package(self, actor: Actor, path: str, params: Params) -> Reply:
+        """Ask with a token that many grants are behind, of which one is chosen."""
+        caller, chosen = actor.in_package(self.number)
+        return seen(caller.exchange("GET", path, params, chosen))
 
     def ask(self, ask: Ask) -> Answer:
         """Ask a question of both, through all its pages, and compare with the model."""

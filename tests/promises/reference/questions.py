@@ -27,6 +27,9 @@ _VALUES = (
     *INSIDE[:3],
     *OUTSIDE[:2],
 )
+_SOUGHT = ("alpha", "DELTA", "bank", "garden", "lorem", "zebra", "ada", "v1", "noon")
+"""Words that the texts hold as they stand, or not at all: no other form of them is there."""
+_RELATIONS = ("above", "below", "above,below", "beside")
 _FIELDS = (*POOL, "nonsense", "x5")
 _PATHS = {
     "records": "/v1/streams/{}/records",
@@ -86,6 +89,7 @@ class Questioner:
             **self._maybe("limit", "1", "2", "100", odds=0.8),
             **self._maybe("count", "exact", odds=0.5),
             **self._maybe("fields", self._name(), odds=0.2),
+            **self._maybe("expand", *_RELATIONS, odds=0.3),
             **self._connection(),
             **self._filters(),
         }
@@ -133,10 +137,23 @@ class Questioner:
         return self._chance.choice(("v0", "v1", "aleft1", "~right2", "A" * 27))
 
     def _record(self) -> Ask:
-        params = {**self._maybe("fields", self._name(), odds=0.2), **self._connection(0.5)}
+        params = {
+            **self._maybe("fields", self._name(), odds=0.2),
+            **self._maybe("expand", *_RELATIONS, odds=0.4),
+            **self._connection(0.5),
+        }
         return Ask("record", self._stream(), params, id=self._id())
 
     def _window(self) -> Ask:
+        if self._chance.random() < 0.4:
+            params = {
+                "field": self._name(),
+                "q": self._chance.choice(_SOUGHT),
+                **self._maybe("before_chars", "0", "5", odds=0.4),
+                **self._maybe("after_chars", "0", "7", odds=0.4),
+                **self._connection(0.6),
+            }
+            return Ask("window", "notes", params, id=self._id())
         params = {
             "field": self._name(),
             **self._maybe("offset_chars", "0", "3", "900", odds=0.5),

@@ -15,7 +15,7 @@ from tests.serving import UNLIMITED, SetClock
 
 from pdpp.app import make_app
 from pdpp.authz.token import TokenKind, hash_token
-from pdpp.model.grant import AccessMode, Allowance, Grant, Interval
+from pdpp.model.grant import AccessMode, Allowance, Grant, Interval, Package
 from pdpp.model.validation import parse_declaration
 from pdpp.store.batch import Line
 from pdpp.store.catalogue import Feed as StoredFeed
@@ -62,11 +62,19 @@ class Actor:
             self._seals[grant_id, place] = FeedSeal(GrantKeys(self.secret, grant_id), *place)
         return self._seals[grant_id, place].seal(surrogate)
 
+    def in_package(self, number: int) -> tuple[Caller, dict[str, str]]:
+        """Return the client of the package of all grants, and how it chooses the one of a world."""
+        chosen = {"PDPP-Grant": self.sides[number].plan.grant_id}
+        return self.caller.under(PACKAGE_TOKEN), chosen
+
     def under(self, number: int) -> Caller:
         """Return a client of the grant of a world."""
         if number not in self._callers:
             self._callers[number] = self.caller.under(token_of(self.sides[number].plan))
         return self._callers[number]
+
+
+PACKAGE_TOKEN = "pdpp_package_" + "p" * 43
 
 
 def token_of(made: Plan) -> str:
@@ -87,8 +95,11 @@ def _keep(actor: Actor, side: Side, granted: Granted, revision: str) -> None:
         )
         for one in granted.allowed
     )
-    mode = AccessMode.CONTINUOUS
-    grant = Grant(granted.id, granted.client_id, "a test", mode, allowances, actor.clock())
+    mode, package = AccessMode.CONTINUOUS, "pkg_0000000000000001"
+    now = actor.clock()
+    grant = Grant(
+        granted.id, granted.client_id, "a test", mode, allowances, now, package_id=package
+    )
     token = Token(
         hash=hash_token(token_of(side.plan)),
         kind=TokenKind.CLIENT.value,
@@ -159,4 +170,19 @@ def _settle(actor: Actor, plans: Sequence[Plan], seed: str) -> None:
         actor.store.register(parsed)
         for connection_id, (key, name) in side.world.connections.items():
             actor.store.connect(connection_id, key, name)
+        if len(actor.sides) == 1:
+            _keep_package(actor, side.granted().client_id)
         _keep(actor, side, side.granted(), parsed.revision)
+
+
+def _keep_package(actor: Actor, client_id: str) -> None:
+    """Approve a package, with a token that reads through whatever grants it has."""
+    package = Package("pkg_0000000000000001", client_id, actor.clock())
+    token = Token(
+        hash=hash_token(PACKAGE_TOKEN),
+        kind=TokenKind.PACKAGE.value,
+        label=client_id,
+        created_at=actor.clock(),
+        package_id=package.id,
+    )
+    actor.store.vault.keep_package(package, [], [token])

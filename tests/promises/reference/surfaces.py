@@ -22,7 +22,7 @@ _HANDLE = re.compile(r"\bc\d+[ab]/notes:[\w-]+")
 _TOOLS = {"records": "query_records", "search": "search", "aggregate": "aggregate"}
 _RENAMED = {"q": "query", "streams[]": "streams"}
 _COMMANDS = {"records": "records", "search": "search", "aggregate": "aggregate"}
-_LEFT_OUT = ("time_zone", "match", "view")
+_LEFT_OUT = ("time_zone", "match", "view", "expand")
 """What a tool or a command does not take, or only in another form."""
 
 
@@ -77,6 +77,20 @@ def call_tool(judge: Judge, ask: Ask, era: str) -> None:
     _must_be_first(message, ask, shown, handles(expected))
     if not body["has_more"]:
         _must_agree(message, len(shown), len(handles(expected)))
+
+
+def call_package(judge: Judge, ask: Ask) -> None:
+    """Ask a package of all grants with a tool: what is hidden from all of them changes nothing."""
+    plain = Ask(ask.kind, ask.stream, {n: v for n, v in ask.params.items() if n != "time_zone"})
+    message = tool_call(_TOOLS[ask.kind], _arguments(plain), "modern")
+    replies = []
+    for actor in judge.stage.both:
+        caller, _ = actor.in_package(judge.number)
+        replies.append(seen(caller.exchange("POST", "/mcp", (), message.headers(), message.body())))
+    judge.counts["mcp package"] += 1
+    if replies[0] != replies[1]:
+        raise Interference(f"{message}\n{replies[0]}\n{replies[1]}")
+    assert replies[0].status == 200, replies[0]
 
 
 def _must_be_first(what: object, ask: Ask, shown: Sequence[str], wanted: Sequence[str]) -> None:

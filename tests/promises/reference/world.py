@@ -271,7 +271,7 @@ def _visible(declared: Mapping[str, Any], shown: frozenset[str]) -> dict[str, An
             {**one, "limits": limit}
             for one in declared.get("relationships", [])
             for limit in query.get("expand", [])
-            if limit["name"] == one["name"]
+            if limit["name"] == one["name"] and one["foreign_key"] in shown
         ],
     }
 
