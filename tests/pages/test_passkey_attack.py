@@ -85,3 +85,17 @@ def test_one_answer_sent_many_times_at_once_begins_one_session(
 @pytest.mark.parametrize("port", ["65536", "9" * 5_000])
 def test_a_port_that_cannot_be_is_refused(house: House, port: str) -> None:
     assert house.stranger(Host=f"localhost:{port}").get("/login").status == 400
+
+
+def test_a_strangers_try_does_not_wait_among_the_writers(
+    house: House, device: Authenticator
+) -> None:
+    reader, here = at(house)
+    page = reader.get("/login")
+    token = {"token": dict(page.fields(FORM))["token"]}
+    wrong = Authenticator(*es256()).use(here, challenge(page))
+    # Whoever writes now keeps everybody else who writes waiting; what is refused need not write.
+    with house.store.vault.transaction():
+        for tried in ({"passkey": wrong}, {"passkey": "{}"}, {"login_code": "none-such-code"}):
+            assert reader.http.post("/login", data=token | tried).status_code == 401
+    assert page.send(form=FORM, passkey=device.use(here, challenge(page))).status == 303

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from pdpp.authz.lifetime import Lifetimes
-from pdpp.authz.passkey import add_passkey, forget_passkeys, use_passkey
+from pdpp.authz.passkey import add_passkey, check_passkey, forget_passkeys, use_passkey
 from pdpp.authz.short_lived import SecretKind, find_secret, new_secret
 from pdpp.authz.throttle import Throttle
 from pdpp.authz.token import hash_token
@@ -164,16 +164,24 @@ class Owner:
         self.throttle.forgive(guesser, known=known)
         return stored
 
+    def check_code(self, code: str, vault: VaultReader | None = None) -> ShortLivedSecret:
+        """Return a login code that is good now; refuse any other without waiting to write."""
+        kept = find_secret(vault or self.vault, SecretKind.LOGIN_CODE, _bare(code), self.clock())
+        if kept is None:
+            raise AuthenticationError(
+                "That is not a code that is good now; pdpp owner code prints a new one."
+            )
+        return kept
+
     def log_in_with_code(self, code: str, *, bound: bool = True) -> str:
         """Begin a session with a code that ``pdpp owner code`` printed, which is used up."""
         with self.vault.transaction() as transaction:
-            kept = find_secret(transaction, SecretKind.LOGIN_CODE, _bare(code), self.clock())
-            if kept is None:
-                raise AuthenticationError(
-                    "That is not a code that is good now; pdpp owner code prints a new one."
-                )
-            transaction.drop_secret(kept)
+            transaction.drop_secret(self.check_code(code, transaction))
             return self._begin(transaction, bound=bound)
+
+    def check_passkey(self, answer: str, context: PasskeyContext) -> None:
+        """Refuse an answer that no passkey of the owner's gave, without waiting to write."""
+        check_passkey(self.vault, answer, context, self.clock())
 
     def log_in_with_passkey(
         self, answer: str, context: PasskeyContext, *, bound: bool = True

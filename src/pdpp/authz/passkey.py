@@ -139,10 +139,20 @@ def use_passkey(
     transaction: VaultTransaction, answer: str, context: PasskeyContext, now: int
 ) -> None:
     """Refuse an answer that no passkey of the owner's gave, or that was given before."""
+    used, challenge = check_passkey(transaction, answer, context, now)
+    _use_up(transaction, challenge, now)
+    passkeys = read_passkeys(transaction)
+    _keep(transaction, tuple(used if key.id == used.id else key for key in passkeys))
+
+
+def check_passkey(
+    vault: VaultReader, answer: str, context: PasskeyContext, now: int
+) -> tuple[Passkey, str]:
+    """Return the passkey that gave an answer, as it is after that, and what it answered to."""
     rp_id = _rp_id(context)
     fields = _fields(answer)
     challenge = check_client_data(fields["client"], "webauthn.get", context, now)
-    passkeys = read_passkeys(transaction)
+    passkeys = read_passkeys(vault)
     passkey = next((key for key in passkeys if key.id == encode(fields["id"])), None)
     if passkey is None or not is_same_origin(passkey.origin, context.origin):
         raise AuthenticationError("This server does not know that passkey (any more).")
@@ -158,9 +168,7 @@ def use_passkey(
             "This passkey may have been copied: log in with the passphrase, and remove it in "
             "the settings."
         )
-    _use_up(transaction, challenge, now)
-    used = replace(passkey, counter=data.counter, used_at=now)
-    _keep(transaction, tuple(used if key.id == passkey.id else key for key in passkeys))
+    return replace(passkey, counter=data.counter, used_at=now), challenge
 
 
 def _rp_id(context: PasskeyContext) -> str:

@@ -72,9 +72,12 @@ async def log_in(request: PageRequest) -> tuple[str, bool]:
     bound = request.bound
     if "login_code" in form:
         code = form.one("login_code")
+        # Strangers send these too: only what is good waits for its turn among the writers.
+        owner.check_code(code)
         return await request.site.write(lambda: owner.log_in_with_code(code, bound=bound)), False
     if "passkey" in form:
         answer, context = form.one("passkey"), request.passkey_context
+        owner.check_passkey(answer, context)
         return await request.site.write(
             lambda: owner.log_in_with_passkey(answer, context, bound=bound)
         ), True
