@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
@@ -508,7 +508,8 @@ def _number(total: Fraction) -> int | float | str:
         return int(total)
     if Fraction(repr(float(total))) == total:
         return float(total)
-    return f"{Decimal(total.numerator) / Decimal(total.denominator):f}"
+    digits = Context(prec=800).divide(Decimal(total.numerator), Decimal(total.denominator))
+    return f"{digits:f}"
 
 
 # What there is
