@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pdpp.authz.authority import Authority
+from pdpp.encryption.data_key import DataKey
 from pdpp.model import instant
 from pdpp.store.blobs import Blob
 from pdpp.store.catalogue import Feed
@@ -17,13 +18,16 @@ from pdpp.store.sqlite.write.prepared import SurrogateOf
 
 
 def open_store(
-    folder: Path, clock: instant.Clock = instant.now, surrogate_of: SurrogateOf | None = None
+    folder: Path,
+    clock: instant.Clock = instant.now,
+    surrogate_of: SurrogateOf | None = None,
+    key: DataKey | None = None,
 ) -> Store:
     """Open the store in a data folder, or make one there.
 
     ``surrogate_of`` gives new records their random numbers, where a test has to know them.
     """
-    return SqliteStore(folder, clock, surrogate_of)
+    return SqliteStore(folder, clock, surrogate_of, key=key)
 
 
 def ordered_surrogate(feed: Feed, key: str) -> int:

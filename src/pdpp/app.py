@@ -32,6 +32,7 @@ from pdpp.meaning.encoder import LazyEncoder
 from pdpp.model import instant
 from pdpp.oauth.routes import make_authorization, oauth_routes
 from pdpp.pages.icon import ICON
+from pdpp.pages.imports.upload_sweep import uploads_kind
 from pdpp.pages.owner_page import error_page
 from pdpp.pages.routes import make_site, page_routes
 from pdpp.pages.template import assets
@@ -142,6 +143,7 @@ def _job_runner(service: Service, data: Path | None) -> JobRunner:
     kinds.append(anchor_kind(service.recorder, settings.receipts.anchor_seconds))
     if data is not None:
         kinds.append(import_kind(store, data, settings))
+        kinds.append(uploads_kind(store, data, service.clock))
         if isinstance(store, CopyingStore):
             kinds.append(backup_kind(store, data, service.clock))
     if service.encoder is not None:

@@ -24,7 +24,7 @@ MOST_FILES = 50_000
 MOST_UPLOADS = 20
 CHUNK_BYTES = 8 << 20
 _SPARE_BYTES = 256 << 20
-_KEPT = 7 * DAY
+KEPT = 7 * DAY
 _NAME = "uploads"
 _MANIFEST = "manifest.json"
 _FILES = "files"
@@ -188,7 +188,7 @@ class UploadFolder:
     def sweep(self, now: int) -> None:
         """Forget what was begun long ago and never imported."""
         for upload in list(self.uploads()):
-            if now - upload.created_at > _KEPT:
+            if now - upload.created_at > KEPT:
                 self.remove(upload)
 
     def keep(self, upload: Upload) -> None:

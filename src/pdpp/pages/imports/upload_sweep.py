@@ -1,0 +1,45 @@
+"""Uploads that nobody needs any more: removed by the server itself, whether or not a page is open.
+
+Uploads are plain files, in an encrypted store too, so that none may outlive its import.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pdpp.encryption.files import PlainFiles
+from pdpp.jobs.context import JobContext
+from pdpp.jobs.kind import JobKind
+from pdpp.model.instant import DAY, Clock
+from pdpp.pages.imports.upload import KEPT, Upload, UploadFolder
+from pdpp.store.jobs import JobStatus, Json
+from pdpp.store.port import Store
+
+UPLOADS = "uploads"
+_LOOK_SECONDS = 60.0
+_KEPT_IF_ENCRYPTED = DAY
+
+
+def uploads_kind(store: Store, data: Path, clock: Clock) -> JobKind:
+    """Return the kind of job that removes uploads that were imported, or never will be."""
+    folder = UploadFolder(data)
+
+    def ended() -> Iterator[Upload]:
+        kept = KEPT if isinstance(store.files, PlainFiles) else _KEPT_IF_ENCRYPTED
+        for upload in folder.uploads():
+            jobs = [job for id in upload.jobs if (job := store.jobs.get(id)) is not None]
+            if any(job.finished_at is None for job in jobs):
+                continue
+            imported = bool(upload.jobs) and all(job.status is not JobStatus.FAILED for job in jobs)
+            if imported or clock() - upload.created_at > kept:
+                yield upload
+
+    def run(_context: JobContext) -> Json:
+        removed = 0
+        for upload in list(ended()):
+            folder.remove(upload)
+            removed += 1
+        return {"uploads_removed": removed}
+
+    return JobKind(
+        UPLOADS, run, every=_LOOK_SECONDS, wanted=lambda: next(ended(), None) is not None
+    )
