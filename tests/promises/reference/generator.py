@@ -108,6 +108,11 @@ class Plan:
         return f"grt_{self.number:016x}"
 
     @property
+    def packaged(self) -> bool:
+        """Tell whether the grant is one of a package, and read through it."""
+        return self.number % 3 == 1
+
+    @property
     def places(self) -> list[Place]:
         connections = [f"c{self.number}a", f"c{self.number}b"]
         return [(name, "notes") for name in connections[: 1 + (self.number % 3 == 0)]]

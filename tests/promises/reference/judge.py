@@ -49,7 +49,7 @@ class Judge:
 
     def same(self, path: str, params: Params, what: object, kind: str) -> Reply:
         """Ask both; return the one answer."""
-        if self.number % 3 == 1:
+        if self.stage.left.sides[self.number].plan.packaged:
             replies = [self._through_package(actor, path, params) for actor in self.stage.both]
             self.counts["package"] += 1
         else:

@@ -63,7 +63,7 @@ class Actor:
         return self._seals[grant_id, place].seal(surrogate)
 
     def in_package(self, number: int) -> tuple[Caller, dict[str, str]]:
-        """Return the client of the package of all grants, and how it chooses the one of a world."""
+        """Return the client of a package of grants, and how it chooses the one of a world."""
         chosen = {"PDPP-Grant": self.sides[number].plan.grant_id}
         return self.caller.under(PACKAGE_TOKEN), chosen
 
@@ -74,6 +74,7 @@ class Actor:
         return self._callers[number]
 
 
+PACKAGE_ID = "pkg_0000000000000001"
 PACKAGE_TOKEN = "pdpp_package_" + "p" * 43
 
 
@@ -95,7 +96,7 @@ def _keep(actor: Actor, side: Side, granted: Granted, revision: str) -> None:
         )
         for one in granted.allowed
     )
-    mode, package = AccessMode.CONTINUOUS, "pkg_0000000000000001"
+    mode, package = AccessMode.CONTINUOUS, PACKAGE_ID if side.plan.packaged else None
     now = actor.clock()
     grant = Grant(
         granted.id, granted.client_id, "a test", mode, allowances, now, package_id=package
@@ -177,7 +178,7 @@ def _settle(actor: Actor, plans: Sequence[Plan], seed: str) -> None:
 
 def _keep_package(actor: Actor, client_id: str) -> None:
     """Approve a package, with a token that reads through whatever grants it has."""
-    package = Package("pkg_0000000000000001", client_id, actor.clock())
+    package = Package(PACKAGE_ID, client_id, actor.clock())
     token = Token(
         hash=hash_token(PACKAGE_TOKEN),
         kind=TokenKind.PACKAGE.value,

@@ -80,7 +80,7 @@ def call_tool(judge: Judge, ask: Ask, era: str) -> None:
 
 
 def call_package(judge: Judge, ask: Ask) -> None:
-    """Ask a package of all grants with a tool: what is hidden from all of them changes nothing."""
+    """Ask a package of many grants with a tool: what is hidden from all of them changes nothing."""
     plain = Ask(ask.kind, ask.stream, {n: v for n, v in ask.params.items() if n != "time_zone"})
     message = tool_call(_TOOLS[ask.kind], _arguments(plain), "modern")
     replies = []
