@@ -123,3 +123,10 @@ def test_behind_a_proxy_the_server_names_its_public_address(home: Home) -> None:
     with serving(home.data, home.folder / "notes") as served:
         metadata = served.get("/.well-known/oauth-protected-resource/mcp", "none").json()
     assert metadata["resource"] == "https://data.example.org/mcp"
+
+
+@pytest.mark.parametrize("way", ["Caddy", "Tailscale Serve", "a Cloudflare Tunnel"])
+def test_each_way_from_elsewhere_says_whether_it_was_tried(way: str) -> None:
+    page = (PAGES / "remote-access.md").read_text("utf-8")
+    section = page.split(f"## With {way}\n")[1].split("\n## ")[0]
+    assert re.search(r"\b[Nn]ot tried\b|\b[Tt]ried (?:here|with|on)\b", " ".join(section.split()))

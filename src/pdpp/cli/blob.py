@@ -19,7 +19,7 @@ _UNKNOWN = "application/octet-stream"
 
 @click.group()
 def blob() -> None:
-    """Bring in files that records point to."""
+    """Store files that records refer to."""
 
 
 def media_type(text: str) -> str:
@@ -44,7 +44,7 @@ def media_type(text: str) -> str:
 )
 @common
 def add(files: tuple[Path, ...], chosen: str | None, data: Path, as_json: bool) -> None:
-    """Keep files by the sha-256 of their bytes, and print the ids that records name them by."""
+    """Store files under the sha-256 of their bytes, and print the ids that records use."""
     with open_store(data) as store:
         blobs = [_keep(store, path, chosen) for path in files]
     lines = [f"{ref['blob_id']}  {click.format_filename(ref['file'])}" for ref in blobs]

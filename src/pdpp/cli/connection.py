@@ -119,10 +119,10 @@ def rename(account: str, name: str, data: Path, as_json: bool) -> None:
 def merge(source: str, target: str, yes: bool, dry_run: bool, data: Path, as_json: bool) -> None:
     """Move everything from one account into another of the same source, and remove the first.
 
-    Of records that both hold the one that was emitted last stays. Grants follow: what opened FROM
-    opens INTO, with its limits; a grant or package that opens a stream of both is left with the
-    fields, times and records that it opened of either. Citations of FROM still open for you;
-    clients ask for INTO. A merge that was interrupted is finished by the same command, and the
+    Where both accounts have a record, the one that was emitted last stays. Grants follow: what
+    opened FROM opens INTO, with its limits; a grant or package that opens a stream of both is left
+    with the fields, times and records that it opened of either. Citations of FROM still open for
+    you; clients ask for INTO. A merge that was interrupted is finished by the same command, and the
     next import of FROM's account goes into INTO. A server may be running.
     """
     with open_store(data) as store:

@@ -89,9 +89,9 @@ def export(
 ) -> None:
     """Save a STREAM, a record ID, or with --all everything, with a checksum for every file.
 
-    Records are NDJSON that pdpp ingest reads; a folder gets the files they refer to as well.
-    Run again after an interruption, the same command goes on where it was. What the owner exports
-    as a whole, pdpp restore brings back.
+    Records are NDJSON that pdpp ingest reads; a folder gets the files they refer to as well. After
+    an interruption, run the same command again; it continues where it stopped. pdpp restore brings
+    back what the owner exports as a whole.
     """
     selection = _selection(what, every, connection)
     if data is not None:

@@ -21,7 +21,7 @@ from pdpp.store.port import Store
 
 @click.group()
 def grant() -> None:
-    """Let a client read, see what is granted, take it back."""
+    """Let a client read; list and revoke grants."""
 
 
 grant.add_command(package)
@@ -93,7 +93,7 @@ def _row(grant: Grant, now: int) -> tuple[str, ...]:
 @click.argument("grant_id", type=words, metavar="ID")
 @common
 def show_grant(grant_id: str, data: Path, as_json: bool) -> None:
-    """Tell what a grant lets its client see."""
+    """Show what a grant lets its client see."""
     now = instant.now()
     with open_store(data) as store:
         grant = _find(store, grant_id)
@@ -106,7 +106,7 @@ def show_grant(grant_id: str, data: Path, as_json: bool) -> None:
 @click.argument("grant_id", type=words, metavar="ID")
 @common
 def revoke(grant_id: str, data: Path, as_json: bool) -> None:
-    """Take a grant back; its client's very next request is refused."""
+    """Revoke a grant; the server refuses its client's next request."""
     with open_store(data) as store:
         _find(store, grant_id)
         revoked = Authority(store, instant.now).revoke_grant(grant_id)
@@ -120,7 +120,7 @@ def revoke(grant_id: str, data: Path, as_json: bool) -> None:
 @click.option("--all", "everything", is_flag=True, help="All of them, and owner tokens too.")
 @common
 def confirm(grant_ids: tuple[str, ...], everything: bool, data: Path, as_json: bool) -> None:
-    """Let grants be good again that wait since this store was restored from a backup.
+    """Confirm grants that wait because this store was restored from a backup.
 
     A backup does not know what was revoked after it was made. Where this machine does not know it
     either, every grant and token waits for you. Without an ID they are only listed.

@@ -90,11 +90,11 @@ def importing(
     data: Path,
     as_json: bool,
 ) -> None:
-    """Bring in exports: files, folders and zips as services hand them out.
+    """Import exports: files, folders and zips, as you downloaded them.
 
-    What each PATH is, is recognised by its content, shown, and asked about once. The same export
-    twice changes nothing. Where a mailbox does not say whose it is, you are asked once; --account
-    says so in a script. pdpp import history shows what earlier imports did.
+    The program recognises each PATH by its content, shows what it is, and asks once. Importing the
+    same export twice changes nothing. Where a mailbox does not say whose it is, you are asked once;
+    --account says so in a script. pdpp import history shows what earlier imports did.
     """
     key = store_key(data)
     state = ImportState(data, data_files(key))

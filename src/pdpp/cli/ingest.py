@@ -77,7 +77,7 @@ class IngestResult:
 def ingest(file: BinaryIO, connection_id: str, stream: str, data: Path, as_json: bool) -> None:
     """Bring in the records of FILE, one JSON object on each line; - reads stdin.
 
-    A line that is refused is told and loses none of the others; the same file twice changes
+    A bad line is reported and does not stop the others. Importing the same file twice changes
     nothing.
     """
     result = IngestResult()

@@ -167,7 +167,7 @@ def resource_server(label: str, expires: int | None, data: Path, as_json: bool) 
 def tokens(ended_too: bool, data: Path, as_json: bool) -> None:
     """List the tokens you made for yourself and for your servers.
 
-    The tokens themselves are nowhere kept; the id is what revokes one.
+    The tokens themselves are not stored; use the id to revoke one.
     """
     now = instant.now()
     with open_store(data) as store:
@@ -183,7 +183,7 @@ def tokens(ended_too: bool, data: Path, as_json: bool) -> None:
 @click.option("--all", "every", is_flag=True, help="Every one that pdpp owner tokens lists.")
 @common
 def revoke(token_name: str | None, every: bool, data: Path, as_json: bool) -> None:
-    """Take a token back; the very next request with it is refused."""
+    """Revoke a token; the server refuses the next request with it."""
     if every == (token_name is not None):
         raise click.UsageError("Name one token, or say --all.", click.get_current_context())
     with open_store(data) as store:

@@ -40,9 +40,9 @@ def package() -> None:
 def create(asked: GrantChoice, data: Path, as_json: bool) -> None:
     """Make a grant for each account, and print the one token for all of them once.
 
-    Choose connections, streams, fields, a time or records; each may be named several times.
-    Without a choice the grants cover everything, which you are asked to confirm. Each grant can be
-    taken back alone, with pdpp grant revoke.
+    Choose connections, streams, fields, a time or records; each may be named several times. Without
+    a choice the grants cover everything, which you are asked to confirm. You can revoke each grant
+    alone, with pdpp grant revoke.
     """
     now = instant.now()
     with open_store(data) as store:
@@ -88,7 +88,7 @@ def list_packages(ended_too: bool, data: Path, as_json: bool) -> None:
 @click.argument("package_id", type=words, metavar="ID")
 @common
 def show_package(package_id: str, data: Path, as_json: bool) -> None:
-    """Tell what each grant of a package lets its client see."""
+    """Show what each grant of a package lets its client see."""
     now = instant.now()
     with open_store(data) as store:
         package, grants = _find(store, package_id)
@@ -102,7 +102,7 @@ def show_package(package_id: str, data: Path, as_json: bool) -> None:
 @click.argument("package_id", type=words, metavar="ID")
 @common
 def revoke(package_id: str, data: Path, as_json: bool) -> None:
-    """Take a package back with all its grants; its client's very next request is refused."""
+    """Revoke a package with all its grants; the server refuses its client's next request."""
     with open_store(data) as store:
         _find(store, package_id)
         revoked = Authority(store, instant.now).revoke_package(package_id)

@@ -158,8 +158,8 @@ def serve(
 ) -> None:
     """Start the server.
 
-    Settings come from a file, the environment and these flags, each over the one before;
-    pdpp config show tells what holds.
+    Settings come from a file, the environment and these flags; the later ones win. pdpp config show
+    prints the result.
     """
     signal.signal(signal.SIGTERM, _leave)
     log = LogOptions(

@@ -86,7 +86,7 @@ def _run(command: tuple[str, ...]) -> None:
 @service.command(epilog=examples("pdpp service status"))
 @common
 def status(data: Path, as_json: bool) -> None:
-    """Tell whether the service is installed and whether the server answers."""
+    """Show whether the service is installed and whether the server answers."""
     from pdpp.cli.overview import overview
 
     unit, seen = make_service(data), overview(data)
@@ -108,7 +108,7 @@ def status(data: Path, as_json: bool) -> None:
 @service.command(epilog=examples("pdpp service remove"))
 @common
 def remove(data: Path, as_json: bool) -> None:
-    """Stop the server and start it at login no more; the data stays."""
+    """Stop the server and no longer start it at login; the data stays."""
     unit = make_service(data)
     there = unit.path.is_file()
     if there:

@@ -137,7 +137,7 @@ LOGS = (
         "log_level",
         choice("debug", "info", "warning", "error"),
         "warning",
-        "The least of what is written to the log, which is standard error.",
+        "The lowest level that is written to the log, which is standard error.",
         flag=True,
     ),
     Setting(

@@ -37,7 +37,7 @@ def schema(
     provider: str | None,
     cache_root: str | None,
 ) -> None:
-    """Tell what the grant opens; with STREAM its fields and what may be asked of each."""
+    """Show what the grant opens; with STREAM, its fields and what you can ask of each."""
     name = None if stream is None else stream_of(stream)
     with connected(provider, cache_root) as client:
         if as_json:
