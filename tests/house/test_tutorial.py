@@ -60,7 +60,7 @@ class Reader:
 
     def connect(self, line: str) -> None:
         """Ask for access, choose what the text names, look at it, and approve."""
-        assert "Choose *Home mail* and *Notes*" in TUTORIAL.read_text()
+        assert "Tick *Home mail* and *Notes*" in TUTORIAL.read_text()
         with self.terminal.running(line) as asking:
             said = asking.until("Waiting for the owner")
             [address] = re.findall(r"^ +(http\S+)$", said, re.MULTILINE)

@@ -17,6 +17,14 @@ RETIRED = (
     "pdpp_data says it too",
     "unless given, your platform's folder",
     "fetch with an id as it is shown",
+    "what each path is, is recognised",
+    "the one that holds now",
+    "start it at login no more",
+    "none that this server knows of",
+    "may read nothing any more",
+    "are nowhere kept",
+    "needs a tick of its own",
+    "asks nobody whether there is",
 )
 
 
