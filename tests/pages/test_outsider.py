@@ -1,14 +1,20 @@
 """What an outsider tries: uploads that lie, and records beyond a grant that is looked through."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.pages.house import House, Reader
 from tests.pages.test_see_as import approve_mail
+from tests.serving import approve
 
 from pdpp.authz.owner import form_token
+from pdpp.authz.selection import Selection
+from pdpp.model import instant
+from pdpp.model.grant import Interval
 from pdpp.pages.imports.upload import UploadFolder
+from pdpp.resource.schema import NEWEST_BEFORE
 
 INVOICE = "cin_home/messages/m-invoice-4471"
 
@@ -194,3 +200,19 @@ def test_nobody_but_the_owner_looks_through_a_grant(house: House, owner: Reader)
         assert answer.status == 401
         assert "Closed Eye" not in answer.answer.text
     assert Path(house.folder).is_dir()
+
+
+def test_an_agent_that_asks_like_a_page_learns_no_time_that_its_grant_hides(house: House) -> None:
+    march = Interval(instant.parse("2026-03-01"), instant.parse("2026-04-01"))
+    letters = Selection(connections=("cin_home",), streams=("messages",))
+    limits = {
+        "time": replace(letters, time=march),
+        "field": replace(letters, fields=("id", "subject")),
+    }
+    newest = {}
+    for name, selection in limits.items():
+        agent = house.world.server.client(approve(house.store, selection).token)
+        rows = agent.get("/v1/streams", headers={NEWEST_BEFORE: ""}).json()["data"]
+        newest[name] = rows[0]["freshness"]["newest_record_at"]
+    assert newest["time"].startswith("2026-03")
+    assert newest["field"] is None
