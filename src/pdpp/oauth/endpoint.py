@@ -64,6 +64,8 @@ class AuthorizationContext:
         """Return the client that asks; one with a document of its own is looked up there."""
         client_id = oauth_request.required("client_id")
         known = self.authority.client(client_id)
+        # A document is asked for again only when its time is over: anyone could else make this
+        # server fetch at will.
         if known is not None and self.authority.is_fresh(known):
             return known
         if not is_document_id(client_id) or not self.service.settings.client_documents:
@@ -100,6 +102,7 @@ class OAuthEndpoint:
             return
         request_id = self.context.service.new_request_id()
         response.headers.update({"Request-Id": request_id, "PDPP-Version": VERSION})
+        # An answer that forbids stays unreadable to the page that it forbids.
         if self.browsers is not BrowserUse.NOBODY and response.status_code != _FORBIDDEN:
             response.headers.update(_CROSS_ORIGIN)
         await response(scope, receive, send)
@@ -126,6 +129,7 @@ class OAuthEndpoint:
         if self.media_type is not None:
             self._check_browser(request)
         settings = self.context.service.settings
+        # Counted before the body is read: whoever asks too often must not cost more than this.
         self.context.visitors.take(network(sender(request.scope, settings)))
         oauth_request = await read_request(request, settings, self.media_type)
         try:
@@ -147,7 +151,10 @@ class OAuthEndpoint:
 
     def _log(self, oauth_request: OAuthRequest, outcome: str) -> None:
         client_id = visible(
-            oauth_request.parameters.get("client_id", "-")[:_LONGEST_LOGGED], lines=False
+            # Made visible and short: the id comes from a stranger, and must not forge a line of the
+            # log.
+            oauth_request.parameters.get("client_id", "-")[:_LONGEST_LOGGED],
+            lines=False,
         )
         log.info(
             "%s client=%s from=%s outcome=%s", self.step, client_id, oauth_request.sender, outcome

@@ -67,6 +67,8 @@ def read_parameters(encoded: bytes) -> dict[str, str]:
     """Return parameters by name; a repeated one is refused, an empty one counts as absent."""
     parameters: dict[str, str] = {}
     for name, value in read_pairs(encoded, _MOST_PAIRS):
+        # Two values of one parameter are how one check sees what another does not; RFC 6749 forbids
+        # them.
         if name in parameters:
             raise OAuthError("A parameter is given more than once.", error="invalid_request")
         if len(name) > _LONGEST_NAME or len(value) > _LONGEST.get(name, _LONGEST_VALUE):

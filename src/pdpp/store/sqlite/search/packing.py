@@ -43,6 +43,8 @@ def bases_of(postings: PlacePostings, size: int) -> Impacts:
     """Return the least impact of each record of a block in one field, 0 where it has no text."""
     bases = np.full(size, IMPACT_MASK, dtype=np.uint8)
     slots = postings.data >> SLOT_SHIFT
+    # A posting is 32 bits: the slot in the upper 24, the impact in the lower 8, which the cast
+    # keeps.
     np.minimum.at(bases, slots, postings.data.astype(np.uint8))
     absent = np.ones(size, dtype=bool)
     absent[slots] = False
@@ -92,6 +94,8 @@ def spread_pieces(postings: PlacePostings, bases: Impacts) -> Iterator[bytes]:
 
 def _headed(way: int, count: int, rest: bytes) -> bytes:
     """Return a piece of odd length."""
+    # The length alone tells the kinds apart, so that the common piece, slots without a head, costs
+    # no byte more than its slots.
     piece = bytes((way, count & 0xFF, count >> 8)) + rest
     return piece if len(piece) & 1 else piece + b"\0"
 

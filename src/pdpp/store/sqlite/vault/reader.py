@@ -74,6 +74,8 @@ class SqliteVaultReader(ABC):
         """Return how many requests wait that came from strangers, and how many bytes they take."""
         row = self._row(
             "SELECT count(*), ifnull(sum(size), 0) FROM short_lived_secret"
+            # A partial index of strangers' requests alone: the count stays cheap while somebody
+            # floods the server.
             " INDEXED BY short_lived_secret_address WHERE owner = ? AND address IS NOT NULL"
             " AND address = coalesce(?, address)",
             address,
