@@ -11,9 +11,9 @@ MODULES = sorted(PAGES.rglob("*.py"))
 
 TYPES = {
     "pdpp.store.catalogue": {"Catalogue", "Feed"},
-    "pdpp.store.jobs": {"JobOrder", "JobStatus"},
+    "pdpp.store.jobs": {"JobOrder", "JobStatus", "Json"},
     "pdpp.store.numbers": {"read_data", "write_data"},
-    "pdpp.store.port": {"Record", "Token"},
+    "pdpp.store.port": {"Record", "Store", "Token"},
     "pdpp.store.receipts": {
         "ChainedReceipt",
         "FirstRead",
@@ -71,6 +71,8 @@ def test_a_page_reads_no_records_but_through_operations(module: Path) -> None:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pdpp.store"):
             names = {alias.name for alias in node.names}
             assert names <= TYPES.get(node.module or "", set())
+        if isinstance(node, ast.arg) and node.annotation and "Store" in ast.dump(node.annotation):
+            assert node.arg == "store", "a store under another name"
         if isinstance(node, ast.Import):
             assert not any(alias.name.startswith("pdpp.store") for alias in node.names)
     assert set(uses_of_the_store(tree)) <= WITHOUT_RECORDS | HANDED_TO
