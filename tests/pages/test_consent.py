@@ -293,7 +293,7 @@ def test_a_declaration_that_changed_meanwhile_is_shown_before_it_is_approved(
         made.store.register(parse_declaration({**document, "declaration_version": "later"}))
         refused = sheet.send(action="approve")
         assert refused.status == 409
-        assert "what a source declares" in refused.text
+        assert "or a source did" in refused.text
         assert refused.send(action="approve").status == 303
 
 
@@ -400,7 +400,7 @@ def test_what_is_not_possible_is_told(house: House, owner: Reader) -> None:
     for values in ({"term": "9d"}, {"span": "dates", "since": "2026-02-01", "until": "2026-01-01"}):
         refused = pick(house, owner, ("connection", "cin_home"), **values)
         assert refused.status == 400
-        assert "Choose one of the lengths" in refused.text or "first day must not" in refused.text
+        assert "Choose one of the durations" in refused.text or "first day must not" in refused.text
 
 
 def test_a_period_that_makes_no_sense_is_refused_with_the_choice_kept(
