@@ -21,7 +21,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-import orjson
 from tests.cli.shell import Ended, pdpp, pdpp_here
 from tests.engine import open_store
 
@@ -33,7 +32,9 @@ from pdpp.sources.keys import RecordKey
 from pdpp.sources.reading.tree import Tree, open_tree
 from pdpp.sources.registry import BUILT_IN
 from pdpp.sources.source import ExportRefusal, OwnerChoices, Recognition, Source
+from pdpp.store.batch import canonical
 from pdpp.store.intake import Checker, Rejection
+from pdpp.store.numbers import read_data
 from pdpp.store.port import PageQuery, Store
 from pdpp.store.scope import owner_reaches
 
@@ -92,7 +93,7 @@ def problem_of(stream: Any, item: Item) -> Rejection | None:
     """Return what ingest finds wrong with an item."""
     feed: Any = type("FeedOfOneStream", (), {"stream": stream})
     checker = Checker(feed, instant.now(), 8 << 20)
-    data = orjson.loads(orjson.dumps(item.data))
+    data = read_data(canonical(item.data))
     return checker.name_problem(item.key, instant.now()) or checker.data_problem(data)
 
 
@@ -153,7 +154,7 @@ def _held(store: Store) -> Iterator[tuple[Key, dict[str, Any]]]:
         while True:
             page = store.page(PageQuery((reach,), 1_000, after=after))
             for record in page.records:
-                yield (reach.stream.name, record.id), orjson.loads(record.data)
+                yield (reach.stream.name, record.id), read_data(record.data)
             if page.next is None:
                 break
             after = page.next

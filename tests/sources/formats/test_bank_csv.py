@@ -1,5 +1,6 @@
 """Bank statements as CSV tables, of banks in several countries."""
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -211,3 +212,13 @@ def test_day_and_month_are_told_apart_by_the_whole_column(tmp_path: Path) -> Non
 
 def test_a_header_after_a_hash_is_a_header(tmp_path: Path) -> None:
     assert amounts(put(tmp_path, "#Date,Memo,Amount\n2026-01-31,Tea,-3.50\n")) == ["-3.50"]
+
+
+def test_an_amount_that_no_float_holds_comes_in_to_the_digit_and_again_unchanged(
+    tmp_path: Path,
+) -> None:
+    table = "Date,Description,Amount\n31/01/2026,Satoshi,123456789012.345678\n"
+    path = put(tmp_path, table)
+    (data,) = read(SOURCE, path).values()
+    assert data["amount"] == Decimal("123456789012.345678")
+    check_twice(path, tmp_path)

@@ -2,6 +2,8 @@
 
 from decimal import Decimal, InvalidOperation
 
+from pdpp.store.numbers import MOST_DIGITS
+
 _LARGEST = Decimal(10) ** 15
 
 
@@ -19,6 +21,12 @@ def exact(text: str) -> Decimal | None:
     return amount if amount.is_finite() and abs(amount) < _LARGEST else None
 
 
-def members(name: str, amount: Decimal) -> dict[str, float | str]:
-    """Return an amount as a number and as exact text, under a name and that name with _text."""
-    return {name: float(amount), f"{name}_text": format(amount, "f")}
+def members(name: str, amount: Decimal) -> dict[str, float | Decimal | str]:
+    """Return an amount as a number and as exact text, under a name and that name with _text.
+
+    The number is exact too, unless it has more digits than a store keeps of one.
+    """
+    number = float(amount)
+    digits = "".join(map(str, amount.as_tuple().digits)).strip("0")
+    exact = Decimal(repr(number)) == amount or len(digits) > MOST_DIGITS
+    return {name: number if exact else amount, f"{name}_text": format(amount, "f")}

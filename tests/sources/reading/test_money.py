@@ -1,0 +1,22 @@
+from decimal import Decimal
+
+import pytest
+
+from pdpp.sources.reading.money import members
+
+
+@pytest.mark.parametrize(
+    ("amount", "number"),
+    [
+        ("-4.50", -4.5),
+        ("0.00", 0.0),
+        ("123456789012.345678", Decimal("123456789012.345678")),
+        ("0.123456789012345678901", 0.12345678901234568),
+    ],
+)
+def test_an_amount_is_a_number_to_the_digit_as_far_as_one_is_kept(
+    amount: str, number: float | Decimal
+) -> None:
+    told = members("amount", Decimal(amount))
+    assert told == {"amount": number, "amount_text": amount}
+    assert type(told["amount"]) is type(number)
