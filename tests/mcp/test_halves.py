@@ -1,5 +1,10 @@
-"""How much longer the structured half is than the text half, over the journeys of the benchmark."""
+"""How much longer the structured half is than the text half, over journeys of two kinds."""
 
+from collections.abc import Mapping, Sequence
+
+import pytest
+from bench.agent import Call
+from bench.everyday import everyday_journeys
 from bench.journeys import journeys
 from tests.mcp.client import Estate
 from tests.mcp.host import hosted
@@ -7,11 +12,13 @@ from tests.mcp.host import hosted
 from pdpp.evidence.text import json_text
 
 
-def test_the_structured_half_is_lean(demo: Estate, demo_token: str) -> None:
+@pytest.mark.parametrize("ways", [journeys(), everyday_journeys()], ids=["long", "everyday"])
+def test_the_structured_half_is_lean(
+    demo: Estate, demo_token: str, ways: Mapping[str, Sequence[Call]]
+) -> None:
     host = hosted(demo.world.server, demo_token)
-    ways = journeys()
     assert len(ways) == 15
-    results = [host.good(tool, asked) for calls in ways.values() for tool, asked in calls]
+    results = [host.call(tool, asked) for calls in ways.values() for tool, asked in calls]
     spoken = sum(len(result.text) for result in results)
     shaped = sum(len(json_text(result.structured)) for result in results)
     assert shaped <= 1.6 * spoken, f"{shaped:,} characters beside {spoken:,}"
