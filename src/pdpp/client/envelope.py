@@ -31,6 +31,7 @@ from pdpp.evidence.compact import expands_of, fields_of
 from pdpp.evidence.handle import Handle
 from pdpp.wire.members import (
     flag_in,
+    id_in,
     name_in,
     object_in,
     objects_in,
@@ -124,9 +125,8 @@ def _related(value: object) -> ExpandedRecords:
 
 def hit_of(raw: Json) -> Hit:
     """Read a search result."""
-    connection_id, stream, key = (
-        name_in(raw, name) for name in ("connection_id", "stream", "record_key")
-    )
+    connection_id, stream = name_in(raw, "connection_id"), name_in(raw, "stream")
+    key = id_in(raw, "record_key") or name_in(raw, "record_key")
     return Hit(
         id=text_in(raw, "id") or Handle(connection_id, stream, key).id,
         key=key,

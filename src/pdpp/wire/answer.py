@@ -127,6 +127,11 @@ def _strange(reply: HttpReply, origin: str) -> UnexpectedAnswer:
     )
 
 
+def answer_without(what: str) -> UnexpectedAnswer:
+    """Return what is told of an answer in which the very thing that was asked for is not."""
+    return UnexpectedAnswer(f"The server's answer holds no {what}. Nothing was read.")
+
+
 def no_answer(problem: Unreachable) -> ServerUnreachable | UnexpectedAnswer:
     """Return what is told where no answer came, or one that cannot be taken in."""
     kind = UnexpectedAnswer if problem.answered else ServerUnreachable

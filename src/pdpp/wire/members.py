@@ -45,6 +45,12 @@ def objects_in(body: Json, name: str) -> list[Json]:
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
+def id_in(body: Json, name: str) -> str | None:
+    """Return what names a thing: a text, or a whole number as one; None where there is neither."""
+    number = whole_in(body, name)
+    return text_in(body, name) if number is None else str(number)
+
+
 def name_in(body: Json, name: str) -> str:
     """Return a text without which the answer makes no sense."""
     value = text_in(body, name)

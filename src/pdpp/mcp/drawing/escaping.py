@@ -46,6 +46,8 @@ def datum(text: str) -> str:
 
 def number(value: object, one: str = "") -> str:
     """Return a number that a server told, with what it counts; what is none is seen to be none."""
+    if value is None:
+        return "none"
     if one and isinstance(value, int):
         return counted(value, one)
     return f"{datum(field_text(value))}{f' {one}s' if one else ''}"

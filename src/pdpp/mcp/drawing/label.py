@@ -17,3 +17,8 @@ def beyond(count: int, what: str) -> list[str]:
     if not count:
         return []
     return [f"the server sent {count} more {what} than asked; narrow with a filter to see them"]
+
+
+def nameless(count: int, what: str) -> list[str]:
+    """Say what a server sent that nothing more can be asked about."""
+    return [f"the server sent {count} {what} without an id; they are left out"] if count else []

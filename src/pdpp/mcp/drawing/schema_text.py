@@ -97,6 +97,8 @@ def _place(name: str, id: str, count: int | None) -> str:
 
 
 def _flags(facts: str | Mapping[str, Any]) -> str:
+    if not facts:
+        return ""
     if isinstance(facts, str):
         return "  " + " ".join(plain(facts).removeprefix("t=").split(","))
     return f": {escaped(facts)}"
@@ -104,10 +106,9 @@ def _flags(facts: str | Mapping[str, Any]) -> str:
 
 def _offers(row: StreamRow) -> list[str]:
     """Return what else may be asked of a stream; what a server does not tell is not said."""
-    offers = [
-        "fields projection: any of these",
-        f"expand: {', '.join(map(_relation, row.relations)) or 'none'}",
-    ]
+    offers = ["fields projection: any of these"]
+    if row.relations or not {"expand", "expand_capabilities"}.isdisjoint(row.envelope):
+        offers.append(f"expand: {', '.join(map(_relation, row.relations)) or 'none'}")
     for what, names in (("views", row.views), ("search", row.search)):
         if names:
             offers.append(f"{what}: {', '.join(map(plain, names))}")

@@ -259,8 +259,9 @@ def aggregate_text(view: AggregateView) -> str:
         line = " · ".join([f"{head}: {number(result.value)}", *records])
         return "\n".join([line, *call_lines(view.calls)])
     groups = [_group(group) for group in result.groups]
-    other = number(0 if result.other_count is None else result.other_count)
-    line = " · ".join([*groups, f"other_count {other}", *records])
+    others = result.other_count
+    other = [] if others is None else [f"other_count {number(others)}"]
+    line = " · ".join([*groups, *other, *records])
     notes = [f"note: {note}" for note in view.notes]
     return "\n".join([f"{head} by {_grouping(result)}: {line}", *notes, *call_lines(view.calls)])
 
@@ -274,8 +275,9 @@ def _grouping(result: ServerAggregation) -> str:
 
 def _group(group: AggregateGroup) -> str:
     name = "(none)" if group.key is None else datum(field_text(group.key))
+    count = "" if group.records is None else f" {number(group.records)}"
     figure = f" = {number(group.value)}" if group.has_value else ""
-    return f"{name} {number(group.records)}{figure}"
+    return f"{name}{count}{figure}"
 
 
 # errors
@@ -287,7 +289,7 @@ def error_text(view: ErrorView) -> str:
     message = " ".join(str(error.get("message")).split())
     said = visible(message, lines=False) if "example" in error else plain(message)
     lines = [f"{plain(str(error.get('code')))}: {said}"]
-    others = [name for name in error if name not in _TOLD_OTHERWISE]
+    others = [name for name in error if name not in _TOLD_OTHERWISE and error[name] is not None]
     if others:
         details = (f"{plain(name)}: {word(field_text(error[name]))}" for name in others)
         lines.append(" · ".join(details))

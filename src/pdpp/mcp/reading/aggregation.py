@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from pdpp.wire.answer import answer_without
 from pdpp.wire.members import Json, Scalar, objects_in, scalar_in, text_in
 
 
@@ -51,7 +52,10 @@ class ServerAggregation(NamedTuple):
 
 def read_aggregation(body: Json, asked: Mapping[str, Any]) -> ServerAggregation:
     """Read an aggregation; what a server leaves out is what was asked for."""
-    merged = {**{k: v for k, v in asked.items() if isinstance(v, str)}, **body}
+    told = {k: v for k, v in body.items() if v is not None}
+    if "value" not in body and "groups" not in told:
+        raise answer_without("number and no groups")
+    merged = {**{k: v for k, v in asked.items() if isinstance(v, str)}, **told}
     groups = None
     if isinstance(body.get("groups"), list):
         groups = [_group(row) for row in objects_in(body, "groups")]

@@ -23,6 +23,7 @@ from pdpp.model.errors import (
     PdppError,
     StreamNotAllowed,
 )
+from pdpp.wire.answer import answer_without
 from pdpp.wire.citation import record_address
 
 
@@ -171,7 +172,7 @@ class GrantReader:
             if error.status != 400 or error.param not in ("view", None):
                 raise
             answer = await self.get(["schema"], params, connection_id)
-        schema = read_compact(_unwrapped(answer.body), stream, connection_id)
+        schema = read_compact(_schema_in(answer.body), stream, connection_id)
         if stream is not None and not schema.streams:
             raise unknown_stream(stream)
         return schema
@@ -185,7 +186,7 @@ class GrantReader:
             if error.status != 400 or error.param not in ("detail", None):
                 raise
             answer = await self.get(["schema"], params, connection_id)
-        schema = read_full(_unwrapped(answer.body), stream, connection_id)
+        schema = read_full(_schema_in(answer.body), stream, connection_id)
         if not schema.streams:
             raise unknown_stream(stream)
         choices = schema.connections() if connection_id is None else []
@@ -240,6 +241,14 @@ def _unwrapped(body: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a document that some servers put into a member of its own."""
     inner = body.get("data", body)
     return inner if isinstance(inner, Mapping) else {}
+
+
+def _schema_in(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema of an answer; an answer without any is not one without streams."""
+    schema = _unwrapped(body)
+    if not any(isinstance(schema.get(name), list) for name in ("connectors", "streams")):
+        raise answer_without("schema")
+    return schema
 
 
 def unknown_stream(stream: str, param: str = "stream") -> StreamNotAllowed:

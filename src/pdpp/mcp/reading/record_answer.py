@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 from pdpp.evidence.handle import Handle
 from pdpp.mcp.reading.list_meta import ListMeta, read_meta
-from pdpp.wire.members import Json, flag_in, object_in, objects_in, text_in, whole_in
+from pdpp.wire.answer import answer_without
+from pdpp.wire.members import Json, flag_in, id_in, object_in, objects_in, text_in, whole_in
 
 _ENVELOPE = (
     "object",
@@ -59,13 +60,15 @@ class ServerRecordPage(NamedTuple):
     has_more: bool | None
     meta: ListMeta
     raw: Json
+    nameless: int = 0
+    """How many records the server sent without an id; nothing can be asked about them."""
 
 
 def read_record(body: Json, stream: str, record_id: str = "") -> ServerRecord:
     """Read one record; ``stream`` and ``record_id`` are what was asked for."""
-    id = body.get("id", body.get("record_id", record_id))
+    id = id_in(body, "id") or id_in(body, "record_id") or record_id
     return ServerRecord(
-        id=str(id),
+        id=id,
         stream=text_in(body, "stream") or stream,
         connection_id=text_in(body, "connection_id"),
         connector_key=text_in(body, "connector_key"),
@@ -76,7 +79,7 @@ def read_record(body: Json, stream: str, record_id: str = "") -> ServerRecord:
         deleted_at=text_in(body, "deleted_at"),
         data=object_in(body, "data"),
         related={name: _related(name, value) for name, value in _expanded(body).items()},
-        envelope={"id": str(id), **{name: body[name] for name in _ENVELOPE if name in body}},
+        envelope={"id": id, **{name: body[name] for name in _ENVELOPE if name in body}},
     )
 
 
@@ -96,11 +99,16 @@ def _related(name: str, value: object) -> RelatedRecords:
 
 def read_page(body: Json, stream: str) -> ServerRecordPage:
     """Read a page of records."""
+    if not isinstance(body.get("data"), list):
+        raise answer_without("list of records")
+    records = [read_record(row, stream) for row in objects_in(body, "data")]
+    named = [record for record in records if record.id]
     return ServerRecordPage(
-        records=[read_record(row, stream) for row in objects_in(body, "data")],
+        records=named,
         next_cursor=text_in(body, "next_cursor"),
         next_changes_since=text_in(body, "next_changes_since"),
         has_more=flag_in(body, "has_more"),
         meta=read_meta(body),
         raw=body,
+        nameless=len(records) - len(named),
     )

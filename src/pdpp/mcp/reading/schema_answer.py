@@ -207,7 +207,7 @@ def _stream(row: Any) -> StreamRow:
         label=_text(stream.get("label")),
         counts=_counts(stream),
         fields={
-            name: field if isinstance(field, str | Mapping) else str(field)
+            name: field if isinstance(field, str | Mapping) else ""
             for name, field in fields_of(stream).items()
         },
         primary_key=_texts(stream.get("primary_key")),

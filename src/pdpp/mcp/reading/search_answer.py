@@ -11,7 +11,8 @@ from pdpp.evidence.presentation import is_web_link
 from pdpp.mcp.reading.choices import ConnectionChoice
 from pdpp.mcp.reading.list_meta import ListMeta, read_meta
 from pdpp.model.errors import InvalidRequest
-from pdpp.wire.members import Json, object_in, objects_in, text_in, texts_in, whole_in
+from pdpp.wire.answer import answer_without
+from pdpp.wire.members import Json, id_in, object_in, objects_in, text_in, texts_in, whole_in
 from pdpp.wire.passage import passages_in
 
 _PREVIEW_CHARS = 400
@@ -61,6 +62,9 @@ class SearchAnswer(NamedTuple):
     lean: bool = False
     """Whether the envelope is of the form that leaves out what is said beside it."""
 
+    nameless: int = 0
+    """How many hits the server sent that name no record."""
+
     def first(self, count: int) -> "SearchAnswer | None":
         """Return the first hits as a page that goes on, None where only the server can.
 
@@ -80,7 +84,7 @@ class SearchAnswer(NamedTuple):
             ahead["links"] = {"next": onward}
         hits = self.hits[:count]
         raw = {**self.raw, "data": [hit.raw for hit in hits], **ahead}
-        return SearchAnswer(hits, cursor, self.meta, raw, lean=self.lean)
+        return SearchAnswer(hits, cursor, self.meta, raw, lean=self.lean, nameless=self.nameless)
 
     def at_most(self, limit: int) -> "SearchAnswer":
         """Return the page without hits that were sent although nobody asked for them."""
@@ -118,15 +122,20 @@ def read_search(body: Json, cursors: Sequence[str] = ()) -> SearchAnswer:
     raw = {name: value for name, value in body.items() if name != DISPLAY} if lean else body
     beside: Sequence[Json] = displayed if lean else [{}] * len(listed)
     cursor = text_in(display if lean else body, "next_cursor")
-    hits = [_hit(hit, more) for hit, more in zip(listed, beside, strict=True)]
-    return SearchAnswer(hits, cursor, read_meta(body), raw, cursors, lean)
+    read = [_hit(hit, more) for hit, more in zip(listed, beside, strict=True)]
+    hits = [hit for hit in read if hit.handle.stream and hit.handle.record_id]
+    unnamed = len(read) - len(hits)
+    return SearchAnswer(hits, cursor, read_meta(body), raw, cursors, lean, unnamed)
 
 
 def _listed(body: Json) -> list[Json]:
     inner = body.get("data")
-    if isinstance(inner, Mapping):
-        return objects_in(inner, "results") or objects_in(inner, "data")
-    return objects_in(body, "data") if isinstance(inner, list) else objects_in(body, "results")
+    within = inner if isinstance(inner, Mapping) else body
+    if not any(isinstance(within.get(name), list) for name in ("results", "data")):
+        raise answer_without("list of hits")
+    if isinstance(inner, list):
+        return objects_in(body, "data")
+    return objects_in(within, "results") or objects_in(within, "data")
 
 
 def _hit(hit: Json, display: Json) -> ServerHit:
@@ -156,13 +165,13 @@ def _words(hit: Json, name: str) -> list[str]:
 def _handle(hit: Json) -> Handle:
     """Return a hit's handle from whatever names it: discrete parts, an id, or a URI."""
     connection_id, stream = text_in(hit, "connection_id"), text_in(hit, "stream")
-    record_id = text_in(hit, "record_key") or text_in(hit, "record_id")
+    record_id = id_in(hit, "record_key") or id_in(hit, "record_id")
     if connection_id is not None and stream is not None and record_id is not None:
         whole = Handle(connection_id, stream, record_id)
         if hit.get("id") == whole.id:
             return whole
     named: Handle | None = None
-    for form in (text_in(hit, "record_uri"), text_in(hit, "id")):
+    for form in (text_in(hit, "record_uri"), id_in(hit, "id")):
         if named is None and form is not None:
             try:
                 named = parse_handle(form)
@@ -170,7 +179,7 @@ def _handle(hit: Json) -> Handle:
                 record_id = record_id or form
     if named is not None:
         return Handle(named.connection_id or connection_id, named.stream, named.record_id)
-    return Handle(connection_id, stream or "records", record_id or "")
+    return Handle(connection_id, stream or "", record_id or "")
 
 
 def _passage(hit: Json) -> HitPassage | None:

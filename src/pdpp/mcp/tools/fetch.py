@@ -26,6 +26,7 @@ from pdpp.mcp.reading.reader import GrantReader
 from pdpp.mcp.reading.record_answer import ServerRecord, read_record
 from pdpp.mcp.tools.locator import locate
 from pdpp.model.errors import PayloadTooLarge
+from pdpp.wire.answer import answer_without
 
 TOOL = "fetch"
 _BLOB_BYTES = 32_768
@@ -49,6 +50,8 @@ async def fetch(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, Any
         params["connection_id"] = handle.connection_id
     path = ["streams", handle.stream, "records", handle.record_id]
     answer = await reader.get(path, params, handle.connection_id)
+    if not isinstance(answer.body.get("data"), dict) and not answer.body.get("deleted"):
+        raise answer_without("record")
     record = read_record(answer.body, handle.stream, handle.record_id)
     if record.connection_id is None:
         record = record._replace(connection_id=handle.connection_id)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from pdpp.evidence.budget import json_length
 from pdpp.mcp.drawing import structured, text
-from pdpp.mcp.drawing.label import beyond
+from pdpp.mcp.drawing.label import beyond, nameless
 from pdpp.mcp.drawing.record import RecordBudget, record_view
 from pdpp.mcp.drawing.result import MOST_CHARS, MOST_DEFAULT_CHARS, fits, result
 from pdpp.mcp.drawing.view import NextCall, PageView
@@ -139,7 +139,7 @@ def page_view(fetched: FetchedPage, budget: RecordBudget) -> PageView:
         since = {"changes_since": page.next_changes_since}
         resume = NextCall("later changes", TOOL, {**again, **since})
     extra = len(page.records) - len(fetched.records)
-    notes = [*page.meta.warnings, *beyond(extra, "records")]
+    notes = [*page.meta.warnings, *beyond(extra, "records"), *nameless(page.nameless, "records")]
     if fetched.cut_short:
         notes.append("a page ends near 10,000 characters; with a limit up to 30,000 come at once")
     return PageView(

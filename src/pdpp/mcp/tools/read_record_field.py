@@ -19,6 +19,7 @@ from pdpp.mcp.reading.record_answer import read_record
 from pdpp.mcp.reading.resource_client import ServerError
 from pdpp.mcp.tools.locator import locate_blob, locate_window, refuse
 from pdpp.model.errors import PayloadTooLarge
+from pdpp.wire.answer import answer_without
 from pdpp.wire.members import object_in, text_in, whole_in
 
 TOOL = "read_record_field"
@@ -115,7 +116,10 @@ async def window_view(reader: GrantReader, handle: Handle, params: Mapping[str, 
     if record.connection_id is None:
         record = record._replace(connection_id=handle.connection_id)
     offset = int(params.get("offset_chars", 0))
-    window = read_window(object_in(body, "window"), offset, _asked(params))
+    told = object_in(body, "window")
+    if not isinstance(told.get("text"), str):
+        raise answer_without("text of this field")
+    window = read_window(told, offset, _asked(params))
     return _view(source_of(record), params["field"], text_in(body, "digest"), window)
 
 

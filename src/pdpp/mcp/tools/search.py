@@ -5,7 +5,7 @@ from typing import Any
 
 from pdpp.mcp.drawing import structured, text
 from pdpp.mcp.drawing.hit import draw, hit_view, shortened
-from pdpp.mcp.drawing.label import beyond
+from pdpp.mcp.drawing.label import beyond, nameless
 from pdpp.mcp.drawing.result import MOST_CHARS, MOST_SEARCH_STRUCTURED, MOST_SEARCH_TEXT, result
 from pdpp.mcp.drawing.view import DrawnHit, NextCall, SearchView
 from pdpp.mcp.reading.list_meta import ListMeta
@@ -112,6 +112,7 @@ class _SearchPage:
             advice=[*page.meta.warnings, *_advice(page.meta)],
             notes=[
                 *beyond(results.extra, "hits"),
+                *nameless(page.nameless, "hits"),
                 *([_MORE_ROOM] if self._is_cut(page, drawn) else []),
             ],
             unavailable=results.unavailable,
