@@ -31,7 +31,7 @@ VALID: dict[str, dict[str, Any]] = {
 }
 WRONG: dict[ArgumentType, list[Any]] = {
     ArgumentType.TEXT: [1, True, {}, ["x"], 1.5, "\x00", "x" * 17_000, "\ud800"],
-    ArgumentType.INTEGER: ["1", "", 1.5, True, [], {}, -1, 10**20],
+    ArgumentType.INTEGER: ["1", " ", 1.5, True, [], {}, -1, 10**20],
     ArgumentType.LIST: ["a", {}, [1], [""], ["a,b"], ["a[]"], [None], ["x"] * 101, 5],
     ArgumentType.FILTER: [
         "a=b",
@@ -126,7 +126,10 @@ def test_the_call_shown_with_a_refusal_is_good_and_stands_there_once(host: Host)
             assert f"{call.tool} {{" not in result.structured["error"]["message"]
 
 
-EMPTY = [("connection_id", ""), ("streams", []), ("cursor", ""), ("mode", "")]
+EMPTY = [
+    *(("connection_id", ""), ("streams", []), ("streams", "")),
+    *(("cursor", ""), ("mode", ""), ("limit", "")),
+]
 
 
 @pytest.mark.parametrize(("name", "empty"), EMPTY)

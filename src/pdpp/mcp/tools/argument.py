@@ -72,7 +72,11 @@ class Argument(NamedTuple):
         return schema
 
 
-_EMPTY: Mapping[ArgumentType, Any] = {ArgumentType.TEXT: "", ArgumentType.LIST: []}
+_EMPTY: Mapping[ArgumentType, Sequence[Any]] = {
+    ArgumentType.TEXT: ("",),
+    ArgumentType.INTEGER: ("",),
+    ArgumentType.LIST: ([], ""),
+}
 """Values by which hosts say that an argument is not given."""
 
 _OBJECTS = (ArgumentType.FILTER, ArgumentType.LIMITS)
@@ -109,7 +113,7 @@ class Signature(NamedTuple):
         checked: dict[str, Any] = {}
         for name, argument in self.arguments.items():
             value = given.get(name)
-            if value is None or value == _EMPTY.get(argument.form):
+            if value is None or value in _EMPTY.get(argument.form, ()):
                 if argument.required:
                     raise self._refuse(InvalidRequest, f"{name} is required", name)
                 continue
