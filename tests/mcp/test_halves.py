@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 from bench.agent import Call
-from bench.everyday import everyday_journeys
 from bench.journeys import journeys
 from tests.mcp.client import Estate
+from tests.mcp.everyday_journeys import everyday_journeys
 from tests.mcp.host import hosted
 
 from pdpp.evidence.text import json_text
