@@ -132,8 +132,10 @@ def test_the_first_bytes_of_a_blob_are_asked_for() -> None:
 
 
 @pytest.mark.parametrize("body", [{}, {"data": 5}, {"data": {"x": []}}, {"results": "no"}])
-def test_no_hits_are_none(body: dict[str, Any]) -> None:
-    assert read_search(body).hits == []
+def test_an_answer_without_a_list_of_hits_is_none(body: dict[str, Any]) -> None:
+    with pytest.raises(UnexpectedAnswer, match="no list of hits"):
+        read_search(body)
+    assert read_search({"data": []}).hits == []
 
 
 def test_the_network_speaks_tls_where_the_address_says_so() -> None:

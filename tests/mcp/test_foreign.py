@@ -55,8 +55,10 @@ def test_a_schema_in_another_shape_still_names_its_streams(schema: Any) -> None:
 
 
 def test_a_schema_of_nothing_is_an_empty_index() -> None:
-    with Foreign(schema={"data": []}).served() as (_, host):
+    with Foreign(schema={"connectors": []}).served() as (_, host):
         assert host.good("schema").text.startswith("0 connectors")
+    with Foreign(schema={"data": []}).served() as (_, host):
+        host.refused("unexpected_answer", "schema")
 
 
 @pytest.mark.parametrize("place", ["data", "data.results", "data.data", "results"])
@@ -175,7 +177,7 @@ def test_a_window_of_everything_is_cut_here_and_read_on_from_there() -> None:
     [
         {"start_chars": "0", "total_chars": None, "matches": "odd", "match_count": 3},
         {"text": "short", "start_chars": 5, "total_chars": 2},
-        {"text": None, "match_count": 2, "matches": [1, {"start_chars": 1}, {"end_chars": 2}]},
+        {"text": "", "match_count": 2, "matches": [1, {"start_chars": 1}, {"end_chars": 2}]},
     ],
 )
 def test_an_odd_window_is_shown_as_far_as_it_makes_sense(window: dict[str, Any]) -> None:
@@ -263,14 +265,20 @@ def test_an_answer_that_is_no_answer_is_said_to_be_one(answer: Any) -> None:
             assert server.url in host.refused("unexpected_answer", tool, arguments)["message"]
 
 
-@pytest.mark.parametrize("body", [{}, {"data": None}, {"data": 5}, {"data": [5, None, {}]}])
-def test_an_answer_of_nothing_is_shown_as_nothing(body: Any) -> None:
+@pytest.mark.parametrize("body", [{}, {"data": None}, {"data": 5}])
+def test_an_answer_of_nothing_is_no_success(body: Any) -> None:
     with Foreign(answer=lambda _: JSONResponse(body)).served() as (_, host):
         for tool, arguments in CALLS:
-            if tool == "schema" and "stream" in arguments:
-                host.refused("grant_stream_not_allowed", tool, arguments)
-            else:
-                host.good(tool, arguments)
+            host.refused("unexpected_answer", tool, arguments)
+
+
+def test_a_list_of_things_without_names_is_shown_as_nothing_with_a_note() -> None:
+    with Foreign(answer=lambda _: JSONResponse({"data": [5, None, {}]})).served() as (_, host):
+        for tool, arguments in (
+            ("query_records", {"stream": "letters"}),
+            ("search", {"query": "a"}),
+        ):
+            assert "without an id; they are left out" in host.good(tool, arguments).text
 
 
 def test_a_dead_server_is_named_with_what_to_check() -> None:

@@ -109,7 +109,7 @@ def test_numbers_that_are_not_told_are_not_made_up(body: dict[str, Any], text: s
 
 
 def test_fields_of_which_nothing_is_told_are_named_alone() -> None:
-    fields = {"a": None, "b": 7, "c": [], "d": "declared", "e": {"type": "string"}}
+    fields: dict[str, Any] = {"a": None, "b": 7, "c": [], "d": "declared", "e": {"type": "string"}}
     row = {"name": "m", "field_capabilities": fields}
     schema = {**SCHEMA, "detail": None, "connectors": [{**CONNECTOR, "streams": [row]}]}
     found = ask(OddServer({}, schema), "schema", {"stream": "m", "detail": "full"})

@@ -124,7 +124,7 @@ def test_a_small_field_is_read_inline_with_where_it_ends(client: Client) -> None
     assert (window["start_chars"], window["end_chars"], window["total_chars"]) == (0, size, size)
     assert window["complete"] is True
     assert window["has_more"] is False
-    assert "next_offset_chars" not in window
+    assert window["next_offset_chars"] is None
     assert client.read(found.raw["_meta"]["pdpp/resource_uri"]) == found.text
 
 

@@ -44,13 +44,11 @@ class FieldWindow(NamedTuple):
             "total_chars": self.total,
             "complete": self.complete,
             "has_more": self.has_more,
+            "next_offset_chars": self.end if self.has_more else None,
         }
-        if self.has_more:
-            body["next_offset_chars"] = self.end
         if self.limit is not None:
-            body["limit_chars"] = self.limit
-            if self.start:
-                body["previous_offset_chars"] = max(0, self.start - self.limit)
+            before = max(0, self.start - self.limit) if self.start else None
+            body |= {"limit_chars": self.limit, "previous_offset_chars": before}
         if self.matches is not None:
             body["match_start_chars"], body["match_end_chars"] = self.matches.spans[0]
             body["match_count"] = self.matches.total

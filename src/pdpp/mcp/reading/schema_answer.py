@@ -155,7 +155,7 @@ def _rows_of(listed: object, stream: str, connection_id: str | None) -> list[Jso
         row
         for row in _objects(listed)
         if row.get("name") == stream
-        and (connection_id is None or row.get("connection_id") in (None, connection_id))
+        and (connection_id is None or _text(row.get("connection_id")) in (None, connection_id))
     ]
 
 

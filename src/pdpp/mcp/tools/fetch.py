@@ -50,7 +50,7 @@ async def fetch(reader: GrantReader, arguments: dict[str, Any]) -> dict[str, Any
         params["connection_id"] = handle.connection_id
     path = ["streams", handle.stream, "records", handle.record_id]
     answer = await reader.get(path, params, handle.connection_id)
-    if not isinstance(answer.body.get("data"), dict) and not answer.body.get("deleted"):
+    if not isinstance(answer.body.get("data"), dict) and not answer.body.keys() & {"id", "deleted"}:
         raise answer_without("record")
     record = read_record(answer.body, handle.stream, handle.record_id)
     if record.connection_id is None:
