@@ -100,6 +100,11 @@ def _text_problem(value: object, longest: int) -> str | None:
     return None
 
 
+def is_plain_key(key: object) -> bool:
+    """Tell at a glance whether a record key is good; one of which this is not told may be, too."""
+    return type(key) is str and len(key) <= MAX_KEY_CHARS and bool(_HARMLESS.fullmatch(key))
+
+
 def key_problem(key: object) -> str | None:
     """Return why a record key is refused, or None when it is good."""
     return _text_problem(key, MAX_KEY_CHARS)

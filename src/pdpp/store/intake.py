@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 import jsonschema_rs
 import orjson
 
-from pdpp.evidence.handle import key_problem
+from pdpp.evidence.handle import is_plain_key, key_problem
 from pdpp.model import instant
 from pdpp.model.json_types import Keyword, Moment, Size
 from pdpp.store.catalogue import Feed
@@ -67,6 +67,7 @@ class Checker:
 
     def __init__(self, feed: Feed, now: int, line_bytes: int) -> None:
         self._validator = _validator(orjson.dumps(feed.stream.schema))
+        self._is_valid = self._validator.is_valid
         self._now = now
         self._line_bytes = line_bytes
 
@@ -81,6 +82,13 @@ class Checker:
         if text is None:
             return self._now
         return instant.parse(text) if isinstance(text, str) else None
+
+    def record_problem(self, key: Any, emitted: int | None, data: Any) -> Rejection | None:
+        """Return what is wrong with a record: mostly nothing, which takes few steps to tell."""
+        plain = emitted is not None and type(data) is dict and is_plain_key(key)
+        if plain and self._is_valid(data):
+            return None
+        return self.name_problem(key, emitted) or self.data_problem(data)
 
     def name_problem(self, key: Any, emitted: int | None) -> Rejection | None:
         """Return what is wrong with a key or the moment it was emitted at."""
@@ -131,12 +139,17 @@ class Intake:
     def take(self, text: bytes) -> None:
         """Take one line of NDJSON."""
         problem = self._checker.size_problem(len(text)) or self._take_line(text)
-        self._count(problem)
+        if problem is not None:
+            self._reject(problem)
+        self._taken += 1
 
     def take_record(self, key: Any, emitted_at: Any, data: Any, text: bytes) -> None:
         """Take JSON data together with its canonical text."""
         problem = self._checker.size_problem(len(text))
-        self._count(problem or self._keep(key, emitted_at, data, text))
+        problem = problem or self._keep(key, emitted_at, data, text)
+        if problem is not None:
+            self._reject(problem)
+        self._taken += 1
 
     def _take_line(self, text: bytes) -> Rejection | None:
         try:
@@ -160,9 +173,8 @@ class Intake:
 
     def _keep(self, key: Any, emitted_at: Any, data: Any, text: bytes | None) -> Rejection | None:
         """Prepare a record, or return why it cannot be kept."""
-        checker = self._checker
-        emitted = checker.emitted(emitted_at)
-        problem = checker.name_problem(key, emitted) or checker.data_problem(data)
+        emitted = self._checker.emitted(emitted_at)
+        problem = self._checker.record_problem(key, emitted, data)
         if problem is None and emitted is not None:
             self._batch.keep(key, emitted, data, text)
         return problem
@@ -175,11 +187,9 @@ class Intake:
             self._batch.drop(key, emitted)
         return problem
 
-    def _count(self, problem: Rejection | None) -> None:
-        if problem is not None:
-            code, message = problem
-            self._rejections.append({"input_index": self._taken, "code": code, "message": message})
-        self._taken += 1
+    def _reject(self, problem: Rejection) -> None:
+        code, message = problem
+        self._rejections.append({"input_index": self._taken, "code": code, "message": message})
 
     def write(self) -> IngestResultJson:
         """Write all good lines in one transaction; return the answer of the contract."""

@@ -81,8 +81,14 @@ def is_doubtful(text: bytes, parsed: Any) -> bool:
     stands twice leaves fewer members than there are colons after quotes; a text with spaces before
     its colons is looked at as well.
     """
-    if _written(parsed) == text:
-        return _has_huge(parsed)
+    written: bytes | None
+    try:
+        written, small = orjson.dumps(parsed, option=orjson.OPT_STRICT_INTEGER), True
+    except TypeError:
+        # A whole number of more than 53 bits, or more levels than can be written.
+        written, small = _written(parsed), False
+    if written == text:
+        return not small and _has_huge(parsed)
     members = _count(parsed)
     if members < 0 or text.count(b'":') != members or b" :" in text:
         return True

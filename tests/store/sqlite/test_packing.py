@@ -10,6 +10,7 @@ from pdpp.store.sqlite.search.entry import NO_TIME, Entry, Indexed
 
 WORDS = st.sampled_from(["kelp", "tide", "harbour", "lamp", "é", "東京"])
 TEXTS = st.lists(WORDS, max_size=12).map(" ".join)
+PLACES = (2, 0, 1)
 LONGS = st.integers(-(1 << 63), (1 << 63) - 1) | st.sampled_from([NO_TIME, 0, 3_000_000, 9_000_000])
 
 
@@ -17,9 +18,10 @@ def block_of(texts: list[dict[int, str]]) -> blocks.Block:
     """Return a block of records with some text at each place."""
     return blocks.build(
         [
-            Indexed(number, number, Entry(7 * number, None, tuple(held)))
-            for number, held in enumerate(sorted(record.items()) for record in texts)
-        ]
+            Indexed(number, number, Entry(7 * number, None, tuple(map(record.get, PLACES))))
+            for number, record in enumerate(texts)
+        ],
+        PLACES,
     )
 
 
@@ -100,7 +102,7 @@ def test_listed_records_are_found_in_a_block_by_their_time_and_number(
     times: list[int], chosen: set[int]
 ) -> None:
     entries = [Indexed(n, n, Entry(time, None, ())) for n, time in enumerate(times)]
-    block = blocks.build(entries)
+    block = blocks.build(entries, ())
     numbers = sorted(chosen)
     told = [times[number] if number < len(times) else 5 for number in numbers]
     slots = parts.listed_slots(block, list(zip(told, numbers, strict=True)))

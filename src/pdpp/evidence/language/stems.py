@@ -61,14 +61,29 @@ class Stems(dict[str, str]):
         """Return the stems of some words."""
         return list(map(self.__getitem__, words))
 
+    def of_new(self, words: Sequence[str]) -> list[str]:
+        """Return the stems of words that the caller will remember."""
+        forms = [word[:LONGEST_TERM] for word in words]
+        if self._latin is not None and any(map(str.isascii, forms)):
+            return [
+                (self._latin if form.isascii() else self)._of_forms([form])[0] for form in forms
+            ]
+        return self._of_forms(forms)
+
+    def _of_forms(self, forms: list[str]) -> list[str]:
+        if self._stemmer is None:
+            return forms
+        bases = self._bases
+        stems = self._stemmer.stemWords([bases.get(form, form) for form in forms])
+        return [
+            form if not stem or form[0].isdecimal() else stem
+            for form, stem in zip(forms, stems, strict=True)
+        ]
+
     def __missing__(self, word: str) -> str:
         if len(self) >= _MOST_REMEMBERED:
             self.clear()
-        stem = word[:LONGEST_TERM]
-        if self._latin is not None and stem.isascii():
-            stem = self._latin[stem]
-        elif self._stemmer is not None and not stem[0].isdecimal():
-            stem = self._stemmer.stemWord(self._bases.get(stem, stem)) or stem
+        [stem] = self.of_new((word,))
         self[word] = stem
         return stem
 

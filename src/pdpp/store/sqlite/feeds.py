@@ -280,7 +280,7 @@ def _reindex(db: SqliteConnection, feed: IndexedFeed, progress: Progress | None)
     index.forget_feed(db, feed.id)
     done = 0
     for rows in _chunks(db, feed.id):
-        index.add(db, feed.id, _rewrite(db, feed, rows))
+        index.add(db, feed.id, tuple(feed.lexical.values()), _rewrite(db, feed, rows))
         done += len(rows)
         if progress is not None:
             progress(done)
@@ -288,7 +288,8 @@ def _reindex(db: SqliteConnection, feed: IndexedFeed, progress: Progress | None)
 
 def _rewrite(db: SqliteConnection, feed: IndexedFeed, rows: Iterable[_Row]) -> list[Indexed]:
     """Write what is kept of some records beside their data; return what their words become."""
-    cells_in, consent = cells_of(feed.cells), feed.stream.consent_time_field
+    cells_in, entry_in = cells_of(feed.cells), entry_of(feed)
+    consent = feed.stream.consent_time_field
     records, cells, exact, blobs = [], [], [], []
     words: list[Indexed] = []
     for number, surrogate, data in rows:
@@ -304,7 +305,7 @@ def _rewrite(db: SqliteConnection, feed: IndexedFeed, rows: Iterable[_Row]) -> l
         ]
         blobs += [(OWNER, b, feed.id, name, number) for name, b in blobs_of(feed, record)]
         if feed.lexical:
-            entry = entry_of(feed, record, time if isinstance(time, int) else None)
+            entry = entry_in(record, time if isinstance(time, int) else None)
             words.append(Indexed(number, surrogate, entry))
     db.executemany("UPDATE record SET cells = ?, time = ? WHERE id = ?", records)
     db.executemany("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", cells)

@@ -60,21 +60,21 @@ def cells_of(
 ) -> Callable[[Mapping[str, Any]], list[CellValue]]:
     """Return the function that makes a record's cells, in the order of their positions."""
     size = max([position for position, _ in positions.values()], default=-1) + 1
+    # No member of a record is called None: a place that has no field stays empty.
+    names: list[Any] = [None] * size
+    for name, (position, _) in positions.items():
+        names[position] = name
     # Most compared fields are texts, which need no call to become cells.
-    texts = [(name, at) for name, (at, kind) in positions.items() if kind is Kind.TEXT]
-    others = [
-        (name, at, converter_of(kind))
-        for name, (at, kind) in positions.items()
-        if kind is not Kind.TEXT
-    ]
+    texts = [at for at, kind in positions.values() if kind is Kind.TEXT]
+    others = [(at, converter_of(kind)) for at, kind in positions.values() if kind is not Kind.TEXT]
 
     def cells(data: Mapping[str, Any]) -> list[CellValue]:
-        values: list[CellValue] = [None] * size
-        for name, position in texts:
-            if type(value := data.get(name)) is str:
-                values[position] = value
-        for name, position, convert in others:
-            if (value := data.get(name)) is not None:
+        values: list[Any] = list(map(data.get, names))
+        for position in texts:
+            if type(values[position]) is not str:
+                values[position] = None
+        for position, convert in others:
+            if (value := values[position]) is not None:
                 values[position] = convert(value)
         return values
 

@@ -6,6 +6,7 @@ the analyser one by one.
 """
 
 import threading
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
@@ -90,27 +91,39 @@ def _of_field(
 
 def _terms_in_texts(vocabulary: Vocabulary, texts: Sequence[str]) -> Iterator[_TermsInTexts]:
     """Yield the terms of some of the texts after another."""
-    plain = [at for at, text in enumerate(texts) if text.isascii()]
-    if len(plain) < _FEW:
-        plain = []
+    plain = _plain(texts)
     known = set(plain)
-    others = [(at, terms_of(text)) for at, text in enumerate(texts) if at not in known]
+    rest = range(len(texts)) if len(known) < len(texts) else ()
+    others = [(at, terms_of(texts[at])) for at in rest if at not in known]
     counts = [len(terms) for _, terms in others]
     yield _TermsInTexts(
         vocabulary.numbered([term for _, terms in others for term in terms]),
         np.repeat(_longs([at for at, _ in others]), _longs(counts)),
     )
-    start = 0
-    while start < len(plain):
-        end, chars = start, 0
-        while end < len(plain) and (chars < _MOST_CHARS or end == start):
-            chars += len(texts[plain[end]])
-            end += 1
-        some = plain[start:end]
+    for some in _some_at_once(texts, plain):
         words, sizes = _words(vocabulary, [texts[at] for at in some])
         owners = np.repeat(np.arange(len(some)), sizes)
         languages = _languages(vocabulary, words, owners, sizes)
         yield _TermsInTexts(vocabulary.stemmed(words, languages[owners]), _longs(some)[owners])
+
+
+def _plain(texts: Sequence[str]) -> Sequence[int]:
+    """Return which texts are analysed as arrays."""
+    if all(map(str.isascii, texts)):
+        plain: Sequence[int] = range(len(texts))
+    else:
+        plain = [at for at, text in enumerate(texts) if text.isascii()]
+    return plain if len(plain) >= _FEW else ()
+
+
+def _some_at_once(texts: Sequence[str], plain: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Yield runs of the plain texts, each of about as many characters as are analysed at once."""
+    ends = [*accumulate(len(texts[at]) for at in plain)]
+    start = 0
+    while start < len(plain):
+        full = (ends[start - 1] if start else 0) + _MOST_CHARS
+        end = max(start + 1, bisect_left(ends, full) + 1)
+        yield plain[start:end]
         start = end
 
 
@@ -120,23 +133,32 @@ def _longs(values: Sequence[int]) -> Longs:
 
 def _words(vocabulary: Vocabulary, texts: Sequence[str]) -> tuple[Longs, Longs]:
     """Return the folded words of plain texts, and how many each text has."""
-    bare = [without_clitics(text) for text in texts]
-    lines = " ".join(bare).encode().translate(ASCII_FOLDS)
+    joined = " ".join(texts)
+    if "'" in joined:
+        texts = [without_clitics(text) for text in texts]
+        joined = " ".join(texts)
+    lines = joined.encode().translate(ASCII_FOLDS)
     padded = np.frombuffer(b" %b%b" % (lines, b" " * (KEY_BYTES + 1)), dtype=np.uint8)
     edges = np.flatnonzero(np.diff(padded != _SPACE)) + 1
     starts, sizes = edges[::2], edges[1::2] - edges[::2]
-    begins = np.cumsum([1, *(len(text) + 1 for text in bare)])
+    begins = np.cumsum([1, *map(len, texts)]) + np.arange(len(texts) + 1)
     counts = np.diff(np.searchsorted(starts, begins))
     # A window on eight bytes begins at every byte.
     windows = np.ndarray(len(padded) - KEY_BYTES + 1, "<u8", padded, strides=(1,))
-    short = sizes <= KEY_BYTES
-    if short.all():
+    long = np.flatnonzero(sizes > KEY_BYTES)
+    if not len(long):
         return vocabulary.short_words(windows[starts] & _MASKS[sizes]), counts
-    words = np.empty(len(starts), dtype=np.int64)
-    words[short] = vocabulary.short_words(windows[starts[short]] & _MASKS[sizes[short]])
-    spans = zip((starts[~short] - 1).tolist(), sizes[~short].tolist(), strict=True)
+    keys = windows[starts] & _MASKS[np.minimum(sizes, KEY_BYTES)]
+    short = int(np.argmin(sizes))
+    if sizes[short] <= KEY_BYTES:
+        # A long word stands for a short one of these texts until it gets its own number.
+        keys[long] = keys[short]
+        words = vocabulary.short_words(keys)
+    else:
+        words = np.empty(len(starts), dtype=np.int64)
+    spans = zip((starts[long] - 1).tolist(), sizes[long].tolist(), strict=True)
     text = lines.decode()
-    words[~short] = vocabulary.long_words([text[at : at + size] for at, size in spans])
+    words[long] = vocabulary.long_words([text[at : at + size] for at, size in spans])
     return words, counts
 
 

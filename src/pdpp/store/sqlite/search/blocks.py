@@ -6,7 +6,7 @@ A posting is 32 bits: the slot of the record in its block above, the impact in t
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,21 +46,41 @@ class Block:
         return len(self.times)
 
 
-def build(entries: Sequence[Indexed]) -> Block:
-    """Return the block of some records."""
-    ordered = sorted(entries, key=lambda item: (item.entry.time, item.number))
-    times = np.array([item.entry.time for item in ordered], dtype=np.int64)
-    numbers = np.array([item.number for item in ordered], dtype=np.int64)
-    texts: dict[int, list[str]] = {}
-    slots: dict[int, list[int]] = {}
-    for slot, item in enumerate(ordered):
-        for place, text in item.entry.places:
-            texts.setdefault(place, []).append(text)
-            slots.setdefault(place, []).append(slot)
-    order = sorted(texts)
-    analysed = zip(order, analyse([texts[place] for place in order]), strict=True) if texts else ()
-    places = {place: _inverted(terms, slots[place]) for place, terms in analysed if terms.names}
-    return Block(times, numbers, places)
+def build(entries: Sequence[Indexed], places: Sequence[int]) -> Block:
+    """Return the block of some records, the texts of which stand at some places."""
+    times = np.array([item.entry.time for item in entries], dtype=np.int64)
+    numbers = np.array([item.number for item in entries], dtype=np.int64)
+    texts = [item.entry.texts for item in entries]
+    order = np.lexsort((numbers, times))
+    if len(order) > 1 and (np.diff(order) < 0).any():
+        times, numbers = times[order], numbers[order]
+        texts = [texts[at] for at in order.tolist()]
+    fields = {
+        place: field
+        for place, column in sorted(zip(places, zip(*texts, strict=True), strict=False))
+        if (field := _texts_of(column)).slots
+    }
+    analysed = zip(fields, analyse([field.texts for field in fields.values()]), strict=True)
+    return Block(
+        times,
+        numbers,
+        {place: _inverted(terms, fields[place].slots) for place, terms in analysed if terms.names},
+    )
+
+
+class _FieldTexts(NamedTuple):
+    """The texts of one field, and the slot of the record that each belongs to."""
+
+    texts: Sequence[str]
+    slots: Sequence[int]
+
+
+def _texts_of(column: Sequence[Any]) -> _FieldTexts:
+    """Return the texts among the values of a field."""
+    if set(map(type, column)) == {str}:
+        return _FieldTexts(column, range(len(column)))
+    slots = [slot for slot, value in enumerate(column) if isinstance(value, str)]
+    return _FieldTexts([column[slot] for slot in slots], slots)
 
 
 def _inverted(terms: Terms, slots: Sequence[int]) -> PlacePostings:

@@ -1,7 +1,7 @@
 """Entries: what the word index takes of one record."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from pdpp.store.sqlite.positions import IndexedFeed
@@ -10,16 +10,15 @@ NO_TIME = -(1 << 63)
 """The time of a record that has none: before all others."""
 
 
-PlaceText = tuple[int, str]
-"""The place of a searched field, and its text. Bare pairs: there are some for each record."""
-
-
 class Entry(NamedTuple):
-    """The words of one record, when it happened, and the conversation it belongs to."""
+    """When one record happened, the conversation it belongs to, and the values that are searched.
+
+    ``texts`` are those of the feed's searched fields in their order; what is no text has no words.
+    """
 
     time: int
     thread: int | None
-    places: tuple[PlaceText, ...]
+    texts: tuple[Any, ...]
 
 
 class Indexed(NamedTuple):
@@ -34,27 +33,41 @@ class Indexed(NamedTuple):
         return feed, self.entry.thread, self.entry.time, self.surrogate, self.number
 
 
-def entry_of(feed: IndexedFeed, data: Mapping[str, Any], time: int | None) -> Entry:
-    """Return what the word index takes of a record."""
-    places = [
-        (place, text)
-        for name, place in feed.lexical.items()
-        if isinstance(text := data.get(name), str)
-    ]
-    return Entry(NO_TIME if time is None else time, _thread_of(feed, data), tuple(places))
+EntryOf = Callable[[Mapping[str, Any], int | None], Entry]
+"""Returns what the word index takes of a record with an event time."""
+
+
+def entry_of(feed: IndexedFeed) -> EntryOf:
+    """Return the function that makes the entries of a feed's records."""
+    names = tuple(feed.lexical)
+    conversation = feed.stream.thread_field
+    threads: dict[str, int] = {}
+    new = tuple.__new__
+
+    def entry(data: Mapping[str, Any], time: int | None) -> Entry:
+        texts = tuple(map(data.get, names))
+        thread = None if conversation is None else _thread_of(data.get(conversation), threads)
+        # Half the time of a call of the class: there is one for each record.
+        return new(Entry, (NO_TIME if time is None else time, thread, texts))
+
+    return entry
 
 
 def bare_entry_of(feed: IndexedFeed, data: Mapping[str, Any], time: int | None) -> Entry:
     """Return what a record is found by in the word index, without its words."""
-    return Entry(NO_TIME if time is None else time, _thread_of(feed, data), ())
-
-
-def _thread_of(feed: IndexedFeed, data: Mapping[str, Any]) -> int | None:
     name = feed.stream.thread_field
-    thread = data.get(name) if name else None
-    if thread is None or isinstance(thread, dict | list):
+    thread = _thread_of(data.get(name), {}) if name else None
+    return Entry(NO_TIME if time is None else time, thread, ())
+
+
+def _thread_of(value: Any, known: dict[str, int]) -> int | None:
+    if value is None or isinstance(value, dict | list):
         return None
-    return hashed(str(thread))
+    name = str(value)
+    number = known.get(name)
+    if number is None:
+        number = known[name] = hashed(name)
+    return number
 
 
 def hashed(name: str) -> int:

@@ -57,12 +57,12 @@ class SpreadWords(NamedTuple):
     postings: Sequence[Posting]
 
 
-def add(db: SqliteConnection, feed: int, entries: Sequence[Indexed]) -> None:
-    """Add the words of records."""
+def add(db: SqliteConnection, feed: int, places: Sequence[int], entries: Sequence[Indexed]) -> None:
+    """Add the words of records, which stand at some places."""
     if not entries:
         return
     for start in range(0, len(entries), BLOCK_RECORDS):
-        insert(db, feed, blocks.build(entries[start : start + BLOCK_RECORDS]))
+        insert(db, feed, blocks.build(entries[start : start + BLOCK_RECORDS], places))
     rows = [item.thread_row(feed) for item in entries if item.entry.thread is not None]
     if rows:
         db.executemany("INSERT OR REPLACE INTO thread_place VALUES (?, ?, ?, ?, ?)", sorted(rows))
@@ -131,7 +131,7 @@ def insert_row(db: SqliteConnection, feed: int, block: Block, *, spread: bool) -
             int(block.times[-1]),
             packing.long_bytes(block.times),
             packing.long_bytes(block.numbers),
-            b"" if spread else packing.pack(block),
+            b"" if spread else packing.pack(block, squeeze=block.size < SPREAD_FROM),
         ),
     )
     return db.last_insert_rowid()

@@ -212,22 +212,28 @@ _COUNTING = np.arange(1 << 16).astype("<u2").tobytes()
 # Whole blocks
 
 
-def pack(block: Block) -> bytes:
-    """Return the postings of a block as bytes."""
+def pack(block: Block, *, squeeze: bool = True) -> bytes:
+    """Return the postings of a block as bytes.
+
+    Squeezing the terms takes as long as all the rest: not worth it for a block that is soon spread.
+    """
     head, parts = [], []
     for place, postings in block.places.items():
         bases = bases_of(postings, block.size)
         slots, impacts, changed = _changed(postings, bases)
         arrays = (np.diff(postings.starts), slots, changed)
         packed = [_narrow(array) for array in arrays]
-        terms = zlib.compress("\n".join(postings.terms).encode(), _FAST)
+        terms = "\n".join(postings.terms).encode()
+        if squeeze:
+            terms = zlib.compress(terms, _FAST)
         pieces = [
             *(data for _, data in packed),
             bases.tobytes(),
             impacts[changed].tobytes(),
             terms,
         ]
-        head.append([place, [width for width, _ in packed], [len(piece) for piece in pieces]])
+        widths = [width for width, _ in packed]
+        head.append([place, widths, [len(piece) for piece in pieces], squeeze])
         parts += pieces
     return orjson.dumps(head) + b"\n" + b"".join(parts)
 
@@ -237,11 +243,13 @@ def unpack(times: bytes, numbers: bytes, postings: bytes) -> Block:
     places = {}
     if postings:
         at = postings.index(b"\n") + 1
-        for place, widths, sizes in orjson.loads(postings[: at - 1]):
+        for place, widths, sizes, squeezed in orjson.loads(postings[: at - 1]):
             pieces = []
             for size in sizes:
                 pieces.append(postings[at : at + size])
                 at += size
+            if squeezed:
+                pieces[-1] = zlib.decompress(pieces[-1])
             places[place] = _place(widths, pieces)
     return Block(longs(times), longs(numbers), places)
 
@@ -256,7 +264,7 @@ def _place(widths: Sequence[int], pieces: Sequence[bytes]) -> PlacePostings:
     impacts[changed] = np.frombuffer(values, np.uint8)
     starts = np.concatenate(([0], np.cumsum(counts)))
     data = (slots << SLOT_SHIFT | impacts).astype(np.uint32)
-    return PlacePostings(zlib.decompress(terms).decode().split("\n"), starts, data)
+    return PlacePostings(terms.decode().split("\n"), starts, data)
 
 
 def _narrow(values: NDArray[np.integer]) -> tuple[int, bytes]:

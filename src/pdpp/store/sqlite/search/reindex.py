@@ -41,7 +41,7 @@ def reindex_some(db: SqliteConnection, feeds: Mapping[int, IndexedFeed]) -> bool
     if feed is not None and len(slots):
         entries = _entries(db, feed, record_numbers[slots])
         index.mark_gone(db, block, slots)
-        index.add(db, feed_id, entries)
+        index.add(db, feed_id, tuple(feed.lexical.values()), entries)
     if feed is None or len(slots) == len(alive):
         index.drop(db, feed_id, [block])
     return True
@@ -53,8 +53,9 @@ def _entries(db: SqliteConnection, feed: IndexedFeed, numbers: Longs) -> list[In
         " CROSS JOIN record r ON r.id = c.value",
         (db.array(np.ascontiguousarray(numbers)),),
     ).fetchall()
+    entry = entry_of(feed)
     return [
-        Indexed(number, surrogate, entry_of(feed, read_data(data), time))
+        Indexed(number, surrogate, entry(read_data(data), time))
         for number, surrogate, time, data in rows
     ]
 

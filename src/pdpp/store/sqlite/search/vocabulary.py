@@ -5,7 +5,6 @@ steps of the interpreter. The numbers mean nothing outside the process and are n
 """
 
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -151,12 +150,13 @@ class Vocabulary:
         terms: Longs = self._term_of[languages, words].astype(np.int64)
         missing = np.flatnonzero(terms == 0)
         if len(missing):
-            pairs = np.unique(languages[missing] << 32 | words[missing]).tolist()
-            for language, group in groupby(pairs, key=lambda pair: pair >> 32):
-                own = [pair & 0xFFFFFFFF for pair in group]
+            pairs = np.unique(languages[missing] << 32 | words[missing])
+            edges = np.flatnonzero(np.diff(pairs >> 32)) + 1
+            for group in np.split(pairs, edges):
+                language, own = int(group[0] >> 32), group & 0xFFFFFFFF
                 stems = stems_of(self._common.languages[language])
-                numbers = self.numbered(stems.of([self._words[word] for word in own]))
-                self._term_of[language, own] = numbers + 1
+                new = stems.of_new(list(map(self._words.__getitem__, own.tolist())))
+                self._term_of[language, own] = self.numbered(new) + 1
             terms[missing] = self._term_of[languages[missing], words[missing]]
         return terms - 1
 

@@ -52,7 +52,8 @@ class NewRows(NamedTuple):
     """Rows of new records, in the order of their turns."""
 
     records: Sequence[bytes]
-    entries: Sequence[tuple[int, Entry]]
+    turns: Sequence[int]
+    entries: Sequence[Entry]
     fractions: Sequence[Fraction]
     uses: Sequence[Use]
     exact: Sequence[ExactCell]
@@ -85,6 +86,7 @@ class PreparedBatch:
         self._passed: set[int] = set()
         self._field_set_of: dict[tuple[str, ...], int] = {}
         self._cells = cells_of(feed.cells)
+        self._entry = entry_of(feed)
         consent = feed.stream.consent_time_field
         self._time_place = None if consent is None else feed.cells[consent][0]
         self._counted = [place for place, kind in feed.cells.values() if kind not in _WHOLE]
@@ -106,7 +108,7 @@ class PreparedBatch:
         moment = None if self._time_place is None else cells[self._time_place]
         time = moment if isinstance(moment, int) else None
         if self.feed.lexical:
-            self.entries.append(entry_of(self.feed, data, time))
+            self.entries.append(self._entry(data, time))
         if key in self.turn_of_key or key in self.gone:
             self._replace(key)
         self.turn_of_key[key] = number
@@ -115,14 +117,11 @@ class PreparedBatch:
         self.surrogates.append(surrogate)
         head = (number, field_set, key, surrogate, emitted, time, digest_of(text), cells)
         self.packs.append(pack_record(head, text))
-        if self._counted:
-            self.fractions += [
-                Fraction(number, place, value)
-                for place in self._counted
-                if isinstance(value := cells[place], float)
-            ]
-            if is_exact(text):
-                self.exact += [ExactCell(number, *cell) for cell in exact_cells(self.feed, data)]
+        for place in self._counted:
+            if isinstance(value := cells[place], float):
+                self.fractions.append(Fraction(number, place, value))
+        if self._counted and is_exact(text):
+            self.exact += [ExactCell(number, *cell) for cell in exact_cells(self.feed, data)]
         if self.feed.blobs:
             self.uses += [Use(number, *named) for named in blobs_of(self.feed, data)]
 
@@ -157,12 +156,14 @@ class PreparedBatch:
     def fresh(self) -> NewRows:
         """Return what makes new records."""
         passed = self._passed
+        every = range(self.turns)
         if not passed:
-            entries = list(enumerate(self.entries))
-            return NewRows(self.packs, entries, self.fractions, self.uses, self.exact)
+            return NewRows(self.packs, every, self.entries, self.fractions, self.uses, self.exact)
+        turns = [turn for turn in every if turn not in passed]
         return NewRows(
-            [pack for turn, pack in enumerate(self.packs) if turn not in passed],
-            [item for item in enumerate(self.entries) if item[0] not in passed],
+            [self.packs[turn] for turn in turns],
+            turns,
+            [self.entries[turn] for turn in turns] if self.entries else (),
             [row for row in self.fractions if row.turn not in passed],
             [row for row in self.uses if row.turn not in passed],
             [row for row in self.exact if row.turn not in passed],

@@ -76,7 +76,7 @@ class BatchRows:
             self._insert(db, field_sets, fresh, batch.surrogates)
             self.words += [
                 Indexed(self.first + turn, batch.surrogates[turn], entry)
-                for turn, entry in fresh.entries
+                for turn, entry in zip(fresh.turns, fresh.entries, strict=False)
             ]
         for sql, rows in (
             (_CHANGE_RECORD, self.changed),
@@ -96,7 +96,7 @@ class BatchRows:
         from pdpp.store.sqlite.search import index
 
         index.remove(db, self.feed.id, self.words_gone)
-        index.add(db, self.feed.id, self.words)
+        index.add(db, self.feed.id, tuple(self.feed.lexical.values()), self.words)
 
     def _take_away(self, db: SqliteConnection) -> None:
         for sql, rows in (
