@@ -1,5 +1,6 @@
 """Sources: what a format must say of itself so that the shared machinery can import it."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -99,6 +100,18 @@ class GrowingPart:
 
 
 AnyPart = ExportPart | GrowingPart
+
+
+_DATED = re.compile(
+    r"(?:19|20)\d\d[-_. ]?(?:0[1-9]|1[0-2])(?:[-_. ]?[0-3]\d(?!\d))?"
+    r"|[0-3]\d[-_.][01]\d[-_.](?:19|20)\d\d|(?<!\d)(?:19|20)\d\d(?!\d)|\(\d{1,3}\)\Z|\b(?:copy|kopie|copie|copia)\b",
+    re.IGNORECASE,
+)
+
+
+def plain_name(stem: str) -> str:
+    """Return the name of a file without days and counters, which change from one to the next."""
+    return " ".join(re.split(r"[-_. ]+", _DATED.sub(" ", stem))).strip().casefold()
 
 
 class Source(ABC):

@@ -93,3 +93,35 @@ def test_a_disturbed_table_is_survived(at: int, noise: bytes) -> None:
 def test_any_message_is_a_note_or_none(content: bytes) -> None:
     assert note_content(content) is None
     assert isinstance(note_content(gzip.compress(content)), NoteContent | None)
+
+
+def test_a_drawing_comes_with_its_picture_and_without_one_its_lines_are_told(
+    tmp_path: Path,
+) -> None:
+    kinds = ("com.apple.paper", "com.apple.drawing.2", "com.apple.drawing")
+    drawings = [apple_notes.thing(number, kind) for number, kind in enumerate(kinds, 50)]
+    sketched = apple_notes.note(
+        15,
+        "Sketches",
+        "Sketches \ufffc \ufffc \ufffc",
+        attachments=[(f"ID-{number}", kind) for number, kind in enumerate(kinds, 50)],
+    )
+    files = {
+        "NoteStore.sqlite": apple_notes.store(sketched, things=tuple(drawings)),
+        "Accounts/A/FallbackImages/ID-50/1_G/FallbackImage.png": b"\x89PNG a sail",
+        "Accounts/A/FallbackImages/ID-51.jpg": b"\xff\xd8\xff a mast",
+    }
+    folder = tmp_path / "notes"
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    assert [finding.reason for finding in told(SOURCE, folder)] == [
+        "the lines of a drawing, of which no picture is there"
+    ]
+    home = Home(tmp_path / "home")
+    report = home.bring(folder)
+    assert (report["files"]["kept"], report["files"]["unknown"]) == (2, [])
+    names = {key: data["name"] for key, data in read(SOURCE, folder).items() if "name" in data}
+    assert set(names.values()) == {"Drawing"}
+    assert len(names) == 3

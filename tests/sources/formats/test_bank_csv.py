@@ -222,3 +222,58 @@ def test_an_amount_that_no_float_holds_comes_in_to_the_digit_and_again_unchanged
     (data,) = read(SOURCE, path).values()
     assert data["amount"] == Decimal("123456789012.345678")
     check_twice(path, tmp_path)
+
+
+HEADER = "Date,Description,Amount\n"
+JANUARY = HEADER + "2026-01-02,Account fee,-3.00\n2026-01-09,Bakery,-4.50\n"
+FEBRUARY = HEADER + "2026-02-02,Account fee,-3.00\n2026-02-10,Fishmonger,-12.00\n"
+
+
+def test_two_accounts_of_one_bank_stay_apart_though_their_rows_are_alike(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    one = home.bring(put(tmp_path, JANUARY, "Chase4321_Activity_20260131.csv"))
+    rows = (
+        HEADER
+        + "2026-01-02,Account fee,-3.00\n"
+        + "".join(f"2026-01-{day:02},Shop {day},-1.00\n" for day in range(3, 20))
+    )
+    two = home.bring(put(tmp_path, rows, "Chase8765_Activity_20260131.csv"))
+    assert one["connection"]["connection_id"] != two["connection"]["connection_id"]
+    assert two["counts"]["new"] == 18, "the fee of the second account is no repeat of the first's"
+    later = home.bring(put(tmp_path, FEBRUARY, "Chase4321_Activity_20260228 (1).csv"))
+    assert later["connection"]["connection_id"] == one["connection"]["connection_id"]
+
+
+@pytest.mark.parametrize("form", ["above", "column"])
+def test_the_number_that_a_statement_tells_is_its_account(tmp_path: Path, form: str) -> None:
+    def statement(number: str, text: str) -> str:
+        if form == "above":
+            return f'"IBAN:","{number}"\n"Period:","a month"\n\n{text}'
+        lines = text.splitlines()
+        return "\n".join([f"Account Number,{lines[0]}", *(f"{number},{row}" for row in lines[1:])])
+
+    home = Home(tmp_path / "home")
+    reports = [
+        home.bring(put(tmp_path, statement(number, text), "transactions.csv"))["connection"][
+            "connection_id"
+        ]
+        for number, text in (
+            ("DE02 1203 0000 0000 2020 51", JANUARY),
+            ("DE02 5001 0517 0137 0750 30", JANUARY),
+            ("DE02120300000000202051", FEBRUARY),
+        )
+    ]
+    assert reports[0] == reports[2] != reports[1]
+
+
+def test_whose_a_statement_is_is_said_once_and_remembered_from_month_to_month(
+    tmp_path: Path,
+) -> None:
+    home = Home(tmp_path / "home")
+    one = home.bring(put(tmp_path, JANUARY, "umsaetze_2026-01.csv"), "--account", "Giro")
+    two = home.bring(put(tmp_path, JANUARY, "kreditkarte_2026-01.csv"), "--account", "Card")
+    assert one["connection"]["connection_id"] != two["connection"]["connection_id"]
+    later = home.bring(put(tmp_path, FEBRUARY, "umsaetze_2026-02.csv"))
+    assert later["connection"]["connection_id"] == one["connection"]["connection_id"]
+    card = home.bring(put(tmp_path, FEBRUARY, "kreditkarte_2026-02.csv"))
+    assert card["connection"]["connection_id"] == two["connection"]["connection_id"]

@@ -230,3 +230,30 @@ def test_an_image_becomes_a_blob(projects: Path, tmp_path: Path) -> None:
     [image] = [data for (stream, _), data in home.records().items() if stream == "images"]
     assert image["image"]["size_bytes"] == len(base64.b64decode(PIXEL))
     assert image["image"]["mime_type"] == "image/png"
+
+
+def test_the_logs_of_two_machines_are_two_accounts_and_those_of_one_are_one(
+    tmp_path: Path,
+) -> None:
+    def logs(place: str, cwd: str, session: str) -> Path:
+        folder = tmp_path / place / "projects"
+        folder.mkdir(parents=True, exist_ok=True)
+        said = line("user", f"u-{session}", f"What is in {session}?", 0, cwd=cwd)
+        (folder / f"{session}.jsonl").write_text(json.dumps(said) + "\n")
+        return folder
+
+    def account(path: Path) -> str:
+        report = home.bring(path)
+        assert report["status"] == "complete"
+        name: str = report["connection"]["connection_id"]
+        return name
+
+    home = Home(tmp_path / "home")
+    mac = account(logs("mac", "/Users/nora/tides", "s1"))
+    linux = account(logs("linux", "/home/nora/tides", "s2"))
+    assert mac != linux
+    assert account(logs("copy of mac", "/Users/nora/boats", "s3")) == mac
+    windows = account(logs("pc", "C:\\Users\\Nora\\tides", "s4") / "s4.jsonl")
+    assert account(logs("pc", "C:\\Users\\Nora\\boats", "s5")) == windows
+    assert len({mac, linux, windows}) == 3
+    assert len(home.records()) == 10

@@ -289,10 +289,36 @@ def test_canvases_lists_and_the_comments_on_them_are_read(tmp_path: Path) -> Non
     assert (room["name"], room["kind"]) == ("comments on Harbour links", "comments on a document")
     comment = records["messages", "C7.1767434400.000100"]
     assert (comment["conversation"], comment["text"]) == (room["name"], "Add the pilots")
-    assert [finding.reason for finding in told(SOURCE, path)] == ["a canvas or list without an id"]
+    assert [finding.reason for finding in told(SOURCE, path)] == ["a canvas without an id"]
 
 
 def test_every_file_of_an_export_with_canvases_is_accounted_for(tmp_path: Path) -> None:
     more = {"canvases": CANVASES[:1], "lists": LISTS, "file_conversations": [], "content_flags": []}
     report = Home(tmp_path / "home").bring(export(tmp_path / "e", DAYS, **more))
     assert (report["status"], report["files"]["unknown"]) == ("complete", [])
+
+
+def test_transcripts_of_huddles_are_documents_and_their_file_is_accounted_for(
+    tmp_path: Path,
+) -> None:
+    transcripts = [
+        {
+            "id": "F3HUDDLE",
+            "filetype": "huddle_transcript",
+            "title": "Huddle in #harbour",
+            "user": "U1",
+            "channels": ["C1"],
+            "created": 1_767_225_600,
+            "permalink": "https://tides.slack.example/files/F3HUDDLE",
+        },
+        {"title": "nobody knows which"},
+    ]
+    path = export(tmp_path / "e", DAYS, huddle_transcripts=transcripts)
+    records = read(SOURCE, path)
+    assert records["documents", "F3HUDDLE"]["kind"] == "huddle transcript"
+    assert records["documents", "F3HUDDLE"]["title"] == "Huddle in #harbour"
+    reasons = [finding.reason for finding in told(SOURCE, path)]
+    assert reasons == ["a huddle transcript without an id"]
+    report = Home(tmp_path / "home").bring(path)
+    assert report["files"]["unknown"] == []
+    assert report["counts"]["unknown"] == 1

@@ -1,7 +1,9 @@
 """Agent logs: what the logs of coding agents share, one growing file of JSON lines a session."""
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from pdpp.evidence.amount import counted
@@ -9,11 +11,14 @@ from pdpp.sources.formats.agent_session import AgentSession
 from pdpp.sources.item import Finding, Item, ResumePoint
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.guard import account
-from pdpp.sources.reading.jsonlines import JsonLine, events
+from pdpp.sources.reading.jsonlines import JsonLine, events, first_objects
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence
 
 _LOOKED_AT = 20
+_HOME = re.compile(
+    r"(?:/(?:var/)?(?:home|Users)/[^/]+|/root|[A-Za-z]:[\\/]Users[\\/][^\\/]+)(?=[\\/]|\Z)"
+)
 _NO_LOGS = frozenset({"session_index.jsonl", "history.jsonl"})
 ABOUT_SESSION = "a line about the session, kept in the session's record"
 EMPTY = "an empty message"
@@ -39,11 +44,15 @@ def unpacked(entry: FileEntry) -> FileEntry:
 
 
 class LogSample(NamedTuple):
-    """What the first logs say of themselves: how many there are in words, and which layouts."""
+    """What the first logs say of themselves: how many there are in words, and which layouts.
+
+    ``home`` is the home folder on the machine that they are of.
+    """
 
     confidence: Confidence
     sessions: str
     layouts: list[str]
+    home: str = ""
 
 
 def look_at(tree: Tree, layouts: Callable[[FileEntry], set[str]]) -> LogSample | None:
@@ -57,7 +66,31 @@ def look_at(tree: Tree, layouts: Callable[[FileEntry], set[str]]) -> LogSample |
         Confidence.CERTAIN if certain else Confidence.LIKELY,
         counted(len(logs), "session"),
         sorted(set().union(*recognised)),
+        home_of(folder for entry in logs[:_LOOKED_AT] for folder in _folders(entry)),
     )
+
+
+def home_of(folders: Iterable[object]) -> str:
+    """Return the home folder that most of some folders lie in, nothing where none does.
+
+    It is all that a log says of its machine: those of two machines are two accounts.
+    """
+    homes = Counter(
+        home.group()
+        for folder in folders
+        if isinstance(folder, str) and (home := _HOME.match(folder))
+    )
+    return homes.most_common(1)[0][0] if homes else ""
+
+
+def _folders(entry: FileEntry) -> Iterator[object]:
+    """Yield the folder that a session worked in, as its first lines say it."""
+    for value in first_objects(entry):
+        payload = value.get("payload")
+        folder = value.get("cwd") or (payload.get("cwd") if isinstance(payload, dict) else None)
+        if folder:
+            yield folder
+            return
 
 
 class AgentLog(ABC):

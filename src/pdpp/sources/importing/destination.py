@@ -19,6 +19,7 @@ from pdpp.sources.item import START, Item
 from pdpp.sources.keys import KeySealer, RecordKey
 from pdpp.sources.reading.guard import SURPRISES
 from pdpp.sources.reading.tree import Tree
+from pdpp.sources.source import plain_name
 from pdpp.store.catalogue import Catalogue, Connection
 from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
@@ -67,9 +68,9 @@ def identity_of(export: RecognisedExport) -> str:
     return recognition.account
 
 
-def account_shape(tree: Tree) -> str:
-    """Return under what it is remembered whose export it is, where the data does not say."""
-    return f"account of {tree.path.stem}"
+def account_shape(tree: Tree, export: RecognisedExport) -> str:
+    """Return under what it is remembered whose export it is: what speaks for one, or its name."""
+    return f"account of {export.recognition.identity or plain_name(tree.path.stem)}"
 
 
 def of_account(export: RecognisedExport, tree: Tree, name: str) -> RecognisedExport:
@@ -78,16 +79,25 @@ def of_account(export: RecognisedExport, tree: Tree, name: str) -> RecognisedExp
     account = _IN_BRACKETS.sub(lambda _: f" ({name})", recognition.account)
     account = account if account != recognition.account else name
     changed = replace(recognition, account=account, identity=name.casefold(), owner_known=True)
-    if not recognition.shape:
-        changed = replace(changed, shape=account_shape(tree), remember={"account": name})
+    shape = account_shape(tree, export)
+    if recognition.shape:
+        accounts = {**recognition.remember.get("accounts", {}), shape: name}
+        remember = {**recognition.remember, "account": name, "accounts": accounts}
+        return replace(export, recognition=replace(changed, remember=remember))
+    changed = replace(changed, shape=shape, remember={"account": name})
     return replace(export, recognition=changed)
 
 
 def remembered_account(state: ImportState, tree: Tree, export: RecognisedExport) -> str | None:
     """Return whose export the owner said it is, when a file of this name came before."""
-    if export.recognition.owner_known:
+    recognition = export.recognition
+    if recognition.owner_known:
         return None
-    name = state.recall(export.source.connector_key, account_shape(tree)).get("account")
+    shape = account_shape(tree, export)
+    if recognition.shape:
+        name = recognition.remember.get("accounts", {}).get(shape)
+    else:
+        name = state.recall(export.source.connector_key, shape).get("account")
     return name if isinstance(name, str) else None
 
 

@@ -88,9 +88,9 @@ def _sample_rows(sample: list[str], delimiter: str) -> list[tuple[int, list[str]
 
 def _names_columns(names: tuple[str, ...]) -> bool:
     named = [name for name in names if name]
-    mbox_messages = [name for name in named if any(letter.isalpha() for letter in name)]
+    worded = [name for name in named if any(letter.isalpha() for letter in name)]
     unlike = len({name.casefold() for name in named}) == len(named) <= _MOST_COLUMNS
-    return unlike and len(named) > len(names) // 2 and len(mbox_messages) == len(named)
+    return unlike and len(named) > len(names) // 2 and len(worded) == len(named)
 
 
 @dataclass(slots=True)

@@ -21,6 +21,7 @@ _TABLE = "com.apple.notes.table"
 _GALLERY = "com.apple.notes.gallery"
 _INLINE = "com.apple.notes.inlinetextattachment"
 _LINK = "public.url"
+_DRAWINGS = frozenset({"com.apple.paper", "com.apple.drawing", "com.apple.drawing.2"})
 _FIELDS = (
     *("ZIDENTIFIER", "ZTYPEUTI", "ZTYPEUTI1", "ZTITLE", "ZURLSTRING", "ZALTTEXT", "ZMEDIA"),
     *("ZFILENAME", "ZOCRSUMMARY", "ZHANDWRITINGSUMMARY", "ZPARENTATTACHMENT"),
@@ -93,11 +94,18 @@ def load_objects(tree: Tree, database: SqliteCopy) -> NoteObjects:
 
 
 def _media_files(tree: Tree) -> Iterator[tuple[str, FileEntry]]:
-    """Yield files by the folder of ``Media`` that they are in; a version may lie between."""
+    """Yield files by the folder of ``Media`` that they are in; a version may lie between.
+
+    The picture of a drawing lies in ``FallbackImages``, in a folder or, before macOS 14, under a
+    name that is the drawing's own.
+    """
     for entry in tree.entries:
         steps = entry.name.split("/")
         if "Media" in steps[:-2]:
             yield steps[steps.index("Media") + 1], entry
+        elif "FallbackImages" in steps[:-1]:
+            name = steps[steps.index("FallbackImages") + 1]
+            yield (name.rpartition(".")[0] if name == steps[-1] else name), entry
 
 
 class HeldThing(NamedTuple):
@@ -151,7 +159,9 @@ def _file(
     where: str,
 ) -> HeldThing:
     media = objects.media(row)
-    entry = objects.files.get(str(media["ZIDENTIFIER"])) if media is not None else None
+    drawn = kind in _DRAWINGS
+    holder = row if drawn else media
+    entry = objects.files.get(str(holder["ZIDENTIFIER"])) if holder is not None else None
     name = (media["ZFILENAME"] if media is not None else None) or row["ZTITLE"]
     link = str(row["ZURLSTRING"]) if row["ZURLSTRING"] else None
     media_type = mimetypes.guess_type(str(name or ""))[0] if media is not None else None
@@ -159,7 +169,7 @@ def _file(
     data = {
         "id": key,
         "note_id": note,
-        "name": str(name or link or "(no name)"),
+        "name": str(name or link or ("Drawing" if drawn else "(no name)")),
         "kind": "link" if kind == _LINK else kind,
         "media_type": media_type,
         "link": link,
@@ -170,6 +180,8 @@ def _file(
     findings: list[Finding] = []
     if entry is not None:
         files = (Attachment("file", entry.open, media_type or entry.media_type),)
+    elif drawn:
+        findings = [Skipped("the lines of a drawing, of which no picture is there", where)]
     elif media is not None:
         findings = [Skipped("a file that does not lie beside the database", where)]
     words = f"{data['name']} ({link})" if link else f"[{data['name']}]"

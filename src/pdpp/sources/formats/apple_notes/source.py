@@ -44,7 +44,7 @@ class AppleNotes(Source):
             "*-shm": "an index that the program builds anew",
             "*.storedata*": "settings of the program",
             "*/Previews/*": "small copies of attachments",
-            "*/FallbackImages/*": "pictures of drawings",
+            "*/FallbackImages/*": "pictures of drawings in notes that are locked or gone",
             "*/FallbackPDFs/*": "pictures of scans",
             "*/Media/*": "files of notes that are locked or gone",
         }

@@ -13,6 +13,7 @@ from pdpp.sources.formats.bank_csv.mapping import (
     make_plan,
     read_amount,
 )
+from pdpp.sources.formats.bank_csv.own_account import number_of
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals
 from pdpp.sources.reading.csvtable import CsvTable, Row, find_table, rows
@@ -55,20 +56,28 @@ class BankCsv(Source):
         entry, table = tables[0]
         shape = "\t".join(table.header)
         kept = choices.recall(self.connector_key, shape)
-        settings = {**{name: str(value) for name, value in kept.items()}, **choices.given}
+        # How columns are read follows from the header; whose a statement is does not.
+        mapped = {
+            name: str(value) for name, value in kept.items() if not name.startswith("account")
+        }
+        settings = {**mapped, **choices.given}
         plan = make_plan(entry, table, settings)
         if plan is None:
             return _refusal(table) if set(choices.given) & set(self.settings) else None
-        account = settings.get("account") or tree.path.stem
+        own = number_of(entry, table, tree.path)
+        accounts = dict(kept.get("accounts") or {})
+        said = choices.given.get("account") or accounts.get(f"account of {own.number}")
+        if said is not None and own.number:
+            accounts[f"account of {own.number}"] = said
         return Recognition(
             Confidence.LIKELY,
             "a table of transactions" + (", mapped as before" if kept else ""),
-            account=f"Bank ({account})",
-            identity=account,
-            owner_known="account" in settings,
+            account=f"Bank ({said or tree.path.stem})",
+            identity=said.casefold() if said else own.number,
+            owner_known=said is not None or own.told,
             notes=(f"read as: {plan.words()}; say --set NAME=COLUMN where that is wrong",),
             shape=shape,
-            remember={**plan.remembered(), "account": account},
+            remember={**plan.remembered(), "account": said or "", "accounts": accounts},
             detail={"entry": entry.name, "table": table, "plan": plan},
         )
 

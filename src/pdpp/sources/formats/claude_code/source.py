@@ -39,6 +39,7 @@ class ClaudeCode(Source):
 
     connector_key = "claude_code"
     label = "Claude Code logs"
+    in_place = True
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look at the first lines of the first logs."""
@@ -47,7 +48,13 @@ class ClaudeCode(Source):
             return None
         versions = sorted(filter(None, seen.layouts), key=_order)
         written = f", written by {_span(versions)}" if versions else ""
-        return Recognition(seen.confidence, f"{seen.sessions}{written}", account="Claude Code")
+        return Recognition(
+            seen.confidence,
+            f"{seen.sessions}{written}",
+            account="Claude Code",
+            identity=seen.home,
+            owner_known=False,
+        )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[GrowingPart]:  # noqa: ARG002
         """Return one part for each log."""

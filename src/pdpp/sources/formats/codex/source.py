@@ -29,6 +29,7 @@ class Codex(Source):
 
     connector_key = "codex"
     label = "Codex logs"
+    in_place = True
     passed_over = MappingProxyType(
         {
             "session_index.jsonl": "names of sessions",
@@ -43,7 +44,9 @@ class Codex(Source):
         if seen is None:
             return None
         version = f"{seen.sessions}, {', '.join(seen.layouts)}"
-        return Recognition(seen.confidence, version, account="Codex")
+        return Recognition(
+            seen.confidence, version, account="Codex", identity=seen.home, owner_known=False
+        )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[GrowingPart]:  # noqa: ARG002
         """Return one part for each log."""

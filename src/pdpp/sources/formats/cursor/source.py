@@ -27,6 +27,7 @@ class Cursor(Source):
 
     connector_key = "cursor"
     label = "Cursor"
+    in_place = True
     passed_over = MappingProxyType(
         {
             "*-shm": "an index that the program builds anew",
@@ -43,7 +44,9 @@ class Cursor(Source):
             return None
         version = "the editor's state" if len(names) == 1 else f"{len(names)} states of the editor"
         detail = {"databases": names}
-        return Recognition(Confidence.CERTAIN, version, account=self.label, detail=detail)
+        return Recognition(
+            Confidence.CERTAIN, version, account=self.label, owner_known=False, detail=detail
+        )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each database."""

@@ -27,6 +27,7 @@ class GeminiCli(Source):
 
     connector_key = "gemini_cli"
     label = "Gemini CLI"
+    in_place = True
     passed_over = MappingProxyType(
         {
             "logs.json": "what was typed, which the sessions hold too",
@@ -48,7 +49,9 @@ class GeminiCli(Source):
             return None
         version = counted(len(sessions), "session")
         detail = {"sessions": [entry.name for entry in sessions]}
-        return Recognition(Confidence.CERTAIN, version, account=self.label, detail=detail)
+        return Recognition(
+            Confidence.CERTAIN, version, account=self.label, owner_known=False, detail=detail
+        )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each session."""

@@ -1,12 +1,13 @@
 """OpenCode: sessions in a database, and before version 1.2 in a folder of small documents."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from pdpp.model.errors import DamagedFile
-from pdpp.sources.formats.agent_log import EMPTY
+from pdpp.sources.formats.agent_log import EMPTY, home_of
 from pdpp.sources.formats.agent_talk import AgentTalk
 from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.reading.guard import account
@@ -21,6 +22,7 @@ _TABLES = {
     "message": {"id", "session_id", "data"},
     "part": {"id", "message_id", "data"},
 }
+_LOOKED_AT = 20
 _LARGEST = 32 << 20
 _QUIET = frozenset({"step-start", "step-finish", "snapshot", "patch", "compaction", "agent"})
 
@@ -30,6 +32,7 @@ class OpenCode(Source):
 
     connector_key = "opencode"
     label = "OpenCode"
+    in_place = True
     passed_over = MappingProxyType(
         {
             "*-shm": "an index that the program builds anew",
@@ -54,7 +57,14 @@ class OpenCode(Source):
             words for words, some in (("a database", names), ("documents", documents)) if some
         )
         detail = {"databases": names, "documents": documents}
-        return Recognition(Confidence.CERTAIN, version, account=self.label, detail=detail)
+        return Recognition(
+            Confidence.CERTAIN,
+            version,
+            account=self.label,
+            identity=home_of(_directories(tree, names, documents)),
+            owner_known=False,
+            detail=detail,
+        )
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return a part for each session of the folder, then one for each database."""
@@ -66,6 +76,18 @@ class OpenCode(Source):
             yield ExportPart(entry, partial(_read_folder, entry, shelf))
         for entry in tree.these(recognition.detail["databases"]):
             yield ExportPart(entry, partial(_read_database, tree, entry))
+
+
+def _directories(tree: Tree, databases: list[str], documents: list[str]) -> Iterator[object]:
+    """Yield the folders that some sessions worked in."""
+    for entry in tree.these(documents[:_LOOKED_AT]):
+        with suppress(DamagedFile):
+            yield _document(entry).get("directory")
+    for entry in tree.these(databases):
+        with suppress(DamagedFile), open_database(tree, entry, whole=False) as database:
+            picked = database.pick("session", "s", "directory")
+            for row in database.rows(f"SELECT {picked} FROM session AS s LIMIT {_LOOKED_AT}"):
+                yield row["directory"]
 
 
 def _is_ours(tree: Tree, entry: FileEntry) -> bool:

@@ -22,7 +22,11 @@ _LISTS = {
     "mpims.json": "group of people",
     "file_conversations.json": "comments on a document",
 }
-_DOCUMENTS = {"canvases.json": "canvas", "lists.json": "list"}
+_DOCUMENTS = {
+    "canvases.json": "canvas",
+    "lists.json": "list",
+    "huddle_transcripts.json": "huddle transcript",
+}
 _ABOUT_FILE = re.compile(r"FC:(?P<file>[A-Z0-9]+)(?::(?P<title>.*))?\Z")
 """How conversations about a canvas or a list are called."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json\Z")
@@ -181,9 +185,9 @@ def _conversation(
 
 
 def _document(book: _Book, kind: str, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
-    """Yield a canvas or a list: what it is called and where it lies; exports hold no more of it."""
+    """Yield a canvas, a list or a transcript: mostly its title and where it lies, and no words."""
     if not isinstance(value.get("id"), str):
-        yield Unknown("a canvas or list without an id", where)
+        yield Unknown(f"a {kind} without an id", where)
         return
     key = safe_key(value["id"])
     author = value.get("user")

@@ -1,0 +1,92 @@
+"""Whose statement it is: the account's own number, in a column, above the table or in the name.
+
+Two accounts of one bank come with the same header, and their rows may be alike: taken for one
+account, rows of the second would be lost as repeats of the first.
+"""
+
+import re
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from pdpp.sources.reading.csvtable import CsvTable, Row, rows
+from pdpp.sources.reading.textfile import text_lines
+from pdpp.sources.reading.tree import FileEntry
+from pdpp.sources.source import plain_name
+
+_COLUMNS = frozenset(
+    {
+        "account",
+        "account #",
+        "account id",
+        "account no",
+        "account no.",
+        "account number",
+        "auftragskonto",
+        "compte",
+        "conta",
+        "cuenta",
+        "iban auftragskonto",
+        "konto",
+        "kontonummer",
+        "numéro de compte",
+        "own iban",
+        "rekening",
+        "rekeningnummer",
+    }
+)
+"""What banks call the column with the number of the account that a statement is of."""
+
+_IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b")
+_LABELLED = re.compile(
+    r"(?:account|konto|compte|cuenta|conta|rekening)[\w .#]*[\"':;,=\t ]+"
+    r"([A-Z]{0,2}[\d*xX][\d*xX ./-]{2,}\d)",
+    re.IGNORECASE,
+)
+_DIGITS = re.compile(r"\d{4}")
+_SAMPLE_ROWS = 2_000
+
+
+class OwnNumber(NamedTuple):
+    """What speaks for one account, and whether the statement itself says so, not its name alone."""
+
+    number: str
+    told: bool
+
+
+def number_of(entry: FileEntry, table: CsvTable, path: Path) -> OwnNumber:
+    """Return the number of the one account that a statement is of; nothing where none is told."""
+    told = _in_column(entry, table) or _above(entry, table)
+    if told:
+        return OwnNumber(told, told=True)
+    name = plain_name(path.stem)
+    return OwnNumber(name if _DIGITS.search(name) else "", told=False)
+
+
+def _in_column(entry: FileEntry, table: CsvTable) -> str:
+    folded = [name.strip().lstrip("#").strip().casefold() for name in table.header]
+    at = next((at for at, name in enumerate(folded) if name in _COLUMNS), None)
+    if at is None:
+        return ""
+    sample = islice(rows(entry, table), _SAMPLE_ROWS)
+    numbers = {plain(row.cells[at]) for row in sample if isinstance(row, Row)} - {""}
+    return numbers.pop() if len(numbers) == 1 else ""
+
+
+def _above(entry: FileEntry, table: CsvTable) -> str:
+    """Look for a number in the lines before the header."""
+    lines: Iterable[str] = (
+        line.text for line in islice(text_lines(entry, table.encoding), table.header_line - 1)
+    )
+    for text in lines:
+        iban = _IBAN.search(text)
+        labelled = _LABELLED.search(text)
+        if iban or labelled:
+            return plain(iban.group() if iban else labelled.group(1) if labelled else "")
+    return ""
+
+
+def plain(number: str) -> str:
+    """Return a number as it is compared: without spaces, in small letters."""
+    return "".join(number.split()).casefold()
