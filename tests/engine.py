@@ -1,6 +1,7 @@
 """The engine that tests run on. Nothing outside ``tests/store/sqlite`` names one."""
 
 import hashlib
+import os
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,9 @@ from pdpp.store.receipts import ReceiptLog
 from pdpp.store.sqlite.store import SqliteStore
 from pdpp.store.sqlite.write.prepared import SurrogateOf
 
+ENGINE = os.environ.get("ENGINE", "sqlite")
+"""Which engine all tests run on."""
+
 
 def open_store(
     folder: Path,
@@ -27,6 +31,12 @@ def open_store(
 
     ``surrogate_of`` gives new records their random numbers, where a test has to know them.
     """
+    if ENGINE == "postgres":
+        from tests.postgres_server import server_url
+
+        from pdpp.store.postgres.store import PostgresStore
+
+        return PostgresStore(server_url(), folder, clock, surrogate_of, owner=str(folder))
     return SqliteStore(folder, clock, surrogate_of, key=key)
 
 

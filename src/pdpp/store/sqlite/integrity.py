@@ -13,8 +13,13 @@ def problems(db: SqliteConnection, path: Path, blobs: BlobFolder) -> Iterator[st
     """Yield what is wrong; nothing when all is well."""
     damage = _of_pages(db, path)
     yield from damage
+    yield from row_problems(db, blobs, words=not damage)
+
+
+def row_problems(db: SqliteConnection, blobs: BlobFolder, *, words: bool = True) -> Iterator[str]:
+    """Yield what is wrong with what the tables say."""
     yield from _of_counts(db)
-    if not damage:
+    if words:
         yield from _of_words(db)
     yield from _of_blobs(db, blobs)
 

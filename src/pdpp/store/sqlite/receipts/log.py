@@ -82,6 +82,13 @@ class Anchor(Protocol):
     def remember(self, number: int, hashed: bytes) -> None: ...
 
 
+class HeldLock(Protocol):
+    """Shows that a process which writes is alive."""
+
+    def leave(self) -> None: ...
+    def drop(self) -> None: ...
+
+
 class ReceiptFile:
     """Fulfils the port of receipts on a file of its own."""
 
@@ -96,7 +103,7 @@ class ReceiptFile:
         """Open the log of a folder; ``secret`` seals its ends, ``key`` is of an encrypted store."""
         self._path = folder / RECEIPTS_NAME
         self._data_key = key
-        self._writer_lock: WriterLock | None = None
+        self._writer_lock: HeldLock | None = None
         self._key = chain.sealing_key(secret)
         self._anchor = anchor
         self._clock = clock
@@ -159,7 +166,7 @@ class ReceiptFile:
     def begin(self) -> None:
         """Begin to write; a predecessor that ended without saying so leaves a gap in the log."""
         now, session = self._clock(), secrets.token_hex(8)
-        self._writer_lock = WriterLock(self._lock_of(session))
+        self._writer_lock = self._hold(session)
         with self._writing() as db:
             events = self._missed(db, now)
             head, remembered = self._head(db), self._anchor.recall()
@@ -172,13 +179,20 @@ class ReceiptFile:
         self._session = session
         self._anchor.remember(head.last, head.hash)
 
+    def _hold(self, session: str) -> HeldLock:
+        """Show that a session writes for as long as this process lives."""
+        return WriterLock(self._lock_of(session))
+
+    def _is_gone(self, session: str) -> bool:
+        return is_gone(self._lock_of(session))
+
     def _lock_of(self, session: str) -> Path:
         return self._path.with_name(f"receipts.{session}.lock")
 
     def _missed(self, db: SqliteConnection, now: int) -> list[Receipt]:
         """Return a gap for each writer that is gone and did not say that it had written all."""
         rows = list(db.execute("SELECT id, began_at FROM session ORDER BY began_at"))
-        gone = [row for row in rows if is_gone(self._lock_of(row[0]))]
+        gone = [row for row in rows if self._is_gone(row[0])]
         db.executemany("DELETE FROM session WHERE id = ?", [(name,) for name, _ in gone])
         last = db.execute("SELECT ifnull(max(latest), 0) FROM batch").get
         note = "the server ended without writing its last receipts, those after {}"
@@ -242,12 +256,12 @@ class ReceiptFile:
         with self._writing() as db:
             head = self._head(db)
             rows = head.last - head.first + 1
-            if rows <= most_rows and _used(db) <= most_bytes:
+            if rows <= most_rows and self._used(db) <= most_bytes:
                 return
             self._end(db, self._checked_head(db))
             part = max(1, rows // _TRIMMED_PART)
             self._drop(db, max(part, rows - most_rows))
-            while _used(db) > most_bytes and self._drop(db, part):
+            while self._used(db) > most_bytes and self._drop(db, part):
                 pass
             hours.forget(db, self._clock())
             gone = self._head(db).first - 1
@@ -256,6 +270,11 @@ class ReceiptFile:
                 self._extend(
                     db, [ReceiptBatch([Receipt(self._clock(), LogEvent.TRIMMED, detail=note)])]
                 )
+
+    def _used(self, db: SqliteConnection) -> int:
+        """Return how many bytes of the file hold something."""
+        pages = db.execute("PRAGMA page_count").get - db.execute("PRAGMA freelist_count").get
+        return int(pages * db.execute("PRAGMA page_size").get)
 
     def _drop(self, db: SqliteConnection, count: int) -> bool:
         """Drop some of the oldest receipts, whole batches of them but never the last one."""
@@ -395,9 +414,3 @@ def _end_of(db: SqliteConnection, number: int, last: int) -> int | None:
     if end is None:
         end = db.execute("SELECT max(last) FROM batch WHERE last < ?", (last,)).get
     return end
-
-
-def _used(db: SqliteConnection) -> int:
-    """Return how many bytes of the file hold something."""
-    pages = int(db.execute("PRAGMA page_count").get) - int(db.execute("PRAGMA freelist_count").get)
-    return pages * int(db.execute("PRAGMA page_size").get)

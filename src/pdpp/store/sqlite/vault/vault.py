@@ -73,9 +73,12 @@ class SqliteVault(SqliteVaultReader):
         with self._database.writing() as db:
             transaction = SqliteVaultTransaction(db)
             yield transaction
-            if transaction.revoked:
-                # First the file: what a crash leaves half done is then revoked at the next start.
-                self._revocations.add(transaction.revoked)
+            self._remember(transaction.revoked)
+
+    def _remember(self, revoked: Sequence[str]) -> None:
+        if revoked:
+            # First the file: what a crash leaves half done is then revoked at the next start.
+            self._revocations.add(revoked)
 
     def keep_token(self, token: Token) -> None:
         """Keep a token in a transaction of its own."""

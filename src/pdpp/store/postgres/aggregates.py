@@ -1,0 +1,41 @@
+"""Adding up in PostgreSQL: it counts equal values, and these are added up here."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from pdpp.store.port import AggregateQuery
+from pdpp.store.sqlite.records.aggregates import EXACT, Aggregator
+from pdpp.store.sqlite.records.predicate import Sql
+
+
+class PostgresAggregator(Aggregator):
+    """Adds up through a connection to PostgreSQL."""
+
+    def _group(self, query: AggregateQuery, value: Sql) -> Sql:  # noqa: ARG002
+        """Return the value itself: instants are put into buckets where they are read."""
+        return value
+
+    def _grouped(
+        self, metric: str, group: Sql, measured: Sql, where: Sql
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield a row for each value of each group, groups in order."""
+        sql = (
+            Sql("SELECT g, m, count(*) FROM (SELECT")
+            + group
+            + Sql("AS g,")
+            + measured
+            + Sql("AS m")
+            + where
+            + Sql(") AS some GROUP BY g, m ORDER BY g NULLS FIRST")
+        )
+        for g, m, count in self._db.execute(sql.text, sql.values):
+            total = _times(m, count) if metric == "sum" else None
+            yield g, count, total, m, m, m
+
+
+def _times(value: Any, count: int) -> str | None:
+    """Return the sum of equal numbers, as the decimal they are written as."""
+    if value is None or isinstance(value, str):
+        return None
+    return str(EXACT.multiply(Decimal(repr(value)), Decimal(count)))

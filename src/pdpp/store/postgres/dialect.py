@@ -1,0 +1,213 @@
+"""The dialect: a statement of the embedded engine as PostgreSQL reads it.
+
+Both engines are asked the same statements. What SQLite says in its own way is put here into the
+words of PostgreSQL, once for each statement: placeholders, the few functions, conflicts, lists
+given as one value, and columns of mixed types, which are bytes here (``variant.py``). A statement
+that has no likeness is replaced as a whole (``replaced.py``).
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import orjson
+
+from pdpp.store.postgres.replaced import REPLACED
+from pdpp.store.postgres.schema import NUMBERED, Table, tables
+from pdpp.store.postgres.variant import encode
+
+Convert = Callable[[Any], Any]
+
+MIXED = frozenset({"value", "field", "g", "m"})
+"""The names under which columns of mixed types are read."""
+
+_TABLE_NAMES = "|".join(sorted(tables(), key=len, reverse=True))
+_PLACE = re.compile(r"\?(@[a-z]+)?")
+_NAMED = re.compile(r"(?<![:\w]):([a-z_]+)")
+_INSERT = re.compile(
+    r"^\s*(INSERT|INSERT OR IGNORE|INSERT OR REPLACE|REPLACE) INTO (\w+)(?: \(([^)]*)\))?"
+    r"(?:\s+VALUES \((.*?)\))?",
+    re.DOTALL,
+)
+_LISTED = re.compile(r"carray\(\?\) AS (\w)")
+_MIXED_VALUE = r"(?:w\.value|(?<![\w.])value|e\.field|r\.cells\[\d+\]|_variant\([^?]*\?[^?]*?\)+)"
+_COMPARED = re.compile(rf"({_MIXED_VALUE}(?: \))?\s*(?:<=|>=|=|<|>)\s*)\?(?!@)")
+_ROW_COMPARED = re.compile(rf"(\({_MIXED_VALUE}, [\w.]+\)\s*[<>]=?\s*\()\?(?!@)")
+
+_WORDS: Sequence[tuple[re.Pattern[str], str]] = [
+    (re.compile(pattern), words)
+    for pattern, words in (
+        (r" INDEXED BY \w+", ""),
+        (r"CROSS JOIN (\w+ \w+\s+ON\b)", r"JOIN \1"),
+        (r"\b(FROM|INTO|UPDATE|JOIN) grant\b", r'\1 "grant"'),
+        (r"IN\s+\(SELECT value FROM json_each\(\?\)\)", "= ANY (?@list)"),
+        (r"\bifnull\(", "coalesce("),
+        (r"LIMIT -1 OFFSET", "OFFSET"),
+        (r"\bWHERE 1\b", "WHERE TRUE"),
+        (r"\bWHERE events AND\b", "WHERE events <> 0 AND"),
+        (r"\? IS NULL", "?::text IS NULL"),
+        (r"ORDER BY r\.time,", "ORDER BY r.time NULLS FIRST,"),
+        (r"nullif\(w\.value, \?\)", "nullif(w.value, ?@mixed)"),
+        (
+            r"^SELECT min\(w\.value\) (FROM cell w .*)$",
+            r"SELECT w.value AS value \1 ORDER BY w.value LIMIT 1",
+        ),
+        (
+            r"CASE WHEN json_type\(CAST\(r\.data AS TEXT\), \?\) IN \((.*?)\)"
+            r" THEN json_extract\(CAST\(r\.data AS TEXT\), \?\) END",
+            r"member_variant(r.data, ?@path, ARRAY[\1])?@none",
+        ),
+        (r"pdpp_instant\(", "instant_variant("),
+        (r"json_extract\((\w+), '\$\.(\w+)'\)", r"(as_json(\1) ->> '\2')"),
+        (r"\bcells = \?", "cells = ?@cells"),
+        (r"(FROM edit WHERE .*?\bfield = )\?", r"\1?@mixed"),
+    )
+]
+_CELL_PLACE = re.compile(r"json_extract\(r\.cells, '\$\[(\d+)\]'\)")
+
+
+class Statement(NamedTuple):
+    """A statement for PostgreSQL, and what becomes of the values that are bound to it."""
+
+    text: str
+    names: Sequence[str] | None
+    """The names of its values, in order, where they are named."""
+    converts: Sequence[Convert | None] | None
+    """What each value goes through, None where none has to."""
+    takes: Sequence[int] | None
+    """Which of the values are bound, None where all are."""
+    numbered: bool
+
+    def values(self, given: Sequence[Any] | Mapping[str, Any]) -> Sequence[Any]:
+        """Return the values as they are bound."""
+        if self.names is not None:
+            assert isinstance(given, Mapping)  # noqa: S101 - a statement with names
+            given = [given[name] for name in self.names]
+        assert not isinstance(given, Mapping)  # noqa: S101 - a statement without names
+        if self.takes is not None:
+            given = [given[at] for at in self.takes]
+        if self.converts is None:
+            return given
+        return [
+            value if convert is None else convert(value)
+            for value, convert in zip(given, self.converts, strict=True)
+        ]
+
+
+@cache
+def statement(sql: str) -> Statement:
+    """Return a statement in the words of PostgreSQL."""
+    text = REPLACED.get(" ".join(sql.split()), sql)
+    numbered = False
+    if (insert := _INSERT.match(text)) is not None:
+        text = _inserting(text, insert)
+        numbered = insert[2] in NUMBERED
+        text += " RETURNING id" if numbered else ""
+    text = _CELL_PLACE.sub(lambda match: f"r.cells[{int(match[1]) + 1}]", text)
+    for pattern, words in _WORDS:
+        text = pattern.sub(words, text)
+    text = _listed(text)
+    text = _ROW_COMPARED.sub(r"\1?@mixed", _COMPARED.sub(r"\1?@mixed", text))
+    return _placed(text, numbered)
+
+
+def _inserting(text: str, insert: re.Match[str]) -> str:
+    """Return an insertion with its conflicts told as PostgreSQL wants them."""
+    verb, name, names, values = insert.groups()
+    table = tables()[name]
+    columns = names.split(", ") if names else list(table.columns)
+    if values is not None:
+        text = text[: insert.start(4)] + _mixed(table, columns, values) + text[insert.end(4) :]
+    text = re.sub(r"^\s*(INSERT OR IGNORE|INSERT OR REPLACE|REPLACE)", "INSERT", text)
+    if verb == "INSERT OR IGNORE" or (verb == "INSERT" and name == "cell"):
+        return f"{text} ON CONFLICT DO NOTHING"
+    if verb == "INSERT":
+        return text
+    given = columns[: len(values.split(", "))] if values and not names else columns
+    kept = ", ".join(f"{column} = excluded.{column}" for column in given if column not in table.key)
+    return f"{text} ON CONFLICT ({', '.join(table.key)}) DO UPDATE SET {kept}"
+
+
+def _mixed(table: Table, columns: Sequence[str], values: str) -> str:
+    """Return the values of an insertion; those of columns of mixed types are marked."""
+    marked = [
+        value.replace("?", "?@mixed") if column in table.mixed else value
+        for column, value in zip(columns, values.split(", "), strict=False)
+    ]
+    return ", ".join(marked)
+
+
+def _listed(text: str) -> str:
+    """Return a statement with its lists as arrays, in whose order its rows come."""
+    aliases = _LISTED.findall(text)
+    if not aliases:
+        return text
+    for alias in aliases:
+        kind = "text" if f"term = {alias}.value" in text else "bigint"
+        text = text.replace(
+            f"carray(?) AS {alias}",
+            f"unnest(?@array::{kind}[]) WITH ORDINALITY AS {alias}(value, rowid)",
+        )
+    if "ORDER BY" not in text:
+        text += " ORDER BY " + ", ".join(f"{alias}.rowid" for alias in aliases)
+    return text
+
+
+def _placed(text: str, numbered: bool) -> Statement:
+    """Return a statement with numbered places."""
+    names = list(dict.fromkeys(_NAMED.findall(text)))
+    if names:
+        for number, name in enumerate(names, 1):
+            text = re.sub(rf"(?<![:\w]):{name}\b", f"${number}", text)
+        return Statement(text, names, None, None, numbered)
+    converts: list[Convert | None] = []
+    takes: list[int] = []
+    count = 0
+
+    def place(match: re.Match[str]) -> str:
+        nonlocal count
+        count += 1
+        kind = match[1]
+        if kind == "@none":
+            return ""
+        converts.append(_CONVERTS[kind])
+        takes.append(count - 1)
+        return f"${len(takes)}"
+
+    text = _PLACE.sub(place, text)
+    return Statement(
+        text,
+        None,
+        converts if any(converts) else None,
+        takes if len(takes) < count else None,
+        numbered,
+    )
+
+
+def _list(given: str) -> Any:
+    return orjson.loads(given)
+
+
+def _array(given: Any) -> Any:
+    return given.tolist() if hasattr(given, "tolist") else list(given)
+
+
+def _path(given: str) -> Any:
+    """Return the name of a member that a path leads to."""
+    return orjson.loads(given.removeprefix("$."))
+
+
+def cells(given: str) -> list[bytes | None]:
+    """Return the cells of a record, which are given as JSON."""
+    return [encode(value) for value in orjson.loads(given)]
+
+
+_CONVERTS: dict[str | None, Convert | None] = {
+    None: None,
+    "@mixed": encode,
+    "@list": _list,
+    "@array": _array,
+    "@path": _path,
+    "@cells": cells,
+}

@@ -1,0 +1,77 @@
+"""Statements that PostgreSQL is asked in words of its own, by those of the embedded engine."""
+
+from pdpp.store.sqlite.records import changes, reader
+from pdpp.store.sqlite.search import conversations
+
+_OWN: dict[str, str] = {
+    changes.EDITED_FIELDS: """
+        WITH RECURSIVE edited (field) AS (
+          (SELECT field FROM edit WHERE owner = :owner AND feed = :feed ORDER BY field LIMIT 1)
+          UNION ALL
+          SELECT (SELECT edit.field FROM edit WHERE owner = :owner AND feed = :feed
+                  AND edit.field > edited.field ORDER BY edit.field LIMIT 1)
+          FROM edited WHERE edited.field IS NOT NULL
+        )
+        SELECT field FROM edited WHERE field IS NOT NULL
+    """,
+    reader.NEWEST_OF: """
+        SELECT (f.v ->> 0)::bigint, (
+          SELECT w.value FROM cell w
+          WHERE w.owner = ? AND w.feed = (f.v ->> 1)::bigint AND w.field = (f.v ->> 2)::bigint
+          AND w.value < ? ORDER BY w.value DESC LIMIT 1
+        ) AS value FROM json_array_elements(?::json) AS f(v)
+    """,
+    conversations.AROUND: """
+        SELECT
+          (SELECT coalesce(json_agg(t.record ORDER BY t.time DESC, t.surrogate DESC), '[]')::text
+           FROM (
+            SELECT record, time, surrogate FROM thread_place
+            WHERE feed = :feed AND thread = (w.v ->> 0)::bigint
+            AND (time, surrogate) < ((w.v ->> 1)::bigint, (w.v ->> 2)::bigint) AND time >= :since
+            ORDER BY time DESC, surrogate DESC LIMIT 2) AS t),
+          (SELECT coalesce(json_agg(t.record ORDER BY t.time, t.surrogate), '[]')::text
+           FROM (
+            SELECT record, time, surrogate FROM thread_place
+            WHERE feed = :feed AND thread = (w.v ->> 0)::bigint
+            AND (time, surrogate) > ((w.v ->> 1)::bigint, (w.v ->> 2)::bigint) AND time < :until
+            ORDER BY time, surrogate LIMIT 2) AS t)
+        FROM json_array_elements(:wanted::json) WITH ORDINALITY AS w(v, n) ORDER BY w.n
+    """,
+    "UPDATE record SET stamps = json_set(stamps, '$.moves', json('[]'))"
+    " WHERE owner = ? AND feed = ? AND stamps IS NOT NULL": """
+        UPDATE record SET stamps = jsonb_set(stamps::jsonb, '{moves}', '[]')::text
+        WHERE owner = ? AND feed = ? AND stamps IS NOT NULL
+    """,
+    "UPDATE OR IGNORE merged_record SET feed = ? WHERE owner = ? AND feed = ?": """
+        UPDATE merged_record m SET feed = given.target FROM (SELECT ?::bigint AS target) given
+        WHERE m.owner = ? AND m.feed = ?
+        AND NOT EXISTS (SELECT 1 FROM merged_record o WHERE o.owner = m.owner
+                        AND o.feed = given.target AND o.surrogate = m.surrogate)
+    """,
+    "SELECT id FROM feed WHERE record_count > 0 AND EXISTS"
+    " (SELECT 1 FROM json_each(places, '$.lexical') WHERE value IS NOT NULL)": """
+        SELECT id FROM feed WHERE record_count > 0 AND EXISTS
+        (SELECT 1 FROM json_array_elements_text(as_json(places) -> 'lexical') AS l(name)
+         WHERE l.name IS NOT NULL)
+    """,
+    "INSERT INTO hourly (client_id, connection_id, stream, hour, reads, records, characters)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET reads = reads + excluded.reads,"
+    " records = records + excluded.records, characters = characters + excluded.characters": """
+        INSERT INTO hourly (client_id, connection_id, stream, hour, reads, records, characters)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (owner, client_id, connection_id, stream, hour)
+        DO UPDATE SET reads = hourly.reads + excluded.reads,
+          records = hourly.records + excluded.records,
+          characters = hourly.characters + excluded.characters
+    """,
+    "SELECT grant_id, package_id FROM refresh_token r WHERE owner = ? GROUP BY family"
+    " HAVING COUNT(*) = COUNT(revoked_at) AND NOT EXISTS (SELECT 1 FROM token"
+    " INDEXED BY token_family WHERE owner = r.owner AND family = r.family)": """
+        SELECT max(r.grant_id), max(r.package_id) FROM refresh_token r WHERE r.owner = ?
+        GROUP BY r.owner, r.family
+        HAVING count(*) = count(r.revoked_at) AND NOT EXISTS
+        (SELECT 1 FROM token t WHERE t.owner = r.owner AND t.family = r.family)
+    """,
+}
+
+REPLACED = {" ".join(sql.split()): text for sql, text in _OWN.items()}

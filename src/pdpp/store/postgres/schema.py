@@ -1,0 +1,227 @@
+"""The tables in PostgreSQL: those of the embedded engine, for many owners in one schema.
+
+Both engines have the same tables and columns, so they are declared once, in the rooms of the
+embedded one, and read from there. Here every table is led by its owner, is spread over partitions
+by owner, and shows a session the rows of its owner only.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+
+from pdpp.store.sqlite.receipts.log import TABLES as RECEIPT_TABLES
+from pdpp.store.sqlite.schema import TABLES
+
+SCHEMA = "pdpp"
+ROLE = "pdpp_worker"
+VERSION = 1
+PARTITIONS = 4
+LOCK = 0x50445050
+"""The advisory lock under which the schema is made and migrated."""
+
+NUMBERED = ("feed", "field_set", "word_block")
+"""Tables whose rows are numbered as they are added, from 1 for each owner."""
+
+_TABLE = re.compile(r"^CREATE TABLE (\w+) \(\n(.*?)^\)", re.MULTILINE | re.DOTALL)
+_INDEX = re.compile(r"^CREATE (UNIQUE )?INDEX (\w+) ON (\w+) \((.*?)\)([^;]*);", re.MULTILINE)
+_COLUMN = re.compile(r"^  ([a-z_]+)( INTEGER| TEXT| BLOB)?( .*?)?,?$", re.MULTILINE)
+_KEY = re.compile(r"^  (PRIMARY KEY|UNIQUE) \((.*?)\)", re.MULTILINE)
+_TYPES = {" INTEGER": "BIGINT", " TEXT": 'TEXT COLLATE "C"', " BLOB": "BYTEA", "": "BYTEA"}
+_ONE_ROW = "head"
+_OWNER = "nullif(current_setting('pdpp.owner', true), '')::bigint"
+_CELLS = ("record", "cells")
+"""A record's cells are an array here, so that a condition can look at one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: its columns with their declarations, and the columns of its key."""
+
+    name: str
+    columns: dict[str, str]
+    key: tuple[str, ...]
+    unique: tuple[tuple[str, ...], ...] = ()
+    mixed: frozenset[str] = field(default_factory=frozenset)
+    """The columns that hold values of mixed types."""
+
+
+@cache
+def tables() -> dict[str, Table]:
+    """Return all tables by name."""
+    declared = _TABLE.findall(TABLES + RECEIPT_TABLES)
+    return {name: _table(name, body) for name, body in declared if name != "owner"}
+
+
+def _table(name: str, body: str) -> Table:
+    columns: dict[str, str] = {}
+    key: tuple[str, ...] = ()
+    mixed = set()
+    for column, kind, rest in _COLUMN.findall(body):
+        if "PRIMARY KEY" in rest:
+            key = (column,)
+            rest = " NOT NULL"
+            if name in NUMBERED:
+                rest += f" DEFAULT {SCHEMA}.next_number('{name}')"
+        if not kind:
+            mixed.add(column)
+        type_ = "BYTEA[]" if (name, column) == _CELLS else _TYPES[kind]
+        columns[column] = f"{type_}{rest}"
+    constraints = [(kind, tuple(names.split(", "))) for kind, names in _KEY.findall(body)]
+    key = next((names for kind, names in constraints if kind == "PRIMARY KEY"), key)
+    unique = tuple(names for kind, names in constraints if kind == "UNIQUE")
+    columns["owner"] = f"BIGINT NOT NULL DEFAULT {_OWNER}"
+    return Table(name, columns, _led(key), unique, frozenset(mixed))
+
+
+def _led(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return columns led by the owner."""
+    return names if "owner" in names else ("owner", *names)
+
+
+def statements(partitions: int = PARTITIONS) -> Iterator[str]:
+    """Yield what makes the schema in an empty database."""
+    yield f"CREATE SCHEMA {SCHEMA}"
+    yield f"SET LOCAL search_path TO {SCHEMA}"
+    yield from _FUNCTIONS_FIRST
+    yield "CREATE TABLE about (version BIGINT NOT NULL)"
+    yield f"INSERT INTO about VALUES ({VERSION})"
+    yield f"GRANT SELECT ON about TO {ROLE}"
+    yield "CREATE SEQUENCE owner_number"
+    yield f"GRANT USAGE ON SEQUENCE owner_number TO {ROLE}"
+    yield from _own_tables()
+    for table in tables().values():
+        yield from _create(table, partitions)
+    for unique, name, table_name, names, rest in _INDEX.findall(TABLES + RECEIPT_TABLES):
+        led = ", ".join(_led(tuple(names.split(", "))))
+        rest = rest.replace("WHERE events", "WHERE events <> 0")
+        yield f'CREATE {unique}INDEX {name} ON "{table_name}" ({led}){rest}'
+    yield from _FUNCTIONS
+    yield f"GRANT USAGE ON SCHEMA {SCHEMA} TO {ROLE}"
+
+
+def _own_tables() -> Iterator[str]:
+    """Yield the tables that only this engine has."""
+    yield (
+        'CREATE TABLE owner_name (name TEXT COLLATE "C" PRIMARY KEY,'
+        " id BIGINT NOT NULL DEFAULT nextval('owner_number'))"
+    )
+    # A session has to find its owner before it is anybody's: names are all that is found here.
+    yield f"GRANT SELECT, INSERT ON owner_name TO {ROLE}"
+    yield "CREATE TABLE owner (id BIGINT PRIMARY KEY, changes BIGINT NOT NULL DEFAULT 0)"
+    yield from _walled("owner", "id")
+    yield (
+        f'CREATE TABLE counter (name TEXT COLLATE "C" NOT NULL, value BIGINT NOT NULL,'
+        f" owner BIGINT NOT NULL DEFAULT {_OWNER}, PRIMARY KEY (owner, name))"
+    )
+    yield from _walled("counter", "owner")
+
+
+def _create(table: Table, partitions: int) -> Iterator[str]:
+    lines = [f"{name} {declared}" for name, declared in table.columns.items()]
+    lines.append(f"PRIMARY KEY ({', '.join(table.key)})")
+    lines += [f"UNIQUE ({', '.join(_led(names))})" for names in table.unique]
+    by = " PARTITION BY HASH (owner)" if partitions else ""
+    yield f'CREATE TABLE "{table.name}" ({", ".join(lines)}){by}'
+    for number in range(partitions):
+        yield (
+            f'CREATE TABLE "{table.name}_p{number}" PARTITION OF "{table.name}"'
+            f" FOR VALUES WITH (MODULUS {partitions}, REMAINDER {number})"
+        )
+    yield from _walled(table.name, "owner")
+
+
+def _walled(table: str, column: str) -> Iterator[str]:
+    """Yield what lets a session see and write the rows of its own owner only."""
+    mine = f"{column} = {_OWNER}"
+    yield f'ALTER TABLE "{table}" ENABLE ROW LEVEL SECURITY'
+    yield f'ALTER TABLE "{table}" FORCE ROW LEVEL SECURITY'
+    yield f'CREATE POLICY owner_only ON "{table}" USING ({mine}) WITH CHECK ({mine})'
+    # Nothing is granted on the partitions: whoever names one of them is refused.
+    yield f'GRANT SELECT, INSERT, UPDATE, DELETE ON "{table}" TO {ROLE}'
+
+
+_FUNCTIONS_FIRST = (
+    # The row is locked until the transaction ends, so that numbers have no gaps and no twins.
+    f"""
+    CREATE FUNCTION next_number(counted text) RETURNS bigint LANGUAGE plpgsql AS $$
+    DECLARE given bigint;
+    BEGIN
+      INSERT INTO {SCHEMA}.counter (name, value) VALUES (counted, 1)
+        ON CONFLICT (owner, name) DO UPDATE SET value = {SCHEMA}.counter.value + 1
+        RETURNING value INTO given;
+      RETURN given;
+    END $$
+    """,
+)
+
+_FUNCTIONS = (
+    # PostgreSQL refuses a NUL inside JSON that is looked into; no member looked for has one.
+    r"""
+    CREATE FUNCTION as_json(document text) RETURNS json LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN replace(document, '\u0000', '\u0020')::json
+    """,
+    # The bits of a double, turned so that they sort, as ``variant.py`` writes them.
+    r"""
+    CREATE FUNCTION number_variant(number numeric) RETURNS bytea
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+    DECLARE
+      nearest double precision := number::double precision + 0.0;
+      bits bigint := ('x' || encode(float8send(nearest), 'hex'))::bit(64)::bigint;
+      rest int := CASE WHEN scale(number) = 0 AND abs(nearest) < 1.8e19
+                       THEN (number - nearest::numeric(30, 0))::int ELSE 0 END;
+    BEGIN
+      bits := CASE WHEN bits < 0 THEN ~bits ELSE bits # (-9223372036854775807 - 1) END;
+      RETURN '\x01'::bytea || int8send(bits) || int2send((rest # -32768)::smallint);
+    END $$
+    """,
+    # The value of a member of a record as a variant, NULL where it is of another kind.
+    r"""
+    CREATE FUNCTION member_variant(data bytea, name text, kinds text[]) RETURNS bytea
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+    DECLARE
+      text_data text := convert_from(data, 'UTF8');
+      member json := as_json(text_data) -> name;
+      kind text := json_typeof(member);
+    BEGIN
+      IF kind = 'string' AND 'text' = ANY (kinds) THEN
+        RETURN '\x02'::bytea || convert_to(member #>> '{}', 'UTF8');
+      ELSIF kind = 'boolean' AND 'true' = ANY (kinds) THEN
+        RETURN number_variant(CASE WHEN member::text = 'true' THEN 1 ELSE 0 END);
+      ELSIF kind = 'number' AND 'integer' = ANY (kinds) THEN
+        RETURN number_variant((member #>> '{}')::numeric);
+      END IF;
+      RETURN NULL;
+    END $$
+    """,
+    # The instant that a text names, as ``instant.parse`` reads it.
+    r"""
+    CREATE FUNCTION instant_variant(value bytea) RETURNS bytea
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+    DECLARE
+      written text;
+      parts text[];
+      moment timestamp;
+      shift interval := interval '0';
+    BEGIN
+      IF value IS NULL OR get_byte(value, 0) <> 2 OR length(value) > 36 THEN RETURN NULL; END IF;
+      written := convert_from(substr(value, 2), 'UTF8');
+      parts := regexp_match(written,
+        '^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}:\d{2})(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})?)?$');
+      IF parts IS NULL OR substr(parts[1], 1, 4) = '0000' OR substr(parts[2], 1, 2) > '23'
+         OR substr(parts[2], 7, 2) > '59' THEN RETURN NULL; END IF;
+      moment := (parts[1] || ' ' || coalesce(parts[2], '00:00:00')
+                 || coalesce(substr(parts[3], 1, 7), ''))::timestamp;
+      IF upper(coalesce(parts[4], 'Z')) <> 'Z' THEN
+        IF substr(parts[4], 2, 2) > '23' OR substr(parts[4], 5, 2) > '59' THEN RETURN NULL; END IF;
+        shift := parts[4]::interval;
+      END IF;
+      moment := moment - shift;
+      IF moment < timestamp '0001-01-01' OR moment > timestamp '9999-12-31 23:59:59.999999' THEN
+        RETURN NULL;
+      END IF;
+      RETURN number_variant((extract(epoch FROM moment) * 1000000)::numeric(30, 0));
+    EXCEPTION WHEN OTHERS THEN RETURN NULL;
+    END $$
+    """,
+)

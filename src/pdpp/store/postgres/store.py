@@ -1,0 +1,86 @@
+"""The store in PostgreSQL: one owner's part of a database that many workers share."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+import psycopg
+
+from pdpp.encryption.files import PLAIN
+from pdpp.model import instant
+from pdpp.model.errors import Overloaded, PdppError
+from pdpp.store.postgres.aggregates import PostgresAggregator
+from pdpp.store.postgres.database import PostgresDatabase
+from pdpp.store.postgres.receipts import PostgresReceipts
+from pdpp.store.postgres.vault import PostgresVault
+from pdpp.store.sqlite.blob_folder import BlobFolder
+from pdpp.store.sqlite.database import Database
+from pdpp.store.sqlite.integrity import row_problems
+from pdpp.store.sqlite.receipts.anchor import SettingAnchor
+from pdpp.store.sqlite.records.predicate import OWNER
+from pdpp.store.sqlite.table_store import TableStore
+from pdpp.store.sqlite.write.prepared import SurrogateOf
+
+OWNER_NAME = "owner"
+
+
+class PostgresStore(TableStore):
+    """Fulfils the store's port on a PostgreSQL database; the bytes of blobs are in a folder."""
+
+    _aggregator = PostgresAggregator
+
+    def __init__(
+        self,
+        url: str,
+        folder: Path,
+        clock: instant.Clock = instant.now,
+        surrogate_of: SurrogateOf | None = None,
+        owner: str = OWNER_NAME,
+    ) -> None:
+        """Open the part of an owner, who is added where there is none of that name."""
+        self.files = PLAIN
+        self._database = PostgresDatabase(url, owner)
+        database = cast(Database, self._database)
+        blobs = BlobFolder(folder / "blobs" / str(self._database.owner), self.files)
+        super().__init__(database, blobs, clock, surrogate_of)
+        self.vault = PostgresVault(self._database, clock)
+        self._receipts: PostgresReceipts | None = None
+
+    @property
+    def receipts(self) -> PostgresReceipts:
+        """Return the log of what was read, opened when it is first asked for."""
+        if self._receipts is None:
+            anchor = SettingAnchor(self._db)
+            self._receipts = PostgresReceipts(self._database, self.secret(), anchor, self._clock)
+        return self._receipts
+
+    def close(self) -> None:
+        """Close all connections."""
+        if self._receipts is not None:
+            self._receipts.close()
+        self._db.close()
+
+    def explain(self, problem: Exception) -> PdppError | None:
+        """Return what a failure of the database means to a caller."""
+        if isinstance(problem, psycopg.OperationalError):
+            return Overloaded(
+                "This server cannot reach its database at the moment, and nothing of this request "
+                "was kept. Send the same again in a while.",
+                headers={"Retry-After": "10"},
+            )
+        return None
+
+    def check(self) -> list[str]:
+        """Return what is wrong with the store; nothing when all is well."""
+        problems = list(row_problems(self._db.reader, self._blobs))
+        return [*problems, *self.receipts.verify().problems]
+
+    def occupied(self) -> Mapping[str, int]:
+        """Return how many bytes each part of the store takes."""
+        db = self._db.reader
+        size = "SELECT coalesce(sum(octet_length(data)), 0) FROM record WHERE owner = ?"
+        blobs = "SELECT coalesce(sum(size_bytes), 0) FROM blob WHERE owner = ?"
+        return {
+            "database": int(db.execute(size, (OWNER,)).get),
+            "blobs": int(db.execute(blobs, (OWNER,)).get),
+        }

@@ -1,0 +1,59 @@
+"""Variants: values of mixed types as bytes that sort as the embedded engine sorts the values.
+
+A cell holds a number, a text, or nothing; numbers come first, then texts, then blobs, of which the
+empty one stands for nothing. PostgreSQL has no column of mixed types, so such a column is a
+``BYTEA`` whose bytes compare as the values do:
+
+    number  01, the nearest double with its bits turned so that they sort, and how far a whole
+            number is from that double
+    text    02, its UTF-8
+    blob    03, its bytes
+
+Whole numbers and fractions of the same value are the same bytes, as they are equal to each other.
+"""
+
+import struct
+from typing import Any
+
+_NUMBER, _TEXT, _BLOB = b"\x01", b"\x02", b"\x03"
+_SIGN = 1 << 63
+_ALL = (1 << 64) - 1
+_MIDDLE = 1 << 15
+_WHOLE = 2.0**63
+
+_double_bits = struct.Struct(">d")
+_unsigned = struct.Struct(">Q")
+_number = struct.Struct(">cQH")
+
+
+def encode(value: Any) -> bytes | None:
+    """Return the bytes that stand for a value; None stays what it is."""
+    if type(value) is str:
+        return _TEXT + value.encode()
+    if value is None:
+        return None
+    if isinstance(value, bytes | bytearray | memoryview):
+        return _BLOB + bytes(value)
+    nearest = float(value) + 0.0  # no negative zero
+    (bits,) = _unsigned.unpack(_double_bits.pack(nearest))
+    turned = bits ^ _ALL if bits & _SIGN else bits | _SIGN
+    rest = value - int(nearest) if isinstance(value, int) else 0
+    return _number.pack(_NUMBER, turned, _MIDDLE + rest)
+
+
+def decode(stored: bytes | None) -> Any:
+    """Return the value that bytes stand for; a number without a fraction comes back whole."""
+    if stored is None:
+        return None
+    kind = stored[:1]
+    if kind == _TEXT:
+        return str(stored[1:], "utf-8")
+    if kind == _BLOB:
+        return bytes(stored[1:])
+    _, turned, rest = _number.unpack(stored)
+    bits = turned ^ _SIGN if turned & _SIGN else turned ^ _ALL
+    nearest: float = _double_bits.unpack(_unsigned.pack(bits))[0]
+    if nearest.is_integer() and -_WHOLE <= nearest <= _WHOLE:
+        whole = int(nearest) + rest - _MIDDLE
+        return whole if -_SIGN <= whole < _SIGN else nearest
+    return nearest
