@@ -27,7 +27,7 @@ class PostgresAggregator(Aggregator):
             + measured
             + Sql("AS m")
             + where
-            + Sql(") AS some GROUP BY g, m ORDER BY g NULLS FIRST")
+            + Sql(") AS counted GROUP BY g, m ORDER BY g NULLS FIRST")
         )
         for g, m, count in self._db.execute(sql.text, sql.values):
             total = _times(m, count) if metric == "sum" else None

@@ -113,6 +113,7 @@ class PostgresConnection:
         if cursor.description is None:
             return Rows(())
         rows = cursor.fetchall()
+        self._check()
         if asked.numbered:
             self._last_number = rows[0][0]
             return Rows(())

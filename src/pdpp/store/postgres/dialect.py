@@ -31,8 +31,11 @@ _INSERT = re.compile(
     re.DOTALL,
 )
 _LISTED = re.compile(r"carray\(\?\) AS (\w)")
-_MIXED_VALUE = r"(?:w\.value|(?<![\w.])value|e\.field|r\.cells\[\d+\]|_variant\([^?]*\?[^?]*?\)+)"
-_COMPARED = re.compile(rf"({_MIXED_VALUE}(?: \))?\s*(?:<=|>=|=|<|>)\s*)\?(?!@)")
+_MIXED_VALUE = (
+    r"(?:w\.value|(?<![\w.])value|e\.field|r\.cells\[\d+\]"
+    r"|member_variant\(r\.data, \?@path\?@none, ARRAY\[[^\]]*\]\)(?:\s*\))?)"
+)
+_COMPARED = re.compile(rf"({_MIXED_VALUE}\s*(?:<=|>=|=|<|>)\s*)\?(?!@)")
 _ROW_COMPARED = re.compile(rf"(\({_MIXED_VALUE}, [\w.]+\)\s*[<>]=?\s*\()\?(?!@)")
 
 _WORDS: Sequence[tuple[re.Pattern[str], str]] = [
@@ -56,7 +59,7 @@ _WORDS: Sequence[tuple[re.Pattern[str], str]] = [
         (
             r"CASE WHEN json_type\(CAST\(r\.data AS TEXT\), \?\) IN \((.*?)\)"
             r" THEN json_extract\(CAST\(r\.data AS TEXT\), \?\) END",
-            r"member_variant(r.data, ?@path, ARRAY[\1])?@none",
+            r"member_variant(r.data, ?@path?@none, ARRAY[\1])",
         ),
         (r"pdpp_instant\(", "instant_variant("),
         (r"json_extract\((\w+), '\$\.(\w+)'\)", r"(as_json(\1) ->> '\2')"),

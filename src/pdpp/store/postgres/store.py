@@ -9,6 +9,7 @@ import psycopg
 from pdpp.encryption.files import PLAIN
 from pdpp.model import instant
 from pdpp.model.errors import Overloaded, PdppError
+from pdpp.private import make_folder
 from pdpp.store.postgres.aggregates import PostgresAggregator
 from pdpp.store.postgres.database import PostgresDatabase
 from pdpp.store.postgres.receipts import PostgresReceipts
@@ -41,6 +42,7 @@ class PostgresStore(TableStore):
         self.files = PLAIN
         self._database = PostgresDatabase(url, owner)
         database = cast(Database, self._database)
+        make_folder(folder)
         blobs = BlobFolder(folder / "blobs" / str(self._database.owner), self.files)
         super().__init__(database, blobs, clock, surrogate_of)
         self.vault = PostgresVault(self._database, clock)

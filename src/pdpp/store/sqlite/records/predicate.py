@@ -189,7 +189,7 @@ def selective_span(db: SqliteConnection, reach: Reach) -> CellRange | None:
         rows = span.rows(reach)
         most = _SELECTIVE if best is None else best[0] - 1
         size = db.execute(
-            f"SELECT count(*) FROM (SELECT 1 FROM cell w WHERE {rows.text} LIMIT ?) AS some",
+            f"SELECT count(*) FROM (SELECT 1 FROM cell w WHERE {rows.text} LIMIT ?) AS counted",
             (*rows.values, most + 1),
         ).get
         if size <= most:
