@@ -49,11 +49,20 @@ class PostgresDatabase:
     def reader(self) -> PostgresConnection:
         """Return this thread's own connection for reads."""
         reader: PostgresConnection | None = getattr(self._local, "reader", None)
+        if reader is not None and reader.raw.closed and not self._local.depth:
+            self._forget(reader)
+            reader = None
         if reader is None:
             self._local.deadline = None
             self._local.depth = 0
             reader = self._local.reader = self._connect(self.check_deadline)
         return reader
+
+    def _forget(self, db: PostgresConnection) -> None:
+        """Give up a connection that was cut; a new one is opened in its place."""
+        with self._opened_lock:
+            self._opened.remove(db)
+        db.close()
 
     def count_bytes(self, size: int) -> None:
         """Count a large record that was read; raise when this thread's read may read no more."""
@@ -83,9 +92,11 @@ class PostgresDatabase:
 
     def end(self) -> None:
         """End the snapshot of this thread."""
+        reader: PostgresConnection = self._local.reader
         self._local.deadline = None
         self._local.depth = 0
-        self.reader.run("ROLLBACK")
+        if not reader.raw.closed:
+            reader.run("ROLLBACK")
 
     def writing(self) -> AbstractContextManager[PostgresConnection]:
         """Hold the owner's write lock, of all workers, for one transaction."""
@@ -94,13 +105,16 @@ class PostgresDatabase:
     @contextmanager
     def _writing(self) -> Iterator[PostgresConnection]:
         with self._lock:
+            if self._writer.raw.closed:
+                self._forget(self._writer)
+                self._writer = self._connect(lambda: None)
             self._writer.run("BEGIN")
             try:
                 self._writer.run(_TURN, (self.owner,))
                 yield self._writer
                 self._writer.run("COMMIT")
             except BaseException:
-                if self._writer.raw.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                if not self._writer.raw.closed:
                     self._writer.raw.rollback()
                 raise
 

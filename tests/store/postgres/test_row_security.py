@@ -1,0 +1,98 @@
+"""The second wall: a statement that forgets its owner sees and changes nothing of another's."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import psycopg
+import pytest
+from tests.postgres_server import server_url
+from tests.store.postgres.conftest import Opener
+from tests.store.world import Clock, World
+
+from pdpp.store.port import Token
+from pdpp.store.postgres import schema
+from pdpp.store.postgres.database import open_session
+from pdpp.store.postgres.store import PostgresStore
+
+WALLED = ["owner", "counter", *schema.tables()]
+
+
+@pytest.fixture
+def anna(opened: Opener, clock: Clock) -> PostgresStore:
+    """An owner with something in most tables."""
+    store = opened("anna")
+    world = World(store, clock).settle()
+    world.put({"a": {"subject": "apple", "at": "2026-01-01T00:00:00Z"}})
+    world.put({"a": {"subject": "pear", "at": "2026-01-02T00:00:00Z"}})
+    store.vault.keep_token(Token("hash", "owner", "label", 1))
+    store.receipts.anchor()
+    return store
+
+
+@pytest.fixture
+def nobody() -> Iterator["psycopg.Connection[Any]"]:
+    """A session that names no owner."""
+    with closing(open_session(server_url(), None)) as session:
+        yield session
+
+
+def count(session: "psycopg.Connection[Any]", table: str) -> int:
+    row = session.execute(f'SELECT count(*) FROM "{table}"').fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+@pytest.mark.parametrize("table", WALLED)
+def test_a_session_without_an_owner_sees_nothing(
+    anna: PostgresStore, nobody: "psycopg.Connection[Any]", table: str
+) -> None:
+    with closing(open_session(server_url(), anna._database.owner)) as mine:
+        seen_by_anna = {name: count(mine, name) for name in ("record", "cell", "token", "feed")}
+    assert all(seen_by_anna.values())
+    assert count(nobody, table) == 0
+
+
+def test_a_statement_without_a_predicate_sees_the_rows_of_its_owner_only(
+    anna: PostgresStore, opened: Opener
+) -> None:
+    other = opened("bert")
+    with closing(open_session(server_url(), other._database.owner)) as session:
+        for table in ("record", "cell", "edit", "token", "feed", "declaration", "word_block"):
+            assert count(session, table) == 0, table
+        session.execute("UPDATE token SET revoked_at = 1")
+        session.execute("DELETE FROM record")
+    assert anna.vault.token("hash") == Token("hash", "owner", "label", 1)
+    assert World(anna).keys() == ["a"]
+
+
+def test_nobody_writes_a_row_of_another_owner(anna: PostgresStore, opened: Opener) -> None:
+    other = opened("bert")
+    insert = "INSERT INTO setting (owner, name, value) VALUES (%s, 'x', '')"
+    with (
+        closing(open_session(server_url(), other._database.owner)) as session,
+        pytest.raises(psycopg.errors.InsufficientPrivilege),
+    ):
+        session.execute(insert, (anna._database.owner,))
+
+
+def test_a_partition_cannot_be_read_by_its_own_name(nobody: "psycopg.Connection[Any]") -> None:
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        count(nobody, "record_p0")
+
+
+def test_no_session_may_pass_the_wall_by(nobody: "psycopg.Connection[Any]") -> None:
+    row = nobody.execute(
+        "SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user"
+    ).fetchone()
+    assert row == (False, False)
+
+
+def test_every_table_has_its_wall(nobody: "psycopg.Connection[Any]") -> None:
+    rows = nobody.execute(
+        "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+        " WHERE n.nspname = %s AND c.relkind IN ('r', 'p') AND NOT c.relispartition"
+        " AND NOT (c.relrowsecurity AND c.relforcerowsecurity)",
+        (schema.SCHEMA,),
+    ).fetchall()
+    assert sorted(name for (name,) in rows) == ["about", "owner_name"]
