@@ -8,6 +8,9 @@ from pdpp.store.port import AggregateQuery
 from pdpp.store.sqlite.records.aggregates import EXACT, Aggregator
 from pdpp.store.sqlite.records.predicate import Sql
 
+_FOUR_PLACES = Decimal("0.0000")
+"""A sum is written with four decimal places or more, as the embedded engine writes it."""
+
 
 class PostgresAggregator(Aggregator):
     """Adds up through a connection to PostgreSQL."""
@@ -38,4 +41,4 @@ def _times(value: Any, count: int) -> str | None:
     """Return the sum of equal numbers, as the decimal they are written as."""
     if value is None or isinstance(value, str):
         return None
-    return str(EXACT.multiply(Decimal(repr(value)), Decimal(count)))
+    return str(EXACT.add(EXACT.multiply(Decimal(repr(value)), Decimal(count)), _FOUR_PLACES))

@@ -7,7 +7,7 @@ import orjson
 import psycopg
 from psycopg.abc import Buffer
 from psycopg.types.numeric import Int8BinaryDumper, NumericBinaryLoader
-from psycopg.types.string import BytesBinaryDumper, StrBinaryDumper, TextBinaryLoader
+from psycopg.types.string import BytesBinaryDumper, StrBinaryDumper, StrDumper, TextBinaryLoader
 
 from pdpp.store.postgres.bulk import BULK
 from pdpp.store.postgres.dialect import MIXED, Statement, statement
@@ -18,17 +18,29 @@ Values = Sequence[Any] | Mapping[str, Any]
 Row = tuple[Any, ...]
 
 _BYTEA, _BYTEA_ARRAY = 17, 1001
-_ESCAPE, _ESCAPED = "\U0010ffff", "\U0010ffff".encode()
+_ESCAPE = "\U0010ffff"
 _PREPARED = 512
 
 
+def _escaped(text: str) -> str:
+    """Return a text without NULs, of which PostgreSQL knows none: each is two other characters."""
+    if "\0" in text or _ESCAPE in text:
+        return text.replace(_ESCAPE, f"{_ESCAPE}1").replace("\0", f"{_ESCAPE}0")
+    return text
+
+
 class _Text(StrBinaryDumper):
-    """Writes texts; a NUL, which PostgreSQL has none of, is written as two other characters."""
+    """Writes texts."""
 
     def dump(self, obj: str) -> Buffer | None:
-        if "\0" in obj or _ESCAPE in obj:
-            obj = obj.replace(_ESCAPE, f"{_ESCAPE}1").replace("\0", f"{_ESCAPE}0")
-        return super().dump(obj)
+        return super().dump(_escaped(obj))
+
+
+class _TextInList(StrDumper):
+    """Writes texts inside of lists."""
+
+    def dump(self, obj: str) -> Buffer | None:
+        return super().dump(_escaped(obj))
 
 
 class _TextLoader(TextBinaryLoader):
@@ -155,6 +167,7 @@ def _adapt(raw: "psycopg.Connection[Any]", owner: int) -> None:
             return super().dump(owner)
 
     adapters = raw.adapters
+    adapters.register_dumper(str, _TextInList)
     adapters.register_dumper(str, _Text)
     adapters.register_dumper(int, Int8BinaryDumper)
     adapters.register_dumper(OwnerId, Owner)
