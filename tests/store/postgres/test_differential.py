@@ -53,6 +53,8 @@ def some_record(rng: random.Random) -> dict[str, Any]:
         "thread": rng.choice(["t1", "t2", "t3"]),
     }
     record = {name: value for name, value in filled.items() if rng.random() < 0.8}
+    if rng.random() < 0.05:
+        record["subject"] = f"{rng.randrange(9)} " + "longer than an index takes " * 200
     if rng.random() < 0.1:
         record[rng.choice(["at", "size", "subject"])] = rng.choice(["soon", 3, None, "2026-01-05"])
     return record

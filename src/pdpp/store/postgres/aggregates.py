@@ -5,7 +5,8 @@ from decimal import Decimal
 from typing import Any
 
 from pdpp.store.port import AggregateQuery
-from pdpp.store.sqlite.records.aggregates import EXACT, Aggregator
+from pdpp.store.scope import Reach
+from pdpp.store.sqlite.records.aggregates import EXACT, MINUTE, Aggregator, Bucket
 from pdpp.store.sqlite.records.predicate import Sql
 
 _FOUR_PLACES = Decimal("0.0000")
@@ -14,6 +15,13 @@ _FOUR_PLACES = Decimal("0.0000")
 
 class PostgresAggregator(Aggregator):
     """Adds up through a connection to PostgreSQL."""
+
+    def _rows(
+        self, reach: Reach, query: AggregateQuery, bucket: Bucket | None
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield (group, count, total, least, most, distinct) rows of one reach."""
+        rows = super()._rows(reach, query, bucket)
+        return rows if query.bucket_by is None else map(_by_minute, rows)
 
     def _group(self, query: AggregateQuery, value: Sql) -> Sql:  # noqa: ARG002
         """Return the value itself: instants are put into buckets where they are read."""
@@ -35,6 +43,12 @@ class PostgresAggregator(Aggregator):
         for g, m, count in self._db.execute(sql.text, sql.values):
             total = _times(m, count) if metric == "sum" else None
             yield g, count, total, m, m, m
+
+
+def _by_minute(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a row under the minute that its instant falls in."""
+    moment, *rest = row
+    return (None if moment is None else moment - moment % MINUTE, *rest)
 
 
 def _times(value: Any, count: int) -> str | None:

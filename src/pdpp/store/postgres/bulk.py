@@ -26,8 +26,9 @@ _RECORDS = """
 """
 
 _CELLS = """
-    INSERT INTO cell (owner, feed, field, value, surrogate, record)
-    SELECT $1, $2, c.place - 1, coalesce(c.value, '\\x03'::bytea), r.surrogate, r.id
+    INSERT INTO cell (owner, feed, field, value, surrogate, record, whole)
+    SELECT $1, $2, c.place - 1, coalesce(index_key(c.value), '\\x03'::bytea), r.surrogate, r.id,
+           beyond_index(c.value)
     FROM record r, unnest(r.cells) WITH ORDINALITY AS c(value, place)
     WHERE r.owner = $1 AND r.id BETWEEN $3 AND $4 AND c.place - 1 = ANY ($5::bigint[])
 """

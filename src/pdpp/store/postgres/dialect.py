@@ -15,7 +15,7 @@ import orjson
 
 from pdpp.store.postgres.replaced import REPLACED
 from pdpp.store.postgres.schema import NUMBERED, Table, tables
-from pdpp.store.postgres.variant import encode
+from pdpp.store.postgres.variant import encode, index_key
 
 Convert = Callable[[Any], Any]
 
@@ -31,8 +31,10 @@ _INSERT = re.compile(
     re.DOTALL,
 )
 _LISTED = re.compile(r"carray\(\?\) AS (\w)")
+_INDEXED = re.compile(r"(\bw\.value\s*(?:<=|>=|=|<|>)\s*)\?(?!@)")
+_ROW_INDEXED = re.compile(r"(\(w\.value, [\w.]+\)\s*[<>]=?\s*\()\?(?!@)")
 _MIXED_VALUE = (
-    r"(?:w\.value|(?<![\w.])value|e\.field|r\.cells\[\d+\]"
+    r"(?:(?<![\w.])value|e\.field|r\.cells\[\d+\]"
     r"|member_variant\(r\.data, \?@path\?@none, ARRAY\[[^\]]*\]\)(?:\s*\))?)"
 )
 _COMPARED = re.compile(rf"({_MIXED_VALUE}\s*(?:<=|>=|=|<|>)\s*)\?(?!@)")
@@ -51,10 +53,12 @@ _WORDS: Sequence[tuple[re.Pattern[str], str]] = [
         (r"\bWHERE events AND\b", "WHERE events <> 0 AND"),
         (r"\? IS NULL", "?::text IS NULL"),
         (r"ORDER BY r\.time,", "ORDER BY r.time NULLS FIRST,"),
-        (r"nullif\(w\.value, \?\)", "nullif(w.value, ?@mixed)"),
+        (r"nullif\(w\.value, \?\)", "nullif(coalesce(w.whole, w.value), ?@mixed)"),
+        (r"^SELECT w\.value AS value", "SELECT coalesce(w.whole, w.value) AS value"),
+        (r"(DELETE FROM cell WHERE .*\bvalue = )\?", r"\1?@indexed"),
         (
             r"^SELECT min\(w\.value\) (FROM cell w .*)$",
-            r"SELECT w.value AS value \1 ORDER BY w.value LIMIT 1",
+            r"SELECT coalesce(w.whole, w.value) AS value \1 ORDER BY w.value LIMIT 1",
         ),
         (
             r"CASE WHEN json_type\(CAST\(r\.data AS TEXT\), \?\) IN \((.*?)\)"
@@ -111,6 +115,7 @@ def statement(sql: str) -> Statement:
     for pattern, words in _WORDS:
         text = pattern.sub(words, text)
     text = _listed(text)
+    text = _ROW_INDEXED.sub(r"\1?@indexed", _INDEXED.sub(r"\1?@indexed", text))
     text = _ROW_COMPARED.sub(r"\1?@mixed", _COMPARED.sub(r"\1?@mixed", text))
     return _placed(text, numbered)
 
@@ -209,6 +214,7 @@ def cells(given: str) -> list[bytes | None]:
 _CONVERTS: dict[str | None, Convert | None] = {
     None: None,
     "@mixed": encode,
+    "@indexed": index_key,
     "@list": _list,
     "@array": _array,
     "@path": _path,

@@ -4,6 +4,13 @@ from pdpp.store.sqlite.records import changes, reader
 from pdpp.store.sqlite.search import conversations
 
 _OWN: dict[str, str] = {
+    "INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)": """
+        INSERT INTO cell (owner, feed, field, value, surrogate, record, whole)
+        SELECT v.owner, v.feed, v.field, index_key(v.value), v.surrogate, v.record,
+               beyond_index(v.value)
+        FROM (SELECT ?::bigint AS owner, ?::bigint AS feed, ?::bigint AS field,
+                     ?@mixed::bytea AS value, ?::bigint AS surrogate, ?::bigint AS record) AS v
+    """,
     changes.EDITED_FIELDS: """
         WITH RECURSIVE edited (field) AS (
           (SELECT field FROM edit WHERE owner = :owner AND feed = :feed ORDER BY field LIMIT 1)
@@ -16,7 +23,7 @@ _OWN: dict[str, str] = {
     """,
     reader.NEWEST_OF: """
         SELECT (f.v ->> 0)::bigint, (
-          SELECT w.value FROM cell w
+          SELECT coalesce(w.whole, w.value) FROM cell w
           WHERE w.owner = ? AND w.feed = (f.v ->> 1)::bigint AND w.field = (f.v ->> 2)::bigint
           AND w.value < ? ORDER BY w.value DESC LIMIT 1
         ) AS value FROM json_array_elements(?::json) AS f(v)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
+from pdpp.store.postgres.variant import INDEXED_BYTES
 from pdpp.store.sqlite.receipts.log import TABLES as RECEIPT_TABLES
 from pdpp.store.sqlite.schema import TABLES
 
@@ -70,6 +71,8 @@ def _table(name: str, body: str) -> Table:
     constraints = [(kind, tuple(names.split(", "))) for kind, names in _KEY.findall(body)]
     key = next((names for kind, names in constraints if kind == "PRIMARY KEY"), key)
     unique = tuple(names for kind, names in constraints if kind == "UNIQUE")
+    if name == "cell":
+        columns["whole"] = "BYTEA"
     columns["owner"] = f"BIGINT NOT NULL DEFAULT {_OWNER}"
     return Table(name, columns, _led(key), unique, frozenset(mixed))
 
@@ -156,6 +159,16 @@ _FUNCTIONS_FIRST = (
 )
 
 _FUNCTIONS = (
+    # The two forms of a cell that is too long for an index, as ``variant.index_key`` makes them.
+    f"""
+    CREATE FUNCTION index_key(value bytea) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN length(value) <= {INDEXED_BYTES} THEN value
+                ELSE substr(value, 1, {INDEXED_BYTES}) || sha256(value) END
+    """,
+    f"""
+    CREATE FUNCTION beyond_index(value bytea) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN length(value) > {INDEXED_BYTES} THEN value END
+    """,
     # PostgreSQL refuses a NUL inside JSON that is looked into; no member looked for has one.
     r"""
     CREATE FUNCTION as_json(document text) RETURNS json LANGUAGE sql IMMUTABLE PARALLEL SAFE

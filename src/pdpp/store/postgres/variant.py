@@ -12,8 +12,11 @@ empty one stands for nothing. PostgreSQL has no column of mixed types, so such a
 Whole numbers and fractions of the same value are the same bytes, as they are equal to each other.
 """
 
+import hashlib
 import struct
 from typing import Any
+
+INDEXED_BYTES = 2_000
 
 _NUMBER, _TEXT, _BLOB = b"\x01", b"\x02", b"\x03"
 _SIGN = 1 << 63
@@ -39,6 +42,18 @@ def encode(value: Any) -> bytes | None:
     turned = bits ^ _ALL if bits & _SIGN else bits | _SIGN
     rest = value - int(nearest) if isinstance(value, int) else 0
     return _number.pack(_NUMBER, turned, _MIDDLE + rest)
+
+
+def index_key(value: Any) -> bytes | None:
+    """Return the bytes that stand for a value in an index, which has room for so many only.
+
+    A longer text is its beginning and a hash of all of it, so that equal ones are found. Texts that
+    begin with the same ``INDEXED_BYTES`` are sorted by the hash.
+    """
+    whole = encode(value)
+    if whole is None or len(whole) <= INDEXED_BYTES:
+        return whole
+    return whole[:INDEXED_BYTES] + hashlib.sha256(whole).digest()
 
 
 def decode(stored: bytes | None) -> Any:

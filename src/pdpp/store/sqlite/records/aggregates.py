@@ -22,10 +22,10 @@ from pdpp.store.sqlite.records.predicate import (
 )
 
 Bucket = Callable[[int], tuple[str, int]]
-_MINUTE = 60_000_000
+MINUTE = 60_000_000
 _EARLIEST = -(2**63)
 _MOST_RANGES = 1_000
-_EXACT = 2**53
+_WHOLE = 2**63
 
 
 class Aggregator:
@@ -114,7 +114,7 @@ class Aggregator:
         """Return the SQL of a group: the value itself, or the minute an instant falls in."""
         if query.bucket_by is None:
             return value
-        rest = Sql("(((") + value + Sql(f") % {_MINUTE}) + {_MINUTE}) % {_MINUTE}")
+        rest = Sql("(((") + value + Sql(f") % {MINUTE}) + {MINUTE}) % {MINUTE}")
         return Sql("(") + value + Sql(") -") + rest
 
     def _value(self, reach: Reach, field: str) -> Sql:
@@ -180,7 +180,7 @@ def _shown(reach: Reach, field: str | None) -> Callable[[CellValue], CellValue]:
 
 def _plain(value: CellValue) -> CellValue:
     """Return a whole number in one form, so that it does not matter which of its equals was met."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+    if isinstance(value, float) and value.is_integer() and -_WHOLE <= value < _WHOLE:
         return int(value)
     return value
 
