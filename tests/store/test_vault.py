@@ -62,7 +62,7 @@ def test_a_grant_is_revoked_once(world: World, clock: Clock) -> None:
 
 def test_a_grant_is_kept_with_all_its_tokens_or_not_at_all(world: World) -> None:
     world.store.vault.keep_token(TOKEN)
-    with pytest.raises(Exception, match="(?i)unique"):
+    with pytest.raises(Exception, match=r"(?i)unique"):
         world.store.vault.keep_grant(grant_of(world), [TOKEN])
     assert world.store.vault.grant("g1") is None
 

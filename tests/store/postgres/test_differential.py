@@ -181,6 +181,8 @@ def step(rng: random.Random, worlds: tuple[World, World]) -> None:
     """Let both do the same, and compare what they say."""
     worlds[0].clock.now += rng.randrange(1, 5_000_000)
     kind = rng.random()
+    one: Any
+    other: Any
     if kind < 0.4:
         batch = {
             key: None if rng.random() < 0.15 else some_record(rng)
