@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from pdpp.store.number_key import number_of
 from pdpp.store.port import AggregateQuery
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.records.aggregates import EXACT, MINUTE, Aggregator, Bucket
@@ -53,6 +54,8 @@ def _by_minute(row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _times(value: Any, count: int) -> str | None:
     """Return the sum of equal numbers, as the decimal they are written as."""
-    if value is None or isinstance(value, str):
+    if value is None:
         return None
-    return str(EXACT.add(EXACT.multiply(Decimal(repr(value)), Decimal(count)), _FOUR_PLACES))
+    if isinstance(value, str):
+        value = number_of(value)
+    return str(EXACT.add(EXACT.multiply(Decimal(str(value)), Decimal(count)), _FOUR_PLACES))

@@ -31,14 +31,15 @@ _INSERT = re.compile(
     re.DOTALL,
 )
 _LISTED = re.compile(r"carray\(\?\) AS (\w)")
-_INDEXED = re.compile(r"(\bw\.value\s*(?:<=|>=|=|<|>)\s*)\?(?!@)")
-_ROW_INDEXED = re.compile(r"(\(w\.value, [\w.]+\)\s*[<>]=?\s*\()\?(?!@)")
+_INDEXED = re.compile(r"(\bw\.value\s*(?:<>|<=|>=|=|<|>)\s*)\?(?!@)")
+_ROW_INDEXED = re.compile(r"(\bw\.value\s*, [\w.]+\)\s*[<>]=?\s*\()\?(?!@)")
 _MIXED_VALUE = (
-    r"(?:(?<![\w.])value|e\.field|r\.cells\[\d+\]"
+    r"(?:(?<![\w.])value|r\.cells\[\d+\]|json_number_key\(r\.data, \?@path\)"
+    r"|variant_number_key\( (?:w\.value|r\.cells\[\d+\]) \)\)"
     r"|member_variant\(r\.data, \?@path\?@none, ARRAY\[[^\]]*\]\)(?:\s*\))?)"
 )
-_COMPARED = re.compile(rf"({_MIXED_VALUE}\s*(?:<=|>=|=|<|>)\s*)\?(?!@)")
-_ROW_COMPARED = re.compile(rf"(\({_MIXED_VALUE}, [\w.]+\)\s*[<>]=?\s*\()\?(?!@)")
+_COMPARED = re.compile(rf"({_MIXED_VALUE}\s*(?:<>|<=|>=|=|<|>)\s*)\?(?!@)")
+_ROW_COMPARED = re.compile(rf"({_MIXED_VALUE}\s*, [\w.]+\)\s*[<>]=?\s*\()\?(?!@)")
 
 _WORDS: Sequence[tuple[re.Pattern[str], str]] = [
     (re.compile(pattern), words)
@@ -66,6 +67,10 @@ _WORDS: Sequence[tuple[re.Pattern[str], str]] = [
             r"member_variant(r.data, ?@path?@none, ARRAY[\1])",
         ),
         (r"pdpp_instant\(", "instant_variant("),
+        (r"pdpp_number_key\(CAST\(r\.data AS TEXT\) -> \?\)", "json_number_key(r.data, ?@path)"),
+        (r"pdpp_number_key\(", "variant_number_key("),
+        (r"SELECT e\.key FROM", r"SELECT '\\x02'::bytea || convert_to(e.key, 'UTF8') FROM"),
+        (r"(FROM edit e .*?\be\.field = )\?", r"\1?@mixed"),
         (r"json_extract\((\w+), '\$\.(\w+)'\)", r"(as_json(\1) ->> '\2')"),
         (r"\bcells = \?", "cells = ?@cells"),
         (r"(FROM edit WHERE .*?\bfield = )\?", r"\1?@mixed"),

@@ -181,12 +181,65 @@ _FUNCTIONS = (
     DECLARE
       nearest double precision := number::double precision + 0.0;
       bits bigint := ('x' || encode(float8send(nearest), 'hex'))::bit(64)::bigint;
-      rest int := CASE WHEN scale(number) = 0 AND abs(nearest) < 1.8e19
-                       THEN (number - nearest::numeric(30, 0))::int ELSE 0 END;
+      rest int := CASE WHEN scale(number) = 0 AND abs(nearest) BETWEEN 9007199254740992 AND 9.3e18
+                       THEN (number - (nearest / 2)::bigint::numeric * 2)::int ELSE 0 END;
     BEGIN
       bits := CASE WHEN bits < 0 THEN ~bits ELSE bits # (-9223372036854775807 - 1) END;
       RETURN '\x01'::bytea || int8send(bits) || int2send((rest # -32768)::smallint);
     END $$
+    """,
+    # The number that a variant is of: a whole one, or the decimal that a fraction is written as.
+    r"""
+    CREATE FUNCTION variant_number(value bytea) RETURNS numeric
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+    DECLARE
+      bits bigint;
+      power int;
+      nearest double precision;
+    BEGIN
+      IF value IS NULL OR get_byte(value, 0) <> 1 THEN RETURN NULL; END IF;
+      bits := ('x' || encode(substr(value, 2, 8), 'hex'))::bit(64)::bigint;
+      bits := CASE WHEN bits < 0 THEN bits # (-9223372036854775807 - 1) ELSE ~bits END;
+      power := ((bits >> 52) & 2047)::int;
+      nearest := (bits & 4503599627370495)::double precision;
+      IF power = 0 THEN nearest := nearest * 4.9406564584124654e-324;
+      ELSE nearest := (nearest + 4503599627370496) * power(2::double precision, power - 1075);
+      END IF;
+      IF bits < 0 THEN nearest := -nearest; END IF;
+      IF abs(nearest) BETWEEN 9007199254740992 AND 9.3e18 THEN
+        RETURN (nearest / 2)::bigint::numeric * 2
+          + get_byte(value, 9) * 256 + get_byte(value, 10) - 32768;
+      END IF;
+      RETURN nearest::text::numeric;
+    END $$
+    """,
+    # The key that sorts as numbers do, as ``number_key`` makes it, as a variant.
+    r"""
+    CREATE FUNCTION key_of_number(number numeric) RETURNS bytea
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+    DECLARE
+      written text := abs(number)::text;
+      part text := split_part(written, '.', 2);
+      digits text := ltrim(split_part(written, '.', 1) || part, '0');
+      key text := lpad((length(digits) - length(part) + 5000)::text, 4, '0') || rtrim(digits, '0');
+    BEGIN
+      IF number IS NULL THEN RETURN NULL; END IF;
+      IF number = 0 THEN key := '1';
+      ELSIF number < 0 THEN key := '0' || translate(key, '0123456789', '9876543210') || '~';
+      ELSE key := '2' || key;
+      END IF;
+      RETURN '\x02'::bytea || convert_to(key, 'UTF8');
+    END $$
+    """,
+    """
+    CREATE FUNCTION variant_number_key(value bytea) RETURNS bytea
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN key_of_number(variant_number(value))
+    """,
+    """
+    CREATE FUNCTION json_number_key(data bytea, name text) RETURNS bytea
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN json_typeof(as_json(convert_from(data, 'UTF8')) -> name) = 'number'
+      THEN key_of_number((as_json(convert_from(data, 'UTF8')) ->> name)::numeric) END
     """,
     # The value of a member of a record as a variant, NULL where it is of another kind.
     r"""
