@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,25 @@ WORDS = ["apple", "pear", "plum", "Äpfel", "naïve", "東京", "invoice", "meet
 SORTS = (None, "subject", "at", "day", "size", "weight")
 KEYS = [f"k{number}" for number in range(25)] + ["nul\0key", "ключ"]
 FIELDS = ["id", "subject", "body", "at", "size", "weight", "thread", "file", "read"]
-NUMBERS = [0, 1, -1, 1.0, 0.5, -2.25, 2**53, 2**53 + 1, float(2**53), 2**63 - 1, 1e300, 0.1]
+NUMBERS: list[Any] = [
+    0,
+    1,
+    -1,
+    1.0,
+    0.5,
+    -2.25,
+    2**53,
+    2**53 + 1,
+    float(2**53),
+    2**63 - 1,
+    1e300,
+    0.1,
+]
+DECIMALS = [
+    Decimal("123456789012345.678"),
+    Decimal("123456789012345.679"),
+    Decimal("-0.30000000000000001"),
+]
 
 Read = Callable[[World, Reach], Any]
 
@@ -48,7 +67,7 @@ def some_record(rng: random.Random) -> dict[str, Any]:
         "at": f"2026-01-{day:02}T{rng.randrange(24):02}:00:00Z",
         "day": f"2026-02-{day:02}",
         "size": rng.choice([*NUMBERS[:3], 7, 2**53 + 1]),
-        "weight": rng.choice(NUMBERS),
+        "weight": rng.choice(NUMBERS + DECIMALS),
         "read": rng.random() < 0.5,
         "thread": rng.choice(["t1", "t2", "t3"]),
     }
@@ -70,7 +89,8 @@ def some_reach(rng: random.Random) -> Callable[[World], Reach]:
         time = Interval(first, first + rng.randrange(1, 12) * instant.DAY)
     keys = rng.sample(KEYS, rng.randrange(1, 12)) if rng.random() < 0.2 else None
     chosen = rng.choice(["size", "weight", "subject"])
-    value = rng.choice(WORDS) if chosen == "subject" else rng.choice(NUMBERS)
+    values = {"size": NUMBERS, "weight": NUMBERS + DECIMALS, "subject": WORDS}
+    value: Any = rng.choice(values[chosen])
     operator = rng.choice(["eq", *RANGES])
 
     def make(world: World) -> Reach:
