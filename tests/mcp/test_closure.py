@@ -172,7 +172,7 @@ def test_a_package_cursor_is_bound_to_its_search(post: Estate) -> None:
     token, _ = post.package()
     client = post.client("http-legacy", token)
     found = client.good("search", {"query": "heron", "limit": 1})
-    cursor = found.structured["next"][0]["arguments"]["cursor"]
+    cursor = found.structured["data"]["next_cursor"]
     client.refused("invalid_cursor", "search", {"query": "ferry", "cursor": cursor})
     client.refused(
         "invalid_cursor", "search", {"query": "heron", "streams": ["pages"], "cursor": cursor}

@@ -308,7 +308,7 @@ def test_a_cursor_is_short_even_with_many_grants_deep_in_their_lists(
     lengths = []
     for page in host.pages("search", {"query": "kiln", "limit": 2}):
         ids += [hit["id"] for hit in page.structured["results"]]
-        lengths += [len(call["arguments"]["cursor"]) for call in page.structured.get("next", [])]
+        lengths.append(len(page.structured["data"].get("next_cursor", "")))
     assert max(lengths) < 500
     assert len(ids) == len(set(ids))
     assert set(ids) == expected()
@@ -330,7 +330,7 @@ def test_a_place_that_no_longer_exists_ends_its_list(world: Inside) -> None:
     host = world.host(token)
     apart(world)
     found = host.good("search", {"query": "kiln", "limit": 2})
-    cursor = found.structured["next"][0]["arguments"]["cursor"]
+    cursor = found.structured["data"]["next_cursor"]
     mark = cursor.partition("~")[0]
     beyond = host.good("search", {"query": "kiln", "cursor": f"{mark}~0.500.0.~1.5.0."})
     assert len(beyond.structured["results"]) == 1
@@ -431,8 +431,8 @@ def test_when_every_grant_refuses_the_refusal_is_typed(world: Inside) -> None:
     chosen = Selection(connections=("cin_01", "cin_02"))
     token, grants = package(world.store, chosen)
     host = world.host(token)
-    page = host.good("search", {"query": "kiln", "limit": 1}).structured
-    cursor = page["next"][0]["arguments"]["cursor"]
+    page = host.good("search", {"query": "kiln", "limit": 1}).structured["data"]
+    cursor = page["next_cursor"]
     for grant_id in grants.values():
         revoke_grant(world.store, grant_id)
     for tool, arguments in (

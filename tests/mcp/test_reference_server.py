@@ -228,6 +228,7 @@ def test_a_field_that_is_not_text_names_its_connection_under_a_short_id(host: Ho
     found = host.good("read_record_field", {"id": "payments:p1", "field_path": "amount"})
     assert fenced(found.text) == "-10.5"
     assert found.structured["id"] == "cin_bank/payments:p1"
+    assert found.structured["source"]["connection_id"] == "cin_bank"
 
 
 # Errors

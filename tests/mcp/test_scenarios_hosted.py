@@ -210,7 +210,7 @@ def test_a_package_search_merges_what_its_children_find(post: Estate, kind: str)
         assert hit["display_name"] == names[hit["connection_id"]]
         assert hit["connector_key"] == ("diary" if hit["connection_id"] == DIARY else "post")
     assert found.structured["data"]["object"] == "list"
-    assert len(found.structured["data"]["data"]) == len(results)
+    assert [hit["id"] for hit in found.structured["data"]["data"]] == list(results)
     [mix] = [line for line in found.text.split("\n") if line.startswith("sources: ")]
     assert all(source in mix for source in (FIRST, SECOND, DIARY))
 

@@ -146,7 +146,7 @@ def test_an_address_of_another_server_is_shown_as_an_id(tmp_path: Path) -> None:
             wire.close()
     results, ladder = found.structured["results"], found.structured["content_ladder"]
     assert [one["id"] for one in results] == ["acc/letters:r2"]
-    assert [rung["read_record_field"]["id"] for rung in ladder["records"]] == ["acc/letters:r2"]
+    assert [rung["id"] for rung in ladder["records"]] == ["acc/letters:r2"]
     assert see(found, "content").ids == ("acc/letters:r2",)
     assert not re.search(
         "pdpp://(?:record|field-window)/", json.dumps([found.raw["content"], results, ladder])

@@ -10,8 +10,10 @@ from typing import Any
 from pdpp.model.vocabulary import Kind
 
 LEGEND = (
-    "t=type; role=presentation; eq=exact filter; r=range filter; sort=sortable; lex=word search; "
-    "sem=meaning search; a=aggregates (group_by, group_by_time, else a metric). Absent=not offered"
+    "t=type; role=declared presentation role; eq=exact filter[field]; "
+    "r=range operators filter[field][op]; sort=sortable; lex=searched by words; "
+    "sem=searched by meaning; a=aggregations (sum, min, max, count_distinct: a metric of it; "
+    "group_by, group_by_time: groups of it). A flag that is absent is not offered."
 )
 
 Json = Mapping[str, Any]

@@ -16,15 +16,16 @@ class MatchPassage(NamedTuple):
     facts: Json = _NO_FACTS
 
 
-def passages_in(hit: Json) -> Sequence[MatchPassage]:
-    """Return the passages of a hit.
+def passages_in(hit: Json, preview: str | None = None) -> Sequence[MatchPassage]:
+    """Return the passages of a hit; ``preview`` is the text of the first, where it stands apart.
 
     Other servers may send a snippet alone: it names its field and has no offsets. A snippet of a
     field that did not match proves nothing.
     """
     passages: list[MatchPassage] = []
     for excerpt in objects_in(hit, "evidence_excerpts"):
-        field, text = text_in(excerpt, "field_path"), text_in(excerpt, "preview_text")
+        field = text_in(excerpt, "field_path")
+        text = text_in(excerpt, "preview_text") or (None if passages else preview)
         if field is not None and text is not None:
             passages.append(MatchPassage(field, text, excerpt))
     return passages or _snippet_in(hit)

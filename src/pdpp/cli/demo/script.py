@@ -169,9 +169,9 @@ def _other_field(agent: DemoAgent) -> DemoStep:
 
 def _all_accounts(stranger: DemoAgent, server: DemoServer, granted: int) -> DemoStep:
     seen = stranger.call("search", {"query": INVOICE})
-    hits = seen.structured["results"]
+    hits = seen.structured["data"]["data"]
     connections = server.catalogue().connections
-    ids = {hit["connection_id"] for hit in hits}
+    ids = {hit["id"].partition("/")[0] for hit in hits}
     names = sorted(connections[connection_id].display_name for connection_id in ids)
     return DemoStep(
         "What the grant hid",
@@ -204,5 +204,5 @@ def _next_call(answer: ToolAnswer, place: int) -> Mapping[str, Any]:
 
 
 def _total(answer: ToolAnswer) -> int:
-    rungs = answer.structured["content_ladder"]["records"]
-    return max(int(rung.get("total_chars", 0)) for rung in rungs)
+    excerpts = [hit["evidence_excerpts"][0] for hit in answer.structured["data"]["data"]]
+    return max(int(excerpt["total_chars"]) for excerpt in excerpts)

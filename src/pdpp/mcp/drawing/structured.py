@@ -70,15 +70,11 @@ def hit_result(hit: HitView) -> dict[str, Any]:
 
 
 def hit_rung(hit: HitView) -> dict[str, Any]:
-    """Return what leads on from one hit: the call that reads on names the record."""
-    rung: dict[str, Any] = {}
+    """Return what leads on from one hit."""
+    rung: dict[str, Any] = {"id": hit.id}
     if hit.passage is not None:
         rung["evidence"] = visible(glimpse(hit.passage.preview))
     rung[hit.read.tool] = dict(hit.read.arguments)
-    if hit.passage is not None and hit.passage.span is not None:
-        _, end, rung["total_chars"] = hit.passage.span
-        if "#" not in hit.url:  # Else the address says where the passage ends.
-            rung["end_chars"] = end
     return rung
 
 
@@ -98,38 +94,11 @@ def _unmarked(text: str) -> str:
 def page_structured(view: PageView) -> dict[str, Any]:
     """Return the server's envelope with long fields cut, and how to go on."""
     envelope = {name: view.page.raw[name] for name in _ENVELOPE if name in view.page.raw}
-    if view.next is not None:
-        envelope.pop("next_cursor", None)  # The next call has it.
     if view.resume is None:
         envelope.pop("next_changes_since", None)  # It is right after the last page only.
-    rows = [record_structured(record) for record in view.records]
-    envelope |= _common(rows)
-    envelope["data"] = rows
+    envelope["data"] = [record_structured(record) for record in view.records]
     notes = {"notes": list(view.notes)} if view.notes else {}
     return {"data": {**envelope, **notes}, **_calls([view.next, view.resume])}
-
-
-def _common(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Take what every record of a page says alike out of them, and return it to be said once."""
-    if len(rows) < _SEVERAL:
-        return {}
-    first, *others = rows
-    common = {
-        name: first[name]
-        for name in _SHARED
-        if name in first and all(row.get(name) == first[name] for row in others)
-    }
-    for row in rows:
-        for name in common:
-            del row[name]
-    return {"each": common} if common else {}
-
-
-_SEVERAL = 2
-_SHARED = (
-    *("object", "stream", "connection_id", "connector_instance_id"),
-    *("connector_key", "display_name"),
-)
 
 
 _ENVELOPE = ("object", "has_more", "next_cursor", "next_changes_since", "meta")
@@ -198,8 +167,8 @@ def window_structured(view: WindowView) -> dict[str, Any]:
         "id": view.id,
         "field_path": view.field_path,
     }
-    if view.source is not None and (labels := view.source.labels()):
-        body["source"] = labels
+    if view.source is not None:
+        body["source"] = view.source.as_json()
     if view.window is not None:
         body["window"] = view.window.as_json()
         body |= _flag(has_hidden(view.window.text))

@@ -60,7 +60,7 @@ def search_text(view: SearchView) -> str:
     if len({source.connection_id for source in sources}) > 1:
         lines.append(_mix(sources))
     lines += unavailable_lines(view.unavailable)
-    lines += [f"note: {plain(note)}" for note in (*view.advice, *view.notes)]
+    lines += [f"note: {plain(note)}" for note in view.notes]
     if view.hits:
         lines.append(_FETCH_HELP)
     if view.next is not None:

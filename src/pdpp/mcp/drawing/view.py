@@ -48,10 +48,6 @@ class RecordSource(NamedTuple):
                 handles[name] = visible(handles[name], lines=False)
         return handles
 
-    def labels(self) -> dict[str, Any]:
-        """Return what is known beside what the id says."""
-        return {k: v for k, v in self.as_json().items() if k in ("connector_key", "display_name")}
-
 
 class HitView(NamedTuple):
     """One search hit."""
@@ -83,9 +79,6 @@ class SearchView(NamedTuple):
     page: "SearchAnswer"
     hits: Sequence[DrawnHit]
     next: NextCall | None
-    advice: Sequence[str] = ()
-    """What the server's envelope says of the question, which only the text says again."""
-
     notes: Sequence[str] = ()
     unavailable: "Sequence[ConnectionChoice]" = ()
 

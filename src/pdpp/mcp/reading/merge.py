@@ -83,11 +83,13 @@ class MergedSearch:
             "data": [ranked.hit.raw for ranked in taken],
             "has_more": bool(ahead),
         }
+        if cursor is not None:
+            envelope["next_cursor"] = cursor
         envelope["meta"] = _meta([answer for _, answer in self._answers.answers])
         if self._answers.unfit:
             envelope["meta"]["warnings"].append(_unfit_warning(self._answers.unfit))
         hits = [ranked.hit for ranked in taken]
-        return SearchAnswer(hits, cursor, read_meta(envelope), envelope, lean=True)
+        return SearchAnswer(hits, cursor, read_meta(envelope), envelope)
 
     def _ahead(self, used: Mapping[str, int]) -> dict[str, ChildPosition]:
         """Return where each child goes on: on the page it is on, or on its next one."""

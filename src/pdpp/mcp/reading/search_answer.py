@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 from pdpp.evidence.budget import cut
 from pdpp.evidence.handle import Handle, parse_handle
-from pdpp.evidence.lean import DISPLAY, DISPLAYED_HITS
+from pdpp.evidence.lean import DISPLAY
 from pdpp.evidence.presentation import is_web_link
 from pdpp.mcp.reading.choices import ConnectionChoice
 from pdpp.mcp.reading.list_meta import ListMeta, read_meta
 from pdpp.model.errors import InvalidRequest
 from pdpp.wire.answer import answer_without
-from pdpp.wire.members import Json, id_in, object_in, objects_in, text_in, texts_in, whole_in
+from pdpp.wire.members import Json, id_in, objects_in, text_in, texts_in, whole_in
 from pdpp.wire.passage import passages_in
 
 _PREVIEW_CHARS = 400
@@ -59,8 +59,6 @@ class SearchAnswer(NamedTuple):
     meta: ListMeta
     raw: Json
     cursors: Sequence[str] = ()
-    lean: bool = False
-    """Whether the envelope is of the form that leaves out what is said beside it."""
 
     nameless: int = 0
     """How many hits the server sent that name no record."""
@@ -76,15 +74,13 @@ class SearchAnswer(NamedTuple):
         if untold < 0 or count <= untold:
             return None
         cursor = self.cursors[count - 1 - untold]
-        ahead: dict[str, Any] = {"has_more": True}
-        if not self.lean:
-            ahead["next_cursor"] = cursor
+        ahead: dict[str, Any] = {"has_more": True, "next_cursor": cursor}
         if (url := text_in(self.raw, "url")) is not None:
             onward = _CURSOR.sub(cursor, url) if "cursor=" in url else f"{url}&cursor={cursor}"
             ahead["links"] = {"next": onward}
         hits = self.hits[:count]
         raw = {**self.raw, "data": [hit.raw for hit in hits], **ahead}
-        return SearchAnswer(hits, cursor, self.meta, raw, lean=self.lean, nameless=self.nameless)
+        return SearchAnswer(hits, cursor, self.meta, raw, nameless=self.nameless)
 
     def at_most(self, limit: int) -> "SearchAnswer":
         """Return the page without hits that were sent although nobody asked for them."""
@@ -116,16 +112,14 @@ def results_of(answer: SearchAnswer, limit: int) -> SearchResults:
 
 def read_search(body: Json, cursors: Sequence[str] = ()) -> SearchAnswer:
     """Read a page of hits, in any of the places servers put them."""
-    display, listed = object_in(body, DISPLAY), _listed(body)
-    displayed = objects_in(display, DISPLAYED_HITS)
-    lean = DISPLAYED_HITS in display and len(displayed) == len(listed)
-    raw = {name: value for name, value in body.items() if name != DISPLAY} if lean else body
-    beside: Sequence[Json] = displayed if lean else [{}] * len(listed)
-    cursor = text_in(display if lean else body, "next_cursor")
+    display = objects_in(body, DISPLAY)
+    raw = {name: value for name, value in body.items() if name != DISPLAY} if display else body
+    listed = _listed(body)
+    beside: Sequence[Json] = display if len(display) == len(listed) else [{}] * len(listed)
     read = [_hit(hit, more) for hit, more in zip(listed, beside, strict=True)]
     hits = [hit for hit in read if hit.handle.stream and hit.handle.record_id]
-    unnamed = len(read) - len(hits)
-    return SearchAnswer(hits, cursor, read_meta(body), raw, cursors, lean, unnamed)
+    cursor, unnamed = text_in(body, "next_cursor"), len(read) - len(hits)
+    return SearchAnswer(hits, cursor, read_meta(body), raw, cursors, unnamed)
 
 
 def _listed(body: Json) -> list[Json]:
@@ -142,18 +136,18 @@ def _hit(hit: Json, display: Json) -> ServerHit:
     merged = {**hit, **display} if display else hit
     matched = [name[:_MATCHED_CHARS] for name in texts_in(hit, "matched_fields")]
     return ServerHit(
-        handle=_handle(merged),
+        handle=_handle(hit),
         connector_key=text_in(merged, "connector_key"),
         display_name=text_in(merged, "display_name"),
         title=text_in(merged, "title"),
         event_time=text_in(merged, "event_time"),
         emitted_at=text_in(merged, "emitted_at"),
         matched_fields=matched[:_MOST_MATCHED],
-        passage=_passage(merged),
+        passage=_passage(merged, text_in(display, "preview_text")),
         link=_link(hit),
-        score=_score(merged.get("score")),
+        score=_score(hit.get("score")),
         raw=hit,
-        matched=_words(merged, "matched"),
+        matched=_words(hit, "matched"),
         missing=_words(hit, "missing"),
     )
 
@@ -182,8 +176,8 @@ def _handle(hit: Json) -> Handle:
     return Handle(connection_id, stream or "", record_id or "")
 
 
-def _passage(hit: Json) -> HitPassage | None:
-    for field, text, facts in passages_in(hit):
+def _passage(hit: Json, preview: str | None) -> HitPassage | None:
+    for field, text, facts in passages_in(hit, preview):
         return HitPassage(field, cut(text, _PREVIEW_CHARS)[0], _span(facts))
     return None
 

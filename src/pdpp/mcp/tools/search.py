@@ -109,8 +109,9 @@ class _SearchPage:
             page=page,
             hits=drawn,
             next=onward,
-            advice=[*page.meta.warnings, *_advice(page.meta)],
             notes=[
+                *page.meta.warnings,
+                *_advice(page.meta),
                 *beyond(results.extra, "hits"),
                 *nameless(page.nameless, "hits"),
                 *([_MORE_ROOM] if self._is_cut(page, drawn) else []),
@@ -138,8 +139,7 @@ class _SearchPage:
             bare = view._replace(
                 page=view.page._replace(raw=envelope),
                 hits=[draw(1, shortened(drawn.hit, most)) for drawn in view.hits],
-                advice=(),
-                notes=[note] if most < _BRIEF else [*view.advice, *view.notes, note],
+                notes=[note] if most < _BRIEF else [*view.notes, note],
             )
             spoken, shaped = text.search_text(bare), structured.search_structured(bare)
             if self._fits(spoken, shaped):
