@@ -34,9 +34,11 @@ class Window:
     def press(self, name: str) -> None:
         """Press a button by its name, with the passphrase typed where the page asks for it."""
         confirm = self.page.locator("input[name=confirm]")
+        button = self.page.get_by_role("button", name=name, exact=True)
+        button.wait_for()  # The page that has the button may still be on its way.
         if name == "Approve" and confirm.count():
             confirm.fill(PASSPHRASE)
-        self.page.get_by_role("button", name=name, exact=True).click()
+        button.click()
         if name.startswith("Revoke") and confirm.count():
             confirm.fill(PASSPHRASE)
             self.page.get_by_role("button", name="Revoke", exact=True).click()

@@ -27,6 +27,8 @@ MADE_ONCE = {
     "service/origin.py:_networks": "the proxies of the settings",
     "sources/formats/markdown/frontmatter.py:_loader": "one class",
     "store/intake.py:_validator": "one for each declared schema",
+    "store/postgres/dialect.py:statement": "one for each statement of the code, bounded",
+    "store/postgres/schema.py:tables": "the declared tables",
     "store/sqlite/search/analysis.py:_remembered": "words met lately, bounded",
     "store/sqlite/vault/grants.py:_grant": "one for each grant, as its row is kept",
 }

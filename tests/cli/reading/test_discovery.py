@@ -26,7 +26,7 @@ def test_a_stream_shows_what_may_be_asked_of_each_field(desk: Desk) -> None:
     assert row.split() == ["sent_at", "date-time", "event-time", "eq", *flags]
     assert "views: envelope, reading" in lines
     assert "expand: thread, attachments" in lines
-    assert "t=type; role=presentation" in lines[-1]
+    assert "t=type; role=declared" in lines[-1]
 
 
 def test_the_full_schema_is_read_too(desk: Desk) -> None:

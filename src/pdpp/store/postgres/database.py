@@ -76,9 +76,9 @@ class PostgresDatabase:
         if deadline is not None and deadline.passed():
             raise DeadlinePassed
 
-    def reading(self, deadline: Deadline | None) -> "Snapshot":
+    def reading(self, deadline: Deadline | None) -> "PostgresSnapshot":
         """Hold one snapshot; nested uses join the outer one."""
-        return Snapshot(self, deadline)
+        return PostgresSnapshot(self, deadline)
 
     def begin(self, deadline: Deadline | None) -> bool:
         """Begin a snapshot of this thread; tell whether there was none before."""
@@ -138,7 +138,7 @@ class PostgresDatabase:
             self._opened.clear()
 
 
-class Snapshot:
+class PostgresSnapshot:
     """Holds a snapshot for as long as its block; a cancelled read has used up its time."""
 
     __slots__ = ("_database", "_deadline", "_outermost")

@@ -8,7 +8,7 @@ that has no likeness is replaced as a whole (``replaced.py``).
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import orjson
@@ -107,7 +107,7 @@ class Statement(NamedTuple):
         ]
 
 
-@cache
+@lru_cache(2_000)
 def statement(sql: str) -> Statement:
     """Return a statement in the words of PostgreSQL."""
     text = REPLACED.get(" ".join(sql.split()), sql)
