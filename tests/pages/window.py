@@ -38,8 +38,12 @@ class Window:
         button.wait_for()  # The page that has the button may still be on its way.
         if name == "Approve" and confirm.count():
             confirm.fill(PASSPHRASE)
-        button.click()
-        if name.startswith("Revoke") and confirm.count():
+        if not name.startswith("Revoke"):
+            button.click()
+            return
+        with self.page.expect_navigation():
+            button.click()
+        if confirm.count():
             confirm.fill(PASSPHRASE)
             self.page.get_by_role("button", name="Revoke", exact=True).click()
 
