@@ -8,7 +8,7 @@ from tests.store.world import ENGINES, Clock, Engine, World
 from pdpp.store.port import Store
 from pdpp.store.ranking import leaders, matches, score, unit_score
 from pdpp.store.sqlite.records import aggregates, predicate
-from pdpp.store.sqlite.search import hit_months, index, packing, parts, tending, visible
+from pdpp.store.sqlite.search import index, packing, parts, tending, visible
 
 PLANS: dict[str, dict[tuple[ModuleType, str], int]] = {
     "sqlite": {},
@@ -22,7 +22,6 @@ PLANS: dict[str, dict[tuple[ModuleType, str], int]] = {
         (tending, "PIECE_ROWS"): 2,
         (parts, "_NARROW"): 1,
         (visible, "_ONE_BY_ONE"): 2,
-        (hit_months, "_MANY"): 0,
         (score, "CHUNK"): 3,
         (unit_score, "CHUNK"): 3,
         (leaders, "_SAMPLE"): 4,

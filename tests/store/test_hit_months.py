@@ -3,6 +3,7 @@
 from collections import Counter
 from zoneinfo import ZoneInfo
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.store.questions import ask
@@ -19,13 +20,14 @@ MOMENTS = {
     "2026-02-01T08:00:00Z": "2026-02",
     "2026-02-28T23:00:00Z": "2026-02",
     "1999-07-01T00:00:00Z": "1999-06",
+    "1970-01-01T00:00:00Z": "1969-12",
 }
 """Moments, with the month that each is of where the owner lives."""
 
 
-def search(world: World, q: str, time: Interval | None = None) -> HitPage:
+def search(world: World, q: str, time: Interval | None = None, zone: ZoneInfo = ZONE) -> HitPage:
     reaches = tuple(world.reach(name, time=time) for name in ("c1", "c2"))
-    query = SearchQuery(reaches, ask(q), 100, zone=ZONE, months=True)
+    query = SearchQuery(reaches, ask(q), 100, zone=zone, months=True)
     with world.store.reading():
         return world.store.search(query)
 
@@ -54,3 +56,28 @@ def test_a_search_that_finds_nothing_has_no_months(world: World) -> None:
     world.settle(None, "c1", "c2")
     world.put({"a": {"subject": "pear", "at": "2026-02-28T23:00:00Z"}})
     assert search(world, "apple").months == {}
+
+
+def test_a_record_that_went_away_moves_no_month(world: World) -> None:
+    world.settle(None, "c1", "c2")
+    here = {"subject": "apple", "at": "2026-02-28T23:00:00Z"}
+    far = {"subject": "apple", "at": "9999-01-15T00:00:00Z"}
+    world.put({"far": far, **{f"k{number}": here for number in range(600)}})
+    world.put({"far": None})
+    assert search(world, "apple").months == {"2026-02": 600}
+
+
+@pytest.mark.parametrize(
+    ("moment", "zone", "month"),
+    [
+        ("9999-12-31T23:59:59Z", "Pacific/Auckland", "9999-12"),
+        ("0001-01-01T00:00:00Z", "America/Los_Angeles", "0001-01"),
+        ("0001-01-01T00:00:00Z", "Pacific/Auckland", "0001-01"),
+    ],
+)
+def test_the_first_and_the_last_day_of_all_years_have_a_month(
+    world: World, moment: str, zone: str, month: str
+) -> None:
+    world.settle(None, "c1", "c2")
+    world.put({"edge": {"subject": "apple", "at": moment}})
+    assert search(world, "apple", zone=ZoneInfo(zone)).months == {month: 1}
