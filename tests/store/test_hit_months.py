@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.store.questions import ask
-from tests.store.world import Engine, World, fresh
+from tests.store.world import Engine, World, declare, fresh, stream
 
 from pdpp.model.grant import Interval
 from pdpp.store.port import HitPage, SearchQuery
@@ -81,3 +81,15 @@ def test_the_first_and_the_last_day_of_all_years_have_a_month(
     world.settle(None, "c1", "c2")
     world.put({"edge": {"subject": "apple", "at": moment}})
     assert search(world, "apple", zone=ZoneInfo(zone)).months == {month: 1}
+
+
+def test_what_stands_near_a_hit_keeps_to_the_days_of_a_search_with_months(world: World) -> None:
+    world.settle(declare(stream(thread="thread")), "c1", "c2")
+    texts = {"03-03": "nothing", "03-05": "apple pear", "03-06": "of course"}
+    records = {
+        day: {"subject": text, "thread": "t1", "at": f"2026-{day}T12:00:00Z"}
+        for day, text in texts.items()
+    }
+    world.put(records)
+    page = search(world, "apple pear after:2026-03-04")
+    assert sorted(hit.record.id for hit in page.hits) == ["03-05", "03-06"]

@@ -6,6 +6,7 @@ rows, their conversations, the conditions of a request, and the one order of hit
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import tzinfo
 
 import numpy as np
 
@@ -62,6 +63,7 @@ class Searcher:
         self._cache = cache
         self._check = check
         self._whole: dict[int, Reach] = {}
+        self._days: tuple[Question, tzinfo] | None = None
 
     def search(self, query: SearchQuery) -> HitPage:
         """Return one page of hits, best first."""
@@ -79,6 +81,7 @@ class Searcher:
         matches = self._matches(visible, query, question, scores)
         rows = matches.rows() if query.months else _NO_ROWS
         months = hit_months(visible, rows, query.zone)
+        self._days = (question, query.zone) if bars else None
         if bars:
             matches = matches.among(rows_within(visible, rows, question, query.zone))
         if matches.count and not query.by_time and needs_refining(question, scores):
@@ -124,7 +127,7 @@ class Searcher:
             if shown_rows(visible) <= SCANNED_TOO and not demands(question):
                 near = scanned(self._db, visible, vector, self._check)
                 seen = _unhidden(visible, np.flatnonzero(near > 0))
-                seen = meeting_conditions(self._db, visible, seen)
+                seen = self._meeting(visible, seen)
                 best = np.union1d(best, largest(seen, near[seen], RERANKED, visible))
             values = scores.at(best)
             known = matches.holds(best)
@@ -136,7 +139,7 @@ class Searcher:
         seen = _unhidden(visible, np.flatnonzero(near > 0))
         if demands(question):
             seen = np.intersect1d(seen, matches.rows())
-        seen = np.sort(meeting_conditions(self._db, visible, seen))
+        seen = np.sort(self._meeting(visible, seen))
         return Matches(seen, near[seen])
 
     # Which rows may be hits
@@ -167,6 +170,13 @@ class Searcher:
             allowed &= ~rows_holding(visible, [_in_any_language(word)])
         return allowed
 
+    def _meeting(self, visible: Visible, rows: Longs) -> Longs:
+        """Return the rows, that no word found, which meet all conditions and days of a search."""
+        rows = meeting_conditions(self._db, visible, rows)
+        if self._days is None:
+            return rows
+        return rows[rows_within(visible, np.sort(rows), *self._days)[rows]]
+
     def _refine(
         self, visible: Visible, question: Question, scores: Scores, matches: Matches
     ) -> None:
@@ -179,7 +189,7 @@ class Searcher:
         known = matches.holds(around)
         if near and not demands(question):
             raised = around[~known & (values > scores.at(around))]
-            known |= np.isin(around, meeting_conditions(self._db, visible, raised))
+            known |= np.isin(around, self._meeting(visible, raised))
         self._check()
         candidates, values = around[known], values[known]
         chosen = largest(candidates, values, BEST, visible)
