@@ -19,6 +19,9 @@ _MOST_PAGES = 40
 _SCORE_STEP = 2e-6
 """Scores are compared in millionths; two that differ by less may stand in either order."""
 
+_MONTHS = {"PDPP-Months": "1"}
+"""Asks a search for the months of all records that answer, as a page that draws bars does."""
+
 Body = dict[str, Any]
 
 
@@ -49,20 +52,26 @@ class Judge:
 
     def same(self, path: str, params: Params, what: object, kind: str) -> Reply:
         """Ask both; return the one answer."""
+        headers = _MONTHS if asks_months(kind, dict(params).get("q", "")) else {}
         if self.stage.left.sides[self.number].plan.packaged:
-            replies = [self._through_package(actor, path, params) for actor in self.stage.both]
+            replies = [
+                self._through_package(actor, path, params, headers) for actor in self.stage.both
+            ]
             self.counts["package"] += 1
         else:
-            replies = [seen(caller.exchange("GET", path, params)) for caller in self.callers()]
+            callers = self.callers()
+            replies = [seen(one.exchange("GET", path, params, headers)) for one in callers]
         self.counts[kind] += 1
         if replies[0] != replies[1]:
             raise Interference(f"{what} {params}\n{replies[0]}\n{replies[1]}")
         return replies[0]
 
-    def _through_package(self, actor: Actor, path: str, params: Params) -> Reply:
+    def _through_package(
+        self, actor: Actor, path: str, params: Params, headers: Mapping[str, str]
+    ) -> Reply:
         """Ask with a token that many grants are behind, of which one is chosen."""
         caller, chosen = actor.in_package(self.number)
-        return seen(caller.exchange("GET", path, params, chosen))
+        return seen(caller.exchange("GET", path, params, {**chosen, **headers}))
 
     def ask(self, ask: Ask) -> Answer:
         """Ask a question of both, through all its pages, and compare with the model."""
@@ -103,6 +112,11 @@ class Judge:
             body = read_json(self.same(path_of(ask), following, ask, ask.kind).body)
             pages.append(body)
         return pages
+
+
+def asks_months(kind: str, q: str) -> bool:
+    """Tell whether a search is asked for months too: one that names no days."""
+    return kind == "search" and not any(sign in q for sign in ("after:", "before:", "on:"))
 
 
 def shown(feeds: Sequence[Feed]) -> list[Feed]:
@@ -165,6 +179,8 @@ def _found(ask: Ask, pages: Sequence[Body], expected: Body) -> None:
     _must(ask, sorted(real), sorted(by_id))
     _must(ask, pages[0]["meta"]["count"], {"kind": "exact", "value": len(wanted)})
     _must(ask, pages[0]["meta"].get("repaired", {}), expected["repaired"])
+    if asks_months("search", ask.params["q"]):
+        _must(ask, pages[0]["meta"].get("months", {}), expected["months"])
     for hit, place in zip(hits, real, strict=True):
         model = by_id[place]
         names = ("stream", "emitted_at", "matched", "missing")

@@ -98,6 +98,8 @@ def ranked(
         one.answers = one.answers or bonus > 0 or borne > 0
     allowed = [one for one in rows if _allowed(one, question, units)]
     allowed = [one for one in allowed if one.row.id in meeting[id(one.feed)]]
+    days = [instant.to_text(one.time) for one in allowed if one.time is not None]
+    months = Counter(day[:7] for day in days)
     by_time = params.get("sort") == "time"
     if not by_time and (len(units) > 1 or question.answer is not None):
         allowed = _refined(rows, allowed, question, norm, meeting)
@@ -105,7 +107,8 @@ def ranked(
         for one in allowed:
             one.value = 0.0
     allowed.sort(key=lambda one: one.place)
-    return {"hits": [_hit(one, asked, repaired) for one in allowed], "repaired": repaired}
+    hits = [_hit(one, asked, repaired) for one in allowed]
+    return {"hits": hits, "repaired": repaired, "months": dict(months)}
 
 
 def _candidates(feed: Feed) -> list[Candidate]:
