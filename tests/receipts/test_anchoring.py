@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from tests.engine import back_up, database_of, open_store
-from tests.receipts.served import QUICK, good, receipts_after
+from tests.receipts.served import QUICK, good, kept, receipts_after
 from tests.resource.library import library_store
-from tests.serving import DEADLINE, World, living
+from tests.serving import DEADLINE, World, living, seeded_store
 
 from pdpp.receipts.summary import asked_about
 from pdpp.receipts.witness import make_witness
@@ -20,6 +20,7 @@ from pdpp.store.sqlite.receipts.anchor import SettingAnchor
 from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME
 
 BOOKS = "/v1/streams/books/records"
+SEARCH = "/v1/search"
 AT_ONCE = replace(QUICK, receipts=replace(QUICK.receipts, anchor_seconds=0.0))
 
 
@@ -104,6 +105,10 @@ def test_no_witness_is_no_witness() -> None:
         ("/v1/streams/books/aggregate", {"metric": "max", "field": "pages"}, ("pages",)),
         ("/v1/streams/books/aggregate", {"group_by": "author_id"}, ("author_id",)),
         (BOOKS, {"limit": "1"}, ()),
+        (SEARCH, {"q": "sea", "streams": "books"}, ()),
+        (SEARCH, {"q": "sea", "streams": "books", "filter[pages][gte]": "1"}, ("pages",)),
+        (SEARCH, {"q": "sea after:2020-01-01", "streams": "books"}, ("added_at",)),
+        (SEARCH, {"q": "sea", "streams": "books", "sort": "time"}, ("added_at",)),
     ],
 )
 def test_a_receipt_names_the_fields_that_a_question_used(
@@ -114,6 +119,12 @@ def test_a_receipt_names_the_fields_that_a_question_used(
 
     for receipt in receipts_after(tmp_path, read):
         assert receipt.asked == asked
+
+
+def test_a_search_by_name_asks_about_those_who_act(tmp_path: Path) -> None:
+    with living(seeded_store(tmp_path)) as world:
+        good(world.client(connections=("cin_work",)).get(SEARCH, params={"q": "from:ada"}))
+    assert [receipt.asked for receipt in kept(tmp_path)] == [("from",)]
 
 
 def test_the_owner_reads_what_was_asked_about() -> None:

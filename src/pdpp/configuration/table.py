@@ -119,7 +119,7 @@ SERVING = (
         "rate_limit",
         RATE,
         _LIMITS.requests_per_second,
-        "Requests each token may make.",
+        "Requests each grant may make.",
         flag=True,
     ),
     Setting(

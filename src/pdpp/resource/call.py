@@ -28,7 +28,8 @@ from pdpp.store.scope import Reach
 class Call:
     """Everything an operation needs to answer one request.
 
-    ``served`` is for its receipt; ``answer_headers`` are added to the answer. Nothing else changes
+    ``served`` is for its receipt, and ``used``, the fields that the answer depends on although no
+    parameter names them; ``answer_headers`` are added to the answer. Nothing else changes
     it; to enforce that would take as long as parsing the query.
     """
 
@@ -44,6 +45,7 @@ class Call:
     encoder: LazyEncoder | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     served: list[ServedParts] = field(default_factory=list)
+    used: set[str] = field(default_factory=set)
     answer_headers: dict[str, str] = field(default_factory=dict)
 
     @property

@@ -85,8 +85,9 @@ async def run_call(
 def _asked(call: Call) -> tuple[str, ...]:
     """Return the fields that a question uses to filter, sort, group or add up."""
     query = call.query
-    named = [raw.field for raw in query.filters]
-    named += [(query.text(name) or "").lstrip("-") for name in _USING]
+    named = [*call.used, *(raw.field for raw in query.filters)]
+    if "stream" in call.path:  # A search is sorted by score or time, which are no fields.
+        named += [(query.text(name) or "").lstrip("-") for name in _USING]
     return tuple(sorted({name for name in named if name}))
 
 

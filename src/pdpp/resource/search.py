@@ -12,7 +12,7 @@ from pdpp.evidence.analyse import Match
 from pdpp.evidence.excerpt import ExcerptJson, descriptor, excerpt, value_of
 from pdpp.evidence.handle import Handle
 from pdpp.evidence.language.marks import Marker
-from pdpp.evidence.language.question import parse_question
+from pdpp.evidence.language.question import Question, parse_question
 from pdpp.evidence.lean import HEADER, VALUE, lean_search
 from pdpp.evidence.presentation import NAMING, present_name
 from pdpp.evidence.text import digest
@@ -84,6 +84,8 @@ def _search(call: Call, mode: str) -> ListJson[SearchResultJson]:
     question = parse_question(text, today, everything=everything)
     reaches = _searched(call)
     reaches, left_out = apply_filters(reaches, call.query.filters)
+    by_time = call.query.text("sort") == "time"
+    call.used |= _used(question, reaches, by_time)
     encoder = call.encoder.load() if call.encoder is not None and mode != "search" else None
     page = call.store.search(
         SearchQuery(
@@ -91,7 +93,7 @@ def _search(call: Call, mode: str) -> ListJson[SearchResultJson]:
             question=question,
             limit=call.query.integer("limit") or 0,
             after=_position(call, mode),
-            by_time=call.query.text("sort") == "time",
+            by_time=by_time,
             zone=place,
             meaning=None if encoder is None else encoder.encode([text])[0],
             by_meaning=mode == "semantic",
@@ -111,6 +113,19 @@ def _search(call: Call, mode: str) -> ListJson[SearchResultJson]:
         warnings=[*warnings, *left_out],
         hints=_hints(page, reaches),
     )
+
+
+def _used(question: Question, reaches: Sequence[Reach], by_time: bool) -> set[str]:
+    """Return the fields by which a question narrows or orders hits: their times, their actors."""
+    used: set[str] = set()
+    timed = by_time or question.since or question.until or question.moments
+    for reach in reaches:
+        time = reach.stream.consent_time_field
+        if timed and time is not None and reach.shows_time:
+            used.add(time)
+        if question.actors:
+            used.update(reach.actor_fields())
+    return used
 
 
 def _zone(call: Call) -> tzinfo:
