@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import httpx
+import orjson
 import pytest
-from tests.serving import UNLIMITED, owner, planted_store, put
+from tests.serving import UNLIMITED, grant, owner, planted_store, put
 
 from pdpp.app import make_app
 from pdpp.resource.routes import BASE, ROUTES
@@ -155,19 +156,19 @@ def cases() -> Iterator[Any]:
 
 
 async def answer_watched(
-    store: Store, method: str, path: str, body: bytes
+    store: Store, method: str, path: str, body: bytes, token: str, **headers: str
 ) -> tuple[httpx.Response, float]:
     """Return the answer of a server that has just started, and how long it held its loop."""
     watchdog = Watchdog()
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(make_app(store, UNLIMITED)),
         base_url="http://127.0.0.1:7377",
-        headers={"Authorization": f"Bearer {owner(store)}"},
+        headers={"Authorization": f"Bearer {token}", **headers},
     ) as client:
         await client.get("/healthz")
         with watchdog.watching():
             await asyncio.sleep(0.01)
-            answer = await client.request(method, BASE + path, content=body or None)
+            answer = await client.request(method, path, content=body or None)
             await asyncio.sleep(0.01)
             return answer, watchdog.longest
 
@@ -177,8 +178,33 @@ def test_no_request_holds_the_loop(store: Store, method: str, path: str, body: b
     blob = next(iter(store.blobs()), None)
     path = path.replace("{blob_id}", blob.blob_id if blob is not None else "0" * 64)
     for _ in range(TRIES):
-        answer, held_seconds = asyncio.run(answer_watched(store, method, path, body))
+        watched = answer_watched(store, method, BASE + path, body, owner(store))
+        answer, held_seconds = asyncio.run(watched)
         assert answer.status_code in (200, 201, 204, 400, 404), answer.text
         if held_seconds <= HELD_SECONDS:
             return
     pytest.fail(f"{method} {path} held the loop for {held_seconds:.3f} s")
+
+
+TOOLS: dict[str, dict[str, Any]] = {
+    "schema": {},
+    "query_records": {"stream": "texts", "limit": 3},
+    "aggregate": {"stream": "pages", "metric": "count"},
+    "search": {"query": "when did the lights go out"},
+    "fetch": {"id": "home/texts:t1"},
+    "read_record_field": {"id": "home/texts:t1", "field_path": "body", "query": "lights"},
+}
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_no_tool_holds_the_loop(store: Store, tool: str) -> None:
+    params = {"name": tool, "arguments": TOOLS[tool]}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    kinds = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    for _ in range(TRIES):
+        watched = answer_watched(store, "POST", "/mcp", orjson.dumps(call), grant(store), **kinds)
+        answer, held_seconds = asyncio.run(watched)
+        assert answer.json()["result"].get("isError") is not True, answer.text
+        if held_seconds <= HELD_SECONDS:
+            return
+    pytest.fail(f"{tool} held the loop for {held_seconds:.3f} s")

@@ -1,5 +1,6 @@
 """The resource-server client: reads under one bearer, and keeps the server's errors whole."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -33,6 +34,10 @@ PAGE_HEADER = "pdpp-record-page"
 ROOM_HEADER = "PDPP-Room"
 CURSORS_HEADER = "pdpp-cursors"
 """Tells the cursors after the last hits to who said how much room there is: for cutting there."""
+
+
+_LONG_BYTES = 1 << 18
+"""Answers up to this length are read at once; longer ones in a thread, so that nobody waits."""
 
 
 class JsonCodec(NamedTuple):
@@ -97,7 +102,10 @@ class ResourceClient:
             headers[HEADER] = VALUE
         reply = await self._send("GET", target(path, params), headers)
         try:
-            body = body_of(reply, self.origin, self.codec.decode)
+            if len(reply.body) > _LONG_BYTES:
+                body = await asyncio.to_thread(body_of, reply, self.origin, self.codec.decode)
+            else:
+                body = body_of(reply, self.origin, self.codec.decode)
         except ServerError as error:
             raise self._with_command(error) from None
         cursors = reply.headers.get(CURSORS_HEADER)
