@@ -65,6 +65,8 @@ class RecordPageView:
     body: ReadableText | None
     body_name: str
     values: Sequence[Value]
+    all_listed: bool
+    """Tell whether the values are every field: none was shown above them, as it is written."""
     passage: Passage | None
     problem: str | None
 
@@ -144,6 +146,9 @@ def _view(
     body_name, body = _body(record)
     if passage is not None and passage.name == body_name:
         body = None
+    shown = set() if passage is None else {passage.name}
+    if body is not None and not body.source:
+        shown.add(visible(body_name, lines=False))
     title, time, kind = (
         presentation.title,
         dates.event(presentation.event_time),
@@ -160,24 +165,21 @@ def _view(
         link=presentation.link,
         body=body,
         body_name=visible(body_name, lines=False),
-        values=[
-            value
-            for value in values_of(record, _VALUE_CHARS)
-            if passage is None or value.name != passage.name
-        ],
+        values=[value for value in values_of(record, _VALUE_CHARS) if value.name not in shown],
+        all_listed=not shown,
         passage=passage,
         problem=_GONE if is_quoted and passage is None else None,
     )
 
 
 def _body(record: Record) -> tuple[str, ReadableText | None]:
-    """Return the text of a record, where it has marks that stand in the way of reading it."""
+    """Return the text of a record for reading, without the marks of HTML or Markdown."""
     data: Mapping[str, Any] = read_data(record.data)
     for name, declared in record.reach.stream.fields.items():
         value = data.get(name)
         if declared.role is Role.BODY and isinstance(value, str):
             text = readable(value, _VALUE_CHARS)
-            return name, text if text.source else None
+            return name, text if text.blocks else None
     return "", None
 
 
