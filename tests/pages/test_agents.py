@@ -46,6 +46,17 @@ def test_agents_are_listed_with_what_they_may_read(house: House, owner: Reader) 
     assert "since" in text
 
 
+def test_what_two_approvals_open_is_said_once(house: House, owner: Reader) -> None:
+    client_id, _ = connect(house, owner, "Twice approved", "cin_notes")
+    sheet = owner.get(house.ask(client_id=client_id))
+    boxes = (("connection", "cin_notes"), ("connection", "cin_bank"))
+    house.redeem(sheet.send(tick=boxes, action="update").send(action="approve").location, client_id)
+    row = owner.get("/agents").tree.css_first(f"a[href='/agents/{agent_id(client_id)}']")
+    assert row is not None
+    text = " ".join(row.text(separator=" ").split())
+    assert "It may read Banco Azul: Payments; Notes: Notes." in text
+
+
 def test_an_agent_has_a_page_with_the_words_of_the_approval(house: House, owner: Reader) -> None:
     client_id, _ = connect(house, owner, "Worded one")
     sheet = page_of(owner, client_id)

@@ -1,6 +1,6 @@
 """The agents page: who may read, what exactly, and how to take it back."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from starlette.responses import Response
@@ -63,13 +63,12 @@ class AgentView:
     @property
     def sentence(self) -> str:
         """Return what the client may see now, in one sentence."""
-        parts = [
-            f"{account.name}: {_listed([stream.label for stream in account.streams])}"
-            for approval in self.approvals
-            for part in approval.parts
-            if part.status == approval.status == ACTIVE
-            for account in part.accounts
-        ]
+        # Two approvals may open the same stream; a person reads of it once.
+        opened: dict[tuple[str, str], dict[str, None]] = {}
+        for account in self._opened():
+            labels = opened.setdefault((account.name, account.source), {})
+            labels.update((stream.label, None) for stream in account.streams)
+        parts = [f"{name}: {_listed(list(labels))}" for (name, _), labels in opened.items()]
         return f"It may read {'; '.join(sorted(parts, key=str.casefold))}." if parts else ""
 
     @property
@@ -80,14 +79,14 @@ class AgentView:
     @property
     def accounts(self) -> Sequence[str]:
         """Return the names of the accounts the client may read now."""
-        names = [
-            account.name
-            for approval in self.approvals
-            for part in approval.parts
-            if part.status == approval.status == ACTIVE
-            for account in part.accounts
-        ]
-        return sorted(set(names), key=str.casefold)
+        return sorted({account.name for account in self._opened()}, key=str.casefold)
+
+    def _opened(self) -> Iterator[AccountWords]:
+        """Yield what each approval opens now."""
+        for approval in self.approvals:
+            for part in approval.parts:
+                if part.status == approval.status == ACTIVE:
+                    yield from part.accounts
 
 
 @dataclass(frozen=True, slots=True)
