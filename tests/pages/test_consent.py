@@ -56,6 +56,13 @@ def test_the_page_keeps_apart_who_asks_what_is_enforced_and_what_is_promised(
     assert "Unverified" in sheet.text
 
 
+def test_the_picker_of_eight_accounts_with_every_field_is_light(
+    house: House, owner: Reader
+) -> None:
+    # Without the style sheet, which the browser has from the page before.
+    assert len(owner.get(house.ask()).answer.content) <= 39_000
+
+
 def test_the_counts_are_those_of_the_draft(house: House, owner: Reader) -> None:
     sheet = owner.get(house.ask(MAIL))
     token = house.redeem(sheet.send(action="approve").location, client_id_of(sheet), REDIRECT)
