@@ -96,8 +96,7 @@ def overview_lines(seen: Overview) -> Iterator[str]:
         records = counted(seen.records, "record")
         accounts, grants = counted(seen.accounts, "account"), counted(seen.grants, "grant")
         yield f"{records} of {accounts} in {seen.data}; {grants} for agents."
-    running = f"answers on {seen.address}" if seen.running else "is not running"
-    yield f"The server {running}."
+    yield f"{'The' if seen.running else 'No'} server answers on {seen.address}."
     yield ""
     yield "Next:"
     yield from _aligned(list(_next(seen)))

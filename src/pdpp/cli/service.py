@@ -17,7 +17,7 @@ from pdpp.private import make_folder, write_file
 
 @click.group()
 def service() -> None:
-    """Start the server when you log in, see whether it runs, or end that."""
+    """Start the server at every login, see whether it runs, or turn this off."""
 
 
 def make_service(data: Path) -> ServiceFile:
@@ -99,7 +99,7 @@ def status(data: Path, as_json: bool) -> None:
     installed = (
         f"Installed: {unit.path}" if document["installed"] else "The service is not installed."
     )
-    answers = f"The server answers on {seen.address}." if seen.running else "No server is running."
+    answers = f"{'The' if seen.running else 'No'} server answers on {seen.address}."
     show(document, [installed, answers, f"More: {shlex.join(unit.status)}"], as_json=as_json)
     if not seen.running:
         click.get_current_context().exit(1)
