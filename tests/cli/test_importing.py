@@ -234,7 +234,7 @@ def test_a_mirror_shows_what_would_go_and_asks(home: Home, shrunk: Path) -> None
     refused = pdpp("import", shrunk, "--mirror", data=home.data, stdin=b"y\nn\n")
     gone = ":".join(sealed(home, "s.u2"))
     assert f"No longer in the export: 1 messages, such as {gone}\n" in refused.err
-    assert "Delete these 1 records? [y/N] " in refused.err
+    assert "Delete 1 record? [y/N] " in refused.err
     assert sealed(home, "s.u2") in home.records()
     agreed = pdpp("import", shrunk, "--mirror", data=home.data, stdin=b"y\ny\n")
     assert "1 deleted" in agreed.out

@@ -25,6 +25,13 @@ RETIRED = (
     "are nowhere kept",
     "needs a tick of its own",
     "asks nobody whether there is",
+    "you neither",
+    "though there is one",
+    "unless given, new",
+    "unless given, never",
+    "how long a stretch is",
+    "whose word on the caller",
+    "those come in that a note shows",
 )
 
 

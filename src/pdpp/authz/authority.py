@@ -176,7 +176,7 @@ class Authority:
         """Return the two codes of a device that asks."""
         if DEVICE_CODE not in client.grant_types:
             raise OAuthError(
-                "This client registered for no device codes.", error="unauthorized_client"
+                "This client did not register for device codes.", error="unauthorized_client"
             )
         review = check_details(parameters, client, origins, self._clock())
         asked = {

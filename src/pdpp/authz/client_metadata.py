@@ -51,7 +51,7 @@ def read_metadata(document: object) -> Description:
     A picture is never kept: a page of the owner's server loads nothing from elsewhere.
     """
     if not isinstance(document, dict):
-        raise _refuse("RegisteredClient metadata is one JSON object.")
+        raise _refuse("Client metadata is one JSON object.")
     grant_types = _grant_types(document)
     _check_response_types(document)
     described = Description(

@@ -30,7 +30,7 @@ class Decision:
         if not draft.allowances:
             raise InvalidRequest("This draft opens nothing.")
         if draft.expires_at is not None and draft.expires_at <= self.now:
-            raise InvalidRequest("What was approved has ended before it began; choose again.")
+            raise InvalidRequest("What you approved ends before it begins; choose again.")
         consent = self._keep_approval(draft, text)
         self._mark_approved(review.client_id)
         approval = {

@@ -169,7 +169,7 @@ class Owner:
         kept = find_secret(vault or self.vault, SecretKind.LOGIN_CODE, _bare(code), self.clock())
         if kept is None:
             raise AuthenticationError(
-                "That is not a code that is good now; pdpp owner code prints a new one."
+                "This code is wrong or has expired; pdpp owner code prints a new one."
             )
         return kept
 

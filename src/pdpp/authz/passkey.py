@@ -155,7 +155,7 @@ def check_passkey(
     passkeys = read_passkeys(vault)
     passkey = next((key for key in passkeys if key.id == encode(fields["id"])), None)
     if passkey is None or not is_same_origin(passkey.origin, context.origin):
-        raise AuthenticationError("This server does not know that passkey (any more).")
+        raise AuthenticationError("This server does not know this passkey; perhaps it was removed.")
     check_signature(
         decode(passkey.public_key), fields["signature"], fields["authenticator"], fields["client"]
     )

@@ -73,7 +73,9 @@ def check_request(
     if parameters.get("response_mode", "query") != "query":
         raise OAuthError("The only response_mode here is query.", error="invalid_request")
     if AUTHORIZATION_CODE not in client.grant_types:
-        raise OAuthError("This client registered for no codes.", error="unauthorized_client")
+        raise OAuthError(
+            "This client did not register for authorization codes.", error="unauthorized_client"
+        )
     asked = check_details(parameters, client, origins, now)
     return replace(
         asked,

@@ -7,6 +7,7 @@ import click
 
 from pdpp.authz.account_changes import GrantChange
 from pdpp.cli.output import note, table
+from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import visible
 from pdpp.service.accounts import AccountContents
 from pdpp.store.catalogue import Catalogue, Connection
@@ -24,13 +25,14 @@ def contents_lines(contents: AccountContents) -> Iterator[str]:
     """Yield what a person reads of what an account holds."""
     yield name_of(contents.connection)
     yield from table(
-        [(stream, f"{count:,} records") for stream, count in contents.records.items()], indent="  "
+        [(stream, counted(count, "record")) for stream, count in contents.records.items()],
+        indent="  ",
     )
     if contents.newest is not None:
         yield f"  newest: {contents.newest}"
     if contents.files:
-        size = f"{contents.file_bytes:,} bytes"
-        yield f"  {contents.files:,} files that no other account uses, {size}"
+        size = counted(contents.file_bytes, "byte")
+        yield f"  {counted(contents.files, 'file')} that no other account uses, {size}"
 
 
 def change_lines(changes: Iterable[GrantChange], catalogue: Catalogue) -> Iterator[str]:
@@ -62,8 +64,8 @@ def agree(lines: Iterable[str], *, yes: bool, typed: str | None = None) -> None:
         return
     if not sys.stdin.isatty():
         raise click.UsageError(
-            "This changes what is stored and nobody can be asked. Say --yes, or --dry-run to see "
-            "what would happen.",
+            "This changes what is stored, and there is no terminal to ask in. Say --yes, or "
+            "--dry-run to see what would happen.",
             click.get_current_context(),
         )
     for line in lines:
@@ -78,4 +80,4 @@ def agree(lines: Iterable[str], *, yes: bool, typed: str | None = None) -> None:
         err=True,
     )
     if answer.strip() != typed:
-        raise click.ClickException("the name is another one; nothing was removed")
+        raise click.ClickException("that is not the account's name; nothing was removed")

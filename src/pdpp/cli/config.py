@@ -64,7 +64,7 @@ def _document(configuration: Configuration) -> dict[str, Any]:
 
 @config.command(epilog=examples("pdpp config example", "pdpp config example > ~/my-data/pdpp.toml"))
 def example() -> None:
-    """Print a file of settings in which every line is a comment until you want it."""
+    """Print a settings file in which every line is commented out."""
     for line in example_lines():
         click.echo(line)
 

@@ -59,7 +59,7 @@ def provider(text: str) -> str:
     metavar="FILE",
     help="Read the token of a grant from a file, or from standard input with -.",
 )
-@click.option("--again", is_flag=True, help="Ask for a new approval though there is one.")
+@click.option("--again", is_flag=True, help="Ask for a new approval even if there is one.")
 @click.option("--list", "list_all", is_flag=True, help="Show what is connected.")
 @click.option("--forget", is_flag=True, help="Give up the credential for the provider.")
 @click.option("--cache-root", metavar="DIR", help="Folder of the cache. Or set PDPP_CACHE_ROOT.")

@@ -19,6 +19,7 @@ from pdpp.cli.account_removal import RemovalOptions, delete_removed, run_removal
 from pdpp.cli.options import common, examples, words
 from pdpp.cli.output import show, table
 from pdpp.cli.progress import Progress
+from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import visible
 from pdpp.evidence.handle import part_problem
 from pdpp.model import instant
@@ -58,7 +59,9 @@ def connection_id(text: str) -> str:
 @click.option(
     "--name", type=words, metavar="TEXT", required=True, help="What you call the account."
 )
-@click.option("--id", "chosen", type=connection_id, metavar="ID", help="Its id; unless given, new.")
+@click.option(
+    "--id", "chosen", type=connection_id, metavar="ID", help="Its id. Default: a new one."
+)
 @common
 def add(connector_key: str, name: str, chosen: str | None, data: Path, as_json: bool) -> None:
     """Add an account of a registered source, or give the one with that id a new name."""
@@ -142,8 +145,8 @@ def merge(source: str, target: str, yes: bool, dry_run: bool, data: Path, as_jso
             }
             lines = [
                 f"Merged: {name_of(preview.source.connection)} is now part of "
-                f"{name_of(preview.target.connection)}, {result.written:,} records were written "
-                "there.",
+                f"{name_of(preview.target.connection)}. Written there: "
+                f"{counted(result.written, 'record')}.",
                 *change_lines(result.changes, catalogue),
             ]
     show(document, lines, as_json=as_json)
@@ -220,6 +223,7 @@ def _document(
 def _lines(document: Mapping[str, Any]) -> list[str]:
     title = f"{document['display_name']} ({document['connection_id']}, {document['connector_key']})"
     rows = [
-        (stream["name"], f"{stream['record_count']:,} records") for stream in document["streams"]
+        (stream["name"], counted(stream["record_count"], "record"))
+        for stream in document["streams"]
     ]
     return [visible(title, lines=False), *table(rows, indent="  ")]

@@ -70,8 +70,8 @@ def doctor(
 ) -> None:
     """Connect to URL as a hosted agent does, and name what is broken and its fix.
 
-    URL is the address that agents are given, with or without /mcp; unless given, the server on
-    this machine. Without --data or --passphrase-file you are asked for the owner's passphrase;
+    URL is the address that agents are given, with or without /mcp; by default it is the server
+    on this machine. Without --data or --passphrase-file you are asked for the owner's passphrase;
     leave it empty to stop where the owner would say yes. Whatever is made is revoked at the end.
     """
     wire = Wire(authorities=None if authorities is None else str(authorities))

@@ -46,7 +46,7 @@ def on(new_passphrase_file: TextIO | None, in_keyring: bool, data: Path, as_json
     """Encrypt the store in the data folder with a passphrase. Stop the server first.
 
     The passphrase is asked for twice and not shown. Without it nobody can read the store or its
-    backups, you neither.
+    backups, not even you.
     """
     settle(data)
     if read_key_file(data) is not None:
@@ -86,7 +86,7 @@ def rekey(
 ) -> None:
     """Write everything anew under a new key with a new passphrase. Stop the server first.
 
-    Whoever has an old backup and its passphrase cannot read with them what is here now.
+    An old backup and its passphrase do not open what is stored here now.
     """
     key, former = _opened(data)
     new = key if passphrase_only else DataKey.new()

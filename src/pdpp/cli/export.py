@@ -21,6 +21,7 @@ from pdpp.cli.reading import read_options
 from pdpp.cli.reading.naming import Parts, record_of, stream_of, usage
 from pdpp.cli.reading.provider import connected, granted, keyed, read_token
 from pdpp.client.client import Client
+from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import visible
 from pdpp.evidence.handle import BLOB_URI, STREAM_URI, Handle
 from pdpp.model import instant
@@ -59,7 +60,7 @@ class ExportSelection(NamedTuple):
     "--output",
     required=True,
     metavar="FILE|DIR",
-    help="One file, or a folder where it ends with / or is one; --all makes a folder.",
+    help="A file, or a folder if the name ends with / or is a folder; --all makes a folder.",
 )
 @read_options.connection
 @click.option(
@@ -201,19 +202,22 @@ def _report(manifest: Manifest, writer: ExportWriter, output: str, *, as_json: b
         "bytes": size,
         "missing_blobs": manifest.missing_blobs,
     }
-    line = f"{records:,} records and {blobs:,} files, {size:,} bytes, are in {output}."
+    amounts = f"{counted(records, 'record')} and {counted(blobs, 'file')}, {counted(size, 'byte')}"
+    line = f"Saved in {output}: {amounts}."
     lines = [line, f"Every file's sha-256 is in {writer.manifest_path}."]
     if any(entry.kind == DECLARATION for entry in manifest.files):
         lines.append(f"Bring it back with: pdpp restore {output} --data NEW")
     show(document, map(visible, lines), as_json=as_json)
     if manifest.missing_blobs:
-        note(f"{len(manifest.missing_blobs):,} files that records refer to could not be read.")
+        missing = counted(len(manifest.missing_blobs), "file")
+        note(f"Could not be read: {missing} that records refer to.")
 
 
 def _save_blob(client: Client, blob: str, path: Path, *, as_json: bool) -> None:
     saved = client.save_blob(blob, path, resume=True)
     document = {"output": str(path), "bytes": saved.size_bytes, "sha256": saved.sha256}
-    line = f"{saved.size_bytes:,} bytes of {saved.media_type} are in {path}, sha256 {saved.sha256}."
+    size = counted(saved.size_bytes, "byte")
+    line = f"Saved in {path}: {size} of {saved.media_type}, sha256 {saved.sha256}."
     show(document, [visible(line)], as_json=as_json)
 
 

@@ -15,6 +15,7 @@ from pdpp.cli.output import note, show, table
 from pdpp.cli.progress import Progress
 from pdpp.cli.progress_bar import ProgressBar
 from pdpp.cli.stopping import Stop
+from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import visible
 from pdpp.jobs.context import JobContext
 from pdpp.jobs.import_run import import_callbacks
@@ -200,7 +201,7 @@ def bring_all(prepared: PreparedImports, options: ImportOptions) -> list[str]:
         for line in overview(prepared):
             note(line)
     if not options.yes:
-        _ask(f"Import these {len(prepared.imports)} exports?")
+        _ask(f"Import {counted(len(prepared.imports), 'export')}?")
     ends: list[str] = []
     documents = []
     for number, planned in enumerate(prepared.imports):
@@ -338,7 +339,7 @@ def _mirror(task: ImportTask, options: ImportOptions) -> None:
         return
     listed = ", ".join(f"{number:,} {stream}" for stream, number in sorted(absent.counts.items()))
     note(visible(f"No longer in the export: {listed}, such as {'; '.join(absent.examples)}"))
-    if options.yes or _agrees(f"Delete these {count:,} records?"):
+    if options.yes or _agrees(f"Delete {counted(count, 'record')}?"):
         task.delete_absent()
 
 
@@ -356,7 +357,7 @@ def _preview(prepared: PreparedImport) -> Iterator[str]:
     else:
         count = _record_count(task.environment.store, destination.connection_id)
         into = f"{destination.display_name} ({destination.connection_id})"
-        yield f"Into: {into}, which holds {count:,} records"
+        yield f"Into: {into}, which holds {counted(count, 'record')}"
     if recognition.records is not None:
         yield f"Records: {recognition.records:,}"
     yield from recognition.notes

@@ -43,10 +43,14 @@ def setting(text: str) -> tuple[str, str]:
     ),
 )
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
-@click.option("--as", "source", metavar="KEY", help="The source; unless given, it is recognised.")
-@click.option("--connection", "connection_id", metavar="ID", help="The account it goes into.")
 @click.option(
-    "--account", metavar="NAME", help="Whose export it is, where it does not say: an address."
+    "--as", "source", metavar="KEY", help="The kind of export. Default: recognised by its content."
+)
+@click.option("--connection", "connection_id", metavar="ID", help="Import into this account.")
+@click.option(
+    "--account",
+    metavar="NAME",
+    help="Whose export it is, if the files do not say; for mail, an address.",
 )
 @click.option(
     "--set",
@@ -54,21 +58,23 @@ def setting(text: str) -> tuple[str, str]:
     type=setting,
     metavar="NAME=VALUE",
     multiple=True,
-    help="What the source should know, such as time_zone=Europe/Lisbon.",
+    help="A fact that the files do not tell, such as time_zone=Europe/Lisbon.",
 )
 @click.option("--infer", is_flag=True, help="Draft a declaration for CSV, JSON or NDJSON.")
 @click.option(
     "--declaration", type=click.File("rb"), metavar="FILE", help="A declaration of your own."
 )
 @click.option("--stream", metavar="NAME", help="With --declaration, which of its streams.")
-@click.option("--mirror", is_flag=True, help="Delete what the export no longer holds; asks first.")
-@click.option("--watch", is_flag=True, help="Stay, and bring in what is added.")
+@click.option(
+    "--mirror", is_flag=True, help="Delete records that the export no longer holds; asks first."
+)
+@click.option("--watch", is_flag=True, help="Keep running, and import what is added.")
 @click.option(
     "--every",
     type=click.FloatRange(0.05, 3_600),
     default=2.0,
     metavar="SECONDS",
-    help="With --watch, how often to look; 2 unless given.",
+    help="With --watch, how often to look. Default: 2.",
 )
 @click.option("--audit", "audited", is_flag=True, help="Count what is there; write nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")

@@ -33,7 +33,7 @@ def jobs() -> None:
     type=click.IntRange(1, 1_000),
     default=20,
     metavar="NUMBER",
-    help="How many; 20 unless given.",
+    help="How many to list. Default: 20.",
 )
 @common
 def list_jobs(kind: str | None, limit: int, data: Path, as_json: bool) -> None:

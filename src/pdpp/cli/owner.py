@@ -111,9 +111,7 @@ def _passphrase(source: TextIO | None) -> str:
     )
 )
 @click.option("--label", type=words, metavar="TEXT", default="owner", help="What it is for.")
-@click.option(
-    "--expires", type=expiry, metavar="30d|DATE", help="When it ends; unless given, never."
-)
+@click.option("--expires", type=expiry, metavar="30d|DATE", help="When it ends. Default: never.")
 @common
 def token(label: str, expires: int | None, data: Path, as_json: bool) -> None:
     """Make a token that reads and writes everything, and print it once."""
@@ -136,9 +134,7 @@ def token(label: str, expires: int | None, data: Path, as_json: bool) -> None:
     )
 )
 @click.option("--label", type=words, metavar="TEXT", required=True, help="Which server it is.")
-@click.option(
-    "--expires", type=expiry, metavar="30d|DATE", help="When it ends; unless given, never."
-)
+@click.option("--expires", type=expiry, metavar="30d|DATE", help="When it ends. Default: never.")
 @common
 def resource_server(label: str, expires: int | None, data: Path, as_json: bool) -> None:
     """Make a secret with which another server of yours may ask what a token opens.

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from pdpp.evidence.amount import counted
+
 _CELLS = 24
 _FIRST_GUESS_SECONDS = 2.0
 
@@ -17,7 +19,7 @@ class ProgressBar(NamedTuple):
         share = min(done / total, 1.0) if total else 0.0
         filled = int(share * _CELLS)
         bar = "█" * filled + "░" * (_CELLS - filled)
-        parts = [f"{bar} {share:4.0%}", f"{records:,} records", f"{records / passed:,.0f}/s"]
+        parts = [f"{bar} {share:4.0%}", counted(records, "record"), f"{records / passed:,.0f}/s"]
         if 0 < share < 1 and passed > _FIRST_GUESS_SECONDS:
             parts.append(f"{duration(passed / share - passed)} left")
         return "  ".join(parts)

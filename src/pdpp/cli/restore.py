@@ -22,6 +22,7 @@ from pdpp.cli.options import common, examples
 from pdpp.cli.output import note, show
 from pdpp.cli.progress import Progress
 from pdpp.cli.source import read_document
+from pdpp.evidence.amount import counted
 from pdpp.model import instant
 from pdpp.model.errors import Conflict, InvalidRequest, NotFound
 from pdpp.model.validation import parse_declaration
@@ -40,7 +41,8 @@ def restore(folder: Path, data: Path, as_json: bool) -> None:
     """Bring back what pdpp export --all saved for the owner: sources, accounts, records, files.
 
     Every file is checked against the manifest before anything is written; the same folder twice
-    changes nothing. Grants and tokens are not part of an export: approve anew, or use pdpp backup.
+    changes nothing. Grants and tokens are not part of an export: approve clients again, or use
+    pdpp backup.
     """
     manifest = _checked(folder)
     with open_store(data, create=True) as store, Progress("Records:") as progress:
@@ -49,7 +51,10 @@ def restore(folder: Path, data: Path, as_json: bool) -> None:
         _keep_blobs(store, folder, manifest)
         result = _write(store, folder, manifest, progress)
     document = {"connections": len(manifest.connections), **result.document()}
-    lines = [f"{len(manifest.connections)} accounts restored into {data}.", *result.lines()]
+    lines = [
+        f"{counted(len(manifest.connections), 'account')} restored into {data}.",
+        *result.lines(),
+    ]
     show(document, lines, as_json=as_json)
     if not known:
         note(

@@ -86,8 +86,8 @@ SERVING = (
         "public_url",
         ORIGIN,
         None,
-        "The address that others know this server by; its metadata, challenges and citations "
-        "name it.",
+        "The address at which others reach this server; its metadata, challenges and "
+        "citations name it.",
         flag=True,
         unset="the address it listens on",
         sample="https://data.example.org",
@@ -96,7 +96,7 @@ SERVING = (
         "trusted_proxy",
         NETWORKS,
         (),
-        "Proxies whose word on the caller's scheme and host is taken; nobody else's is.",
+        "Proxies that may say which scheme and host the caller used; nobody else is believed.",
         flag=True,
         unset="none",
     ),

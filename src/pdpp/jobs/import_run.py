@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from pdpp.evidence.amount import counted
 from pdpp.jobs.context import JobContext
 from pdpp.model import instant
 from pdpp.model.errors import ImportRefused
@@ -40,7 +41,7 @@ def import_callbacks(context: JobContext) -> ImportCallbacks:
     """Return what an import asks and tells while it runs as a job."""
 
     def tell(report: ImportReport, done: int, total: int) -> None:
-        context.progress(done, total, f"{report.counts['read']:,} records read")
+        context.progress(done, total, f"{counted(report.counts['read'], 'record')} read")
 
     return ImportCallbacks(context.cancelled, tell)
 
@@ -84,4 +85,4 @@ def _export(
     for candidate in discover(Path(asked["within"]), choices, sources).exports:
         if (candidate.tree.path.resolve(), candidate.export.source.connector_key) == (path, source):
             return candidate.tree, candidate.export
-    raise ImportRefused(f"{path.name} is not there any more as it was recognised")
+    raise ImportRefused(f"{path.name} has changed or is gone since it was recognised")

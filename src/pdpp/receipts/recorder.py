@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pdpp.authz.principal import Principal
+from pdpp.evidence.amount import counted
 from pdpp.model.errors import Overloaded, StoreError
 from pdpp.model.instant import Clock
 from pdpp.receipts.served import Served, ServedParts, merged
@@ -204,7 +205,7 @@ class Recorder:
 
     def _gap(self, unrecorded: int) -> Iterator[ReceiptBatch]:
         if unrecorded:
-            note = f"{unrecorded} reads of the owner could not be recorded"
+            note = f"{counted(unrecorded, 'read')} of the owner could not be recorded"
             yield ReceiptBatch([Receipt(self._clock(), LogEvent.GAP, detail=note)])
 
     def _tell(self, *, failing: bool, why: str = "") -> None:

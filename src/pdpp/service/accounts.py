@@ -151,7 +151,7 @@ def find_account(catalogue: Catalogue, connection_id: str) -> Connection:
     by_name = {known.display_name: known.connection_id for known in catalogue.connections.values()}
     near = difflib.get_close_matches(connection_id, [*catalogue.connections, *by_name], 1)
     hint = f"did you mean {by_name.get(near[0], near[0])!r}? " if near else ""
-    raise NotFound(f"there is no account {connection_id!r}; {hint}See pdpp connection list.")
+    raise NotFound(f"there is no account {connection_id!r}; {hint}see pdpp connection list")
 
 
 def contents_of(store: Store, catalogue: Catalogue, connection: Connection) -> AccountContents:

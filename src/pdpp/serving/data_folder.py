@@ -12,6 +12,7 @@ import apsw
 from pdpp.encryption.data_key import DataKey
 from pdpp.encryption.key_file import KeyFile, read_key_file
 from pdpp.encryption.unlocking import unlock
+from pdpp.evidence.amount import counted
 from pdpp.model.errors import StoreError
 from pdpp.store.sqlite.conversion import remove_unfinished, settle
 from pdpp.store.sqlite.failures import advice
@@ -76,7 +77,7 @@ def keep_private(folder: Path) -> None:
     entries = [path for path in folder.iterdir() if not path.is_symlink()]
     mended = [path for path in (folder, *entries) if _open_to_others(path) and _close(path)]
     if mended:
-        names = "the folder itself" if folder in mended else f"{len(mended)} files in it"
+        names = "the folder itself" if folder in mended else f"{counted(len(mended), 'file')} in it"
         sys.stderr.write(
             f"WARNING: other users of this machine could read {folder} ({names}); "
             "it is closed to them now.\n"

@@ -159,5 +159,5 @@ def _fraction(text: str) -> int | float | Decimal:
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise Inexact("A member stands twice in one object.")
+        raise Inexact("A JSON object has the same member twice.")
     return members

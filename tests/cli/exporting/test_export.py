@@ -400,7 +400,7 @@ def test_files_that_are_gone_are_told_and_listed(tmp_path: Path) -> None:
     with living(store) as world:
         ended = at_desk(world, tmp_path / "cache").here("export", "--all", "-o", tmp_path / "out")
     assert ended.code == 0
-    assert ended.err == "1 files that records refer to could not be read.\n"
+    assert ended.err == "Could not be read: 1 file that records refer to.\n"
     assert checked(tmp_path / "out")["missing_blobs"] == ["0" * 64]
 
 

@@ -22,7 +22,7 @@ def test_records_are_cards_with_their_title_and_each_field_on_a_line(desk: Desk)
     assert lines[1].endswith('…" (335 chars)')
     assert "   size_bytes: 55593" in lines
     assert "   in_reply_to: null" in lines
-    assert "1 records of messages. End of list." in lines
+    assert "1 record of messages. End of list." in lines
     [whole] = commands(text, "whole record")
     assert "└ end of record text" in desk.typed(whole).out
 

@@ -52,7 +52,7 @@ def test_a_chat_of_two_files_is_one_chat_with_everything_in_it(tmp_path: Path) -
     assert harbour["participants"] == "Inês Duarte, Nora Lind"
     texts = [data["text"] for data in of(records, "messages")]
     assert texts[1:] == [
-        "[1 files]",
+        "[1 file]",
         "Look\nTides\nhttps://tides.example/a",
         "[unsent]",
         "The same moment again",

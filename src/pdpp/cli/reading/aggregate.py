@@ -15,6 +15,7 @@ from pdpp.client import request
 from pdpp.client.envelope import aggregation_of
 from pdpp.client.request import AggregateOptions
 from pdpp.client.result import Aggregation, Group
+from pdpp.evidence.amount import counted
 from pdpp.evidence.text import field_text
 from pdpp.mcp.drawing.escaping import datum
 
@@ -40,16 +41,24 @@ _GRAINS = ["minute", "hour", "day", "week", "month", "quarter", "year"]
     metavar="METRIC",
     help=f"What to compute: {', '.join(_METRICS)}.",
 )
-@click.option("--field", metavar="NAME", help="The field it is of; all but count need one.")
+@click.option(
+    "--field",
+    metavar="NAME",
+    help="The field to compute it from; every metric but count needs one.",
+)
 @click.option("--group-by", metavar="NAME", help="One number for each value of this field.")
-@click.option("--group-by-time", metavar="NAME", help="One for each stretch of this field's time.")
+@click.option(
+    "--group-by-time", metavar="NAME", help="One number for each period of this time field."
+)
 @click.option(
     "--granularity",
     type=click.Choice(_GRAINS),
     metavar="LENGTH",
-    help=f"How long a stretch is: {', '.join(_GRAINS)}.",
+    help=f"Length of a period: {', '.join(_GRAINS)}.",
 )
-@click.option("--time-zone", metavar="ZONE", help="Whose days they are, such as Europe/Lisbon.")
+@click.option(
+    "--time-zone", metavar="ZONE", help="Time zone of the periods, such as Europe/Lisbon."
+)
 @read_options.together(
     read_options.connection, read_options.filters, read_options.limit, read_options.as_json
 )
@@ -92,8 +101,8 @@ def aggregate(
 def _show(page: Printer, aggregation: Aggregation, stream: str) -> None:
     parts = (aggregation.metric, aggregation.field, aggregation.stream or stream)
     head = " of ".join(part for part in parts if part)
-    counted = aggregation.filtered_record_count
-    records = "" if counted is None else f" · {counted:,} records"
+    number = aggregation.filtered_record_count
+    records = "" if number is None else f" · {counted(number, 'record')}"
     if not aggregation.grouped:
         page.line(
             StyledText(head),

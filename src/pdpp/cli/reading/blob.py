@@ -11,6 +11,7 @@ from pdpp.cli.reading import read_options
 from pdpp.cli.reading.naming import usage
 from pdpp.cli.reading.provider import connected, sourced
 from pdpp.client.client import Client
+from pdpp.evidence.amount import counted
 from pdpp.evidence.fence import visible
 
 
@@ -27,7 +28,7 @@ from pdpp.evidence.fence import visible
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Save it there, whole or not at all; unless given, to standard output.",
+    help="Save it in this file, complete or not at all. Default: standard output.",
 )
 @read_options.as_json
 @sourced
@@ -51,7 +52,7 @@ def blob(
         "size_bytes": saved.size_bytes,
         "sha256": saved.sha256,
     }
-    line = f"{saved.size_bytes:,} bytes of {saved.media_type}, sha256 {saved.sha256}"
+    line = f"{counted(saved.size_bytes, 'byte')} of {saved.media_type}, sha256 {saved.sha256}"
     show(facts, [visible(f"{click.format_filename(output)}: {line}")], as_json=as_json)
 
 

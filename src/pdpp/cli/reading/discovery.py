@@ -76,10 +76,14 @@ def _fields(page: Printer, schema: Schema) -> None:
         page.line(StyledText(schema.legend, "quiet"))
 
 
+def _amount(count: int | None) -> str:
+    return "" if count is None else f", {counted(count, 'record')}"
+
+
 def _stream(page: Printer, schema: Schema, stream: SchemaStream) -> None:
     source = [] if stream.connector_key is None else [stream.connector_key]
     places = [
-        f"{schema.connections.get(id, id)} ({id}{'' if count is None else f', {count:,} records'})"
+        f"{schema.connections.get(id, id)} ({id}{_amount(count)})"
         for id, count in stream.record_counts.items()
     ]
     page.line(StyledText(stream.name, "title"), f" · {' · '.join([*source, ', '.join(places)])}")

@@ -18,13 +18,15 @@ filters = click.option(
     "filters",
     metavar="FIELD=VALUE",
     multiple=True,
-    help="Only what matches: =, >=, >, <= or <, or JSON; several must all hold.",
+    help="Only what matches: =, >=, >, <= or <, or JSON; a record must match every one.",
 )
 limit = click.option("--limit", type=click.IntRange(1), metavar="N", help="How many at a time.")
-cursor = click.option("--cursor", metavar="TEXT", help="Go on from there, as the last page says.")
+cursor = click.option(
+    "--cursor", metavar="TEXT", help="Continue with the cursor that the last page printed."
+)
 expand = click.option("--expand", metavar="NAME", multiple=True, help="Related records too.")
 expand_limit = click.option(
-    "--expand-limit", metavar="NAME=N", multiple=True, help="How many of a relation at most."
+    "--expand-limit", metavar="NAME=N", multiple=True, help="Most records to show of a relation."
 )
 fields = click.option(
     "--fields", metavar="A,B", multiple=True, help="Only these fields of each record."

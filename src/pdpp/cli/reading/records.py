@@ -43,7 +43,9 @@ _INDENT = 3
     "--count", type=click.Choice(["none", "estimated", "exact"]), help="Count all that match."
 )
 @click.option(
-    "--changes-since", metavar="BOOKMARK", help="What changed since then, or since beginning."
+    "--changes-since",
+    metavar="BOOKMARK",
+    help="Only what changed since this bookmark; beginning reads all.",
 )
 @read_options.together(
     read_options.connection, read_options.filters, read_options.fields, read_options.view
@@ -141,6 +143,7 @@ def _related(related: ExpandedRecords) -> str:
 
 
 def _total(count: int, page: Page[Record], stream: str) -> str:
-    of_all = "" if page.count is None else f" of {page.count:,}"
     ended = "" if page.has_more else " End of list."
-    return f"{count:,}{of_all} records of {stream}.{ended}"
+    if page.count is None:
+        return f"{counted(count, 'record')} of {stream}.{ended}"
+    return f"{count:,} of {counted(page.count, 'record')} of {stream}.{ended}"

@@ -135,6 +135,6 @@ def window_command(id: str, part: Excerpt) -> str:
 def _total(count: int, page: Page[Hit]) -> str:
     hits = counted(count, "hit")
     if page.count is not None:
-        total = hits if page.count == count else f"{count:,} of {page.count:,} hits"
+        total = hits if page.count == count else f"{count:,} of {counted(page.count, 'hit')}"
         return f"{total}, all matches ranked."
     return f"{hits}." if count else "No hits."

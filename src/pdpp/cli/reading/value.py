@@ -5,6 +5,7 @@ from typing import Any
 
 from pdpp.client.client import Client
 from pdpp.client.result import Record
+from pdpp.evidence.amount import counted
 from pdpp.evidence.binary import Binary, describe
 from pdpp.evidence.budget import cut
 from pdpp.evidence.compact import field_flags
@@ -46,7 +47,7 @@ def title_of(record: Record, facts: FieldFacts) -> str:
 
 def binary_words(binary: Binary) -> str:
     """Return the facts about content that is not shown."""
-    size = "unknown size" if binary.size_bytes is None else f"{binary.size_bytes:,} bytes"
+    size = "unknown size" if binary.size_bytes is None else counted(binary.size_bytes, "byte")
     return f"[{binary.media_type}, {size}]"
 
 

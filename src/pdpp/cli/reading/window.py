@@ -31,8 +31,15 @@ from pdpp.evidence.budget import DEFAULT_LIMIT, MAX_LIMIT
 @click.option("--offset", type=click.IntRange(0), metavar="N", help="Begin at this character.")
 @click.option("--limit", type=click.IntRange(1, MAX_LIMIT), metavar="N", help="How many at most.")
 @click.option("--query", metavar="TEXT", help="Read around the first match of these words.")
-@click.option("--before", type=click.IntRange(0), metavar="N", help="With --query: so many before.")
-@click.option("--after", type=click.IntRange(0), metavar="N", help="With --query: so many after.")
+@click.option(
+    "--before",
+    type=click.IntRange(0),
+    metavar="N",
+    help="With --query: characters before the match.",
+)
+@click.option(
+    "--after", type=click.IntRange(0), metavar="N", help="With --query: characters after the match."
+)
 @click.option("--all", "every", is_flag=True, help="Read the field to its end.")
 @read_options.together(
     read_options.connection,

@@ -107,7 +107,7 @@ def _total(view: SearchView) -> str:
     meta = view.page.meta
     if meta.exact_total is not None:
         whole = meta.exact_total == len(view.hits)
-        total = count if whole else f"{len(view.hits)} of {meta.exact_total} hits"
+        total = count if whole else f"{len(view.hits)} of {counted(meta.exact_total, 'hit')}"
         return f"{total}, all matches ranked."
     if meta.complete is False:
         return f"{count}; too many matches to rank: only the newest of each stream were ranked."

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals, RecordKey, digest_key, safe_key
@@ -225,7 +226,7 @@ def _text(value: Mapping[str, Any], addresses: list[Any]) -> str:
         return "[missed call]" if value.get("missed") else "[call]"
     if "sticker" in value:
         return "[sticker]"
-    return f"[{len(addresses)} files]" if addresses else "[no text]"
+    return f"[{counted(len(addresses), 'file')}]" if addresses else "[no text]"
 
 
 def _reactions(value: Mapping[str, Any]) -> list[str]:

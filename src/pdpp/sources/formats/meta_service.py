@@ -8,6 +8,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.meta_archive import (
     ChatFiles,
@@ -109,7 +110,7 @@ class MetaArchive(Source):
         name = owner.get("name", "")
         return Recognition(
             Confidence.CERTAIN,
-            f"{len(chats):,} chats",
+            counted(len(chats), "chat"),
             account=f"{self.label} ({name})" if name else self.label,
             identity=owner.get("id") or "",
             owner_known=bool(owner.get("id")),

@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
+from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile, ImportRefused
 from pdpp.sources.item import Skipped
 
@@ -193,10 +194,12 @@ class Tree:
     def sight(self) -> str:
         """Say in a few words what this is, for a person whose export nobody knows."""
         if self.kind == "file":
-            return f"a file of {self.entries[0].size:,} bytes" if self.entries else "no file"
+            return (
+                f"a file of {counted(self.entries[0].size, 'byte')}" if self.entries else "no file"
+            )
         kinds = Counter(entry.suffix or "no ending" for entry in self.entries)
         most = ", ".join(f"{count:,} {suffix}" for suffix, count in kinds.most_common(4))
-        return f"a {self.kind} of {len(self.entries):,} files ({most})"
+        return f"a {self.kind} of {counted(len(self.entries), 'file')} ({most})"
 
 
 def open_tree(path: Path, limits: TreeLimits | None = None) -> Tree:

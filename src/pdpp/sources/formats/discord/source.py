@@ -6,6 +6,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.csv_archive import Cells, TableKind, find_columns, read_table, utc_text
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
@@ -51,7 +52,7 @@ class Discord(Source):
         name = str(user.get("global_name") or user.get("username") or "")
         return Recognition(
             Confidence.CERTAIN,
-            f"{len(lists):,} channels",
+            counted(len(lists), "channel"),
             account=f"Discord ({name})" if name else self.label,
             identity=str(user.get("id") or ""),
             owner_known=bool(user.get("id")),
@@ -159,7 +160,7 @@ class _ChannelReader:
             "channel_id": self._key,
             "channel": self._name,
             "server": self._server or None,
-            "text": text or f"[{len(addresses)} files]",
+            "text": text or f"[{counted(len(addresses), 'file')}]",
             "link": addresses[0] if addresses else None,
             "files": len(addresses) or None,
             "sent_at": sent,

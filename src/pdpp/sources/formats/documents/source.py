@@ -7,6 +7,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from pdpp.evidence.amount import counted
 from pdpp.sources.formats.documents.openxml import read_openxml
 from pdpp.sources.formats.documents.pdf import read_pdf
 from pdpp.sources.formats.documents.text import NotReadable, PagedText
@@ -64,7 +65,7 @@ class Documents(Source):
             return None
         return Recognition(
             Confidence.LIKELY,
-            f"{len(documents):,} documents",
+            counted(len(documents), "document"),
             account="Documents",
             identity="Documents",
             owner_known=False,

@@ -5,6 +5,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.takeout import TAKEOUT_FILES, takeout_recognition
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
@@ -40,7 +41,7 @@ class GoogleKeep(Source):
         notes = _notes(tree)
         if not notes:
             return None
-        version = f"{len(notes):,} notes"
+        version = counted(len(notes), "note")
         return takeout_recognition(tree, self.label, version, {})
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
+from pdpp.evidence.amount import counted
 from pdpp.sources.formats.markdown.frontmatter import split_front
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, present
 from pdpp.sources.keys import digest_key, safe_key
@@ -55,10 +56,10 @@ class Markdown(Source):
         vault = any(".obsidian" in entry.name.split("/") for entry in tree.entries)
         others = sum(not _is_hidden(entry) for entry in tree.entries) - len(notes)
         zone_named(choices.given.get("time_zone"))
-        remark = f"of {others:,} other files those come in that a note shows"
+        remark = f"{counted(others, 'other file')}: those that a note shows are imported"
         return Recognition(
             Confidence.CERTAIN if vault else Confidence.LIKELY,
-            f"{'an Obsidian vault' if vault else 'Markdown files'}, {len(notes):,} notes",
+            f"{'an Obsidian vault' if vault else 'Markdown files'}, {counted(len(notes), 'note')}",
             account=f"Notes ({tree.path.stem})",
             owner_known=False,
             records=len(notes),

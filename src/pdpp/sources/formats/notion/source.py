@@ -12,6 +12,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from pdpp.evidence.amount import counted
 from pdpp.sources.formats.notion.page import NotionPage, html_page, markdown_page
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import RecordKey, digest_key, safe_key
@@ -51,7 +52,7 @@ class Notion(Source):
         kinds = sorted({entry.suffix.removeprefix(".") for entry in pages})
         return Recognition(
             Confidence.CERTAIN,
-            f"{len(pages):,} pages and tables ({', '.join(kinds)})",
+            f"{counted(len(pages), 'page or table', 'pages and tables')} ({', '.join(kinds)})",
             account="Notion",
             identity=digest_key(_id(top) or ""),
             owner_known=False,

@@ -6,6 +6,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from pdpp.evidence.amount import counted
 from pdpp.sources.formats.photos.exif import HEAD_BYTES, PhotoTags, read_exif
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, present
 from pdpp.sources.keys import RecordKey, SeenKeys
@@ -59,7 +60,7 @@ class Photos(Source):
         given = {name: choices.given.get(name) for name in ("time_zone", "files")}
         return Recognition(
             Confidence.LIKELY,
-            f"{len(pictures):,} pictures",
+            counted(len(pictures), "picture"),
             account="Photos",
             identity="Photos",
             owner_known=False,

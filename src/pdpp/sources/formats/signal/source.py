@@ -8,6 +8,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from pdpp.evidence.amount import counted
 from pdpp.sources.formats.signal.frames import frames
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import RecordKey, digest_key, safe_key
@@ -185,7 +186,7 @@ class _Reader:
             "chat": chat.party.name,
             "sender": author.name,
             "from_me": "outgoing" in item,
-            "text": said or (f"[{len(pointers)} files]" if pointers else "[no text]"),
+            "text": said or (f"[{counted(len(pointers), 'file')}]" if pointers else "[no text]"),
             "reply_to": self._answered(body, chat),
             "reactions": self._reactions(body) or None,
             "link": str(links[0]) if links else None,

@@ -8,6 +8,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from pdpp.evidence.amount import counted
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.jsonstream import Reader, objects, read_each
@@ -63,7 +64,7 @@ class Slack(Source):
         name = tree.path.stem
         return Recognition(
             Confidence.CERTAIN if days else Confidence.LIKELY,
-            f"{len(days):,} days of messages",
+            f"{counted(len(days), 'day')} of messages",
             account=f"Slack ({name})",
             identity=team.group(1).decode() if team else name,
         )

@@ -9,6 +9,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import BinaryIO, cast
 
+from pdpp.evidence.amount import counted
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import Ordinals, RecordKey, digest_key
@@ -159,7 +160,7 @@ def _mms(element: XmlElement, ordinals: Ordinals, where: str) -> Iterator[Findin
     sender = _sender(element) or contact if direction == "received" else "me"
     more = {
         "sender": sender,
-        "text": text or subject or f"[{len(files)} files]",
+        "text": text or subject or f"[{counted(len(files), 'file')}]",
         "kind": "MMS",
         "subject": subject or None,
         "files": len(files) or None,

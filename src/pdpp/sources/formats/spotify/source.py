@@ -6,6 +6,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from pdpp.evidence.amount import counted
 from pdpp.sources.formats.spotify.rows import (
     read_play,
     read_playlist,
@@ -89,7 +90,7 @@ class Spotify(Source):
         owner = _owner(tree)
         return Recognition(
             Confidence.CERTAIN,
-            f"{', '.join(kinds)}, {len(shapes)} files",
+            f"{', '.join(kinds)}, {counted(len(shapes), 'file')}",
             account=f"Spotify ({owner})" if owner else "Spotify",
             identity=owner or _first_play(tree, shapes),
             owner_known=bool(owner),
