@@ -127,6 +127,19 @@ def test_the_owner_picks_looks_again_and_approves(desk: Window, client: Callback
     assert {row["connection_id"] for row in rows} == {"cin_bank", "cin_work"}
 
 
+def test_a_broad_choice_is_warned_about_wherever_approve_is_in_sight(desk: Window) -> None:
+    desk.open(desk.house.address())
+    desk.page.get_by_role("checkbox", name="Home mail").check()
+    desk.page.get_by_label("no limit").check()
+    desk.press("Continue")
+    warning = desk.page.get_by_role("note").filter(has_text="This is broad.")
+    for width, height in ((1_000, 800), (360, 740)):
+        desk.page.set_viewport_size({"width": width, "height": height})
+        desk.page.evaluate("scrollTo(0, 0)")
+        expect(desk.page.get_by_role("button", name="Approve")).to_be_in_viewport(ratio=1)
+        expect(warning).to_be_in_viewport(ratio=1)
+
+
 def test_training_asks_for_its_own_tick(desk: Window, client: Callback) -> None:
     desk.open(desk.house.address(TRAINING, redirect=client.redirect))
     desk.press("Approve")

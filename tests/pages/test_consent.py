@@ -460,9 +460,11 @@ def test_presets_fill_the_form_in_and_approve_nothing(house: House, owner: Reade
 
 def test_what_is_broad_stands_beside_the_button(house: House, owner: Reader) -> None:
     page = pick(house, owner, ("connection", "cin_home"), span="all", term="always")
-    text = page.answer.text
-    assert (
-        text.index("How long it may read") < text.index("This is broad") < text.index(">Approve<")
+    warning = page.tree.css_first(".decision .warning")
+    assert warning is not None
+    assert warning.text() == (
+        "This is broad. It shows every field. It reaches back without any limit in time."
+        " It never ends by itself."
     )
 
 
