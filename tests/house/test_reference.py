@@ -7,6 +7,7 @@ import pytest
 from rich.cells import cell_len
 from tests.house.reference import PAGES, ROOT, leaves, top
 
+from pdpp.authz import detail
 from pdpp.cli.program import program
 
 LEAVES = {leaf.command_path: leaf for leaf in leaves(program, top())}
@@ -41,3 +42,11 @@ def test_every_option_of_every_command_says_what_it_is(name: str) -> None:
 
 def help_of(leaf: click.Context) -> str:
     return leaf.command.get_help(leaf)
+
+
+def test_every_member_of_authorization_details_is_documented() -> None:
+    page = (ROOT / "docs" / "reference" / "authorization.md").read_text("utf-8")
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    named = {name for row in rows for name in row.split("`")[1::2]}
+    assert {*detail._DETAIL_KEYS, *detail._OPTIONAL_DETAIL_KEYS} <= named
+    assert {"name", *detail._OPTIONAL_STREAM_KEYS} <= named
