@@ -114,6 +114,8 @@ def test_setup_is_answered_by_a_script(machine: Path, tmp_path: Path) -> None:
     done = pdpp_here(*arguments, data=data)
     assert done.code == 0, done.err
     assert f"pdpp serve --data '{data}'" in done.out
+    assert f"Next: pdpp import FILE --data '{data}', and pdpp mcp install CLIENT." in done.out
+    assert f"set PDPP_DATA='{data}' in your shell's profile" in done.out
     assert "there is a passphrase already" in pdpp_here("owner", "init", data=data).failed()
     again = pdpp_here("setup", "--no-service", data=data)
     assert "There is a passphrase already" in again.err

@@ -34,6 +34,11 @@ def address_of(data: Path | None) -> str:
     return _settings(data)[1]
 
 
+def folder_of(data: Path | None) -> Path:
+    """Return the data folder that a command without --data uses, or the given one."""
+    return _settings(data)[0]
+
+
 def _settings(data: Path | None) -> tuple[Path, str]:
     from pdpp.configuration.effective import configure
     from pdpp.serving.data_folder import own_folder

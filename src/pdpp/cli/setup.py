@@ -46,10 +46,10 @@ def setup(
 
 
 def _data(given: Path | None) -> Path:
-    from pdpp.serving.data_folder import own_folder
+    from pdpp.cli.overview import folder_of
 
     if given is None:
-        usual = own_folder()
+        usual = folder_of(None)
         if not sys.stdin.isatty():
             return usual
         typed: str = click.prompt("Where should your data live?", default=str(usual), err=True)
@@ -91,15 +91,19 @@ def _service(given: bool | None) -> bool:
 
 
 def _tell(data: Path, *, started: bool, opens: bool | None) -> None:
-    from pdpp.cli.overview import address_of
+    from pdpp.cli.overview import address_of, folder_of
 
-    address = address_of(data)
+    address, folder = address_of(data), shlex.quote(str(data))
     click.echo(f"Ready. The data lives in {data}.")
     if started:
         click.echo(f"Your page: {address}/agents")
     else:
-        click.echo(f"Start the server: pdpp serve --data {shlex.quote(str(data))}")
-    click.echo("Next: pdpp import FILE, and pdpp mcp install CLIENT.")
+        click.echo(f"Start the server: pdpp serve --data {folder}")
+    if folder_of(None) == data:
+        click.echo("Next: pdpp import FILE, and pdpp mcp install CLIENT.")
+    else:
+        click.echo(f"Next: pdpp import FILE --data {folder}, and pdpp mcp install CLIENT.")
+        click.echo(f"To leave out --data, set PDPP_DATA={folder} in your shell's profile.")
     if started and (opens if opens is not None else sys.stdout.isatty()):
         import webbrowser
 
