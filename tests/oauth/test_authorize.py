@@ -145,7 +145,7 @@ def test_pushing_a_bad_request_is_refused_at_once(
 
 def test_a_client_without_codes_cannot_ask_for_one(dance: Dance) -> None:
     party = dance.register(grant_types=["urn:ietf:params:oauth:grant-type:device_code"])
-    page(dance.ask(party), "registered for no codes")
+    page(dance.ask(party), "did not register for authorization codes")
 
 
 def test_what_is_wrong_with_details_is_told_with_its_place(dance: Dance, party: Party) -> None:
