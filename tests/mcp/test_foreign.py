@@ -518,7 +518,9 @@ def test_resources_of_a_server_that_is_away_are_none() -> None:
         assert host.wire.request("resources/list", {}) == {"resources": []}
 
 
-@pytest.mark.parametrize(("status", "code"), [(429, -32603), (503, -32603), (404, -32002)])
+@pytest.mark.parametrize(
+    ("status", "code"), [(401, -32603), (429, -32603), (503, -32603), (404, -32002)]
+)
 def test_a_resource_that_cannot_be_read_now_is_not_told_as_missing(status: int, code: int) -> None:
     error = {"code": "odd", "message": "Wait a little."}
     with Foreign(answer=lambda _: JSONResponse({"error": error}, status)).served() as (_, host):

@@ -20,6 +20,7 @@ from pdpp.mcp.kernel import Context, UnknownResource
 from pdpp.mcp.kernel.rpc import INTERNAL_ERROR, RpcError
 from pdpp.mcp.tools.registry import ReaderOf, operation
 from pdpp.model.errors import PdppError
+from pdpp.wire.answer import is_about_token
 
 _TOO_MANY, _FAILED = 429, 500
 _LONGEST = 400
@@ -63,8 +64,9 @@ class Resources:
 
 
 def _refusal(uri: str, problem: PdppError) -> Exception:
-    """Return what is told of an address; that a server cannot answer now is not that it is none."""
-    if problem.status == _TOO_MANY or problem.status >= _FAILED:
+    """Return what is told of an address; that nothing can be read now is not that it is none."""
+    busy = problem.status == _TOO_MANY or problem.status >= _FAILED
+    if busy or is_about_token(problem):
         return RpcError(INTERNAL_ERROR, plain(cut(problem.message, _LONGEST)[0]))
     return UnknownResource(uri)
 
