@@ -61,10 +61,10 @@ class Home:
         """Run our own program."""
         return self.run(*command(*arguments))
 
-    def block(self, client: str) -> str:
+    def block(self, client: str, way: str = "program") -> str:
         """Return the block that is printed for a client, without the remarks."""
         done = subprocess.run(
-            command("mcp", "config", client, "--provider-url", self.url),
+            command("mcp", "config", client, "--provider-url", self.url, "--by", way),
             env=self.environment(),
             capture_output=True,
             text=True,
@@ -100,11 +100,11 @@ class Home:
         result: dict[str, Any] = next(a["result"] for a in answers if a.get("id") == 2)
         return result
 
-    def paste(self, client: str, place: str, **more: object) -> None:
+    def paste(self, client: str, place: str, way: str = "program", **more: object) -> None:
         """Put the block into a file of the home, whole; other settings go beside it."""
         path = self.folder / place
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = self.block(client)
+        text = self.block(client, way)
         path.write_text(json.dumps(json.loads(text) | more) if more else text)
 
 

@@ -25,6 +25,17 @@ def test_the_printed_block_is_accepted_by_the_real_client(client: str, home: Hom
     assert sign in listed
 
 
+@pytest.mark.parametrize("client", ACCEPTED)
+def test_the_block_of_an_address_is_read_as_one_by_the_real_client(client: str, home: Home) -> None:
+    place, listing, _ = ACCEPTED[client]
+    needed(listing[0])
+    home.variables.update(TRUST)
+    home.paste(client, place, way="address")
+    # Nobody has logged in, so none of them is connected; they show what they would connect to.
+    shown = "pdpp (http)" if client == "copilot-cli" else f"{home.url}/mcp"
+    assert shown in home.run(*listing)
+
+
 @pytest.mark.parametrize(
     "client", ["claude-code", "codex", "gemini-cli", "qwen-code", "copilot-cli"]
 )

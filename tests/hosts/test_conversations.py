@@ -9,6 +9,7 @@ from tests.hosts.conftest import Home, needed
 from tests.hosts.model import DONE, ScriptedModel
 
 QUESTION: dict[str, object] = {"query": "invoice 4471"}
+PAGE: dict[str, object] = {"stream": "messages"}
 PROMPT = "Find the tiler's invoice"
 
 
@@ -93,3 +94,14 @@ def test_what_the_model_saw_is_what_we_sent(
     assert DONE in said
     [seen] = model.results
     assert is_whole(seen, home.call("search", QUESTION)), seen[:2_000]
+
+
+def test_the_page_of_no_limit_reaches_the_model_of_the_host_that_cuts_first(home: Home) -> None:
+    needed("codex")
+    with ScriptedModel("query_records", PAGE) as model:
+        said = codex(home, model)
+    assert DONE in said
+    [seen] = model.results
+    sent = home.call("query_records", PAGE)
+    assert sent["structuredContent"]["data"]["has_more"] is True
+    assert the_object(seen, sent), seen[:2_000]
