@@ -103,6 +103,12 @@ def test_one_block_is_printed_and_the_remarks_are_apart(client: str, url: str) -
     assert "profile" not in ended.out.lower()
 
 
+def test_the_command_that_is_named_beside_a_block_installs_the_same() -> None:
+    same = ("codex", "--provider-url", FIRST, "--by", "program", "--cache-root", "my cache")
+    told = pdpp_here("mcp", "config", *same).err
+    assert shlex.join(("pdpp", "mcp", "install", *same)) in told
+
+
 @pytest.mark.parametrize("client", HOSTS)
 def test_a_server_on_the_internet_is_read_through_the_program_where_that_is_chosen(
     client: str,

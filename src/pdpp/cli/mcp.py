@@ -105,7 +105,9 @@ def config(client: str, provider_url: str, transport: str | None, cache_root: st
     click.echo(host.block(_launch(host, provider_url, transport, cache_root)))
     note(f"For {host.label}, this goes into {host.where}.")
     if host.add is not None:
-        note(f"Or let the program do it: pdpp mcp install {client}")
+        given = {"--provider-url": provider_url, "--by": transport, "--cache-root": cache_root}
+        same = [part for name, value in given.items() if value for part in (name, value)]
+        note(f"Or let the program do it: {shlex.join(['pdpp', 'mcp', 'install', client, *same])}")
 
 
 def _launch(
