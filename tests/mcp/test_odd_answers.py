@@ -125,3 +125,16 @@ def test_an_error_of_nulls_says_nothing_of_them() -> None:
         assert found.is_error
         assert not re.search(r"\bNone\b|\bnull\b", found.text)
         assert f"{tool} " in found.text
+
+
+@pytest.mark.parametrize("count", [1, 300])
+def test_a_connector_without_a_short_name_is_told_by_its_id(count: int) -> None:
+    rows = [{"name": f"letters_{number}", "field_capabilities": {}} for number in range(count)]
+    named = {k: v for k, v in CONNECTOR.items() if k != "connector_key"} | {"streams": rows}
+    schema = {**SCHEMA, "connectors": [{**named, "connector_id": "https://mail.example"}]}
+    found = ask(OddServer({}, schema), "schema", {})
+    assert "https://mail.example: " in found.text
+    assert f"letters_{count - 1}" in found.text
+    [connector] = found.structured["data"]["connectors"]
+    assert connector["connector_id"] == "https://mail.example"
+    assert "connector_key" not in connector

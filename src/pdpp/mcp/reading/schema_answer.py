@@ -181,7 +181,7 @@ def _connector(connector: Json) -> ConnectorRow:
     streams = connector.get("streams")
     left_out = connector.get("stream_names_left_out")
     return ConnectorRow(
-        _text(connector.get("connector_key")) or "?",
+        _text(connector.get("connector_key")) or _text(connector.get("connector_id")) or "?",
         _connections(connector.get("granted_connections")),
         [_stream(row) for row in streams] if isinstance(streams, list) else [],
         left_out if isinstance(left_out, int) else 0,

@@ -148,7 +148,9 @@ def _connections(answer: SchemaAnswer) -> SchemaAnswer:
 
 
 def _key(connector: ConnectorRow) -> Mapping[str, Any]:
-    return {"connector_key": connector.envelope.get("connector_key")}
+    """Return the name of a connector by the member that the server named it with."""
+    named = [m for m in ("connector_key", "connector_id") if connector.envelope.get(m) is not None]
+    return {member: connector.envelope[member] for member in named[:1]}
 
 
 _INDEX_STEPS: Sequence[Step] = (
