@@ -20,7 +20,6 @@ from pdpp.client import (
     CredentialError,
     OwnerCredentialError,
     ServerError,
-    ServerUnreachable,
     UnexpectedAnswer,
     request,
 )
@@ -167,11 +166,11 @@ def test_a_strange_error_on_a_blob_is_told() -> None:
         Client(url, "secret").blob("b")
 
 
-def test_an_error_that_breaks_off_is_no_answer() -> None:
+def test_an_error_that_breaks_off_is_an_answer_that_cannot_be_read() -> None:
     headers = {"Content-Length": "100"}
     with (
         answering(lambda _: Response(b"short", 500, headers)) as (url, _),
-        pytest.raises(ServerUnreachable, match="Nothing was read"),
+        pytest.raises(UnexpectedAnswer, match="Nothing was read"),
     ):
         Client(url, "secret").blob("b")
 

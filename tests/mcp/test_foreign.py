@@ -338,13 +338,20 @@ def test_a_silent_server_is_left() -> None:
         assert len(heard) == 1
 
 
-@pytest.mark.parametrize("first", [b"", GOOD[:-4], b"HTTP/1.1 nonsense\r\n\r\n"])
-def test_a_dropped_connection_is_tried_once_more(first: bytes) -> None:
+@pytest.mark.parametrize(
+    ("first", "code"),
+    [
+        (b"", "server_unreachable"),
+        (GOOD[:-4], "unexpected_answer"),
+        (b"HTTP/1.1 nonsense\r\n\r\n", "unexpected_answer"),
+    ],
+)
+def test_a_dropped_connection_is_tried_once_more(first: bytes, code: str) -> None:
     with socket_server(first, GOOD) as (url, heard), host_of(url) as host:
         host.good("search", {"query": "heron"})
         assert len(heard) == 2
     with socket_server(first) as (url, heard), host_of(url) as host:
-        error = host.refused("server_unreachable", "search", {"query": "heron"})
+        error = host.refused(code, "search", {"query": "heron"})
         assert url in error["message"]
         assert len(heard) == 2
 

@@ -138,3 +138,20 @@ def test_a_connector_without_a_short_name_is_told_by_its_id(count: int) -> None:
     [connector] = found.structured["data"]["connectors"]
     assert connector["connector_id"] == "https://mail.example"
     assert "connector_key" not in connector
+
+
+def test_a_connector_without_any_name_is_told_by_its_connections() -> None:
+    nameless = {k: v for k, v in CONNECTOR.items() if k not in ("connector_key", "connector_id")}
+    granted = [{"connection_id": "one"}, {"connection_id": "two"}]
+    rows = [{"name": "letters", "field_capabilities": {"subject": "t=text"}}]
+    schema = {
+        **SCHEMA,
+        "connectors": [nameless | {"granted_connections": granted, "streams": rows}],
+    }
+    index = ask(OddServer({}, schema), "schema", {})
+    shared = ask(OddServer({}, schema), "schema", {"stream": "letters", "detail": "full"})
+    assert "one" in index.text
+    assert "?" not in index.text
+    assert shared.structured["error"]["code"] == "ambiguous_schema_detail"
+    choices = shared.structured["error"]["available_connections"]
+    assert choices == [{"connection_id": "one"}, {"connection_id": "two"}]

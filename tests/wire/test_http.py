@@ -7,9 +7,11 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from http.client import BadStatusLine, IncompleteRead, RemoteDisconnected
 
 import pytest
 
+from pdpp.wire.failure import unreachable
 from pdpp.wire.http import HttpClient, HttpLimits, Unreachable
 
 DEADLINE = 20.0
@@ -92,6 +94,22 @@ def test_an_answer_that_breaks_off_twice_is_no_answer() -> None:
         ask(kept(), origin)
 
 
+@pytest.mark.parametrize(
+    ("problem", "words", "answered"),
+    [
+        (IncompleteRead(b""), "answered what cannot be read (the answer broke off)", True),
+        (BadStatusLine("SSH-2.0"), "answered what cannot be read (what came back is not", True),
+        (RemoteDisconnected(""), "cannot be reached (the connection broke off)", False),
+    ],
+)
+def test_only_a_server_that_says_nothing_is_unreachable(
+    problem: Exception, words: str, answered: bool
+) -> None:
+    told = unreachable("https://other.example", problem, 1, 1)
+    assert f"https://other.example {words}" in str(told)
+    assert told.answered is answered
+
+
 def test_a_post_is_never_sent_twice() -> None:
     with server(HEAD % 10 + b"short", HEAD % 2 + b"{}") as (origin, asked):
         with pytest.raises(Unreachable, match="the answer broke off"):
@@ -127,7 +145,7 @@ def test_a_download_is_read_piece_by_piece() -> None:
 def test_a_download_that_breaks_off_is_never_taken_for_whole() -> None:
     with server(HEAD % 100 + b"only this") as (origin, _):
         download = kept().download(f"{origin}/v1/blobs/b", {})
-        with pytest.raises(Unreachable, match="cannot be reached"):
+        with pytest.raises(Unreachable, match="the answer broke off"):
             list(download.chunks())
         download.close()
 

@@ -22,9 +22,15 @@ class Unreachable(Exception):
 
 def unreachable(origin: str, problem: Exception, seconds: float, most_bytes: int) -> Unreachable:
     """Return a failure of the network as an error that says what happened."""
+    from http.client import HTTPException, InvalidURL, RemoteDisconnected
+
     reason = cause(problem)
     if isinstance(problem, AnswerTooLong):
         what = f"{origin} answered with more than {most_bytes} bytes"
+        return Unreachable(what, reason, answered=True)
+    said_nothing = isinstance(problem, InvalidURL | RemoteDisconnected)
+    if isinstance(problem, HTTPException) and not said_nothing:
+        what = f"{origin} answered what cannot be read ({reason}); check any proxy between"
         return Unreachable(what, reason, answered=True)
     if isinstance(problem, TimeoutError):
         return Unreachable(f"{origin} did not answer within {seconds:g} s", reason)
@@ -39,7 +45,7 @@ def cause(problem: Exception) -> str:
     """Return why a connection failed."""
     import socket
     import ssl
-    from http.client import HTTPException, IncompleteRead, InvalidURL
+    from http.client import HTTPException, IncompleteRead, InvalidURL, RemoteDisconnected
 
     match problem:
         case AnswerTooLong():
@@ -58,6 +64,8 @@ def cause(problem: Exception) -> str:
             return "the answer broke off"
         case InvalidURL():
             return "it is not an address"
+        case RemoteDisconnected():
+            return "the connection broke off"
         case HTTPException():
             return "what came back is not HTTP"
         case ValueError():

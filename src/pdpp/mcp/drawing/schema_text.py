@@ -37,7 +37,7 @@ def _index(connectors: Sequence[ConnectorRow], stream_count: int) -> list[str]:
     ]
     for connector in connectors:
         granted = ", ".join(_connection(id, name) for id, name in connector.connections.items())
-        lines.append(f"{plain(connector.key)}: {granted}")
+        lines.append(f"{plain(connector.key)}: {granted}" if connector.key else granted)
         several = len(connector.connections) > 1
         rows = [_stream(row, several) for row in connector.streams]
         left_out = counted(connector.streams_left_out, "stream")
@@ -75,7 +75,7 @@ def _stream_lines(connector: ConnectorRow, row: StreamRow) -> list[str]:
     places = [
         _place(connector.connections.get(id) or id, id, count) for id, count in counts.items()
     ]
-    head = [plain(row.name), plain(connector.key)]
+    head = [plain(name) for name in (row.name, connector.key) if name]
     if places:
         head.append(", ".join(places))
     if row.label:

@@ -74,7 +74,7 @@ class SchemaAnswer(NamedTuple):
         """Return the connections that have these streams, as far as the server names them."""
         compact = compact_schema(self.raw, stream=self.streams[0].name) if self.streams else {}
         return [
-            ConnectionChoice(id, connector.key, name)
+            ConnectionChoice(id, connector.key or None, name)
             for connector in map(_connector, objects(compact.get("connectors")))
             for id, name in connector.connections.items()
         ]
@@ -181,7 +181,7 @@ def _connector(connector: Json) -> ConnectorRow:
     streams = connector.get("streams")
     left_out = connector.get("stream_names_left_out")
     return ConnectorRow(
-        _text(connector.get("connector_key")) or _text(connector.get("connector_id")) or "?",
+        _text(connector.get("connector_key")) or _text(connector.get("connector_id")) or "",
         _connections(connector.get("granted_connections")),
         [_stream(row) for row in streams] if isinstance(streams, list) else [],
         left_out if isinstance(left_out, int) else 0,
