@@ -1,5 +1,6 @@
 """The hosted MCP endpoint: bearers are admitted here, then the adapter reads ``/v1`` in process."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -213,7 +214,7 @@ def _length(value: object) -> int:
         return json_length(value)
 
 
-_CODEC = JsonCodec(read_answer, _length)
+_CODEC = JsonCodec(read_answer, _length, asyncio.to_thread)
 
 
 def metadata(origin: str) -> Mapping[str, dict[str, Any]]:

@@ -1,7 +1,6 @@
 """The resource-server client: reads under one bearer, and keeps the server's errors whole."""
 
-import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pdpp.evidence.budget import json_length
@@ -45,6 +44,8 @@ class JsonCodec(NamedTuple):
 
     decode: Callable[[bytes], Any] = read_json
     length: Callable[[object], int] = json_length
+    in_thread: Callable[..., Awaitable[Any]] | None = None
+    """How a long answer is read where others wait in the same loop; the adapter has no loop."""
 
 
 class ServerAnswer(NamedTuple):
@@ -102,8 +103,8 @@ class ResourceClient:
             headers[HEADER] = VALUE
         reply = await self._send("GET", target(path, params), headers)
         try:
-            if len(reply.body) > _LONG_BYTES:
-                body = await asyncio.to_thread(body_of, reply, self.origin, self.codec.decode)
+            if self.codec.in_thread is not None and len(reply.body) > _LONG_BYTES:
+                body = await self.codec.in_thread(body_of, reply, self.origin, self.codec.decode)
             else:
                 body = body_of(reply, self.origin, self.codec.decode)
         except ServerError as error:
