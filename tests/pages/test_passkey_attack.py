@@ -61,7 +61,7 @@ def test_a_listener_on_another_port_cannot_use_a_passkey(
     answer = device.use(there, challenge(page))
     refused = evil.http.post("/login", data=token | {"passkey": answer})
     assert refused.status_code == 401
-    assert "does not know that passkey" in refused.text
+    assert "does not know this passkey" in refused.text
     assert page.send(form=FORM, passkey=device.use(here, challenge(page))).status == 303
 
 
