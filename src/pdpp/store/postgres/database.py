@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
-from types import TracebackType
 from typing import Any
 
 import psycopg
@@ -13,6 +12,7 @@ from pdpp.store.deadline import DeadlinePassed
 from pdpp.store.port import Deadline
 from pdpp.store.postgres import schema
 from pdpp.store.postgres.connection import PostgresConnection
+from pdpp.store.sqlite.snapshot import Snapshot
 
 _STATEMENT_MILLISECONDS = 30_000
 _IDLE_MILLISECONDS = 120_000
@@ -24,6 +24,8 @@ _TURN = "UPDATE owner SET changes = changes + 1 WHERE id = $1"
 
 class PostgresDatabase:
     """Opens connections to one database for one owner and hands them out."""
+
+    interruption: type[Exception] = psycopg.errors.QueryCanceled
 
     def __init__(self, url: str, owner: str) -> None:
         """``owner`` is the name of the owner, who is added where there is none of that name."""
@@ -76,9 +78,9 @@ class PostgresDatabase:
         if deadline is not None and deadline.passed():
             raise DeadlinePassed
 
-    def reading(self, deadline: Deadline | None) -> "PostgresSnapshot":
+    def reading(self, deadline: Deadline | None) -> Snapshot:
         """Hold one snapshot; nested uses join the outer one."""
-        return PostgresSnapshot(self, deadline)
+        return Snapshot(self, deadline)
 
     def begin(self, deadline: Deadline | None) -> bool:
         """Begin a snapshot of this thread; tell whether there was none before."""
@@ -136,31 +138,6 @@ class PostgresDatabase:
             for db in self._opened:
                 db.close()
             self._opened.clear()
-
-
-class PostgresSnapshot:
-    """Holds a snapshot for as long as its block; a cancelled read has used up its time."""
-
-    __slots__ = ("_database", "_deadline", "_outermost")
-
-    def __init__(self, database: PostgresDatabase, deadline: Deadline | None) -> None:
-        self._database = database
-        self._deadline = deadline
-        self._outermost = False
-
-    def __enter__(self) -> None:
-        self._outermost = self._database.begin(self._deadline)
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._outermost:
-            self._database.end()
-            if isinstance(problem, psycopg.errors.QueryCanceled):
-                raise DeadlinePassed from problem
 
 
 def open_session(url: str, owner: int | None) -> "psycopg.Connection[Any]":

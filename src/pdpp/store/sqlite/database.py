@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import apsw
@@ -31,6 +30,7 @@ from pdpp.store.sqlite.opening import (
     without_key,
     wrong_key,
 )
+from pdpp.store.sqlite.snapshot import Snapshot
 
 Prepare = Callable[[SqliteConnection], None]
 
@@ -45,6 +45,8 @@ _LOG_PAGES = 1_000
 
 class Database:
     """Opens connections to one file and hands them out."""
+
+    interruption: type[Exception] = apsw.InterruptError
 
     def __init__(self, path: Path, prepare: Prepare, key: DataKey | None = None) -> None:
         self._path = path
@@ -121,7 +123,7 @@ class Database:
         if self._out_of_time():
             raise DeadlinePassed
 
-    def reading(self, deadline: Deadline | None) -> "Snapshot":
+    def reading(self, deadline: Deadline | None) -> Snapshot:
         """Hold one snapshot; nested uses join the outer one."""
         return Snapshot(self, deadline)
 
@@ -205,31 +207,6 @@ class Database:
             for db in self._opened:
                 db.close()
             self._opened.clear()
-
-
-class Snapshot:
-    """Holds a snapshot for as long as its block; an interrupted read has used up its time."""
-
-    __slots__ = ("_database", "_deadline", "_outermost")
-
-    def __init__(self, database: Database, deadline: Deadline | None) -> None:
-        self._database = database
-        self._deadline = deadline
-        self._outermost = False
-
-    def __enter__(self) -> None:
-        self._outermost = self._database.begin(self._deadline)
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._outermost:
-            self._database.end()
-            if isinstance(problem, apsw.InterruptError):
-                raise DeadlinePassed from problem
 
 
 def wait_for_turn(tries: int) -> bool:
