@@ -126,7 +126,10 @@ def _service(store: Store, settings: Settings, clock: instant.Clock) -> Service:
         runner=Runner(store, settings),
         signer=Signer(store.secret()),
         rate_limiter=RateLimiter(
-            settings.requests_per_second, settings.request_burst, time.monotonic
+            settings.requests_per_second,
+            settings.request_burst,
+            time.monotonic,
+            shared=store.limits,
         ),
         settings=settings,
         clock=clock,

@@ -2,11 +2,14 @@
 
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 
 from pdpp.model.errors import RateLimitExceeded
 from pdpp.model.instant import SECOND, Clock
+from pdpp.store.limits import GuessCount, GuessCounts
 
 _HOUR = 3_600 * SECOND
 
@@ -28,10 +31,31 @@ ADDRESS = GuessPace(free=5, longest=900 * SECOND)
 TOTAL = GuessPace(free=30, longest=60 * SECOND)
 
 
-@dataclass(slots=True)
-class _Guesses:
-    count: int = 0
-    until: int = 0
+_TOTAL = "*"
+"""The name of the count of all guessers; no address and no browser is called so."""
+
+
+class MemoryGuesses:
+    """Keeps the counts of guessers in this process; those who guessed longest ago are forgotten."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._total = GuessCount()
+        self._guessers: OrderedDict[str, GuessCount] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def guesses(self, names: Sequence[str]) -> Iterator[list[GuessCount]]:
+        """Hold the counts of some names."""
+        with self._lock:
+            yield [self._total if name == _TOTAL else self._guesses(name) for name in names]
+
+    def _guesses(self, guesser: str) -> GuessCount:
+        guesses = self._guessers.setdefault(guesser, GuessCount())
+        self._guessers.move_to_end(guesser)
+        if len(self._guessers) > self._most:
+            self._guessers.popitem(last=False)
+        return guesses
 
 
 class Throttle:
@@ -44,14 +68,13 @@ class Throttle:
         total: GuessPace = TOTAL,
         *,
         most: int = 1_024,
+        counts: GuessCounts | None = None,
     ) -> None:
+        """``counts`` are those that all workers share; without them this process keeps its own."""
         self._clock = clock
         self._each_pace, self._total_pace = each, total
         self._longest = max(each.longest, total.longest)
-        self._most = most
-        self._total = _Guesses()
-        self._guessers: OrderedDict[str, _Guesses] = OrderedDict()
-        self._lock = threading.Lock()
+        self._counts = counts or MemoryGuesses(most)
 
     def take(self, guesser: str, *, known: bool = False) -> None:
         """Count a guess from an address or a known browser, or refuse it with the time to wait.
@@ -60,39 +83,30 @@ class Throttle:
         is not slowed down, and guesses from there do not slow others down.
         """
         now = self._clock()
-        with self._lock:
-            own = self._guesses(guesser if known else network(guesser))
-            counts = [(own, self._each_pace)]
-            if not known:
-                counts.append((self._total, self._total_pace))
-            wait = max(self._waiting(guesses, now) for guesses, _ in counts)
+        names = [guesser] if known else [network(guesser), _TOTAL]
+        with self._counts.guesses(names) as counts:
+            wait = max(self._waiting(guesses, now) for guesses in counts)
             if wait:
                 seconds = -(-wait // SECOND)
                 raise RateLimitExceeded(
                     f"Too many wrong tries; try again in {seconds} s.",
                     headers={"Retry-After": str(seconds)},
                 )
-            for guesses, pace in counts:
+            paces = (self._each_pace, self._total_pace)
+            for guesses, pace in zip(counts, paces, strict=False):
                 guesses.count += 1
                 guesses.until = now + pace.pause(guesses.count)
 
     def forgive(self, guesser: str, *, known: bool = False) -> None:
         """Forget the guesses of an address or a known browser after a right one."""
-        with self._lock:
-            self._guessers.pop(guesser if known else network(guesser), None)
-            if known:
-                return
-            self._total.count -= 1
-            self._total.until = min(self._total.until, self._clock())
+        names = [guesser] if known else [network(guesser), _TOTAL]
+        with self._counts.guesses(names) as counts:
+            counts[0].count = counts[0].until = 0
+            for total in counts[1:]:
+                total.count -= 1
+                total.until = min(total.until, self._clock())
 
-    def _guesses(self, guesser: str) -> _Guesses:
-        guesses = self._guessers.setdefault(guesser, _Guesses())
-        self._guessers.move_to_end(guesser)
-        if len(self._guessers) > self._most:
-            self._guessers.popitem(last=False)
-        return guesses
-
-    def _waiting(self, guesses: _Guesses, now: int) -> int:
+    def _waiting(self, guesses: GuessCount, now: int) -> int:
         """Return how long a guesser still pauses; one that rested for an hour begins anew.
 
         So does one whose pause lies further ahead than any lasts: the clock was set back.

@@ -18,6 +18,7 @@ from pdpp.encryption.unlocking import PASSPHRASE_VARIABLE, given_passphrase
 from pdpp.model.errors import StoreError
 from pdpp.private import make_folder
 from pdpp.serving.data_folder import keep_private, open_store, store_key, unlock_here
+from pdpp.serving.database import database_of, refuse_database
 from pdpp.sources.importing.state import ImportState
 from pdpp.store.sqlite.conversion import convert, settle
 from pdpp.store.sqlite.store import FILE_NAME
@@ -31,6 +32,9 @@ _NEW_PASSPHRASE = click.option(
 _KEYRING = click.option(
     "--keyring", "in_keyring", is_flag=True, help="Let this machine's keyring open it from now on."
 )
+
+
+ENCRYPTED_BY_DATABASE = "encrypt the disk or the tablespace of the database"
 
 
 @click.group()
@@ -48,6 +52,7 @@ def on(new_passphrase_file: TextIO | None, in_keyring: bool, data: Path, as_json
     The passphrase is asked for twice and not shown. Without it nobody can read the store or its
     backups, not even you.
     """
+    refuse_database(database_of(data), ENCRYPTED_BY_DATABASE)
     settle(data)
     if read_key_file(data) is not None:
         raise StoreError(f"the store in {data} is encrypted already")
@@ -122,6 +127,7 @@ def open_by_machine(forget: bool, data: Path, as_json: bool) -> None:
 @common
 def status(data: Path, as_json: bool) -> None:
     """Say whether the store is encrypted, and what opens it."""
+    refuse_database(database_of(data), ENCRYPTED_BY_DATABASE)
     key_file = read_key_file(data)
     if key_file is None:
         _show("off", f"The store in {data} is not encrypted.", as_json=as_json)
@@ -165,6 +171,7 @@ def _convert(data: Path, old: DataKey | None, new: tuple[DataKey, KeyFile] | Non
 
 
 def _key_file(data: Path) -> KeyFile:
+    refuse_database(database_of(data), ENCRYPTED_BY_DATABASE)
     settle(data)
     key_file = read_key_file(data)
     if key_file is None:

@@ -7,9 +7,10 @@ import click
 from pdpp.cli.options import common, examples
 from pdpp.cli.output import show
 from pdpp.cli.progress import Progress
-from pdpp.jobs.backup import make_backup
+from pdpp.jobs.backup import CopyingStore, make_backup
 from pdpp.model import instant
 from pdpp.serving.data_folder import open_store
+from pdpp.serving.database import database_of, refuse_database
 
 
 @click.command(epilog=examples("pdpp check", "pdpp check --data ~/my-data --json"))
@@ -34,6 +35,13 @@ def backup(folder: Path, data: Path, as_json: bool) -> None:
 
     The copy is a data folder like any other: serve it, or put it in the place of a lost one.
     """
+    refuse_database(
+        database_of(data),
+        "back it up with pg_dump or your provider's backups, and copy the blobs in the data "
+        "folder afterwards",
+    )
     with open_store(data) as store, Progress("Pages:") as progress:
+        if not isinstance(store, CopyingStore):  # pragma: no cover - a database was refused above
+            raise TypeError(store)
         make_backup(store, data, folder, instant.now, progress.tell)
     show({"backup": str(folder)}, [f"Everything in {data} is copied to {folder}."], as_json=as_json)

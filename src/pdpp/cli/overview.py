@@ -51,11 +51,10 @@ def _settings(data: Path | None) -> tuple[Path, str]:
 
 def overview(data: Path | None = None) -> Overview:
     """Look at the data folder and the address that the settings name."""
-    from pdpp.serving.data_folder import store_key
-    from pdpp.store.sqlite.store import FILE_NAME
+    from pdpp.serving.data_folder import has_store, store_key
 
     data, address = _settings(data)
-    exists = (data / FILE_NAME).is_file()
+    exists = has_store(data)
     seen = Overview(data, address, _answers(address), exists)
     if not exists:
         return seen

@@ -19,21 +19,22 @@ import click
 from pdpp.app import make_app
 from pdpp.authz.owner import begin_setup, has_passphrase, private_host
 from pdpp.authz.redirect import LOOPBACK
-from pdpp.cli.encryption import encrypted_key
+from pdpp.cli.encryption import ENCRYPTED_BY_DATABASE, encrypted_key
 from pdpp.cli.options import examples
 from pdpp.cli.output import show, stop_writing
 from pdpp.cli.seeding import DemoTokens, seed
 from pdpp.cli.setting_options import configured
 from pdpp.configuration.effective import Configuration
+from pdpp.configuration.kind import without_password
 from pdpp.demo.story import INVOICE, INVOICE_STORY
 from pdpp.encryption.data_key import DataKey
 from pdpp.hosted import MCP_PATH
 from pdpp.model import instant
 from pdpp.private import write_file
 from pdpp.service.settings import Settings
-from pdpp.serving.data_folder import open_store, store_key
+from pdpp.serving.data_folder import has_store, open_store, store_key
+from pdpp.serving.database import refuse_database
 from pdpp.serving.process import BACKLOG, AnnouncedServer, configure, tune_process
-from pdpp.store.sqlite.store import FILE_NAME
 from pdpp.watch.logs import LogOptions, configure_logging
 
 
@@ -42,7 +43,8 @@ class Ready:
     """What a caller needs to use a server that answers."""
 
     url: str
-    data: Path
+    place: str
+    """Where the records are: a folder, or a database."""
     tokens: DemoTokens | None
     setup_code: str | None = None
     owner_url: str | None = None
@@ -59,7 +61,7 @@ class Ready:
     def greeting(self) -> list[str]:
         """Return what a person reads when the server has started."""
         lines = [
-            f"PDPP answers on {self.url} with the data in {self.data}",
+            f"PDPP answers on {self.url} with the data in {self.place}",
             f"Agents connect to {self.url}{MCP_PATH}",
             *self._to_the_owner(),
             "",
@@ -136,6 +138,7 @@ def _calls(url: str) -> list[str]:
     epilog=examples(
         "pdpp serve --demo",
         "pdpp serve --data ~/my-data --port 8000",
+        "PDPP_DATABASE=postgresql://pdpp@localhost/pdpp pdpp serve --workers 2",
         "pdpp serve --demo --port 0 --data DIR --ready-file ready.json",
     )
 )
@@ -167,17 +170,21 @@ def serve(
     )
     configure_logging(log)
     data: Path = configuration["data"]
-    key = encrypted_key(data) if encrypt else store_key(data)
+    database: str | None = configuration["database"]
+    if encrypt:
+        refuse_database(database, ENCRYPTED_BY_DATABASE)
+    key = encrypted_key(data) if encrypt else None if database else store_key(data)
     require_owner(configuration, data, key)
     with bound(configuration["host"], configuration["port"]) as listener:
         url = address(listener)
         settings = configuration.settings(url)
         if ready_file is not None:
             clear(ready_file)
-        with open_store(data, create=True, key=key) as store:
+        with open_store(data, create=True, key=key, database=database) as store:
             tokens = seed(store, settings) if demo else None
+            place = str(data) if database is None else without_password(database)
             owner_url = _owner_url(url, private_host(store.vault), settings)
-            ready = Ready(url, data, tokens, begin_setup(store.vault), owner_url)
+            ready = Ready(url, place, tokens, begin_setup(store.vault), owner_url)
             announce = partial(_announce, ready, ready_file, as_json=as_json)
             if configuration["workers"] == 1:
                 server = AnnouncedServer(configure(make_app(store, settings, data=data)), announce)
@@ -186,7 +193,7 @@ def serve(
         if configuration["workers"] > 1:
             from pdpp.serving.workers import WorkerOptions, WorkerPool
 
-            work = WorkerOptions(data, settings, log, instant.now(), key)
+            work = WorkerOptions(data, settings, log, instant.now(), key, database)
             WorkerPool(configuration["workers"], listener, work).run(announce)
     if ready_file is not None:
         ready_file.unlink(missing_ok=True)
@@ -221,7 +228,7 @@ def require_owner(configuration: Configuration, data: Path, key: DataKey | None 
     host_address = ip_address(str(place[0]).partition("%")[0])
     if host_address.is_loopback:
         return
-    if not (data / FILE_NAME).is_file() or not _has_owner(data, key):
+    if not _has_owner(data, key, configuration["database"]):
         raise click.ClickException(
             f"{host} is open to other machines, so choose your passphrase first, with "
             "pdpp owner init"
@@ -235,8 +242,10 @@ def require_owner(configuration: Configuration, data: Path, key: DataKey | None 
         )
 
 
-def _has_owner(data: Path, key: DataKey | None) -> bool:
-    with open_store(data, key=key) as store:
+def _has_owner(data: Path, key: DataKey | None, database: str | None) -> bool:
+    if not has_store(data, database):
+        return False
+    with open_store(data, key=key, database=database) as store:
         return has_passphrase(store.vault)
 
 

@@ -111,14 +111,39 @@ def configure(
     return Configuration(defaults | written | over, file, tuple(_remarks(environment)))
 
 
+def configured_database(folder: Path, environment: Mapping[str, str]) -> str | None:
+    """Return the address of the database that holds the records of a data folder, if any does.
+
+    Looks at this setting alone, so that a mistake in another one stops no command but the server.
+    """
+    setting = SETTINGS["database"]
+    chosen = _from_variable(setting, environment)
+    if chosen is not None:
+        return str(chosen.value)
+    path = Path(environment.get(CONFIG_VARIABLE) or folder / FILE_NAME).expanduser()
+    if not path.is_file():
+        return None
+    text = _text(path)
+    given = _document(path, text).get(setting.name)
+    where = f"{path}, line {_line(text, setting.name)}"
+    return None if given is None else str(_read(setting, given, where, path.parent))
+
+
 def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, Chosen]]:
     for setting in SETTINGS.values():
-        text = environment.get(setting.variable)
-        if text:
-            try:
-                yield setting.name, Chosen(setting.kind.read_text(text), setting.variable)
-            except ValueError as problem:
-                raise Misconfigured(f"{setting.variable}: {problem}") from None
+        chosen = _from_variable(setting, environment)
+        if chosen is not None:
+            yield setting.name, chosen
+
+
+def _from_variable(setting: Setting, environment: Mapping[str, str]) -> Chosen | None:
+    text = environment.get(setting.variable)
+    if not text:
+        return None
+    try:
+        return Chosen(setting.kind.read_text(text), setting.variable)
+    except ValueError as problem:
+        raise Misconfigured(f"{setting.variable}: {problem}") from None
 
 
 def _remarks(environment: Mapping[str, str]) -> Iterator[str]:
@@ -137,11 +162,7 @@ def nearest(name: str, known: Iterator[str] | set[str] | Mapping[str, Any]) -> s
 def _from_file(path: Path, *, own: bool) -> Iterator[tuple[str, Chosen]]:
     """Yield the settings of a file; one inside the data folder cannot say where that is."""
     text = _text(path)
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
-        raise Misconfigured(f"{path} is not TOML: {problem}") from None
-    for name, given in document.items():
+    for name, given in _document(path, text).items():
         where = f"{path}, line {_line(text, name)}"
         setting = SETTINGS.get(name)
         if setting is None:
@@ -149,6 +170,13 @@ def _from_file(path: Path, *, own: bool) -> Iterator[tuple[str, Chosen]]:
         if own and name == "data":
             raise Misconfigured(f"{where}: a file in the data folder cannot move it; use --data")
         yield name, Chosen(_read(setting, given, where, path.parent), where)
+
+
+def _document(path: Path, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise Misconfigured(f"{path} is not TOML: {problem}") from None
 
 
 def _read(setting: Setting, given: object, where: str, folder: Path) -> Value:

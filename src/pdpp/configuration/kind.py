@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from pdpp.model.instant import DAY, SECOND
 
@@ -160,6 +160,24 @@ def _parse_origin(given: str) -> str:
     return f"{parts.scheme}://{host.removesuffix(f':{parts.port}') if usual else host}"
 
 
+def _parse_database(given: str) -> str:
+    parts = urlsplit(given)
+    # A port that is no number is a sign of a password with characters that were to be encoded.
+    known = parts.scheme in ("postgresql", "postgres") and (parts.port is None or parts.port > 0)
+    if not known or not given.isprintable() or parts.fragment:
+        raise ValueError
+    return given
+
+
+def without_password(database: str) -> str:
+    """Return the address of a database as it may be shown: without what opens it."""
+    parts = urlsplit(database)
+    account, at, place = parts.netloc.rpartition("@")
+    user = account.partition(":")[0]
+    options = [(name, value) for name, value in parse_qsl(parts.query) if "password" not in name]
+    return urlunsplit((parts.scheme, f"{user}{at}{place}", parts.path, urlencode(options), ""))
+
+
 def _parse_networks(given: str | list[Any]) -> tuple[str, ...]:
     names = given.split(",") if isinstance(given, str) else given
     if not all(isinstance(name, str) for name in names):
@@ -193,6 +211,12 @@ SPAN = SettingKind(
 )
 WITNESS = SettingKind("a file with its whole path, or an https address", "FILE|URL", _parse_witness)
 ORIGIN = SettingKind("an address such as https://data.example.org", "URL", _parse_origin)
+DATABASE = SettingKind(
+    "the address of a PostgreSQL database such as postgresql://user@host/name",
+    "URL",
+    _parse_database,
+    write=lambda database: json.dumps(without_password(database)),
+)
 NETWORKS = SettingKind(
     "a list of addresses or networks such as 127.0.0.1, 10.0.0.0/8",
     "NETWORK,…",

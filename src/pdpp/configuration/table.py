@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from pdpp.authz.lifetime import Lifetimes
 from pdpp.configuration.kind import (
+    DATABASE,
     FOLDER,
     HOST,
     NETWORKS,
@@ -77,6 +78,17 @@ SERVING = (
         flag=True,
         unset="your platform's folder for data",
         sample="my-data",
+    ),
+    Setting(
+        "database",
+        DATABASE,
+        None,
+        "The PostgreSQL database that holds the records, instead of a file in the data folder. "
+        "A password belongs in PDPP_DATABASE, in this file or in ~/.pgpass: other users of the "
+        "machine see the flags of a command.",
+        flag=True,
+        unset="a file in the data folder",
+        sample="postgresql://pdpp@localhost/pdpp",
     ),
     Setting("host", HOST, "127.0.0.1", "The address to listen on.", flag=True),
     Setting(

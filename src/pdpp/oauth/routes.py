@@ -41,7 +41,7 @@ def make_authorization(
     fetcher: DocumentFetcher | None = None,
 ) -> AuthorizationContext:
     """Return what the endpoints share."""
-    settings = service.settings
+    settings, limits = service.settings, service.store.limits
     return AuthorizationContext(
         service=service,
         authority=authority,
@@ -51,12 +51,16 @@ def make_authorization(
             settings.oauth_request_burst,
             time.monotonic,
             _HERE,
+            limits,
+            "visitors",
         ),
         newcomers=RateLimiter(
             settings.registrations_per_minute / _MINUTE,
             settings.registration_burst,
             time.monotonic,
             _HERE,
+            limits,
+            "newcomers",
         ),
         error_page=error_page,
     )

@@ -74,7 +74,9 @@ def page_routes(site: Site) -> Iterator[BaseRoute]:
 
 def make_site(service: Service, authority: Authority, data: Path | None = None) -> Site:
     """Return what the pages share."""
-    throttle = Throttle(service.clock, service.settings.login, service.settings.all_logins)
+    settings = service.settings
+    counts = service.store.limits
+    throttle = Throttle(service.clock, settings.login, settings.all_logins, counts=counts)
     owner = Owner(service.store.vault, service.clock, authority.lifetimes, throttle)
     store = service.store
     key, host = proof_key(store.secret()), private_host(store.vault)

@@ -14,6 +14,8 @@ from pdpp.encryption.key_file import KeyFile, read_key_file
 from pdpp.encryption.unlocking import unlock
 from pdpp.evidence.amount import counted
 from pdpp.model.errors import StoreError
+from pdpp.serving.database import database_has_store, database_of, open_database
+from pdpp.store.port import Store
 from pdpp.store.sqlite.conversion import remove_unfinished, settle
 from pdpp.store.sqlite.failures import advice
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
@@ -110,10 +112,12 @@ def _close(path: Path) -> bool:
 
 
 def store_key(folder: Path, *, asks: bool = True) -> DataKey | None:
-    """Return the key of an encrypted store, None for a plain one.
+    """Return the key of an encrypted store, None for a plain one and for one in a database.
 
     A person at a terminal is asked for the passphrase where nothing else gives it.
     """
+    if database_of(folder) is not None:
+        return None
     settle(folder)
     key_file = read_key_file(folder)
     return None if key_file is None else unlock_here(key_file, folder, asks=asks)
@@ -130,14 +134,40 @@ def _ask() -> str:
     return getpass("Passphrase of the store: ")
 
 
+def has_store(folder: Path, database: str | None = None) -> bool:
+    """Tell whether a data folder, or the database that belongs to it, holds a store."""
+    database = database or database_of(folder)
+    if database is None:
+        return (folder / FILE_NAME).is_file()
+    return database_has_store(database)
+
+
 @contextmanager
 def open_store(
-    folder: Path, *, create: bool = False, key: DataKey | None = None
-) -> Iterator[SqliteStore]:
+    folder: Path,
+    *,
+    create: bool = False,
+    key: DataKey | None = None,
+    database: str | None = None,
+) -> Iterator[Store]:
     """Open the store of a folder for one command; only where ``create`` says so is it made.
 
-    ``key`` is that of an encrypted store, for a caller who has it already.
+    ``key`` is that of an encrypted store, and ``database`` the address of the database that holds
+    the records, for a caller who has them already.
     """
+    database = database or database_of(folder)
+    if database is None:
+        with _open_file(folder, create=create, key=key) as store:
+            yield store
+        return
+    keep_private(folder)
+    with open_database(database, folder, create=create) as store:
+        yield store
+
+
+@contextmanager
+def _open_file(folder: Path, *, create: bool, key: DataKey | None) -> Iterator[Store]:
+    """Open the file of a folder as a store."""
     if key is None:
         key = store_key(folder)
     if not create and not (folder / FILE_NAME).is_file():

@@ -39,6 +39,8 @@ class WorkerOptions:
     log: LogOptions
     started: int
     key: DataKey | None = None
+    database: str | None = None
+    """The address of the database: given to workers through a pipe, never as an argument."""
 
 
 class WorkerPool:
@@ -119,7 +121,7 @@ def answer(
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     configure_logging(work.log)
     share = Share(memoryview(memory).cast("B").cast("Q"), place, work.started)
-    with open_store(work.data, key=work.key) as store:
+    with open_store(work.data, key=work.key, database=work.database) as store:
         app = make_app(store, work.settings, instant.now, share, data=work.data)
         server = AnnouncedServer(configure(app), lambda: news.send(place))
         # A pool that is killed cannot tell its workers: they would keep the port and the store for

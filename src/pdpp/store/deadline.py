@@ -18,6 +18,10 @@ class Timer:
         """Tell whether the time is up."""
         return time.monotonic() > self._end
 
+    def left(self) -> float:
+        """Return how many seconds are left."""
+        return max(0.0, self._end - time.monotonic())
+
     def take(self, size: int) -> None:
         """Count the bytes of a large record that was read; raise where they are too many."""
         if self._bytes_left is not None:

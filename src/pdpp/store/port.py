@@ -19,6 +19,7 @@ from pdpp.store.scope import Reach
 
 if TYPE_CHECKING:
     from pdpp.store.jobs import JobStore
+    from pdpp.store.limits import SharedLimits
     from pdpp.store.meaning import MeaningStore
     from pdpp.store.receipts import ReceiptLog
     from pdpp.store.vault import Vault
@@ -216,6 +217,9 @@ class Deadline(Protocol):
     """How long a read may take and how much it may read; the store asks it as it goes."""
 
     def passed(self) -> bool: ...
+    def left(self) -> float:
+        """Return how many seconds are left, so that a database can end a statement by itself."""
+        ...
 
     def take(self, size: int) -> None:
         """Count the bytes of a large record; raise ``DeadlinePassed`` where they are too many."""
@@ -405,6 +409,11 @@ class Store(Protocol):
     @property
     def vault(self) -> "Vault":
         """Return what the authorization server keeps."""
+        ...
+
+    @property
+    def limits(self) -> "SharedLimits | None":
+        """Return the limits that all workers share, None where each keeps its own."""
         ...
 
     def occupied(self) -> Mapping[str, int]:

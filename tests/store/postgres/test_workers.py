@@ -14,6 +14,7 @@ from pdpp.store.jobs import JobLease, JobOrder
 from pdpp.store.port import Token
 from pdpp.store.postgres import database, schema
 from pdpp.store.postgres.connection import PostgresConnection
+from pdpp.store.postgres.receipts import held
 from pdpp.store.postgres.store import PostgresStore
 from pdpp.store.receipt_batch import ReceiptBatch
 from pdpp.store.receipts import Receipt
@@ -72,7 +73,8 @@ def test_receipts_of_many_workers_are_one_chain_without_gaps(opened: Opener) -> 
 def test_a_worker_that_was_cut_off_leaves_a_gap_in_the_receipts(opened: Opener) -> None:
     one, other = opened("anna"), opened("anna")
     one.receipts.begin()
-    cut_off(one.receipts._own)
+    with held(one._database) as db:
+        cut_off(db)
     other.receipts.begin()
     assert [event.receipt.operation for event in other.receipts.events()] == ["gap"]
     other.receipts.finish()
@@ -110,9 +112,27 @@ def test_a_read_after_a_cut_connection_works(opened: Opener, clock: Clock) -> No
     world = World(store, clock).settle()
     world.put({"a": {"subject": "apple"}})
     assert world.keys() == ["a"]
-    cut_off(store._database.reader)
+    for db in store._database.connections.readers._idle:
+        cut_off(db)
+    assert world.keys() == ["a"]
+
+
+def test_a_read_that_is_cut_in_its_snapshot_fails_and_the_next_works(
+    opened: Opener, clock: Clock
+) -> None:
+    store = opened("anna")
+    world = World(store, clock).settle()
+    world.put({"a": {"subject": "apple"}})
+
+    def read_cut() -> None:
+        with store.reading():
+            assert world.keys() == ["a"]
+            with store._database.snapshot() as db:
+                cut_off(db)
+            world.keys()
+
     with pytest.raises(psycopg.OperationalError):
-        world.keys()
+        read_cut()
     assert world.keys() == ["a"]
 
 

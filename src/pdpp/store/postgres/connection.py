@@ -86,21 +86,50 @@ class Rows:
 
 
 class PostgresConnection:
-    """Asks PostgreSQL for one owner in the statements of the embedded engine."""
+    """Asks PostgreSQL for one owner at a time in the statements of the embedded engine."""
 
-    def __init__(
-        self, raw: "psycopg.Connection[Any]", owner: int, check: Callable[[], None]
-    ) -> None:
-        """``check`` raises where a read has used up its time."""
+    def __init__(self, raw: "psycopg.Connection[Any]") -> None:
         self.raw = raw
-        self._check = check
+        self.owner: int | None = None
+        self.is_long = False
+        """Whether a read holds it that may take long."""
+        self.check: Callable[[], None] = always
+        """Raises where the read that holds this connection has used up its time."""
         self._changes = 0
         self._last_number = 0
         self._columns: dict[str, Sequence[tuple[int, Callable[[Any], Any]]]] = {}
-        _adapt(raw, owner)
+        self._adapt()
         raw.prepare_threshold = 1
         raw.prepared_max = _PREPARED
         self._cursor = psycopg.RawCursor(raw)
+
+    def _adapt(self) -> None:
+        connection = self
+
+        class Owner(Int8BinaryDumper):
+            """Writes the number of the owner whom the session serves."""
+
+            def dump(self, obj: Any) -> Buffer | None:  # noqa: ARG002 - there is but one
+                return super().dump(connection.owner)
+
+        _adapt(self.raw, Owner)
+
+    def set_owner(self, owner: int) -> None:
+        """Let the session see the rows of an owner, and of nobody else."""
+        if owner != self.owner:
+            # Nobody's while it is being changed: a failure leaves a session that has no owner.
+            self.owner = None
+            self.run("SELECT set_config('pdpp.owner', $1, false)", (str(owner),))
+            self.owner = owner
+
+    def is_idle(self) -> bool:
+        """Tell whether the session is outside of any transaction."""
+        return self.raw.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+
+    def control(self, text: str) -> None:
+        """Send statements that begin or end something, several at once where there are several."""
+        # The plain protocol, which takes several at a time; nothing in them comes from a caller.
+        self.raw.cursor().execute(text.encode(), prepare=False)
 
     def array(self, values: Any) -> Any:
         """Return values as a statement takes a list of them."""
@@ -108,7 +137,7 @@ class PostgresConnection:
 
     def execute(self, sql: str, values: Values = ()) -> Rows:
         """Ask one statement."""
-        self._check()
+        self.check()
         bulk = BULK.get(sql)
         if bulk is not None:
             assert isinstance(values, Mapping)  # noqa: S101 - these statements have names
@@ -125,7 +154,7 @@ class PostgresConnection:
         if cursor.description is None:
             return Rows(())
         rows = cursor.fetchall()
-        self._check()
+        self.check()
         if asked.numbered:
             self._last_number = rows[0][0]
             return Rows(())
@@ -159,18 +188,16 @@ class PostgresConnection:
         self.raw.close()
 
 
-def _adapt(raw: "psycopg.Connection[Any]", owner: int) -> None:
-    class Owner(Int8BinaryDumper):
-        """Writes the number of the one owner of a session."""
+def always() -> None:
+    """Let a statement be asked at any time."""
 
-        def dump(self, obj: Any) -> Buffer | None:  # noqa: ARG002 - there is but one
-            return super().dump(owner)
 
+def _adapt(raw: "psycopg.Connection[Any]", owner: type[Int8BinaryDumper]) -> None:
     adapters = raw.adapters
     adapters.register_dumper(str, _TextInList)
     adapters.register_dumper(str, _Text)
     adapters.register_dumper(int, Int8BinaryDumper)
-    adapters.register_dumper(OwnerId, Owner)
+    adapters.register_dumper(OwnerId, owner)
     adapters.register_dumper(bytes, BytesBinaryDumper)
     for name in ("text", "varchar"):
         adapters.register_loader(name, _TextLoader)

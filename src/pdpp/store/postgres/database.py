@@ -1,80 +1,107 @@
-"""One owner's part of a PostgreSQL database: a writer that takes turns, a reader per thread."""
+"""One owner's part of a PostgreSQL database: snapshots with a deadline, and turns at writing."""
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import psycopg
 
-from pdpp.model.errors import NewerDatabase, StoreError
+from pdpp.model.errors import NewerDatabase
 from pdpp.store.deadline import DeadlinePassed
 from pdpp.store.port import Deadline
 from pdpp.store.postgres import schema
-from pdpp.store.postgres.connection import PostgresConnection
+from pdpp.store.postgres.connection import PostgresConnection, Rows, Values, always
+from pdpp.store.postgres.pool import WorkerConnections
 from pdpp.store.sqlite.snapshot import Snapshot
 
 _STATEMENT_MILLISECONDS = 30_000
+_CONNECT_SECONDS = 10
 _IDLE_MILLISECONDS = 120_000
+_NOBODY = 0
+"""The number that no owner has."""
+OWNER_NAME = "owner"
+"""Whose store it is where nobody says."""
+_SHORT_SECONDS = 1.0
+"""A read that may take longer leaves a connection to the others."""
 SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _TURN = "UPDATE owner SET changes = changes + 1 WHERE id = $1"
 """Whoever writes for an owner holds this row: the others wait, and all see that something changed.
 """
 
 
+class ThreadReader:
+    """Asks on the snapshot of the calling thread, or on a connection taken for one statement.
+
+    Whoever keeps this object never keeps a connection: that serves somebody else a moment later.
+    """
+
+    def __init__(self, database: "PostgresDatabase") -> None:
+        self._database = database
+
+    def execute(self, sql: str, values: Values = ()) -> Rows:
+        """Ask one statement."""
+        return self._database.ask(lambda db: db.execute(sql, values))
+
+    def run(self, text: str, values: Sequence[Any] = ()) -> Rows:
+        """Ask a statement that is in the words of PostgreSQL already."""
+        return self._database.ask(lambda db: db.run(text, values))
+
+    def array(self, values: Any) -> Any:
+        """Return values as a statement takes a list of them."""
+        return values
+
+
+class _ThreadState(threading.local):
+    """The snapshot that a thread reads from."""
+
+    snapshot: PostgresConnection | None = None
+    deadline: Deadline | None = None
+
+
 class PostgresDatabase:
-    """Opens connections to one database for one owner and hands them out."""
+    """One owner's part of a database, on the connections that all owners of a worker share."""
 
     interruption: type[Exception] = psycopg.errors.QueryCanceled
 
-    def __init__(self, url: str, owner: str) -> None:
-        """``owner`` is the name of the owner, who is added where there is none of that name."""
-        self._url = url
-        self._local = threading.local()
-        self._lock = threading.RLock()
-        self._opened: list[PostgresConnection] = []
-        self._opened_lock = threading.Lock()
-        try:
+    def __init__(
+        self, url: str, owner: str, connections: WorkerConnections | None = None
+    ) -> None:
+        """``owner`` is the name of the owner, who is added where there is none of that name.
+
+        Without ``connections`` the database has its own, which it closes.
+        """
+        self._thread = _ThreadState()
+        self._shares = connections is not None
+        if connections is None:
             prepare(url)
-            self.owner = _owner(url, owner)
-            self._writer = self._connect(lambda: None)
-        except psycopg.Error as problem:
-            raise StoreError(f"cannot open the database: {problem}") from problem
+            connections = worker_connections(url)
+        self.connections = connections
+        try:
+            self.owner = _owner(connections, owner)
+        except BaseException:
+            self.close()
+            raise
+        self.reader = ThreadReader(self)
 
-    def _connect(self, check: Callable[[], None]) -> PostgresConnection:
-        db = PostgresConnection(open_session(self._url, self.owner), self.owner, check)
-        with self._opened_lock:
-            self._opened.append(db)
-        return db
-
-    @property
-    def reader(self) -> PostgresConnection:
-        """Return this thread's own connection for reads."""
-        reader: PostgresConnection | None = getattr(self._local, "reader", None)
-        if reader is not None and reader.raw.closed and not self._local.depth:
-            self._forget(reader)
-            reader = None
-        if reader is None:
-            self._local.deadline = None
-            self._local.depth = 0
-            reader = self._local.reader = self._connect(self.check_deadline)
-        return reader
-
-    def _forget(self, db: PostgresConnection) -> None:
-        """Give up a connection that was cut; a new one is opened in its place."""
-        with self._opened_lock:
-            self._opened.remove(db)
-        db.close()
+    def ask(self, question: Callable[[PostgresConnection], Rows]) -> Rows:
+        """Ask on the snapshot of this thread, or on a connection that is taken for this once."""
+        snapshot = self._thread.snapshot
+        if snapshot is not None:
+            return question(snapshot)
+        db, rows = self.connections.readers.take(self.owner, question)
+        self.connections.readers.give(db)
+        return rows
 
     def count_bytes(self, size: int) -> None:
         """Count a large record that was read; raise when this thread's read may read no more."""
-        deadline: Deadline | None = self._local.deadline
+        deadline = self._thread.deadline
         if deadline is not None:
             deadline.take(size)
 
     def check_deadline(self) -> None:
         """Raise when this thread's read has used up its time."""
-        deadline: Deadline | None = getattr(self._local, "deadline", None)
+        deadline = self._thread.deadline
         if deadline is not None and deadline.passed():
             raise DeadlinePassed
 
@@ -84,22 +111,70 @@ class PostgresDatabase:
 
     def begin(self, deadline: Deadline | None) -> bool:
         """Begin a snapshot of this thread; tell whether there was none before."""
-        reader = self.reader
-        if self._local.depth:
+        if self._thread.snapshot is not None:
             return False
-        reader.run(SNAPSHOT)
-        self._local.deadline = deadline
-        self._local.depth = 1
+        db = self._begun(deadline)
+        db.check = self.check_deadline
+        self._thread.snapshot, self._thread.deadline = db, deadline
         return True
+
+    def _begun(self, deadline: Deadline | None) -> PostgresConnection:
+        begin = SNAPSHOT
+        if deadline is not None:
+            # A statement that runs on after the time of its read is ended by the database.
+            left = max(1, min(_STATEMENT_MILLISECONDS, round(deadline.left() * 1_000)))
+            begin = f"{SNAPSHOT}; SET LOCAL statement_timeout = {left}"
+        is_long = deadline is None or deadline.left() > _SHORT_SECONDS
+        db, _ = self.connections.readers.take(
+            self.owner, lambda db: db.control(begin), deadline, is_long=is_long
+        )
+        return db
 
     def end(self) -> None:
         """End the snapshot of this thread."""
-        reader: PostgresConnection = self._local.reader
-        self._local.deadline = None
-        self._local.depth = 0
-        if not reader.raw.closed:
-            # Nothing was written. After a rollback the driver would prepare every statement anew.
-            reader.run("COMMIT")
+        db = self._thread.snapshot
+        self._thread.snapshot = self._thread.deadline = None
+        if db is not None:
+            self._ended(db)
+
+    def _ended(self, db: PostgresConnection) -> None:
+        db.check = always
+        try:
+            if not db.raw.closed:
+                # Nothing was written. After a rollback the driver would prepare every statement
+                # anew.
+                db.control("COMMIT")
+        finally:
+            self.connections.readers.give(db)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[PostgresConnection]:
+        """Hold a snapshot that is not the thread's: whoever reads slowly leaves the others alone.
+
+        Inside of the thread's own it is that one, so that a read never waits for itself.
+        """
+        if self._thread.snapshot is not None:
+            yield self._thread.snapshot
+            return
+        db = self._begun(None)
+        try:
+            yield db
+        finally:
+            self._ended(db)
+
+    @contextmanager
+    def brief(self) -> Iterator[PostgresConnection]:
+        """Hold a short transaction that writes beside the owner's turn: counts, not records."""
+        readers = self.connections.readers
+        db, _ = readers.take(self.owner, lambda db: db.control("BEGIN"))
+        try:
+            yield db
+            db.control("COMMIT")
+        except BaseException:
+            roll_back(db)
+            raise
+        finally:
+            readers.give(db)
 
     def writing(self) -> AbstractContextManager[PostgresConnection]:
         """Hold the owner's write lock, of all workers, for one transaction."""
@@ -107,44 +182,47 @@ class PostgresDatabase:
 
     @contextmanager
     def _writing(self) -> Iterator[PostgresConnection]:
-        with self._lock:
-            if self._writer.raw.closed:
-                self._forget(self._writer)
-                self._writer = self._connect(lambda: None)
-            self._writer.run("BEGIN")
+        with self.connections.writer.held(self.owner, lambda db: db.control("BEGIN")) as db:
             try:
-                self._writer.run(_TURN, (self.owner,))
-                yield self._writer
-                self._writer.run("COMMIT")
+                db.run(_TURN, (self.owner,))
+                yield db
+                db.control("COMMIT")
             except BaseException:
-                if not self._writer.raw.closed:
-                    self._writer.raw.rollback()
+                roll_back(db)
                 raise
 
     def state(self) -> int:
         """Return a number that differs after any write for this owner."""
         return int(self.reader.run("SELECT changes FROM owner WHERE id = $1", (self.owner,)).get)
 
-    def session(self) -> PostgresConnection:
-        """Open a further connection, which the caller closes."""
-        return PostgresConnection(open_session(self._url, self.owner), self.owner, lambda: None)
-
     def shed_log(self) -> None:
         """Do nothing: the database cleans up by itself."""
 
     def close(self) -> None:
         """Close every connection this object opened."""
-        with self._opened_lock:
-            for db in self._opened:
-                db.close()
-            self._opened.clear()
+        if not self._shares:
+            self.connections.close()
 
 
-def open_session(url: str, owner: int | None) -> "psycopg.Connection[Any]":
-    """Open a session that sees the rows of one owner, and of nobody where none is named."""
+def worker_connections(url: str) -> WorkerConnections:
+    """Return the connections of a worker, none of which is opened before it is needed."""
+    return WorkerConnections(lambda: PostgresConnection(open_session(url)))
+
+
+def roll_back(db: PostgresConnection) -> None:
+    """End a transaction that failed; a connection that was cut has ended it already."""
+    if not db.raw.closed:
+        db.raw.rollback()
+
+
+def open_session(url: str) -> "psycopg.Connection[Any]":
+    """Open a session, which sees the rows of nobody before it is given an owner."""
     raw = psycopg.connect(
         url,
         autocommit=True,
+        # A machine that is gone without a word is noticed, and not waited for.
+        connect_timeout=_CONNECT_SECONDS,
+        tcp_user_timeout=_CONNECT_SECONDS * 1_000,
         options=f"-c search_path={schema.SCHEMA} -c statement_timeout={_STATEMENT_MILLISECONDS}"
         f" -c idle_in_transaction_session_timeout={_IDLE_MILLISECONDS}"
         # Every statement has one good plan. Planned anew for its values over all partitions, a
@@ -159,12 +237,21 @@ def open_session(url: str, owner: int | None) -> "psycopg.Connection[Any]":
         ).fetchone()
         if row is None or row[0]:
             raw.execute(f"SET ROLE {schema.ROLE}")
-        if owner is not None:
-            raw.execute("SELECT set_config('pdpp.owner', %s, false)", (str(owner),))
     except BaseException:
         raw.close()
         raise
     return raw
+
+
+def has_store(url: str, owner: str = OWNER_NAME) -> bool:
+    """Tell whether there is an owner of a name, without making anything."""
+    with psycopg.connect(url) as raw:
+        names = f"{schema.SCHEMA}.owner_name"
+        there = raw.execute("SELECT to_regclass(%s) IS NOT NULL", (names,)).fetchone()
+        if there is None or not there[0]:
+            return False
+        row = raw.execute(f"SELECT 1 FROM {names} WHERE name = %s", (owner,)).fetchone()
+        return row is not None
 
 
 def prepare(url: str) -> None:
@@ -195,16 +282,25 @@ def _make_role(raw: "psycopg.Connection[Any]") -> None:
     raw.execute(f"GRANT {schema.ROLE} TO CURRENT_USER")
 
 
-def _owner(url: str, name: str) -> int:
+def _owner(connections: WorkerConnections, name: str) -> int:
     """Return the number of an owner, who is added where there is none of that name."""
-    find = "SELECT id FROM owner_name WHERE name = %s"
-    with closing(open_session(url, None)) as raw, raw.transaction():
-        row = raw.execute(find, (name,)).fetchone()
-        if row is None:
-            # Another worker may add the same one: it waits here, and both find one row.
-            raw.execute("INSERT INTO owner_name (name) VALUES (%s) ON CONFLICT DO NOTHING", (name,))
-            row = raw.execute(find, (name,)).fetchone()
-        number = int(row[0]) if row else 0
-        raw.execute("SELECT set_config('pdpp.owner', %s, true)", (str(number),))
-        raw.execute("INSERT INTO owner (id) VALUES (%s) ON CONFLICT DO NOTHING", (number,))
-        return number
+    find = "SELECT id FROM owner_name WHERE name = $1"
+
+    def known(db: PostgresConnection) -> Any:
+        return db.run(find, (name,)).get
+
+    db, number = connections.readers.take(_NOBODY, known)
+    connections.readers.give(db)
+    if number is None:
+        with connections.writer.held(_NOBODY, lambda db: db.control("BEGIN")) as db:
+            try:
+                # Another worker may add the same one: it waits here, and both find one row.
+                db.run("INSERT INTO owner_name (name) VALUES ($1) ON CONFLICT DO NOTHING", (name,))
+                number = int(known(db))
+                db.run("SELECT set_config('pdpp.owner', $1, true)", (str(number),))
+                db.run("INSERT INTO owner (id) VALUES ($1) ON CONFLICT DO NOTHING", (number,))
+                db.control("COMMIT")
+            except BaseException:
+                roll_back(db)
+                raise
+    return int(number)

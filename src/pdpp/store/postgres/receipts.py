@@ -1,8 +1,7 @@
 """The log of receipts in PostgreSQL: a chain for each owner, which all workers extend in turn."""
 
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from hashlib import blake2b
 from typing import cast
 
@@ -11,7 +10,7 @@ import psycopg
 from pdpp.model import instant
 from pdpp.model.errors import StoreError
 from pdpp.store.postgres.connection import PostgresConnection
-from pdpp.store.postgres.database import SNAPSHOT, PostgresDatabase
+from pdpp.store.postgres.database import PostgresDatabase, roll_back
 from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.receipts import chain
 from pdpp.store.sqlite.receipts.chain import ChainHead
@@ -22,19 +21,43 @@ _TURN = "SELECT 1 FROM head FOR UPDATE"
 
 
 class SessionLock:
-    """A lock that a connection holds as long as its worker lives."""
+    """A lock that a worker's connection holds for as long as the worker lives."""
 
-    def __init__(self, db: PostgresConnection, session: str) -> None:
-        self._db = db
+    def __init__(self, database: PostgresDatabase, session: str) -> None:
+        self._database = database
         self._number = _number(session)
-        db.run("SELECT pg_advisory_lock($1)", (self._number,))
+        self._holder: PostgresConnection | None = None
+        with held(database) as db:
+            self.keep(db)
+
+    def keep(self, db: PostgresConnection) -> None:
+        """Take the lock where the connection is another one, because the former was cut."""
+        if db is not self._holder:
+            db.run("SELECT pg_try_advisory_lock($1)", (self._number,))
+            self._holder = db
 
     def leave(self) -> None:
         """Give the lock up."""
-        self._db.run("SELECT pg_advisory_unlock($1)", (self._number,))
+        with held(self._database) as db:
+            if db is self._holder:
+                db.run("SELECT pg_advisory_unlock($1)", (self._number,))
 
     def drop(self) -> None:
-        """Do nothing: the lock goes with the connection."""
+        """Give the lock up where there is still a connection that holds it."""
+        with suppress(psycopg.Error):
+            self.leave()
+
+
+def held(
+    database: PostgresDatabase, begin: str | None = None
+) -> AbstractContextManager[PostgresConnection]:
+    """Hold the connection for receipts in this worker's turn."""
+
+    def ask(db: PostgresConnection) -> None:
+        if begin is not None:
+            db.control(begin)
+
+    return database.connections.receipts.held(database.owner, ask)
 
 
 def _number(session: str) -> int:
@@ -45,6 +68,8 @@ def _number(session: str) -> int:
 class PostgresReceipts(ReceiptFile):
     """Fulfils the port of receipts on the tables of an owner."""
 
+    _writer_lock: SessionLock | None
+
     def __init__(
         self, database: PostgresDatabase, secret: bytes, anchor: Anchor, clock: instant.Clock
     ) -> None:
@@ -52,41 +77,60 @@ class PostgresReceipts(ReceiptFile):
         self._key = chain.sealing_key(secret)
         self._anchor = anchor
         self._clock = clock
-        self._lock = threading.Lock()
         self._session = None
         self._writer_lock = None
-        self._own = database.session()
-        self._db = cast(SqliteConnection, self._own)
-        with database.writing() as db:
+        if database.reader.execute("SELECT 1 FROM head").get is None:
+            self._make_head()
+
+    def _make_head(self) -> None:
+        with self._database.writing() as db:
             if db.execute("SELECT 1 FROM head").get is None:
                 row = self._sealed(ChainHead())
                 db.execute("INSERT INTO head VALUES (?, ?, ?, ?, ?)", row)
 
     def _hold(self, session: str) -> SessionLock:
-        return SessionLock(self._own, session)
+        return SessionLock(self._database, session)
 
     def _is_gone(self, session: str) -> bool:
-        taken = self._own.run("SELECT pg_try_advisory_xact_lock($1)", (_number(session),)).get
-        return bool(taken)
+        with held(self._database) as db:
+            taken = db.run("SELECT pg_try_advisory_xact_lock($1)", (_number(session),)).get
+            return bool(taken)
 
     @contextmanager
     def _writing(self) -> Iterator[SqliteConnection]:
-        with self._lock:
-            try:
-                with self._own.raw.transaction():
-                    self._own.run(_TURN)
-                    yield self._db
-            except psycopg.Error as problem:
-                raise StoreError(f"cannot write receipts: {problem}") from problem
+        try:
+            with held(self._database, "BEGIN") as db:
+                try:
+                    if self._writer_lock is not None:
+                        self._writer_lock.keep(db)
+                    db.run(_TURN)
+                    yield cast(SqliteConnection, db)
+                    db.control("COMMIT")
+                except BaseException:
+                    roll_back(db)
+                    raise
+        except psycopg.Error as problem:
+            raise StoreError(f"cannot write receipts: {problem}") from problem
 
     @contextmanager
     def _reading(self) -> Iterator[SqliteConnection]:
-        db = self._database.session()
-        try:
-            db.run(SNAPSHOT)
+        with self._database.snapshot() as db:
             yield cast(SqliteConnection, db)
-        finally:
-            db.close()
+
+    def anchor(self) -> tuple[int, bytes]:
+        """Let the store remember the last receipt, so that an older log is noticed; return it."""
+        try:
+            with self._reading() as db:
+                head = self._head(db)
+            self._anchor.remember(head.last, head.hash)
+        except psycopg.Error as problem:
+            raise StoreError(f"cannot anchor the receipts: {problem}") from problem
+        return head.last, head.hash
+
+    def close(self) -> None:
+        """Let the others see that this worker writes no more."""
+        if self._writer_lock is not None:
+            self._writer_lock.drop()
 
     def _used(self, db: SqliteConnection) -> int:
         size = "SELECT coalesce(sum(octet_length(content)), 0) FROM batch"

@@ -118,6 +118,20 @@ def _own_tables() -> Iterator[str]:
         f" owner BIGINT NOT NULL DEFAULT {_OWNER}, PRIMARY KEY (owner, name))"
     )
     yield from _walled("counter", "owner")
+    # Who asked how often. Nobody misses it after a crash, so it is not written to the log.
+    yield (
+        'CREATE UNLOGGED TABLE allowance (name TEXT COLLATE "C" NOT NULL,'
+        " level DOUBLE PRECISION NOT NULL, given DOUBLE PRECISION NOT NULL,"
+        f" at DOUBLE PRECISION NOT NULL, owner BIGINT NOT NULL DEFAULT {_OWNER},"
+        " PRIMARY KEY (owner, name))"
+    )
+    yield from _walled("allowance", "owner")
+    yield (
+        'CREATE TABLE guess (name TEXT COLLATE "C" NOT NULL, count BIGINT NOT NULL DEFAULT 0,'
+        f" until BIGINT NOT NULL DEFAULT 0, owner BIGINT NOT NULL DEFAULT {_OWNER},"
+        " PRIMARY KEY (owner, name))"
+    )
+    yield from _walled("guess", "owner")
 
 
 def _create(table: Table, partitions: int) -> Iterator[str]:

@@ -10,8 +10,11 @@ from pdpp.encryption.files import PLAIN
 from pdpp.model import instant
 from pdpp.model.errors import Overloaded, PdppError
 from pdpp.private import make_folder
+from pdpp.store.limits import SharedLimits
 from pdpp.store.postgres.aggregates import PostgresAggregator
-from pdpp.store.postgres.database import PostgresDatabase
+from pdpp.store.postgres.database import OWNER_NAME, PostgresDatabase
+from pdpp.store.postgres.limits import PostgresLimits
+from pdpp.store.postgres.pool import WorkerConnections
 from pdpp.store.postgres.receipts import PostgresReceipts
 from pdpp.store.postgres.vault import PostgresVault
 from pdpp.store.sqlite.blob_folder import BlobFolder
@@ -21,8 +24,6 @@ from pdpp.store.sqlite.receipts.anchor import SettingAnchor
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.table_store import TableStore
 from pdpp.store.sqlite.write.prepared import SurrogateOf
-
-OWNER_NAME = "owner"
 
 
 class PostgresStore(TableStore):
@@ -37,15 +38,20 @@ class PostgresStore(TableStore):
         clock: instant.Clock = instant.now,
         surrogate_of: SurrogateOf | None = None,
         owner: str = OWNER_NAME,
+        connections: WorkerConnections | None = None,
     ) -> None:
-        """Open the part of an owner, who is added where there is none of that name."""
+        """Open the part of an owner, who is added where there is none of that name.
+
+        ``connections`` are those of the worker, where it serves several owners.
+        """
         self.files = PLAIN
-        self._database = PostgresDatabase(url, owner)
+        self._database = PostgresDatabase(url, owner, connections)
         database = cast(Database, self._database)
         make_folder(folder)
         blobs = BlobFolder(folder / "blobs" / str(self._database.owner), self.files)
         super().__init__(database, blobs, clock, surrogate_of)
         self.vault = PostgresVault(self._database, clock)
+        self.limits: SharedLimits | None = PostgresLimits(self._database, clock)
         self._receipts: PostgresReceipts | None = None
 
     @property

@@ -12,6 +12,7 @@ from pdpp.store.batch import Line, WriteResult
 from pdpp.store.blobs import Blob, BlobUse
 from pdpp.store.catalogue import Catalogue, Connection, Feed
 from pdpp.store.cell import CellValue
+from pdpp.store.limits import SharedLimits
 from pdpp.store.port import (
     AggregateQuery,
     ChangePage,
@@ -54,6 +55,7 @@ class TableStore:
     """Reads and writes records, blobs and what is declared; an engine adds how it is opened."""
 
     vault: SqliteVault
+    limits: SharedLimits | None = None
     _aggregator: type[Aggregator] = Aggregator
 
     def __init__(

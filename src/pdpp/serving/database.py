@@ -1,0 +1,78 @@
+"""The database that a store may be in instead of its folder: how it is named, shown and opened."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pdpp.configuration.effective import configured_database
+from pdpp.configuration.kind import without_password
+from pdpp.model.errors import StoreError
+from pdpp.store.port import Store
+
+
+def database_of(folder: Path) -> str | None:
+    """Return the address of the database that belongs to a data folder, None where there is none.
+
+    It is what PDPP_DATABASE says, or the settings file; every command asks here.
+    """
+    return configured_database(folder, os.environ)
+
+
+def refuse_database(database: str | None, instead: str) -> None:
+    """Refuse what is done to files, where the records are in a database; say what does it there."""
+    if database is not None:
+        raise StoreError(
+            f"the records are in the database {without_password(database)}, not in a folder; "
+            f"{instead}"
+        )
+
+
+def database_has_store(database: str) -> bool:
+    """Tell whether a database holds a store."""
+    with _explained(database):
+        from pdpp.store.postgres.database import has_store
+
+        return has_store(database)
+
+
+@contextmanager
+def open_database(database: str, folder: Path, *, create: bool) -> Iterator[Store]:
+    """Open the store in a database for one command; only where ``create`` says so is it made."""
+    with _explained(database):
+        from pdpp.store.postgres.database import has_store
+        from pdpp.store.postgres.store import PostgresStore
+
+        if not create and not has_store(database):
+            raise StoreError(
+                f"there is no store in the database {without_password(database)}; begin one with "
+                "pdpp import, pdpp source add or pdpp serve"
+            )
+        store = PostgresStore(database, folder)
+        try:
+            yield store
+        finally:
+            store.close()
+
+
+@contextmanager
+def _explained(database: str) -> Iterator[None]:
+    """Say in a sentence what failed about a database, without what opens it."""
+    try:
+        import psycopg
+    except ImportError:
+        raise StoreError(
+            "a store in PostgreSQL needs its driver: pip install 'pdpp-server[postgres]'"
+        ) from None
+    shown = without_password(database)
+    try:
+        yield
+    except psycopg.Error as problem:
+        # The driver repeats the part of an address that it cannot read, and that may be a password.
+        if isinstance(problem, psycopg.ProgrammingError) and problem.sqlstate is None:
+            raise StoreError(
+                f"the address of the database {shown} cannot be read; characters such as @ / # "
+                "in a password are written %40 %2F %23"
+            ) from None
+        lines = str(problem).strip().splitlines() or ["it said nothing"]
+        raise StoreError(f"the database {shown} failed: {lines[0]}") from problem
