@@ -1,7 +1,7 @@
 import pytest
 from tests.serving import SetClock
 
-from pdpp.authz.throttle import ADDRESS, TOTAL, Throttle
+from pdpp.authz.throttle import ADDRESS, TOTAL, MemoryGuesses, Throttle
 from pdpp.model.errors import RateLimitExceeded
 
 HERE, THERE = "192.0.2.1", "192.0.2.2"
@@ -103,13 +103,14 @@ def test_an_ipv6_network_counts_as_one_guesser(
 
 
 def test_no_more_addresses_are_remembered_than_there_is_room_for(clock: SetClock) -> None:
-    throttle = Throttle(clock, most=4)
+    counts = MemoryGuesses(4)
+    throttle = Throttle(clock, counts=counts)
     for _ in range(ADDRESS.free):
         throttle.take(HERE)
     for number in range(4):
         throttle.take(f"198.51.100.{number}")
     assert wait(throttle, HERE) == 0
-    assert len(throttle._guessers) <= 4
+    assert len(counts._guessers) <= 4
 
 
 def test_a_clock_that_is_set_back_locks_nobody_out(clock: SetClock) -> None:

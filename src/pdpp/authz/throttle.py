@@ -38,7 +38,7 @@ _TOTAL = "*"
 class MemoryGuesses:
     """Keeps the counts of guessers in this process; those who guessed longest ago are forgotten."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int = 1_024) -> None:
         self._most = most
         self._total = GuessCount()
         self._guessers: OrderedDict[str, GuessCount] = OrderedDict()
@@ -67,14 +67,13 @@ class Throttle:
         each: GuessPace = ADDRESS,
         total: GuessPace = TOTAL,
         *,
-        most: int = 1_024,
         counts: GuessCounts | None = None,
     ) -> None:
         """``counts`` are those that all workers share; without them this process keeps its own."""
         self._clock = clock
         self._each_pace, self._total_pace = each, total
         self._longest = max(each.longest, total.longest)
-        self._counts = counts or MemoryGuesses(most)
+        self._counts = counts or MemoryGuesses()
 
     def take(self, guesser: str, *, known: bool = False) -> None:
         """Count a guess from an address or a known browser, or refuse it with the time to wait.

@@ -24,8 +24,8 @@ from pdpp.cli.options import examples
 from pdpp.cli.output import show, stop_writing
 from pdpp.cli.seeding import DemoTokens, seed
 from pdpp.cli.setting_options import configured
+from pdpp.configuration.database import DatabaseAddress
 from pdpp.configuration.effective import Configuration
-from pdpp.configuration.kind import without_password
 from pdpp.demo.story import INVOICE, INVOICE_STORY
 from pdpp.encryption.data_key import DataKey
 from pdpp.hosted import MCP_PATH
@@ -170,7 +170,7 @@ def serve(
     )
     configure_logging(log)
     data: Path = configuration["data"]
-    database: str | None = configuration["database"]
+    database = configuration.database()
     if encrypt:
         refuse_database(database, ENCRYPTED_BY_DATABASE)
     key = encrypted_key(data) if encrypt else None if database else store_key(data)
@@ -182,7 +182,7 @@ def serve(
             clear(ready_file)
         with open_store(data, create=True, key=key, database=database) as store:
             tokens = seed(store, settings) if demo else None
-            place = str(data) if database is None else without_password(database)
+            place = str(data if database is None else database)
             owner_url = _owner_url(url, private_host(store.vault), settings)
             ready = Ready(url, place, tokens, begin_setup(store.vault), owner_url)
             announce = partial(_announce, ready, ready_file, as_json=as_json)
@@ -228,7 +228,7 @@ def require_owner(configuration: Configuration, data: Path, key: DataKey | None 
     host_address = ip_address(str(place[0]).partition("%")[0])
     if host_address.is_loopback:
         return
-    if not _has_owner(data, key, configuration["database"]):
+    if not _has_owner(data, key, configuration.database()):
         raise click.ClickException(
             f"{host} is open to other machines, so choose your passphrase first, with "
             "pdpp owner init"
@@ -242,7 +242,7 @@ def require_owner(configuration: Configuration, data: Path, key: DataKey | None 
         )
 
 
-def _has_owner(data: Path, key: DataKey | None, database: str | None) -> bool:
+def _has_owner(data: Path, key: DataKey | None, database: DatabaseAddress | None) -> bool:
     if not has_store(data, database):
         return False
     with open_store(data, key=key, database=database) as store:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from pdpp.authz.lifetime import Lifetimes
 from pdpp.authz.throttle import GuessPace
+from pdpp.configuration.database import DatabaseAddress
 from pdpp.configuration.kind import Value
 from pdpp.configuration.table import FILE_NAME, LIFETIMES, LIMITS, PREFIX, SETTINGS, Setting
 from pdpp.model.errors import Misconfigured
@@ -53,6 +54,11 @@ class Configuration:
 
     def __getitem__(self, name: str) -> Any:
         return self.chosen[name].value
+
+    def database(self) -> DatabaseAddress | None:
+        """Return the database that holds the records, None where a file does."""
+        url = self["database"]
+        return None if url is None else DatabaseAddress(url, self["owner"])
 
     def settings(self, address: str) -> Settings:
         """Return the settings of the resource server that listens on an address."""
@@ -111,22 +117,26 @@ def configure(
     return Configuration(defaults | written | over, file, tuple(_remarks(environment)))
 
 
-def configured_database(folder: Path, environment: Mapping[str, str]) -> str | None:
-    """Return the address of the database that holds the records of a data folder, if any does.
+def configured_database(folder: Path, environment: Mapping[str, str]) -> DatabaseAddress | None:
+    """Return the database that holds the records of a data folder, None where none does.
 
-    Looks at this setting alone, so that a mistake in another one stops no command but the server.
+    Looks at its two settings alone, so that a mistake in another one stops no command but the
+    server.
     """
-    setting = SETTINGS["database"]
-    chosen = _from_variable(setting, environment)
-    if chosen is not None:
-        return str(chosen.value)
     path = Path(environment.get(CONFIG_VARIABLE) or folder / FILE_NAME).expanduser()
-    if not path.is_file():
-        return None
-    text = _text(path)
-    given = _document(path, text).get(setting.name)
-    where = f"{path}, line {_line(text, setting.name)}"
-    return None if given is None else str(_read(setting, given, where, path.parent))
+    text = _text(path) if path.is_file() else ""
+    document = _document(path, text)
+    values = []
+    for setting in (SETTINGS["database"], SETTINGS["owner"]):
+        chosen = _from_variable(setting, environment)
+        if chosen is not None:
+            values.append(chosen.value)
+        elif setting.name in document:
+            where = f"{path}, line {_line(text, setting.name)}"
+            values.append(_read(setting, document[setting.name], where, path.parent))
+        else:
+            values.append(setting.default)
+    return None if values[0] is None else DatabaseAddress(*values)
 
 
 def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, Chosen]]:

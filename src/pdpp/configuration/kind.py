@@ -14,6 +14,7 @@ from pdpp.model.instant import DAY, SECOND
 Value = str | int | float | bool | tuple[str, ...] | Path | None
 
 _FASTEST = 1_000_000
+_LONGEST_NAME = 200
 _SWITCHES = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _NUMBER = re.compile(r"-?\d{1,18}\Z", re.ASCII)
 _SIZE = re.compile(r"(\d{1,12}) ?([KMGT]iB|B)?\Z", re.ASCII)
@@ -203,6 +204,12 @@ def _parse_host(given: str) -> str:
     return given
 
 
+def _parse_name(given: str) -> str:
+    if not given or not given.isprintable() or len(given) > _LONGEST_NAME:
+        raise ValueError
+    return given
+
+
 SWITCH = SettingKind("true or false", "true|false", _parse_switch, (bool,))
 RATE = rate("s")
 SIZE = SettingKind("a size such as 64 MiB", "SIZE", _parse_size, (str, int), _write_size)
@@ -225,4 +232,5 @@ NETWORKS = SettingKind(
     lambda names: json.dumps(list(names)),
 )
 FOLDER = SettingKind("a folder", "DIR", _parse_folder, write=lambda folder: json.dumps(str(folder)))
+NAME = SettingKind("a name of 1 to 200 characters", "NAME", _parse_name)
 HOST = SettingKind("the name or address of a network interface", "ADDRESS", _parse_host)

@@ -9,6 +9,7 @@ from pdpp.configuration.kind import (
     DATABASE,
     FOLDER,
     HOST,
+    NAME,
     NETWORKS,
     ORIGIN,
     RATE,
@@ -90,6 +91,14 @@ SERVING = (
         unset="a file in the data folder",
         sample="postgresql://pdpp@localhost/pdpp",
     ),
+    Setting(
+        "owner",
+        NAME,
+        "owner",
+        "Whose records in the database are served; each owner has records, grants and a "
+        "passphrase of their own.",
+        flag=True,
+    ),
     Setting("host", HOST, "127.0.0.1", "The address to listen on.", flag=True),
     Setting(
         "port", whole(0, 65_535), 7377, "The port to listen on; 0 picks a free one.", flag=True
@@ -124,7 +133,8 @@ SERVING = (
         "workers",
         whole(1, 64),
         1,
-        "Processes that answer. Each keeps its own count for rate_limit and for wrong passphrases.",
+        "Processes that answer. Each keeps its own count for rate_limit and for wrong passphrases; "
+        "with a database they share it.",
         flag=True,
     ),
     Setting(

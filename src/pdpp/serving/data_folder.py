@@ -9,6 +9,7 @@ from shlex import quote
 
 import apsw
 
+from pdpp.configuration.database import DatabaseAddress
 from pdpp.encryption.data_key import DataKey
 from pdpp.encryption.key_file import KeyFile, read_key_file
 from pdpp.encryption.unlocking import unlock
@@ -134,7 +135,7 @@ def _ask() -> str:
     return getpass("Passphrase of the store: ")
 
 
-def has_store(folder: Path, database: str | None = None) -> bool:
+def has_store(folder: Path, database: DatabaseAddress | None = None) -> bool:
     """Tell whether a data folder, or the database that belongs to it, holds a store."""
     database = database or database_of(folder)
     if database is None:
@@ -148,12 +149,12 @@ def open_store(
     *,
     create: bool = False,
     key: DataKey | None = None,
-    database: str | None = None,
+    database: DatabaseAddress | None = None,
 ) -> Iterator[Store]:
     """Open the store of a folder for one command; only where ``create`` says so is it made.
 
-    ``key`` is that of an encrypted store, and ``database`` the address of the database that holds
-    the records, for a caller who has them already.
+    ``key`` is that of an encrypted store, and ``database`` is the one that holds the
+    records, for a caller who has them already.
     """
     database = database or database_of(folder)
     if database is None:

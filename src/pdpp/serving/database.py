@@ -5,50 +5,47 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pdpp.configuration.database import DatabaseAddress
 from pdpp.configuration.effective import configured_database
-from pdpp.configuration.kind import without_password
 from pdpp.model.errors import StoreError
 from pdpp.store.port import Store
 
 
-def database_of(folder: Path) -> str | None:
-    """Return the address of the database that belongs to a data folder, None where there is none.
+def database_of(folder: Path) -> DatabaseAddress | None:
+    """Return the database that belongs to a data folder, None where there is none.
 
     It is what PDPP_DATABASE says, or the settings file; every command asks here.
     """
     return configured_database(folder, os.environ)
 
 
-def refuse_database(database: str | None, instead: str) -> None:
+def refuse_database(database: DatabaseAddress | None, instead: str) -> None:
     """Refuse what is done to files, where the records are in a database; say what does it there."""
     if database is not None:
-        raise StoreError(
-            f"the records are in the database {without_password(database)}, not in a folder; "
-            f"{instead}"
-        )
+        raise StoreError(f"the records are in the database {database}, not in a folder; {instead}")
 
 
-def database_has_store(database: str) -> bool:
+def database_has_store(database: DatabaseAddress) -> bool:
     """Tell whether a database holds a store."""
     with _explained(database):
         from pdpp.store.postgres.database import has_store
 
-        return has_store(database)
+        return has_store(database.url, database.owner)
 
 
 @contextmanager
-def open_database(database: str, folder: Path, *, create: bool) -> Iterator[Store]:
+def open_database(database: DatabaseAddress, folder: Path, *, create: bool) -> Iterator[Store]:
     """Open the store in a database for one command; only where ``create`` says so is it made."""
     with _explained(database):
         from pdpp.store.postgres.database import has_store
         from pdpp.store.postgres.store import PostgresStore
 
-        if not create and not has_store(database):
+        if not create and not has_store(database.url, database.owner):
             raise StoreError(
-                f"there is no store in the database {without_password(database)}; begin one with "
+                f"there is no store in the database {database}; begin one with "
                 "pdpp import, pdpp source add or pdpp serve"
             )
-        store = PostgresStore(database, folder)
+        store = PostgresStore(database.url, folder, owner=database.owner)
         try:
             yield store
         finally:
@@ -56,7 +53,7 @@ def open_database(database: str, folder: Path, *, create: bool) -> Iterator[Stor
 
 
 @contextmanager
-def _explained(database: str) -> Iterator[None]:
+def _explained(database: DatabaseAddress) -> Iterator[None]:
     """Say in a sentence what failed about a database, without what opens it."""
     try:
         import psycopg
@@ -64,15 +61,14 @@ def _explained(database: str) -> Iterator[None]:
         raise StoreError(
             "a store in PostgreSQL needs its driver: pip install 'pdpp-server[postgres]'"
         ) from None
-    shown = without_password(database)
     try:
         yield
     except psycopg.Error as problem:
         # The driver repeats the part of an address that it cannot read, and that may be a password.
         if isinstance(problem, psycopg.ProgrammingError) and problem.sqlstate is None:
             raise StoreError(
-                f"the address of the database {shown} cannot be read; characters such as @ / # "
+                f"the address of the database {database} cannot be read; characters such as @ / # "
                 "in a password are written %40 %2F %23"
             ) from None
         lines = str(problem).strip().splitlines() or ["it said nothing"]
-        raise StoreError(f"the database {shown} failed: {lines[0]}") from problem
+        raise StoreError(f"the database {database} failed: {lines[0]}") from problem

@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from pdpp.app import make_app
+from pdpp.configuration.database import DatabaseAddress
 from pdpp.encryption.data_key import DataKey
 from pdpp.model import instant
 from pdpp.service.settings import Settings
@@ -39,7 +40,7 @@ class WorkerOptions:
     log: LogOptions
     started: int
     key: DataKey | None = None
-    database: str | None = None
+    database: DatabaseAddress | None = None
     """The address of the database: given to workers through a pipe, never as an argument."""
 
 

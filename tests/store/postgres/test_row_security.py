@@ -15,7 +15,7 @@ from pdpp.store.postgres import schema
 from pdpp.store.postgres.database import open_session
 from pdpp.store.postgres.store import PostgresStore
 
-WALLED = ["owner", "counter", *schema.tables()]
+WALLED = ["owner", "counter", "allowance", "guess", *schema.tables()]
 
 
 @pytest.fixture
@@ -30,10 +30,17 @@ def anna(opened: Opener, clock: Clock) -> PostgresStore:
     return store
 
 
+def session_of(store: PostgresStore) -> "psycopg.Connection[Any]":
+    """Open a session that names an owner."""
+    session = open_session(server_url())
+    session.execute("SELECT set_config('pdpp.owner', %s, false)", (str(store._database.owner),))
+    return session
+
+
 @pytest.fixture
 def nobody() -> Iterator["psycopg.Connection[Any]"]:
     """A session that names no owner."""
-    with closing(open_session(server_url(), None)) as session:
+    with closing(open_session(server_url())) as session:
         yield session
 
 
@@ -47,7 +54,7 @@ def count(session: "psycopg.Connection[Any]", table: str) -> int:
 def test_a_session_without_an_owner_sees_nothing(
     anna: PostgresStore, nobody: "psycopg.Connection[Any]", table: str
 ) -> None:
-    with closing(open_session(server_url(), anna._database.owner)) as mine:
+    with closing(session_of(anna)) as mine:
         seen_by_anna = {name: count(mine, name) for name in ("record", "cell", "token", "feed")}
     assert all(seen_by_anna.values())
     assert count(nobody, table) == 0
@@ -57,7 +64,7 @@ def test_a_statement_without_a_predicate_sees_the_rows_of_its_owner_only(
     anna: PostgresStore, opened: Opener
 ) -> None:
     other = opened("bert")
-    with closing(open_session(server_url(), other._database.owner)) as session:
+    with closing(session_of(other)) as session:
         for table in ("record", "cell", "edit", "token", "feed", "declaration", "word_block"):
             assert count(session, table) == 0, table
         session.execute("UPDATE token SET revoked_at = 1")
@@ -70,7 +77,7 @@ def test_nobody_writes_a_row_of_another_owner(anna: PostgresStore, opened: Opene
     other = opened("bert")
     insert = "INSERT INTO setting (owner, name, value) VALUES (%s, 'x', '')"
     with (
-        closing(open_session(server_url(), other._database.owner)) as session,
+        closing(session_of(other)) as session,
         pytest.raises(psycopg.errors.InsufficientPrivilege),
     ):
         session.execute(insert, (anna._database.owner,))

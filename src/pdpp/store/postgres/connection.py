@@ -110,7 +110,7 @@ class PostgresConnection:
             """Writes the number of the owner whom the session serves."""
 
             def dump(self, obj: Any) -> Buffer | None:  # noqa: ARG002 - there is but one
-                return super().dump(connection.owner)
+                return super().dump(connection.owner or 0)
 
         _adapt(self.raw, Owner)
 

@@ -64,9 +64,7 @@ class PostgresDatabase:
 
     interruption: type[Exception] = psycopg.errors.QueryCanceled
 
-    def __init__(
-        self, url: str, owner: str, connections: WorkerConnections | None = None
-    ) -> None:
+    def __init__(self, url: str, owner: str, connections: WorkerConnections | None = None) -> None:
         """``owner`` is the name of the owner, who is added where there is none of that name.
 
         Without ``connections`` the database has its own, which it closes.
@@ -220,6 +218,7 @@ def open_session(url: str) -> "psycopg.Connection[Any]":
     raw = psycopg.connect(
         url,
         autocommit=True,
+        application_name="pdpp",
         # A machine that is gone without a word is noticed, and not waited for.
         connect_timeout=_CONNECT_SECONDS,
         tcp_user_timeout=_CONNECT_SECONDS * 1_000,

@@ -18,7 +18,7 @@ _TAKE = f"""
     ON CONFLICT (owner, name) DO UPDATE SET
       given = least(floor({_LEVEL}), $2), level = {_LEVEL} - least(floor({_LEVEL}), $2), at = {_NOW}
     RETURNING given, level
-"""  # noqa: S608 - constants alone
+"""
 
 _FORGET = f"DELETE FROM allowance WHERE at < {_NOW} - 3600"
 _FORGET_EVERY = 1_000
