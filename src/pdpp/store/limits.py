@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 
-class Allowance(NamedTuple):
+class RequestShare(NamedTuple):
     """How many requests a worker may let pass, and how many seconds until the next one if none."""
 
     given: int
@@ -34,6 +34,6 @@ class GuessCounts(Protocol):
 class SharedLimits(GuessCounts, Protocol):
     """Counts in the database; each call is a short transaction of its own."""
 
-    def take(self, name: str, wanted: int, rate: float, burst: int) -> Allowance:
+    def take(self, name: str, wanted: int, rate: float, burst: int) -> RequestShare:
         """Take some requests from a bucket that fills at a rate and holds a burst."""
         ...

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from pdpp.model.instant import SECOND, Clock
-from pdpp.store.limits import Allowance, GuessCount
+from pdpp.store.limits import RequestShare, GuessCount
 from pdpp.store.postgres.database import PostgresDatabase
 
 _NOW = "extract(epoch FROM clock_timestamp())::double precision"
@@ -47,14 +47,14 @@ class PostgresLimits:
         self._clock = clock
         self._calls = 0
 
-    def take(self, name: str, wanted: int, rate: float, burst: int) -> Allowance:
+    def take(self, name: str, wanted: int, rate: float, burst: int) -> RequestShare:
         """Take some requests from a bucket that fills at a rate and holds a burst."""
         self._calls += 1
         if self._calls % _FORGET_EVERY == 0:
             self._database.reader.run(_FORGET)
         values = (name, float(wanted), float(rate), float(burst))
         given, level = self._database.reader.run(_TAKE, values).get
-        return Allowance(int(given), 0.0 if given else (1 - level) / rate)
+        return RequestShare(int(given), 0.0 if given else (1 - level) / rate)
 
     @contextmanager
     def guesses(self, names: Sequence[str]) -> Iterator[list[GuessCount]]:
