@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from pdpp.model.instant import SECOND, Clock
-from pdpp.store.limits import RequestShare, GuessCount
+from pdpp.store.limits import GuessCount, RequestShare
 from pdpp.store.postgres.database import PostgresDatabase
 
 _NOW = "extract(epoch FROM clock_timestamp())::double precision"
