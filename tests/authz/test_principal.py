@@ -13,7 +13,7 @@ from pdpp.authz.token import TokenKind, mint
 from pdpp.model import instant
 from pdpp.model.errors import AuthenticationError, GrantExpired, GrantInvalid, GrantRevoked
 from pdpp.model.grant import Grant
-from pdpp.store.port import Token
+from pdpp.store.vault import Token
 
 
 @pytest.fixture(params=ENGINES)

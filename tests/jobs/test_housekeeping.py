@@ -16,9 +16,9 @@ from pdpp.jobs.runner import JobRunner
 from pdpp.model import instant
 from pdpp.receipts.recorder import AnsweredRead, ReceiptPolicy, Recorder
 from pdpp.store.jobs import Job, JobLease, JobOrder, JobStatus
-from pdpp.store.port import Store, Token
+from pdpp.store.port import Store
 from pdpp.store.sqlite.vault import transaction
-from pdpp.store.vault import ShortLivedSecret
+from pdpp.store.vault import ShortLivedSecret, Token
 
 
 def keep_house(store: Store, clock: instant.Clock, kind: str) -> Job:

@@ -12,8 +12,10 @@ from tests.store.world import Clock, Engine, World, declare
 
 from pdpp.model.errors import StoreError
 from pdpp.model.grant import AccessMode, Grant
+from pdpp.store.aggregation import AggregateQuery
 from pdpp.store.deadline import DeadlinePassed, Timer
-from pdpp.store.port import AggregateQuery, PageQuery, SearchQuery, Store, Token
+from pdpp.store.port import PageQuery, SearchQuery, Store
+from pdpp.store.vault import Token
 
 
 class Countdown:

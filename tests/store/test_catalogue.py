@@ -7,8 +7,8 @@ from tests.store.world import MESSAGE, QUERY, Data, World, allow, condition, dec
 from pdpp.model.declaration import Kind
 from pdpp.model.errors import Conflict, NotFound
 from pdpp.model.grant import AccessMode, Grant, Interval
+from pdpp.store.aggregation import AggregateQuery
 from pdpp.store.port import (
-    AggregateQuery,
     ChangePosition,
     ChangeQuery,
     PageQuery,

@@ -24,8 +24,8 @@ from tests.store.world import (
 )
 
 from pdpp.model import instant
+from pdpp.store.aggregation import AggregateQuery, GroupTotal
 from pdpp.store.cell import CellValue
-from pdpp.store.port import AggregateQuery, GroupTotal
 from pdpp.store.scope import Reach
 
 METRICS = st.sampled_from(

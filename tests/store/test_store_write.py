@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from tests.store.records import FEWER, KEYS, MESSAGES
 from tests.store.world import Clock, Data, Engine, World, all_records, cell, declare, fresh, stream
 
+from pdpp.store.aggregation import AggregateQuery
 from pdpp.store.batch import Line, WriteResult
 from pdpp.store.numbers import read_data
-from pdpp.store.port import AggregateQuery, PageQuery
+from pdpp.store.port import PageQuery
 from pdpp.store.scope import owner_reaches
 
 

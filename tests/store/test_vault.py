@@ -7,7 +7,8 @@ from tests.engine import revoke_grant, revoke_package
 from tests.store.world import NOW, Clock, World, allow
 
 from pdpp.model.grant import AccessMode, Grant, Interval, Package
-from pdpp.store.port import Store, Token
+from pdpp.store.port import Store
+from pdpp.store.vault import Token
 
 TOKEN = Token("h1", "client", "app", NOW, grant_id="g1")
 

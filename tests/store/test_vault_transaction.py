@@ -8,8 +8,8 @@ from tests.store.world import NOW, World
 
 from pdpp.model.grant import Package
 from pdpp.model.instant import DAY
-from pdpp.store.port import Store, Token
-from pdpp.store.vault import Consent, RefreshToken, RegisteredClient, ShortLivedSecret
+from pdpp.store.port import Store
+from pdpp.store.vault import Consent, RefreshToken, RegisteredClient, ShortLivedSecret, Token
 
 CLIENT = RegisteredClient(
     "cli_1",

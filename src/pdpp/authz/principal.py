@@ -15,8 +15,9 @@ from pdpp.model.errors import (
 from pdpp.model.grant import Grant, Package
 from pdpp.model.instant import Clock
 from pdpp.store.catalogue import Catalogue
-from pdpp.store.port import Store, Token
+from pdpp.store.port import Store
 from pdpp.store.scope import Reach, grant_reaches, in_order, owner_reaches
+from pdpp.store.vault import Token
 
 _LONGEST = 512
 _MOST_REMEMBERED = 4_096

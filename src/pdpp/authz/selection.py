@@ -9,7 +9,7 @@ from pdpp.model.declaration import Declaration, Stream
 from pdpp.model.errors import InvalidRequest
 from pdpp.model.grant import Allowance, Grant, Interval, Package
 from pdpp.store.catalogue import Catalogue, Feed
-from pdpp.store.port import Token
+from pdpp.store.vault import Token
 
 
 @dataclass(frozen=True, slots=True)

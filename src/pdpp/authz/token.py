@@ -4,7 +4,7 @@ import hashlib
 import secrets
 from enum import StrEnum
 
-from pdpp.store.port import Token
+from pdpp.store.vault import Token
 
 
 class TokenKind(StrEnum):

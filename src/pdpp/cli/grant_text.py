@@ -8,7 +8,7 @@ from pdpp.evidence.fence import quote, visible
 from pdpp.model import instant
 from pdpp.model.grant import Allowance, Grant, Package, status
 from pdpp.store.catalogue import Connection
-from pdpp.store.port import Token
+from pdpp.store.vault import Token
 
 Given = Grant | Package | Token
 

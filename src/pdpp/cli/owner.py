@@ -23,8 +23,7 @@ from pdpp.model import instant
 from pdpp.model.errors import NotFound
 from pdpp.model.grant import ACTIVE, status
 from pdpp.serving.data_folder import open_store
-from pdpp.store.port import Token
-from pdpp.store.vault import VaultReader
+from pdpp.store.vault import Token, VaultReader
 
 _KINDS = {TokenKind.OWNER: "owner", TokenKind.RESOURCE_SERVER: "resource server"}
 """The tokens that hang on no grant, and what each kind is called."""

@@ -23,7 +23,7 @@ from pdpp.pages.page_request import PageRequest
 from pdpp.pages.preferences import Preferences, keep_preferences, read_preferences
 from pdpp.pages.site import Site
 from pdpp.pages.update_notes import update_notes
-from pdpp.store.port import Token
+from pdpp.store.vault import Token
 
 _LONGEST = 120
 

@@ -12,9 +12,9 @@ from pdpp.resource.answers import AggregationJson, AggregationNotes, GroupJson, 
 from pdpp.resource.calendar import GRANULARITIES, bucketer, order_of, zone
 from pdpp.resource.call import Call
 from pdpp.resource.filters import apply_filters
+from pdpp.store.aggregation import AggregateQuery, GroupTotal
 from pdpp.store.cell import CellValue, cell_json
 from pdpp.store.number_key import LARGEST
-from pdpp.store.port import AggregateQuery, GroupTotal
 from pdpp.store.scope import Reach
 
 _WRITTEN_OUT = 10**21

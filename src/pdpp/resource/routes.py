@@ -4,15 +4,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pdpp.evidence.analyse import MAX_QUERY_CHARS
-from pdpp.evidence.language.question import MAX_QUESTION_CHARS
 from pdpp.evidence.window import DEFAULT_LIMIT, MAX_AROUND, MAX_LIMIT
-from pdpp.model.errors import InvalidWindow
 from pdpp.resource import accounts, aggregate, ingest, jobs, records, schema, search, window
 from pdpp.resource.answers import COUNT_KINDS, METRICS
 from pdpp.resource.blob import head_blob, read_blob, store_blob
 from pdpp.resource.calendar import GRANULARITIES
 from pdpp.resource.call import Call
+from pdpp.resource.common_parameters import (
+    CONNECTION,
+    CURSOR,
+    EXPAND,
+    EXPAND_LIMIT,
+    FIELDS,
+    FILTER,
+    INTO,
+    LIMIT,
+    SEARCH_PARAMETERS,
+    VIEW,
+    WINDOW_QUERY,
+    by_name,
+    size_in_chars,
+)
 from pdpp.resource.parameter import Parameter, Shape
 
 BASE = "/v1"
@@ -36,80 +48,6 @@ class Route:
     """Whether the first call may have to load modules, which the event loop must not wait for."""
 
 
-def _take(*parameters: Parameter) -> dict[str, Parameter]:
-    return {parameter.name: parameter for parameter in parameters}
-
-
-def _size(name: str, description: str, least: int, most: int | None = None) -> Parameter:
-    return Parameter(
-        name, Shape.INTEGER, description, minimum=least, maximum=most, refusal=InvalidWindow
-    )
-
-
-_CONNECTION = Parameter(
-    "connection_id", Shape.TEXT, "Only this connection, as named by GET /v1/streams."
-)
-_LIMIT = Parameter(
-    "limit",
-    Shape.INTEGER,
-    "How many to return; more than the most is clamped with a warning.",
-    minimum=1,
-    maximum=100,
-    default=25,
-    clamp=True,
-)
-_CURSOR = Parameter("cursor", Shape.TEXT, "next_cursor of the page before.", longest=4096)
-_FIELDS = Parameter("fields", Shape.LIST, "Only these fields of each record.")
-_VIEW = Parameter("view", Shape.TEXT, "Only the fields of this declared view.")
-_FILTER = Parameter(
-    "filter",
-    Shape.FILTER,
-    "filter[field]=value for an exact match, filter[field][gte|gt|lte|lt]=value for a range.",
-)
-_EXPAND = Parameter("expand", Shape.LIST, "Declared relations to include with each record.")
-_EXPAND_LIMIT = Parameter(
-    "expand_limit", Shape.LIMITS, "expand_limit[relation]=number: how many of a relation at most."
-)
-_QUERY = Parameter(
-    "q",
-    Shape.TEXT,
-    "What to look for: plain words, any of them, ranked; "
-    '"a phrase", +must, -not, prefix*, OR, from:, in:, before:, after:, on:.',
-    required=True,
-    longest=MAX_QUESTION_CHARS,
-)
-_SEARCH = _take(
-    _QUERY,
-    Parameter(
-        "match",
-        Shape.CHOICE,
-        "best: any of the words, ranked; all: every word must be there.",
-        ("best", "all"),
-        default="best",
-    ),
-    Parameter(
-        "sort",
-        Shape.CHOICE,
-        "score: the best first; time: the newest first.",
-        ("score", "time"),
-        default="score",
-    ),
-    Parameter(
-        "time_zone",
-        Shape.TEXT,
-        "The zone of the days a question names; also the header PDPP-Time-Zone.",
-    ),
-    Parameter("streams", Shape.LIST, "Only these streams; also written streams[]."),
-    _CONNECTION,
-    _FILTER,
-    _LIMIT,
-    _CURSOR,
-)
-_INTO = Parameter("into", Shape.TEXT, "The account that the records move into.", required=True)
-_WINDOW_QUERY = Parameter(
-    "q", Shape.TEXT, "Read around the first match of these words instead.", longest=MAX_QUERY_CHARS
-)
-
 ROUTES: tuple[Route, ...] = (
     Route(
         "GET",
@@ -117,10 +55,10 @@ ROUTES: tuple[Route, ...] = (
         "getSchema",
         "What the token opens and what may be asked of it.",
         schema.get_schema,
-        _take(
+        by_name(
             Parameter("view", Shape.CHOICE, "The compact form, also the default.", ("compact",)),
             Parameter("stream", Shape.TEXT, "Only this stream, with its fields."),
-            _CONNECTION,
+            CONNECTION,
             Parameter(
                 "detail", Shape.CHOICE, "full: the JSON Schema too; needs stream.", ("full",)
             ),
@@ -133,7 +71,7 @@ ROUTES: tuple[Route, ...] = (
         "listStreams",
         "One row for each connection and stream the token opens.",
         schema.list_streams,
-        _take(_CONNECTION),
+        by_name(CONNECTION),
         "StreamList",
     ),
     Route(
@@ -142,7 +80,7 @@ ROUTES: tuple[Route, ...] = (
         "getStream",
         "One row for each connection that has this stream.",
         schema.list_streams,
-        _take(_CONNECTION),
+        by_name(CONNECTION),
         "StreamList",
     ),
     Route(
@@ -151,9 +89,9 @@ ROUTES: tuple[Route, ...] = (
         "listRecords",
         "A page of records, or of changes.",
         records.list_records,
-        _take(
-            _LIMIT,
-            _CURSOR,
+        by_name(
+            LIMIT,
+            CURSOR,
             Parameter("order", Shape.CHOICE, "The direction of the sort.", ("asc", "desc")),
             Parameter("sort", Shape.TEXT, "A sortable field; -field for descending."),
             Parameter(
@@ -163,18 +101,18 @@ ROUTES: tuple[Route, ...] = (
                 COUNT_KINDS,
                 default="none",
             ),
-            _FIELDS,
-            _VIEW,
-            _FILTER,
-            _EXPAND,
-            _EXPAND_LIMIT,
+            FIELDS,
+            VIEW,
+            FILTER,
+            EXPAND,
+            EXPAND_LIMIT,
             Parameter(
                 "changes_since",
                 Shape.TEXT,
                 "beginning, or next_changes_since of an earlier answer: only what changed.",
                 longest=4096,
             ),
-            _CONNECTION,
+            CONNECTION,
         ),
         "RecordList",
     ),
@@ -184,7 +122,7 @@ ROUTES: tuple[Route, ...] = (
         "getRecord",
         "One record.",
         records.get_record,
-        _take(_FIELDS, _VIEW, _EXPAND, _EXPAND_LIMIT, _CONNECTION),
+        by_name(FIELDS, VIEW, EXPAND, EXPAND_LIMIT, CONNECTION),
         "Record",
     ),
     Route(
@@ -193,16 +131,16 @@ ROUTES: tuple[Route, ...] = (
         "readFieldWindow",
         "A bounded piece of one field, by offset or around a match.",
         window.read_window,
-        _take(
+        by_name(
             Parameter("field", Shape.TEXT, "The field to read.", required=True),
-            _CONNECTION,
-            _size("offset_chars", "Where to begin, in code points.", least=0),
-            _size(
+            CONNECTION,
+            size_in_chars("offset_chars", "Where to begin, in code points.", least=0),
+            size_in_chars(
                 "limit_chars", f"How many characters; {DEFAULT_LIMIT} unless given.", 1, MAX_LIMIT
             ),
-            _WINDOW_QUERY,
-            _size("before_chars", "With q: characters before the match.", 0, MAX_AROUND),
-            _size("after_chars", "With q: characters after the match.", 0, MAX_AROUND),
+            WINDOW_QUERY,
+            size_in_chars("before_chars", "With q: characters before the match.", 0, MAX_AROUND),
+            size_in_chars("after_chars", "With q: characters after the match.", 0, MAX_AROUND),
         ),
         "FieldWindow",
     ),
@@ -212,7 +150,7 @@ ROUTES: tuple[Route, ...] = (
         "deleteRecord",
         "Delete a record; changes_since tells of it.",
         ingest.delete_record,
-        _take(_CONNECTION),
+        by_name(CONNECTION),
         "Nothing",
         owner_only=True,
         writes=True,
@@ -223,7 +161,7 @@ ROUTES: tuple[Route, ...] = (
         "aggregate",
         "One number, or one per group.",
         aggregate.aggregate,
-        _take(
+        by_name(
             Parameter("metric", Shape.CHOICE, "What to compute.", METRICS, default="count"),
             Parameter("field", Shape.TEXT, "The field the metric is of."),
             Parameter("group_by", Shape.TEXT, "One group for each value of this field."),
@@ -239,8 +177,8 @@ ROUTES: tuple[Route, ...] = (
                 default=100,
                 clamp=True,
             ),
-            _FILTER,
-            _CONNECTION,
+            FILTER,
+            CONNECTION,
         ),
         "Aggregation",
     ),
@@ -250,7 +188,7 @@ ROUTES: tuple[Route, ...] = (
         "search",
         "Records that answer a question, best first, with the passages that prove it.",
         search.search_lexical,
-        _SEARCH,
+        SEARCH_PARAMETERS,
         "SearchResultList",
         heavy=True,
     ),
@@ -260,7 +198,7 @@ ROUTES: tuple[Route, ...] = (
         "searchSemantic",
         "Search by meaning where offered; else by words, with a warning.",
         search.search_semantic,
-        _SEARCH,
+        SEARCH_PARAMETERS,
         "SearchResultList",
         heavy=True,
     ),
@@ -270,7 +208,7 @@ ROUTES: tuple[Route, ...] = (
         "searchHybrid",
         "Search by words and, where offered, by meaning.",
         search.search_hybrid,
-        _SEARCH,
+        SEARCH_PARAMETERS,
         "SearchResultList",
         heavy=True,
     ),
@@ -298,7 +236,7 @@ ROUTES: tuple[Route, ...] = (
         "ingest",
         "Write records, one JSON object a line.",
         ingest.ingest,
-        _take(_CONNECTION),
+        by_name(CONNECTION),
         "IngestResult",
         owner_only=True,
         takes_body="application/x-ndjson",
@@ -310,7 +248,9 @@ ROUTES: tuple[Route, ...] = (
         "storeBlob",
         "Store a file; the same bytes are kept once.",
         store_blob,
-        _take(Parameter("sha256", Shape.TEXT, "What the bytes must hash to, in hex.", longest=64)),
+        by_name(
+            Parameter("sha256", Shape.TEXT, "What the bytes must hash to, in hex.", longest=64)
+        ),
         "Blob",
         owner_only=True,
         takes_body="application/octet-stream",
@@ -322,7 +262,7 @@ ROUTES: tuple[Route, ...] = (
         "renameConnection",
         "Give an account another name; its id stays.",
         accounts.rename,
-        _take(
+        by_name(
             Parameter(
                 "display_name", Shape.TEXT, "What you call the account.", required=True, longest=200
             )
@@ -358,7 +298,7 @@ ROUTES: tuple[Route, ...] = (
         "previewMerge",
         "What moves when an account is merged into another, and which grants change.",
         accounts.show_merge,
-        _take(_INTO),
+        by_name(INTO),
         "AccountChange",
         owner_only=True,
     ),
@@ -368,7 +308,7 @@ ROUTES: tuple[Route, ...] = (
         "mergeConnections",
         "Begin to merge an account into another one of its source; answers the job.",
         accounts.merge,
-        _take(_INTO),
+        by_name(INTO),
         "Job",
         owner_only=True,
         writes=True,
@@ -379,7 +319,7 @@ ROUTES: tuple[Route, ...] = (
         "listJobs",
         "The newest jobs: what the server works on in the background.",
         jobs.list_jobs,
-        _take(_LIMIT, Parameter("kind", Shape.TEXT, "Only jobs of this kind, such as import.")),
+        by_name(LIMIT, Parameter("kind", Shape.TEXT, "Only jobs of this kind, such as import.")),
         "JobList",
         owner_only=True,
     ),

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, tzinfo
-from decimal import Decimal
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
 
 from pdpp.encryption.files import DataFiles
 from pdpp.evidence.language.question import Question
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import PdppError
+from pdpp.store.aggregation import AggregateQuery, GroupTotal
 from pdpp.store.batch import Line, RecordBatch, WriteResult
 from pdpp.store.blobs import Blob, BlobUse
 from pdpp.store.catalogue import Catalogue, Feed
@@ -152,48 +152,6 @@ class HitPage(NamedTuple):
     suggested: tuple[str, ...] = ()
     repaired: Mapping[str, tuple[str, ...]] = {}
     months: Mapping[str, int] = {}
-
-
-@dataclass(frozen=True, slots=True)
-class AggregateQuery:
-    """One number, or one number per group, over several reaches."""
-
-    reaches: tuple[Reach, ...]
-    metric: str
-    field: str | None = None
-    group_by: str | None = None
-    bucket_by: str | None = None
-
-
-@dataclass(slots=True)
-class GroupTotal:
-    """What is added up for one group; tallies of several reaches merge."""
-
-    count: int = 0
-    total: Decimal = Decimal(0)
-    least: CellValue = None
-    most: CellValue = None
-    distinct: set[CellValue] = field(default_factory=set)
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A bearer token as it is kept: only its hash, what it opens, where, and until when.
-
-    ``audience`` is the resource it was issued for; a token without one is good at all of ours.
-    ``family`` names what came from one approval.
-    """
-
-    hash: str
-    kind: str
-    label: str
-    created_at: int
-    grant_id: str | None = None
-    expires_at: int | None = None
-    revoked_at: int | None = None
-    package_id: str | None = None
-    audience: str | None = None
-    family: str | None = None
 
 
 class ConnectionContents(NamedTuple):

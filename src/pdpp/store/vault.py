@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pdpp.model.grant import Allowance, Grant, Package
-from pdpp.store.port import Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +39,26 @@ class ShortLivedSecret:
     used_at: int | None = None
     address: str | None = None
     """Where the request came from that made it, where a stranger's did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A bearer token as it is kept: only its hash, what it opens, where, and until when.
+
+    ``audience`` is the resource it was issued for; a token without one is good at all of ours.
+    ``family`` names what came from one approval.
+    """
+
+    hash: str
+    kind: str
+    label: str
+    created_at: int
+    grant_id: str | None = None
+    expires_at: int | None = None
+    revoked_at: int | None = None
+    package_id: str | None = None
+    audience: str | None = None
+    family: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

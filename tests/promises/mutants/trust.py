@@ -23,8 +23,8 @@ def _trusting(real: Any) -> Any:
     def look_up(gate: Any, secret: str) -> Any:
         from pdpp.authz.principal import Principal
         from pdpp.model.errors import AuthenticationError
-        from pdpp.store.port import Token
         from pdpp.store.scope import owner_reaches
+        from pdpp.store.vault import Token
 
         try:
             return real(gate, secret)

@@ -19,8 +19,9 @@ from pdpp.model.grant import AccessMode, Allowance, Grant, Interval, Package
 from pdpp.model.validation import parse_declaration
 from pdpp.store.batch import Line
 from pdpp.store.catalogue import Feed as StoredFeed
-from pdpp.store.port import Store, Token
+from pdpp.store.port import Store
 from pdpp.store.pseudonym import FeedSeal, GrantKeys
+from pdpp.store.vault import Token
 
 BEGIN = "2026-07-01T00:00:00Z"
 NOW = "2026-09-01T12:00:00Z"

@@ -16,8 +16,8 @@ from tests.store.world import RANGES, Clock, World, condition
 
 from pdpp.model import instant
 from pdpp.model.grant import Interval
+from pdpp.store.aggregation import AggregateQuery
 from pdpp.store.port import (
-    AggregateQuery,
     ChangePosition,
     ChangeQuery,
     PageQuery,

@@ -10,10 +10,10 @@ from tests.postgres_server import server_url
 from tests.store.postgres.conftest import Opener
 from tests.store.world import Clock, World
 
-from pdpp.store.port import Token
 from pdpp.store.postgres import schema
 from pdpp.store.postgres.database import open_session
 from pdpp.store.postgres.store import PostgresStore
+from pdpp.store.vault import Token
 
 WALLED = ["owner", "counter", "allowance", "guess", *schema.tables()]
 

@@ -11,13 +11,13 @@ from tests.store.world import Clock, World
 
 from pdpp.model.errors import NewerDatabase
 from pdpp.store.jobs import JobLease, JobOrder
-from pdpp.store.port import Token
 from pdpp.store.postgres import database, schema
 from pdpp.store.postgres.connection import PostgresConnection
 from pdpp.store.postgres.receipts import held
 from pdpp.store.postgres.store import PostgresStore
 from pdpp.store.receipt_batch import ReceiptBatch
 from pdpp.store.receipts import Receipt
+from pdpp.store.vault import Token
 
 
 def test_what_one_worker_writes_another_reads_at_once(opened: Opener, clock: Clock) -> None:

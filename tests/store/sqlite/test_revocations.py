@@ -8,9 +8,8 @@ from tests.store.world import NOW, Clock
 
 from pdpp.authz.authority import Authority
 from pdpp.model.grant import AccessMode, Grant, Package
-from pdpp.store.port import Token
 from pdpp.store.sqlite.store import FILE_NAME, SqliteStore
-from pdpp.store.vault import RefreshToken
+from pdpp.store.vault import RefreshToken, Token
 
 
 def made(folder: Path, clock: Clock) -> SqliteStore:

@@ -18,8 +18,9 @@ from pdpp.client.client import Client
 from pdpp.encryption.files import DataFiles
 from pdpp.model import instant
 from pdpp.serving.data_folder import open_store
-from pdpp.store.port import Store, Token
+from pdpp.store.port import Store
 from pdpp.store.scope import owner_reaches
+from pdpp.store.vault import Token
 from pdpp.wire.http import Download, HttpReply
 
 ORIGIN = "http://localhost"

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from pdpp.store.aggregation import AggregateQuery
 from pdpp.store.number_key import number_of
-from pdpp.store.port import AggregateQuery
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.records.aggregates import EXACT, MINUTE, Aggregator, Bucket
 from pdpp.store.sqlite.records.predicate import Sql

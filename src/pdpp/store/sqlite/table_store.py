@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, BinaryIO
 from pdpp.model import instant
 from pdpp.model.declaration import Declaration
 from pdpp.model.errors import NotFound
+from pdpp.store.aggregation import AggregateQuery, GroupTotal
 from pdpp.store.batch import Line, WriteResult
 from pdpp.store.blobs import Blob, BlobUse
 from pdpp.store.catalogue import Catalogue, Connection, Feed
 from pdpp.store.cell import CellValue
 from pdpp.store.limits import SharedLimits
 from pdpp.store.port import (
-    AggregateQuery,
     ChangePage,
     ChangeQuery,
     ConnectionContents,
     Deadline,
-    GroupTotal,
     HitPage,
     MovedPiece,
     PageQuery,

@@ -5,9 +5,9 @@ from decimal import Context, Decimal
 from typing import Any
 
 from pdpp.model.declaration import Kind
+from pdpp.store.aggregation import AggregateQuery, GroupTotal
 from pdpp.store.cell import CellValue
 from pdpp.store.number_key import number_of
-from pdpp.store.port import AggregateQuery, GroupTotal
 from pdpp.store.scope import Reach
 from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.positions import cell_position

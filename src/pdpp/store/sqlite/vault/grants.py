@@ -8,9 +8,9 @@ from typing import Any
 import orjson
 
 from pdpp.model.grant import AccessMode, Allowance, Grant, Package
-from pdpp.store.port import Token
 from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.records.predicate import OWNER
+from pdpp.store.vault import Token
 
 _GRANT_COLUMNS = (
     "grant_id, client_id, purpose, access_mode, allowances, created_at, expires_at, revoked_at, "

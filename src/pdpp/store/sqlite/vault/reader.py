@@ -7,11 +7,10 @@ from typing import Any
 import orjson
 
 from pdpp.model.grant import Grant, Package
-from pdpp.store.port import Token
 from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.vault import grants as grant_rows
-from pdpp.store.vault import Consent, RefreshToken, RegisteredClient, ShortLivedSecret
+from pdpp.store.vault import Consent, RefreshToken, RegisteredClient, ShortLivedSecret, Token
 
 CLIENT_COLUMNS = (
     "client_id, name, redirect_uris, created_at, grant_types, about, fresh_until, approved_at"

@@ -7,7 +7,6 @@ import orjson
 
 from pdpp.model.grant import Allowance, Grant, Package
 from pdpp.model.instant import DAY
-from pdpp.store.port import Token
 from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.records.predicate import OWNER
 from pdpp.store.sqlite.vault import grants as grant_rows
@@ -18,7 +17,7 @@ from pdpp.store.sqlite.vault.reader import (
     SHORT_LIVED_COLUMNS,
     SqliteVaultReader,
 )
-from pdpp.store.vault import Consent, RefreshToken, RegisteredClient, ShortLivedSecret
+from pdpp.store.vault import Consent, RefreshToken, RegisteredClient, ShortLivedSecret, Token
 
 _MOST_SWEPT = 5_000
 _KEPT_AFTER_END = DAY

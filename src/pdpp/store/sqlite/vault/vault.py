@@ -7,14 +7,13 @@ from pathlib import Path
 
 from pdpp.model.grant import Grant, Package
 from pdpp.model.instant import Clock
-from pdpp.store.port import Token
 from pdpp.store.sqlite.database import Database
 from pdpp.store.sqlite.opening import SqliteConnection
 from pdpp.store.sqlite.vault import holding
 from pdpp.store.sqlite.vault.reader import SqliteVaultReader
 from pdpp.store.sqlite.vault.revocations import RevocationFiles, revoke_again
 from pdpp.store.sqlite.vault.transaction import SqliteVaultTransaction
-from pdpp.store.vault import VaultTransaction
+from pdpp.store.vault import Token, VaultTransaction
 
 log = logging.getLogger("pdpp.store")
 
