@@ -57,6 +57,8 @@ class BoundedDict(OrderedDict[K, V]):
     """Remembers as much as there is room for, and forgets the oldest."""
 
     def __setitem__(self, key: K, value: V) -> None:
+        # Keyed by what callers send (addresses, grants), so without a bound it would grow with
+        # them.
         super().__setitem__(key, value)
         if len(self) > _MOST_REMEMBERED:
             self.popitem(last=False)
@@ -126,6 +128,8 @@ class BearerAdmission:
         given = headers_of(scope).get("authorization", "")
         origin = scope.get(ORIGIN) or public_origin(scope, self._service.settings)
         try:
+            # An owner token would show an agent everything without the owner's consent to any of
+            # it.
             principal = self._service.gate.admit(given, resources=self._resources)
             if principal.is_owner:
                 raise OwnerTokenRefused(
@@ -201,6 +205,8 @@ def _facts(principal: Principal) -> ChildGrant | None:
 
 def _encode(answer: dict[str, Any]) -> bytes:
     try:
+        # Many times faster than the standard encoder. It refuses integers over 64 bits and lone
+        # surrogates, which the slow way then writes.
         return orjson.dumps(answer, default=write_decimal)
     except TypeError:
         return exact_rpc.encode(answer)

@@ -26,7 +26,10 @@ from pdpp.store.vault import RegisteredClient, ShortLivedSecret, VaultTransactio
 
 T = TypeVar("T")
 
+# Consonants only, as RFC 8628 (6.1) suggests: no word can appear by chance, and nothing is confused
+# with a digit. Eight of twenty letters are 34 bits; guesses are throttled.
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
+# Anybody may register, so the list of clients that were never approved is bounded.
 _MOST_CLIENTS = 500
 
 
@@ -161,6 +164,7 @@ class Authority:
                 raise OAuthError(
                     "The request_uri is unknown, used or expired.", error="invalid_request"
                 )
+            # A request URI opens one review: a link that was forwarded or logged opens no second.
             transaction.drop_secret(secret)
             return self._add_review(transaction, _review("", secret), now, address)
 

@@ -34,6 +34,8 @@ def is_public(address: str) -> bool:
     """Tell whether an address is on the open internet, whatever it is wrapped in."""
     parsed: IPv4Address | IPv6Address = ip_address(address.partition("%")[0])
     if isinstance(parsed, IPv6Address):
+        # An IPv4 address can travel inside an IPv6 one in four ways. Each is unwrapped and judged,
+        # or refused, so that no spelling of an address inside the house passes for a public one.
         if parsed.teredo is not None:
             return False
         inner = parsed.ipv4_mapped or parsed.sixtofour
@@ -84,6 +86,8 @@ class DocumentFetcher:
 
     async def _get(self, client_id: str, parts: SplitResult) -> HttpReply:
         addresses = await self.resolve(str(parts.hostname), parts.port or 443)
+        # All of them, not the first: the name may be made to lead to a public and a private address
+        # in turn (DNS rebinding).
         if not addresses or not all(self.allowed(address) for address in addresses):
             raise _unfetched(str(parts.hostname), "it is not at a public address")
         http = HttpClient(HttpLimits(self.seconds, self.most_bytes), trust=self.context)
@@ -117,6 +121,7 @@ def _is_number(host: str) -> bool:
 def _read(client_id: str, host: str, reply: HttpReply) -> Description:
     if reply.status != 200:
         raise _unfetched(host, f"it answered with status {reply.status}")
+    # A compressed answer of a few bytes could unfold to gigabytes.
     if reply.headers.get("content-encoding", "identity") != "identity":
         raise _unfetched(host, "its answer is compressed")
     media_type = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -126,6 +131,8 @@ def _read(client_id: str, host: str, reply: HttpReply) -> Description:
         document = orjson.loads(reply.body)
     except orjson.JSONDecodeError:
         raise _unfetched(host, "its answer is not JSON") from None
+    # The document must name its own address; else anybody could present another client's document
+    # under an address of their own.
     if not isinstance(document, dict) or document.get("client_id") != client_id:
         raise _refuse(f"at {host} names another client_id")
     if document.get("token_endpoint_auth_method", "none") != "none" or "client_secret" in document:

@@ -99,6 +99,8 @@ def parse_details(document: object) -> tuple[Detail, ...]:
 def _plain(document: object) -> Any:
     """Return a copy that holds nothing but JSON data of a bounded size."""
     try:
+        # Written and read once more: what is kept and shown later is then exactly what was checked,
+        # and none of it is an object that somebody still changes.
         encoded = orjson.dumps(document)
     except TypeError:
         raise InvalidRequest("authorization_details is a JSON list.", param="") from None

@@ -29,6 +29,7 @@ MOST_CHARS = 1_024
 _SETTING = "passphrase"
 _SETUP = "setup_code"
 _PRIVATE_NAME = "private_name"
+# Without I, L, O, 0 and 1, which look alike. Twelve of 31 letters are 59 bits.
 _ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 _GROUPS, _GROUP_CHARS = 3, 4
 
@@ -129,11 +130,14 @@ class Owner:
 
     def set_up(self, code: str, passphrase: str, address: str, *, bound: bool = True) -> str:
         """Choose the first passphrase with the code that the server printed; begin a session."""
+        # Counted before the code is compared: tries that run at the same time must not share one
+        # count.
         self.throttle.take(address)
         expected = self.vault.setting(_SETUP)
         if expected is None or not hmac.compare_digest(expected, _code_hash(code)):
             raise AuthenticationError("That is not the set-up code that the server printed.")
         self.throttle.forgive(address)
+        # Outside the transaction: it takes an eighth of a second, and writers wait for each other.
         hashed = hash_passphrase(passphrase)
         with self.vault.transaction() as transaction:
             if transaction.setting(_SETUP) != expected:
@@ -155,6 +159,8 @@ class Owner:
 
         ``browser`` is what a browser brings that logged in before.
         """
+        # A browser that logged in before has a pace of its own, so that strangers who guess cannot
+        # lock the owner out.
         known = self._knows_browser(browser)
         guesser = hash_token(str(browser)) if known else address
         self.throttle.take(guesser, known=known)
@@ -283,6 +289,8 @@ def _matches(stored: bytes, passphrase: str) -> bool:
     from argon2.exceptions import InvalidHashError, VerificationError
 
     try:
+        # Cut to one character over the bound, so that a text of megabytes is not hashed, and one
+        # that is only longer than the passphrase is still wrong.
         return _hasher().verify(stored.decode(), _normal(passphrase)[: MOST_CHARS + 1])
     except (VerificationError, InvalidHashError):
         return False

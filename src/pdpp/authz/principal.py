@@ -64,6 +64,8 @@ class Principal:
 
     def problem(self, now: int) -> PdppError | None:
         """Say why the caller may not read now, or nothing."""
+        # The approval before the token: a client whose grant was revoked should ask for a new one,
+        # and not renew its token again and again.
         for approval in (self.package, self.grant):
             if approval is not None and approval.revoked_at is not None:
                 return GrantRevoked("The owner has revoked this grant; ask for a new one.")
@@ -155,6 +157,8 @@ class Gate:
         """
         principal = self._find(bearer(authorization))
         audience = principal.token.audience
+        # A token stolen from another service that trusts this server must not open this one (RFC
+        # 8707).
         if audience is not None and resources is not None and audience not in resources:
             raise AuthenticationError("The bearer token was issued for another resource.")
         now = self._clock()
@@ -169,6 +173,8 @@ class Gate:
 
     def _through_good_children(self, principal: Principal, now: int) -> Principal:
         good = tuple(child for child in principal.children if child.problem(now) is None)
+        # A grant of the package may have expired since the last request without any write, so the
+        # key names the grants that are good now.
         union = self._unions.get((principal, *good))
         if union is None:
             reaches = in_order(reach for child in good for reach in child.reaches)
@@ -192,6 +198,8 @@ class Gate:
         self._unions.clear()
 
     def _find(self, secret: str) -> Principal:
+        # Forgetting all at once is simpler than an order of use, and costs some 60 µs for each
+        # bearer that comes back.
         if len(self._made) > _MOST_REMEMBERED:
             self.forget()
         state = self._store.state()
@@ -205,6 +213,8 @@ class Gate:
 
     def _look_up(self, secret: str) -> Principal:
         """Return the principal of a secret as the store knows it now."""
+        # Equal values, not the same objects: the vault reads them anew after every write. The same
+        # principal keeps what was computed for its reaches (compiled predicates, projections).
         basis, made = self._basis(secret), self._made.get(secret)
         if made is not None and made[0] == basis:
             return made[1]
@@ -256,6 +266,7 @@ def bearer(authorization: str | None) -> str:
     if not authorization:
         raise AuthenticationError("Send a bearer token in the Authorization header.")
     scheme, _, secret = authorization.partition(" ")
+    # The length is bounded before anything is hashed: the header comes from a stranger.
     secret = secret.strip()
     if scheme.lower() != "bearer" or not secret or len(secret) > _LONGEST:
         raise AuthenticationError("The Authorization header must be: Bearer <token>.")

@@ -24,6 +24,8 @@ class GuessPace:
     def pause(self, guesses: int) -> int:
         """Return how long to wait after so many guesses; each doubles the pause."""
         beyond = guesses - self.free
+        # The shift is bounded because the count is not: a guesser could otherwise make integers of
+        # any size.
         return 0 if beyond < 0 else min(self.longest, SECOND << min(beyond, 40))
 
 
@@ -53,6 +55,8 @@ class MemoryGuesses:
     def _guesses(self, guesser: str) -> GuessCount:
         guesses = self._guessers.setdefault(guesser, GuessCount())
         self._guessers.move_to_end(guesser)
+        # The guesser that was seen longest ago goes, so that a flood of addresses cannot fill the
+        # memory; the pace in total still slows the flood down.
         if len(self._guessers) > self._most:
             self._guessers.popitem(last=False)
         return guesses
@@ -102,6 +106,8 @@ class Throttle:
         with self._counts.guesses(names) as counts:
             counts[0].count = counts[0].until = 0
             for total in counts[1:]:
+                # Only one of the strangers' guesses is taken back: a right guess must not reset
+                # what an attacker has used up at the same time.
                 total.count -= 1
                 total.until = min(total.until, self._clock())
 
@@ -121,6 +127,7 @@ def network(address: str) -> str:
         parsed = ip_address(address.partition("%")[0])
     except ValueError:
         return address[:64]
+    # A household or a rented machine has a whole /64 to choose addresses from.
     if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped is None:
         return str(IPv6Address(int(parsed) >> 64 << 64))
     return str(parsed)

@@ -24,6 +24,8 @@ _STOP = "\x00"
 _JOIN = "\x01"
 _BLOCK = 1024
 
+# Scripts that put no spaces between words, from Thai to Han: each letter there is a word of its
+# own, so that any part of a sentence is found.
 _UNSPACED = (
     (0x0E00, 0x109F),
     (0x1100, 0x11FF),
@@ -41,6 +43,7 @@ _UNSPACED = (
     (0x1AFF0, 0x1B16F),
     (0x20000, 0x3FFFF),
 )
+# The later letters of a Hangul syllable that is written in parts.
 _CONJOINING = ((0x1161, 0x11FF), (0xD7B0, 0xD7FF))
 _INVISIBLE = (
     (0x034F, 0x034F),
@@ -105,11 +108,15 @@ def _within(code: int, ranges: tuple[tuple[int, int], ...]) -> bool:
 
 def _is_accent(char: str) -> bool:
     weight = unicodedata.combining(char)
+    # Classes 10 to 35 are the points of Hebrew and Arabic, from 200 on the marks above and below a
+    # letter. What lies between (viramas, vowel signs) makes another word and stays.
     return weight >= 200 or 10 <= weight <= 35
 
 
 def _decompose(char: str) -> str:
     """Return the case-folded compatibility decomposition of a character, without its accents."""
+    # Decomposed before and after the case is folded: folding makes new composed characters, such as
+    # those of the Turkish dotted I.
     bare = "".join(c for c in unicodedata.normalize("NFKD", char) if not _is_accent(c))
     folded = unicodedata.normalize("NFKD", bare.casefold())
     return "".join(c for c in folded if not _is_accent(c)).translate(_DEVANAGARI)
@@ -143,6 +150,8 @@ class _Folds(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
+        # Not remembered: there are a million of these code points, and a text full of them would
+        # fill the memory.
         if unicodedata.category(char) in ("Cn", "Co", "Cs"):
             return " "
         fold = self[code] = _fold(char)
@@ -178,6 +187,8 @@ class _Folded:
 
     def __init__(self, text: str) -> None:
         self._original = text
+        # A fold can be longer or shorter than its character, so offsets do not carry over. Only the
+        # blocks in which a match stands are mapped back, one character at a time.
         blocks = [text[i : i + _BLOCK].translate(_FOLDS) for i in range(0, len(text), _BLOCK)]
         self.text = "".join(blocks)
         self._block_starts = list(accumulate(map(len, blocks), initial=0))
@@ -197,6 +208,8 @@ class _Folded:
         """Return the original stretch of a folded one, with the accents that follow it."""
         last = self._index(end - 1) + 1
         text = self._original
+        # An accent that folding dropped belongs to the letter before it, and a mark must not end
+        # between the two.
         while last < len(text) and _is_dropped_mark(text[last]):
             last += 1
         return self._index(start), last
@@ -217,6 +230,7 @@ def tokens(text: str) -> Iterator[TextToken]:
 def phrase_of(text: str, stars: str) -> Phrase | None:
     """Return the phrase of a text, None where it holds no word."""
     bare = text.rstrip("*")
+    # The usual word, without a look into the tables of Unicode.
     if bare.isalnum() and bare.isascii():
         return Phrase((bare.lower(),), bool(stars) or len(bare) < len(text))
     words = list(tokens(bare))
@@ -292,6 +306,8 @@ def _ascii_pattern(phrase: Phrase) -> re.Pattern[str]:
 
 def find(text: str, phrases: Sequence[Phrase]) -> list[Match]:
     """Return every place in a text where one of the phrases stands, in order of start."""
+    # Lower-casing ASCII moves nothing, so offsets are those of the text itself: ten times quicker
+    # than the way through the folds.
     if text.isascii():
         lower = text.lower()
         matches = [

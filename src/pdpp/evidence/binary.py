@@ -16,6 +16,8 @@ OCTETS = "application/octet-stream"
 MIN_BASE64_CHARS = 1024
 
 _DATA_URI = re.compile(r"data:([^;,\s]*)((?:;[^;,\s]*)*?);base64,", re.IGNORECASE)
+# Possessive (``++``): a text of megabytes that is nearly base64 must not be tried again from every
+# position.
 _ALPHABET = re.compile(r"(?:[A-Za-z0-9+/\r\n]++|[A-Za-z0-9_\-\r\n]++)={0,2}+[\r\n]*+\Z")
 _CASES = (re.compile("[A-Z]"), re.compile("[a-z]"), re.compile("[0-9]"))
 _MIN_LINE_CHARS = 60
@@ -121,6 +123,8 @@ def _case(char: str) -> str:
 
 def _looks_random(text: str) -> bool:
     """Tell whether letter cases follow each other as in encoded bytes and not as in words."""
+    # In random base64 upper and lower case follow each other in any order, each pair with about a
+    # sixth of all places; in words "lU" and "UU" are rare.
     pairs = Counter(map("".join, pairwise(map(_case, text))))
     enough = _MIN_SHARE * len(text)
     return len(set(text)) >= _MIN_DISTINCT and all(
@@ -131,6 +135,7 @@ def _looks_random(text: str) -> bool:
 def _of_base64(text: str) -> Binary | None:
     if len(text) < MIN_BASE64_CHARS or not _ALPHABET.match(text) or not _is_wrapped_evenly(text):
         return None
+    # A thousand letters without a capital or without a digit are words, or hexadecimal.
     if not all(case.search(text) for case in _CASES):
         return None
     content = _decoded(text)

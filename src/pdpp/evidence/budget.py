@@ -17,6 +17,7 @@ _LONGEST_CLUSTER = 32
 def _extends(char: str) -> bool:
     """Tell whether a character is drawn together with the one before it."""
     return (
+        # Joiners, skin tones, tags of flags, later letters of a Hangul syllable, and marks.
         char == _JOINER
         or "\U0001f3fb" <= char <= "\U0001f3ff"
         or "\U000e0020" <= char <= "\U000e007f"
@@ -30,6 +31,8 @@ def is_seam(text: str, index: int) -> bool:
     if index <= 0 or index >= len(text):
         return True
     before, after = text[index - 1], text[index]
+    # Nothing below U+0300 combines with the character before it, but the line feed of a pair; this
+    # settles Latin text without a look into the tables.
     if after < "\u0300":
         return before != _JOINER and (after != "\n" or before != "\r")
     return before != _JOINER and not _extends(after)

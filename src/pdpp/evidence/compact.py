@@ -168,6 +168,7 @@ def _grouped(connector: Json, rows: list[Json], *, fields: bool) -> list[dict[st
     groups: dict[str, dict[str, Any]] = {}
     for row in rows:
         compact_row = _stream_row(row) if fields else _index_row(row)
+        # Rows are equal when everything shown of them is; a dictionary is no key, its text is one.
         group = groups.setdefault(repr(compact_row), {**compact_row, "record_counts": {}})
         for name, count in _record_counts(row, connector).items():
             group["record_counts"].setdefault(name, count)

@@ -4,11 +4,16 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
+# Control characters, soft hyphen, fillers of Hangul and Khmer, variation selectors, zero widths,
+# bidirectional overrides, tags (U+E0000 on) and halves of characters: what a person does not see
+# and a model reads. U+FE0F is left out, since it only makes a sign an emoji.
 HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+# Every character at which some reader begins a new line: each line of a fence must begin with the
+# prefix for all of them, or stored text could stand outside.
 _LINE_BREAK = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 OPENING = "┌ record text"

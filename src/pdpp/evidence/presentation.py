@@ -1,4 +1,4 @@
-"""Cards: how a record is presented, by the declared roles of its fields and by nothing else."""
+"""Presentation: what a list shows of a record, by the declared roles of its fields alone."""
 
 import re
 from collections.abc import Mapping
@@ -68,7 +68,7 @@ def present_name(
     stream: str,
     emitted_at: str,
 ) -> tuple[str, str | None]:
-    """Return what stands on a record's card as its title and time, without the rest of it."""
+    """Return the title and the time that a record is shown with, and nothing else of it."""
     return _name(_by_role(data, roles), label, stream, emitted_at)
 
 
@@ -80,7 +80,7 @@ def present(
     stream: str,
     emitted_at: str,
 ) -> Presentation:
-    """Return the card of a record; ``roles`` gives the declared role of a field by its name."""
+    """Return what a list shows of a record; ``roles`` gives the declared role of a field by its name."""
     by_role = _by_role(data, roles)
     title, event_time = _name(by_role, label, stream, emitted_at)
     _, actor = by_role.get(Role.ACTOR, _NOTHING)

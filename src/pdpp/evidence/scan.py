@@ -49,6 +49,8 @@ def scan(text: str, phrases: Sequence[Phrase], budget: ScanBudget) -> Scan:
 
 def _block(text: str, start: int, phrases: Sequence[Phrase]) -> list[Match]:
     """Return the matches that begin in one block."""
+    # A match that begins in the context belongs to the neighbour, which finds it too; so each is
+    # counted once.
     first, end = max(0, start - _CONTEXT_CHARS), start + BLOCK_CHARS
     seen = find(text[first : end + _CONTEXT_CHARS], phrases)
     placed = (Match(at.start + first, at.end + first, at.phrase) for at in seen)

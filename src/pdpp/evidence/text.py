@@ -18,6 +18,7 @@ def flat_json_text(values: Mapping[str, object]) -> str:
     """Return an object as compact JSON; one of texts and whole numbers, as most are, at once."""
     parts = []
     for name, value in values.items():
+        # ``type`` and not ``isinstance``: a subclass may have an encoding of its own.
         if type(value) is str:
             parts.append(f"{encode_basestring(name)}:{encode_basestring(value)}")
         elif type(value) is int:
@@ -34,4 +35,5 @@ def field_text(value: object) -> str:
 
 def digest(text: str) -> str:
     """Return the short name of a whole field's text: equal digests, equal text."""
+    # 64 bits are enough to notice that a text has changed; nobody is kept out by it.
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

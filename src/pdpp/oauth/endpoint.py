@@ -99,6 +99,7 @@ class OAuthEndpoint:
         try:
             response = await self._answer(request)
         except ClientDisconnect:
+            # Nobody is there to be answered, and nothing is wrong with the server.
             return
         request_id = self.context.service.new_request_id()
         response.headers.update({"Request-Id": request_id, "PDPP-Version": VERSION})

@@ -53,6 +53,8 @@ def list_changes(call: Call) -> ListJson[RecordJson | TombstoneJson]:
         cursor = call.signer.seal("changes", _cursor_bound(call), [*place, *_scope(session)])
         return list_envelope(call, data, next_cursor=cursor)
     last = page.last
+    # A first reading skips what went away before it began; the bookmark must stand after that, or
+    # the next reading would tell of records that this client never saw.
     if session.gone_before is not None and session.gone_before >= last.version:
         last = ChangePosition(session.gone_before, None)
     bookmark = call.signer.seal("bookmark", _stream_bound(call, reach), [*last, call.now])
@@ -100,6 +102,8 @@ def _session(call: Call) -> _Session:
         return _continued(call, cursor)
     reach = call.one_reach(f"{call.stream!r} is")
     select = chosen_fields(call, [reach])
+    # Versions are clock readings. Should the clock have been set back, what was written before is
+    # still within the horizon.
     horizon = max(call.now, call.store.latest_version(reach))
     if since == "beginning":
         beginning = ChangePosition(0, None)

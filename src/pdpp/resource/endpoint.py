@@ -62,6 +62,8 @@ class ResourceEndpoint:
             await send_error(send, failure, request_id, self._service.settings.origin)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
+        # The router sees the decoded path: an encoded slash in an id would reach another route than
+        # a proxy in front believes.
         if b"%2f" in (scope.get("raw_path") or b"").lower():
             raise _nothing_here()
         route = self._routes.get(scope["method"])
@@ -172,6 +174,7 @@ async def _chunks(receive: Receive, headers: Mapping[str, str], limit: int) -> A
         raise Unprocessable("Send the body as it is, not compressed.", param="Content-Encoding")
     refusal = f"A body has at most {limit} bytes; send it in parts."
     declared = headers.get("content-length", "0")
+    # Refused before a byte is read; a length that is a lie is caught as the body grows.
     if declared.isdecimal() and int(declared) > limit:
         raise PayloadTooLarge(refusal)
     async for chunk in body_chunks(receive, limit, refusal):
@@ -221,6 +224,8 @@ async def _send_bytes(receive: Receive, send: Send, source: BinaryIO, size: int)
                 return False
             left -= len(chunk)
             await send({"type": "http.response.body", "body": chunk, "more_body": left > 0})
+            # A client on the same machine takes bytes as quickly as they are read, and ``send``
+            # then never waits: others get their turn here.
             await asyncio.sleep(0)
         return size > 0
     finally:

@@ -49,8 +49,11 @@ def apply_filters(
             refusal = refusal or problem
             left_out.append(reach)
             continue
+        # Refused rather than answered with nothing: the caller would take an empty page for "there
+        # are no such records".
         _check_time(reach, conditions)
         narrowed.append(reach.narrowed(conditions))
+    # Only the first refusal is told: it names fields that one reach shows, and no others.
     if refusal is not None and not narrowed:
         raise refusal
     return tuple(narrowed), [_left_out_warning(left_out)] if left_out else []

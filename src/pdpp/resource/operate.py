@@ -45,6 +45,7 @@ def make_call(
     headers: Mapping[str, str] = _NO_HEADERS,
 ) -> Call:
     """Return the call of an operation, if the principal may make it and the parameters are good."""
+    # Before the parameters are read, so that requests which are refused count as well.
     service.rate_limiter.take(principal.approval_id)
     if route.owner_only and not principal.is_owner:
         raise InsufficientScope("Only the owner may do this; a grant reads.")

@@ -128,6 +128,8 @@ def _pairs(query: bytes) -> Sequence[tuple[str, str]]:
 
 def _split_pairs(query: str) -> Sequence[tuple[str, str]]:
     """Return the pairs of a query string; where nothing is encoded they are only split."""
+    # Most queries have nothing encoded; splitting them takes a third of the time of the full
+    # parser.
     if "%" not in query and "+" not in query and query.count("&") < _MOST_PAIRS:
         return [(name, text) for name, text in (part.split("=", 1) for part in query.split("&"))]
     return parse_qsl(
@@ -167,6 +169,7 @@ def _take(
     text: str,
 ) -> None:
     name = parameter.name
+    # No stored text holds one, and some engines end a text there.
     if "\x00" in text:
         raise InvalidRequest(f"{name} holds a NUL character.", param=name)
     if parameter.shape is Shape.FILTER:

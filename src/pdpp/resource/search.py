@@ -191,7 +191,11 @@ def _data(
     for hit in page.hits:
         data.append(_hit(hit, marker, kind))
         used += len(orjson.dumps(data[-1]))
+        # Bytes are counted here, while the caller counts characters of its own layout; two thirds
+        # of the room fit in any case, and cursors are given for every hit after that.
         fitting += 3 * used < 2 * most
+        # A page that ends when another hit of average length would not fit, so that the last one is
+        # not cut.
         if used + used // len(data) > most:
             break
     return data, fitting

@@ -30,6 +30,7 @@ def read_window(call: Call) -> FieldWindowJson:
     record = call.store.record(reach, key)
     if record is None:
         raise no_record(call.stream, key)
+    # Parsing megabytes holds the event loop for everybody; from here on it is done in a thread.
     leave_loop(len(record.data), LARGE_BYTES)
     value = read_data(record.data).get(declared.name)
     if value is None:
@@ -98,6 +99,7 @@ def readable_text(
     binary = describe(value, declared.kind)
     if binary is None:
         return field_text(value), None
+    # Only where the declaration says so: a text that looks like a reference must not open a file.
     named = binary.blob_id if declared.kind is Kind.BLOB else None
     blob = store.blob(named) if named is not None else None
     readable = is_text_media(binary.media_type) and blob is not None

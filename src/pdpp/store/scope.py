@@ -52,6 +52,8 @@ class Reach:
         """Return what a function makes of the unfiltered reach; it is called once for it."""
         reach = self.unfiltered or self
         try:
+            # Kept on the unfiltered reach, which lives as long as its principal: a filtered one is
+            # made anew for each request, and a cache by it would only grow.
             value: _T = reach._derived[make]
         except KeyError:
             value = reach._derived[make] = make(reach)
@@ -80,6 +82,7 @@ class Reach:
         declared = self.stream.fields.get(name)
         if declared is not None and self.shows(name):
             return declared
+        # A field that exists and is hidden gets the same words as one that does not exist.
         offered = ", ".join(self.names()[:40])
         if self.whole:
             raise UnknownField(
@@ -172,6 +175,8 @@ class Reach:
         ``field_set`` is the record's own set of fields where it is known: when all of them are
         visible the stored JSON is passed on unparsed, with the digest that was stored beside it.
         """
+        # The digest must be of the visible part: a version that changed with a hidden field would
+        # tell that something changed there.
         if self.fields is not None and (field_set is None or not field_set <= self.fields):
             data = pick(data, self.fields)
             digest = digest_of(data)
@@ -182,6 +187,7 @@ class Reach:
 
 def digest_of(data: bytes) -> str:
     """Return the version of a record whose visible part is this JSON."""
+    # 64 bits: a version tells two states of one record apart and need not resist an attacker.
     return hashlib.sha256(data).hexdigest()[:16]
 
 
@@ -198,6 +204,8 @@ def grant_reaches(grant: Grant, catalogue: Catalogue) -> tuple[Reach, ...]:
         feed = catalogue.feeds.get((allowance.connection_id, allowance.stream))
         declaration = catalogue.revisions.get(allowance.revision)
         stream = declaration.streams.get(allowance.stream) if declaration else None
+        # A grant shows nothing rather than too much: where the stream is gone or is dated by
+        # another field now, what the owner agreed to can no longer be told.
         if feed is None or stream is None or _time_moved(allowance, stream, feed):
             continue
         reaches.append(

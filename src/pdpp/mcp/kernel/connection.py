@@ -57,6 +57,8 @@ class LineConnection:
                 break
         with self._changed:
             self._changed.wait_for(lambda: not self._running or not self.open, self._grace_seconds)
+            # Taken out under the lock: a worker that ends from now on finds that its request is
+            # gone, and sends nothing into a stream that is being closed.
             late = list(self._running.values())
             self._running.clear()
         for job in late:
@@ -72,6 +74,7 @@ class LineConnection:
             return
         # Read without trust: whether the message is a request at all is for the kernel to say.
         id, method = _id_under("id", message), _member("method", message)
+        # Two answers under one id could not be told apart by the client.
         if id is not None and id in self._running:
             self._send(rpc.failure(id, INVALID_REQUEST, "A request with this id is still running"))
         elif id is not None and method not in _QUICK:

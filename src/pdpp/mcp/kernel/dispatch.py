@@ -127,6 +127,8 @@ class Kernel:
             return rpc.success(request.id, result)
         except RpcError as error:
             return error.answer(request.id)
+        # Its words may name what the caller may not see, so they go to the log and not into the
+        # answer.
         except Exception:  # noqa: BLE001 - it is logged
             rpc.log_fault("request %r failed in %s", request.id, request.method)
             return rpc.internal(request.id)
@@ -196,6 +198,7 @@ def _seen(name: str) -> str:
 def _freshness(method: str) -> JsonObject:
     """Return how long the era without a handshake may keep a result."""
     if method in ("resources/list", "resources/read"):
+        # A grant can be revoked at any time, and no cache may outlive that.
         return {"ttlMs": 0, "cacheScope": "private"}
     if method.endswith("/list") or method == "server/discover":
         return {"ttlMs": FIXED_TTL_MS, "cacheScope": "private"}

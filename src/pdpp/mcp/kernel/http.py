@@ -143,6 +143,7 @@ def _headers(scope: Scope) -> dict[str, str]:
     headers: dict[str, str] = {}
     for raw_name, raw_value in scope["headers"]:
         name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1").strip()
+        # Two servers on the way could each believe another one of them.
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
 

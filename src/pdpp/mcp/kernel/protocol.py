@@ -38,6 +38,8 @@ _MODERN_STATUS = _LEGACY_STATUS | _REFUSED | {rpc.METHOD_NOT_FOUND: 404}
 def is_modern(method: object, params: object, headers: Headers | None) -> bool:
     """Say whether a message claims a revision without a handshake."""
     version = (headers or {}).get(HEADER_VERSION)
+    # Any sign of the newer era counts, so that a message which mixes both is refused for what it
+    # lacks and not read as the other one.
     named = method == "server/discover" or META_VERSION in _meta(params)
     return named or (version is not None and version not in LEGACY_VERSIONS)
 
@@ -66,6 +68,8 @@ def check_version_header(headers: Headers) -> None:
 def check_envelope(request: RpcRequest, headers: Headers | None) -> tuple[str, JsonObject]:
     """Check what every modern request carries; return its revision and client capabilities."""
     meta = _meta(request.params)
+    # An unknown revision in the header is the better answer than a missing member, because it lists
+    # the revisions that would do.
     if headers is not None and META_VERSION not in meta:
         check_version_header(headers)
     missing = [key for key in (META_VERSION, META_CAPABILITIES) if key not in meta]
@@ -109,6 +113,8 @@ def _meta(params: object) -> JsonObject:
 
 
 def _check_headers(request: RpcRequest, version: str, headers: Headers) -> None:
+    # Proxies route and allow by these headers, so they must say what the body says; else a message
+    # could pass one rule and be run as another.
     _check_header("MCP-Protocol-Version", headers.get(HEADER_VERSION), version)
     _check_header("Mcp-Method", headers.get(HEADER_METHOD), request.method)
     name = request.params.get(_NAMED_BY.get(request.method, ""))

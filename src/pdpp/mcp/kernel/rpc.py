@@ -58,6 +58,7 @@ def parse(text: bytes, parse_float: Callable[[str], Any] = float) -> Any:
 
 def is_id(value: object) -> TypeGuard[RequestId]:
     """Tell whether a value can name a request."""
+    # ``bool`` is a subclass of ``int`` in Python, but ``true`` is no id in JSON-RPC.
     return isinstance(value, str | int) and not isinstance(value, bool)
 
 
@@ -94,6 +95,8 @@ def encode(answer: JsonObject, encoder: type[json.JSONEncoder] = json.JSONEncode
     try:
         return plain.encode(answer).encode("utf-8")
     except UnicodeEncodeError:
+        # A lone surrogate has no UTF-8 form. Escaped it is ASCII, and the client gets what was
+        # stored.
         return encoder(allow_nan=False, separators=(",", ":")).encode(answer).encode("ascii")
     except (TypeError, ValueError, RecursionError):
         log_fault("the answer to request %r is no JSON", answer.get("id"))

@@ -19,6 +19,9 @@ _USUAL_LENGTH = 30
 
 def impacts_of(counts: Longs, lengths: Longs) -> Longs:
     """Return the impacts of terms by how often each stands in its field, and the field's length."""
+    # The saturating part of BM25 with a fixed usual length: an average over all records would
+    # change with hidden ones, and scores would tell of them.
     damping = _SATURATION * (1 - _LENGTH_PART + _LENGTH_PART * lengths / _USUAL_LENGTH)
     impacts: Longs = np.rint(LARGEST * counts / (counts + damping)).astype(np.int64)
+    # Zero stands for "not there", so a term in a very long field still gets one step.
     return np.maximum(impacts, 1)

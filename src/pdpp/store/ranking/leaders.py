@@ -44,6 +44,7 @@ def leaders_of(scores: Scores, flags: Bools, count: int, slack: float) -> Leader
     if len(first) < count or len(first) * _MOST > scores.size:
         return None
     bound = least(scores.at(first), count) - slack
+    # Rounded down, while bounds are rounded up: a row at the limit is never lost.
     limit = int(bound * scores.norm * scale)
     if limit < 1:
         return None
@@ -67,6 +68,7 @@ def _bounds(scores: Scores, scale: float) -> Steps:
         scores.check()
         unit.add_bounds(bounds, scale)
     special = scores.special()
+    # Rows with a bonus for an actor or a kind are few; they are always scored instead of bounded.
     if special is not None:
         bounds[special] = _ALWAYS
     return bounds
@@ -83,6 +85,8 @@ def _highest(bounds: Steps, flags: Bools, count: int) -> Longs:
 
     The worst of the best of a sample is no better than the worst of the best of all.
     """
+    # Partitioning a million bounds takes about ten milliseconds, a sample of 4,096 a few hundredths
+    # of one.
     step = max(1, len(bounds) // _SAMPLE)
     sample = bounds[::step][flags[::step]]
     if len(sample) <= count:

@@ -85,6 +85,8 @@ class Matches:
                 return self._rows[kept], self._values[kept]
             self._score_all()
         values, flags = self._values, self._flags
+        # The same shortcut as for bounds: a sample tells a limit that no row among the best is
+        # below.
         step = len(values) // _SAMPLE
         if step < 2:
             return self.every()
@@ -130,6 +132,7 @@ class Matches:
             return
         self._values = self._scores.all()
         self._scores = None
+        # What was set after the first scores were computed holds, in the order in which it was set.
         for rows, values in self._changes:
             self._values[rows] = values
 

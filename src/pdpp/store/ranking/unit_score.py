@@ -82,6 +82,8 @@ class UnitScore:
                 _stepped([held.between(low, high) for held in many], term, scale)
                 for term, many in self._common
             )
+            # The best of the terms, as in the score itself; a sum would be a bound too, but a
+            # looser one.
             bounds[low:high] += reduce(np.maximum, every)
         # What the few get is exact, and at least what the fields of all rows say.
         bounds[rows] = before + steps
