@@ -80,7 +80,7 @@ def present(
     stream: str,
     emitted_at: str,
 ) -> Presentation:
-    """Return what a list shows of a record; ``roles`` gives the declared role of a field by its name."""
+    """Return what a list shows of a record; ``roles`` is the declared role of each field."""
     by_role = _by_role(data, roles)
     title, event_time = _name(by_role, label, stream, emitted_at)
     _, actor = by_role.get(Role.ACTOR, _NOTHING)
