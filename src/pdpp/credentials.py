@@ -149,6 +149,7 @@ class Cache:
 
         refuse_owner(credential.token, credential.token_kind)
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # ``mkdir`` leaves a folder that was there already as open as it was.
         os.chmod(self._folder, 0o700)
         path = self.path(credential.provider_url)
         write_file(path, json.dumps(_file_form(credential)).encode())
@@ -165,6 +166,8 @@ class Cache:
     def locked(self, provider_url: str) -> Iterator[None]:
         """Hold the one lock under which a provider's credential is renewed."""
         path = self.path(provider_url).with_suffix(".lock")
+        # The lock is a file of its own: the credential is replaced by a rename, and a lock on the
+        # old file would be held on nothing.
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             _lock(descriptor)

@@ -98,6 +98,8 @@ class Housekeeping:
         self._seen = state
         if state == self._looked_at:
             return False
+        # Putting the index together while an import writes would do the same work again after each
+        # batch.
         if state != before and self._put_off < _MOST_PUT_OFF:
             self._put_off += 1
             return False

@@ -32,6 +32,7 @@ def read_fraction(text: str) -> "float | Decimal":
 
 
 def _is_finite(number: float) -> bool:
+    # Infinity minus itself is no number, and no number minus itself is none either.
     return number - number == 0
 
 

@@ -39,6 +39,7 @@ def parse(text: str) -> int | None:
 
     A date alone is its first moment in UTC; a time without a zone is read as UTC.
     """
+    # Two comparisons instead of a pattern: every record that comes in is dated here.
     if len(text) == _USUAL_LENGTH and text[4::3] == _USUAL_MARKS:
         return _parse_usual(text)
     if len(text) > _LONGEST:

@@ -89,6 +89,8 @@ class Recorder:
     def take(self, reading: AnsweredRead) -> None:
         """Take a read that is about to be answered; refuse it where it could not be recorded."""
         policy = self._policy
+        # Read without the lock: a number that is a moment old lets one more read in at most for
+        # each thread.
         if self._waiting > policy.waiting_bytes:
             self._refuse(reading)
             return
@@ -101,6 +103,7 @@ class Recorder:
                 self._turn()
         if full:
             self._soon.set()
+        # Setting an event takes its lock, which this thread would share with the one that writes.
         if not self._work.is_set():
             self._work.set()
 
@@ -183,6 +186,8 @@ class Recorder:
         with self._lock:
             self._work.clear()
             self._turn()
+            # A copy: what fails to be written stays where it was, and reads go on to fill new
+            # batches.
             batches, unrecorded = list(self._full), self._unrecorded
         if not batches and not unrecorded:
             return

@@ -48,6 +48,7 @@ def of_records(records: Sequence[Record], select: frozenset[str] | None = None) 
     """Yield the parts of a list of records, one for each stream they are of."""
     if not records:
         return
+    # Most pages are of one stream, which is told with three operations on whole columns.
     reaches, keys, data, *_ = zip(*records, strict=True)
     if reaches.count(reaches[0]) == len(reaches):
         yield _part_of_records(reaches[0], select, keys, data)

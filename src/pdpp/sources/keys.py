@@ -36,6 +36,8 @@ class KeySealer:
     """
 
     def __init__(self, secret: bytes, connector_key: str) -> None:
+        # A secret of its own for each source: the same name in two of them gives keys that nobody
+        # can connect.
         self._secret = hmac.digest(secret, f"pdpp import {connector_key}".encode(), "sha256")
         self._sealed: dict[str, str] = {}
 
@@ -43,6 +45,8 @@ class KeySealer:
         """Return the key for a name: 24 small letters and digits, 120 bits."""
         sealed = self._sealed.get(name)
         if sealed is None:
+            # Names come in runs (a chat, its messages), so that what is forgotten at once is soon
+            # known again.
             if len(self._sealed) >= _MOST_SEALED:
                 self._sealed.clear()
             content = hmac.digest(self._secret, name.encode("utf-8", "surrogatepass"), "sha256")
@@ -63,6 +67,7 @@ def digest_key(*parts: str | bytes) -> RecordKey:
     digest = hashlib.sha256()
     for part in parts:
         content = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
+        # With its length before it, so that ("ab", "c") and ("a", "bc") are two things.
         digest.update(len(content).to_bytes(8, "big"))
         digest.update(content)
     return RecordKey(digest.hexdigest()[:_DIGEST_CHARS])

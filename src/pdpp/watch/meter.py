@@ -68,6 +68,8 @@ class Meter:
         share = share or Share()
         self._all = share.memory or memoryview(bytearray(8 * WORDS)).cast("Q")
         self._words = self._all[share.place * WORDS : (share.place + 1) * WORDS]
+        # A worker that was killed leaves requests begun and never ended in its share; its successor
+        # begins with as many as ended, so that none of those seems to wait for ever.
         self._words[_BEGUN] = self._ended(self._words)
         self._places = {OTHER: _HEAD}
         self._known: dict[tuple[str, str, int], tuple[int, int]] = {}
@@ -91,6 +93,7 @@ class Meter:
             route, method, status
         )
         words[counted] += 1
+        # No lock: only the event loop of this process writes these words.
         words[buckets + (bisect_left(BOUNDS, seconds) if seconds > _FIRST else 0)] += 1
         words[buckets + _AFTER_BUCKETS] += int(seconds * 1e6)
 
@@ -99,6 +102,7 @@ class Meter:
         place = self._places.get(route, _HEAD)
         kind = _METHOD_PLACE.get(method, _OTHER_METHOD)
         counters = place + kind + _STATUS_PLACE.get(status, _FAILED), place + _BUCKETS
+        # What a stranger invents (a method, a path) is counted under "other" and not remembered.
         if route in self._places and method in _METHOD_PLACE and status in _STATUS_PLACE:
             self._known[route, method, status] = counters
         return counters

@@ -138,6 +138,8 @@ class HttpClient:
             body += chunk
             if len(body) > self.limits.most_bytes:
                 raise AnswerTooLong
+        # ``read1`` ends without an error where the connection broke off; what came must not pass
+        # for the whole.
         if response.length:
             from http.client import IncompleteRead
 
@@ -154,6 +156,7 @@ class HttpClient:
     ) -> T:
         from http.client import HTTPException
 
+        # Only the origin goes into errors: a path or a query may hold an id or a token.
         origin, parts = origin_of(url), None
         repeatable = self._keep_alive and method in _REPEATABLE
         for attempt in (1, 2):
@@ -164,6 +167,7 @@ class HttpClient:
                 return ask(connection, parts, end)
             except (OSError, HTTPException, ValueError, AnswerTooLong) as problem:
                 _close(connection)
+                # These would fail again, and the caller has waited long enough.
                 final = isinstance(problem, TimeoutError | ConnectionRefusedError | AnswerTooLong)
                 if attempt == 2 or final or not repeatable or connection is None:
                     raise unreachable(origin, problem, *self.limits) from None

@@ -131,6 +131,7 @@ def _big_directory(before: bytes) -> tuple[int, int] | None:
 
 def _problem(info: zipfile.ZipInfo, limits: TreeLimits) -> str | None:
     """Return why an entry must not be read, or None."""
+    # The upper half of the attributes is the mode of Unix, if the archive was made there.
     kind = stat.S_IFMT(info.external_attr >> 16) if info.create_system == _UNIX else 0
     if kind not in (0, stat.S_IFREG):
         return "a link to another place" if kind == stat.S_IFLNK else "neither a file nor a folder"
@@ -142,6 +143,7 @@ def _problem(info: zipfile.ZipInfo, limits: TreeLimits) -> str | None:
         return "compressed in a way that is not known"
     if info.file_size > limits.entry_bytes:
         return "a file too large"
+    # Small files may well shrink to nothing; only from 64 MiB on is a high ratio a bomb.
     grown = info.file_size > limits.ratio_from_bytes
     if grown and info.file_size > limits.ratio * max(info.compress_size, 1):
         return f"unpacks to more than {limits.ratio} times its size"
@@ -152,6 +154,7 @@ def name_problem(name: str, limits: TreeLimits) -> str | None:
     steps = PurePosixPath(name.replace("\\", "/")).parts
     if not steps or len(name) > limits.name_chars or len(steps) > limits.depth:
         return "a name too long or empty"
+    # Absolute, upwards, or with the letter of a drive.
     if steps[0] == "/" or ".." in steps or (len(steps[0]) > 1 and steps[0][1] == ":"):
         return "a name that leads outside the archive"
     if any(ord(letter) < 32 or "\ud800" <= letter <= "\udfff" for letter in name):

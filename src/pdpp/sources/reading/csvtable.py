@@ -38,6 +38,7 @@ def find_table(entry: FileEntry) -> CsvTable | None:
     """Return how a file is written, or None where it is no table with a header."""
     encoding = encoding_of(entry.head())
     sample = [line.text for line in _first(text_lines(entry, encoding), _SAMPLE_LINES)]
+    # No encoding of ours fits, so that this is some binary file.
     if any("\ufffd" in line for line in sample):
         return None
     best: CsvTable | None = None
@@ -71,6 +72,8 @@ def _header(sample: list[str], delimiter: str) -> _Header | None:
     for line, cells in rows:
         names = tuple(cell.strip() for cell in cells)
         if len(names) == width and _names_columns(names):
+            # The delimiter that gives most rows the same width wins, then the one that gives more
+            # columns; there are never more than a thousand.
             return _Header(count * 1_000 + width, line, names)
     return None
 

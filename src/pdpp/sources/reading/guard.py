@@ -17,6 +17,7 @@ def account(findings: Iterable[Finding], where: str, kind: str) -> Iterator[Find
     The unit is counted under its kind. A shape that surprises the reader, and a unit of which the
     reader says nothing at all, become ``Unknown``: nothing can be lost silently.
     """
+    # Counted before it is read: a unit that breaks the reader is still one of the input.
     yield Seen(kind)
     accounted = False
     try:

@@ -32,6 +32,8 @@ _HALF = re.compile(
 )
 """Half of a character: a surrogate without the other one beside it."""
 _SPACE = re.compile(rb"[ \t\r\n]*+")
+# Possessive (``*+``) throughout: a string of 64 MiB that never ends must fail at once, not after
+# trying each shorter piece.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _SCALAR = re.compile(rb'[^ \t\r\n,:\[\]{}"]*+')
 _UP_TO_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
@@ -78,6 +80,8 @@ def entry_elements(
         except (ijson.JSONError, UnicodeDecodeError, _NotPlain):
             pass
     with entry.open() as stream:
+        # From the start of the file, past what was given already: the parser in C has read further
+        # than the last value it gave, and nobody knows how far.
         yield from islice(elements(stream, path, longest=longest), number, None)
 
 
@@ -109,6 +113,7 @@ class _PlainJson:
         looked_at = (self._tail or b"") + chunk
         if b"\\u" in looked_at and _HALF.search(looked_at):
             raise _NotPlain
+        # Two escapes of six bytes: a pair may lie across the edge of two chunks.
         self._tail = looked_at[-12:]
         return chunk
 
@@ -150,6 +155,8 @@ class _Text:
     def more(self, keep: int | None = None) -> bool:
         """Read on, and forget what lies before a position; False at the end of the document."""
         keep = self.at if keep is None else keep
+        # At least as much as is kept: the buffer doubles, and a long value is not copied for each
+        # chunk.
         chunk = self._stream.read(max(_CHUNK, len(self.buffer) - keep))
         self._passed += keep
         self.at -= keep

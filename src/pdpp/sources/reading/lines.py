@@ -27,6 +27,7 @@ def lines(stream: BinaryIO, longest: int = LONGEST, *, offset: int = 0) -> Itera
     """Yield every line of a stream that stands at an offset, however long the stream is."""
     number = 0
     stream = _with_line_feeds(stream)
+    # One byte for the line feed and one to see that there is more than may be.
     while text := stream.readline(longest + 2):
         number += 1
         offset += len(text)

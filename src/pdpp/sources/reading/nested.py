@@ -134,6 +134,8 @@ def _seekable(entry: FileEntry, limits: TreeLimits) -> IO[bytes]:
             _gunzipped(stream, entry) if compressed else iter(lambda: stream.read(_CHUNK), b"")
         ):
             copy.write(chunk)
+            # Checked as it is written and not by what the archive says of itself: that may be a
+            # lie.
             if copy.tell() > max(limits.ratio_from_bytes, limits.whole_ratio * entry.size):
                 raise ImportRefused(f"it unpacks to more than {limits.whole_ratio} times its size")
     copy.seek(0)
@@ -141,6 +143,7 @@ def _seekable(entry: FileEntry, limits: TreeLimits) -> IO[bytes]:
 
 
 def _gunzipped(stream: BinaryIO, entry: FileEntry) -> Iterator[bytes]:
+    # 31 is a window of 15 bits with the head of gzip (16) before it.
     unpacker = zlib.decompressobj(wbits=31)
     while chunk := stream.read(_CHUNK):
         try:

@@ -85,6 +85,7 @@ class _TagReader:
 def _tag(piece: str) -> Tag | None:
     name, closed, text = piece.partition(">")
     name = name.split(maxsplit=1)[0] if name.strip() else ""
+    # A document type can define entities that unfold without end or name files of this machine.
     if name.startswith("!"):
         raise DamagedFile("it declares a document type of its own, which is refused")
     if not closed or name.startswith("?") or not _NAME.match(name.rstrip("/")):

@@ -30,6 +30,7 @@ def moment_text(text: Any) -> str | None:
     """Return RFC 3339 text as it is, or None where it is not a time with a zone."""
     if not isinstance(text, str) or len(text) < len("2026-01-31T08:00:00Z"):
         return None
+    # Without a zone nobody knows the moment; the record would be dated by a guess.
     if text[-1] not in "Zz" and text[-6] not in "+-":
         return None
     return text if instant.parse(text) is not None else None
@@ -46,6 +47,8 @@ def local_text(moment: datetime, zone: tzinfo | None) -> tuple[str, bool]:
 
 def _with_offset(moment: datetime) -> str:
     offset = moment.utcoffset()
+    # Before standard time, zones were off by seconds (Amsterdam by 19 min 32 s until 1937), which
+    # RFC 3339 cannot write.
     if offset is None or offset.total_seconds() % 60:
         moment = moment.astimezone(UTC)
     return moment.isoformat().replace("+00:00", "Z")

@@ -23,6 +23,8 @@ HEAD_BYTES = 1 << 16
 DATABASE_ENDINGS = frozenset({".db", ".sqlite", ".sqlite3", ".sqlitedb", ".vscdb", ""})
 """What the names of SQLite databases end with; some have no ending."""
 _BUFFER = 1 << 18
+# No link is followed, a pipe put in place of a file does not block, and no child process inherits
+# the file.
 _SAFE_OPEN = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)

@@ -33,6 +33,8 @@ _OPEN_REFERENCE = re.compile(
 )
 """The first half of a character, or what may become a reference, at the end of a piece."""
 _BAD = str.maketrans(dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65535), "�"))
+# 0x1A, which no document may hold, marks the bytes that become U+FFFD after decoding; a table over
+# bytes costs next to nothing, one over text is only used where a mark is seen.
 _ASCII_BAD = bytes(0x1A if code < 32 and code not in (9, 10, 13) else code for code in range(256))
 
 
@@ -141,6 +143,7 @@ def _texts(stream: BinaryIO) -> Iterator[str]:
     head = stream.read(_CHUNK)
     encoding = _encoding(head)
     decoder = codecs.getincrementaldecoder(encoding)("replace")
+    # In UTF-16 a zero byte is half of a letter, so that bytes cannot be looked at one by one.
     wide = encoding.startswith("utf-16")
     mend = _References()
     prolog: str | None = ""
@@ -225,6 +228,7 @@ class _References:
             text, self.rest = self.rest + text, ""
         if "&" not in text:
             return text
+        # 24 characters hold the first half of a pair and any reference that begins after it.
         tail = _OPEN_REFERENCE.search(text, max(0, len(text) - 24))
         if tail is not None and tail[0]:
             text, self.rest = text[: tail.start()], tail[0]
@@ -289,6 +293,8 @@ class _Capture:
     def feed(self, text: str) -> None:
         """Read on."""
         self._silent += len(text)
+        # expat holds an attribute or a tag until it ends and tells nobody; a file that never ends
+        # one would fill the memory.
         if self._silent > 2 * self._longest:
             raise DamagedFile("a value is longer than anything this format holds")
         try:
@@ -316,6 +322,8 @@ class _Capture:
         if name in self._wanted or (self._depth == 1 and not self._wanted):
             self._numbers[name] = number = self._numbers.get(name, 0) + 1
             self._stack.append(XmlElement(name, attributes, number))
+            # Only set inside a wanted element: elsewhere expat need not make a Python text of what
+            # it reads.
             self._parser.CharacterDataHandler = self._text
             self._length, self._too_long = 0, False
             return
@@ -327,6 +335,7 @@ class _Capture:
 
     def _nest(self, name: str, attributes: dict[str, str]) -> None:
         element = XmlElement(name, attributes)
+        # About what an empty element takes in memory: millions of them are large without any text.
         self._length += 64 + sum(map(len, attributes.values()))
         if self._check_length():
             self._stack[-1].children.append(element)
