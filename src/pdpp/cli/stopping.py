@@ -1,4 +1,4 @@
-"""Stopping: Ctrl-C as a wish that long work asks about, so that it ends where it is whole."""
+"""Stopping: Ctrl-C as a request that long work asks about, so that it ends where it is whole."""
 
 import signal
 import threading
@@ -27,7 +27,7 @@ class Stop:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Take Ctrl-C as a wish for as long as the block runs."""
+        """Take Ctrl-C as a request for as long as the block runs."""
         before = signal.signal(signal.SIGINT, self._ask)
         try:
             yield

@@ -47,7 +47,7 @@ def value_of(fields: list[Input], name: str) -> str:
 
 
 def page_kind(reply: TimedReply) -> PageKind:
-    """Tell what kind of door a page is."""
+    """Tell what kind of login page this is."""
     names = {field.name for field in inputs(reply)} if reply.is_html else set()
     if "passphrase" in names:
         return PageKind.SETUP if "code" in names else PageKind.LOGIN

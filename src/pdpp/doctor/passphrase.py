@@ -36,8 +36,8 @@ class ByPassphrase:
         return yes.headers.get("location", "")
 
     def _log_in(self, url: str) -> TimedReply:
-        door = self._get(url)
-        let_in = self._post(url, inputs(door), [Input("passphrase", self._passphrase)])
+        login_page = self._get(url)
+        let_in = self._post(url, inputs(login_page), [Input("passphrase", self._passphrase)])
         if let_in.status == 429:
             raise StepBroken("too many logins were tried", "Wait for a while, then ask again.")
         if let_in.status not in (200, 303):

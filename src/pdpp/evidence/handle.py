@@ -105,7 +105,7 @@ def _text_problem(value: object, longest: int) -> str | None:
 
 
 def is_plain_key(key: object) -> bool:
-    """Tell at a glance whether a record key is good; one of which this is not told may be, too."""
+    """Tell quickly whether a record key is good; False means that ``key_problem`` must look."""
     return type(key) is str and len(key) <= MAX_KEY_CHARS and bool(_HARMLESS.fullmatch(key))
 
 

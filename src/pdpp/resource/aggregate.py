@@ -29,13 +29,13 @@ def aggregate(call: Call) -> AggregationJson:
     reaches, warnings = apply_filters(reaches, call.query.filters)
     query = AggregateQuery(reaches, query.metric, query.field, query.group_by, query.bucket_by)
     bucket = bucketer(granularity, zone(place)) if granularity is not None else None
-    tallies = call.store.aggregate(query, bucket)
+    totals = call.store.aggregate(query, bucket)
     numbers: NumbersJson
     notes: AggregationNotes = {}
     if query.group_by is None and query.bucket_by is None:
-        numbers = {"value": _value(query, reaches, _sole(tallies))}
+        numbers = {"value": _value(query, reaches, _sole(totals))}
     else:
-        numbers = _groups(call, query, reaches, tallies)
+        numbers = _groups(call, query, reaches, totals)
     fields = (query.field, query.group_by, query.bucket_by)
     call.served.append(partial(of_numbers, reaches, fields, numbers))
     if call.query.warnings or warnings:
@@ -50,7 +50,7 @@ def aggregate(call: Call) -> AggregationJson:
         "granularity": granularity,
         "time_zone": place if granularity is not None else None,
         **numbers,
-        "filtered_record_count": sum(tally.count for tally in tallies.values()),
+        "filtered_record_count": sum(total.count for total in totals.values()),
         "approximate": False,
         **notes,
     }
@@ -110,19 +110,19 @@ def _calendar(
     return granularity, place or "UTC"
 
 
-def _sole(tallies: Mapping[CellValue, GroupTotal]) -> GroupTotal:
-    return tallies.get(None) or GroupTotal()
+def _sole(totals: Mapping[CellValue, GroupTotal]) -> GroupTotal:
+    return totals.get(None) or GroupTotal()
 
 
-def _value(query: AggregateQuery, reaches: Sequence[Reach], tally: GroupTotal) -> Any:
-    """Return a tally's number; a least or largest time is shown as the field shows it."""
+def _value(query: AggregateQuery, reaches: Sequence[Reach], total: GroupTotal) -> Any:
+    """Return a total's number; a least or largest time is shown as the field shows it."""
     if query.metric == "count":
-        return tally.count
+        return total.count
     if query.metric == "count_distinct":
-        return len(tally.distinct)
+        return len(total.distinct)
     if query.metric == "sum":
-        return _sum(tally.total)
-    extreme = tally.least if query.metric == "min" else tally.most
+        return _sum(total.total)
+    extreme = total.least if query.metric == "min" else total.most
     return cell_json(_kind(reaches, query.field), extreme)
 
 
@@ -147,24 +147,24 @@ def _groups(
     call: Call,
     query: AggregateQuery,
     reaches: Sequence[Reach],
-    tallies: Mapping[CellValue, GroupTotal],
+    totals: Mapping[CellValue, GroupTotal],
 ) -> NumbersJson:
     """Return the first groups, by size or in time, and how many records the others hold."""
     limit = call.query.integer("limit") or 0
-    items = list(tallies.items())
+    items = list(totals.items())
     if query.bucket_by is not None:
         items.sort(key=lambda item: (item[0] is None, item[0] and order_of(str(item[0]))))
     else:
         items.sort(key=lambda item: (-item[1].count, item[0] is None, str(item[0])))
     kind = Kind.TEXT if query.bucket_by is not None else _kind(reaches, query.group_by)
     groups: list[GroupJson] = []
-    for key, tally in items[:limit]:
-        group: GroupJson = {"key": cell_json(kind, key), "count": tally.count}
+    for key, total in items[:limit]:
+        group: GroupJson = {"key": cell_json(kind, key), "count": total.count}
         if query.metric != "count":
-            group["value"] = _value(query, reaches, tally)
+            group["value"] = _value(query, reaches, total)
         groups.append(group)
     return {
         "groups": groups,
         "limit": limit,
-        "other_count": sum(tally.count for _, tally in items[limit:]),
+        "other_count": sum(total.count for _, total in items[limit:]),
     }

@@ -41,7 +41,7 @@ def configure(app: Any) -> uvicorn.Config:
 
 
 class AnnouncedServer(GuardedServer):
-    """A server that tells when it answers and takes a signal as a wish to stop."""
+    """A server that tells when it answers and takes a signal as a request to stop."""
 
     def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
         super().__init__(config)

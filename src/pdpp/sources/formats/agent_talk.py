@@ -4,7 +4,6 @@ Unlike the logs of ``agent_log`` these are documents or databases that are writt
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from pdpp.sources.formats.agent_session import TITLE_CHARS, spelled
 from pdpp.sources.item import Finding, Item, present
@@ -14,7 +13,7 @@ from pdpp.sources.keys import safe_key
 class AgentTalk:
     """One session while it is read."""
 
-    def __init__(self, session: str, **facts: Any) -> None:
+    def __init__(self, session: str, **facts: object) -> None:
         self.key = safe_key(session)
         self.facts = {name: str(fact) for name, fact in facts.items() if fact}
         self.title = ""
@@ -22,7 +21,7 @@ class AgentTalk:
         self._count = 0
         self._times: tuple[str, str] | None = None
 
-    def message(self, name: str, role: str, text: str, at: str, model: Any = None) -> Item:
+    def message(self, name: str, role: str, text: str, at: str, model: object = None) -> Item:
         """Return one message."""
         self._count += 1
         first, last = self._times or (at, at)
@@ -43,7 +42,9 @@ class AgentTalk:
         }
         return Item("messages", key, present(data))
 
-    def tool(self, name: str, tool: Any, given: Any, result: Any, at: str) -> Iterator[Finding]:
+    def tool(
+        self, name: str, tool: object, given: object, result: object, at: str
+    ) -> Iterator[Finding]:
         """Yield the use of a tool, and what it gave back where that is known."""
         key = safe_key(self.key, "tool", name)
         shared = {"id": key, "session_id": self.key, "sent_at": at}
@@ -68,7 +69,7 @@ class AgentTalk:
         return Item("sessions", self.key, data)
 
 
-def text_of(value: Any) -> str:
+def text_of(value: object) -> str:
     """Return the text of content that is a string, a list of pieces or an object that holds one."""
     if isinstance(value, str):
         return value

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from pdpp.sources.reading.structure import candidates, json_paths
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -14,7 +13,7 @@ TAKEOUT_FILES = {_OVERVIEW: "Takeout's own list of contents", "*.css": "the look
 
 
 def takeout_recognition(
-    tree: Tree, label: str, version: str, detail: Mapping[str, Any]
+    tree: Tree, label: str, version: str, detail: Mapping[str, object]
 ) -> Recognition:
     """Return what is seen, with the account as far as the overview of the Takeout tells it."""
     match = next((_ADDRESS.search(page.head()) for page in tree.named(_OVERVIEW)), None)

@@ -205,6 +205,8 @@ def find_overlap(
                     overlaps[connection.connection_id] += 1
     tree.meter.reset()
     best = overlaps.most_common(1)
+    # Two people may have one message in common, such as a newsletter; an account shares a good
+    # part.
     if not best or best[0][1] < _SAME_SHARE * count:
         return None
     return catalogue.connections[best[0][0]]

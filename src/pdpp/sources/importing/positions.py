@@ -101,6 +101,8 @@ class PositionLog:
         """Add positions after their items were written."""
         self.positions.update(positions)
         self._lines += len(positions)
+        # A log that is followed for weeks gets a line for each batch; written anew it holds the
+        # last position of each part alone.
         if self._lines > _MOST_LINES + len(self.positions):
             self._rewrite()
         elif self._file is not None:

@@ -93,6 +93,8 @@ class ImportRun:
         """Send what is gathered to be written, and note how far what was sent before came."""
         self._writer.send()
         self._note()
+        # Two generations: positions of the batch that is being written now are noted when the next
+        # one is sent, and never before their records are stored.
         self._sent, self._reached = self._reached, {}
         self._tell()
 

@@ -21,7 +21,7 @@ def watch(
     callbacks: ImportCallbacks,
     wait: Callable[[], bool],
 ) -> None:
-    """Read what is new, then wait, until ``wait`` or the escort says that it is enough.
+    """Read what is new, then wait, until ``wait`` or the callbacks say that it is enough.
 
     Offsets that earlier imports remembered are believed, unless the connection is new.
     """

@@ -128,6 +128,9 @@ class RecordWriter:
         except TypeError:
             self._add_scrubbed(item._replace(key=key))
             return
+        # What was read belongs to the source, which may go on to change it. A shallow copy is
+        # enough where nothing is nested; else the JSON that was just made is read again, which is
+        # quicker than a deep copy.
         flat = type(data) is dict and _FLAT.issuperset(map(type, data.values()))
         self._take(stream, scrub(key), data.copy() if flat else read_data(text), text)
 

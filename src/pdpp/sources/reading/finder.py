@@ -1,7 +1,5 @@
 """The file finder: which file of an export an address inside it means."""
 
-from typing import Any
-
 from pdpp.sources.reading.tree import FileEntry, Tree
 
 
@@ -17,7 +15,7 @@ class FileFinder:
         for entry in tree.entries:
             self._by_base.setdefault(entry.base, []).append(entry)
 
-    def find(self, address: Any) -> FileEntry | None:
+    def find(self, address: object) -> FileEntry | None:
         """Return the file, or None where the export does not hold it."""
         if not isinstance(address, str) or not address or "://" in address:
             return None

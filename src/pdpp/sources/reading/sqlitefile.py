@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Set
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 from urllib.parse import quote
 
 from pdpp.model.errors import DamagedFile
@@ -65,7 +64,7 @@ class SqliteCopy:
         self._name = name
         self.columns = _columns(connection)
 
-    def rows(self, sql: str, *values: Any) -> Iterator[sqlite3.Row]:
+    def rows(self, sql: str, *values: object) -> Iterator[sqlite3.Row]:
         """Yield the rows of a query; damage is told as ``DamagedFile``."""
         try:
             # Not "yield from": a reader that is dropped would close the cursor after its database.

@@ -26,7 +26,7 @@ def epoch_text(seconds: Any) -> str | None:
     return instant.to_text(round(count * instant.SECOND))
 
 
-def moment_text(text: Any) -> str | None:
+def moment_text(text: object) -> str | None:
     """Return RFC 3339 text as it is, or None where it is not a time with a zone."""
     if not isinstance(text, str) or len(text) < len("2026-01-31T08:00:00Z"):
         return None

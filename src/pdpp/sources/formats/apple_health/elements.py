@@ -45,7 +45,7 @@ def _measurement(element: XmlElement) -> Reading:
     # The moment of writing tells apart what is otherwise equal; it is no more than that.
     made = start if created == started else moment(created) or ""
     key = digest_key("\n".join((raw, source, start, end or "", made, written, unit or "")))
-    data: dict[str, Any] = {"id": key, "kind": _short(raw)}
+    data: dict[str, object] = {"id": key, "kind": _short(raw)}
     if value is not None:
         data["value"] = value
     elif written:
@@ -114,11 +114,11 @@ def _workout(element: XmlElement) -> Reading:
     return Item("workouts", key, present(data, ""))
 
 
-def _statistics(element: XmlElement) -> dict[str, Any]:
+def _statistics(element: XmlElement) -> dict[str, object]:
     """Return the sums and averages of a workout by what was measured."""
-    statistics: dict[str, Any] = {}
+    statistics: dict[str, object] = {}
     for child in element.each("WorkoutStatistics"):
-        values: dict[str, Any] = {
+        values: dict[str, object] = {
             name: number
             for name in _STATISTICS
             if (number := _number(child.attributes.get(name, ""))) is not None
@@ -259,7 +259,7 @@ def _is_day(text: str) -> bool:
         return False
 
 
-def _noted(element: XmlElement) -> dict[str, Any]:
+def _noted(element: XmlElement) -> dict[str, object]:
     """Return what is noted with an element: numbers by name, and words as lines to be searched."""
     lines: list[str] = []
     numbers: dict[str, str] = {}

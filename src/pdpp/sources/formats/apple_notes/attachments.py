@@ -4,7 +4,7 @@ import mimetypes
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pdpp.sources.formats.apple_notes.protobuf import Message, unpacked
 from pdpp.sources.formats.apple_notes.tables import table_text
@@ -119,7 +119,7 @@ def held_things(
     objects: NoteObjects,
     content: NoteContent,
     note: RecordKey,
-    times: Mapping[str, Any],
+    times: Mapping[str, object],
     where: str,
 ) -> Iterator[HeldThing]:
     """Yield what stands at each placeholder."""
@@ -133,7 +133,7 @@ def held_things(
 
 
 def _held(
-    objects: NoteObjects, row: sqlite3.Row, note: RecordKey, times: Mapping[str, Any], where: str
+    objects: NoteObjects, row: sqlite3.Row, note: RecordKey, times: Mapping[str, object], where: str
 ) -> HeldThing:
     kind = str(row["ZTYPEUTI"] or row["ZTYPEUTI1"] or "")
     if kind == _TABLE:
@@ -155,7 +155,7 @@ def _file(
     row: sqlite3.Row,
     kind: str,
     note: RecordKey,
-    times: Mapping[str, Any],
+    times: Mapping[str, object],
     where: str,
 ) -> HeldThing:
     media = objects.media(row)

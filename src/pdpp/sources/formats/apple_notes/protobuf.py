@@ -62,6 +62,7 @@ def unpacked(content: bytes) -> bytes | None:
     if not content.startswith(_COMPRESSED):
         return None
     try:
+        # Bounded: a few kilobytes could unfold to gigabytes.
         return zlib.decompressobj(_GZIP).decompress(content, LONGEST)
     except zlib.error:
         return None
@@ -72,6 +73,9 @@ def _fields(content: bytes) -> Iterator[tuple[int, bytes | int]]:
     try:
         while at < len(content):
             tag, at = _varint(content, at)
+            # A tag is the number of a field, shifted by three bits, and the kind of its value: 0 a
+            # number of variable length, 1 and 5 eight and four bytes, 2 a length with so many
+            # bytes.
             kind = tag & 7
             if kind == _LENGTH_DELIMITED:
                 length, at = _varint(content, at)

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
 from types import MappingProxyType
-from typing import Any
 
 from pdpp.sources.formats.apple_notes.attachments import (
     OBJECTS,
@@ -105,7 +104,7 @@ def _note(
     times = {"created_at": created} if created else {}
     things = list(held_things(objects, content, key, times, where))
     lines = [line for line in content.text.replace(PLACEHOLDER, "").splitlines() if line.strip()]
-    data: dict[str, Any] = {
+    data: dict[str, object] = {
         "id": key,
         "title": row["ZTITLE1"] or (lines[0].strip()[:200] if lines else "(no title)"),
         "folder": folder["ZTITLE2"] if folder else None,

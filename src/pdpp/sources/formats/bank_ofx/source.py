@@ -123,7 +123,7 @@ def _account(closing: StatementEnd) -> Iterator[Finding]:
         yield Unknown("a statement without an account", "STMTRS")
         return
     key = _account_key(statement)
-    data: dict[str, Any] = {
+    data: dict[str, object] = {
         "id": key,
         "number": statement.account["ACCTID"],
         "bank_id": statement.account.get("BANKID") or statement.account.get("BROKERID"),
@@ -145,7 +145,7 @@ def _transaction(movement: BankMovement, seen: dict[str, str], where: str) -> It
     if day is None or amount is None or not statement.account.get("ACCTID"):
         yield Unknown("a transaction without a date, an amount or an account", where)
         return
-    data: dict[str, Any] = {
+    data: dict[str, object] = {
         "account_id": _account_key(statement),
         "posted_on": day,
         "posted_at": moment,

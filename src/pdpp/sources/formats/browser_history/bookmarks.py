@@ -43,7 +43,7 @@ def is_bookmark_page(entry: FileEntry) -> bool:
 
 
 def _item(
-    browser: str, url: Any, title: Any, folder: str, added: str | None, where: str
+    browser: str, url: object, title: object, folder: str, added: str | None, where: str
 ) -> Finding:
     if not isinstance(url, str) or not url:
         return Unknown("a bookmark without an address", where)
@@ -80,7 +80,7 @@ def read_chrome_bookmarks(entry: FileEntry) -> Iterator[Finding]:
 
 
 def _chrome_folder(
-    value: Mapping[str, Any], above: str, entry: FileEntry, depth: int
+    value: Mapping[str, object], above: str, entry: FileEntry, depth: int
 ) -> Iterator[Finding]:
     folder = "/".join(filter(None, (above, str(value.get("name") or ""))))
     children = value.get("children")

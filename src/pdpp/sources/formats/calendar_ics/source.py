@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pdpp.sources.item import Finding, Item, Skipped, present
 from pdpp.sources.keys import SeenKeys, digest_key, safe_key
@@ -160,7 +160,7 @@ def _key(reader: _Reader, component: "Component", block: TextComponent) -> str:
 
 def _entry(reader: _Reader, stream: str, key: str, component: "Component") -> Item:
     begin = _when(component, "DTSTART") or _when(component, "DUE")
-    data: dict[str, Any] = {
+    data: dict[str, object] = {
         "id": key,
         "calendar": reader.calendar,
         "title": _text(component, "SUMMARY") or "(no title)",
@@ -179,18 +179,18 @@ def _entry(reader: _Reader, stream: str, key: str, component: "Component") -> It
 
 def _special(
     reader: _Reader, stream: str, component: "Component", begin: date | None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     if stream == "events":
         return _event(reader, component, begin)
     return _task(reader, component) if stream == "tasks" else {}
 
 
-def _span(reader: _Reader, begin: date) -> dict[str, Any]:
+def _span(reader: _Reader, begin: date) -> dict[str, object]:
     text, floating = _written(reader, begin)
     return {"starts_at": text, "floating": floating, "all_day": not isinstance(begin, datetime)}
 
 
-def _event(reader: _Reader, component: "Component", begin: date | None) -> dict[str, Any]:
+def _event(reader: _Reader, component: "Component", begin: date | None) -> dict[str, object]:
     return {
         "ends_at": _moment(reader, _end(component, begin)),
         "location": _text(component, "LOCATION"),
@@ -204,7 +204,7 @@ def _event(reader: _Reader, component: "Component", begin: date | None) -> dict[
     }
 
 
-def _task(reader: _Reader, component: "Component") -> dict[str, Any]:
+def _task(reader: _Reader, component: "Component") -> dict[str, object]:
     return {
         "due_at": _moment(reader, _when(component, "DUE")),
         "completed_at": _moment(reader, _when(component, "COMPLETED")),
@@ -262,7 +262,7 @@ def _raw(component: "Component", name: str) -> str | None:
     return None if value is None else value.to_ical().decode("utf-8", "replace")
 
 
-def _several(component: "Component", name: str) -> list[Any]:
+def _several(component: "Component", name: str) -> list[object]:
     value = component.get(name)
     if value is None:
         return []
@@ -277,7 +277,7 @@ def _categories(component: "Component") -> list[str]:
     ]
 
 
-def _person(value: Any) -> str | None:
+def _person(value: object) -> str | None:
     """Return a person's name and address as one line."""
     if value is None:
         return None

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from pdpp.sources.item import Item, present
 from pdpp.sources.keys import RecordKey, safe_key
@@ -32,7 +31,7 @@ class Canvas:
     conversation: RecordKey
     documents: list[_Document] = field(default_factory=list)
 
-    def take(self, message: Mapping[str, Any], key: RecordKey, text: str, at: str) -> None:
+    def take(self, message: Mapping[str, object], key: RecordKey, text: str, at: str) -> None:
         """Apply a message that goes to the canvas; others are no concern of it."""
         recipient = message.get("recipient")
         if recipient not in (_CREATE, _UPDATE):
@@ -71,7 +70,7 @@ class Canvas:
             yield Item("documents", key, present(data))
 
 
-def _update(document: _Document, updates: Any, at: str) -> None:
+def _update(document: _Document, updates: object, at: str) -> None:
     document.versions += 1
     document.updated_at = at
     for update in updates if isinstance(updates, list) else ():
@@ -79,7 +78,7 @@ def _update(document: _Document, updates: Any, at: str) -> None:
             _replace(document, update)
 
 
-def _replace(document: _Document, update: Mapping[str, Any]) -> None:
+def _replace(document: _Document, update: Mapping[str, object]) -> None:
     """Replace what a pattern means; patterns come from a stranger and are never run as such.
 
     Nearly all of them mean the whole text, or quote a piece of it.

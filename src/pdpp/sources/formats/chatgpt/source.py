@@ -136,7 +136,7 @@ def _conversation(files: ExportFiles, value: Mapping[str, Any], where: str) -> I
     yield Item("conversations", key, present(data))
 
 
-def _time(node: Any) -> str | None:
+def _time(node: object) -> str | None:
     message = node.get("message") if isinstance(node, dict) else None
     return epoch_text(message.get("create_time")) if isinstance(message, dict) else None
 
@@ -208,7 +208,7 @@ def _message(
             yield from _attachment(owner, str(upload["id"]), upload, files)
 
 
-def _recipient(message: Mapping[str, Any]) -> str | None:
+def _recipient(message: Mapping[str, object]) -> str | None:
     """Return the tool that a message goes to; None where it goes to everybody."""
     recipient = message.get("recipient")
     return recipient if isinstance(recipient, str) and recipient != "all" else None

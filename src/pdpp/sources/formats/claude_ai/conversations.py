@@ -54,7 +54,7 @@ class ConversationReader:
         yield Item("conversations", key, present(data))
 
 
-def visible_branch(messages: Sequence[Any]) -> frozenset[str] | None:
+def visible_branch(messages: Sequence[object]) -> frozenset[str] | None:
     """Return the messages from the newest one back to the first; None where there are no branches.
 
     Nothing marks the branch that is shown; Claude shows the one that was written to last.
@@ -69,7 +69,7 @@ def visible_branch(messages: Sequence[Any]) -> frozenset[str] | None:
     dated = [message for message in messages if isinstance(message, Mapping)]
     newest = max(dated, key=lambda message: str(message.get("created_at") or ""))
     branch: set[str] = set()
-    current: Any = newest.get("uuid")
+    current: object = newest.get("uuid")
     while isinstance(current, str) and current in parents and current not in branch:
         branch.add(current)
         current = parents[current]
@@ -121,7 +121,7 @@ def _message(
         yield _attachment(key, conversation, number, attachment, sent)
 
 
-def _plain_text(value: Mapping[str, Any]) -> str:
+def _plain_text(value: Mapping[str, object]) -> str:
     """Return the text of an older message, which has no blocks."""
     if parsed(value.get("content")):
         return ""
@@ -168,7 +168,7 @@ def read_design_chat(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
 
 
 def _design_message(
-    conversation: RecordKey, value: Mapping[str, Any], began: str, where: str
+    conversation: RecordKey, value: Mapping[str, object], began: str, where: str
 ) -> Iterator[Finding]:
     uuid, content = value.get("uuid"), value.get("content")
     if not uuid or not isinstance(content, Mapping):

@@ -43,7 +43,7 @@ def _document(project: RecordKey, value: Mapping[str, Any], made: str) -> Iterat
     yield Item("project_documents", key, data)
 
 
-def read_memory(value: Any, where: str) -> Iterator[Finding]:
+def read_memory(value: object, where: str) -> Iterator[Finding]:
     """Yield what Claude remembers, each text as one record."""
     memories = dict(_memories(value))
     for name, text in sorted(memories.items()):

@@ -73,7 +73,7 @@ def _versions(entry: FileEntry) -> set[str]:
     return versions
 
 
-def _kinds(pieces: Iterable[Mapping[str, Any]]) -> list[Any]:
+def _kinds(pieces: Iterable[Mapping[str, object]]) -> list[object]:
     return [piece["type"] for piece in pieces]
 
 

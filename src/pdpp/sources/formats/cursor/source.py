@@ -151,14 +151,14 @@ def _bubbles(
         yield from account(reading, where, "row")
 
 
-def _talk(name: str, value: Mapping[str, Any]) -> AgentTalk:
+def _talk(name: str, value: Mapping[str, object]) -> AgentTalk:
     talk = AgentTalk(name)
     talk.title = str(value.get("name") or "")
     return talk
 
 
 def _bubble(
-    value: Mapping[str, Any], name: str, created: str, talk: AgentTalk, where: str
+    value: Mapping[str, object], name: str, created: str, talk: AgentTalk, where: str
 ) -> Iterator[Finding]:
     at, text = _moment(value.get("createdAt")) or created, _text(value)
     if not at:
@@ -176,11 +176,11 @@ def _bubble(
         yield Skipped(EMPTY, where)
 
 
-def _role(value: Mapping[str, Any]) -> str:
+def _role(value: Mapping[str, object]) -> str:
     return "user" if value.get("type") in (_USER, "user") else "assistant"
 
 
-def _text(value: Mapping[str, Any]) -> str:
+def _text(value: Mapping[str, object]) -> str:
     return str(value.get("text") or value.get("rawText") or "").strip()
 
 
@@ -205,12 +205,12 @@ def _tab(tab: Mapping[str, Any], where: str) -> Iterator[Finding]:
     yield talk.record() or Skipped("a conversation without messages", where)
 
 
-def _json(content: Any) -> Mapping[str, Any]:
+def _json(content: object) -> Mapping[str, object]:
     value = _parsed(content)
     return value if isinstance(value, dict) else {}
 
 
-def _parsed(content: Any) -> Any:
+def _parsed(content: object) -> object:
     raw = content.encode() if isinstance(content, str) else content
     try:
         return read_json(raw) if isinstance(raw, bytes) else {}
@@ -218,7 +218,7 @@ def _parsed(content: Any) -> Any:
         return {}
 
 
-def _moment(value: Any) -> str | None:
+def _moment(value: object) -> str | None:
     """Return a time that is milliseconds since 1970, or text in newer versions."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return epoch_text(value / 1000)

@@ -60,7 +60,7 @@ class Discord(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:  # noqa: ARG002
         """Return one part for each channel."""
-        names: dict[str, Any] = {}
+        names: dict[str, object] = {}
         for entry in tree.named("index.json"):
             names.update(_document(entry))
         for entry in _lists(tree):
@@ -83,12 +83,12 @@ def _is_empty_list(entry: FileEntry) -> bool:
     return entry.size < 16 and entry.head(16).strip() == b"[]"
 
 
-def _channel(tree: Tree, entry: FileEntry) -> Mapping[str, Any]:
+def _channel(tree: Tree, entry: FileEntry) -> Mapping[str, object]:
     beside = tree.beside(entry, "channel.json")
     return _document(beside) if beside else {}
 
 
-def _document(entry: FileEntry) -> Mapping[str, Any]:
+def _document(entry: FileEntry) -> Mapping[str, object]:
     with suppress(DamagedFile, NotJson), entry.open() as stream:
         value = read_json(stream.read(_LARGEST))
         return value if isinstance(value, dict) else {}
@@ -112,7 +112,7 @@ class _ChannelReader:
     """Reads the messages of one channel."""
 
     def __init__(
-        self, about: Mapping[str, Any], entry: FileEntry, names: Mapping[str, Any]
+        self, about: Mapping[str, object], entry: FileEntry, names: Mapping[str, object]
     ) -> None:
         folder = entry.name.split("/")[-2] if "/" in entry.name else "channel"
         number = str(about.get("id") or folder.lstrip("c"))
@@ -130,7 +130,7 @@ class _ChannelReader:
         files = cells.get("attachments", "")
         yield from self._item(cells["id"], cells["timestamp"], cells["contents"], files, where)
 
-    def message(self, value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    def message(self, value: Mapping[str, object], where: str) -> Iterator[Finding]:
         """Yield a message."""
         yield from self._item(
             str(value["ID"]),

@@ -52,5 +52,5 @@ def _keep_properties(made: PagedText, reader: Any, failures: tuple[type[Exceptio
     made.modified = _moment(property_of(lambda properties: properties.modification_date))
 
 
-def _moment(value: Any) -> str | None:
+def _moment(value: object) -> str | None:
     return local_text(value, None)[0] if isinstance(value, datetime) else None

@@ -5,7 +5,6 @@ import io
 from collections.abc import Iterable, Iterator
 from functools import partial
 from types import MappingProxyType
-from typing import Any
 
 from pdpp.evidence.amount import counted
 from pdpp.sources.formats.documents.openxml import read_openxml
@@ -130,7 +129,7 @@ def _document(seen: SeenKeys, entry: FileEntry) -> Iterator[Finding]:
 def _item(entry: FileEntry, kind: str, key: RecordKey, made: PagedText, content: bytes) -> Item:
     folders = entry.name.split("/")[:-1]
     offsets = {str(number): offset for number, offset in enumerate(made.offsets, 1)}
-    data: dict[str, Any] = {
+    data: dict[str, object] = {
         "id": key,
         "title": made.title or entry.base.rpartition(".")[0] or entry.base,
         "name": entry.base,

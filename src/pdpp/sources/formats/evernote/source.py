@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import partial
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
@@ -113,7 +113,7 @@ def _element(element: XmlElement, notebook: str, keys: Ordinals, where: str) -> 
     key = keys.key("note", created, title)
     content = element.text_at("content")
     more = element.at("note-attributes") or XmlElement("note-attributes", {})
-    data: dict[str, Any] = {
+    data: dict[str, object] = {
         "id": key,
         "title": title,
         "notebook": notebook,

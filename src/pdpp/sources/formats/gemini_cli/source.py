@@ -94,7 +94,7 @@ def _read_document(entry: FileEntry) -> Iterator[Finding]:
     yield _record(talk, entry, about)
 
 
-def _talk(about: Mapping[str, Any], entry: FileEntry) -> AgentTalk:
+def _talk(about: Mapping[str, object], entry: FileEntry) -> AgentTalk:
     return AgentTalk(str(about.get("sessionId") or _name(entry)), project=about.get("projectHash"))
 
 
@@ -102,7 +102,7 @@ def _name(entry: FileEntry) -> str:
     return entry.base.rpartition(".")[0]
 
 
-def _record(talk: AgentTalk, entry: FileEntry, about: Mapping[str, Any]) -> Finding:
+def _record(talk: AgentTalk, entry: FileEntry, about: Mapping[str, object]) -> Finding:
     times = moment_text(about.get("startTime")), moment_text(about.get("lastUpdated"))
     return talk.record(*times) or Skipped("a session without messages", entry.name)
 
@@ -118,7 +118,7 @@ def _read_log(entry: FileEntry) -> Iterator[Finding]:
     yield _record(talk, entry, about)
 
 
-def _line(value: Mapping[str, Any], talk: AgentTalk, where: str) -> Iterator[Finding]:
+def _line(value: Mapping[str, object], talk: AgentTalk, where: str) -> Iterator[Finding]:
     """Yield what a line holds: a message, or a change that states messages anew."""
     change = value.get("$set")
     if isinstance(change, dict):
@@ -169,5 +169,5 @@ def _message(value: Mapping[str, Any], talk: AgentTalk, where: str) -> Iterator[
         yield Skipped(EMPTY, where)
 
 
-def _thought(value: Mapping[str, Any]) -> str:
+def _thought(value: Mapping[str, object]) -> str:
     return "\n".join(str(value[name]) for name in ("subject", "description") if value.get(name))

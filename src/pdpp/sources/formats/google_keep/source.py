@@ -109,7 +109,7 @@ def _note(tree: Tree, entry: FileEntry, value: Mapping[str, Any]) -> Iterator[Fi
         yield _attachment(tree, entry, attachment, key, edited, f"{entry.name} file {number}")
 
 
-def _ticked(listed: Any) -> str:
+def _ticked(listed: object) -> str:
     lines = listed if isinstance(listed, list) else []
     return "\n".join(
         f"[{'x' if line.get('isChecked') else ' '}] {line.get('text')}" for line in lines

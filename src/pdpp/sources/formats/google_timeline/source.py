@@ -131,17 +131,17 @@ class _Span:
         self.minutes = None if last is None else round((last - self.first) / instant.SECOND / 60, 1)
 
 
-def _span(start: Any, end: Any) -> _Span | None:
+def _span(start: object, end: object) -> _Span | None:
     begun = moment_text(start)
     return None if begun is None else _Span(begun, moment_text(end))
 
 
-def _candidate(value: Mapping[str, Any]) -> Mapping[str, Any]:
+def _candidate(value: Mapping[str, object]) -> Mapping[str, object]:
     candidate = value.get("topCandidate")
     return candidate if isinstance(candidate, dict) else {}
 
 
-def _visit(value: Mapping[str, Any], span: _Span) -> Item:
+def _visit(value: Mapping[str, object], span: _Span) -> Item:
     best = _candidate(value)
     place = best.get("placeLocation")
     position = _position(place.get("latLng") if isinstance(place, dict) else place)
@@ -163,7 +163,7 @@ def _visit(value: Mapping[str, Any], span: _Span) -> Item:
     return Item("visits", key, present(data))
 
 
-def _trip(value: Mapping[str, Any], span: _Span) -> Item:
+def _trip(value: Mapping[str, object], span: _Span) -> Item:
     best = _candidate(value)
     start, end = _position(value.get("start")), _position(value.get("end"))
     return _trip_item(
@@ -173,11 +173,11 @@ def _trip(value: Mapping[str, Any], span: _Span) -> Item:
 
 def _trip_item(
     span: _Span,
-    kind: Any,
+    kind: object,
     metres: float | None,
     start: tuple[float, float] | None,
     end: tuple[float, float] | None,
-    candidate: Mapping[str, Any],
+    candidate: Mapping[str, object],
 ) -> Item:
     key = digest_key("trip", str(span.first))
     data = {
@@ -212,7 +212,7 @@ def _path(points: list[Any], span: _Span, where: str) -> Iterator[Finding]:
         yield Skipped("a path without points", where)
 
 
-def _signal(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+def _signal(value: Mapping[str, object], where: str) -> Iterator[Finding]:
     signal = value.get("position")
     if not isinstance(signal, dict):
         yield Skipped("a raw signal that is no position", where)
@@ -230,7 +230,7 @@ def _signal(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
     )
 
 
-def _record(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+def _record(value: Mapping[str, object], where: str) -> Iterator[Finding]:
     """Yield one position of ``Records.json``."""
     position, moment = _degrees(value), _stamp(value, "timestamp")
     if position is None or moment is None:
@@ -248,7 +248,7 @@ def _record(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
 
 
 def _point(
-    position: tuple[float, float], moment: str, *, source: str, device: str = "", **more: Any
+    position: tuple[float, float], moment: str, *, source: str, device: str = "", **more: object
 ) -> Item:
     key = digest_key("point", str(instant.parse(moment)), f"{position[0]:.7f},{position[1]:.7f}")
     data = {
@@ -263,7 +263,7 @@ def _point(
     return Item("points", key, present(data))
 
 
-def _month_entry(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+def _month_entry(value: Mapping[str, object], where: str) -> Iterator[Finding]:
     """Yield one entry of ``Semantic Location History``."""
     segment = value.get("placeVisit") or value.get("activitySegment")
     if not isinstance(segment, dict):
@@ -302,7 +302,7 @@ def _month_visit(visit: Mapping[str, Any], span: _Span) -> Item:
     return Item("visits", key, present(data))
 
 
-def _degrees(value: Any) -> tuple[float, float] | None:
+def _degrees(value: object) -> tuple[float, float] | None:
     """Return a position that is written in ten millionths of a degree."""
     if not isinstance(value, dict) or "latitudeE7" not in value:
         return None
@@ -317,7 +317,7 @@ def _stamp(value: Mapping[str, Any], name: str) -> str | None:
     return None if count is None else epoch_text(int(count) / 1000)
 
 
-def _position(value: Any) -> tuple[float, float] | None:
+def _position(value: object) -> tuple[float, float] | None:
     """Return a position from "12.3°, -4.5°", "geo:12.3,-4.5" or an object that holds one."""
     if isinstance(value, dict):
         value = value.get("latLng")
@@ -330,7 +330,7 @@ def _number(value: Any) -> float | None:
     return None if value is None or isinstance(value, bool) else float(value)
 
 
-def _words(value: Any) -> str:
+def _words(value: object) -> str:
     """Return a kind as words: ``IN_PASSENGER_VEHICLE`` is written in small letters."""
     return str(value).replace("_", " ").lower() if isinstance(value, str) else ""
 

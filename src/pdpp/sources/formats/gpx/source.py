@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 from pdpp.model import instant
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
@@ -146,7 +145,7 @@ def _way(
         return
     ends = (*way.first, *way.last)
     key = ordinals.key("way", way.started or "", *map(str, ends), str(way.points))
-    data: dict[str, Any] = {
+    data: dict[str, object] = {
         "id": key,
         "name": way.words.get("name") or f"{way.kind} of {(way.started or 'an unknown day')[:14]}",
         "description": "\n".join(filter(None, [way.words.get("desc"), way.words.get("cmt")])),

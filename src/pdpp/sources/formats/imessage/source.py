@@ -19,11 +19,15 @@ from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
 
 _TABLES = frozenset({"message", "chat", "handle", "chat_message_join"})
+# Seconds from 1970 to 2001, where Apple's clocks begin.
 _SINCE_2001 = 978_307_200
+# As seconds this would be 31,000 years after 2001, as nanoseconds a quarter of an hour: what is
+# larger is in nanoseconds.
 _NANOSECONDS = 10**12
 _REACTIONS = MappingProxyType(
     {2000: "love", 2001: "like", 2002: "dislike", 2003: "laugh", 2004: "emphasis", 2005: "question"}
 )
+# Taking a reaction back is a message of its own, whose number is a thousand higher.
 _EMOJI, _STICKER, _REMOVED = 2006, 1000, 3000
 _GROUP = 43
 _OBJECT = "\ufffc"
@@ -149,6 +153,7 @@ class _Reader:
     def read(self) -> Iterator[Finding]:
         """Yield every message, then the chats that have one."""
         picked = self._database.pick("message", "m", *_COLUMNS)
+        # A message that was sent to two chats is one record; the first of them counts.
         chat = "(SELECT min(chat_id) FROM chat_message_join WHERE message_id = m.ROWID) AS chat_id"
         sql = f"SELECT m.ROWID AS ROWID, {picked}, {chat} FROM message AS m ORDER BY m.ROWID"
         for row in self._database.rows(sql):
@@ -280,4 +285,5 @@ def _backup_name(path: str) -> str:
     """Return what a backup of an iPhone calls an attachment."""
     inner = path.removeprefix("~/").removeprefix("/var/mobile/")
     name = f"MediaDomain-{inner}".encode("utf-8", "surrogatepass")
+    # A backup names each file by the SHA-1 of its domain and its path.
     return hashlib.sha1(name, usedforsecurity=False).hexdigest()

@@ -21,6 +21,8 @@ def decoded(text: str) -> str:
     for word in _WORD.finditer(text):
         between = text[at : word.start()]
         adjacent = bool(charset) and not between.strip()
+        # A character may be cut in two by the end of an encoded word, so that neighbours of one
+        # charset are decoded together.
         if not adjacent or word.group(1).lower() != charset:
             pieces.append(guessed(content, charset) if charset else "")
             content = b""
@@ -39,6 +41,7 @@ def _bytes(encoding: str, text: str) -> bytes:
     if encoding in "qQ":
         return quopri.decodestring(raw, header=True)
     try:
+        # Padding that is left off is common, and too much of it does no harm.
         return binascii.a2b_base64(raw + b"==")
     except binascii.Error:
         return raw

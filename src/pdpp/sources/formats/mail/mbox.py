@@ -28,6 +28,8 @@ def mbox_messages(stream: BinaryIO, name: str) -> Iterator[MboxMessage | Skipped
     body: list[bytes] = []
     for line in lines(stream, LARGEST):
         whole = line.whole
+        # A line "From …" begins a message only after an empty line and with a year at its end: many
+        # programs do not quote such lines inside texts.
         if blank and _FROM.match(line.text):
             if number:
                 yield _message(number, envelope, body, size, name)

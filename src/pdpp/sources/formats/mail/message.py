@@ -80,6 +80,8 @@ def sent(message: Message, envelope: str) -> datetime | None:
     ):
         try:
             moment = parsedate_to_datetime(text.strip())
+            # RFC 5322: "-0000" is UTC of a machine that does not tell its zone; the library reads
+            # it as a local time.
             return moment.replace(tzinfo=UTC) if _IS_UTC.search(text) else moment
         except (ValueError, TypeError, IndexError, OverflowError):
             continue

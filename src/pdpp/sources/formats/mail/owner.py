@@ -29,6 +29,7 @@ def owner_of(entries: Iterable[FileEntry]) -> str:
             if head.strip():
                 count += 1
                 _count(head, delivered, involved)
+    # Who a message was delivered to is written by the owner's own server; all else by strangers.
     if delivered:
         return delivered.most_common(1)[0][0]
     best = involved.most_common(2)

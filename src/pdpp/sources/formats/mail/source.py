@@ -4,7 +4,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pdpp.evidence.amount import counted
 from pdpp.sources.formats.mail.mbox import LARGEST, mbox_messages
@@ -191,7 +191,7 @@ def _attachment(field: str, content: bytes, media_type: str) -> Attachment:
 
 def _data(
     folder: _Folder, message: "Message", key: str, envelope: str, text: str
-) -> dict[str, Any]:
+) -> dict[str, object]:
     from pdpp.sources.formats.mail.message import header, people, references, sent
 
     before = references(message)
@@ -199,7 +199,7 @@ def _data(
     when, floating = (None, None) if moment is None else local_text(moment, None)
     thread = header(message, "X-GM-THRID") or (before[0] if before else "")
     labels = [label.strip() for label in header(message, "X-Gmail-Labels").split(",")]
-    data: dict[str, Any] = {
+    data: dict[str, object] = {
         "id": key,
         "message_id": header(message, "Message-ID"),
         "thread_id": thread or header(message, "Message-ID"),

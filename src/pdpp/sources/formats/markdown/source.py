@@ -69,8 +69,8 @@ class Markdown(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each note."""
-        shelf = _NoteFolder(tree, recognition.detail["time_zone"])
-        return [ExportPart(entry, partial(_read, shelf, entry)) for entry in _notes(tree)]
+        folder = _NoteFolder(tree, recognition.detail["time_zone"])
+        return [ExportPart(entry, partial(_read, folder, entry)) for entry in _notes(tree)]
 
 
 def _notes(tree: Tree) -> list[FileEntry]:
@@ -110,17 +110,17 @@ class _References(NamedTuple):
     tags: list[str]
 
 
-def _read(shelf: _NoteFolder, entry: FileEntry) -> Iterator[Finding]:
+def _read(folder: _NoteFolder, entry: FileEntry) -> Iterator[Finding]:
     with entry.open() as stream:
         content = stream.read(_LARGEST + 1)
     if len(content) > _LARGEST:
         yield Skipped("a note too large", entry.name)
         return
     text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").replace("\r\n", "\n")
-    yield from account(_note(shelf, entry, text), entry.name, "note")
+    yield from account(_note(folder, entry, text), entry.name, "note")
 
 
-def _note(shelf: _NoteFolder, entry: FileEntry, text: str) -> Iterator[Finding]:
+def _note(folder: _NoteFolder, entry: FileEntry, text: str) -> Iterator[Finding]:
     front = split_front(text)
     if not front.readable:
         yield Skipped("properties that are not plain YAML; they stay in the text", entry.name)
@@ -129,9 +129,9 @@ def _note(shelf: _NoteFolder, entry: FileEntry, text: str) -> Iterator[Finding]:
     stem = entry.base.rpartition(".")[0]
     day = _DAY.match(stem)
     written_dates = [front.values.get(name) for name in _CREATED]
-    created, floating = _moment(shelf, [*written_dates, day.group(1) if day else None])
-    updated, _ = _moment(shelf, [front.values.get(name) for name in _UPDATED])
-    data: dict[str, Any] = {
+    created, floating = _moment(folder, [*written_dates, day.group(1) if day else None])
+    updated, _ = _moment(folder, [front.values.get(name) for name in _UPDATED])
+    data: dict[str, object] = {
         "id": key,
         "title": _title(front.values, front.rest, stem),
         "body": front.rest.strip(),
@@ -147,7 +147,7 @@ def _note(shelf: _NoteFolder, entry: FileEntry, text: str) -> Iterator[Finding]:
     }
     yield Item("notes", key, {"body": "", **present(data, "", [])})
     for name in visible_text.files:
-        yield from _attachment(shelf, entry, key, name)
+        yield from _attachment(folder, entry, key, name)
 
 
 def _title(front: dict[str, Any], text: str, stem: str) -> str:
@@ -177,28 +177,28 @@ def _unique(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(values))
 
 
-def _listed(front: dict[str, Any], *names: str) -> list[str]:
+def _listed(front: dict[str, object], *names: str) -> list[str]:
     """Return a property that is a list, or words with commas between."""
-    listed: Any = next((front[name] for name in names if name in front), [])
+    listed: object = next((front[name] for name in names if name in front), [])
     if isinstance(listed, str):
         listed = listed.split(",")
     values = listed if isinstance(listed, list) else []
     return [text for value in values if (text := str(value).strip().lstrip("#"))]
 
 
-def _moment(shelf: _NoteFolder, values: Iterable[Any]) -> tuple[str | None, bool | None]:
+def _moment(folder: _NoteFolder, values: Iterable[object]) -> tuple[str | None, bool | None]:
     """Return the first of some texts that is a time, and whether it floats."""
     for text in values:
         if isinstance(text, str):
             try:
-                return local_text(datetime.fromisoformat(text), shelf.zone)
+                return local_text(datetime.fromisoformat(text), folder.zone)
             except ValueError:
                 continue
     return None, None
 
 
-def _attachment(shelf: _NoteFolder, note: FileEntry, key: str, name: str) -> Iterator[Finding]:
-    entry = shelf.find(note, name)
+def _attachment(folder: _NoteFolder, note: FileEntry, key: str, name: str) -> Iterator[Finding]:
+    entry = folder.find(note, name)
     if entry is None:
         yield Skipped("a file that a note shows and the folder lacks", note.name)
         return

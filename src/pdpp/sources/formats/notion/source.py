@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 from types import MappingProxyType
-from typing import Any
 
 from pdpp.evidence.amount import counted
 from pdpp.sources.formats.notion.page import NotionPage, html_page, markdown_page
@@ -120,7 +119,7 @@ def _page(export: _NotionExport, entry: FileEntry, page: NotionPage) -> Iterator
     created, updated = page.created, page.updated
     by_name = {name.lower(): value for name, value in page.properties.items()}
     tags = next((by_name[name] for name in _TAGS if name in by_name), "")
-    data: dict[str, Any] = {
+    data: dict[str, object] = {
         "id": key,
         "title": page.title or "Untitled",
         "body": page.text,

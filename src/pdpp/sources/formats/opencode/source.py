@@ -68,12 +68,12 @@ class OpenCode(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return a part for each session of the folder, then one for each database."""
-        shelf: dict[str, list[FileEntry]] = {}
+        files_by_folder: dict[str, list[FileEntry]] = {}
         for entry in tree.entries:
             if entry.suffix == ".json":
-                shelf.setdefault(entry.name.rpartition("/")[0], []).append(entry)
+                files_by_folder.setdefault(entry.name.rpartition("/")[0], []).append(entry)
         for entry in tree.these(recognition.detail["documents"]):
-            yield ExportPart(entry, partial(_read_folder, entry, shelf))
+            yield ExportPart(entry, partial(_read_folder, entry, files_by_folder))
         for entry in tree.these(recognition.detail["databases"]):
             yield ExportPart(entry, partial(_read_database, tree, entry))
 
@@ -99,7 +99,9 @@ def _is_session(entry: FileEntry) -> bool:
     return "/session/" in f"/{entry.name}" and b'"time"' in entry.head()
 
 
-def _read_folder(entry: FileEntry, shelf: Mapping[str, list[FileEntry]]) -> Iterator[Finding]:
+def _read_folder(
+    entry: FileEntry, files_by_folder: Mapping[str, list[FileEntry]]
+) -> Iterator[Finding]:
     """Read a session's document, its messages and their parts, each a file of its own."""
     about = _document(entry)
     session = str(about.get("id") or entry.base.removesuffix(".json"))
@@ -107,11 +109,11 @@ def _read_folder(entry: FileEntry, shelf: Mapping[str, list[FileEntry]]) -> Iter
     talk.title = str(about.get("title") or "")
     top = f"/{entry.name}".rpartition("/session/")[0][1:]
     prefix = f"{top}/" if top else ""
-    for file in shelf.get(f"{prefix}message/{session}", []):
+    for file in files_by_folder.get(f"{prefix}message/{session}", []):
         name = file.base.removesuffix(".json")
         parts = [
             (part.base.removesuffix(".json"), partial(_document, part))
-            for part in shelf.get(f"{prefix}part/{name}", [])
+            for part in files_by_folder.get(f"{prefix}part/{name}", [])
         ]
         reading = _message(name, partial(_document, file), parts, talk, file.name)
         yield from account(reading, file.name, "message")
@@ -120,18 +122,18 @@ def _read_folder(entry: FileEntry, shelf: Mapping[str, list[FileEntry]]) -> Iter
     yield _record(talk, moments.get("created"), moments.get("updated"), entry.name)
 
 
-def _record(talk: AgentTalk, created: Any, updated: Any, where: str) -> Finding:
+def _record(talk: AgentTalk, created: object, updated: object, where: str) -> Finding:
     return talk.record(_moment(created), _moment(updated)) or Skipped(
         "a session without messages", where
     )
 
 
-def _document(entry: FileEntry) -> Mapping[str, Any]:
+def _document(entry: FileEntry) -> Mapping[str, object]:
     with entry.open() as stream:
         return _parsed(stream.read(_LARGEST))
 
 
-def _parsed(content: bytes | str) -> Mapping[str, Any]:
+def _parsed(content: bytes | str) -> Mapping[str, object]:
     try:
         value = read_json(content if isinstance(content, bytes) else content.encode())
     except NotJson as problem:
@@ -205,7 +207,7 @@ def _message(
         yield Skipped(EMPTY, where)
 
 
-def _tool(part: str, value: Mapping[str, Any], talk: AgentTalk, at: str) -> Iterator[Finding]:
+def _tool(part: str, value: Mapping[str, object], talk: AgentTalk, at: str) -> Iterator[Finding]:
     state = value.get("state")
     state = state if isinstance(state, dict) else {}
     name = str(value.get("callID") or part)

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from types import MappingProxyType
-from typing import Any
 
 HEAD_BYTES = 1 << 18
 
@@ -32,8 +31,8 @@ _STALE_SECONDS = 300
 class PhotoTags:
     """The values of a photo's tags by their number: of the picture and camera, and of the place."""
 
-    picture: dict[int, Any] = field(default_factory=dict)
-    place: dict[int, Any] = field(default_factory=dict)
+    picture: dict[int, object] = field(default_factory=dict)
+    place: dict[int, object] = field(default_factory=dict)
 
     def text(self, *tags: int) -> str | None:
         """Return the first of some tags that is text with something in it."""
@@ -52,6 +51,7 @@ class PhotoTags:
     @property
     def taken(self) -> datetime | None:
         """Return when the photo was taken, with its zone where a tag or the satellites tell it."""
+        # Taken, digitised, changed: each time has a tag of its own for its zone.
         for stamp, offset in ((0x9003, 0x9011), (0x9004, 0x9012), (0x0132, 0x9010)):
             moment = _moment(self.text(stamp))
             if moment is not None:
@@ -70,6 +70,8 @@ class PhotoTags:
         hours, minutes, seconds = clock
         utc += timedelta(hours=hours, minutes=minutes, seconds=seconds)
         away = (moment - utc).total_seconds()
+        # Zones lie quarters of an hour apart; what is further off is a camera whose satellites had
+        # not answered for a while.
         zone = round(away / _QUARTER) * _QUARTER
         if abs(away - zone) > _STALE_SECONDS or abs(zone) > _FARTHEST_ZONE:
             return None
@@ -122,6 +124,7 @@ def _tiff_start(head: bytes) -> int | None:
     """Return where the tags begin: at the start of a raw picture, or after a mark inside others."""
     if head[:4] in _TIFF:
         return 0
+    # JPEG and HEIC, PNG, WebP: the last one has the length of its chunk between mark and tags.
     for mark, skip in ((b"Exif\x00\x00", 6), (b"eXIf", 4), (b"EXIF", 8)):
         at = head.find(mark)
         if at >= 0 and head[at + skip : at + skip + 4] in _TIFF:
@@ -137,10 +140,10 @@ def _unpack(order: str, letter: str, block: bytes, at: int) -> int | None:
     return value
 
 
-def _table(block: bytes, order: str, at: int) -> dict[int, Any]:
+def _table(block: bytes, order: str, at: int) -> dict[int, object]:
     """Return the values of one table of tags."""
     count = _unpack(order, "H", block, at) or 0
-    values: dict[int, Any] = {}
+    values: dict[int, object] = {}
     for number in range(min(count, _MOST_TAGS)):
         place = at + 2 + 12 * number
         try:
@@ -153,10 +156,11 @@ def _table(block: bytes, order: str, at: int) -> dict[int, Any]:
     return values
 
 
-def _value(block: bytes, order: str, place: int, kind: int, length: int) -> Any:
+def _value(block: bytes, order: str, place: int, kind: int, length: int) -> object:
     size = _SIZES.get(kind, 0) * length
     if not 0 < size <= _LONGEST_VALUE:
         return None
+    # Up to four bytes stand in the tag itself, more of them where it points to.
     start = place if size <= 4 else _unpack(order, "I", block, place)
     raw = block[start : start + size] if start is not None else b""
     if len(raw) < size:

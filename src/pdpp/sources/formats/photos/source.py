@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from functools import partial
 from types import MappingProxyType
-from typing import Any
 
 from pdpp.evidence.amount import counted
 from pdpp.sources.formats.photos.exif import HEAD_BYTES, PhotoTags, read_exif
@@ -119,7 +118,7 @@ class _PhotoReader:
             yield Skipped("a picture that stands twice", entry.name)
             return
         folders = entry.name.split("/")[:-1]
-        data: dict[str, Any] = {
+        data: dict[str, object] = {
             "id": key,
             "name": entry.base,
             "album": folders[-1] if folders else None,
@@ -130,7 +129,7 @@ class _PhotoReader:
         files = (Attachment("file", entry.open, entry.media_type),) if self._keeps else ()
         yield Item("photos", key, present(data), files)
 
-    def _told(self, tags: PhotoTags) -> dict[str, Any]:
+    def _told(self, tags: PhotoTags) -> dict[str, object]:
         """Return what the tags say."""
         place, taken = tags.coordinates, tags.taken
         moment, floating = local_text(taken, self._zone) if taken is not None else (None, None)

@@ -1,7 +1,7 @@
 """Frames: the lines of Signal's export, some of which are broken by a line feed in a text."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pdpp.sources.item import Skipped
 from pdpp.sources.reading.jsontext import NotJson, read_json
@@ -15,7 +15,7 @@ _BEGINNINGS = (b'{"', b"{ ")
 class SignalFrame(NamedTuple):
     """One object of the export and where it stands."""
 
-    value: dict[str, Any]
+    value: dict[str, object]
     where: str
 
 
@@ -51,7 +51,7 @@ def _frame(entry: FileEntry, pending: list[ByteLine]) -> SignalFrame | None:
     return None if value is None else SignalFrame(value, f"{entry.name} line {pending[0].number:,}")
 
 
-def _parsed(text: bytes) -> dict[str, Any] | None:
+def _parsed(text: bytes) -> dict[str, object] | None:
     try:
         value = read_json(text)
     except NotJson:

@@ -152,10 +152,10 @@ class _Reader:
             }
             yield Item("chats", chat.key, present(data))
 
-    def _meet(self, value: Mapping[str, Any]) -> None:
+    def _meet(self, value: Mapping[str, object]) -> None:
         self._parties[str(value["id"])] = _party_of(value)
 
-    def _party(self, number: Any) -> _Party:
+    def _party(self, number: object) -> _Party:
         return self._parties.get(str(number)) or _Party(f"unknown {number}", "unknown")
 
     def _item(self, item: Mapping[str, Any], where: str) -> Iterator[Finding]:
@@ -199,7 +199,7 @@ class _Reader:
         for number, pointer in enumerate(pointers, 1):
             yield self._attachment(pointer, number, key, sent, f"{where} file {number}")
 
-    def _answered(self, body: Mapping[str, Any], chat: _Chat) -> RecordKey | None:
+    def _answered(self, body: Mapping[str, object], chat: _Chat) -> RecordKey | None:
         quote = body.get("quote")
         if not isinstance(quote, dict) or not quote.get("targetSentTimestamp"):
             return None
@@ -234,7 +234,7 @@ def _message_key(chat: _Chat, author: _Party, stamp: str) -> RecordKey:
     return digest_key("message", chat.party.key, author.key, stamp)
 
 
-def _party_of(value: Mapping[str, Any]) -> _Party:
+def _party_of(value: Mapping[str, object]) -> _Party:
     contact, group = value.get("contact"), value.get("group")
     if isinstance(contact, dict):
         nickname = contact.get("nickname")
@@ -259,11 +259,11 @@ def _party_of(value: Mapping[str, Any]) -> _Party:
     return _Party(f"{kind}", {"releaseNotes": "Signal"}.get(kind, kind))
 
 
-def _full(value: Mapping[str, Any], *names: str) -> str:
+def _full(value: Mapping[str, object], *names: str) -> str:
     return " ".join(str(value[name]) for name in names if value.get(name))
 
 
-def _said(item: Mapping[str, Any]) -> str | None:
+def _said(item: Mapping[str, object]) -> str | None:
     """Return what a message says; empty where it is a file alone, None where it is not known."""
     standard = item.get("standardMessage")
     if isinstance(standard, dict):
@@ -288,7 +288,7 @@ def _said(item: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _file_name(pointer: Mapping[str, Any]) -> str:
+def _file_name(pointer: Mapping[str, object]) -> str:
     """Return what the export calls a file: a digest of its own digest and its key."""
     place = pointer.get("locatorInfo")
     if not isinstance(place, dict) or not place.get("plaintextHash") or not place.get("localKey"):

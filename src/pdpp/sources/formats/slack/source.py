@@ -116,7 +116,7 @@ def _book(people: list[FileEntry], lists: list[FileEntry]) -> _Book:
     return book
 
 
-def _room_name(value: Mapping[str, Any], book: _Book) -> str:
+def _room_name(value: Mapping[str, object], book: _Book) -> str:
     if about := _ABOUT_FILE.match(str(value.get("name") or "")):
         return f"comments on {about['title'] or about['file']}"
     if value.get("name") and not str(value["name"]).startswith("mpdm-"):
@@ -127,7 +127,7 @@ def _room_name(value: Mapping[str, Any], book: _Book) -> str:
     return ", ".join(book.people.get(member, member) for member in members) or str(value["id"])
 
 
-def _person_name(value: Mapping[str, Any]) -> str:
+def _person_name(value: Mapping[str, object]) -> str:
     names = _profile(value)
     for name in (names.get("display_name"), names.get("real_name"), value.get("real_name")):
         if isinstance(name, str) and name:
@@ -135,7 +135,7 @@ def _person_name(value: Mapping[str, Any]) -> str:
     return str(value.get("name") or value["id"])
 
 
-def _profile(value: Mapping[str, Any], name: str = "profile") -> Mapping[str, Any]:
+def _profile(value: Mapping[str, object], name: str = "profile") -> Mapping[str, object]:
     profile = value.get(name)
     return profile if isinstance(profile, dict) else {}
 
@@ -214,7 +214,7 @@ def _document(book: _Book, kind: str, value: Mapping[str, Any], where: str) -> I
     yield Item("documents", key, present(data, [], ""))
 
 
-def _document_text(book: _Book, value: Mapping[str, Any]) -> str:
+def _document_text(book: _Book, value: Mapping[str, object]) -> str:
     """Return what an export shows of a document's words, which is little or nothing."""
     for name in ("plain_text", "preview_plain_text", "preview"):
         if isinstance(text := value.get(name), str) and text.strip():
@@ -222,7 +222,7 @@ def _document_text(book: _Book, value: Mapping[str, Any]) -> str:
     return readable(_block_text(value.get("blocks")), book.people)
 
 
-def _columns(value: Mapping[str, Any]) -> list[str]:
+def _columns(value: Mapping[str, object]) -> list[str]:
     """Return the names of the columns of a list."""
     about = value.get("list_metadata")
     schema = about.get("schema") if isinstance(about, dict) else None
@@ -234,12 +234,12 @@ def _columns(value: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _link(value: Mapping[str, Any]) -> str | None:
+def _link(value: Mapping[str, object]) -> str | None:
     links = (value.get(name) for name in ("permalink", "url_private"))
     return next((link for link in links if isinstance(link, str) and link), None)
 
 
-def _inner(value: Mapping[str, Any], name: str) -> str | None:
+def _inner(value: Mapping[str, object], name: str) -> str | None:
     inner = value.get(name)
     text = inner.get("value") if isinstance(inner, dict) else None
     return text if isinstance(text, str) and text else None
@@ -282,7 +282,7 @@ def _message(book: _Book, room: _Room, value: Mapping[str, Any], where: str) -> 
     yield Item("messages", key, present(data, []))
 
 
-def _sender(book: _Book, value: Mapping[str, Any]) -> str:
+def _sender(book: _Book, value: Mapping[str, object]) -> str:
     user = value.get("user")
     if isinstance(user, str) and user in book.people:
         return book.people[user]
@@ -307,7 +307,7 @@ def _text(book: _Book, value: Mapping[str, Any]) -> str:
     return "\n".join(readable(piece, book.people) for piece in said)
 
 
-def _block_text(blocks: Any) -> str:
+def _block_text(blocks: object) -> str:
     """Return the text of blocks; messages of programs often have it nowhere else."""
     pieces: list[str] = []
     waiting = list(blocks) if isinstance(blocks, list) else []

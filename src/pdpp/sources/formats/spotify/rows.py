@@ -19,18 +19,18 @@ _MOST_ENTRIES = 20_000
 _LONGEST_PLAY = 7 * 86_400_000
 
 
-def _text(row: Mapping[str, Any], *names: str) -> str | None:
+def _text(row: Mapping[str, object], *names: str) -> str | None:
     for name in names:
         if isinstance(value := row.get(name), str) and value:
             return value
     return None
 
 
-def _flag(row: Mapping[str, Any], name: str) -> bool | None:
+def _flag(row: Mapping[str, object], name: str) -> bool | None:
     return value if isinstance(value := row.get(name), bool) else None
 
 
-def _seconds(value: Any) -> float | None:
+def _seconds(value: object) -> float | None:
     """Return milliseconds as seconds."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -137,7 +137,7 @@ def read_playlist(seen: SeenKeys, row: Any, where: str) -> Iterator[Finding]:
         yield Skipped("entries of a playlist without a name", where)
 
 
-def _entry(entry: Any) -> str:
+def _entry(entry: object) -> str:
     """Return an entry of a playlist as a line."""
     for kind in ("track", "episode", "audiobook", "localTrack"):
         inner = entry.get(kind) if isinstance(entry, dict) else None

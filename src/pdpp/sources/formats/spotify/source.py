@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import partial
 from types import MappingProxyType
-from typing import Any
 
 from pdpp.evidence.amount import counted
 from pdpp.sources.formats.spotify.rows import (
@@ -48,7 +47,7 @@ _LIBRARY_PARTS = (
     *("artists", "books", "other"),
 )
 
-RowReader = Callable[[SeenKeys, Any, str], Iterator[Finding]]
+RowReader = Callable[[SeenKeys, object, str], Iterator[Finding]]
 
 
 class Spotify(Source):

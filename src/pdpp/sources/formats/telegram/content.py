@@ -6,7 +6,7 @@ from typing import Any
 _SERVICE_FACTS = ("title", "new_title", "emoticon", "duration_seconds", "discard_reason")
 
 
-def text_of(value: Mapping[str, Any]) -> str:
+def text_of(value: Mapping[str, object]) -> str:
     """Return what a message says; what is not written is put into words."""
     text = plain_text(value.get("text"))
     if value.get("type") == "service":
@@ -15,7 +15,7 @@ def text_of(value: Mapping[str, Any]) -> str:
     return "\n".join(piece for piece in pieces if piece)
 
 
-def plain_text(value: Any) -> str:
+def plain_text(value: object) -> str:
     """Return a text, which is a string or a list of strings and marked pieces."""
     if isinstance(value, str):
         return value
@@ -34,7 +34,7 @@ def service_text(value: Mapping[str, Any]) -> str:
     return f"{action}: {details}" if details else action
 
 
-def _extras(value: Mapping[str, Any]) -> Iterator[str]:
+def _extras(value: Mapping[str, object]) -> Iterator[str]:
     poll = value.get("poll")
     if isinstance(poll, Mapping):
         yield f"Poll: {plain_text(poll.get('question'))}"
@@ -68,7 +68,7 @@ def _answers(value: Mapping[str, Any]) -> Iterator[str]:
             yield f"- {plain_text(answer.get('text'))}{votes}"
 
 
-def reactions_of(value: Mapping[str, Any]) -> list[str]:
+def reactions_of(value: Mapping[str, object]) -> list[str]:
     """Return how people reacted to a message, each as the sign and how often."""
     reactions = value.get("reactions")
     return [
@@ -78,6 +78,6 @@ def reactions_of(value: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def kind_of(value: Mapping[str, Any]) -> str:
+def kind_of(value: Mapping[str, object]) -> str:
     """Return what a message without words is."""
     return str(value.get("media_type") or value.get("sticker_emoji") or "no text")

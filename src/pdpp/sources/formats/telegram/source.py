@@ -111,14 +111,14 @@ def _recognition(tree: Tree, documents: Mapping[str, bool], zone: str | None) ->
     )
 
 
-def _facts(entry: FileEntry, whole: bool) -> Mapping[str, Any]:
+def _facts(entry: FileEntry, whole: bool) -> Mapping[str, object]:
     """Return whose export this is, from what stands before the messages."""
     wanted = (
         ("personal_information.first_name", "personal_information.user_id")
         if whole
         else ("name", "id")
     )
-    facts: dict[str, Any] = {}
+    facts: dict[str, object] = {}
     with suppress(DamagedFile), entry.open() as stream:
         for element in elements(stream, *wanted, "chats", "messages"):
             if isinstance(element, Skipped) or element.path in ("chats", "messages"):
@@ -166,7 +166,7 @@ class _Reader:
         self._tree = tree
         self._entry = entry
         self._zone = zone
-        self._about: dict[str, Any] = {}
+        self._about: dict[str, object] = {}
         self._count = 0
         self._times: tuple[str, str] | None = None
 
@@ -227,7 +227,7 @@ class _Reader:
         if media is not None:
             yield from self._media(key, chat, media, value, sent)
 
-    def _sent(self, value: Mapping[str, Any]) -> tuple[str | None, bool]:
+    def _sent(self, value: Mapping[str, object]) -> tuple[str | None, bool]:
         """Return when a message was sent, and whether that time floats.
 
         Exports from before 2022 have only the local time of the computer that exported.
@@ -240,7 +240,7 @@ class _Reader:
         except ValueError:
             return None, False
 
-    def _story(self, value: Mapping[str, Any]) -> Iterator[Finding]:
+    def _story(self, value: Mapping[str, object]) -> Iterator[Finding]:
         sent, _ = self._sent(value)
         if sent is None:
             yield Unknown("a story without a time", "stories")
@@ -279,8 +279,13 @@ class _Reader:
 
 
 def _message_data(
-    key: str, chat: str, about: Mapping[str, Any], value: Mapping[str, Any], text: str, sent: str
-) -> dict[str, Any]:
+    key: str,
+    chat: str,
+    about: Mapping[str, object],
+    value: Mapping[str, object],
+    text: str,
+    sent: str,
+) -> dict[str, object]:
     answered = value.get("reply_to_message_id")
     data = {
         "id": key,
@@ -305,16 +310,16 @@ def _message_data(
     }
 
 
-def _chat_key(about: Mapping[str, Any]) -> str:
+def _chat_key(about: Mapping[str, object]) -> str:
     return safe_key(str(about.get("id", "chat")))
 
 
-def _chat_name(about: Mapping[str, Any]) -> str:
+def _chat_name(about: Mapping[str, object]) -> str:
     names = {"saved_messages": "Saved messages"}
     return str(about.get("name") or names.get(str(about.get("type"))) or "(deleted account)")
 
 
-def _contact(value: Mapping[str, Any]) -> Iterator[Finding]:
+def _contact(value: Mapping[str, object]) -> Iterator[Finding]:
     name = " ".join(str(value[part]) for part in ("first_name", "last_name") if value.get(part))
     phone = str(value.get("phone_number") or "")
     if not name and not phone:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+# Marks of writing direction, which phones put before and inside a line, and the byte order mark.
 MARKS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
 _BARE = str.maketrans(
     {
@@ -69,7 +70,9 @@ _HEADERS = tuple(
 _LEGACY = re.compile(rf"(?P<header>{_DATE}\s{_TIME}):\s(?P<rest>[^:]{{1,100}}:.*)\Z", re.DOTALL)
 _LONGEST_HEADER = 60
 _LONGEST_NAME = 100
+# The year before the first of each Japanese era: Reiwa, Heisei, Showa.
 _ERAS = {"R": 2_018, "H": 1_988, "S": 1_925}
+# Phones in Thailand count from 543 years earlier.
 _BUDDHIST = 543
 
 ORDERS = ("DMY", "MDY", "YMD")
@@ -107,6 +110,7 @@ class Stamp(NamedTuple):
             year -= _BUDDHIST
         hour = self.hour
         if self.half:
+            # Twelve at night is 12 a.m.
             hour = hour % 12 + (12 if self.half in "pP" else 0)
         try:
             return datetime(year, named["M"], named["D"], hour, self.minute, self.second)  # noqa: DTZ001
@@ -210,6 +214,7 @@ class OrderGuess:
         self._padded = self._padded or stamp.padded
         for order in ORDERS:
             moment = stamp.moment(order)
+            # No day or month is larger than 31, and no phone writes the year first with two digits.
             if moment is None or (order == "YMD") != (stamp.numbers[0] > 31):
                 self.possible.discard(order)
                 continue

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from datetime import tzinfo
 from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pdpp.model.errors import ImportRefused
 from pdpp.sources.formats.whatsapp.lines import MARKS, ORDERS, ChatLine, OrderGuess, chat_line
@@ -169,17 +169,17 @@ def _chat_name(tree: Tree, entry: FileEntry) -> str:
 
 
 def _chosen_order(choices: OwnerChoices) -> str | None:
-    wish = choices.given.get("date_order", "").upper()
-    if wish and wish not in ORDERS:
-        raise ImportRefused(f"date_order is one of {', '.join(ORDERS)}, not {wish!r}")
-    return wish or None
+    chosen = choices.given.get("date_order", "").upper()
+    if chosen and chosen not in ORDERS:
+        raise ImportRefused(f"date_order is one of {', '.join(ORDERS)}, not {chosen!r}")
+    return chosen or None
 
 
 def _chosen_year(choices: OwnerChoices) -> int | None:
-    wish = choices.given.get("year", "")
-    if wish and not re.fullmatch(r"(?:19|20)\d{2}", wish):
-        raise ImportRefused(f"year is a year such as 2019, not {wish!r}")
-    return int(wish) if wish else None
+    chosen = choices.given.get("year", "")
+    if chosen and not re.fullmatch(r"(?:19|20)\d{2}", chosen):
+        raise ImportRefused(f"year is a year such as 2019, not {chosen!r}")
+    return int(chosen) if chosen else None
 
 
 class _Layout(NamedTuple):
@@ -197,7 +197,7 @@ class _Layout(NamedTuple):
     year_told: bool = True
 
 
-def _layout(tree: Tree, entry: FileEntry, wish: str | None, year: int | None) -> _Layout:
+def _layout(tree: Tree, entry: FileEntry, chosen: str | None, year: int | None) -> _Layout:
     """Find out how a chat is written, from all of it.
 
     An iPhone ends messages with CRLF and lines inside them with LF: where both occur, that tells
@@ -220,7 +220,7 @@ def _layout(tree: Tree, entry: FileEntry, wish: str | None, year: int | None) ->
     order, certain = guess.order()
     mixed = len(ends) == 2 and brackets > 0
     if not years.missing:
-        return _Layout(wish or order, certain or wish is not None, mixed, bool(named))
+        return _Layout(chosen or order, certain or chosen is not None, mixed, bool(named))
     return _Layout(order, certain, mixed, True, *years.first_year(year, tree.path))
 
 
@@ -295,7 +295,7 @@ def _message(chat: _Chat, message: _Message, ordinals: Ordinals, where: str) -> 
     time = moment.isoformat().replace(":", "")[0 if message.year_told else 4 :]
     key = safe_key(chat.key, time, ordinals.key(time, sender or "", text))
     name = _file_name(chat, message)
-    data: dict[str, Any] = {
+    data: dict[str, object] = {
         "id": key,
         "chat_id": chat.key,
         "chat": chat.name,

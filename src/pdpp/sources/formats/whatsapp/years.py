@@ -69,14 +69,14 @@ class YearGuess:
             self._first = year - offset
             self._count = replace(self._count, year=year)
 
-    def first_year(self, wish: int | None, path: Path) -> tuple[int, bool]:
+    def first_year(self, chosen: int | None, path: Path) -> tuple[int, bool]:
         """Return the year of the first message, and whether the chat itself or the owner told it.
 
         Where nothing does, the chat ended before the file was written.
         """
         years = self._count.year
-        if wish is not None:
-            return wish - (years if self._first is None else years - self._first), True
+        if chosen is not None:
+            return chosen - (years if self._first is None else years - self._first), True
         if self._first is not None:
             return self._first, True
         written = _written(path)

@@ -88,7 +88,7 @@ def _long_posts(entries: Iterable[FileEntry]) -> Iterator[LongPost]:
             return
 
 
-def _match(post: Mapping[str, Any], by_second: Mapping[int, list[LongPost]]) -> LongPost | None:
+def _match(post: Mapping[str, object], by_second: Mapping[int, list[LongPost]]) -> LongPost | None:
     posted = created(post["created_at"])
     begins = _even(_SHORTENED.sub("", unescape(str(post.get("full_text") or post.get("text")))))
     if posted is None or len(begins) < _LEAST:
@@ -106,7 +106,7 @@ def _even(text: str) -> str:
     return _SPACES.sub(" ", text).strip()
 
 
-def _values(entries: Iterable[FileEntry], member: str) -> Iterator[Mapping[str, Any]]:
+def _values(entries: Iterable[FileEntry], member: str) -> Iterator[Mapping[str, object]]:
     for entry in entries:
         with suppress(DamagedFile):
             for value in objects(without_prefix(entry)):
@@ -115,7 +115,7 @@ def _values(entries: Iterable[FileEntry], member: str) -> Iterator[Mapping[str, 
                     yield inner
 
 
-def created(text: Any) -> datetime | None:
+def created(text: object) -> datetime | None:
     """Return a time as X writes it: ``Wed Oct 10 20:19:24 +0000 2018``."""
     with suppress(ValueError):
         return datetime.strptime(str(text), "%a %b %d %H:%M:%S %z %Y")

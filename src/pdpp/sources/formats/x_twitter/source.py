@@ -98,7 +98,7 @@ class XTwitter(Source):
 
 
 def _read(
-    entry: FileEntry, reader: Callable[[Any, str], Iterator[Finding]], noun: str
+    entry: FileEntry, reader: Callable[[object, str], Iterator[Finding]], noun: str
 ) -> Iterator[Finding]:
     return read_each(without_prefix(entry), reader, noun=noun)
 
@@ -108,7 +108,7 @@ def _kind(entry: FileEntry) -> str | None:
     return _KINDS.get(match[1]) if match else None
 
 
-def _owner(tree: Tree) -> Mapping[str, Any]:
+def _owner(tree: Tree) -> Mapping[str, object]:
     for entry in tree.named("account.js"):
         with suppress(DamagedFile):
             for value in objects(without_prefix(entry)):
@@ -150,7 +150,7 @@ def _post(
         yield Item("media", name, {"id": name, **about, "posted_at": posted}, files)
 
 
-def _expanded(text: str, post: Mapping[str, Any]) -> tuple[str, str | None]:
+def _expanded(text: str, post: Mapping[str, object]) -> tuple[str, str | None]:
     """Return a text with true addresses for shortened ones, and the first of them."""
     first = None
     entities = post.get("entities")
@@ -161,7 +161,7 @@ def _expanded(text: str, post: Mapping[str, Any]) -> tuple[str, str | None]:
     return unescape(text).strip(), first
 
 
-def _created(text: Any) -> str | None:
+def _created(text: object) -> str | None:
     moment = created(text)
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if moment else None
 
