@@ -108,8 +108,8 @@ def make_app(
 
 def make_local_api(store: Store, gate: Gate, data: Path) -> tuple[ASGIApp, Service]:
     """Return ``/v1`` alone for callers in this process, whom ``gate`` knows, and its service."""
-    made = _service(store, Settings(), instant.now)
-    service = replace(made, gate=gate, encoder=LazyEncoder(data))
+    service_without_model = _service(store, Settings(), instant.now)
+    service = replace(service_without_model, gate=gate, encoder=LazyEncoder(data))
     return _resource(service, Meter(None)), service
 
 

@@ -120,10 +120,12 @@ class _Basis(NamedTuple):
         token, catalogue, package, grants = self
         if token.kind == TokenKind.OWNER:
             return Principal(token, owner_reaches(catalogue))
-        made = [
+        children = [
             Principal(token, grant_reaches(grant, catalogue), grant, package) for grant in grants
         ]
-        return made[0] if package is None else Principal(token, (), None, package, tuple(made))
+        return (
+            children[0] if package is None else Principal(token, (), None, package, tuple(children))
+        )
 
 
 class Gate:
@@ -215,9 +217,9 @@ class Gate:
         """Return the principal of a secret as the store knows it now."""
         # Equal values, not the same objects: the vault reads them anew after every write. The same
         # principal keeps what was computed for its reaches (compiled predicates, projections).
-        basis, made = self._basis(secret), self._made.get(secret)
-        if made is not None and made[0] == basis:
-            return made[1]
+        basis, kept = self._basis(secret), self._made.get(secret)
+        if kept is not None and kept[0] == basis:
+            return kept[1]
         self._unions.clear()
         principal = basis.principal()
         self._made[secret] = basis, principal

@@ -25,9 +25,9 @@ def show_audit(paths: Sequence[Path], state: ImportState, choice: Choice, *, as_
         discovery = discover(path, choices, sources)
         unknown += discovery.unknown
         audits += [audit(export, instant.now()) for export in discovery.exports]
-    lines = [line for each in audits for line in each.lines()]
+    lines = [line for audit in audits for line in audit.lines()]
     lines += [f"Not known: {words}" for words in unknown]
-    document = {"audits": [each.document() for each in audits], "not_known": unknown}
+    document = {"audits": [audit.document() for audit in audits], "not_known": unknown}
     show(document, [visible(line, lines=False) for line in lines], as_json=as_json)
-    if not all(each.accounted for each in audits):
+    if not all(audit.accounted for audit in audits):
         click.get_current_context().exit(1)

@@ -139,7 +139,7 @@ def _normal(passphrase: str) -> str:
 def _stretched(text: str, salt: bytes, cost: KdfCost) -> tuple[bytes, bytes]:
     from argon2.low_level import Type, hash_secret_raw
 
-    made = hash_secret_raw(
+    derived = hash_secret_raw(
         # A passphrase from an environment variable may hold bytes that are no text; they count as
         # they are.
         text.encode("utf-8", "surrogatepass"),
@@ -150,7 +150,7 @@ def _stretched(text: str, salt: bytes, cost: KdfCost) -> tuple[bytes, bytes]:
         hash_len=64,
         type=Type.ID,
     )
-    return made[:32], made[32:]
+    return derived[:32], derived[32:]
 
 
 def _xor(left: bytes, right: bytes) -> bytes:

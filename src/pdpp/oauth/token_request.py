@@ -167,6 +167,6 @@ def _check_verifier(verifier: str, challenge: str) -> None:
             "The code_verifier has 43 to 128 letters, digits and -._~.", error="invalid_request"
         )
     digest = hashlib.sha256(verifier.encode("ascii")).digest()
-    made = base64.urlsafe_b64encode(digest).rstrip(b"=")
-    if not hmac.compare_digest(made, challenge.encode()):
+    hashed = base64.urlsafe_b64encode(digest).rstrip(b"=")
+    if not hmac.compare_digest(hashed, challenge.encode()):
         raise invalid_grant()

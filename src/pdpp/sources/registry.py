@@ -77,8 +77,8 @@ def load(name: str) -> Source:
     """Return one source."""
     if name in BUILT_IN:
         module, _, attribute = BUILT_IN[name].partition(":")
-        made: Source = getattr(import_module(module), attribute)()
-        return made
+        own: Source = getattr(import_module(module), attribute)()
+        return own
     plugin = _plugins().get(name)
     if plugin is None:
         raise ImportRefused(f"there is no source {name!r}; there are {', '.join(names())}")
@@ -105,11 +105,11 @@ def _plugins() -> dict[str, EntryPoint]:
 def _load_plugin(point: EntryPoint) -> Source | BrokenPlugin:
     try:
         loaded = point.load()
-        made = loaded() if isinstance(loaded, type) else loaded
+        source = loaded() if isinstance(loaded, type) else loaded
     except Exception as problem:  # noqa: BLE001 - a stranger's module may fail in any way
         return BrokenPlugin(point.name, f"{type(problem).__name__}: {problem}")
-    if not isinstance(made, Source):
+    if not isinstance(source, Source):
         return BrokenPlugin(point.name, "it is not a pdpp.sources.Source")
-    if made.connector_key != point.name:
-        return BrokenPlugin(point.name, f"its connector_key is {made.connector_key!r}")
-    return made
+    if source.connector_key != point.name:
+        return BrokenPlugin(point.name, f"its connector_key is {source.connector_key!r}")
+    return source

@@ -210,8 +210,8 @@ class _Parser:
         if bare != word and (parts := pieces(bare)):
             begun = word_in_any_language(parts[-1]).terms
             terms = tuple((term, _PREFIX_WEIGHT) for term, _ in begun)
-            made = Word(word, terms, prefix=parts[-1], required=sign == "+")
-            (self._excluded if sign == "-" else self._words).append(made)
+            parsed = Word(word, terms, prefix=parts[-1], required=sign == "+")
+            (self._excluded if sign == "-" else self._words).append(parsed)
             self._words += _words([bare], parts[:-1], required=sign == "+")
         elif sign == "-" and pieces(word):
             self._excluded += _words([word], pieces(word))

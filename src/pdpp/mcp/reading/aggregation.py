@@ -52,10 +52,10 @@ class ServerAggregation(NamedTuple):
 
 def read_aggregation(body: Json, asked: Mapping[str, Any]) -> ServerAggregation:
     """Read an aggregation; what a server leaves out is what was asked for."""
-    told = {k: v for k, v in body.items() if v is not None}
-    if "value" not in body and "groups" not in told:
+    members = {k: v for k, v in body.items() if v is not None}
+    if "value" not in body and "groups" not in members:
         raise answer_without("number and no groups")
-    merged = {**{k: v for k, v in asked.items() if isinstance(v, str)}, **told}
+    merged = {**{k: v for k, v in asked.items() if isinstance(v, str)}, **members}
     groups = None
     if isinstance(body.get("groups"), list):
         groups = [_group(row) for row in objects_in(body, "groups")]

@@ -116,10 +116,10 @@ async def window_view(reader: GrantReader, handle: Handle, params: Mapping[str, 
     if record.connection_id is None:
         record = record._replace(connection_id=handle.connection_id)
     offset = int(params.get("offset_chars", 0))
-    told = object_in(body, "window")
-    if not isinstance(told.get("text"), str):
+    answered = object_in(body, "window")
+    if not isinstance(answered.get("text"), str):
         raise answer_without("text of this field")
-    window = read_window(told, offset, _asked(params))
+    window = read_window(answered, offset, _asked(params))
     return _view(source_of(record), params["field"], text_in(body, "digest"), window)
 
 

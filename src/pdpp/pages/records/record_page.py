@@ -146,9 +146,9 @@ def _view(
     body_name, body = _body(record)
     if passage is not None and passage.name == body_name:
         body = None
-    shown = set() if passage is None else {passage.name}
+    shown_elsewhere = set() if passage is None else {passage.name}
     if body is not None and not body.source:
-        shown.add(visible(body_name, lines=False))
+        shown_elsewhere.add(visible(body_name, lines=False))
     title, time, kind = (
         presentation.title,
         dates.event(presentation.event_time),
@@ -165,8 +165,10 @@ def _view(
         link=presentation.link,
         body=body,
         body_name=visible(body_name, lines=False),
-        values=[value for value in values_of(record, _VALUE_CHARS) if value.name not in shown],
-        all_listed=not shown,
+        values=[
+            value for value in values_of(record, _VALUE_CHARS) if value.name not in shown_elsewhere
+        ],
+        all_listed=not shown_elsewhere,
         passage=passage,
         problem=_GONE if is_quoted and passage is None else None,
     )
@@ -192,15 +194,15 @@ async def _passage(
         return None
     start, end = int(match[1]), int(match[2])
     first = max(0, start - _AROUND)
-    shown = min(end, start + _MOST_QUOTED)
-    text, total = await _text(reader, answer, field, first, shown + _AROUND)
+    quoted_end = min(end, start + _MOST_QUOTED)
+    text, total = await _text(reader, answer, field, first, quoted_end + _AROUND)
     if not start < end <= total:
         return None
     return Passage(
         name=visible(field, lines=False),
         before=visible(text[: start - first]),
-        quoted=visible(text[start - first : shown - first]),
-        after=visible(text[shown - first :]),
+        quoted=visible(text[start - first : quoted_end - first]),
+        after=visible(text[quoted_end - first :]),
         left_before=first,
         left_after=total - first - len(text),
     )

@@ -28,10 +28,10 @@ class OwnTable:
         cls, tree: Tree, key: str | None, settings: Mapping[str, str], taken: Collection[str]
     ) -> "OwnTable":
         """Draft a plan from what a file holds."""
-        made = draft(tree, key, settings)
-        parse_declaration(made.plan.declaration)
-        _refuse_taken(made.plan, taken)
-        return cls(made.plan, made.notes)
+        drafted = draft(tree, key, settings)
+        parse_declaration(drafted.plan.declaration)
+        _refuse_taken(drafted.plan, taken)
+        return cls(drafted.plan, drafted.notes)
 
     @classmethod
     def declared(

@@ -43,8 +43,8 @@ def _measurement(element: XmlElement) -> Reading:
     unit, source = attributes.get("unit"), attributes.get("sourceName", "")
     value = _number(written)
     # The moment of writing tells apart what is otherwise equal; it is no more than that.
-    made = start if created == started else moment(created) or ""
-    key = digest_key("\n".join((raw, source, start, end or "", made, written, unit or "")))
+    created_at = start if created == started else moment(created) or ""
+    key = digest_key("\n".join((raw, source, start, end or "", created_at, written, unit or "")))
     data: dict[str, object] = {"id": key, "kind": _short(raw)}
     if value is not None:
         data["value"] = value

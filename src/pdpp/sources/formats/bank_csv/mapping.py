@@ -199,7 +199,7 @@ def _columns(header: tuple[str, ...], settings: Mapping[str, str]) -> dict[str, 
                 raise ImportRefused(f"there is no column {chosen!r}; there are {listed}")
             columns[name] = folded.index(chosen.strip().casefold())
         else:
-            at = next((folded.index(each) for each in known if each in folded), None)
+            at = next((folded.index(name) for name in known if name in folded), None)
             if at is not None and at not in columns.values():
                 columns[name] = at
     return columns

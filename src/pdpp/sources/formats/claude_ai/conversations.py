@@ -38,8 +38,8 @@ class ConversationReader:
         branch = visible_branch(messages)
         for number, message in enumerate(messages, 1):
             place = f"{where} message {number}"
-            made = _message(key, message, began, artifacts, branch, place)
-            for finding in account(made, place, "message"):
+            findings = _message(key, message, began, artifacts, branch, place)
+            for finding in account(findings, place, "message"):
                 count += isinstance(finding, Item) and finding.stream == "messages"
                 yield finding
         yield from artifacts.items()

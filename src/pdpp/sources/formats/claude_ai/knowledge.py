@@ -16,8 +16,8 @@ _LARGEST_PAGE = 16 << 20
 
 def read_project(value: Any, where: str) -> Iterator[Finding]:
     """Yield a project and its documents."""
-    made = moment_text(value.get("created_at"))
-    if not value.get("uuid") or made is None:
+    created_at = moment_text(value.get("created_at"))
+    if not value.get("uuid") or created_at is None:
         yield Unknown("a project without an id or a time", where)
         return
     key = safe_key(str(value["uuid"]))
@@ -26,19 +26,19 @@ def read_project(value: Any, where: str) -> Iterator[Finding]:
         "name": str(value.get("name") or UNTITLED),
         "description": value.get("description") or None,
         "instructions": value.get("prompt_template") or None,
-        "created_at": made,
-        "updated_at": moment_text(value.get("updated_at")) or made,
+        "created_at": created_at,
+        "updated_at": moment_text(value.get("updated_at")) or created_at,
     }
     yield Item("projects", key, present(data))
     for number, document in enumerate(value.get("docs") or (), 1):
         place = f"{where} document {number}"
-        yield from account(_document(key, document, made), place, "document")
+        yield from account(_document(key, document, created_at), place, "document")
 
 
-def _document(project: RecordKey, value: Mapping[str, Any], made: str) -> Iterator[Finding]:
+def _document(project: RecordKey, value: Mapping[str, Any], created_at: str) -> Iterator[Finding]:
     name, text = str(value.get("filename") or UNTITLED), str(value.get("content") or "")
     key = safe_key(project, str(value.get("uuid") or digest_key(name, text)))
-    created = moment_text(value.get("created_at")) or made
+    created = moment_text(value.get("created_at")) or created_at
     data = {"id": key, "project_id": project, "name": name, "text": text, "created_at": created}
     yield Item("project_documents", key, data)
 

@@ -145,8 +145,8 @@ def _take_address(line: VcardLine, kind: str, data: dict[str, Any]) -> None:
     parts = line.parts if line.name == "ADR" else line.text.splitlines()
     address = ", ".join(part.strip() for part in parts if part.strip())
     words = set(address.replace(",", " ").split())
-    told = {word for other in addresses for word in other.replace(",", " ").split()}
-    if address and (line.name == "ADR" or not words <= told):
+    known_words = {word for other in addresses for word in other.replace(",", " ").split()}
+    if address and (line.name == "ADR" or not words <= known_words):
         addresses.append(_with_kind(address, kind))
 
 

@@ -19,15 +19,15 @@ _NUMBER = re.compile(r"(\d+)\.xml\Z")
 
 def read_openxml(content: bytes, kind: str) -> PagedText:
     """Return the text of a document of a kind and what it says of itself."""
-    made = PagedText()
+    document = PagedText()
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:
             package = _Package(archive)
-            made.take(_READERS[kind](package))
-            _keep_properties(made, package)
+            document.take(_READERS[kind](package))
+            _keep_properties(document, package)
     except (DamagedFile, RuntimeError, ValueError, *DAMAGE) as problem:
         raise NotReadable("a document that is damaged") from problem
-    return made
+    return document
 
 
 class _Package:
@@ -135,14 +135,14 @@ def _cell(cell: XmlElement, strings: list[str]) -> str:
 _READERS = {"docx": _word, "pptx": _slides, "xlsx": _sheets}
 
 
-def _keep_properties(made: PagedText, package: _Package) -> None:
+def _keep_properties(document: PagedText, package: _Package) -> None:
     for element in package.elements("docProps/core.xml"):
         text = element.text.strip()
         if element.name == "title":
-            made.title = text
+            document.title = text
         elif element.name == "creator":
-            made.author = text
+            document.author = text
         elif element.name == "created":
-            made.created = moment_text(text)
+            document.created = moment_text(text)
         elif element.name == "modified":
-            made.modified = moment_text(text)
+            document.modified = moment_text(text)

@@ -18,7 +18,7 @@ def read_pdf(content: bytes) -> PagedText:
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # What is wrong is told in the report.
     failures = (PyPdfError, OSError, NotImplementedError, AssertionError, *SURPRISES)
-    made = PagedText()
+    document = PagedText()
     try:
         reader = PdfReader(BytesIO(content))
         if reader.is_encrypted and not reader.decrypt(""):
@@ -26,9 +26,9 @@ def read_pdf(content: bytes) -> PagedText:
         count = len(reader.pages)
     except failures as problem:
         raise NotReadable("a document that is damaged") from problem
-    made.take(_pages(reader, count, failures))
-    _keep_properties(made, reader, failures)
-    return made
+    document.take(_pages(reader, count, failures))
+    _keep_properties(document, reader, failures)
+    return document
 
 
 def _pages(reader: Any, count: int, failures: tuple[type[Exception], ...]) -> Iterator[str | None]:
@@ -39,17 +39,19 @@ def _pages(reader: Any, count: int, failures: tuple[type[Exception], ...]) -> It
             yield None
 
 
-def _keep_properties(made: PagedText, reader: Any, failures: tuple[type[Exception], ...]) -> None:
+def _keep_properties(
+    document: PagedText, reader: Any, failures: tuple[type[Exception], ...]
+) -> None:
     def property_of(read: Callable[[Any], Any]) -> Any:
         try:
             return read(reader.metadata) if reader.metadata is not None else None
         except failures:
             return None
 
-    made.title = str(property_of(lambda properties: properties.title) or "").strip()
-    made.author = str(property_of(lambda properties: properties.author) or "").strip()
-    made.created = _moment(property_of(lambda properties: properties.creation_date))
-    made.modified = _moment(property_of(lambda properties: properties.modification_date))
+    document.title = str(property_of(lambda properties: properties.title) or "").strip()
+    document.author = str(property_of(lambda properties: properties.author) or "").strip()
+    document.created = _moment(property_of(lambda properties: properties.creation_date))
+    document.modified = _moment(property_of(lambda properties: properties.modification_date))
 
 
 def _moment(value: object) -> str | None:

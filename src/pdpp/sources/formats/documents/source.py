@@ -113,34 +113,34 @@ def _document(seen: SeenKeys, entry: FileEntry) -> Iterator[Finding]:
         return
     kind = _kind(entry)
     try:
-        made = read_pdf(content) if kind == "pdf" else read_openxml(content, kind)
+        document = read_pdf(content) if kind == "pdf" else read_openxml(content, kind)
     except NotReadable as problem:
         yield Skipped(f"the text of {problem}", entry.name)
-        made = PagedText()
-    yield _item(entry, kind, key, made, content)
-    if made.is_cut:
+        document = PagedText()
+    yield _item(entry, kind, key, document, content)
+    if document.is_cut:
         yield Skipped("the end of a document that is very long", entry.name)
-    if made.lost_pages:
-        yield Skipped("pages that cannot be read", f"{entry.name}: {made.lost_pages:,}")
-    if made.offsets and not made.text.strip():
+    if document.lost_pages:
+        yield Skipped("pages that cannot be read", f"{entry.name}: {document.lost_pages:,}")
+    if document.offsets and not document.text.strip():
         yield Skipped("the text of a document that has none, perhaps a scan", entry.name)
 
 
-def _item(entry: FileEntry, kind: str, key: RecordKey, made: PagedText, content: bytes) -> Item:
+def _item(entry: FileEntry, kind: str, key: RecordKey, document: PagedText, content: bytes) -> Item:
     folders = entry.name.split("/")[:-1]
-    offsets = {str(number): offset for number, offset in enumerate(made.offsets, 1)}
+    offsets = {str(number): offset for number, offset in enumerate(document.offsets, 1)}
     data: dict[str, object] = {
         "id": key,
-        "title": made.title or entry.base.rpartition(".")[0] or entry.base,
+        "title": document.title or entry.base.rpartition(".")[0] or entry.base,
         "name": entry.base,
         "folder": folders[-1] if folders else None,
         "kind": kind,
-        "author": made.author,
-        "created_at": made.created,
-        "modified_at": made.modified,
-        "pages": len(made.offsets) or None,
+        "author": document.author,
+        "created_at": document.created,
+        "modified_at": document.modified,
+        "pages": len(document.offsets) or None,
         "page_offsets": offsets or None,
         "size_bytes": entry.size,
     }
     file = Attachment("file", partial(io.BytesIO, content), _MEDIA_TYPES[kind])
-    return Item("documents", key, {"body": made.text, **present(data, "")}, (file,))
+    return Item("documents", key, {"body": document.text, **present(data, "")}, (file,))

@@ -144,8 +144,8 @@ def _read_box(folder: _Folder) -> Iterator[Finding]:
                 yield finding
             else:
                 where = f"{folder.entry.name} message {finding.number}"
-                made = _message(folder, finding.content, finding.envelope, seen, where)
-                yield from account(made, where, "message")
+                findings = _message(folder, finding.content, finding.envelope, seen, where)
+                yield from account(findings, where, "message")
 
 
 def _read_single(folder: _Folder) -> Iterator[Finding]:
