@@ -1,4 +1,7 @@
-"""Imports: what bringing an export in costs beyond reading and parsing it, for every format."""
+"""Imports: what bringing an export in costs beyond reading and parsing it, for every format.
+
+``python -m bench.imports --records 100000 --rounds 5`` prints these rows alone.
+"""
 
 import gc
 import resource
@@ -17,7 +20,7 @@ import orjson
 
 from bench import personal_exports, social_exports
 from bench.exports import MAKERS, claude_code
-from bench.report import Row
+from bench.report import Row, print_alone
 from pdpp.model import instant
 from pdpp.service.settings import Settings
 from pdpp.serving import COLLECTOR_ROUNDS
@@ -89,7 +92,7 @@ def import_rows(records: int, rounds: int, formats: int | None = None) -> Iterat
 def _measured(path: Path, rounds: int) -> Cost:
     """Measure the import of one export in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "bench.imports", str(path), str(rounds)],
+        [sys.executable, "-m", "bench.imports", "measure", str(path), str(rounds)],
         cwd=_ROOT,
         stdout=subprocess.PIPE,
         check=True,
@@ -194,11 +197,19 @@ def _cost(path: Path, rounds: int) -> Cost:
     )
 
 
-def main() -> None:
+def _measure(path: str, rounds: str) -> None:
     """Measure the import of one export, with rounds of the garbage collector as the program has."""
     gc.set_threshold(*COLLECTOR_ROUNDS)
-    cost = _cost(Path(sys.argv[1]), int(sys.argv[2]))
+    cost = _cost(Path(path), int(rounds))
     sys.stdout.buffer.write(orjson.dumps(asdict(cost)))
+
+
+def main() -> None:
+    """Measure one export for another process, or print the rows of all."""
+    if sys.argv[1:2] == ["measure"]:
+        _measure(*sys.argv[2:])
+    else:
+        print_alone("bench.imports", __doc__, import_rows, 100_000)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -100,6 +101,13 @@ class GrowingPart:
 
 
 AnyPart = ExportPart | GrowingPart
+
+
+def part_of_each(
+    entries: Iterable[FileEntry], read: Callable[[FileEntry], Iterator[Finding]]
+) -> Iterator[ExportPart]:
+    """Yield a part for each of some files that are all read in one way."""
+    return (ExportPart(entry, partial(read, entry)) for entry in entries)
 
 
 _DATED = re.compile(

@@ -65,9 +65,8 @@ def test_the_folder_and_the_database_of_opencode_hold_the_same(tmp_path: Path) -
 def test_a_damaged_part_costs_its_message_alone(tmp_path: Path) -> None:
     files = {**open_folder(), f"{STORAGE}/part/msg_1/prt_0.json": b'{"type": "te'}
     path = SAMPLES["opencode: a folder of documents"].folder(tmp_path, files)
-    assert ("assistant", "The anchor module is now called mooring, with its tests.") in said(
-        read(OpenCode(), path)
-    )
+    [text] = [text for role, text in said(read(OpenCode(), path)) if role == "assistant"]
+    assert text == "The anchor module is now called mooring, with its tests.\n\n[file a.png]"
     assert "a message that is damaged" in [skip.reason for skip in told(OpenCode(), path)]
 
 

@@ -18,12 +18,12 @@ class AgentTalk:
         self.facts = {name: str(fact) for name, fact in facts.items() if fact}
         self.title = ""
         self._prompt = ""
-        self._count = 0
+        self._positions: dict[str, int] = {}
         self._times: tuple[str, str] | None = None
 
     def message(self, name: str, role: str, text: str, at: str, model: object = None) -> Item:
-        """Return one message."""
-        self._count += 1
+        """Return one message; one that is stated anew keeps its position."""
+        position = self._positions.setdefault(name, len(self._positions) + 1)
         first, last = self._times or (at, at)
         self._times = (min(first, at), max(last, at))
         if not self._prompt and role == "user" and not text.lstrip().startswith("<"):
@@ -37,7 +37,7 @@ class AgentTalk:
             "role": role,
             "text": text,
             "model": str(model) if model else None,
-            "position": self._count,
+            "position": position,
             "sent_at": at,
         }
         return Item("messages", key, present(data))
@@ -56,13 +56,13 @@ class AgentTalk:
     def record(self, started: str | None = None, ended: str | None = None) -> Item | None:
         """Return the record of the session; None where it has neither messages nor times."""
         times = [*(self._times or ()), *filter(None, (started, ended))]
-        if not times or not self._count:
+        if not times or not self._positions:
             return None
         data = {
             "id": self.key,
             "title": (self.title or self._prompt or self.key)[:TITLE_CHARS],
             **self.facts,
-            "message_count": self._count,
+            "message_count": len(self._positions),
             "started_at": min(times),
             "ended_at": max(times),
         }

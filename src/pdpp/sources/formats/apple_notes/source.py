@@ -14,13 +14,14 @@ from pdpp.sources.formats.apple_notes.attachments import (
     load_objects,
     note_content,
 )
+from pdpp.sources.formats.program_database import recognise_databases
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
 from pdpp.sources.reading.guard import account
-from pdpp.sources.reading.sqlitefile import databases_with, open_database
+from pdpp.sources.reading.sqlitefile import open_database
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import ExportPart, OwnerChoices, Recognition, Source, part_of_each
 
 _TABLES = frozenset({OBJECTS, "ZICNOTEDATA"})
 _SINCE_2001 = 978_307_200
@@ -51,21 +52,11 @@ class AppleNotes(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for databases with the tables of notes."""
-        stores = databases_with(tree, _TABLES)
-        if not stores:
-            return None
-        return Recognition(
-            Confidence.CERTAIN,
-            "a database of notes" if len(stores) == 1 else f"{len(stores)} databases of notes",
-            account="Apple Notes",
-            owner_known=False,
-            detail={"entries": [entry.name for entry in stores]},
-        )
+        return recognise_databases(tree, _TABLES, self.label, "notes database")
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each database."""
-        for entry in tree.these(recognition.detail["entries"]):
-            yield ExportPart(entry, partial(_read, tree, entry))
+        return part_of_each(tree.these(recognition.detail["entries"]), partial(_read, tree))
 
 
 def _read(tree: Tree, entry: FileEntry) -> Iterator[Finding]:

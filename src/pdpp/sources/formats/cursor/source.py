@@ -1,7 +1,7 @@
 """Cursor: the conversations in the editor's state database, in the layouts of several years."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -17,6 +17,7 @@ from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
 
 _OLD_KEY = "workbench.panel.aichat.view.aichat.chatdata"
+_OLD_COMPOSERS = "composer.composerData"
 _COMPOSER, _BUBBLE = "composerData:", "bubbleId:"
 _NO_TALK = "a row of the editor's state that is no conversation"
 _USER = 1
@@ -61,8 +62,8 @@ def _has_talks(tree: Tree, entry: FileEntry) -> bool:
     if not columns.get("ItemTable", frozenset()) >= {"key", "value"}:
         return False
     with open_database(tree, entry) as database:
-        sql = "SELECT 1 AS held FROM ItemTable WHERE key = ?"
-        return any(database.rows(sql, _OLD_KEY))
+        sql = "SELECT 1 AS held FROM ItemTable WHERE key IN (?, ?)"
+        return any(database.rows(sql, _OLD_KEY, _OLD_COMPOSERS))
 
 
 def _read(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
@@ -71,6 +72,7 @@ def _read(tree: Tree, entry: FileEntry) -> Iterator[Finding]:
             yield from _read_rows(database, entry)
         if "ItemTable" in database.columns:
             yield from _read_old(database, entry)
+            yield from _read_old_composers(database, entry)
 
 
 def _read_rows(database: SqliteCopy, entry: FileEntry) -> Iterator[Finding]:
@@ -101,27 +103,55 @@ def _owner(key: str) -> str | None:
 def _composer(database: SqliteCopy, name: str, row: sqlite3.Row, where: str) -> Iterator[Finding]:
     """Yield a conversation, and its messages where they stand in it themselves."""
     value = _json(row["value"])
-    created = _moment(value.get("createdAt"))
+    stored = [
+        (str(bubble["key"]).rpartition(":")[2], _json(bubble["value"]))
+        for bubble in database.rows(
+            "SELECT key, value FROM cursorDiskKV WHERE key >= ? AND key < ?",
+            f"{_BUBBLE}{name}:",
+            f"{_BUBBLE}{name}:\uffff",
+        )
+    ]
+    created = _started(value, [bubble for _, bubble in stored])
     if created is None:
         yield Skipped("a conversation without messages", where)
         return
     talk = _talk(name, value)
-    inline = value.get("conversation")
-    for number, bubble in enumerate(inline if isinstance(inline, list) else ()):
+    for number, bubble in enumerate(_inline(value)):
         yield from _bubble(bubble, str(bubble.get("bubbleId") or number), created, talk, where)
-    for bubble_row in database.rows(
-        "SELECT key, value FROM cursorDiskKV WHERE key >= ? AND key < ?",
-        f"{_BUBBLE}{name}:",
-        f"{_BUBBLE}{name}:\uffff",
-    ):
-        bubble = _json(bubble_row["value"])
-        if _text(bubble):
-            talk.message(
-                "count", _role(bubble), _text(bubble), _moment(bubble.get("createdAt")) or created
-            )
+    for bubble_id, bubble in stored:
+        at = _moment(bubble.get("createdAt")) or created
+        if thought := _thought(bubble):
+            talk.message(f"{bubble_id}.thoughts", "reasoning", thought, at)
+        if text := _text(bubble):
+            talk.message(bubble_id, _role(bubble), text, at)
     yield talk.record(created, _moment(value.get("lastUpdatedAt"))) or Skipped(
         "a conversation without messages", where
     )
+
+
+def _inline(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the messages that stand in a conversation itself, as a list or by their ids."""
+    listed, mapped = value.get("conversation"), value.get("conversationMap")
+    bubbles = list(listed) if isinstance(listed, list) else []
+    if isinstance(mapped, dict):
+        bubbles += [
+            {"bubbleId": bubble_id, **bubble}
+            for bubble_id, bubble in mapped.items()
+            if isinstance(bubble, dict)
+        ]
+    return bubbles
+
+
+def _started(value: Mapping[str, Any], stored: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return when a conversation began: as it says, or else as its messages say."""
+    for holder, name in (
+        (value, "createdAt"),
+        *((bubble, "createdAt") for bubble in (*stored, *_inline(value))),
+        (value, "lastUpdatedAt"),
+    ):
+        if (moment := _moment(holder.get(name))) is not None:
+            return moment
+    return None
 
 
 def _bubbles(
@@ -129,7 +159,6 @@ def _bubbles(
 ) -> Iterator[Finding]:
     """Yield the messages that are rows of their own, in the order of the conversation."""
     value = _json(row["value"])
-    created = _moment(value.get("createdAt")) or ""
     headers = value.get("fullConversationHeadersOnly")
     listed = [
         str(header.get("bubbleId"))
@@ -143,11 +172,11 @@ def _bubbles(
         for stored in database.rows(sql, prefix, f"{prefix}\uffff")
     ]
     talk = _talk(name, value)
-    for bubble, stored in sorted(
-        rows, key=lambda pair: (places.get(pair[0], len(places)), pair[0])
-    ):
+    bubbles = {bubble: _json(stored["value"]) for bubble, stored in rows}
+    created = _started(value, list(bubbles.values())) or ""
+    for bubble in sorted(bubbles, key=lambda name: (places.get(name, len(places)), name)):
         where = f"{entry.name} {name} {bubble}"[:120]
-        reading = _bubble(_json(stored["value"]), bubble, created, talk, where)
+        reading = _bubble(bubbles[bubble], bubble, created, talk, where)
         yield from account(reading, where, "row")
 
 
@@ -165,6 +194,9 @@ def _bubble(
         yield Unknown("a message without a time", where)
         return
     tool = value.get("toolFormerData")
+    thought = _thought(value)
+    if thought:
+        yield talk.message(f"{name}.thoughts", "reasoning", thought, at)
     if text:
         model = value.get("modelInfo")
         used = model.get("modelName") if isinstance(model, dict) else None
@@ -172,7 +204,7 @@ def _bubble(
     if isinstance(tool, dict) and tool.get("name"):
         given = tool.get("rawArgs") or tool.get("params")
         yield from talk.tool(name, tool["name"], _parsed(given), tool.get("result"), at)
-    elif not text:
+    elif not text and not thought:
         yield Skipped(EMPTY, where)
 
 
@@ -180,8 +212,34 @@ def _role(value: Mapping[str, object]) -> str:
     return "user" if value.get("type") in (_USER, "user") else "assistant"
 
 
-def _text(value: Mapping[str, object]) -> str:
-    return str(value.get("text") or value.get("rawText") or "").strip()
+def _text(value: Mapping[str, Any]) -> str:
+    """Return what a message says; what was typed may stand only as the editor's own document."""
+    plain = str(value.get("text") or value.get("rawText") or "").strip()
+    rich = value.get("richText")
+    if plain or not isinstance(rich, str) or not rich.startswith("{"):
+        return plain
+    return _rich_text(_parsed(rich)).strip()
+
+
+def _rich_text(node: Any) -> str:
+    """Return the words of a document of the editor, paragraph by paragraph."""
+    if not isinstance(node, dict):
+        return ""
+    if isinstance(node.get("text"), str):
+        return str(node["text"])
+    if "root" in node:
+        return _rich_text(node["root"])
+    children = node.get("children")
+    texts = [_rich_text(child) for child in (children if isinstance(children, list) else ())]
+    return ("\n" if node.get("type") == "root" else "").join(texts)
+
+
+def _thought(value: Mapping[str, Any]) -> str:
+    """Return what the model thought before it spoke, which newer versions keep apart."""
+    every = value.get("allThinkingBlocks")
+    blocks = [value.get("thinking"), *(every if isinstance(every, list) else ())]
+    texts = [str(block.get("text") or "").strip() for block in blocks if isinstance(block, dict)]
+    return "\n\n".join(dict.fromkeys(filter(None, texts)))
 
 
 def _read_old(database: SqliteCopy, entry: FileEntry) -> Iterator[Finding]:
@@ -191,6 +249,28 @@ def _read_old(database: SqliteCopy, entry: FileEntry) -> Iterator[Finding]:
         for number, tab in enumerate(tabs if isinstance(tabs, list) else (), 1):
             where = f"{entry.name} chat {number}"
             yield from account(_tab(tab, where), where, "chat")
+
+
+def _read_old_composers(database: SqliteCopy, entry: FileEntry) -> Iterator[Finding]:
+    """Read the conversations that a workspace kept whole before they moved to one database."""
+    for row in database.rows("SELECT value FROM ItemTable WHERE key = ?", _OLD_COMPOSERS):
+        composers = _json(row["value"]).get("allComposers")
+        for number, value in enumerate(composers if isinstance(composers, list) else (), 1):
+            where = f"{entry.name} conversation {number}"
+            yield from account(_old_composer(value, where), where, "conversation")
+
+
+def _old_composer(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    bubbles, created = _inline(value), _started(value, ())
+    if not bubbles or created is None:
+        yield Skipped("a conversation that is kept in another place", where)
+        return
+    talk = _talk(str(value["composerId"]), value)
+    for number, bubble in enumerate(bubbles):
+        yield from _bubble(bubble, str(bubble.get("bubbleId") or number), created, talk, where)
+    yield talk.record(created, _moment(value.get("lastUpdatedAt"))) or Skipped(
+        "a conversation without messages", where
+    )
 
 
 def _tab(tab: Mapping[str, Any], where: str) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.csv_archive import Cells, TableKind, find_columns, read_table, utc_text
 from pdpp.sources.item import Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import safe_key
-from pdpp.sources.reading.jsonstream import read_each
+from pdpp.sources.reading.jsonstream import JsonElement, elements, read_each
 from pdpp.sources.reading.jsontext import NotJson, read_json
 from pdpp.sources.reading.structure import json_paths
 from pdpp.sources.reading.tree import FileEntry, Tree
@@ -20,6 +20,9 @@ from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognitio
 _PATHS = frozenset({"item.ID", "item.Timestamp", "item.Contents"})
 _COLUMNS = frozenset({"id", "timestamp", "contents"})
 _LARGEST = 16 << 20
+_OWNER_PATHS = ("id", "username", "global_name")
+_TYPES = {0: "guild text", 1: "dm", 2: "guild voice", 3: "group dm", 5: "guild announcement"}
+"""What older packages call a channel by a number; threads are 10 to 12."""
 
 
 class Discord(Source):
@@ -40,6 +43,8 @@ class Discord(Source):
             "*/servers/*": "lists of servers",
             "*/Servers/*": "lists of servers",
             "application.json": "an application of yours",
+            "quests_user_status.json": "what Discord advertised",
+            "traits.json": "guesses of Discord about you",
         }
     )
 
@@ -48,7 +53,7 @@ class Discord(Source):
         lists = _lists(tree)
         if not lists:
             return None
-        user = next((_document(entry) for entry in tree.named("user.json")), {})
+        user = _owner(tree)
         name = str(user.get("global_name") or user.get("username") or "")
         return Recognition(
             Confidence.CERTAIN,
@@ -65,6 +70,25 @@ class Discord(Source):
             names.update(_document(entry))
         for entry in _lists(tree):
             yield ExportPart(entry, partial(_read, tree, entry, names))
+
+
+def _owner(tree: Tree) -> Mapping[str, Any]:
+    """Return whose package it is.
+
+    Games inside Discord have a ``user.json`` too, with an id of their own. The file of the account
+    holds everything that was ever bought and may be large, so its first members are looked for.
+    """
+    for entry in tree.named("user.json"):
+        user: dict[str, Any] = {}
+        with suppress(DamagedFile), entry.open() as stream:
+            for element in elements(stream, *_OWNER_PATHS):
+                if isinstance(element, JsonElement) and isinstance(element.value, str | int):
+                    user[element.path] = element.value
+                if len(user) == len(_OWNER_PATHS):
+                    break
+        if str(user.get("id", "")).isdecimal():
+            return user
+    return {}
 
 
 def _lists(tree: Tree) -> list[FileEntry]:
@@ -120,7 +144,7 @@ class _ChannelReader:
         self._where = entry.name
         self._key = safe_key(number)
         self._server = str(guild.get("name") or "") if isinstance(guild, dict) else ""
-        self._kind = str(about.get("type") or "").replace("_", " ").lower()
+        self._kind = _kind(about.get("type"))
         self._name = str(about.get("name") or names.get(number) or f"channel {number}")
         self._count = 0
         self._times: tuple[str, str] | None = None
@@ -181,3 +205,10 @@ class _ChannelReader:
             "updated_at": self._times[1],
         }
         return Item("channels", self._key, present(data))
+
+
+def _kind(value: Any) -> str:
+    """Return what kind of channel it is, in words."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return _TYPES.get(value, "thread" if 10 <= value <= 12 else "")
+    return str(value or "").replace("_", " ").lower()

@@ -18,7 +18,14 @@ from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.html import html_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.reading.xmlstream import XmlElement, xml_elements, xml_root
-from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import (
+    Confidence,
+    ExportPart,
+    OwnerChoices,
+    Recognition,
+    Source,
+    part_of_each,
+)
 
 _MOST_CANDIDATES = 2_000
 _SAMPLE_NOTES = 50
@@ -58,8 +65,7 @@ class Evernote(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each notebook."""
-        for entry in tree.these(recognition.detail["entries"]):
-            yield ExportPart(entry, partial(_read, entry))
+        return part_of_each(tree.these(recognition.detail["entries"]), _read)
 
 
 def _candidates(tree: Tree) -> list[FileEntry]:

@@ -78,7 +78,7 @@ def _is_log(entry: FileEntry) -> bool:
 
 
 def _read_document(entry: FileEntry) -> Iterator[Finding]:
-    paths = ("sessionId", "projectHash", "startTime", "lastUpdated", "messages.item")
+    paths = ("sessionId", "projectHash", "startTime", "lastUpdated", "summary", "messages.item")
     about: dict[str, Any] = {}
     talk = AgentTalk(_name(entry))
     with entry.open() as stream:
@@ -102,7 +102,8 @@ def _name(entry: FileEntry) -> str:
     return entry.base.rpartition(".")[0]
 
 
-def _record(talk: AgentTalk, entry: FileEntry, about: Mapping[str, object]) -> Finding:
+def _record(talk: AgentTalk, entry: FileEntry, about: Mapping[str, Any]) -> Finding:
+    talk.title = talk.title or str(about.get("summary") or "")
     times = moment_text(about.get("startTime")), moment_text(about.get("lastUpdated"))
     return talk.record(*times) or Skipped("a session without messages", entry.name)
 
@@ -123,12 +124,15 @@ def _line(value: Mapping[str, object], talk: AgentTalk, where: str) -> Iterator[
     change = value.get("$set")
     if isinstance(change, dict):
         messages = change.get("messages")
+        talk.title = str(change.get("summary") or talk.title)
         for message in messages if isinstance(messages, list) else ():
             yield from _message(message, talk, where)
         if not messages:
             yield Skipped(ABOUT_SESSION, where)
     elif "type" in value and "id" in value:
         yield from _message(value, talk, where)
+    elif "$rewindTo" in value:
+        yield Skipped("a mark that the talk went back; what was said stays", where)
     elif "sessionId" in value:
         yield Skipped(ABOUT_SESSION, where)
     else:

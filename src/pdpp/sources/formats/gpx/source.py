@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 
 from pdpp.model import instant
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
@@ -12,7 +11,14 @@ from pdpp.sources.reading.guard import account
 from pdpp.sources.reading.times import moment_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.reading.xmlstream import XmlElement, XmlEnd, XmlStart, xml_elements, xml_root
-from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import (
+    Confidence,
+    ExportPart,
+    OwnerChoices,
+    Recognition,
+    Source,
+    part_of_each,
+)
 
 _MOST_CANDIDATES = 20_000
 _EARTH_METRES = 6_371_008.8
@@ -45,8 +51,7 @@ class Gpx(Source):
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each file."""
-        for entry in tree.these(recognition.detail["entries"]):
-            yield ExportPart(entry, partial(_read, entry))
+        return part_of_each(tree.these(recognition.detail["entries"]), _read)
 
 
 def _candidates(tree: Tree) -> list[FileEntry]:

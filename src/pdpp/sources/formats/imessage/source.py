@@ -9,14 +9,15 @@ from types import MappingProxyType
 
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.imessage.typedstream import archived_text
+from pdpp.sources.formats.program_database import recognise_databases
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
 from pdpp.sources.keys import RecordKey, safe_key
 from pdpp.sources.reading.finder import FileFinder
 from pdpp.sources.reading.guard import account
-from pdpp.sources.reading.sqlitefile import SqliteCopy, databases_with, open_database
+from pdpp.sources.reading.sqlitefile import SqliteCopy, open_database
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
-from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
+from pdpp.sources.source import ExportPart, OwnerChoices, Recognition, Source, part_of_each
 
 _TABLES = frozenset({"message", "chat", "handle", "chat_message_join"})
 # Seconds from 1970 to 2001, where Apple's clocks begin.
@@ -57,21 +58,11 @@ class IMessage(Source):
 
     def recognise(self, tree: Tree, choices: OwnerChoices) -> Recognition | None:  # noqa: ARG002
         """Look for databases with the tables of messages and chats."""
-        stores = databases_with(tree, _TABLES)
-        if not stores:
-            return None
-        return Recognition(
-            Confidence.CERTAIN,
-            "a chat database" if len(stores) == 1 else f"{len(stores)} chat databases",
-            account=self.label,
-            owner_known=False,
-            detail={"databases": [entry.name for entry in stores]},
-        )
+        return recognise_databases(tree, _TABLES, self.label, "chat database")
 
     def parts(self, tree: Tree, recognition: Recognition) -> Iterable[ExportPart]:
         """Return one part for each database."""
-        for entry in tree.these(recognition.detail["databases"]):
-            yield ExportPart(entry, partial(_read, tree, entry))
+        return part_of_each(tree.these(recognition.detail["entries"]), partial(_read, tree))
 
 
 @dataclass(slots=True)

@@ -22,6 +22,8 @@ from pdpp.sources.reading.html import html_text
 from pdpp.sources.reading.tree import Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
 
+_YES = frozenset({"true", "yes", "1"})
+
 
 def _message(cells: Cells, where: str) -> Iterator[Finding]:
     sent = utc_text(cells["date"])
@@ -31,7 +33,8 @@ def _message(cells: Cells, where: str) -> Iterator[Finding]:
     text = cells["content"]
     if text.startswith("<") and text.endswith(">"):
         text = html_text(text)
-    if not text and not cells.get("subject"):
+    files = cells.get("attachments", "")
+    if not text and not cells.get("subject") and not files:
         yield Skipped("an empty message", where)
         return
     conversation = digest_key("conversation", cells["conversation id"])
@@ -44,12 +47,46 @@ def _message(cells: Cells, where: str) -> Iterator[Finding]:
         "sender": cells["from"] or None,
         "recipients": cells.get("to") or None,
         "subject": cells.get("subject") or None,
-        "text": text or cells.get("subject", ""),
+        "text": text or cells.get("subject") or "[files]",
+        "files": files or None,
+        "draft": True if cells.get("is message draft", "").lower() in _YES else None,
         "folder": cells.get("folder") or None,
         "link": cells.get("sender profile url") or None,
         "sent_at": sent,
     }
     yield Item("messages", key, present(data))
+
+
+def _invitation(cells: Cells, where: str) -> Iterator[Finding]:
+    text, sent = cells["message"], _clock_text(cells["sent at"])
+    if not text:
+        yield Skipped("an invitation without words", where)
+        return
+    if sent is None:
+        yield Unknown("an invitation without a time", where)
+        return
+    sender, recipient = cells["from"], cells["to"]
+    key = digest_key("invitation", cells["sent at"], sender, recipient, text)
+    data = {
+        "id": key,
+        "conversation_id": digest_key("invitation", *sorted((sender, recipient))),
+        "conversation": f"Invitation: {sender}, {recipient}",
+        "sender": sender or None,
+        "recipients": recipient or None,
+        "text": text,
+        "folder": "INVITATIONS",
+        "link": cells.get("inviterprofileurl") or None,
+        "sent_at": sent,
+    }
+    yield Item("messages", key, present(data))
+
+
+def _clock_text(text: str) -> str | None:
+    """Return a time as the table of invitations writes it, month first."""
+    for form in ("%m/%d/%y, %I:%M %p", "%m/%d/%Y, %I:%M %p", "%m/%d/%Y %H:%M"):
+        with suppress(ValueError):
+            return utc_text(datetime.strptime(text.replace("\u202f", " "), form).isoformat())  # noqa: DTZ007
+    return utc_text(text)
 
 
 def _person(cells: Cells, where: str) -> Iterator[Finding]:
@@ -88,10 +125,17 @@ def _post(kind: str, text_column: str, link: str, cells: Cells, where: str) -> I
 
 _KINDS = (
     TableKind(
-        "messages*.csv",
+        # Besides messages.csv there are those with coaches and guides, in the same columns.
+        "*messages*.csv",
         frozenset({"conversation id", "from", "date", "content"}),
         "message",
         _message,
+    ),
+    TableKind(
+        "Invitations*.csv",
+        frozenset({"from", "to", "sent at", "message"}),
+        "invitation",
+        _invitation,
     ),
     TableKind(
         "Connections*.csv",

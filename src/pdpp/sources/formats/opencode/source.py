@@ -11,8 +11,10 @@ from pdpp.sources.formats.agent_log import EMPTY, home_of
 from pdpp.sources.formats.agent_talk import AgentTalk
 from pdpp.sources.item import Finding, Skipped, Unknown
 from pdpp.sources.reading.guard import account
+from pdpp.sources.reading.jsonstream import elements
 from pdpp.sources.reading.jsontext import NotJson, read_json
 from pdpp.sources.reading.sqlitefile import SqliteCopy, columns_of, databases, open_database
+from pdpp.sources.reading.structure import json_paths
 from pdpp.sources.reading.times import epoch_text
 from pdpp.sources.reading.tree import FileEntry, Tree
 from pdpp.sources.source import Confidence, ExportPart, OwnerChoices, Recognition, Source
@@ -24,11 +26,14 @@ _TABLES = {
 }
 _LOOKED_AT = 20
 _LARGEST = 32 << 20
-_QUIET = frozenset({"step-start", "step-finish", "snapshot", "patch", "compaction", "agent"})
+_QUIET = frozenset(
+    {"step-start", "step-finish", "snapshot", "patch", "compaction", "agent", "retry"}
+)
+_EXPORT_PATHS = frozenset({"info.id", "info.time.created", "messages.item.parts"})
 
 
 class OpenCode(Source):
-    """The folder ``~/.local/share/opencode``, or its database."""
+    """The folder ``~/.local/share/opencode``, its database, or sessions that it exported."""
 
     connector_key = "opencode"
     label = "OpenCode"
@@ -51,12 +56,12 @@ class OpenCode(Source):
         """Look for the database, and for documents of sessions with their messages."""
         names = [entry.name for entry in databases(tree) if _is_ours(tree, entry)]
         documents = [entry.name for entry in tree.named("ses_*.json") if _is_session(entry)]
-        if not names and not documents:
+        exports = [entry.name for entry in tree.entries if _is_written_export(entry)]
+        if not names and not documents and not exports:
             return None
-        version = " and ".join(
-            words for words, some in (("a database", names), ("documents", documents)) if some
-        )
-        detail = {"databases": names, "documents": documents}
+        kinds = (("a database", names), ("documents", documents), ("exported sessions", exports))
+        version = " and ".join(words for words, some in kinds if some)
+        detail = {"databases": names, "documents": documents, "exports": exports}
         return Recognition(
             Confidence.CERTAIN,
             version,
@@ -74,6 +79,8 @@ class OpenCode(Source):
                 files_by_folder.setdefault(entry.name.rpartition("/")[0], []).append(entry)
         for entry in tree.these(recognition.detail["documents"]):
             yield ExportPart(entry, partial(_read_folder, entry, files_by_folder))
+        for entry in tree.these(recognition.detail["exports"]):
+            yield ExportPart(entry, partial(_read_export, entry))
         for entry in tree.these(recognition.detail["databases"]):
             yield ExportPart(entry, partial(_read_database, tree, entry))
 
@@ -99,27 +106,77 @@ def _is_session(entry: FileEntry) -> bool:
     return "/session/" in f"/{entry.name}" and b'"time"' in entry.head()
 
 
+def _is_written_export(entry: FileEntry) -> bool:
+    """Tell whether a file is what ``opencode export`` writes: a session in one document."""
+    if entry.suffix != ".json" or b'"info"' not in entry.head(1 << 12):
+        return False
+    return json_paths(entry, _EXPORT_PATHS) >= _EXPORT_PATHS
+
+
+def _read_export(entry: FileEntry) -> Iterator[Finding]:
+    about: Mapping[str, Any] = {}
+    talk = AgentTalk(entry.base.removesuffix(".json"))
+    with entry.open() as stream:
+        for element in elements(stream, "info", "messages.item"):
+            if isinstance(element, Skipped):
+                yield element
+            elif element.path == "info" and isinstance(element.value, dict):
+                about, talk = element.value, _talk_of(element.value, entry)
+            else:
+                where = f"{entry.name} message {element.number}"
+                yield from account(_exported(element.value, talk, where), where, "message")
+    yield _talk_record(talk, about, entry.name)
+
+
+def _exported(value: Mapping[str, Any], talk: AgentTalk, where: str) -> Iterator[Finding]:
+    about = value["info"]
+    parts = [
+        (str(part.get("id") or number), partial(_same, part))
+        for number, part in enumerate(value["parts"])
+    ]
+    yield from _message(str(about["id"]), partial(_same, about), parts, talk, where)
+
+
+def _same(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    return value
+
+
+def _talk_of(about: Mapping[str, Any], entry: FileEntry) -> AgentTalk:
+    session = str(about.get("id") or entry.base.removesuffix(".json"))
+    talk = AgentTalk(session, project=about.get("directory"), version=about.get("version"))
+    talk.title = str(about.get("title") or "")
+    return talk
+
+
+def _talk_record(talk: AgentTalk, about: Mapping[str, Any], where: str) -> Finding:
+    time = about.get("time")
+    moments = time if isinstance(time, dict) else {}
+    return _record(talk, moments.get("created"), moments.get("updated"), where)
+
+
 def _read_folder(
     entry: FileEntry, files_by_folder: Mapping[str, list[FileEntry]]
 ) -> Iterator[Finding]:
     """Read a session's document, its messages and their parts, each a file of its own."""
     about = _document(entry)
     session = str(about.get("id") or entry.base.removesuffix(".json"))
-    talk = AgentTalk(session, project=about.get("directory"), version=about.get("version"))
-    talk.title = str(about.get("title") or "")
+    talk = _talk_of(about, entry)
     top = f"/{entry.name}".rpartition("/session/")[0][1:]
     prefix = f"{top}/" if top else ""
+    parts_of = "{prefix}part/{name}"
+    if entry.name.startswith(f"{prefix}session/info/"):
+        # Before 2025-08 each project had a folder, with everything below ``session``.
+        prefix, parts_of = f"{prefix}session/", "{prefix}part/{session}/{name}"
     for file in files_by_folder.get(f"{prefix}message/{session}", []):
         name = file.base.removesuffix(".json")
+        place = parts_of.format(prefix=prefix, session=session, name=name)
         parts = [
             (part.base.removesuffix(".json"), partial(_document, part))
-            for part in files_by_folder.get(f"{prefix}part/{name}", [])
+            for part in files_by_folder.get(place, [])
         ]
         reading = _message(name, partial(_document, file), parts, talk, file.name)
         yield from account(reading, file.name, "message")
-    time = about.get("time")
-    moments = time if isinstance(time, dict) else {}
-    yield _record(talk, moments.get("created"), moments.get("updated"), entry.name)
+    yield _talk_record(talk, about, entry.name)
 
 
 def _record(talk: AgentTalk, created: object, updated: object, where: str) -> Finding:
@@ -191,6 +248,10 @@ def _message(
         kind = value.get("type")
         if kind in texts:
             texts[kind].append(str(value.get("text") or ""))
+        elif kind == "subtask":
+            texts["text"].append(f"{value.get('description') or ''}\n{value.get('prompt') or ''}")
+        elif kind == "file":
+            texts["text"].append(f"[file {value.get('filename') or value.get('mime') or ''}]")
         elif kind == "tool":
             said = True
             yield from _tool(part, value, talk, at)

@@ -81,6 +81,27 @@ def _message(cells: Cells, where: str) -> Iterator[Finding]:
     yield Item("messages", key, present(data))
 
 
+def _chat(cells: Cells, where: str) -> Iterator[Finding]:
+    sent = utc_text(cells["created_at"])
+    if sent is None or not cells["message_id"]:
+        yield Unknown("a chat message without an id or a time", where)
+        return
+    if not cells["message"]:
+        yield Skipped("an empty message", where)
+        return
+    key = safe_key("chat", cells["message_id"])
+    channel = cells.get("channel_url")
+    data = {
+        "id": key,
+        "thread_id": safe_key("thread", channel) if channel else None,
+        "subject": cells.get("channel_name") or cells.get("subreddit") or None,
+        "sender": cells.get("username") or None,
+        "text": cells["message"],
+        "sent_at": sent,
+    }
+    yield Item("messages", key, present(data))
+
+
 def _vote(about: str, kind: str, cells: Cells, where: str) -> Iterator[Finding]:
     if not cells["id"]:
         yield Unknown("a vote without an id", where)
@@ -107,10 +128,17 @@ _KINDS = (
     TableKind("posts*.csv", _DATED | {"subreddit", "title"}, "post", _post),
     TableKind("comments*.csv", _DATED | {"subreddit", "body"}, "comment", _comment),
     TableKind("messages*.csv", _DATED | {"from", "body"}, "message", _message),
+    TableKind(
+        "chat_history*.csv",
+        frozenset({"message_id", "created_at", "message"}),
+        "chat message",
+        _chat,
+    ),
     TableKind("post_votes*.csv", _ID | {"direction"}, "vote", partial(_vote, "post", "vote")),
     TableKind("comment_votes*.csv", _ID | {"direction"}, "vote", partial(_vote, "comment", "vote")),
     TableKind("saved_posts*.csv", _ID, "vote", partial(_vote, "post", "saved")),
     TableKind("saved_comments*.csv", _ID, "vote", partial(_vote, "comment", "saved")),
+    TableKind("hidden_posts*.csv", _ID, "vote", partial(_vote, "post", "hidden")),
 )
 
 
@@ -123,7 +151,10 @@ class Reddit(Source):
         {
             "*_headers.csv": "the same without texts",
             **expected_files(_KINDS),
-            "ip_logs.csv": "addresses of your devices",
+            "ip_logs*.csv": "addresses of your devices",
+            "drafts*.csv": "what you wrote and did not post",
+            "scheduled_posts*.csv": "what you wrote and did not post yet",
+            "announcements*.csv": "what Reddit told everybody",
             "*.csv": "a table that holds neither texts nor votes",
         }
     )

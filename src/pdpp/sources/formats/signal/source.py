@@ -27,6 +27,11 @@ from pdpp.sources.source import (
 
 _ABOUT = "a line about the account, a person or a chat, kept in the records of chats"
 _ASIDE = frozenset({"stickerPack", "adHocCall", "notificationProfile", "chatFolder"})
+_SAYING = (
+    *("standardMessage", "stickerMessage", "contactMessage"),
+    *("viewOnceMessage", "directStoryReplyMessage", "poll"),
+)
+_LONGEST_TEXT = 4 << 20
 _QUIET = ("updateMessage", "paymentNotification", "giftBadge", "adminDeletedMessage")
 
 
@@ -173,9 +178,10 @@ class _Reader:
             yield Unknown("a message of a kind that is not known", where)
             return
         author = self._party(item.get("authorId"))
-        body = item.get("standardMessage")
-        body = body if isinstance(body, dict) else {}
-        pointers = [file.get("pointer") or {} for file in body.get("attachments") or ()]
+        body = _payload(item)
+        pointers = _pointers(body)
+        long_text = _long_text(body)
+        said = self._file_text(long_text) or said
         key = _message_key(chat, author, stamp)
         chat.count += 1
         chat.first, chat.last = min(chat.first or sent, sent), max(chat.last, sent)
@@ -196,10 +202,19 @@ class _Reader:
             "sent_at": sent,
         }
         yield Item("messages", key, present(data))
+        if long_text and _file_name(long_text) not in self._files:
+            yield Skipped("the rest of a long text, which is not in the export", where)
         for number, pointer in enumerate(pointers, 1):
             yield self._attachment(pointer, number, key, sent, f"{where} file {number}")
 
-    def _answered(self, body: Mapping[str, object], chat: _Chat) -> RecordKey | None:
+    def _file_text(self, pointer: Mapping[str, Any]) -> str:
+        """Return the text that a file of the export holds."""
+        file = self._files.get(_file_name(pointer))
+        if file is None or file.size > _LONGEST_TEXT:
+            return ""
+        return file.head(_LONGEST_TEXT).decode("utf-8", "replace")
+
+    def _answered(self, body: Mapping[str, Any], chat: _Chat) -> RecordKey | None:
         quote = body.get("quote")
         if not isinstance(quote, dict) or not quote.get("targetSentTimestamp"):
             return None
@@ -263,7 +278,29 @@ def _full(value: Mapping[str, object], *names: str) -> str:
     return " ".join(str(value[name]) for name in names if value.get(name))
 
 
-def _said(item: Mapping[str, object]) -> str | None:
+def _payload(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what is kept of a message, whatever its kind is called."""
+    for name in _SAYING:
+        if isinstance(value := item.get(name), dict):
+            return value
+    return {}
+
+
+def _long_text(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return where a text is that was too long for a line of the export."""
+    reply = body.get("textReply")
+    pointer = body.get("longText") or (reply.get("longText") if isinstance(reply, dict) else None)
+    return pointer if isinstance(pointer, dict) else {}
+
+
+def _pointers(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return where the files of a message are."""
+    one = body.get("attachment")
+    files = [*(body.get("attachments") or ()), *([one] if isinstance(one, dict) else ())]
+    return [file.get("pointer") or {} for file in files]
+
+
+def _said(item: Mapping[str, Any]) -> str | None:
     """Return what a message says; empty where it is a file alone, None where it is not known."""
     standard = item.get("standardMessage")
     if isinstance(standard, dict):
@@ -281,6 +318,12 @@ def _said(item: Mapping[str, object]) -> str | None:
     if isinstance(shared, dict):
         name = (shared.get("contact") or {}).get("name") or {}
         return f"Contact: {_full(name, 'givenName', 'familyName') or 'unknown'}"
+    story = item.get("directStoryReplyMessage")
+    if isinstance(story, dict):
+        reply = story.get("textReply")
+        text = reply.get("text") if isinstance(reply, dict) else None
+        words = text.get("body") if isinstance(text, dict) else story.get("emoji")
+        return f"Answer to a story: {words or ''}".strip()
     poll = item.get("poll")
     if isinstance(poll, dict):
         options = [f"- {option.get('option')}" for option in poll.get("options") or ()]

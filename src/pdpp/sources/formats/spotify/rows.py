@@ -13,6 +13,7 @@ _TITLES = (
     ("episode_name", "episode_show_name", "episode"),
     ("audiobook_chapter_title", "audiobook_title", "audiobook"),
 )
+_RECENT_KINDS = (("podcastName", "episode"), ("audiobookName", "audiobook"))
 _URIS = ("spotify_track_uri", "spotify_episode_uri", "audiobook_chapter_uri")
 _TWICE = "a play that stands twice"
 _MOST_ENTRIES = 20_000
@@ -80,7 +81,9 @@ def read_recent_play(seen: SeenKeys, row: Any, where: str) -> Iterator[Finding]:
     """Yield a play of the account data, which tells minutes in UTC."""
     ended = moment_text(f"{row['endTime'].replace(' ', 'T')}:00Z")
     seconds = _seconds(row["msPlayed"])
-    title, artist = _text(row, "trackName", "episodeName"), _text(row, "artistName", "podcastName")
+    title = _text(row, "trackName", "episodeName", "chapterName", "audiobookName")
+    book = "audiobookName" if "chapterName" in row else "authorName"
+    artist = _text(row, "artistName", "podcastName", book)
     if ended is None or seconds is None or title is None:
         yield Unknown("a play without a name, a time or a length", where)
         return
@@ -92,7 +95,7 @@ def read_recent_play(seen: SeenKeys, row: Any, where: str) -> Iterator[Finding]:
         "id": key,
         "title": title,
         "artist": artist,
-        "kind": "episode" if "podcastName" in row else "track",
+        "kind": next((kind for name, kind in _RECENT_KINDS if name in row), "track"),
         "ended_at": ended,
         "seconds_played": seconds,
     }

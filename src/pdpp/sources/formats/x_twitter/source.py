@@ -12,7 +12,7 @@ from typing import Any
 from pdpp.model.errors import DamagedFile
 from pdpp.sources.formats.x_twitter.long_posts import LongPosts, created, whole_text
 from pdpp.sources.item import Attachment, Finding, Item, Skipped, Unknown, present
-from pdpp.sources.keys import safe_key
+from pdpp.sources.keys import digest_key, safe_key
 from pdpp.sources.reading.jsonstream import objects, read_each
 from pdpp.sources.reading.jsprefix import assigned_name, without_prefix
 from pdpp.sources.reading.times import moment_text
@@ -24,11 +24,14 @@ _KINDS = MappingProxyType(
     {
         "tweets": "post",
         "tweet": "post",
+        "community_tweet": "post",
         "note_tweet": "long post",
         "direct_messages": "conversation",
         "direct_messages_group": "conversation",
         "direct_message": "conversation",
         "like": "like",
+        "likes": "like",
+        "grok_chat_item": "turn of a talk",
     }
 )
 Files = Mapping[str, list[FileEntry]]
@@ -91,6 +94,7 @@ class XTwitter(Source):
             "long post": partial(_long_post, texts),
             "like": _like,
             "conversation": partial(_conversation, recognition.detail["owner"]),
+            "turn of a talk": _turn,
         }
         for entry, kind in kinds.items():
             read = partial(_read, entry, readers[kind], kind)
@@ -205,6 +209,28 @@ def _conversation(owner: str, value: Mapping[str, Any], where: str) -> Iterator[
             yield Skipped("a note of the service in a conversation", place)
     if not talk.get("messages"):
         yield Skipped("a conversation without messages", where)
+
+
+def _turn(value: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    """Yield one turn of a talk with Grok, which has no id of its own."""
+    turn = value["grokChatItem"]
+    sent, talk = moment_text(turn.get("createdAt")), str(turn.get("chatId") or "")
+    if sent is None or not talk:
+        yield Unknown("a turn of a talk without a time", where)
+        return
+    sender = turn.get("sender")
+    name = str(sender.get("name") if isinstance(sender, dict) else sender)
+    text = str(turn.get("message") or "")
+    key = digest_key("grok", talk, sent, name, text)
+    data = {
+        "id": key,
+        "conversation_id": safe_key("grok", talk),
+        "conversation": f"Grok {talk}",
+        "sender": "me" if name.lower() == "user" else "Grok",
+        "text": text or "[a picture]",
+        "sent_at": sent,
+    }
+    yield Item("messages", key, data)
 
 
 def _message(owner: str, talk: str, value: Mapping[str, Any], where: str) -> Finding:

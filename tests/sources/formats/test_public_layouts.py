@@ -1,0 +1,375 @@
+"""Layouts that public readers and sample files describe and our first fixtures did not have."""
+
+import base64
+import hashlib
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.sources.kit import Records, look, read, told
+from tests.sources.samples.sample import json_bytes, json_lines
+from tests.sources.samples.social import script, tweet
+
+from pdpp.sources.formats.cursor.source import Cursor
+from pdpp.sources.formats.discord.source import Discord
+from pdpp.sources.formats.gemini_cli.source import GeminiCli
+from pdpp.sources.formats.linkedin.source import LinkedIn
+from pdpp.sources.formats.opencode.source import OpenCode
+from pdpp.sources.formats.reddit.source import Reddit
+from pdpp.sources.formats.signal.source import Signal
+from pdpp.sources.formats.spotify.source import Spotify
+from pdpp.sources.formats.x_twitter.source import XTwitter
+from pdpp.sources.source import Recognition
+
+
+def put(folder: Path, files: Mapping[str, bytes]) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder
+
+
+def of(records: Records, stream: str) -> list[dict[str, Any]]:
+    return [data for (name, _), data in records.items() if name == stream]
+
+
+def said(records: Records) -> list[tuple[str, str]]:
+    return [(data["role"], data["text"]) for data in of(records, "messages")]
+
+
+def reasons(source: Any, path: Path) -> list[str]:
+    return [finding.reason for finding in told(source, path)]
+
+
+# Reddit
+
+
+def test_chats_of_reddit_are_read_and_hidden_posts_are_votes(tmp_path: Path) -> None:
+    path = put(
+        tmp_path,
+        {
+            "chat_history.csv": (
+                b"message_id,created_at,updated_at,username,message,thread_parent_message_id,"
+                b"channel_url,subreddit,channel_name,conversation_type\n"
+                b"a1,2026-01-02 10:00:00 UTC,,bo,Is the slipway free on Sunday?,,ch9,,Slipway,dm\n"
+                b"a2,2026-01-02 10:01:00 UTC,,nora_l,After noon it is,,ch9,,Slipway,dm\n"
+            ),
+            "post_votes_1.csv": b"id,permalink,direction\np1,https://r/r/knots/comments/p1/x/,none\n",
+            "hidden_posts.csv": b"id,permalink\np2,https://r/r/knots/comments/p2/y/\n",
+            "drafts.csv": b"id,title,body,kind,created\nd1,Unsent,Words,markdown,\n",
+        },
+    )
+    records = read(Reddit(), path)
+    chats = of(records, "messages")
+    assert [(data["sender"], data["subject"]) for data in chats] == [
+        ("bo", "Slipway"),
+        ("nora_l", "Slipway"),
+    ]
+    assert len({data["thread_id"] for data in chats}) == 1
+    assert [data["kind"] for data in of(records, "votes")] == ["vote", "hidden"]
+    assert "not post" in Reddit.passed_over["drafts*.csv"]
+
+
+# LinkedIn
+
+
+def test_coaches_invitations_attachments_and_drafts_of_linkedin(tmp_path: Path) -> None:
+    columns = (
+        b"CONVERSATION ID,CONVERSATION TITLE,FROM,SENDER PROFILE URL,TO,RECIPIENT PROFILE URLS,"
+        b"DATE,SUBJECT,CONTENT,FOLDER,ATTACHMENTS,IS MESSAGE DRAFT\n"
+    )
+    path = put(
+        tmp_path / "Basic_LinkedInDataExport_10-08-2026",
+        {
+            "messages.csv": b"\xef\xbb\xbf"
+            + columns
+            + b"c1,,Otto,,Nora,,2026-01-01 10:00:00 UTC,,,INBOX,https://files.example/plan.pdf,\n"
+            + b"c1,,Nora,,Otto,,2026-01-01 10:05 UTC,,Not yet,INBOX,,true\n",
+            "learning_coach_messages.csv": columns
+            + b"c2,,Coach,,Nora,,2026-01-01 11:00:00 UTC,,Practise the pitch,,,\n",
+            "guide_messages.csv": columns,
+            "Invitations.csv": (
+                b"From,To,Sent At,Message,Direction,inviterProfileUrl,inviteeProfileUrl\n"
+                b'Ines,Nora,"6/30/26, 8:12 PM",We met at the lock gate,INCOMING,,\n'
+                b'Nora,Ravi,"7/1/26, 9:00 AM",,OUTGOING,,\n'
+            ),
+        },
+    )
+    messages = {data["text"]: data for data in of(read(LinkedIn(), path), "messages")}
+    assert list(messages) == [
+        "Practise the pitch",
+        "[files]",
+        "Not yet",
+        "We met at the lock gate",
+    ]
+    assert messages["[files]"]["files"] == "https://files.example/plan.pdf"
+    assert messages["Not yet"]["draft"] is True
+    assert messages["We met at the lock gate"]["sent_at"] == "2026-06-30T20:12:00Z"
+    assert reasons(LinkedIn(), path) == ["an invitation without words"]
+
+
+# X
+
+
+def test_posts_to_communities_and_talks_with_grok_are_read(tmp_path: Path) -> None:
+    turn = {
+        "chatId": "77",
+        "createdAt": "2026-01-02T10:00:00.000Z",
+        "sender": {"value": "1", "name": "User", "originalName": "USER"},
+        "message": "How deep is the sill?",
+    }
+    answer = {**turn, "sender": {"value": "2", "name": "Agent"}, "message": "Two fathoms"}
+    path = put(
+        tmp_path,
+        {
+            "data/community-tweet.js": script("community_tweet", [tweet(4, "To the rowing club")]),
+            "data/grok-chat-item.js": script(
+                "grok_chat_item", [{"grokChatItem": turn}, {"grokChatItem": answer}]
+            ),
+        },
+    )
+    records = read(XTwitter(), path)
+    assert [data["text"] for data in of(records, "posts")] == ["To the rowing club"]
+    assert [(data["sender"], data["text"]) for data in of(records, "messages")] == [
+        ("me", "How deep is the sill?"),
+        ("Grok", "Two fathoms"),
+    ]
+
+
+# Discord
+
+
+def test_a_package_of_discord_is_of_the_account_and_not_of_a_game(tmp_path: Path) -> None:
+    message = {"ID": 1, "Timestamp": "2026-01-01 10:00:00", "Contents": "Ebb", "Attachments": ""}
+    path = put(
+        tmp_path,
+        {
+            "Aktivitäten/Activities_1/users/user.json": json_bytes(
+                {"id": "b81bd5c7-7e52", "username": "poker"}
+            ),
+            "Konto/user.json": json_bytes(
+                {"sessions": ["x" * 1000] * 20, "id": "4242", "username": "nora"}
+            ),
+            "Nachrichten/c7/channel.json": json_bytes({"id": "7", "type": 1}),
+            "Nachrichten/c7/messages.json": json_bytes([message]),
+            "Nachrichten/index.json": json_bytes({"7": "Direct Message with bo#0"}),
+        },
+    )
+    seen = look(Discord(), path)
+    assert isinstance(seen, Recognition)
+    assert (seen.identity, seen.account) == ("4242", "Discord (nora)")
+    [channel] = of(read(Discord(), path), "channels")
+    assert (channel["kind"], channel["name"]) == ("dm", "Direct Message with bo#0")
+
+
+# Spotify
+
+
+def test_audiobooks_of_the_last_year_have_chapters(tmp_path: Path) -> None:
+    row = {
+        "endTime": "2026-01-02 08:00",
+        "msPlayed": 60_000,
+        "audiobookName": "Tides",
+        "authorName": "I. Duarte",
+        "chapterName": "Neap",
+    }
+    path = put(tmp_path, {"StreamingHistory_audiobook_0.json": json_bytes([row])})
+    [play] = of(read(Spotify(), path), "recent_plays")
+    assert (play["title"], play["artist"], play["kind"]) == ("Neap", "Tides", "audiobook")
+
+
+# Signal
+
+
+def signal_lines(*items: dict[str, Any]) -> bytes:
+    about = [
+        {"version": "1", "backupTimeMs": "1767000000000"},
+        {"account": {"givenName": "Nora"}},
+        {"recipient": {"id": "1", "self": {}}},
+        {"recipient": {"id": "2", "contact": {"aci": "YWNp", "profileGivenName": "Bo"}}},
+        {"chat": {"id": "9", "recipientId": "2"}},
+    ]
+    each = {"chatId": "9", "authorId": "2", "incoming": {}}
+    messages = [
+        {"chatItem": {**each, "dateSent": str(1_767_000_000_000 + number), **item}}
+        for number, item in enumerate(items)
+    ]
+    return json_lines([*about, *messages])
+
+
+def test_answers_to_stories_and_long_texts_of_signal_are_whole(tmp_path: Path) -> None:
+    long = ("The pilot waits for slack water. " * 200).encode()
+    digest, key = hashlib.sha256(long).digest(), b"k" * 32
+    pointer = {
+        "locatorInfo": {
+            "plaintextHash": base64.b64encode(digest).decode(),
+            "localKey": base64.b64encode(key).decode(),
+        }
+    }
+    gone = {"locatorInfo": {"plaintextHash": "YQ==", "localKey": "Yg=="}}
+    name = hashlib.sha256(digest + key).hexdigest()
+    start = {"body": long[:100].decode()}
+    story = {"textReply": {"text": {"body": "What a sunset"}}, "reactions": []}
+    path = put(
+        tmp_path,
+        {
+            "main.jsonl": signal_lines(
+                {"standardMessage": {"text": start, "longText": pointer}},
+                {"standardMessage": {"text": {"body": "Cut he"}, "longText": gone}},
+                {"directStoryReplyMessage": story},
+                {"directStoryReplyMessage": {"emoji": "🔥"}},
+                {
+                    "stickerMessage": {
+                        "sticker": {"emoji": "⚓"},
+                        "reactions": [{"emoji": "👍", "authorId": "1"}],
+                    }
+                },
+            ),
+            f"files/{name[:2]}/{name}.txt": long,
+        },
+    )
+    messages = of(read(Signal(), path), "messages")
+    assert [data["text"] for data in messages] == [
+        long.decode(),
+        "Cut he",
+        "Answer to a story: What a sunset",
+        "Answer to a story: 🔥",
+        "[sticker ⚓]",
+    ]
+    assert messages[4]["reactions"] == ["👍 me"]
+    assert reasons(Signal(), path).count("the rest of a long text, which is not in the export") == 1
+
+
+# Gemini CLI
+
+
+def test_a_log_of_gemini_states_messages_again_and_goes_back(tmp_path: Path) -> None:
+    def line(id: str, kind: str, text: str) -> dict[str, Any]:
+        return {"id": id, "timestamp": "2026-01-02T10:00:00.000Z", "type": kind, "content": text}
+
+    path = put(
+        tmp_path,
+        {
+            "tmp/tides/chats/session-1.jsonl": json_lines(
+                [
+                    {"sessionId": "s1", "projectHash": "h", "kind": "main"},
+                    line("m1", "user", "Plot the tide"),
+                    line("m2", "gemini", "Drawing"),
+                    line("m2", "gemini", "Drawing the curve"),
+                    line("m3", "user", "wrong prompt"),
+                    {"$rewindTo": "m3"},
+                    {"$set": {"summary": "Tide plots", "lastUpdated": "2026-01-02T10:01:00.000Z"}},
+                ]
+            )
+        },
+    )
+    records = read(GeminiCli(), path)
+    assert ("assistant", "Drawing the curve") in said(records)
+    [session] = of(records, "sessions")
+    assert (session["title"], session["message_count"]) == ("Tide plots", 3)
+    assert "a mark that the talk went back; what was said stays" in reasons(GeminiCli(), path)
+
+
+# OpenCode
+
+MESSAGE = {"id": "msg_1", "role": "user", "time": {"created": 1_767_000_000_000}}
+PARTS = [
+    {"id": "prt_1", "type": "text", "text": "Check the gauge"},
+    {"id": "prt_2", "type": "file", "filename": "gauge.png", "mime": "image/png", "url": "data:"},
+    {"id": "prt_3", "type": "subtask", "description": "Look", "prompt": "Read the log"},
+    {"id": "prt_4", "type": "retry", "attempt": 1},
+]
+SESSION = {
+    "id": "ses_1",
+    "title": "Gauge",
+    "directory": "/home/nora/tides",
+    "time": {"created": 1_767_000_000_000, "updated": 1_767_000_001_000},
+}
+
+
+def test_an_older_folder_and_an_exported_session_of_opencode_hold_the_same(tmp_path: Path) -> None:
+    top = "project/home-nora-tides/storage/session"
+    parts = {f"{top}/part/ses_1/msg_1/{part['id']}.json": json_bytes(part) for part in PARTS}
+    older = put(
+        tmp_path / "older",
+        {
+            f"{top}/info/ses_1.json": json_bytes(SESSION),
+            f"{top}/message/ses_1/msg_1.json": json_bytes(MESSAGE),
+            **parts,
+        },
+    )
+    document = {"info": SESSION, "messages": [{"info": MESSAGE, "parts": PARTS}]}
+    exported = put(tmp_path / "exported", {"session-ses_1.json": json_bytes(document)})
+    records = read(OpenCode(), older)
+    assert said(records) == [
+        ("user", "Check the gauge\n\n[file gauge.png]\n\nLook\nRead the log"),
+    ]
+    assert read(OpenCode(), exported) == records
+
+
+# Cursor
+
+
+def state(path: Path, rows: Mapping[str, Any], items: Mapping[str, Any] | None = None) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    database = sqlite3.connect(path)
+    for table, values in (("cursorDiskKV", rows), ("ItemTable", items or {})):
+        database.execute(f"CREATE TABLE {table} (key TEXT UNIQUE, value BLOB)")
+        database.executemany(
+            f"INSERT INTO {table} VALUES (?, ?)",
+            [(key, json_bytes(value)) for key, value in values.items()],
+        )
+    database.commit()
+    database.close()
+    return path.parent
+
+
+def test_thoughts_typed_documents_and_older_conversations_of_cursor(tmp_path: Path) -> None:
+    rich = {
+        "root": {
+            "type": "root",
+            "children": [
+                {"type": "paragraph", "children": [{"type": "text", "text": "Grease"}]},
+                {"type": "paragraph", "children": [{"type": "text", "text": "the winch"}]},
+            ],
+        }
+    }
+    typed = {"type": 1, "text": "", "richText": json_bytes(rich).decode()}
+    at = {"createdAt": "2026-01-02T10:00:00.000Z"}
+    path = state(
+        tmp_path / "globalStorage" / "state.vscdb",
+        {
+            "composerData:new": {"fullConversationHeadersOnly": [{"bubbleId": "b1"}]},
+            "bubbleId:new:b1": {**typed, **at},
+            "bubbleId:new:b2": {"type": 2, "text": "", "thinking": {"text": "Which oil?"}, **at},
+            "composerData:map": {
+                "createdAt": 1_767_000_000_000,
+                "conversationMap": {"b9": {"type": 2, "text": "Use a sea anchor"}},
+            },
+        },
+        {
+            "composer.composerData": {
+                "allComposers": [
+                    {
+                        "composerId": "old",
+                        "name": "Cleats",
+                        "createdAt": 1_767_000_000_000,
+                        "conversation": [{"bubbleId": "c1", "type": 1, "text": "Old cleats?"}],
+                    },
+                    {"composerId": "new", "createdAt": 1_767_000_000_000},
+                ]
+            }
+        },
+    )
+    records = read(Cursor(), path)
+    assert sorted(said(records)) == [
+        ("assistant", "Use a sea anchor"),
+        ("reasoning", "Which oil?"),
+        ("user", "Grease\nthe winch"),
+        ("user", "Old cleats?"),
+    ]
+    titles = {data["title"]: data["message_count"] for data in of(records, "sessions")}
+    assert titles == {"map": 1, "Grease the winch": 2, "Cleats": 1}
+    assert reasons(Cursor(), path) == ["a conversation that is kept in another place"]
