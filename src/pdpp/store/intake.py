@@ -14,12 +14,16 @@ import orjson
 from pdpp.evidence.handle import is_plain_key, key_problem
 from pdpp.model import instant
 from pdpp.model.json_types import Keyword, Moment, Size
+from pdpp.store.batch import CheckedRecord
 from pdpp.store.catalogue import Feed
 from pdpp.store.numbers import Inexact, is_doubtful, read_exactly
 from pdpp.store.port import Store
 
 _MEMBERS = frozenset({"key", "data", "emitted_at", "op"})
 _LONGEST_MESSAGE = 300
+_GROUP = 128
+"""So many records are checked before they are made ready: the processor stays with one piece of
+code, and the first ones are still at hand."""
 
 
 class IngestLine(TypedDict):
@@ -55,6 +59,10 @@ class IngestResultJson(TypedDict):
     rejections: list[RejectionJson]
 
 
+ItemRecord = tuple[str, Any, bytes]
+"""A key, JSON data, and the canonical text of the data."""
+
+
 class Rejection(NamedTuple):
     """Why one line is not taken."""
 
@@ -67,27 +75,27 @@ class Checker:
 
     def __init__(self, feed: Feed, now: int, line_bytes: int) -> None:
         self._validator = _validator(orjson.dumps(feed.stream.schema))
-        self._is_valid = self._validator.is_valid
-        self._now = now
-        self._line_bytes = line_bytes
+        self.is_valid = self._validator.is_valid
+        self.now = now
+        self.line_bytes = line_bytes
 
     def size_problem(self, size: int) -> Rejection | None:
         """Return what is wrong with the size of a line in bytes."""
-        if size > self._line_bytes:
-            return Rejection("line_too_long", f"A line has at most {self._line_bytes} bytes.")
+        if size > self.line_bytes:
+            return Rejection("line_too_long", f"A line has at most {self.line_bytes} bytes.")
         return None
 
     def emitted(self, text: Any) -> int | None:
         """Return when a record was emitted: now if it does not say, None if it says no time."""
         if text is None:
-            return self._now
+            return self.now
         return instant.parse(text) if isinstance(text, str) else None
 
     def record_problem(self, key: Any, emitted: int | None, data: Any) -> Rejection | None:
         """Return what is wrong with a record: mostly nothing, which takes few steps to tell."""
         # The cheap tests first; of a million records hardly one gets past this line.
         plain = emitted is not None and type(data) is dict and is_plain_key(key)
-        if plain and self._is_valid(data):
+        if plain and self.is_valid(data):
             return None
         return self.name_problem(key, emitted) or self.data_problem(data)
 
@@ -104,7 +112,7 @@ class Checker:
         """Return what is wrong with the data of a record."""
         if not isinstance(data, dict):
             return Rejection("invalid_data", "data is an object.")
-        if not self._validator.is_valid(data):
+        if not self.is_valid(data):
             return Rejection("schema_violation", self._violation(data))
         return None
 
@@ -136,6 +144,7 @@ class Intake:
         self._feed = feed
         self._checker = Checker(feed, now, line_bytes)
         self._batch = store.batch(feed, keep_newer=keep_newer)
+        self._checked: list[CheckedRecord] = []
         self._taken = 0
         self._rejections: list[RejectionJson] = []
 
@@ -146,13 +155,26 @@ class Intake:
             self._reject(problem)
         self._taken += 1
 
-    def take_record(self, key: Any, emitted_at: Any, data: Any, text: bytes) -> None:
-        """Take JSON data together with its canonical text."""
-        problem = self._checker.size_problem(len(text))
-        problem = problem or self._keep(key, emitted_at, data, text)
+    def take_records(self, records: Iterable[ItemRecord]) -> None:
+        """Take JSON data together with its canonical text, as emitted now."""
+        # Every check of a line, with as few calls as can be: imports come this way by the million.
+        checker, good = self._checker, self._checked
+        emitted, is_valid, most = checker.now, checker.is_valid, checker.line_bytes
+        for key, data, text in records:
+            if (
+                len(text) <= most and type(data) is dict and is_plain_key(key) and is_valid(data)
+            ) or not self._is_refused(key, emitted, data, len(text)):
+                good.append((key, emitted, data, text))
+            self._taken += 1
+        self._prepare()
+
+    def _is_refused(self, key: Any, emitted: int, data: Any, size: int) -> bool:
+        """Tell whether a record cannot be taken, and report why."""
+        problem = self._checker.size_problem(size)
+        problem = problem or self._checker.record_problem(key, emitted, data)
         if problem is not None:
             self._reject(problem)
-        self._taken += 1
+        return problem is not None
 
     def _take_line(self, text: bytes) -> Rejection | None:
         try:
@@ -173,24 +195,32 @@ class Intake:
                 return Rejection("inexact_json", str(problem))
         op, key, emitted_at = line.get("op", "upsert"), line.get("key"), line.get("emitted_at")
         if op == "upsert":
-            return self._keep(key, emitted_at, line.get("data"), None)
+            return self._keep(key, emitted_at, line.get("data"))
         if op == "delete":
             return self._drop(key, emitted_at)
         return Rejection("invalid_op", "op is upsert or delete.")
 
-    def _keep(self, key: Any, emitted_at: Any, data: Any, text: bytes | None) -> Rejection | None:
+    def _keep(self, key: Any, emitted_at: Any, data: Any) -> Rejection | None:
         """Prepare a record, or return why it cannot be kept."""
         emitted = self._checker.emitted(emitted_at)
         problem = self._checker.record_problem(key, emitted, data)
         if problem is None and emitted is not None:
-            self._batch.keep(key, emitted, data, text)
+            self._checked.append((key, emitted, data, None))
+            if len(self._checked) >= _GROUP:
+                self._prepare()
         return problem
+
+    def _prepare(self) -> None:
+        """Have the checked records made ready, some at once."""
+        checked, self._checked = self._checked, []
+        self._batch.keep_all(checked)
 
     def _drop(self, key: Any, emitted_at: Any) -> Rejection | None:
         """Mark a record to be deleted, or return why it cannot be."""
         emitted = self._checker.emitted(emitted_at)
         problem = self._checker.name_problem(key, emitted)
         if problem is None and emitted is not None:
+            self._prepare()
             self._batch.drop(key, emitted)
         return problem
 
@@ -200,6 +230,7 @@ class Intake:
 
     def write(self) -> IngestResultJson:
         """Write all good lines in one transaction; return the answer of the contract."""
+        self._prepare()
         written = self._batch.write()
         rejected = len(self._rejections)
         accepted = self._taken - rejected

@@ -6,7 +6,7 @@ from pdpp.model.errors import DamagedFile
 from pdpp.sources.importing.positions import PartPosition, PositionLog, position_of, resume_point
 from pdpp.sources.importing.report import ImportReport
 from pdpp.sources.importing.writer import RecordWriter
-from pdpp.sources.item import Finding, Item, ResumePoint, Seen, Skipped, Unknown
+from pdpp.sources.item import Item, ResumePoint, Seen, Skipped, Unknown
 from pdpp.sources.reading.guard import SURPRISES, surprise
 from pdpp.sources.source import AnyPart
 
@@ -36,9 +36,10 @@ class ImportRun:
         self._writer = writer
         self._report = report
         self._journal = journal
-        self._stop = stop
+        self.stopped = stop
         self._tell = tell
         self._patient = patient
+        self.units = report.units
         self._reached: dict[str, PartPosition] = {}
         self._sent: dict[str, PartPosition] = {}
 
@@ -56,10 +57,6 @@ class ImportRun:
             return True
         self._report.counts["parts"] += 1
         return _Reader(self, part, earlier).run()
-
-    def stopped(self) -> bool:
-        """Tell whether somebody wants the run to end."""
-        return self._stop()
 
     def take(self, finding: Item | Skipped | Unknown, *, growing: bool) -> bool:
         """Count one thing, gather it where it is an item, and tell whether a batch is gathered.
@@ -80,10 +77,6 @@ class ImportRun:
         if not read % _TELL_EVERY:
             self._tell()
         return self._writer.full
-
-    def see(self, seen: Seen) -> None:
-        """Count one unit of the input."""
-        self._report.units[seen.kind] += 1
 
     def reach(self, name: str, position: PartPosition) -> None:
         """Remember how far a part is, to be noted when everything before it is written."""
@@ -121,8 +114,13 @@ class _Reader:
 
     def run(self) -> bool:
         grows, stopped = self._part.grows, self._run.stopped
+        units = self._run.units
         try:
             for finding in self._part.findings(self._point):
+                if isinstance(finding, Seen):
+                    if self._items >= self._passed_over:
+                        units[finding.kind] += 1
+                    continue
                 may_stop = self._take_any(finding) == grows
                 if may_stop and stopped():
                     self._reach(done=False)
@@ -139,15 +137,12 @@ class _Reader:
         self._whole = False
         self._run.take(skipped, growing=False)
 
-    def _take_any(self, finding: Finding) -> bool:
+    def _take_any(self, finding: Item | Skipped | Unknown | ResumePoint) -> bool:
         """Take one finding; return whether it is a resume point."""
         if isinstance(finding, ResumePoint):
             self._point = finding
             return True
-        if not isinstance(finding, Seen):
-            self._take(finding)
-        elif self._items >= self._passed_over:
-            self._run.see(finding)
+        self._take(finding)
         return False
 
     def _take(self, finding: Item | Skipped | Unknown) -> None:

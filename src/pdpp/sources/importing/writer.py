@@ -10,8 +10,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from orjson import OPT_SORT_KEYS, dumps
 
 from pdpp.model.errors import DamagedFile, ImportRefused, PayloadTooLarge
 from pdpp.sources.importing.report import ImportReport
@@ -21,7 +22,7 @@ from pdpp.sources.reading.jsontext import scrub
 from pdpp.store.batch import canonical
 from pdpp.store.blobs import media_type_of
 from pdpp.store.catalogue import Feed
-from pdpp.store.intake import Intake
+from pdpp.store.intake import Intake, ItemRecord
 from pdpp.store.numbers import read_data
 from pdpp.store.port import Store
 
@@ -40,30 +41,20 @@ _TURN_SECONDS = 0.0002
 """How long the thread that reads goes on when the one that writes wants the interpreter: far less
 than usual, because the engine stands still meanwhile."""
 
-_FLAT = frozenset({str, int, bool, type(None)})
-"""Types of which a value and what JSON makes of it are the same."""
-
-
 OpenIntake = Callable[[Feed], Intake]
 """Begins a batch of one stream."""
 
 
-@dataclass(slots=True)
 class _Load:
-    """What is gathered of one stream."""
+    """What is gathered of one stream: its keys, and the last records, not checked yet."""
 
-    stream: str
-    intake: Intake
-    keys: list[str] = field(default_factory=list)
+    __slots__ = ("group", "intake", "keys", "stream")
 
-
-class _Parcel(NamedTuple):
-    """An item that nobody else can change any more, and where it goes."""
-
-    intake: Intake
-    key: str
-    data: Any
-    text: bytes
+    def __init__(self, stream: str, intake: Intake) -> None:
+        self.stream = stream
+        self.intake = intake
+        self.keys: list[str] = []
+        self.group: list[ItemRecord] = []
 
 
 class _Answer(NamedTuple):
@@ -102,7 +93,6 @@ class RecordWriter:
         self._most_bytes = self._bytes_left = most_bytes
         self.full = False
         self._loads: dict[str, _Load] = {}
-        self._group: list[_Parcel] = []
         self._group_size = 0
         self._count = self._size = 0
         self._see = see
@@ -116,23 +106,22 @@ class RecordWriter:
 
     def add(self, item: Item) -> None:
         """Take one item; its files are kept at once."""
-        stream, key, data, attachments = item
-        if type(key) is RecordKey:
-            key = self._sealer.seal(key)
-        if type(data) is dict:
-            self._sealer.seal_data(data)
-        for attachment in attachments:
-            self._keep(item, attachment)
+        stream, name, data, attachments = item
+        key = self._sealer.seal(name) if type(name) is RecordKey else scrub(name)
+        flat = type(data) is dict and self._sealer.seal_data(data, name, key)
+        if attachments:
+            for attachment in attachments:
+                self._keep(item, attachment)
+            flat = False
         try:
-            text = canonical(data)
+            text = dumps(data, option=OPT_SORT_KEYS) if flat else canonical(data)
         except TypeError:
             self._add_scrubbed(item._replace(key=key))
             return
         # What was read belongs to the source, which may go on to change it. A shallow copy is
         # enough where nothing is nested; else the JSON that was just made is read again, which is
         # quicker than a deep copy.
-        flat = type(data) is dict and _FLAT.issuperset(map(type, data.values()))
-        self._take(stream, scrub(key), data.copy() if flat else read_data(text), text)
+        self._take(stream, key, data.copy() if flat else read_data(text), text)
 
     def _add_scrubbed(self, item: Item) -> None:
         """Take an item without halves of characters; what is no JSON even then is told."""
@@ -141,10 +130,11 @@ class RecordWriter:
         except (TypeError, RecursionError):
             self._report.skip("a value that JSON cannot say", f"{item.stream} {item.key}")
         else:
-            self._take(item.stream, scrub(item.key), read_data(text), text)
+            self._take(item.stream, item.key, read_data(text), text)
 
     def _take(self, stream: str, key: str, data: Any, text: bytes) -> None:
-        self._bytes_left -= len(text)
+        size = len(text)
+        self._bytes_left -= size
         if self._bytes_left < 0:
             raise DamagedFile(
                 f"what it says would take more than {self._most_bytes:,} bytes, many times what "
@@ -153,12 +143,12 @@ class RecordWriter:
         load = self._loads.get(stream)
         if load is None:
             load = self._loads[stream] = self._load(stream)
-        self._group.append(_Parcel(load.intake, key, data, text))
         load.keys.append(key)
+        load.group.append((key, data, text))
         self._count += 1
-        self._size += len(text)
-        self._group_size += len(text)
-        if len(self._group) >= _GROUP_ITEMS or self._group_size >= _GROUP_BYTES:
+        self._size += size
+        self._group_size += size
+        if len(load.group) >= _GROUP_ITEMS or self._group_size >= _GROUP_BYTES:
             self._hand_over()
         self.full = self._count >= self._most or self._size >= BATCH_BYTES
         if self._see is not None:
@@ -166,9 +156,11 @@ class RecordWriter:
 
     def _hand_over(self) -> None:
         """Have what was read checked and made ready."""
-        group, self._group, self._group_size = self._group, [], 0
-        for intake, key, data, text in group:
-            intake.take_record(key, None, data, text)
+        self._group_size = 0
+        for load in self._loads.values():
+            if load.group:
+                group, load.group = load.group, []
+                load.intake.take_records(group)
 
     def _load(self, stream: str) -> _Load:
         feed = self._store.catalogue().feeds.get((self._connection_id, stream))

@@ -7,8 +7,9 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from pdpp.model.declaration import TIMES, Kind
-from pdpp.store.batch import Line, canonical
+from pdpp.store.batch import CheckedRecord, Line, canonical
 from pdpp.store.catalogue import Feed
+from pdpp.store.cell import CellValue
 from pdpp.store.number_key import number_key
 from pdpp.store.numbers import is_exact, read_data
 from pdpp.store.scope import digest_of
@@ -98,32 +99,47 @@ class PreparedBatch:
 
     def keep(self, key: str, emitted: int, data: Mapping[str, Any], text: bytes | None) -> None:
         """Make a record ready; ``text`` is its canonical JSON where that is at hand already."""
-        number = len(self.packs)
-        field_set = self._field_set_of.get(names := tuple(data))
-        if field_set is None:
-            field_set = self._new_field_set(names)
-        if text is None:
-            text = canonical(data)
-        cells = self._cells(data)
-        moment = None if self._time_place is None else cells[self._time_place]
-        time = moment if isinstance(moment, int) else None
-        if self.feed.lexical:
-            self.entries.append(self._entry(data, time))
-        if key in self.turn_of_key or key in self.gone:
-            self._replace(key)
-        self.turn_of_key[key] = number
-        of = self._surrogate_of
-        surrogate = next(self._random) if of is None else of(self.feed, key)
-        self.surrogates.append(surrogate)
-        head = (number, field_set, key, surrogate, emitted, time, digest_of(text), cells)
-        self.packs.append(pack_record(head, text))
+        self.keep_all([(key, emitted, data, text)])
+
+    def keep_all(self, records: Iterable[CheckedRecord]) -> None:
+        """Make some records ready, in the order in which they came."""
+        packs, turns, gone = self.packs, self.turn_of_key, self.gone
+        cells_of, time_place, counted = self._cells, self._time_place, self._counted
+        entry = self._entry if self.feed.lexical else None
+        of, draw = self._surrogate_of, self._random.__next__
+        for key, emitted, data, text in records:
+            number = len(packs)
+            field_set = self._field_set_of.get(names := tuple(data))
+            if field_set is None:
+                field_set = self._new_field_set(names)
+            if text is None:
+                text = canonical(data)
+            cells = cells_of(data)
+            moment = None if time_place is None else cells[time_place]
+            time = moment if isinstance(moment, int) else None
+            if entry is not None:
+                self.entries.append(entry(data, time))
+            if key in turns or key in gone:
+                self._replace(key)
+            turns[key] = number
+            surrogate = draw() if of is None else of(self.feed, key)
+            self.surrogates.append(surrogate)
+            head = (number, field_set, key, surrogate, emitted, time, digest_of(text), cells)
+            packs.append(pack_record(head, text))
+            if counted:
+                self._count_cells(number, cells, data, text)
+            if self.feed.blobs:
+                self.uses += [Use(number, *named) for named in blobs_of(self.feed, data)]
+
+    def _count_cells(
+        self, turn: int, cells: list[CellValue], data: Mapping[str, Any], text: bytes
+    ) -> None:
+        """Take the numbers of a record that its cells do not hold as they are."""
         for place in self._counted:
             if isinstance(value := cells[place], float):
-                self.fractions.append(Fraction(number, place, value))
-        if self._counted and is_exact(text):
-            self.exact += [ExactCell(number, *cell) for cell in exact_cells(self.feed, data)]
-        if self.feed.blobs:
-            self.uses += [Use(number, *named) for named in blobs_of(self.feed, data)]
+                self.fractions.append(Fraction(turn, place, value))
+        if is_exact(text):
+            self.exact += [ExactCell(turn, *cell) for cell in exact_cells(self.feed, data)]
 
     def give_surrogate(self, turn: int, surrogate: int) -> None:
         """Let a record be the one that had its key before."""
