@@ -275,7 +275,7 @@ def test_a_log_of_gemini_states_messages_again_and_goes_back(tmp_path: Path) -> 
 # OpenCode
 
 MESSAGE = {"id": "msg_1", "role": "user", "time": {"created": 1_767_000_000_000}}
-PARTS = [
+PARTS: list[dict[str, Any]] = [
     {"id": "prt_1", "type": "text", "text": "Check the gauge"},
     {"id": "prt_2", "type": "file", "filename": "gauge.png", "mime": "image/png", "url": "data:"},
     {"id": "prt_3", "type": "subtask", "description": "Look", "prompt": "Read the log"},
