@@ -15,10 +15,10 @@ from starlette.routing import Route
 
 from pdpp.evidence.language.terms import terms_of
 from pdpp.store.ranking.postings import Longs
-from pdpp.store.sqlite.numbering import PLACE_BITS
-from pdpp.store.sqlite.search.blocks import IMPACT_MASK, SLOT_SHIFT
-from pdpp.store.sqlite.search.packing import joined_pieces, longs, unpack
 from pdpp.store.sqlite.store import FILE_NAME
+from pdpp.store.tables.numbering import PLACE_BITS
+from pdpp.store.tables.search.blocks import IMPACT_MASK, SLOT_SHIFT
+from pdpp.store.tables.search.packing import joined_pieces, longs, unpack
 
 PAGE = 25
 

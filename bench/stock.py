@@ -19,8 +19,10 @@ from pdpp.model import instant
 from pdpp.model.grant import Interval
 from pdpp.model.validation import parse_declaration
 from pdpp.store import cell
-from pdpp.store.sqlite import feeds, numbering, schema
-from pdpp.store.sqlite.search import (
+from pdpp.store.sqlite import schema
+from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.tables import feeds, numbering
+from pdpp.store.tables.search import (
     analysis,
     blocks,
     entry,
@@ -30,8 +32,7 @@ from pdpp.store.sqlite.search import (
     tending,
     vocabulary,
 )
-from pdpp.store.sqlite.store import SqliteStore
-from pdpp.store.sqlite.write import pack, prepared, rows, writer
+from pdpp.store.tables.write import pack, prepared, rows, writer
 
 Say = Callable[[str], None]
 

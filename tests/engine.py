@@ -17,7 +17,7 @@ from pdpp.store.catalogue import Feed
 from pdpp.store.port import Store
 from pdpp.store.receipts import ReceiptLog
 from pdpp.store.sqlite.store import SqliteStore
-from pdpp.store.sqlite.write.prepared import SurrogateOf
+from pdpp.store.tables.write.prepared import SurrogateOf
 
 ENGINE = os.environ.get("ENGINE", "sqlite")
 """Which engine all tests run on."""

@@ -34,7 +34,7 @@ _USED = (
     "pdpp.store.intake",
     "pdpp.sources",
     "pdpp.store.sqlite.store",
-    "pdpp.store.sqlite.table_store",
+    "pdpp.store.tables.store",
     "pytest",
     "tests.faults.killing",
     "tests.oauth.dance",

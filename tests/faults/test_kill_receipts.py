@@ -12,7 +12,7 @@ from tests.faults.soundness import check_sound, integrity
 from pdpp.store.port import Store
 from pdpp.store.receipt_batch import ReceiptBatch
 from pdpp.store.receipts import ChainedReceipt, LogEvent, Receipt, ReceiptQuery
-from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME
+from pdpp.store.sqlite.receipt_file import RECEIPTS_NAME
 
 LIFE = min(25, ROUNDS)
 """How often one log is killed before the next begins."""

@@ -49,9 +49,9 @@ def test_the_picture_names_every_package_and_no_other() -> None:
         assert set(inside.split()) == packages_in(SOURCE / name), name
 
 
-def test_the_page_names_every_part_of_the_engine() -> None:
-    (parts,) = re.findall(r"`store/sqlite` is the one embedded engine \{([\w ]+)\}", PAGE)
-    assert set(parts.split()) == packages_in(SOURCE / "store" / "sqlite")
+def test_the_page_names_every_part_that_both_engines_share() -> None:
+    (parts,) = re.findall(r"`store/tables` is what both engines share \{([\w ]+)\}", PAGE)
+    assert set(parts.split()) == packages_in(SOURCE / "store" / "tables")
 
 
 def test_the_table_explains_every_package_once() -> None:
@@ -70,7 +70,7 @@ def test_a_search_is_followed_from_the_socket_to_the_engine() -> None:
     passed = [module for module, _ in PLACE.findall(section("How a search runs"))]
     assert passed[0].startswith("pdpp.serving.")
     assert {module.split(".")[1] for module in passed} >= {"serving", "app", "resource", "store"}
-    assert any(module.startswith("pdpp.store.sqlite.search") for module in passed)
+    assert any(module.startswith("pdpp.store.tables.search") for module in passed)
 
 
 # Words

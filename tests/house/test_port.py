@@ -17,7 +17,8 @@ from pdpp.store.vault import Vault
 
 STORE = Path(__file__).parents[2] / "src" / "pdpp" / "store"
 MODULES = sorted(path for path in STORE.glob("*.py") if path.stem != "__init__")
-ENGINES = ("apsw", "sqlite3", "pathlib", "os", "tempfile", "shutil", "pdpp.store.sqlite")
+ROOMS = ("pdpp.store.tables", "pdpp.store.sqlite", "pdpp.store.postgres")
+ENGINES = ("apsw", "psycopg", "sqlite3", "pathlib", "os", "tempfile", "shutil", *ROOMS)
 """What only an engine imports: its database, and files by their paths."""
 SYNTAX = re.compile(r"\b(?:SELECT|INSERT|UPDATE|DELETE|FROM|WHERE|MATCH|NEAR|FTS\d?|PRAGMA)\b")
 LAYOUT = {"path", "file", "folder", "place", "places", "cells", "lexical", "rowid", "table", "row"}
@@ -98,7 +99,7 @@ def test_every_type_that_a_store_is_asked_with_and_answers_with_is_of_the_port()
             module = getattr(kind, "__module__", "")
             if isinstance(kind, type) and module.startswith("pdpp.") and kind not in seen:
                 assert ".".join(module.split(".")[:2]) in NAMED, kind
-                assert not module.startswith("pdpp.store.sqlite"), kind
+                assert not module.startswith(ROOMS), kind
                 waiting.append(kind)
     assert {Store, Vault, ReceiptLog, JobStore} <= seen
     assert len(seen) > 30

@@ -17,7 +17,7 @@ from pdpp.model import instant
 from pdpp.receipts.recorder import AnsweredRead, ReceiptPolicy, Recorder
 from pdpp.store.jobs import Job, JobLease, JobOrder, JobStatus
 from pdpp.store.port import Store
-from pdpp.store.sqlite.vault import transaction
+from pdpp.store.tables.vault import transaction
 from pdpp.store.vault import ShortLivedSecret, Token
 
 
@@ -72,7 +72,7 @@ def test_a_file_that_no_record_refers_to_for_a_day_is_removed(tmp_path: Path) ->
 def test_a_collection_that_is_cut_goes_on_after_the_files_it_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pdpp.store.sqlite.blob_table._COLLECTED", 2)
+    monkeypatch.setattr("pdpp.store.tables.blob_table._COLLECTED", 2)
     store = open_store(tmp_path)
     unused = [store.keep_blob(io.BytesIO(bytes([n])), "text/plain", 9) for n in range(5)]
     for blob in unused:

@@ -11,7 +11,7 @@ from pdpp.app import make_app
 from pdpp.jobs.embedding import embed_some
 from pdpp.meaning.encoder import LazyEncoder
 from pdpp.store.port import Store
-from pdpp.store.sqlite.search import nearness, search
+from pdpp.store.tables.search import nearness, search
 
 TEXT: dict[str, Any] = {"type": ["string", "null"]}
 SOURCE: dict[str, Any] = {

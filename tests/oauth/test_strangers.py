@@ -195,7 +195,7 @@ def test_the_sweep_reads_no_body_whatever_strangers_wrote_into_it(
     for _ in range(5):
         assert ask_as_device(dance, party).status_code == 200
     dance.clock.advance(601)
-    module = "pdpp.store.sqlite.vault.reader.orjson.loads"
+    module = "pdpp.store.tables.vault.reader.orjson.loads"
     monkeypatch.setattr(module, lambda _: pytest.fail("a body was read"))
     with dance.store.vault.transaction() as transaction:
         assert transaction.sweep(dance.clock.now, 10**15) == 10

@@ -3,8 +3,8 @@
 import pytest
 
 from pdpp.store.ranking import leaders, matches, score, unit_score
-from pdpp.store.sqlite.records import predicate
-from pdpp.store.sqlite.search import index, packing, tending
+from pdpp.store.tables.records import predicate
+from pdpp.store.tables.search import index, packing, tending
 
 
 def cramp(patch: pytest.MonkeyPatch) -> None:

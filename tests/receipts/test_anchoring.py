@@ -16,8 +16,8 @@ from pdpp.receipts.summary import asked_about
 from pdpp.receipts.witness import make_witness
 from pdpp.store.port import Store
 from pdpp.store.receipts import ReceiptQuery
-from pdpp.store.sqlite.receipts.anchor import SettingAnchor
-from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME
+from pdpp.store.sqlite.receipt_file import RECEIPTS_NAME
+from pdpp.store.tables.receipts.anchor import SettingAnchor
 
 BOOKS = "/v1/streams/books/records"
 SEARCH = "/v1/search"

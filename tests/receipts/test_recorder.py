@@ -28,7 +28,7 @@ from pdpp.receipts.recorder import AnsweredRead, ReceiptPolicy, Recorder
 from pdpp.receipts.served import Served
 from pdpp.store.port import Store
 from pdpp.store.receipts import LogEvent, Receipt, ReceiptQuery
-from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME
+from pdpp.store.sqlite.receipt_file import RECEIPTS_NAME
 
 ROOT = Path(__file__).parents[2]
 BOOKS = "/v1/streams/books/records"

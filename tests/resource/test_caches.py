@@ -29,8 +29,8 @@ MADE_ONCE = {
     "store/intake.py:_validator": "one for each declared schema",
     "store/postgres/dialect.py:statement": "one for each statement of the code, bounded",
     "store/postgres/schema.py:tables": "the declared tables",
-    "store/sqlite/search/analysis.py:_remembered": "words met lately, bounded",
-    "store/sqlite/vault/grants.py:_grant": "one for each grant, as its row is kept",
+    "store/tables/search/analysis.py:_remembered": "words met lately, bounded",
+    "store/tables/vault/grants.py:_grant": "one for each grant, as its row is kept",
 }
 """Every cache of a module, and why what it keeps is not of a request."""
 

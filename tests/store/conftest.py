@@ -7,8 +7,8 @@ from tests.store.world import ENGINES, Clock, Engine, World
 
 from pdpp.store.port import Store
 from pdpp.store.ranking import leaders, matches, score, unit_score
-from pdpp.store.sqlite.records import aggregates, predicate
-from pdpp.store.sqlite.search import index, packing, parts, tending, visible
+from pdpp.store.tables.records import aggregates, predicate
+from pdpp.store.tables.search import index, packing, parts, tending, visible
 
 PLANS: dict[str, dict[tuple[ModuleType, str], int]] = {
     "sqlite": {},

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pdpp.store.sqlite.records.aggregates import ExactSum
+from pdpp.store.tables.records.aggregates import ExactSum
 
 
 def added(*values: int | float) -> Decimal:

@@ -12,7 +12,7 @@ from pdpp.model.errors import PayloadTooLarge
 from pdpp.model.grant import Interval
 from pdpp.store.blobs import CHUNK, Blob
 from pdpp.store.port import Store
-from pdpp.store.sqlite.blob_folder import BlobFolder
+from pdpp.store.tables.blob_folder import BlobFolder
 
 PNG = b"\x89PNG and so on"
 

@@ -138,7 +138,7 @@ def _without_spans(_: Any) -> Any:
     """Let a limit be met by looking at each record, and not by the way to them."""
 
     def span_where(reach: Any, field: str) -> Any:
-        from pdpp.store.sqlite.records.predicate import ABSENT, Sql
+        from pdpp.store.tables.records.predicate import ABSENT, Sql
 
         return Sql("AND w.value < ?", (ABSENT,))
 
@@ -219,7 +219,7 @@ MUTANTS = (
     ),
     _outside(
         "counts the whole stream",
-        "pdpp.store.sqlite.records.reader:RecordReader.count",
+        "pdpp.store.tables.records.reader:RecordReader.count",
         _count_everything,
         "a season-grant",
     ),
@@ -237,7 +237,7 @@ MUTANTS = (
     ),
     _outside(
         "tells of changes in hidden fields",
-        "pdpp.store.sqlite.records.changes:last_visible",
+        "pdpp.store.tables.records.changes:last_visible",
         _last_stamp,
         "few fields-grant",
     ),
@@ -255,7 +255,7 @@ MUTANTS = (
     ),
     _outside(
         "opens the files of hidden records",
-        "pdpp.store.sqlite.table_store:TableStore.blob_shown",
+        "pdpp.store.tables.store:TableStore.blob_shown",
         _any_use,
         "few fields-grant",
     ),
@@ -295,7 +295,7 @@ MUTANTS = (
     ),
     _modelled(
         "tells the moment at which a record went away",
-        "pdpp.store.sqlite.records.projection:Projector.emitted",
+        "pdpp.store.tables.records.projection:Projector.emitted",
         lambda real: lambda projector, version, emitted: emitted,
     ),
     _modelled(
@@ -305,7 +305,7 @@ MUTANTS = (
     ),
     _modelled(
         "orders pages by hidden keys",
-        "pdpp.store.sqlite.records.reader:RecordReader._run",
+        "pdpp.store.tables.records.reader:RecordReader._run",
         _ordered_by_key,
     ),
     _modelled(
@@ -315,13 +315,13 @@ MUTANTS = (
     ),
     _modelled(
         "ranks only what was written last",
-        "pdpp.store.sqlite.search.search:Searcher._allowed",
+        "pdpp.store.tables.search.search:Searcher._allowed",
         _capped,
     ),
     Mutant(
         OUTSIDE,
         "looks at every hidden record",
-        (("pdpp.store.sqlite.records.predicate:span_where", _without_spans),),
+        (("pdpp.store.tables.records.predicate:span_where", _without_spans),),
         ("tests/promises/test_work.py",),
     ),
     Mutant(
@@ -350,7 +350,7 @@ MUTANTS = (
     Mutant(
         REVOKED,
         "sees only what its own process writes",
-        (("pdpp.store.sqlite.table_store:TableStore.state", lambda real: lambda store: (0, 0)),),
+        (("pdpp.store.tables.store:TableStore.state", lambda real: lambda store: (0, 0)),),
         (f"{_ALGEBRA}::test_another_process_revokes_a_grant_and_the_next_request_sees_it",),
     ),
     Mutant(
@@ -368,13 +368,13 @@ MUTANTS = (
     Mutant(
         STAYS,
         "revives with an old backup what was revoked since",
-        (("pdpp.store.sqlite.vault.revocations:RevocationFiles.revived", _nothing),),
+        (("pdpp.store.sqlite.revocations:RevocationFiles.revived", _nothing),),
         ("tests/store/sqlite/test_revocations.py",),
     ),
     Mutant(
         STAYS,
         "trusts a backup on a machine that cannot know what was revoked",
-        (("pdpp.store.sqlite.vault.holding:hold", lambda _: lambda db, now: 0),),
+        (("pdpp.store.tables.vault.holding:hold", lambda _: lambda db, now: 0),),
         ("tests/store/sqlite/test_revocations.py",),
     ),
     Mutant(

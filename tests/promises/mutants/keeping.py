@@ -59,7 +59,7 @@ MUTANTS = (
     Mutant(
         PAGES,
         "begins a page anew among equal values",
-        (("pdpp.store.sqlite.records.reader:RecordReader._surrogate_of", _before_its_equals),),
+        (("pdpp.store.tables.records.reader:RecordReader._surrogate_of", _before_its_equals),),
         (f"{_PAGING}::test_pages_show_nothing_twice_and_miss_nothing_that_stayed[at once]",),
     ),
     Mutant(
@@ -76,7 +76,7 @@ MUTANTS = (
     Mutant(
         KILLED,
         "acknowledges a batch before it is written",
-        (("pdpp.store.sqlite.table_store:TableStore._write", _one_batch_late),),
+        (("pdpp.store.tables.store:TableStore._write", _one_batch_late),),
         (
             "tests/promises/test_kill.py"
             "::test_a_killed_ingest_loses_nothing_acknowledged_and_corrupts_nothing[0]",
@@ -87,7 +87,7 @@ MUTANTS = (
         "reads without holding a moment",
         (
             (
-                "pdpp.store.sqlite.table_store:TableStore.reading",
+                "pdpp.store.tables.store:TableStore.reading",
                 lambda real: lambda store, deadline=None: nullcontext(),
             ),
         ),
@@ -117,7 +117,7 @@ MUTANTS = (
     Mutant(
         IMPORTED,
         "writes again what stands already",
-        (("pdpp.store.sqlite.write.writer:BatchWriter._stored", _always_again),),
+        (("pdpp.store.tables.write.writer:BatchWriter._stored", _always_again),),
         ("tests/resource/test_ingest.py::test_the_same_batch_twice_changes_nothing",),
     ),
     Mutant(
@@ -150,13 +150,13 @@ MUTANTS = (
     Mutant(
         TOLD,
         "chains receipts without what they say",
-        (("pdpp.store.sqlite.receipts.chain:link", _without_columns),),
+        (("pdpp.store.tables.receipts.chain:link", _without_columns),),
         (f"{_CHAIN}::test_a_change_of_any_value_shows",),
     ),
     Mutant(
         TOLD,
         "takes any seal",
-        (("pdpp.store.sqlite.receipts.chain:is_sealed", lambda real: lambda *_: True),),
+        (("pdpp.store.tables.receipts.chain:is_sealed", lambda real: lambda *_: True),),
         (f"{_CHAIN}::test_a_tail_that_was_cut_off_with_its_end_moved_is_not_sealed",),
     ),
 )

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from pdpp.model.errors import StoreError
-from pdpp.store.sqlite.receipts.anchor import SettingAnchor
 from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.tables.receipts.anchor import SettingAnchor
 
 
 def test_the_last_receipt_is_remembered_across_openings(tmp_path: Path) -> None:

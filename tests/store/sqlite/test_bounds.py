@@ -7,9 +7,9 @@ from tests.store.world import Clock, World, declare, stream
 
 from pdpp.model.errors import Conflict
 from pdpp.store.port import PageQuery
-from pdpp.store.sqlite import feeds, numbering
 from pdpp.store.sqlite.store import SqliteStore
-from pdpp.store.sqlite.write import fieldsets
+from pdpp.store.tables import feeds, numbering
+from pdpp.store.tables.write import fieldsets
 
 
 def test_more_sets_of_fields_than_are_numbered_are_still_shown_right(

@@ -18,8 +18,8 @@ from pdpp.sources.importing.state import ImportState
 from pdpp.store.receipt_batch import ReceiptBatch
 from pdpp.store.receipts import LogEvent, Receipt
 from pdpp.store.sqlite.conversion import convert, settle
-from pdpp.store.sqlite.receipts.totals import DistinctRecords
 from pdpp.store.sqlite.store import SqliteStore
+from pdpp.store.tables.receipts.totals import DistinctRecords
 
 SECRETS = ("zanzibarine", "quagmirelike")
 TEXT = "a note about zanzibarine and quagmirelike matters"

@@ -18,7 +18,7 @@ from pdpp.model import instant
 from pdpp.model.errors import NewerDatabase, StoreError
 from pdpp.store.receipt_batch import ReceiptBatch
 from pdpp.store.receipts import ChainedReceipt, LogEvent, Receipt, ReceiptQuery
-from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME, ReceiptFile
+from pdpp.store.sqlite.receipt_file import RECEIPTS_NAME, ReceiptFile
 from pdpp.store.sqlite.store import SqliteStore
 
 ALL = ReceiptQuery()

@@ -3,7 +3,7 @@
 import stat
 from pathlib import Path
 
-from pdpp.store.sqlite.receipts.writer_lock import WriterLock, is_gone
+from pdpp.store.sqlite.writer_lock import WriterLock, is_gone
 
 
 def test_whoever_is_present_is_not_gone(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 from pdpp.store.aggregation import AggregateQuery
 from pdpp.store.number_key import number_of
 from pdpp.store.scope import Reach
-from pdpp.store.sqlite.records.aggregates import EXACT, MINUTE, Aggregator, Bucket
-from pdpp.store.sqlite.records.predicate import Sql
+from pdpp.store.tables.records.aggregates import EXACT, MINUTE, Aggregator, Bucket
+from pdpp.store.tables.records.predicate import Sql
 
 _FOUR_PLACES = Decimal("0.0000")
 """A sum is written with four decimal places or more, as the embedded engine writes it."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from pdpp.store.postgres.variant import encode
-from pdpp.store.sqlite.write.pack import NEW_RECORDS, data_of, head_of
-from pdpp.store.sqlite.write.rows import NEW_CELLS
+from pdpp.store.tables.write.pack import NEW_RECORDS, data_of, head_of
+from pdpp.store.tables.write.rows import NEW_CELLS
 
 if TYPE_CHECKING:
     from pdpp.store.postgres.connection import PostgresConnection

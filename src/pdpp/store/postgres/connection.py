@@ -12,7 +12,7 @@ from psycopg.types.string import BytesBinaryDumper, StrBinaryDumper, StrDumper, 
 from pdpp.store.postgres.bulk import BULK
 from pdpp.store.postgres.dialect import MIXED, Statement, statement
 from pdpp.store.postgres.variant import decode
-from pdpp.store.sqlite.records.predicate import OwnerId
+from pdpp.store.tables.records.predicate import OwnerId
 
 Values = Sequence[Any] | Mapping[str, Any]
 Row = tuple[Any, ...]
@@ -87,6 +87,8 @@ class Rows:
 
 class PostgresConnection:
     """Asks PostgreSQL for one owner at a time in the statements of the embedded engine."""
+
+    failure: type[Exception] = psycopg.Error
 
     def __init__(self, raw: "psycopg.Connection[Any]") -> None:
         self.raw = raw

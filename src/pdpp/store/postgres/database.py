@@ -13,7 +13,7 @@ from pdpp.store.port import Deadline
 from pdpp.store.postgres import schema
 from pdpp.store.postgres.connection import PostgresConnection, Rows, Values, always
 from pdpp.store.postgres.pool import WorkerConnections
-from pdpp.store.sqlite.snapshot import Snapshot
+from pdpp.store.tables.snapshot import Snapshot
 
 _STATEMENT_MILLISECONDS = 30_000
 _CONNECT_SECONDS = 10
@@ -35,6 +35,8 @@ class ThreadReader:
 
     Whoever keeps this object never keeps a connection: that serves somebody else a moment later.
     """
+
+    failure: type[Exception] = psycopg.Error
 
     def __init__(self, database: "PostgresDatabase") -> None:
         self._database = database
@@ -63,6 +65,7 @@ class PostgresDatabase:
     """One owner's part of a database, on the connections that all owners of a worker share."""
 
     interruption: type[Exception] = psycopg.errors.QueryCanceled
+    failure: type[Exception] = psycopg.Error
 
     def __init__(self, url: str, owner: str, connections: WorkerConnections | None = None) -> None:
         """``owner`` is the name of the owner, who is added where there is none of that name.

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from hashlib import blake2b
-from typing import cast
 
 import psycopg
 
@@ -11,10 +10,9 @@ from pdpp.model import instant
 from pdpp.model.errors import StoreError
 from pdpp.store.postgres.connection import PostgresConnection
 from pdpp.store.postgres.database import PostgresDatabase, roll_back
-from pdpp.store.sqlite.opening import SqliteConnection
-from pdpp.store.sqlite.receipts import chain
-from pdpp.store.sqlite.receipts.chain import ChainHead
-from pdpp.store.sqlite.receipts.log import Anchor, ReceiptFile
+from pdpp.store.tables.database import TableReader
+from pdpp.store.tables.receipts.chain import ChainHead
+from pdpp.store.tables.receipts.log import Anchor, TableReceipts
 
 _TURN = "SELECT 1 FROM head FOR UPDATE"
 """Whoever extends a chain holds the row of its ends, so that no two receipts get one number."""
@@ -65,7 +63,7 @@ def _number(session: str) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
-class PostgresReceipts(ReceiptFile):
+class PostgresReceipts(TableReceipts):
     """Fulfils the port of receipts on the tables of an owner."""
 
     _writer_lock: SessionLock | None
@@ -74,11 +72,7 @@ class PostgresReceipts(ReceiptFile):
         self, database: PostgresDatabase, secret: bytes, anchor: Anchor, clock: instant.Clock
     ) -> None:
         self._database = database
-        self._key = chain.sealing_key(secret)
-        self._anchor = anchor
-        self._clock = clock
-        self._session = None
-        self._writer_lock = None
+        super().__init__(secret, anchor, clock)
         if database.reader.execute("SELECT 1 FROM head").get is None:
             self._make_head()
 
@@ -97,14 +91,14 @@ class PostgresReceipts(ReceiptFile):
             return bool(taken)
 
     @contextmanager
-    def _writing(self) -> Iterator[SqliteConnection]:
+    def _writing(self) -> Iterator[PostgresConnection]:
         try:
             with held(self._database, "BEGIN") as db:
                 try:
                     if self._writer_lock is not None:
                         self._writer_lock.keep(db)
                     db.run(_TURN)
-                    yield cast(SqliteConnection, db)
+                    yield db
                     db.control("COMMIT")
                 except BaseException:
                     roll_back(db)
@@ -113,9 +107,9 @@ class PostgresReceipts(ReceiptFile):
             raise StoreError(f"cannot write receipts: {problem}") from problem
 
     @contextmanager
-    def _reading(self) -> Iterator[SqliteConnection]:
+    def _reading(self) -> Iterator[PostgresConnection]:
         with self._database.snapshot() as db:
-            yield cast(SqliteConnection, db)
+            yield db
 
     def anchor(self) -> tuple[int, bytes]:
         """Let the store remember the last receipt, so that an older log is noticed; return it."""
@@ -132,6 +126,6 @@ class PostgresReceipts(ReceiptFile):
         if self._writer_lock is not None:
             self._writer_lock.drop()
 
-    def _used(self, db: SqliteConnection) -> int:
+    def _used(self, db: TableReader) -> int:
         size = "SELECT coalesce(sum(octet_length(content)), 0) FROM batch"
-        return int(cast(PostgresConnection, db).run(size).get)
+        return int(db.execute(size).get)

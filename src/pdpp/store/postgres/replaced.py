@@ -1,7 +1,7 @@
 """Statements that PostgreSQL is asked in words of its own, by those of the embedded engine."""
 
-from pdpp.store.sqlite.records import changes, reader
-from pdpp.store.sqlite.search import conversations
+from pdpp.store.tables.records import changes, reader
+from pdpp.store.tables.search import conversations
 
 _OWN: dict[str, str] = {
     "INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)": """

@@ -1,7 +1,7 @@
-"""The tables in PostgreSQL: those of the embedded engine, for many owners in one schema.
+"""The tables in PostgreSQL: those of `store/tables`, for many owners in one schema.
 
-Both engines have the same tables and columns, so they are declared once, in the rooms of the
-embedded one, and read from there. Here every table is led by its owner, is spread over partitions
+Both engines have the same tables and columns, so they are declared once, in the rooms that they
+share, and read from there. Here every table is led by its owner, is spread over partitions
 by owner, and shows a session the rows of its owner only.
 """
 
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from pdpp.store.postgres.variant import INDEXED_BYTES
-from pdpp.store.sqlite.receipts.log import TABLES as RECEIPT_TABLES
-from pdpp.store.sqlite.schema import TABLES
+from pdpp.store.tables.receipts.tables import TABLES as RECEIPT_TABLES
+from pdpp.store.tables.schema import TABLES
 
 SCHEMA = "pdpp"
 ROLE = "pdpp_worker"

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
 
 import psycopg
 
@@ -16,14 +15,13 @@ from pdpp.store.postgres.database import OWNER_NAME, PostgresDatabase
 from pdpp.store.postgres.limits import PostgresLimits
 from pdpp.store.postgres.pool import WorkerConnections
 from pdpp.store.postgres.receipts import PostgresReceipts
-from pdpp.store.postgres.vault import PostgresVault
-from pdpp.store.sqlite.blob_folder import BlobFolder
-from pdpp.store.sqlite.database import Database
-from pdpp.store.sqlite.integrity import row_problems
-from pdpp.store.sqlite.receipts.anchor import SettingAnchor
-from pdpp.store.sqlite.records.predicate import OWNER
-from pdpp.store.sqlite.table_store import TableStore
-from pdpp.store.sqlite.write.prepared import SurrogateOf
+from pdpp.store.tables.blob_folder import BlobFolder
+from pdpp.store.tables.integrity import row_problems
+from pdpp.store.tables.receipts.anchor import SettingAnchor
+from pdpp.store.tables.records.predicate import OWNER
+from pdpp.store.tables.store import TableStore
+from pdpp.store.tables.vault.vault import TableVault
+from pdpp.store.tables.write.prepared import SurrogateOf
 
 
 class PostgresStore(TableStore):
@@ -46,11 +44,12 @@ class PostgresStore(TableStore):
         """
         self.files = PLAIN
         self._database = PostgresDatabase(url, owner, connections)
-        database = cast(Database, self._database)
         make_folder(folder)
         blobs = BlobFolder(folder / "blobs" / str(self._database.owner), self.files)
-        super().__init__(database, blobs, clock, surrogate_of)
-        self.vault = PostgresVault(self._database, clock)
+        super().__init__(self._database, blobs, clock, surrogate_of)
+        # What was revoked is kept in the database alone: workers share no folder, and whoever sets
+        # a database back to an earlier moment knows it, while a file is copied by anyone.
+        self.vault = TableVault(self._database, clock)
         self.limits: SharedLimits | None = PostgresLimits(self._database, clock)
         self._receipts: PostgresReceipts | None = None
 

@@ -20,11 +20,11 @@ from pdpp.encryption.data_key import DataKey
 from pdpp.encryption.files import data_files
 from pdpp.encryption.key_file import KEY_FILE, KeyFile
 from pdpp.model.errors import StoreError
-from pdpp.store.sqlite.blob_folder import BlobFolder, sync_folder
 from pdpp.store.sqlite.opening import WITH_ADDRESSES, copy_into, open_connection
-from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME
-from pdpp.store.sqlite.records.predicate import OWNER
+from pdpp.store.sqlite.receipt_file import RECEIPTS_NAME
 from pdpp.store.sqlite.store import BLOB_FOLDER, FILE_NAME
+from pdpp.store.tables.blob_folder import BlobFolder, sync_folder
+from pdpp.store.tables.records.predicate import OWNER
 
 Tell = Callable[[int, int], None]
 ConvertMore = Callable[[Path], None]

@@ -19,7 +19,6 @@ from pdpp.store.number_key import number_key
 from pdpp.store.numbers import read_number
 from pdpp.store.port import Deadline
 from pdpp.store.sqlite import schema
-from pdpp.store.sqlite.blob_folder import sync_folder
 from pdpp.store.sqlite.failures import advice
 from pdpp.store.sqlite.opening import (
     EXISTING,
@@ -30,7 +29,8 @@ from pdpp.store.sqlite.opening import (
     without_key,
     wrong_key,
 )
-from pdpp.store.sqlite.snapshot import Snapshot
+from pdpp.store.tables.blob_folder import sync_folder
+from pdpp.store.tables.snapshot import Snapshot
 
 Prepare = Callable[[SqliteConnection], None]
 
@@ -43,10 +43,11 @@ _LOG_PAGES = 1_000
 """How long the log of writes grows before it is carried over; whoever writes then waits for it."""
 
 
-class Database:
+class SqliteDatabase:
     """Opens connections to one file and hands them out."""
 
     interruption: type[Exception] = apsw.InterruptError
+    failure: type[Exception] = apsw.Error
 
     def __init__(self, path: Path, prepare: Prepare, key: DataKey | None = None) -> None:
         self._path = path

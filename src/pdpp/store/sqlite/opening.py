@@ -17,6 +17,8 @@ _DEFAULT_CACHE = 100
 class SqliteConnection(apsw.Connection):
     """A connection of which a statement can be given a list as one value."""
 
+    failure: type[Exception] = apsw.Error
+
     def array(self, values: Any) -> Any:
         """Return numbers or texts as ``carray(?)`` takes them."""
         return apsw.carray(values)

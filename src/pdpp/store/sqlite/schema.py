@@ -1,23 +1,15 @@
-"""The tables of a store, the version of their format, and what is no store of this program.
-
-Each room of the engine declares its own tables; a store is created with all of them at once.
-"""
+"""The tables in a file, the version of their format, and what is no store of this program."""
 
 import re
 
 import apsw
 
 from pdpp.model.errors import NewerDatabase, StoreError
-from pdpp.store.sqlite.jobs_tables import TABLES as JOB_TABLES
-from pdpp.store.sqlite.records.tables import TABLES as RECORD_TABLES
-from pdpp.store.sqlite.search.tables import TABLES as SEARCH_TABLES
-from pdpp.store.sqlite.vault.tables import TABLES as VAULT_TABLES
+from pdpp.store.tables.schema import TABLES
 
 APPLICATION_ID = 0x50445050
 VERSION = 21
 """The format of the first release. Smaller numbers were only ever written during development."""
-
-TABLES = RECORD_TABLES + SEARCH_TABLES + VAULT_TABLES + JOB_TABLES
 
 _CREATED = re.compile(r"^CREATE (?:VIRTUAL )?TABLE (\w+)", re.MULTILINE)
 _ELSEWHERE = "choose another data folder"

@@ -11,17 +11,17 @@ from pdpp.encryption.key_file import KEY_FILE, read_key_file
 from pdpp.model import instant
 from pdpp.model.errors import PdppError, StoreError
 from pdpp.private import write_file
-from pdpp.store.sqlite import integrity
-from pdpp.store.sqlite.blob_folder import BlobFolder
-from pdpp.store.sqlite.database import Database
-from pdpp.store.sqlite.failures import advice, explain
-from pdpp.store.sqlite.receipts.anchor import SettingAnchor
-from pdpp.store.sqlite.receipts.log import RECEIPTS_NAME, ReceiptFile
-from pdpp.store.sqlite.records.aggregates import ExactSum
-from pdpp.store.sqlite.records.predicate import OWNER
-from pdpp.store.sqlite.table_store import TableStore
-from pdpp.store.sqlite.vault.vault import SqliteVault
-from pdpp.store.sqlite.write.prepared import SurrogateOf
+from pdpp.store.sqlite.database import SqliteDatabase
+from pdpp.store.sqlite.failures import DAMAGED, advice, explain
+from pdpp.store.sqlite.receipt_file import RECEIPTS_NAME, ReceiptFile
+from pdpp.store.sqlite.vault import SqliteVault
+from pdpp.store.tables.blob_folder import BlobFolder
+from pdpp.store.tables.integrity import row_problems
+from pdpp.store.tables.receipts.anchor import SettingAnchor
+from pdpp.store.tables.records.aggregates import ExactSum
+from pdpp.store.tables.records.predicate import OWNER
+from pdpp.store.tables.store import TableStore
+from pdpp.store.tables.write.prepared import SurrogateOf
 
 FILE_NAME = "pdpp.sqlite3"
 BLOB_FOLDER = "blobs"
@@ -51,7 +51,7 @@ class SqliteStore(TableStore):
         self._folder = folder
         self._key = key
         self.files = data_files(key)
-        database = Database(folder / FILE_NAME, _give_functions, key)
+        database = self._database = SqliteDatabase(folder / FILE_NAME, _give_functions, key)
         blobs = BlobFolder(folder / BLOB_FOLDER / str(OWNER), self.files)
         super().__init__(database, blobs, clock, surrogate_of)
         try:
@@ -88,12 +88,18 @@ class SqliteStore(TableStore):
         """Return what is wrong with the store; nothing when all is well."""
         path = self._folder / FILE_NAME
         try:
-            problems = integrity.problems(self._db.reader, path, self._blobs)
-            return [*problems, *self._check_receipts()]
+            damage = self._damaged_pages(path)
+            problems = row_problems(self._db.reader, self._blobs, words=not damage)
+            return [*damage, *problems, *self._check_receipts()]
         except apsw.Error as problem:
             sentence = advice(problem)
             more = "" if sentence is None else f"; {path}: {sentence}"
             return [f"the database cannot be read: {problem}{more}"]
+
+    def _damaged_pages(self, path: Path) -> list[str]:
+        rows = self._db.reader.execute("PRAGMA integrity_check")
+        problems = [row[0] for row in rows if row[0] != "ok"]
+        return [*problems, f"{path}: {DAMAGED}"] if problems else []
 
     def _check_receipts(self) -> list[str]:
         if not (self._folder / RECEIPTS_NAME).exists():
@@ -119,7 +125,7 @@ class SqliteStore(TableStore):
             target.mkdir(parents=True, mode=0o700, exist_ok=True)
             if any(target.iterdir()):
                 raise StoreError(f"{target} is not empty; choose a new folder for the backup")
-            self._db.backup(target / FILE_NAME, progress)
+            self._database.backup(target / FILE_NAME, progress)
             self._blobs.copy(target / BLOB_FOLDER / str(OWNER))
             if (self._folder / RECEIPTS_NAME).exists():
                 self.receipts.backup(target / RECEIPTS_NAME)

@@ -1,0 +1,79 @@
+"""The database that the rooms here ask: what a connection and a database of an engine can do.
+
+The statements are written as SQLite reads them. An engine that reads others puts them into its own
+words (``store/postgres/dialect.py``).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from pdpp.store.port import Deadline
+from pdpp.store.tables.snapshot import Snapshot, SnapshotSource
+
+Values = Sequence[Any] | Mapping[str, Any]
+
+
+class TableRows(Protocol):
+    """The rows that a statement gave; each is read once."""
+
+    def __iter__(self) -> Iterator[Any]: ...
+    def __next__(self) -> Any: ...
+    def fetchall(self) -> list[Any]: ...
+
+    @property
+    def get(self) -> Any:
+        """Return the first row, or its only value; None where there is none."""
+
+
+class TableConnection(Protocol):
+    """A connection to the tables of a store."""
+
+    @property
+    def failure(self) -> type[Exception]:
+        """Return what the engine raises where it fails."""
+
+    def array(self, values: Any, /) -> Any:
+        """Return numbers or texts as ``carray(?)`` takes them."""
+
+    def execute(self, sql: str, values: Values = (), /) -> TableRows: ...
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> object: ...
+
+    def changes(self) -> int:
+        """Return how many rows the last statement changed."""
+
+    def last_insert_rowid(self) -> int:
+        """Return the number of the row that was added last."""
+
+
+class TableDatabase(SnapshotSource, Protocol):
+    """The tables of one store: a reader for each thread, and a writer that takes turns."""
+
+    @property
+    def failure(self) -> type[Exception]:
+        """Return what the engine raises where it fails."""
+
+    @property
+    def reader(self) -> TableConnection:
+        """Return this thread's own connection for reads."""
+
+    def reading(self, deadline: Deadline | None) -> Snapshot:
+        """Hold one snapshot; nested uses join the outer one."""
+
+    def writing(self) -> AbstractContextManager[TableConnection]:
+        """Hold the write lock for one transaction."""
+
+    def state(self) -> object:
+        """Return a value that differs after any write by another connection."""
+
+    def count_bytes(self, size: int) -> None:
+        """Count a large record that was read; raise when this thread's read may read no more."""
+
+    def check_deadline(self) -> None:
+        """Raise when this thread's read has used up its time."""
+
+    def shed_log(self) -> None:
+        """Let go of what the engine keeps of writes beside the tables."""
+
+    def close(self) -> None:
+        """Close every connection."""

@@ -1,0 +1,327 @@
+"""Feeds: declarations, connections and feeds as they are kept, and re-indexing."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import orjson
+
+from pdpp.model.declaration import Declaration, Kind, Stream
+from pdpp.model.errors import Conflict, NotFound
+from pdpp.model.validation import parse_declaration
+from pdpp.store.catalogue import Catalogue, Connection
+from pdpp.store.numbers import read_data
+from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.numbering import MOST_FEEDS, MOST_PLACES
+from pdpp.store.tables.positions import IndexedFeed, cells_of
+from pdpp.store.tables.records.predicate import ABSENT, OWNER
+from pdpp.store.tables.records.stamps import MOVED
+from pdpp.store.tables.search.entry import Indexed, entry_of
+from pdpp.store.tables.write.prepared import blobs_of, exact_cells
+
+Progress = Callable[[int], None]
+_Places = dict[str, list[Any]]
+_Row = tuple[int, int, bytes]
+"""A record's number, its surrogate and its data."""
+_CHUNK = 1_000
+_NO_PLACES: _Places = {"cells": [], "lexical": [], "time": [], "blobs": [], "thread": []}
+
+
+def load(db: TableConnection, known: Catalogue | None) -> Catalogue:
+    """Return the catalogue, reusing the declarations already parsed."""
+    version = catalogue_version(db)
+    if known is not None and known.version == version:
+        return known
+    parsed = dict(known.revisions) if known is not None else {}
+    revisions: dict[str, Declaration] = {}
+    for revision, document in db.execute(
+        "SELECT revision, document FROM declaration WHERE owner = ? ORDER BY revision", (OWNER,)
+    ):
+        revisions[revision] = parsed.get(revision) or parse_declaration(orjson.loads(document))
+    sources = {
+        connector_key: revisions[revision]
+        for connector_key, revision in db.execute(
+            "SELECT connector_key, revision FROM source WHERE owner = ? ORDER BY connector_key",
+            (OWNER,),
+        )
+    }
+    connections = {
+        row[0]: Connection(*row)
+        for row in db.execute(
+            "SELECT connection_id, connector_key, display_name FROM connection WHERE owner = ?"
+            " ORDER BY connection_id",
+            (OWNER,),
+        )
+    }
+    feeds = {
+        (connection_id, stream): stored_feed(
+            number, connections[connection_id], sources, stream, places
+        )
+        for number, connection_id, stream, places in db.execute(
+            "SELECT id, connection_id, stream, places FROM feed WHERE owner = ? AND removed = 0"
+            " ORDER BY connection_id, stream",
+            (OWNER,),
+        )
+        if stream in sources[connections[connection_id].connector_key].streams
+    }
+    return Catalogue(version, sources, revisions, connections, feeds, _merged(db))
+
+
+def _merged(db: TableConnection) -> dict[str, str]:
+    rows: list[Any] = db.execute(
+        "SELECT connection_id, target_id FROM merged_connection WHERE owner = ?", (OWNER,)
+    ).fetchall()
+    return dict(rows)
+
+
+def catalogue_version(db: TableConnection) -> int:
+    """Return the number that each change of the catalogue raises."""
+    row = next(
+        db.execute("SELECT value FROM setting WHERE owner = ? AND name = 'catalogue'", (OWNER,)),
+        None,
+    )
+    return 0 if row is None else int(row[0])
+
+
+def stored_feed(
+    number: int,
+    connection: Connection,
+    sources: dict[str, Declaration],
+    stream: str,
+    places: str,
+) -> IndexedFeed:
+    """Return a feed as it is kept."""
+    kept = orjson.loads(places)
+    cells = {
+        name: (place, Kind(kind))
+        for place, (name, kind) in enumerate(kept["cells"])
+        if name is not None
+    }
+    lexical = {name: place for place, name in enumerate(kept["lexical"]) if name is not None}
+    declared = sources[connection.connector_key].streams[stream]
+    compared = {name: kind for name, (_, kind) in cells.items()}
+    blobs = tuple(kept["blobs"])
+    return IndexedFeed(
+        number, connection, declared, compared, tuple(lexical), blobs, cells, lexical
+    )
+
+
+def register(
+    db: TableConnection, declaration: Declaration, now: int, progress: Progress | None
+) -> None:
+    """Make a declaration the current one of its source and index what it newly declares.
+
+    One that is the current one already changes nothing.
+    """
+    key = declaration.connector_key
+    current = _current(db, key)
+    if current is not None and current.document["source"]["id"] != declaration.source_id:
+        raise Conflict(f"{key!r} already names another source; choose another connector_key.")
+    if current is not None and current.revision == declaration.revision:
+        return
+    db.execute(
+        "INSERT OR IGNORE INTO declaration VALUES (?, ?, ?, ?, ?)",
+        (OWNER, declaration.revision, key, now, orjson.dumps(declaration.document).decode()),
+    )
+    db.execute("INSERT OR REPLACE INTO source VALUES (?, ?, ?)", (OWNER, key, declaration.revision))
+    raise_version(db)
+    for connection in _connections_of(db, key):
+        _lay_feeds(db, connection, declaration, progress)
+
+
+def connect(db: TableConnection, connection: Connection) -> None:
+    """Add a connection with a feed for each stream of its source, or rename it."""
+    row = next(
+        db.execute(
+            "SELECT connector_key FROM connection WHERE owner = ? AND connection_id = ?",
+            (OWNER, connection.connection_id),
+        ),
+        None,
+    )
+    if row is not None and row[0] != connection.connector_key:
+        raise Conflict(f"{connection.connection_id!r} is already a connection of {row[0]!r}.")
+    current = _current(db, connection.connector_key)
+    if current is None:
+        raise NotFound(
+            f"There is no source {connection.connector_key!r}; register it with pdpp source add."
+        )
+    db.execute(
+        "INSERT OR REPLACE INTO connection VALUES (?, ?, ?, ?)",
+        (OWNER, connection.connection_id, connection.connector_key, connection.display_name),
+    )
+    # A new account under the id of one that was merged is an account of its own.
+    db.execute(
+        "DELETE FROM merged_connection WHERE owner = ? AND connection_id = ?",
+        (OWNER, connection.connection_id),
+    )
+    raise_version(db)
+    _lay_feeds(db, connection, parse_declaration(current.document), None)
+
+
+class _Current(NamedTuple):
+    """The current declaration of a source as it was written."""
+
+    revision: str
+    document: Any
+
+
+def _current(db: TableConnection, connector_key: str) -> _Current | None:
+    row = next(
+        db.execute(
+            "SELECT d.revision, d.document FROM source s JOIN declaration d"
+            " ON d.owner = s.owner AND d.revision = s.revision"
+            " WHERE s.owner = ? AND s.connector_key = ?",
+            (OWNER, connector_key),
+        ),
+        None,
+    )
+    return None if row is None else _Current(str(row[0]), orjson.loads(row[1]))
+
+
+def raise_version(db: TableConnection) -> None:
+    """Let everybody read the catalogue anew."""
+    db.execute(
+        "INSERT OR REPLACE INTO setting VALUES (?, 'catalogue', ?)",
+        (OWNER, catalogue_version(db) + 1),
+    )
+
+
+def _connections_of(db: TableConnection, connector_key: str) -> list[Connection]:
+    return [
+        Connection(*row)
+        for row in db.execute(
+            "SELECT connection_id, connector_key, display_name FROM connection"
+            " WHERE owner = ? AND connector_key = ?",
+            (OWNER, connector_key),
+        )
+    ]
+
+
+def _lay_feeds(
+    db: TableConnection,
+    connection: Connection,
+    declaration: Declaration,
+    progress: Progress | None,
+) -> None:
+    """Give each stream of a connection its feed, and bring its places up to the declaration."""
+    for stream in declaration.streams.values():
+        row = next(
+            db.execute(
+                "SELECT id, places FROM feed WHERE owner = ? AND connection_id = ? AND stream = ?",
+                (OWNER, connection.connection_id, stream.name),
+            ),
+            None,
+        )
+        before: _Places = orjson.loads(row[1]) if row else dict(_NO_PLACES)
+        after = _lay_places(stream, before)
+        text = orjson.dumps(after).decode()
+        if row is None:
+            _add_feed(db, connection, stream, text)
+        elif after != before:
+            db.execute("UPDATE feed SET places = ? WHERE id = ?", (text, row[0]))
+            if after["time"] != before["time"]:
+                db.execute(
+                    "UPDATE ghost SET time = NULL WHERE owner = ? AND feed = ?", (OWNER, row[0])
+                )
+                db.execute(
+                    "UPDATE record SET stamps ="
+                    " json_set(stamps, '$.moves', json('[]'))"
+                    " WHERE owner = ? AND feed = ? AND stamps IS NOT NULL",
+                    (OWNER, row[0]),
+                )
+                db.execute(
+                    "DELETE FROM edit WHERE owner = ? AND feed = ? AND field = ?",
+                    (OWNER, row[0], MOVED),
+                )
+            sources = {declaration.connector_key: declaration}
+            _reindex(db, stored_feed(row[0], connection, sources, stream.name, text), progress)
+
+
+def _add_feed(db: TableConnection, connection: Connection, stream: Stream, places: str) -> None:
+    db.execute(
+        "INSERT INTO feed (owner, connection_id, stream, places) VALUES (?, ?, ?, ?)",
+        (OWNER, connection.connection_id, stream.name, places),
+    )
+    if db.last_insert_rowid() >= MOST_FEEDS:
+        raise Conflict("This store holds as many streams as it can.")
+
+
+def _lay_places(stream: Stream, before: _Places) -> _Places:
+    """Return what each place means: kept where it still holds, emptied, or added at the end."""
+    wanted = {f.name: f.kind.value for f in stream.fields.values() if f.indexed}
+    cells = [
+        cell if cell[0] is not None and wanted.get(cell[0]) == cell[1] else [None, None]
+        for cell in before["cells"]
+    ]
+    fields = {cell[0] for cell in cells}
+    cells += [[name, kind] for name, kind in wanted.items() if name not in fields]
+    searched = [f.name for f in stream.fields.values() if f.searched]
+    lexical = [name if name in searched else None for name in before["lexical"]]
+    for name in (name for name in searched if name not in lexical):
+        if None in lexical and len(lexical) >= MOST_PLACES:
+            lexical[lexical.index(None)] = name
+        else:
+            lexical.append(name)
+    blobs = sorted(f.name for f in stream.fields.values() if f.kind is Kind.BLOB)
+    return {
+        "cells": cells,
+        "lexical": lexical,
+        "time": [stream.consent_time_field],
+        "blobs": blobs,
+        "thread": [stream.thread_field],
+    }
+
+
+def _reindex(db: TableConnection, feed: IndexedFeed, progress: Progress | None) -> None:
+    """Rewrite the cells and words of a feed's records from their data."""
+    from pdpp.store.tables.search import index
+
+    for table in ("cell", "exact_number", "blob_use"):
+        db.execute(f"DELETE FROM {table} WHERE owner = ? AND feed = ?", (OWNER, feed.id))
+    index.forget_feed(db, feed.id)
+    done = 0
+    for rows in _chunks(db, feed.id):
+        index.add(db, feed.id, tuple(feed.lexical.values()), _rewrite(db, feed, rows))
+        done += len(rows)
+        if progress is not None:
+            progress(done)
+
+
+def _rewrite(db: TableConnection, feed: IndexedFeed, rows: Iterable[_Row]) -> list[Indexed]:
+    """Write what is kept of some records beside their data; return what their words become."""
+    cells_in, entry_in = cells_of(feed.cells), entry_of(feed)
+    consent = feed.stream.consent_time_field
+    records, cells, exact, blobs = [], [], [], []
+    words: list[Indexed] = []
+    for number, surrogate, data in rows:
+        record = read_data(data)
+        values = cells_in(record)
+        time = values[feed.cells[consent][0]] if consent is not None else None
+        records.append((orjson.dumps(values).decode(), time, number))
+        for place, _ in feed.cells.values():
+            value = ABSENT if values[place] is None else values[place]
+            cells.append((OWNER, feed.id, place, value, surrogate, number))
+        exact += [
+            (OWNER, feed.id, place, surrogate, key) for place, key in exact_cells(feed, record)
+        ]
+        blobs += [(OWNER, b, feed.id, name, number) for name, b in blobs_of(feed, record)]
+        if feed.lexical:
+            entry = entry_in(record, time if isinstance(time, int) else None)
+            words.append(Indexed(number, surrogate, entry))
+    db.executemany("UPDATE record SET cells = ?, time = ? WHERE id = ?", records)
+    db.executemany("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", cells)
+    db.executemany("INSERT INTO exact_number VALUES (?, ?, ?, ?, ?)", exact)
+    db.executemany("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", blobs)
+    return words
+
+
+def _chunks(db: TableConnection, feed: int) -> Iterable[list[_Row]]:
+    last = -1
+    while rows := list(
+        db.execute(
+            "SELECT id, surrogate, data FROM record WHERE owner = ? AND feed = ? AND id > ?"
+            " ORDER BY id LIMIT ?",
+            (OWNER, feed, last, _CHUNK),
+        )
+    ):
+        yield rows
+        last = rows[-1][0]

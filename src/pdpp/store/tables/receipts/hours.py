@@ -1,0 +1,62 @@
+"""Reads by hour: what clients read, added up when it is written down.
+
+The chain of receipts is the truth and can be verified; these sums only save going through it for
+every page that shows a month. They stay when old receipts make room for new ones.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from pdpp.model.instant import DAY
+from pdpp.store.receipts import FirstRead, HourlyReads
+from pdpp.store.tables.database import TableConnection
+
+TABLE = """
+-- What clients read of each stream in each hour, added up.
+CREATE TABLE hourly (
+  client_id TEXT NOT NULL,
+  connection_id TEXT NOT NULL,
+  stream TEXT NOT NULL,
+  hour INTEGER NOT NULL,
+  reads INTEGER NOT NULL,
+  records INTEGER NOT NULL,
+  characters INTEGER NOT NULL,
+  PRIMARY KEY (client_id, connection_id, stream, hour)
+) WITHOUT ROWID;
+CREATE INDEX hourly_hour ON hourly (hour);
+"""
+
+_KEPT = 400 * DAY
+
+
+def add(db: TableConnection, rows: Iterable[HourlyReads]) -> None:
+    """Add what was read to the sums."""
+    db.executemany(
+        "INSERT INTO hourly (client_id, connection_id, stream, hour, reads, records, characters)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET reads = reads + excluded.reads,"
+        " records = records + excluded.records, characters = characters + excluded.characters",
+        rows,
+    )
+
+
+def since(db: TableConnection, moment: int) -> Sequence[HourlyReads]:
+    """Return what was read since a moment, by hour."""
+    rows = db.execute(
+        "SELECT client_id, connection_id, stream, hour, reads, records, characters FROM hourly"
+        " WHERE hour >= ? ORDER BY hour",
+        (moment,),
+    )
+    return [HourlyReads(*row) for row in rows]
+
+
+def first_reads(db: TableConnection) -> Sequence[FirstRead]:
+    """Return when each client first read each stream."""
+    rows = db.execute(
+        "SELECT client_id, connection_id, stream, min(hour) FROM hourly"
+        " GROUP BY client_id, connection_id, stream"
+    )
+    return [FirstRead(*row) for row in rows]
+
+
+def forget(db: TableConnection, now: int) -> None:
+    """Forget sums of long ago."""
+    db.execute("DELETE FROM hourly WHERE hour < ?", (now - _KEPT,))

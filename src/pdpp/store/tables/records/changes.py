@@ -1,0 +1,264 @@
+"""What changed: records whose visible part changed after a version, and those that went away.
+
+Versions are clock readings in microseconds that never repeat or go back within a feed, one for
+each batch. A change stands at the last write that altered a field the reach shows, so that a write
+to a hidden field neither adds a change nor moves one; within one version records follow each other
+by their surrogates. A page reads rows of indexes in this order, a few more than it shows.
+"""
+
+from collections.abc import Iterator
+from heapq import merge
+
+import orjson
+
+from pdpp.model.errors import InvalidCursor
+from pdpp.model.grant import Interval
+from pdpp.store.port import ChangePage, ChangePosition, ChangeQuery, Record, Tombstone
+from pdpp.store.scope import Reach
+from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.records.predicate import (
+    OWNER,
+    Sql,
+    limits_where,
+    narrow_way,
+    records_where,
+)
+from pdpp.store.tables.records.projection import COLUMNS, CountBytes, Projectors, Row, fetched
+from pdpp.store.tables.records.stamps import CREATED, MOVED, last_visible
+
+_Place = tuple[int, int]
+"""A version and a surrogate."""
+
+_Change = tuple[_Place, Record | Tombstone]
+
+_CHUNK = 128
+
+EDITED_FIELDS = """
+    WITH RECURSIVE edited (field) AS (
+      SELECT min(field) FROM edit WHERE owner = :owner AND feed = :feed
+      UNION ALL
+      SELECT (SELECT min(field) FROM edit
+              WHERE owner = :owner AND feed = :feed AND field > edited.field)
+      FROM edited WHERE edited.field IS NOT NULL
+    )
+    SELECT field FROM edited WHERE field IS NOT NULL
+"""
+"""One look into the index for each field, however many rows there are."""
+
+
+class ChangeReader:
+    """Reads the changes of one reach through one connection."""
+
+    def __init__(self, db: TableConnection, projector: Projectors, count: CountBytes) -> None:
+        self._db = db
+        self._projector = projector
+        self._count = count
+
+    def changes(self, query: ChangeQuery) -> ChangePage:
+        """Return one page of changes in order of version."""
+        ways = self._written(query)
+        if query.tombstones:
+            ways.append(self._gone(query))
+        changes: list[Record | Tombstone] = []
+        last: _Place | None = None
+        # Each way is in order by itself, so a page takes from each only what it shows.
+        for place, change in merge(*ways, key=lambda change: change[0]):
+            if place == last:
+                continue  # several fields of one record changed in one write
+            if len(changes) == query.limit:
+                return ChangePage(tuple(changes), self._position(query, last), True)
+            changes.append(change)
+            last = place
+        return ChangePage(tuple(changes), self._position(query, last), False)
+
+    def _position(self, query: ChangeQuery, last: _Place | None) -> ChangePosition:
+        if last is None:
+            return query.after
+        return ChangePosition(last[0], self._projector(query.reach, None).seal.seal(last[1]))
+
+    def _after(self, query: ChangeQuery, alias: str) -> Sql:
+        """Return the condition that something stands after the position of a query."""
+        version, surrogate = self._place_after(query)
+        if surrogate is None:
+            return Sql(f"AND {alias}.version > ?", (version,))
+        return _behind(alias, (version, surrogate))
+
+    def _place_after(self, query: ChangeQuery) -> tuple[int, int | None]:
+        """Return the place of a query: a version, and a record where it is in the middle of one."""
+        version, mark = query.after
+        if mark is None:
+            return version, None
+        surrogate = self._projector(query.reach, None).seal.open(mark)
+        if surrogate is None:
+            raise InvalidCursor("This cursor is not from here; start again without it.")
+        return version, surrogate
+
+    def _written(self, query: ChangeQuery) -> list[Iterator[_Change]]:
+        """Return the ways to records in the order of their last visible write."""
+        reach = query.reach
+        way = narrow_way(self._db, reach) if reach.restricted else None
+        if way is not None:
+            return [self._of_few(query, way)]
+        asked = {"owner": OWNER, "feed": reach.feed.id}
+        edited = {row[0] for row in self._db.execute(EDITED_FIELDS, asked)} - {CREATED, MOVED}
+        once = self._in_order(query, _written_once(reach), "r")
+        # Where every edited field is shown, the last write is the last visible one: one index in
+        # place of one for each field.
+        if all(map(reach.shows, edited)):
+            return [once, self._in_order(query, _last_edited(reach), "r")]
+        # One walk for each visible field: the index by version would lead through writes to hidden
+        # fields, and their number could be measured.
+        walked = [CREATED, *sorted(filter(reach.shows, edited))]
+        if reach.time is not None:
+            walked.append(MOVED)
+        return [once, *(self._in_order(query, _by_edit(reach, field), "e") for field in walked)]
+
+    def _of_few(self, query: ChangeQuery, way: Sql) -> Iterator[_Change]:
+        """Yield the records of a narrow reach, without looking at what else was written."""
+        reach = query.reach
+        stamped = Sql("SELECT r.created, r.surrogate, r.emitted, r.stamps FROM") + way
+        places = sorted(
+            (created if stamps is None else last_visible(reach, created, emitted, stamps)[0], mark)
+            for created, mark, emitted, stamps in self._db.execute(stamped.text, stamped.values)
+        )
+        version, last = self._place_after(query)
+        for place in places:
+            later = place[0] > version if last is None else place > (version, last)
+            if later and place[0] <= query.horizon:
+                sql = Sql(f"SELECT NULL, {COLUMNS} FROM record r WHERE") + records_where(reach)
+                sql += Sql("AND r.surrogate = ?", (place[1],))
+                for row in fetched(self._db.execute(sql.text, sql.values), self._count):
+                    yield place, self._projector(reach, query.select).record(row)
+
+    def _in_order(self, query: ChangeQuery, way: Sql, alias: str) -> Iterator[_Change]:
+        """Yield the records along a way whose last visible write is where they stand on it."""
+        for row in self._rows(query, way, alias):
+            version, surrogate = row[:2]
+            if self._stands(query.reach, row):
+                record = self._projector(query.reach, query.select).record(row)
+                yield (version, surrogate), record
+
+    def _rows(self, query: ChangeQuery, way: Sql, alias: str) -> Iterator[Row]:
+        """Yield rows in order, a chunk at a time: no statement stays open in between."""
+        # One more than the page, to know whether there is another.
+        after, size = self._after(query, alias), min(query.limit + 1, _CHUNK)
+        while True:
+            sql = (
+                way
+                + after
+                + Sql(f"AND {alias}.version <= ?", (query.horizon,))
+                + Sql(f"ORDER BY {alias}.version, {alias}.surrogate LIMIT ?", (size,))
+            )
+            rows = fetched(self._db.execute(sql.text, sql.values), self._count)
+            yield from rows
+            if len(rows) < size:
+                return
+            after = _behind(alias, rows[-1][:2])
+
+    def _stands(self, reach: Reach, row: Row) -> bool:
+        # The columns are those of COLUMNS behind the version that the way walks by.
+        version, _, _, _, _, _, created, emitted, stamps = row
+        if stamps is None:
+            return bool(version == created)
+        return bool(last_visible(reach, created, emitted, stamps)[0] == version)
+
+    def _gone(self, query: ChangeQuery) -> Iterator[_Change]:
+        """Yield tombstones of records the reach showed once and shows no more."""
+        reach, projector = query.reach, self._projector(query.reach, None)
+        for version, surrogate, key, emitted in self._rows(query, _by_trace(reach), "g"):
+            if not self._went_later(query, version, surrogate) and self._went(
+                reach, surrogate, key
+            ):
+                yield (
+                    (version, surrogate),
+                    Tombstone(
+                        reach,
+                        projector.id(surrogate, key),
+                        projector.emitted(version, emitted),
+                        projector.emitted(version, version),
+                        projector.tombstone_version(version, surrogate),
+                    ),
+                )
+
+    def _went_later(self, query: ChangeQuery, version: int, surrogate: int) -> bool:
+        """Return whether a later trace of the same record exists; that one is reported instead."""
+        reach = query.reach
+        sql = (
+            Sql("SELECT 1 FROM ghost g WHERE g.owner = ? AND g.feed = ?", (OWNER, reach.feed.id))
+            + Sql("AND g.surrogate = ? AND g.version > ?", (surrogate, version))
+            + Sql("AND g.version <= ?", (query.horizon,))
+            + _within(reach.time)
+        )
+        return next(self._db.execute(sql.text, sql.values), None) is not None
+
+    def latest_trace(self, reach: Reach) -> int:
+        """Return the version of the last record that went away from what a reach shows, else 0."""
+        sql = _by_trace(reach) + Sql("ORDER BY g.version DESC, g.surrogate DESC")
+        for version, surrogate, key, _ in self._db.execute(sql.text, sql.values):
+            if self._went(reach, surrogate, key):
+                return int(version)
+        return 0
+
+    def _went(self, reach: Reach, surrogate: int, key: str) -> bool:
+        """Tell whether a record that left a trace may be known of and is shown no more."""
+        if reach.keys is not None and key not in reach.keys:
+            return False
+        sql = Sql("SELECT 1 FROM record r WHERE") + records_where(reach)
+        sql += Sql("AND r.surrogate = ?", (surrogate,))
+        return next(self._db.execute(sql.text, sql.values), None) is None
+
+
+def _written_once(reach: Reach) -> Sql:
+    # The order of this index is the order of the page; any other plan sorts the whole feed for each
+    # page.
+    way = f"SELECT r.version, {COLUMNS} FROM record r INDEXED BY record_once WHERE"
+    return Sql(way) + records_where(reach) + Sql("AND r.stamps IS NULL")
+
+
+def _last_edited(reach: Reach) -> Sql:
+    way = f"SELECT r.version, {COLUMNS} FROM record r INDEXED BY record_edited WHERE"
+    return Sql(way) + records_where(reach) + Sql("AND r.stamps IS NOT NULL")
+
+
+def _by_edit(reach: Reach, field: str | bytes) -> Sql:
+    return (
+        # CROSS JOIN is a fence for the planner: it has to walk the edits in their order and look up
+        # each record, never sort the records.
+        Sql(f"SELECT e.version, {COLUMNS} FROM edit e CROSS JOIN record r")
+        + Sql("ON r.owner = e.owner AND r.feed = e.feed AND r.surrogate = e.surrogate")
+        + Sql("WHERE e.owner = ? AND e.feed = ?", (OWNER, reach.feed.id))
+        + Sql("AND e.field = ?", (field,))
+        + limits_where(reach)
+    )
+
+
+def _by_trace(reach: Reach) -> Sql:
+    index, listed = "", Sql("")
+    if reach.keys is not None:
+        index = "INDEXED BY ghost_key"
+        keys = orjson.dumps(sorted(reach.keys)).decode()
+        listed = Sql("AND g.key IN (SELECT value FROM json_each(?))", (keys,))
+    elif reach.time is not None:
+        index = "INDEXED BY ghost_time"  # the traces of hidden records are not looked at
+    return (
+        Sql(f"SELECT g.version, g.surrogate, g.key, g.emitted FROM ghost g {index}")
+        + Sql("WHERE g.owner = ? AND g.feed = ?", (OWNER, reach.feed.id))
+        + listed
+        + _within(reach.time)
+    )
+
+
+def _behind(alias: str, place: _Place) -> Sql:
+    return Sql(f"AND ({alias}.version, {alias}.surrogate) > (?, ?)", place)
+
+
+def _within(interval: Interval | None) -> Sql:
+    """Return the condition that a ghost had been inside a stretch of time."""
+    if interval is None:
+        return Sql("")
+    sql = Sql("AND g.time IS NOT NULL")
+    if interval.since is not None:
+        sql += Sql("AND g.time >= ?", (interval.since,))
+    if interval.until is not None:
+        sql += Sql("AND g.time < ?", (interval.until,))
+    return sql

@@ -1,0 +1,279 @@
+"""Predicates: a reach becomes SQL, written from places and kinds, never from a caller's text."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+from pdpp.model.declaration import TIMES, Kind
+from pdpp.store.number_key import Number, near, number_key
+from pdpp.store.scope import Condition, Reach
+from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.positions import cell_position, indexed
+
+
+class OwnerId(int):
+    """The number of an owner, told apart from other numbers that are bound to a statement.
+
+    An engine that serves many owners puts the number of the session's own in its place.
+    """
+
+
+OWNER = OwnerId(1)
+"""The one owner that a store serves."""
+
+ABSENT = b""
+"""How an absent value stands in a cell: it sorts after every number and text."""
+
+_OPERATORS = {"eq": "=", "gte": ">=", "gt": ">", "lte": "<=", "lt": "<"}
+_SELECTIVE = 2_000
+"""Up to so many rows are read and sorted; more are walked in the order that an index has."""
+
+_KEY = "SELECT {} FROM exact_number e WHERE e.owner = ? AND e.feed = ? AND e.field = ?"
+"""A decimal that no number of the engine is has a key beside its cell, which holds the nearest."""
+
+_JSON_TYPES = {
+    Kind.TEXT: "'text'",
+    Kind.DATE_TIME: "'text'",
+    Kind.DATE: "'text'",
+    Kind.BOOLEAN: "'true', 'false'",
+    Kind.INTEGER: "'integer', 'real'",
+    Kind.NUMBER: "'integer', 'real'",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sql:
+    """A piece of SQL with its values."""
+
+    text: str
+    values: tuple[Any, ...] = ()
+
+    def __add__(self, other: "Sql") -> "Sql":
+        return Sql(f"{self.text} {other.text}", self.values + other.values)
+
+
+@dataclass(frozen=True, slots=True)
+class CellRange:
+    """The cells of one field between two values: an indexed way into a reach."""
+
+    place: int
+    where: Sql
+
+    def rows(self, reach: Reach) -> Sql:
+        """Return the condition on cell rows, under the alias ``w``."""
+        return (
+            Sql("w.owner = ? AND w.feed = ? AND w.field = ?", (OWNER, reach.feed.id, self.place))
+            + self.where
+        )
+
+
+def records_where(reach: Reach) -> Sql:
+    """Return the whole condition on record rows ``r``: the feed, the grant and the request."""
+    return Sql("r.owner = ? AND r.feed = ?", (OWNER, reach.feed.id)) + limits_where(reach)
+
+
+def limits_where(reach: Reach, without: str | None = None) -> Sql:
+    """Return what limits the records of a feed, as further conditions on record rows ``r``.
+
+    ``without`` names a field whose conditions the caller has put elsewhere.
+    """
+    if reach.time is not None and without == reach.stream.consent_time_field:
+        sql = reach.once(_keys_where)
+    else:
+        sql = reach.once(_grant_where)
+    for condition in reach.conditions:
+        if condition.field != without:
+            sql += Sql("AND") + _condition(reach, condition)
+    return sql
+
+
+def _grant_where(reach: Reach) -> Sql:
+    """Return the limits that a grant sets."""
+    sql = Sql("")
+    if reach.time is not None:
+        if reach.time.since is not None:
+            sql += Sql("AND r.time >= ?", (reach.time.since,))
+        if reach.time.until is not None:
+            sql += Sql("AND r.time < ?", (reach.time.until,))
+        sql += Sql("AND r.time IS NOT NULL")
+    return sql + _keys_where(reach)
+
+
+def _keys_where(reach: Reach) -> Sql:
+    if reach.keys is None:
+        return Sql("")
+    # One bound value: the statement is the same, and cached, however many keys a grant lists.
+    keys = orjson.dumps(sorted(reach.keys)).decode()
+    return Sql("AND r.key IN (SELECT value FROM json_each(?))", (keys,))
+
+
+def value_of(reach: Reach, field: str) -> Sql:
+    """Return the SQL value of a visible field of record ``r``."""
+    place = cell_position(reach, field)
+    if place is not None:
+        # A place is a number of ours; names of fields reach the engine as bound values only.
+        return Sql(f"json_extract(r.cells, '$[{place:d}]')")
+    path = "$." + orjson.dumps(field).decode()
+    kind = reach.stream.fields[field].kind
+    if kind is Kind.NUMBER:
+        # Not indexed as a number now; the text of the JSON has all digits.
+        return Sql("pdpp_number_key(CAST(r.data AS TEXT) -> ?)", (path,))
+    sql = Sql(
+        f"CASE WHEN json_type(CAST(r.data AS TEXT), ?) IN ({_JSON_TYPES[kind]})"
+        " THEN json_extract(CAST(r.data AS TEXT), ?) END",
+        (path, path),
+    )
+    return Sql("pdpp_instant(") + sql + Sql(")") if kind in TIMES else sql
+
+
+def _condition(reach: Reach, condition: Condition) -> Sql:
+    value = value_of(reach, condition.field)
+    bound = condition.value
+    if condition.kind is Kind.NUMBER and not isinstance(bound, str):
+        place = cell_position(reach, condition.field)
+        if place is not None:
+            return _compared(reach, place, value, "r", condition)
+        bound = number_key(bound)
+    return value + Sql(f"{_OPERATORS[condition.operator]} ?", (bound,))
+
+
+def spans(reach: Reach) -> list[CellRange]:
+    """Return the indexed ways into a reach that its time range and its conditions offer."""
+    ranges: dict[int, CellRange] = {}
+    for condition in reach.conditions:
+        place = cell_position(reach, condition.field)
+        if place is not None and place not in ranges:
+            ranges[place] = CellRange(place, span_where(reach, condition.field))
+    consent = reach.stream.consent_time_field
+    if reach.time is not None and consent is not None:
+        # A grant's time range holds for hidden times too, so this asks the feed and not the reach.
+        cell = indexed(reach.feed).cells.get(consent)
+        if cell is not None and cell[0] not in ranges:
+            ranges[cell[0]] = CellRange(cell[0], span_where(reach, consent))
+    return list(ranges.values())
+
+
+def span_where(reach: Reach, field: str) -> Sql:
+    """Return what a reach says about one field, as further conditions on its cells ``w``."""
+    sql = Sql("")
+    for condition in reach.conditions:
+        if condition.field == field:
+            sql += Sql("AND") + _cell_condition(reach, condition)
+    if reach.time is not None and field == reach.stream.consent_time_field:
+        if reach.time.since is not None:
+            sql += Sql("AND w.value >= ?", (reach.time.since,))
+        if reach.time.until is not None:
+            sql += Sql("AND w.value < ?", (reach.time.until,))
+    return sql + Sql("AND w.value < ?", (ABSENT,))
+
+
+def _cell_condition(reach: Reach, condition: Condition) -> Sql:
+    place = cell_position(reach, condition.field)
+    if condition.kind is Kind.NUMBER and place is not None:
+        return _compared(reach, place, Sql("w.value"), "w", condition)
+    return Sql(f"w.value {_OPERATORS[condition.operator]} ?", (condition.value,))
+
+
+def selective_span(db: TableConnection, reach: Reach) -> CellRange | None:
+    """Return the narrowest indexed way into a reach, if what it finds can be sorted quickly.
+
+    The time of a grant is looked at first, and the others no further than it reaches: how many
+    hidden records meet a condition must cost nothing.
+    """
+    best: tuple[int, CellRange] | None = None
+    consent = indexed(reach.feed).cells.get(reach.stream.consent_time_field or "")
+    first = consent[0] if reach.time is not None and consent is not None else None
+    for span in sorted(spans(reach), key=lambda span: span.place != first):
+        rows = span.rows(reach)
+        most = _SELECTIVE if best is None else best[0] - 1
+        size = db.execute(
+            f"SELECT count(*) FROM (SELECT 1 FROM cell w WHERE {rows.text} LIMIT ?) AS counted",
+            (*rows.values, most + 1),
+        ).get
+        if size <= most:
+            best = (size, span)
+    return best[1] if best else None
+
+
+def narrow_way(db: TableConnection, reach: Reach) -> Sql | None:
+    """Return what follows ``FROM`` for the record rows ``r`` of a reach, if they are but few."""
+    if _by_key(reach):
+        return Sql("record r INDEXED BY record_key WHERE") + records_where(reach)
+    span = selective_span(db, reach)
+    return None if span is None else _along(span, reach)
+
+
+def source(db: TableConnection, reach: Reach) -> Sql:
+    """Return ``FROM … WHERE …`` over record rows ``r`` of a reach, by its best way in."""
+    ways = spans(reach)
+    if len(ways) == 1 and not _by_key(reach):
+        return Sql("FROM") + _along(ways[0], reach)
+    way = narrow_way(db, reach)
+    return Sql("FROM") + (Sql("record r WHERE") + records_where(reach) if way is None else way)
+
+
+def _by_key(reach: Reach) -> bool:
+    """Tell whether a grant lists so few records that they are best looked up one by one."""
+    return reach.keys is not None and len(reach.keys) <= _SELECTIVE
+
+
+def _along(span: CellRange, reach: Reach) -> Sql:
+    # CROSS JOIN fixes the order: the planner, which has no statistics, might walk the feed instead.
+    way = Sql("cell w CROSS JOIN record r ON r.id = w.record WHERE") + span.rows(reach)
+    return way + limits_where(reach)
+
+
+def holds_exact(db: TableConnection, reach: Reach, field: str, place: int | None) -> bool:
+    """Tell whether a field of a reach may hold decimals that no number of the engine is."""
+    if place is None or reach.stream.fields[field].kind is not Kind.NUMBER:
+        return False
+    sql = _KEY.format("1") + " LIMIT 1"
+    return next(db.execute(sql, (OWNER, reach.feed.id, place)), None) is not None
+
+
+def exact_key(reach: Reach, place: int, value: Sql, row: str) -> Sql:
+    """Return the key of a value of the record that a row, named by its alias, is of."""
+    known = Sql(f"coalesce(({_KEY.format('e.key')} AND e.surrogate = {row}.surrogate),")
+    of_feed = Sql("", (OWNER, reach.feed.id, place))
+    return known + of_feed + Sql("pdpp_number_key(") + value + Sql("))")
+
+
+def _compared(reach: Reach, place: int, value: Sql, row: str, condition: Condition) -> Sql:
+    """Return a comparison with a number; ``row`` is the alias of a cell or a record."""
+    operator, bound = condition.operator, condition.value
+    if isinstance(bound, str):
+        raise TypeError("numbers are compared with numbers")
+    nearest, sign = near(bound), _OPERATORS[operator]
+    # Of a value that is equal to the nearest number, its key decides where it has one.
+    known = _KEY.format(f"e.key {sign} ?") + f" AND e.surrogate = {row}.surrogate"
+    tie = Sql(
+        f"coalesce(({known}), ?)",
+        (number_key(bound), OWNER, reach.feed.id, place, _meets(nearest, operator, bound)),
+    )
+    if operator == "eq":
+        return value + Sql("= ? AND", (nearest,)) + tie
+    wide = Sql(f"{sign.rstrip('=')}= ? AND (", (nearest,))
+    return value + wide + value + Sql("<> ? OR", (nearest,)) + tie + Sql(")")
+
+
+def _meets(number: Number, operator: str, bound: Number) -> bool:
+    """Tell whether a number that has no key of its own compares so with a bound."""
+    one, other = number_key(number), number_key(bound)
+    if operator == "eq":
+        return one == other
+    return (
+        one > other
+        if operator == "gt"
+        else one >= other
+        if operator == "gte"
+        else (one < other if operator == "lt" else one <= other)
+    )
+
+
+def after_decimal(value: Sql, bound: Decimal, descending: bool) -> Sql:
+    """Return what follows a decimal among values of which none has a key."""
+    operator = "lt" if descending else "gt"
+    reached = "=" if _meets(near(bound), operator, bound) else ""
+    return value + Sql(f"{_OPERATORS[operator]}{reached} ?", (near(bound),))

@@ -1,0 +1,182 @@
+"""Analysis: the terms of many texts at once, each the same as if it were analysed alone.
+
+Words are told apart as numbers, eight letters in 64 bits, and looked up in a vocabulary that the
+process remembers. Texts that are not plain ASCII, and batches too small to gain by it, go through
+the analyser one by one.
+"""
+
+import threading
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from pdpp.evidence.analyse import ASCII_FOLDS
+from pdpp.evidence.language.tables import common_words
+from pdpp.evidence.language.terms import LANGUAGE_SAMPLE, terms_of, without_clitics
+from pdpp.store.ranking.postings import Longs
+from pdpp.store.tables.search.vocabulary import KEY_BYTES, Vocabulary
+
+_FEW = 16
+_MOST_CHARS = 1 << 21
+_SPACE = 32
+_MASKS = np.array([(1 << 8 * size) - 1 for size in range(KEY_BYTES + 1)], dtype=np.uint64)
+"""What keeps the first letters of a key, which are its lower bytes."""
+
+
+class Terms(NamedTuple):
+    """The terms of some texts: which of the sorted ``names`` each is, and in which text."""
+
+    names: list[str]
+    ranks: Longs
+    texts: Longs
+
+
+class _TermsInTexts(NamedTuple):
+    """Some terms by their numbers, and in which text each stands."""
+
+    terms: Longs
+    texts: Longs
+
+
+class _Remembered:
+    """The vocabulary of this process, which one thread at a time may use."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self._vocabulary = Vocabulary()
+
+    def vocabulary(self) -> Vocabulary:
+        """Return the vocabulary, a new one when the last one is full."""
+        if self._vocabulary.full:
+            self._vocabulary = Vocabulary()
+        return self._vocabulary
+
+
+@lru_cache(maxsize=1)
+def _remembered() -> _Remembered:
+    return _Remembered()
+
+
+def analyse(fields: Sequence[Sequence[str]]) -> list[Terms]:
+    """Return the terms of the texts of each field, each as often as it stands there."""
+    texts = [text for field in fields for text in field]
+    ends = [0, *accumulate(map(len, fields))]
+    remembered = _remembered()
+    with remembered.lock:
+        vocabulary = remembered.vocabulary()
+        groups = list(_terms_in_texts(vocabulary, texts))
+        return [_of_field(vocabulary, groups, *span) for span in pairwise(ends)]
+
+
+def _of_field(
+    vocabulary: Vocabulary, groups: Sequence[_TermsInTexts], first: int, end: int
+) -> Terms:
+    """Return the terms of some of the texts, which come in their order wherever they come."""
+    spans = [np.searchsorted(some.texts, (first, end)) for some in groups]
+    parts = list(zip(groups, spans, strict=True))
+    terms = np.concatenate([some.terms[low:high] for some, (low, high) in parts])
+    texts = np.concatenate([some.texts[low:high] for some, (low, high) in parts])
+    used = np.zeros(len(vocabulary.names), dtype=bool)
+    used[terms] = True
+    ordered = vocabulary.in_order(np.flatnonzero(used))
+    rank_of = np.empty(len(used), dtype=np.int64)
+    rank_of[ordered] = np.arange(len(ordered))
+    names = list(map(vocabulary.names.__getitem__, ordered.tolist()))
+    return Terms(names, rank_of[terms], texts - first)
+
+
+def _terms_in_texts(vocabulary: Vocabulary, texts: Sequence[str]) -> Iterator[_TermsInTexts]:
+    """Yield the terms of some of the texts after another."""
+    plain = _plain(texts)
+    known = set(plain)
+    rest = range(len(texts)) if len(known) < len(texts) else ()
+    others = [(at, terms_of(texts[at])) for at in rest if at not in known]
+    counts = [len(terms) for _, terms in others]
+    yield _TermsInTexts(
+        vocabulary.numbered([term for _, terms in others for term in terms]),
+        np.repeat(_longs([at for at, _ in others]), _longs(counts)),
+    )
+    for some in _some_at_once(texts, plain):
+        words, sizes = _words(vocabulary, [texts[at] for at in some])
+        owners = np.repeat(np.arange(len(some)), sizes)
+        languages = _languages(vocabulary, words, owners, sizes)
+        yield _TermsInTexts(vocabulary.stemmed(words, languages[owners]), _longs(some)[owners])
+
+
+def _plain(texts: Sequence[str]) -> Sequence[int]:
+    """Return which texts are analysed as arrays."""
+    if all(map(str.isascii, texts)):
+        plain: Sequence[int] = range(len(texts))
+    else:
+        plain = [at for at, text in enumerate(texts) if text.isascii()]
+    return plain if len(plain) >= _FEW else ()
+
+
+def _some_at_once(texts: Sequence[str], plain: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Yield runs of the plain texts, each of about as many characters as are analysed at once."""
+    ends = [*accumulate(len(texts[at]) for at in plain)]
+    start = 0
+    while start < len(plain):
+        full = (ends[start - 1] if start else 0) + _MOST_CHARS
+        end = max(start + 1, bisect_left(ends, full) + 1)
+        yield plain[start:end]
+        start = end
+
+
+def _longs(values: Sequence[int]) -> Longs:
+    return np.array(values, dtype=np.int64)
+
+
+def _words(vocabulary: Vocabulary, texts: Sequence[str]) -> tuple[Longs, Longs]:
+    """Return the folded words of plain texts, and how many each text has."""
+    joined = " ".join(texts)
+    if "'" in joined:
+        texts = [without_clitics(text) for text in texts]
+        joined = " ".join(texts)
+    lines = joined.encode().translate(ASCII_FOLDS)
+    padded = np.frombuffer(b" %b%b" % (lines, b" " * (KEY_BYTES + 1)), dtype=np.uint8)
+    edges = np.flatnonzero(np.diff(padded != _SPACE)) + 1
+    starts, sizes = edges[::2], edges[1::2] - edges[::2]
+    begins = np.cumsum([1, *map(len, texts)]) + np.arange(len(texts) + 1)
+    counts = np.diff(np.searchsorted(starts, begins))
+    # A window on eight bytes begins at every byte.
+    windows = np.ndarray(len(padded) - KEY_BYTES + 1, "<u8", padded, strides=(1,))
+    long = np.flatnonzero(sizes > KEY_BYTES)
+    if not len(long):
+        return vocabulary.short_words(windows[starts] & _MASKS[sizes]), counts
+    keys = windows[starts] & _MASKS[np.minimum(sizes, KEY_BYTES)]
+    short = int(np.argmin(sizes))
+    if sizes[short] <= KEY_BYTES:
+        # A long word stands for a short one of these texts until it gets its own number.
+        keys[long] = keys[short]
+        words = vocabulary.short_words(keys)
+    else:
+        words = np.empty(len(starts), dtype=np.int64)
+    spans = zip((starts[long] - 1).tolist(), sizes[long].tolist(), strict=True)
+    text = lines.decode()
+    words[long] = vocabulary.long_words([text[at : at + size] for at, size in spans])
+    return words, counts
+
+
+def _languages(vocabulary: Vocabulary, words: Longs, owners: Longs, counts: Longs) -> Longs:
+    """Return the number of the language of each text, by its commonest words."""
+    common = common_words()
+    rows = vocabulary.rows_of(words)
+    chosen = np.flatnonzero(rows)
+    firsts = np.cumsum(counts) - counts
+    chosen = chosen[chosen - firsts[owners[chosen]] < LANGUAGE_SAMPLE]
+    # A word counts once in a text however often it stands there.
+    pairs = np.unique(owners[chosen] << 32 | rows[chosen])
+    sums = np.zeros((len(pairs) + 1, vocabulary.votes.shape[1]), dtype=np.uint64)
+    # Sums run over and lose their upper bits; the difference of two is right all the same.
+    np.cumsum(vocabulary.votes[pairs & 0xFFFFFFFF], axis=0, out=sums[1:])
+    ends = np.searchsorted(pairs, np.arange(len(counts) + 1) << 32)
+    lanes = (sums[ends[1:]] - sums[ends[:-1]]).astype("<u8").view(np.uint8)
+    votes = lanes[:, : len(common.languages)]
+    languages: Longs = np.argmax(votes, axis=1).astype(np.int64)
+    languages[votes[:, common.english] == votes.max(axis=1)] = common.english
+    return languages

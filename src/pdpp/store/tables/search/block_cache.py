@@ -1,0 +1,71 @@
+"""What searches remember of blocks. A block never changes, and its id is never used again."""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pdpp.store.ranking.postings import Impacts
+from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.search import packing
+from pdpp.store.tables.search.blocks import Block, PlacePostings
+
+_REMEMBERED = 512
+_MOST_BASES = 4_096
+
+SmallBlock = tuple[tuple[int, Mapping[str, int], PlacePostings], ...]
+"""The fields of a block: the place of each, where its terms stand, and its postings."""
+
+
+class BlockCache:
+    """Blocks that were read lately, without the postings of spread ones. A block never changes."""
+
+    def __init__(self) -> None:
+        self._blocks: OrderedDict[int, Block] = OrderedDict()
+        self._small: dict[int, SmallBlock] = {}
+        self._bases: dict[tuple[int, int], Impacts] = {}
+
+    def block(self, db: TableConnection, id: int) -> Block:
+        """Return a block; of a spread one only the times and numbers of its records."""
+        known = self._blocks.get(id)
+        if known is None:
+            row = next(
+                db.execute("SELECT times, numbers, postings FROM word_block WHERE id = ?", (id,))
+            )
+            known = self._blocks[id] = packing.unpack(*row)
+            while len(self._blocks) > _REMEMBERED:
+                self._blocks.popitem(last=False)
+                self._small.clear()
+        return known
+
+    def bases(self, db: TableConnection, id: int, place: int) -> Impacts:
+        """Return the least impact of each record of a spread block in one field."""
+        known = self._bases.get((id, place))
+        if known is None:
+            row: Any = next(
+                db.execute(
+                    "SELECT bases FROM word_list WHERE block = ? AND place = ?", (id, place)
+                ),
+                None,
+            )
+            if len(self._bases) >= _MOST_BASES:
+                self._bases.clear()
+            packed = b"" if row is None else row[0]
+            known = self._bases[id, place] = np.frombuffer(packed, np.uint8)
+        return known
+
+    def small(self, db: TableConnection, id: int) -> SmallBlock:
+        """Return the fields of a small block, each with where its terms stand."""
+        known = self._small.get(id)
+        if known is None:
+            places = self.block(db, id).places.items()
+            known = self._small[id] = tuple(
+                (
+                    place,
+                    dict(zip(postings.terms, range(len(postings.terms)), strict=True)),
+                    postings,
+                )
+                for place, postings in places
+            )
+        return known

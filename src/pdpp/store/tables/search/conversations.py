@@ -1,0 +1,90 @@
+"""Conversations: which visible records stand before and after some of the same conversation."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+from pdpp.model.grant import Interval
+from pdpp.store.ranking.postings import Longs
+from pdpp.store.ranking.refine import Neighbour
+from pdpp.store.scope import Reach
+from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.search.conditions import rows_by_reach
+from pdpp.store.tables.search.entry import NO_TIME, hashed
+from pdpp.store.tables.search.record_data import RecordsRead
+from pdpp.store.tables.search.visible import Visible
+
+AROUND = """
+    SELECT
+      (SELECT json_group_array(record) FROM (
+        SELECT record FROM thread_place WHERE feed = :feed AND thread = w.value ->> 0
+        AND (time, surrogate) < (w.value ->> 1, w.value ->> 2) AND time >= :since
+        ORDER BY time DESC, surrogate DESC LIMIT 2)),
+      (SELECT json_group_array(record) FROM (
+        SELECT record FROM thread_place WHERE feed = :feed AND thread = w.value ->> 0
+        AND (time, surrogate) > (w.value ->> 1, w.value ->> 2) AND time < :until
+        ORDER BY time, surrogate LIMIT 2))
+    FROM json_each(:wanted) AS w
+"""
+"""The two records before and the two after each of some, in the same conversation."""
+_LATEST = (1 << 63) - 1
+
+
+class _Place(NamedTuple):
+    """Where a record stands in its conversation."""
+
+    number: int
+    thread: int
+    time: int
+    surrogate: int
+
+
+def neighbours_of(
+    db: TableConnection, visible: Visible, read: RecordsRead, best: Longs
+) -> list[Neighbour]:
+    """Return the visible neighbours of rows in their conversations."""
+    neighbours: list[Neighbour] = []
+    for reach, some in rows_by_reach(visible, best):
+        if not reach.shows_thread:
+            continue
+        numbers = visible.numbers(some).tolist()
+        times = visible.times(some).tolist()
+        row_of = dict(zip(numbers, some.tolist(), strict=True))
+        pairs = list(_around(db, reach, _places(reach, read, numbers, times)))
+        rows = visible.rows_of(reach, [other for _, other, _ in pairs])
+        neighbours += [
+            Neighbour(row_of[number], rows[other], distance)
+            for number, other, distance in pairs
+            if other in rows
+        ]
+    return neighbours
+
+
+def _places(
+    reach: Reach, read: RecordsRead, numbers: Sequence[int], times: Sequence[int]
+) -> list[_Place]:
+    time_of = dict(zip(numbers, times, strict=True))
+    return [
+        _Place(number, hashed(str(name)), time_of[number], record.surrogate)
+        for number, record in read.of(numbers).items()
+        if (name := record.data.get(reach.stream.thread_field or "")) is not None
+    ]
+
+
+def _around(
+    db: TableConnection, reach: Reach, places: Sequence[_Place]
+) -> Iterator[tuple[int, int, int]]:
+    """Yield records that stand near others in a conversation, and how far away they are."""
+    time = reach.time or Interval()
+    bounds = {
+        "feed": reach.feed.id,
+        "since": NO_TIME + 1 if time.since is None else time.since,
+        "until": _LATEST if time.until is None else time.until,
+        "wanted": orjson.dumps([place[1:] for place in places]).decode(),
+    }
+    rows: list[Any] = db.execute(AROUND, bounds).fetchall()
+    for place, sides in zip(places, rows, strict=True):
+        for side in sides:
+            for distance, other in enumerate(orjson.loads(side), start=1):
+                yield place.number, other, distance

@@ -1,0 +1,49 @@
+"""Months of hits: how many of all records that answer fall into each month of a calendar."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import tzinfo
+
+import numpy as np
+
+from pdpp.model import instant
+from pdpp.store.ranking.days import instant_of
+from pdpp.store.ranking.postings import Longs
+from pdpp.store.tables.search.entry import NO_TIME
+from pdpp.store.tables.search.parts import Part
+from pdpp.store.tables.search.visible import Visible
+
+
+def hit_months(visible: Visible, rows: Longs, zone: tzinfo) -> Mapping[str, int]:
+    """Return how many of some rows, in order, are of each month, such as ``2026-03``.
+
+    Only the times of these rows count: how blocks are cut, and the times of records that are gone
+    and still stand in them, are nothing that an answer may tell.
+    """
+    parts = [part for part in visible.parts_of(rows) if part.reach.shows_time]
+    if not parts:
+        return {}
+    times = np.sort(np.concatenate([_times(visible, part, rows) for part in parts]), kind="stable")
+    months: dict[str, int] = {}
+    end = len(times)
+    while end:
+        name, begin = _month(int(times[end - 1]), zone)
+        start = int(times.searchsorted(begin))
+        months[name] = end - start
+        end = start
+    return dict(reversed(months.items()))
+
+
+def _times(visible: Visible, part: Part, rows: Longs) -> Longs:
+    """Return the times of the rows that are in a part and have one, in order."""
+    low, high = np.searchsorted(rows, (part.base, part.end))
+    times: Longs = visible.times_of(part)[rows[low:high] - part.base]
+    return times[np.searchsorted(times, NO_TIME, side="right") :]
+
+
+def _month(moment: int, zone: tzinfo) -> tuple[str, int]:
+    """Return the month that a moment is of, and when it begins."""
+    at = instant.to_datetime(moment)
+    with suppress(OverflowError):  # No calendar has the day before its first or after its last.
+        at = at.astimezone(zone)
+    return f"{at.year:04d}-{at.month:02d}", min(moment, instant_of(at.date().replace(day=1), zone))

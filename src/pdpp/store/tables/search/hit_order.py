@@ -1,0 +1,90 @@
+"""The one order of hits: by score, then the newest first, then by handle."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pdpp.store.port import Hit, SearchPosition, SearchQuery
+from pdpp.store.ranking.leaders import SCALE
+from pdpp.store.ranking.matches import Matches
+from pdpp.store.ranking.postings import Floats, Longs
+from pdpp.store.tables.search.visible import Visible
+
+HitsOf = Callable[[Visible, Longs, Sequence[int]], list[Hit]]
+"""Makes the hits of some rows, given the score of each."""
+
+
+class HitOrder:
+    """The matches of a question in their order."""
+
+    def __init__(
+        self, hits_of: HitsOf, visible: Visible, matches: Matches, query: SearchQuery
+    ) -> None:
+        self._hits_of = hits_of
+        self._visible = visible
+        self._query = query
+        first_page = query.after is None and not query.by_time
+        self._rows, values = matches.best(query.limit + 1) if first_page else matches.every()
+        scored = np.rint(values * SCALE).astype(np.int64)
+        self._scores: Longs = np.zeros_like(scored) if query.by_time else scored
+
+    def page(self) -> tuple[tuple[Hit, ...], bool]:
+        """Return the hits of a page, and whether more follow."""
+        rows, scores, after = self._rows, self._scores, self._query.after
+        wanted = self._query.limit + 1
+        if after is not None:
+            kept = scores <= after.score
+            rows, scores = rows[kept], scores[kept]
+        if len(rows) > wanted:
+            equals = 0 if after is None else int(np.count_nonzero(scores == after.score))
+            least = min(len(rows), wanted + equals)
+            threshold = np.partition(scores, len(scores) - least)[len(scores) - least]
+            kept = scores >= threshold
+            rows, scores = rows[kept], scores[kept]
+        times = self._visible.times(rows)
+        order = np.lexsort((-times, -scores))
+        rows, scores, times = rows[order], scores[order], times[order]
+        if after is not None:
+            later = (scores < after.score) | (times <= after.time)
+            rows, scores, times = rows[later], scores[later], times[later]
+        end = self._end(scores, times, after, wanted)
+        hits = self._hits_of(self._visible, rows[:end], scores[:end].tolist())
+        hits.sort(key=lambda hit: _sort_key(hit.position))
+        if after is not None:
+            hits = [hit for hit in hits if _sort_key(hit.position) > _sort_key(after)]
+        return tuple(hits[: self._query.limit]), len(hits) > self._query.limit
+
+    @staticmethod
+    def _end(scores: Longs, times: Longs, after: SearchPosition | None, wanted: int) -> int:
+        """Return after how many rows the page is sure to be filled, equals not torn apart."""
+        same = 0
+        if after is not None:
+            same = int(np.count_nonzero((scores == after.score) & (times == after.time)))
+        end = min(len(scores), wanted + same)
+        while 0 < end < len(scores) and (scores[end], times[end]) == (
+            scores[end - 1],
+            times[end - 1],
+        ):
+            end += 1
+        return end
+
+
+def largest(rows: Longs, values: Floats, count: int, visible: Visible) -> Longs:
+    """Return the rows of the largest values, equals by time; a tie at the end is kept whole."""
+    if len(rows) <= count:
+        return rows
+    scored = np.rint(values * SCALE).astype(np.int64)
+    threshold = np.partition(scored, len(scored) - count)[len(scored) - count]
+    above, level = rows[scored > threshold], rows[scored == threshold]
+    room = count - len(above)
+    if len(level) > room:
+        times = visible.times(level)
+        latest = np.partition(times, len(times) - room)[len(times) - room]
+        level = level[times >= latest]
+        level = level if len(level) <= count else level[:0]
+    return np.concatenate([above, level])
+
+
+def _sort_key(position: SearchPosition) -> tuple[Any, ...]:
+    return -position.score, -position.time, position.handle

@@ -1,0 +1,289 @@
+"""The word index as it is written: new blocks, records that are gone, and merging.
+
+A batch adds a small block to its feed, and little ones are merged when there are many. When they
+hold enough records they are spread into the table of postings, where a search finds a term with a
+few looks: a work of tending (``tending.py``), and of a batch only where nobody tends.
+"""
+
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pdpp.evidence.language.terms import ANALYSER as TODAYS_ANALYSER
+from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.numbering import PLACE_BITS
+from pdpp.store.tables.records.predicate import OWNER
+from pdpp.store.tables.search import blocks, meaning, packing
+from pdpp.store.tables.search.blocks import Block, Longs, PlacePostings, Words
+from pdpp.store.tables.search.entry import Indexed
+
+ANALYSER = TODAYS_ANALYSER
+"""The version of the analyser that new blocks are made by."""
+
+BLOCK_RECORDS = 16_384
+"""How many records a spread block has at most: a grant's time limit cuts at most two blocks."""
+
+SPREAD_FROM = 512
+"""From how many records on the words of a feed are spread. A row for each term of fewer would take
+more room than the records; searches remember small blocks."""
+
+MOST_WAITING = 4 * BLOCK_RECORDS
+"""How many records of a feed wait for the tending at most, because searches remember their blocks
+whole. A program that writes more than that at once, without a server beside it, spreads them in its
+batches: 0.5 s for each full block."""
+
+_MOST_SMALL = 8
+_LITTLE = 1_000
+"""Small blocks with fewer records are merged when there are many of them. Larger ones wait until
+they are spread, because each merge of theirs would cost as much as their analysis."""
+
+
+Posting = tuple[str, int, bytes]
+"""A term, the number of its list, and a piece as ``packing.py`` writes it."""
+
+WordList = tuple[int, bytes, bytes]
+"""A place, the least impact of each record there, and the terms, compressed."""
+
+PostingKey = tuple[str, int, int]
+"""A term, the number of its list, and that of its block."""
+
+
+class SpreadWords(NamedTuple):
+    """The words of a spread block, the postings in the order of their table."""
+
+    lists: Sequence[WordList]
+    postings: Sequence[Posting]
+
+
+def add(db: TableConnection, feed: int, places: Sequence[int], entries: Sequence[Indexed]) -> None:
+    """Add the words of records, which stand at some places."""
+    if not entries:
+        return
+    for start in range(0, len(entries), BLOCK_RECORDS):
+        insert(db, feed, blocks.build(entries[start : start + BLOCK_RECORDS], places))
+    rows = [item.thread_row(feed) for item in entries if item.entry.thread is not None]
+    if rows:
+        db.executemany("INSERT OR REPLACE INTO thread_place VALUES (?, ?, ?, ?, ?)", sorted(rows))
+    _merge_small(db, feed)
+
+
+def remove(db: TableConnection, feed: int, entries: Sequence[Indexed]) -> None:
+    """Take records out, each given as it had been added."""
+    if not entries:
+        return
+    db.executemany(
+        "DELETE FROM thread_place WHERE feed = ? AND thread = ? AND time = ? AND surrogate = ?",
+        [item.thread_row(feed)[:-1] for item in entries if item.entry.thread is not None],
+    )
+    meaning.remove(db, feed, [item.number for item in entries])
+    numbers = np.array([item.number for item in entries], dtype=np.int64)
+    times = [item.entry.time for item in entries]
+    # A block covers a stretch of time: only blocks that reach into the times of these records can
+    # hold them.
+    earliest, latest = min(times), max(times)
+    rows: list[Any] = db.execute(
+        "SELECT id, numbers FROM word_block WHERE owner = ? AND feed = ?"
+        " AND last_time >= ? AND first_time <= ?",
+        (OWNER, feed, earliest, latest),
+    ).fetchall()
+    for block, packed_numbers in rows:
+        slots = np.flatnonzero(np.isin(packing.longs(packed_numbers), numbers))
+        if len(slots):
+            mark_gone(db, block, slots)
+
+
+def mark_gone(db: TableConnection, block: int, slots: Longs) -> None:
+    """Take records out of a block by their slots."""
+    every = np.union1d(gone(db, block), slots.astype(np.uint32))
+    db.execute("REPLACE INTO word_gone VALUES (?, ?)", (block, every.astype("<u4").tobytes()))
+
+
+def gone(db: TableConnection, block: int) -> Words:
+    """Return the slots of a block whose records are gone."""
+    row: Any = next(db.execute("SELECT slots FROM word_gone WHERE block = ?", (block,)), None)
+    return np.frombuffer(b"" if row is None else row[0], "<u4").astype(np.uint32)
+
+
+def insert(db: TableConnection, feed: int, block: Block, *, spread: bool = False) -> int:
+    """Write a block, and return its number."""
+    id = insert_row(db, feed, block, spread=spread)
+    if spread:
+        words = spread_words(feed, block)
+        insert_lists(db, id, words.lists)
+        insert_postings(db, id, words.postings)
+    return id
+
+
+def insert_row(db: TableConnection, feed: int, block: Block, *, spread: bool) -> int:
+    """Write the row of a block, and return its number."""
+    db.execute(
+        "INSERT INTO word_block (owner, feed, analyser, spread, size, first_time, last_time,"
+        " times, numbers, postings) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            OWNER,
+            feed,
+            ANALYSER,
+            int(spread),
+            block.size,
+            int(block.times[0]),
+            int(block.times[-1]),
+            packing.long_bytes(block.times),
+            packing.long_bytes(block.numbers),
+            b"" if spread else packing.pack(block, squeeze=block.size < SPREAD_FROM),
+        ),
+    )
+    return db.last_insert_rowid()
+
+
+def spread_words(feed: int, block: Block) -> SpreadWords:
+    """Return the words of a block as they are written where it is spread."""
+    lists: list[WordList] = []
+    postings: list[Posting] = []
+    for place, field_postings in block.places.items():
+        # The number of a list: the feed in the upper bits, the place of the field in the lower
+        # ones, so that the lists of a feed are one range of numbers.
+        list_ = feed << PLACE_BITS | place
+        bases = packing.bases_of(field_postings, block.size)
+        pieces = packing.spread_pieces(field_postings, bases)
+        postings += [
+            (term, list_, piece) for term, piece in zip(field_postings.terms, pieces, strict=True)
+        ]
+        terms = zlib.compress("\n".join(field_postings.terms).encode())
+        lists.append((place, bases.tobytes(), terms))
+    # In the order of the table, whose pages are then filled one after the other.
+    postings.sort()
+    return SpreadWords(lists, postings)
+
+
+def insert_lists(db: TableConnection, id: int, lists: Iterable[WordList]) -> None:
+    """Write which terms a spread block has."""
+    db.executemany("INSERT INTO word_list VALUES (?, ?, ?, ?)", [(id, *row) for row in lists])
+
+
+def insert_postings(db: TableConnection, id: int, postings: Iterable[Posting]) -> None:
+    """Write postings of a spread block."""
+    db.executemany(
+        "INSERT INTO posting VALUES (?, ?, ?, ?)",
+        [(term, list_, id, piece) for term, list_, piece in postings],
+    )
+
+
+def _merge_small(db: TableConnection, feed: int) -> None:
+    """Keep the small blocks of a feed few."""
+    small = blocks_of(db, feed, spread=False)
+    if sum(size for _, size in small) >= MOST_WAITING:
+        _rewrite(db, feed, up_to_one_block(small), spread=True)
+        return
+    little = sorted((size, id) for id, size in small if size < _LITTLE)
+    if len(little) > _MOST_SMALL:
+        _rewrite(db, feed, [id for _, id in little[:_MOST_SMALL]], spread=False)
+
+
+def blocks_of(db: TableConnection, feed: int, *, spread: bool) -> list[tuple[int, int]]:
+    """Return the blocks of a feed that may be merged now, each with its size.
+
+    Blocks of an earlier analyser are never merged: they are made anew from the records. Those that
+    are older than one which is built out of sight are left alone, because it may replace them.
+    """
+    rows: list[Any] = db.execute(
+        # What is built out of sight stands under the negative number of its feed.
+        "SELECT id, size FROM word_block WHERE owner = ? AND feed = ? AND spread = ?"
+        " AND analyser = ? AND id > (SELECT coalesce(max(id), 0) FROM word_block"
+        " WHERE owner = ? AND feed = ?) ORDER BY id",
+        (OWNER, feed, int(spread), ANALYSER, OWNER, -feed),
+    ).fetchall()
+    return rows
+
+
+def up_to_one_block(sizes: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the first blocks up to what one may hold, and two at least, to bound a step."""
+    chosen: list[int] = []
+    total = 0
+    for id, size in sizes:
+        if len(chosen) > 1 and total + size > BLOCK_RECORDS:
+            break
+        chosen.append(id)
+        total += size
+    return chosen
+
+
+def _rewrite(db: TableConnection, feed: int, ids: Sequence[int], *, spread: bool) -> None:
+    """Put some blocks together, without what is gone of them."""
+    merged = blocks.merge([(load(db, feed, id), gone(db, id)) for id in ids])
+    drop(db, feed, ids)
+    if merged.size:
+        for piece in blocks.cut(merged, BLOCK_RECORDS if spread else merged.size):
+            insert(db, feed, piece, spread=spread)
+
+
+def load(db: TableConnection, feed: int, id: int) -> Block:
+    """Return a block with all its postings."""
+    spread, times, numbers, packed = next(
+        db.execute("SELECT spread, times, numbers, postings FROM word_block WHERE id = ?", (id,))
+    )
+    if not spread:
+        return packing.unpack(times, numbers, packed)
+    places = {}
+    lists: list[Any] = db.execute(
+        "SELECT place, bases, terms FROM word_list WHERE block = ?", (id,)
+    ).fetchall()
+    for place, bases, terms in lists:
+        names = _names(terms)
+        rows: list[Any] = db.execute(
+            # CROSS JOIN keeps the rows in the order of the names; nothing else says which piece
+            # belongs to which.
+            "SELECT p.data FROM carray(?) AS t CROSS JOIN posting p"
+            " ON p.term = t.value AND p.list = ? AND p.block = ?",
+            (db.array(tuple(names)), feed << PLACE_BITS | place, id),
+        ).fetchall()
+        slots, counts, changed, values = packing.joined_pieces([data for (data,) in rows])
+        impacts = np.frombuffer(bases, np.uint8)[slots]
+        impacts[changed] = values
+        starts = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+        joined = (slots << blocks.SLOT_SHIFT | impacts).astype(np.uint32)
+        places[place] = PlacePostings(names, starts, joined)
+    return Block(packing.longs(times), packing.longs(numbers), places)
+
+
+def drop(db: TableConnection, feed: int, ids: Iterable[int]) -> None:
+    """Remove blocks with their postings."""
+    for id in ids:
+        delete_postings(db, posting_keys(db, feed, id))
+        drop_row(db, id)
+
+
+def posting_keys(db: TableConnection, feed: int, id: int) -> list[PostingKey]:
+    """Return what the postings of a spread block are found by, in the order of the table."""
+    lists: list[Any] = db.execute(
+        "SELECT place, terms FROM word_list WHERE block = ?", (id,)
+    ).fetchall()
+    first = feed << PLACE_BITS
+    return sorted((term, first | place, id) for place, terms in lists for term in _names(terms))
+
+
+def delete_postings(db: TableConnection, keys: Sequence[PostingKey]) -> None:
+    """Remove postings."""
+    db.executemany("DELETE FROM posting WHERE term = ? AND list = ? AND block = ?", keys)
+
+
+def drop_row(db: TableConnection, id: int) -> None:
+    """Remove a block that has no postings any more."""
+    db.execute("DELETE FROM word_list WHERE block = ?", (id,))
+    db.execute("DELETE FROM word_gone WHERE block = ?", (id,))
+    db.execute("DELETE FROM word_block WHERE id = ?", (id,))
+
+
+def _names(packed: bytes) -> list[str]:
+    return zlib.decompress(packed).decode().split("\n")
+
+
+def forget_feed(db: TableConnection, feed: int) -> None:
+    """Remove all words of a feed."""
+    every: list[Any] = db.execute(
+        "SELECT id FROM word_block WHERE owner = ? AND feed IN (?, ?)", (OWNER, feed, -feed)
+    ).fetchall()
+    drop(db, feed, [id for (id,) in every])
+    db.execute("DELETE FROM thread_place WHERE feed = ?", (feed,))
+    meaning.forget_feed(db, feed)

@@ -1,0 +1,163 @@
+"""Vectors of meaning in the embedded database, and how near they are to a question's."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from pdpp.store.catalogue import Catalogue
+from pdpp.store.meaning import PendingTexts, TextVector, has_meaning
+from pdpp.store.numbers import read_data
+from pdpp.store.scope import Reach
+from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.positions import IndexedFeed, indexed
+from pdpp.store.tables.records.predicate import OWNER, records_where
+
+if TYPE_CHECKING:
+    from pdpp.store.tables.database import TableDatabase
+
+_NO_FIELD = -1
+"""The place of the row that says that a record was looked at, whatever texts it has."""
+
+
+class TableMeaning:
+    """Fulfils the port of vectors."""
+
+    def __init__(self, database: "TableDatabase", catalogue: Callable[[], Catalogue]) -> None:
+        self._db = database
+        self._catalogue = catalogue
+
+    def _wanted(self) -> list[IndexedFeed]:
+        off = self.off()
+        feeds = (indexed(feed) for feed in self._catalogue().feeds.values())
+        return [feed for feed in feeds if feed.address not in off and _places(feed)]
+
+    def pending(self, most: int) -> Sequence[PendingTexts]:
+        """Return some records that have no vectors yet."""
+        wanted = self._wanted()
+        with self._db.reading(None):
+            for feed in wanted:
+                rows: list[Any] = self._db.reader.execute(
+                    "SELECT r.id, r.data FROM record r WHERE r.owner = ? AND r.feed = ?"
+                    " AND NOT EXISTS (SELECT 1 FROM meaning m WHERE m.feed = r.feed"
+                    " AND m.record = r.id AND m.place = ?) LIMIT ?",
+                    (OWNER, feed.id, _NO_FIELD, most),
+                ).fetchall()
+                if rows:
+                    return [_texts(feed, number, data) for number, data in rows]
+        return []
+
+    def progress(self) -> tuple[int, int]:
+        """Return how many records have their vectors, and how many are to have them."""
+        wanted = orjson.dumps([feed.id for feed in self._wanted()]).decode()
+        with self._db.reading(None):
+            db = self._db.reader
+            done: Any = db.execute("SELECT count(*) FROM meaning WHERE place = ?", (_NO_FIELD,)).get
+            total: Any = db.execute(
+                "SELECT coalesce(sum(record_count), 0) FROM feed"
+                " WHERE id IN (SELECT value FROM json_each(?))",
+                (wanted,),
+            ).get
+        return done, total
+
+    def keep(self, done: Sequence[PendingTexts], vectors: Sequence[TextVector]) -> None:
+        """Keep the vectors of some records that are still as they were when they were pending."""
+        by_record: dict[int, list[TextVector]] = {}
+        for vector in vectors:
+            by_record.setdefault(vector.record, []).append(vector)
+        feeds = {feed.id: feed for feed in self._wanted()}
+        rows: list[tuple[int, int, int, bytes]] = []
+        with self._db.writing() as db:
+            for item in done:
+                feed = feeds.get(item.feed)
+                if feed is None or _current(db, feed, item) != item:
+                    continue
+                rows.append((item.feed, item.record, _NO_FIELD, b""))
+                rows += [
+                    (item.feed, item.record, feed.lexical[vector.field], vector.vector)
+                    for vector in by_record.get(item.record, ())
+                ]
+            db.executemany("REPLACE INTO meaning VALUES (?, ?, ?, ?)", rows)
+
+    def shown(self, reach: Reach) -> frozenset[str]:
+        """Return the visible fields of which a visible record has a vector."""
+        where = records_where(reach)
+        places = _places(indexed(reach.feed))
+        names = set()
+        for name in places.keys() & set(reach.searched_fields()):
+            row = next(
+                self._db.reader.execute(
+                    f"SELECT 1 FROM record r WHERE {where.text} AND EXISTS"
+                    " (SELECT 1 FROM meaning m WHERE m.feed = r.feed AND m.record = r.id"
+                    " AND m.place = ?) LIMIT 1",
+                    (*where.values, places[name]),
+                ),
+                None,
+            )
+            if row is not None:
+                names.add(name)
+        return frozenset(names)
+
+    def off(self) -> frozenset[tuple[str, str]]:
+        """Return the streams that the owner keeps out of it."""
+        with self._db.reading(None):
+            rows: list[Any] = self._db.reader.execute(
+                "SELECT connection_id, stream FROM meaning_off WHERE owner = ?", (OWNER,)
+            ).fetchall()
+        return frozenset((connection_id, stream) for connection_id, stream in rows)
+
+    def turn(self, address: tuple[str, str], *, on: bool) -> None:
+        """Let a stream be searched by meaning or not."""
+        feed = self._catalogue().feeds.get(address)
+        with self._db.writing() as db:
+            if on:
+                db.execute(
+                    "DELETE FROM meaning_off WHERE owner = ? AND connection_id = ? AND stream = ?",
+                    (OWNER, *address),
+                )
+            else:
+                db.execute("INSERT OR IGNORE INTO meaning_off VALUES (?, ?, ?)", (OWNER, *address))
+                if feed is not None:
+                    forget_feed(db, indexed(feed).id)
+
+    def forget(self) -> None:
+        """Delete all vectors."""
+        with self._db.writing() as db:
+            db.execute("DELETE FROM meaning")
+
+
+def _places(feed: IndexedFeed) -> dict[str, int]:
+    """Return the fields of a feed that get vectors, each with its place."""
+    fields = feed.stream.fields
+    return {
+        name: place
+        for name, place in feed.lexical.items()
+        if name in fields and has_meaning(fields[name])
+    }
+
+
+def _texts(feed: IndexedFeed, number: int, data: bytes) -> PendingTexts:
+    record = read_data(data)
+    values = {name: record.get(name) for name in _places(feed)}
+    texts = {name: text for name, text in values.items() if isinstance(text, str) and text.strip()}
+    return PendingTexts(feed.id, number, texts)
+
+
+def _current(db: TableConnection, feed: IndexedFeed, item: PendingTexts) -> PendingTexts | None:
+    row: Any = next(
+        db.execute("SELECT data FROM record WHERE id = ? AND feed = ?", (item.record, feed.id)),
+        None,
+    )
+    return None if row is None else _texts(feed, item.record, row[0])
+
+
+def remove(db: TableConnection, feed: int, numbers: Sequence[int]) -> None:
+    """Delete the vectors of records that are gone or were written anew."""
+    db.executemany(
+        "DELETE FROM meaning WHERE feed = ? AND record = ?", [(feed, number) for number in numbers]
+    )
+
+
+def forget_feed(db: TableConnection, feed: int) -> None:
+    """Delete all vectors of a feed."""
+    db.execute("DELETE FROM meaning WHERE feed = ?", (feed,))

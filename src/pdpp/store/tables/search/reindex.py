@@ -1,0 +1,72 @@
+"""Making the word index anew after a change of the analyser, a bounded piece at a time.
+
+Each piece is one transaction: some records leave an old block and come into a new one. At any
+moment every record is in one block, so that searches go on, and a process that dies between two
+pieces has lost nothing.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pdpp.store.numbers import read_data
+from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.positions import IndexedFeed
+from pdpp.store.tables.records.predicate import OWNER
+from pdpp.store.tables.search import index, packing
+from pdpp.store.tables.search.blocks import Longs
+from pdpp.store.tables.search.entry import Indexed, entry_of
+
+PIECE_RECORDS = 1_000
+
+
+def reindex_some(db: TableConnection, feeds: Mapping[int, IndexedFeed]) -> bool:
+    """Analyse some records of an old block anew; tell whether there was one."""
+    row: Any = next(
+        db.execute(
+            "SELECT id, feed, numbers FROM word_block"
+            " WHERE owner = ? AND feed > 0 AND analyser <> ? LIMIT 1",
+            (OWNER, index.ANALYSER),
+        ),
+        None,
+    )
+    if row is None:
+        return False
+    block, feed_id, numbers = row
+    feed = feeds.get(feed_id)
+    record_numbers = packing.longs(numbers)
+    alive = np.setdiff1d(np.arange(len(record_numbers)), index.gone(db, block).astype(np.int64))
+    slots = alive[:PIECE_RECORDS]
+    if feed is not None and len(slots):
+        entries = _entries(db, feed, record_numbers[slots])
+        index.mark_gone(db, block, slots)
+        index.add(db, feed_id, tuple(feed.lexical.values()), entries)
+    if feed is None or len(slots) == len(alive):
+        index.drop(db, feed_id, [block])
+    return True
+
+
+def _entries(db: TableConnection, feed: IndexedFeed, numbers: Longs) -> list[Indexed]:
+    rows: list[Any] = db.execute(
+        "SELECT r.id, r.surrogate, r.time, r.data FROM carray(?) AS c"
+        " CROSS JOIN record r ON r.id = c.value",
+        (db.array(np.ascontiguousarray(numbers)),),
+    ).fetchall()
+    entry = entry_of(feed)
+    return [
+        Indexed(number, surrogate, entry(read_data(data), time))
+        for number, surrogate, time, data in rows
+    ]
+
+
+def index_progress(db: TableConnection) -> tuple[int, int]:
+    """Return how many records are indexed by the analyser of today, and how many there are."""
+    done, total = next(
+        db.execute(
+            "SELECT coalesce(sum(size) FILTER (WHERE analyser = ?), 0), coalesce(sum(size), 0)"
+            " FROM word_block WHERE owner = ? AND feed > 0",
+            (index.ANALYSER, OWNER),
+        )
+    )
+    return done, total

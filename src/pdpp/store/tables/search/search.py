@@ -1,0 +1,239 @@
+"""Search inside a grant: exact, over all that the reaches show.
+
+The ranking sees visible rows only. What this module adds is what an engine knows: the records of
+rows, their conversations, the conditions of a request, and the one order of hits.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import tzinfo
+
+import numpy as np
+
+from pdpp.evidence.language.question import Question, Word, word_in_any_language
+from pdpp.store.port import Hit, HitPage, SearchPosition, SearchQuery
+from pdpp.store.ranking.matches import Matches
+from pdpp.store.ranking.nearest import nearest_terms
+from pdpp.store.ranking.postings import Bools, Longs
+from pdpp.store.ranking.refine import BEST, QUESTION_MALUS, fit, needs_refining, spread
+from pdpp.store.ranking.score import Ranking, Scores, rows_by, rows_holding
+from pdpp.store.scope import Reach
+from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.records.projection import COLUMNS, CountBytes, Projectors, fetched
+from pdpp.store.tables.search.block_cache import BlockCache
+from pdpp.store.tables.search.conditions import (
+    demands,
+    has_conditions,
+    holding_phrases,
+    meeting_conditions,
+)
+from pdpp.store.tables.search.conversations import neighbours_of
+from pdpp.store.tables.search.hit_months import hit_months
+from pdpp.store.tables.search.hit_order import HitOrder, largest
+from pdpp.store.tables.search.nearness import (
+    NEARNESS_PART,
+    RERANKED,
+    SCANNED_TOO,
+    nearness,
+    scanned,
+    shown_rows,
+)
+from pdpp.store.tables.search.question_days import day_bonus, narrowed, rows_within
+from pdpp.store.tables.search.record_data import RecordsRead
+from pdpp.store.tables.search.visible import Visible
+
+_MOST_SUGGESTED = 5
+_NO_ROWS = np.zeros(0, dtype=np.int64)
+
+
+class Searcher:
+    """Searches through one connection, under a snapshot its caller holds."""
+
+    def __init__(
+        self,
+        db: TableConnection,
+        projector: Projectors,
+        cache: BlockCache,
+        check: Callable[[], None],
+        count: CountBytes,
+    ) -> None:
+        self._db = db
+        self._count = count
+        self._projector = projector
+        self._cache = cache
+        self._check = check
+        self._whole: dict[int, Reach] = {}
+        self._days: tuple[Question, tzinfo] | None = None
+
+    def search(self, query: SearchQuery) -> HitPage:
+        """Return one page of hits, best first."""
+        question = query.question
+        self._whole = {reach.feed.id: reach for reach in query.reaches}
+        # With bars the days of the question narrow its answers, not the bars: both are one search.
+        bars = query.months and (question.since, question.until) != (None, None)
+        wide = replace(question, since=None, until=None) if bars else question
+        reaches = narrowed(query.reaches, wide, query.zone)
+        visible = Visible(self._db, self._cache, reaches, self._check)
+        days, empty = day_bonus(visible, question, query.zone)
+        question = question.read_as_words(empty) if empty else question
+        scores = Ranking(visible, question, self._check).scores()
+        scores.days = days
+        matches = self._matches(visible, query, question, scores)
+        rows = matches.rows() if query.months else _NO_ROWS
+        months = hit_months(visible, rows, query.zone)
+        self._days = (question, query.zone) if bars else None
+        if bars:
+            matches = matches.among(rows_within(visible, rows, question, query.zone))
+        if matches.count and not query.by_time and needs_refining(question, scores):
+            self._refine(visible, question, scores, matches)
+        if query.meaning is not None and not query.by_time:
+            matches = self._by_meaning(visible, query, question, scores, matches)
+        hits, more = HitOrder(self._hits, visible, matches, query).page()
+        count = matches.count
+        suggested: tuple[str, ...] = ()
+        if not count and query.after is None:
+            suggested = self._suggested(visible, question)
+        return HitPage(hits, more, count, suggested, dict(scores.repaired), months)
+
+    def _matches(
+        self, visible: Visible, query: SearchQuery, question: Question, scores: Scores
+    ) -> Matches:
+        """Return the rows that answer and meet all conditions; by time they need no scores."""
+        flags = self._allowed(visible, question, scores)
+        if question.phrases or question.excluded_phrases or has_conditions(visible):
+            rows = meeting_conditions(self._db, visible, np.flatnonzero(flags))
+            read = RecordsRead(self._db, self._count)
+            rows = holding_phrases(read, visible, question, rows, self._check)
+            flags = np.zeros(visible.size, dtype=bool)
+            flags[rows] = True
+        if query.by_time:
+            rows = np.flatnonzero(flags)
+            return Matches(rows, np.zeros(len(rows)))
+        reranked = 0 if query.meaning is None else RERANKED
+        return Matches.of(flags, scores, max(BEST, reranked, query.limit + 1), QUESTION_MALUS)
+
+    def _by_meaning(
+        self,
+        visible: Visible,
+        query: SearchQuery,
+        question: Question,
+        scores: Scores,
+        matches: Matches,
+    ) -> Matches:
+        """Order rows by their nearness to the question: the best by words, or all that are seen."""
+        vector = query.meaning or b""
+        if not query.by_meaning:
+            best = np.sort(largest(*matches.best(RERANKED), RERANKED, visible))
+            if shown_rows(visible) <= SCANNED_TOO and not demands(question):
+                near = scanned(self._db, visible, vector, self._check)
+                seen = _unhidden(visible, np.flatnonzero(near > 0))
+                seen = self._meeting(visible, seen)
+                best = np.union1d(best, largest(seen, near[seen], RERANKED, visible))
+            values = scores.at(best)
+            known = matches.holds(best)
+            values[known] = matches.at(best[known])
+            values += NEARNESS_PART * nearness(self._db, visible, best, vector)
+            matches.put(best, values)
+            return matches
+        near = scanned(self._db, visible, vector, self._check)
+        seen = _unhidden(visible, np.flatnonzero(near > 0))
+        if demands(question):
+            seen = np.intersect1d(seen, matches.rows())
+        seen = np.sort(self._meeting(visible, seen))
+        return Matches(seen, near[seen])
+
+    # Which rows may be hits
+
+    def _allowed(self, visible: Visible, question: Question, scores: Scores) -> Bools:
+        """Return which rows answer and keep to what the question demands."""
+        named = question.actors or question.since or question.until
+        bare = not (question.words or question.moments)
+        demanded = question.phrases or any(word.required for word in question.words)
+        everyone = (named and bare) or demanded
+        allowed = np.ones(visible.size, dtype=bool) if everyone else scores.candidates()
+        if visible.hidden is not None:
+            allowed &= ~visible.hidden
+        for unit in scores.units:
+            asked = not unit.words[0].moment
+            if (question.everything and asked) or any(word.required for word in unit.words):
+                holding = rows_holding(visible, [_in_any_language(word) for word in unit.words])
+                unit.mark_own(holding)
+                allowed &= holding
+        for phrase in question.phrases:
+            *head, last = phrase.words
+            for piece in head if phrase.prefix else (*head, last):
+                allowed &= rows_holding(visible, [word_in_any_language(piece)])
+        for names in question.actors:
+            for piece in names:
+                allowed &= rows_by(visible, [word_in_any_language(piece)])
+        for word in question.excluded:
+            allowed &= ~rows_holding(visible, [_in_any_language(word)])
+        return allowed
+
+    def _meeting(self, visible: Visible, rows: Longs) -> Longs:
+        """Return the rows, that no word found, which meet all conditions and days of a search."""
+        rows = meeting_conditions(self._db, visible, rows)
+        if self._days is None:
+            return rows
+        return rows[rows_within(visible, np.sort(rows), *self._days)[rows]]
+
+    def _refine(
+        self, visible: Visible, question: Question, scores: Scores, matches: Matches
+    ) -> None:
+        """Score the best rows with their neighbours and by their kind."""
+        best = largest(*matches.best(BEST), BEST, visible)
+        read = RecordsRead(self._db, self._count)
+        several = len(scores.units) > 1
+        near = neighbours_of(self._db, visible, read, best) if several else []
+        around, values = spread(scores, best, near)
+        known = matches.holds(around)
+        if near and not demands(question):
+            raised = around[~known & (values > scores.at(around))]
+            known |= np.isin(around, self._meeting(visible, raised))
+        self._check()
+        candidates, values = around[known], values[known]
+        chosen = largest(candidates, values, BEST, visible)
+        places = np.searchsorted(candidates, chosen).tolist()
+        numbers = visible.numbers(chosen).tolist()
+        records = read.of(numbers)
+        for row, place, number in zip(chosen.tolist(), places, numbers, strict=True):
+            if number in records:
+                texts = records[number].searched_texts(visible.part_of(row).reach)
+                values[place] = fit(question, float(values[place]), texts)
+        matches.put(candidates, values)
+
+    def _suggested(self, visible: Visible, question: Question) -> tuple[str, ...]:
+        """Return visible words near to those of a question that found nothing."""
+        near: list[str] = []
+        for word in question.words:
+            near += nearest_terms(visible, [term for term, _ in word.terms], _MOST_SUGGESTED)
+        return tuple(dict.fromkeys(near))[:_MOST_SUGGESTED]
+
+    # Hits
+
+    def _hits(self, visible: Visible, rows: Longs, scores: Sequence[int]) -> list[Hit]:
+        """Return the hits of some rows, each with its place in the order."""
+        if not len(rows):
+            return []
+        stored = self._db.execute(
+            f"SELECT r.id, {COLUMNS} FROM carray(?) AS c CROSS JOIN record r ON r.id = c.value",
+            (self._db.array(visible.numbers(rows)),),
+        )
+        hits = []
+        records = fetched(stored, self._count)
+        places = zip(records, rows.tolist(), visible.times(rows).tolist(), scores, strict=True)
+        for record_row, row, time, score in places:
+            reach = self._whole[visible.part_of(row).reach.feed.id]
+            record = self._projector(reach, None).record(record_row)
+            handle = (reach.connection_id, reach.stream.name, record.id)
+            hits.append(Hit(record, SearchPosition(score, time, handle)))
+        return hits
+
+
+def _in_any_language(word: Word) -> Word:
+    """Return a word that must or must not be there, as it stands in texts of any language."""
+    return word if word.prefix is not None else word_in_any_language(word.text)
+
+
+def _unhidden(visible: Visible, rows: Longs) -> Longs:
+    return rows if visible.hidden is None else rows[~visible.hidden[rows]]

@@ -1,0 +1,355 @@
+"""What a store does on tables, whichever database has them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from hashlib import blake2b
+from typing import TYPE_CHECKING, BinaryIO
+
+from pdpp.model import instant
+from pdpp.model.declaration import Declaration
+from pdpp.model.errors import NotFound
+from pdpp.store.aggregation import AggregateQuery, GroupTotal
+from pdpp.store.batch import Line, WriteResult
+from pdpp.store.blobs import Blob, BlobUse
+from pdpp.store.catalogue import Catalogue, Connection, Feed
+from pdpp.store.cell import CellValue
+from pdpp.store.limits import SharedLimits
+from pdpp.store.port import (
+    ChangePage,
+    ChangeQuery,
+    ConnectionContents,
+    Deadline,
+    HitPage,
+    MovedPiece,
+    PageQuery,
+    Record,
+    RecordPage,
+    SearchQuery,
+)
+from pdpp.store.pseudonym import FeedSeal, GrantKeys, located, locator_of
+from pdpp.store.scope import Reach
+from pdpp.store.tables import connections, feeds, merging, secrets
+from pdpp.store.tables.blob_folder import BlobFolder
+from pdpp.store.tables.blob_table import BlobTable
+from pdpp.store.tables.database import TableDatabase
+from pdpp.store.tables.jobs import TableJobs
+from pdpp.store.tables.positions import indexed
+from pdpp.store.tables.records.aggregates import Aggregator, Bucket
+from pdpp.store.tables.records.changes import ChangeReader
+from pdpp.store.tables.records.predicate import OWNER
+from pdpp.store.tables.records.projection import Projector
+from pdpp.store.tables.records.reader import RecordReader
+from pdpp.store.tables.search.meaning import TableMeaning
+from pdpp.store.tables.vault.vault import TableVault
+from pdpp.store.tables.write.batch import TableBatch
+from pdpp.store.tables.write.fieldsets import FieldSets
+from pdpp.store.tables.write.prepared import PreparedBatch, SurrogateOf, prepare
+from pdpp.store.tables.write.writer import BatchWriter
+
+if TYPE_CHECKING:
+    from pdpp.store.tables.search.block_cache import BlockCache
+
+
+class TableStore:
+    """Reads and writes records, blobs and what is declared; an engine adds how it is opened."""
+
+    vault: TableVault
+    limits: SharedLimits | None = None
+    _aggregator: type[Aggregator] = Aggregator
+
+    def __init__(
+        self,
+        database: TableDatabase,
+        blobs: BlobFolder,
+        clock: instant.Clock,
+        surrogate_of: SurrogateOf | None,
+    ) -> None:
+        self._clock = clock
+        self._surrogate_of = surrogate_of
+        self._secret: bytes | None = None
+        self._db = database
+        self._blobs = blobs
+        self._blob_table = BlobTable(database, blobs)
+        self._field_sets = FieldSets()
+        self.jobs = TableJobs(database, clock)
+        self.meaning = TableMeaning(database, self.catalogue)
+        self._catalogue: Catalogue | None = None
+        self._words: BlockCache | None = None
+
+    def reading(self, deadline: Deadline | None = None) -> AbstractContextManager[None]:
+        """Hold one snapshot for this thread's reads."""
+        return self._db.reading(deadline)
+
+    def check_deadline(self) -> None:
+        """Raise ``DeadlinePassed`` when this thread's read has used up its time."""
+        self._db.check_deadline()
+
+    def state(self) -> object:
+        """Return a value that differs after any write."""
+        return self._db.state()
+
+    # What there is
+
+    def catalogue(self) -> Catalogue:
+        """Return everything declared."""
+        with self._db.reading(None):
+            self._catalogue = feeds.load(self._db.reader, self._catalogue)
+        return self._catalogue
+
+    def secret(self) -> bytes:
+        """Return the key that signs cursors, made once."""
+        if self._secret is None:
+            self._secret = secrets.store_secret(self._db)
+        return self._secret
+
+    def _name(self) -> str:
+        """Return a name by which the machine knows this store in any folder."""
+        return blake2b(b"store", key=self.secret(), digest_size=12).hexdigest()
+
+    def import_secret(self) -> bytes:
+        """Return the secret under which importers hash what keys of records are made of."""
+        return secrets.import_secret(self._db.reader, self.secret())
+
+    def adopt_import_secret(self, secret: bytes) -> bool:
+        """Hash as another store did; return False where connections already have other keys."""
+        return secret == self.import_secret() or secrets.adopt_import_secret(self._db, secret)
+
+    def register(
+        self, declaration: Declaration, *, progress: Callable[[int], None] | None = None
+    ) -> None:
+        """Make a declaration the current one of its source."""
+        with self._db.writing() as db:
+            feeds.register(db, declaration, self._clock(), progress)
+
+    def connect(self, connection_id: str, connector_key: str, display_name: str) -> None:
+        """Add or rename a connection."""
+        with self._db.writing() as db:
+            feeds.connect(db, Connection(connection_id, connector_key, display_name))
+
+    def connection_contents(self, connection_id: str) -> ConnectionContents:
+        """Return what is lost when a connection is removed."""
+        return connections.contents(self._db.reader, connection_id)
+
+    def rename_connection(self, connection_id: str, display_name: str) -> None:
+        """Give a connection another name."""
+        with self._db.writing() as db:
+            connections.rename(db, connection_id, display_name)
+
+    def remove_connection(self, connection_id: str) -> None:
+        """Remove a connection from everybody's sight."""
+        with self._db.writing() as db:
+            connections.hide(db, connection_id)
+
+    def move_some(self, source_id: str, target_id: str) -> MovedPiece:
+        """Move a bounded piece of a connection into another one of its source."""
+        with self._db.writing() as db:
+            catalogue = feeds.load(db, self._catalogue)
+            ids = (source_id, target_id)
+            return merging.move_some(db, catalogue, ids, self._field_sets, self._clock())
+
+    def delete_removed(self) -> bool:
+        """Delete a bounded piece of what removed connections held; tell whether there was any."""
+        with self._db.writing() as db:
+            catalogue = feeds.load(db, self._catalogue)
+            return connections.delete_some(db, catalogue, self._field_sets, self._clock())
+
+    # Reading
+
+    def _projector(self, reach: Reach, select: frozenset[str] | None) -> Projector:
+        return reach.once(self._new_projector).selecting(select)
+
+    def _new_projector(self, reach: Reach) -> Projector:
+        keys = GrantKeys(self.secret(), reach.grant_id)
+        return Projector(reach, self._field_set, FeedSeal(keys, *reach.feed.address))
+
+    def _changes(self) -> ChangeReader:
+        return ChangeReader(self._db.reader, self._projector, self._db.count_bytes)
+
+    def _records(self) -> RecordReader:
+        return RecordReader(self._db.reader, self._projector, self._db.count_bytes)
+
+    def _field_set(self, number: int) -> frozenset[str] | None:
+        return self._field_sets.fields(number, self._db.reader)
+
+    def page(self, query: PageQuery) -> RecordPage:
+        """Return one page of records."""
+        return self._records().page(query)
+
+    def record(self, reach: Reach, id: str, select: frozenset[str] | None = None) -> Record | None:
+        """Return the record that a reach shows under an id."""
+        return self._records().record(reach, id, select)
+
+    def marked(self, reach: Reach, mark: str) -> Record | None:
+        """Return the record that the mark of a position is of, if the reach shows it."""
+        surrogate = self._projector(reach, None).seal.open(mark)
+        return None if surrogate is None else self._records().by_surrogate(reach, surrogate)
+
+    def cited(self, reach: Reach, id: str) -> Record | None:
+        """Return the record that the owner or any grant saw under an id."""
+        record, locator = self.record(reach, id), located(id)
+        if record is not None or locator is None:
+            return record
+        for grant in self.vault.grants():
+            if locator_of(self.secret(), grant.id) == locator:
+                surrogate = self._unsealed(reach, grant.id, id)
+                if surrogate is not None:
+                    surrogate = merging.staying(self._db.reader, reach.feed.id, surrogate)
+                    return self._records().by_surrogate(reach, surrogate)
+        return None
+
+    def _unsealed(self, reach: Reach, grant_id: str, id: str) -> int | None:
+        """Return the surrogate that a grant saw under an id, also before a merge."""
+        here, stream = reach.feed.address
+        merged = self.catalogue().merged.items()
+        for connection_id in (here, *(former for former, target in merged if target == here)):
+            keys = GrantKeys(self.secret(), grant_id)
+            surrogate = FeedSeal(keys, connection_id, stream).open(id)
+            if surrogate is not None:
+                return surrogate
+        return None
+
+    def related(self, reach: Reach, field: str, value: str | int, limit: int) -> tuple[Record, ...]:
+        """Return the first records whose field has a value."""
+        return self._records().related(reach, field, value, limit)
+
+    def changes(self, query: ChangeQuery) -> ChangePage:
+        """Return one page of changes."""
+        return self._changes().changes(query)
+
+    def latest_version(self, reach: Reach) -> int:
+        """Return the version of the last write to a feed."""
+        sql = "SELECT version FROM feed WHERE id = ?"
+        row = next(self._db.reader.execute(sql, (reach.feed.id,)), None)
+        return 0 if row is None else int(row[0])
+
+    def latest_trace(self, reach: Reach) -> int:
+        """Return the version of the last record that went away from what a reach shows, else 0."""
+        return self._changes().latest_trace(reach)
+
+    def search(self, query: SearchQuery) -> HitPage:
+        """Return one page of hits."""
+        from pdpp.store.tables.search.block_cache import BlockCache
+        from pdpp.store.tables.search.search import Searcher
+
+        if self._words is None:
+            self._words = BlockCache()
+        db = self._db
+        searcher = Searcher(
+            db.reader, self._projector, self._words, db.check_deadline, db.count_bytes
+        )
+        return searcher.search(query)
+
+    def prepare_search(self) -> None:
+        """Load the modules and tables that the first search would have to wait for."""
+        import pdpp.store.tables.search.search  # noqa: F401
+        from pdpp.evidence.language.tables import common_words, frequencies, related_words
+
+        common_words(), related_words(), frequencies("en")
+
+    def count(self, reach: Reach) -> int:
+        """Return how many records a reach shows."""
+        return self._records().count(reach)
+
+    def counts(self, reaches: Sequence[Reach]) -> Mapping[int, int]:
+        """Return how many records each reach shows, by the number of its feed."""
+        return self._records().counts(reaches)
+
+    def newest(self, reach: Reach, field: str) -> CellValue:
+        """Return the largest value of an indexed field."""
+        return self._records().newest(reach, field)
+
+    def newest_of(
+        self, fields: Sequence[tuple[Reach, str]], before: int | None = None
+    ) -> Sequence[CellValue]:
+        """Return the largest value of a field for each of several reaches."""
+        return self._records().newest_of(fields, before)
+
+    def aggregate(
+        self, query: AggregateQuery, bucket: Bucket | None = None
+    ) -> Mapping[CellValue, GroupTotal]:
+        """Add up per group."""
+        return self._aggregator(self._db.reader, self.count).aggregate(query, bucket)
+
+    # Writing
+
+    def write(self, feed: Feed, lines: Iterable[Line]) -> WriteResult:
+        """Write one batch, all of it or nothing."""
+        return self._write(prepare(indexed(feed), lines, self._surrogate_of))
+
+    def batch(self, feed: Feed, *, keep_newer: bool = False) -> TableBatch:
+        """Begin a batch for one feed."""
+        return TableBatch(indexed(feed), self._surrogate_of, self._write, keep_newer=keep_newer)
+
+    def _write(self, batch: PreparedBatch) -> WriteResult:
+        feed = batch.feed
+        with self._db.writing() as db:
+            current = feeds.load(db, self._catalogue).feeds.get(feed.address)
+            if current is None:
+                raise NotFound(f"{feed.stream.name!r} is no longer a stream of its connection.")
+            if current != feed:
+                lines, newer = batch.lines(), batch.keep_newer
+                batch = prepare(indexed(current), lines, self._surrogate_of, keep_newer=newer)
+            return BatchWriter(db, batch, self._field_sets, self._clock()).write()
+
+    def prune(self, before: int) -> int:
+        """Forget what went away before a moment; return how many traces that were."""
+        with self._db.writing() as db:
+            db.execute("DELETE FROM ghost WHERE owner = ? AND version < ?", (OWNER, before))
+            return db.changes()
+
+    def tend(self) -> bool:
+        """Merge a bounded piece of the word index; tell whether there may be more to do.
+
+        Many small writes leave many small blocks, and every search looks into each of them. When
+        all is done the log of writes is emptied, which still holds what was deleted.
+        """
+        from pdpp.store.tables.search import tending
+
+        more = tending.tend(self._db)
+        if not more:
+            self._db.shed_log()
+        return more
+
+    def reindex(self) -> bool:
+        """Index a bounded piece anew after a change of the analyser; tell whether there was any."""
+        from pdpp.store.tables.search.reindex import reindex_some
+
+        with self._db.writing() as db:
+            every = feeds.load(db, self._catalogue).feeds.values()
+            return reindex_some(db, {feed.id: indexed(feed) for feed in every})
+
+    def index_progress(self) -> tuple[int, int]:
+        """Return how many records are indexed by the analyser of today, and how many there are."""
+        from pdpp.store.tables.search.reindex import index_progress
+
+        return index_progress(self._db.reader)
+
+    # Blobs
+
+    def keep_blob(self, source: BinaryIO, media_type: str, limit: int) -> Blob:
+        """Store a file; the same bytes are kept once."""
+        return self._blob_table.keep(source, media_type, limit)
+
+    def blob(self, blob_id: str) -> Blob | None:
+        """Return a stored file."""
+        return self._blob_table.find(blob_id)
+
+    def open_blob(self, blob_id: str, start: int = 0) -> BinaryIO:
+        """Open the bytes of a stored file from a position."""
+        return self._blobs.open(blob_id, start)
+
+    def blobs(self) -> Iterator[Blob]:
+        """Yield every stored file, whether or not a record refers to it."""
+        return self._blob_table.all()
+
+    def sweep_blobs(self, before: int) -> int:
+        """Remove what killed uploads left behind before a moment."""
+        return self._blobs.sweep(before)
+
+    def collect_blobs(self, before: int, after: str = "") -> str | None:
+        """Remove some files that no record refers to and that were last kept before a moment."""
+        return self._blob_table.collect(before, after)
+
+    def blob_shown(self, blob_id: str, reaches: Iterable[Reach]) -> BlobUse | None:
+        """Return the visible record through which a blob is seen, None where none refers to it."""
+        return self._blob_table.shown(blob_id, reaches, self._records())

@@ -1,0 +1,234 @@
+"""A prepared batch: records made ready outside the write lock."""
+
+import os
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from pdpp.model.declaration import TIMES, Kind
+from pdpp.store.batch import CheckedRecord, Line, canonical
+from pdpp.store.catalogue import Feed
+from pdpp.store.cell import CellValue
+from pdpp.store.number_key import number_key
+from pdpp.store.numbers import is_exact, read_data
+from pdpp.store.scope import digest_of
+from pdpp.store.tables.positions import IndexedFeed, cells_of
+from pdpp.store.tables.search.entry import Entry, entry_of
+from pdpp.store.tables.write.pack import data_of, head_of, pack_record
+
+_WHOLE = frozenset({Kind.TEXT, Kind.BOOLEAN, *TIMES})
+"""The kinds of field whose cells are never fractions."""
+
+
+SurrogateOf = Callable[[Feed, str], int]
+"""Gives a new record, named by its feed and key, the random number that stands for it."""
+
+
+class Fraction(NamedTuple):
+    """A cell that JSON is not trusted with."""
+
+    turn: int
+    place: int
+    value: float
+
+
+class ExactCell(NamedTuple):
+    """The key of a decimal that its cell cannot hold."""
+
+    turn: int
+    place: int
+    key: str
+
+
+class Use(NamedTuple):
+    """A blob that a field of a record names."""
+
+    turn: int
+    field: str
+    blob_id: str
+
+
+class NewRows(NamedTuple):
+    """Rows of new records, in the order of their turns."""
+
+    records: Sequence[bytes]
+    turns: Sequence[int]
+    entries: Sequence[Entry]
+    fractions: Sequence[Fraction]
+    uses: Sequence[Use]
+    exact: Sequence[ExactCell]
+
+
+class PreparedBatch:
+    """What becomes of each key of one feed: a record, or nothing since it was said to be gone.
+
+    A record is made ready at once: while it is still at hand, that costs half as much. Each has a
+    turn, and thousands wait to be written, so they are kept as what that takes: ``packs`` and the
+    ``entries`` of the word index, both by turn.
+    """
+
+    def __init__(
+        self, feed: IndexedFeed, surrogate_of: SurrogateOf | None, *, keep_newer: bool = False
+    ) -> None:
+        self.feed = feed
+        self.keep_newer = keep_newer
+        self._surrogate_of = surrogate_of
+        self._random = random_surrogates()
+        self.surrogates: list[int] = []
+        self.turn_of_key: dict[str, int] = {}
+        self.gone: dict[str, int] = {}
+        self.packs: list[bytes] = []
+        self.entries: list[Entry] = []
+        self.fractions: list[Fraction] = []
+        self.uses: list[Use] = []
+        self.exact: list[ExactCell] = []
+        self.field_sets: list[tuple[str, ...]] = []
+        self._passed: set[int] = set()
+        self._field_set_of: dict[tuple[str, ...], int] = {}
+        self._cells = cells_of(feed.cells)
+        self._entry = entry_of(feed)
+        consent = feed.stream.consent_time_field
+        self._time_place = None if consent is None else feed.cells[consent][0]
+        self._counted = [place for place, kind in feed.cells.values() if kind not in _WHOLE]
+
+    @property
+    def turns(self) -> int:
+        """Return how many turns there were."""
+        return len(self.packs)
+
+    def keep(self, key: str, emitted: int, data: Mapping[str, Any], text: bytes | None) -> None:
+        """Make a record ready; ``text`` is its canonical JSON where that is at hand already."""
+        self.keep_all([(key, emitted, data, text)])
+
+    def keep_all(self, records: Iterable[CheckedRecord]) -> None:
+        """Make some records ready, in the order in which they came."""
+        packs, turns, gone = self.packs, self.turn_of_key, self.gone
+        cells_of, time_place, counted = self._cells, self._time_place, self._counted
+        entry = self._entry if self.feed.lexical else None
+        of, draw = self._surrogate_of, self._random.__next__
+        for key, emitted, data, text in records:
+            number = len(packs)
+            field_set = self._field_set_of.get(names := tuple(data))
+            if field_set is None:
+                field_set = self._new_field_set(names)
+            if text is None:
+                text = canonical(data)
+            cells = cells_of(data)
+            moment = None if time_place is None else cells[time_place]
+            time = moment if isinstance(moment, int) else None
+            if entry is not None:
+                self.entries.append(entry(data, time))
+            if key in turns or key in gone:
+                self._replace(key)
+            turns[key] = number
+            surrogate = draw() if of is None else of(self.feed, key)
+            self.surrogates.append(surrogate)
+            head = (number, field_set, key, surrogate, emitted, time, digest_of(text), cells)
+            packs.append(pack_record(head, text))
+            if counted:
+                self._count_cells(number, cells, data, text)
+            if self.feed.blobs:
+                self.uses += [Use(number, *named) for named in blobs_of(self.feed, data)]
+
+    def _count_cells(
+        self, turn: int, cells: list[CellValue], data: Mapping[str, Any], text: bytes
+    ) -> None:
+        """Take the numbers of a record that its cells do not hold as they are."""
+        for place in self._counted:
+            if isinstance(value := cells[place], float):
+                self.fractions.append(Fraction(turn, place, value))
+        if is_exact(text):
+            self.exact += [ExactCell(turn, *cell) for cell in exact_cells(self.feed, data)]
+
+    def give_surrogate(self, turn: int, surrogate: int) -> None:
+        """Let a record be the one that had its key before."""
+        pack = self.packs[turn]
+        head = head_of(pack)._replace(surrogate=surrogate)
+        self.packs[turn] = pack_record(tuple(head), data_of(pack))
+        self.surrogates[turn] = surrogate
+
+    def _new_field_set(self, names: tuple[str, ...]) -> int:
+        number = self._field_set_of[names] = len(self.field_sets)
+        self.field_sets.append(tuple(sorted(names)))
+        return number
+
+    def drop(self, key: str, emitted: int) -> None:
+        """Have a record deleted."""
+        self._replace(key)
+        self.gone[key] = emitted
+
+    def _replace(self, key: str) -> None:
+        """Forget what was said of a key before."""
+        self.gone.pop(key, None)
+        turn = self.turn_of_key.pop(key, None)
+        if turn is not None:
+            self.pass_over(turn)
+
+    def pass_over(self, turn: int) -> None:
+        """Leave a turn empty that makes no new record."""
+        self._passed.add(turn)
+
+    def fresh(self) -> NewRows:
+        """Return what makes new records."""
+        passed = self._passed
+        every = range(self.turns)
+        if not passed:
+            return NewRows(self.packs, every, self.entries, self.fractions, self.uses, self.exact)
+        turns = [turn for turn in every if turn not in passed]
+        return NewRows(
+            [self.packs[turn] for turn in turns],
+            turns,
+            [self.entries[turn] for turn in turns] if self.entries else (),
+            [row for row in self.fractions if row.turn not in passed],
+            [row for row in self.uses if row.turn not in passed],
+            [row for row in self.exact if row.turn not in passed],
+        )
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines that the batch were made from, one for each key."""
+        for key, turn in self.turn_of_key.items():
+            pack = self.packs[turn]
+            yield Line(turn, key, head_of(pack).emitted, read_data(data_of(pack)))
+        for number, (key, emitted) in enumerate(self.gone.items(), self.turns):
+            yield Line(number, key, emitted, None)
+
+
+def random_surrogates() -> Iterator[int]:
+    """Yield random numbers of 64 bits, some read from the system at once."""
+    while True:
+        yield from array("q", os.urandom(512))
+
+
+def prepare(
+    feed: IndexedFeed,
+    lines: Iterable[Line],
+    surrogate_of: SurrogateOf | None,
+    *,
+    keep_newer: bool = False,
+) -> PreparedBatch:
+    """Make lines ready; of one key the last one decides."""
+    batch = PreparedBatch(feed, surrogate_of, keep_newer=keep_newer)
+    for _, key, emitted, data in lines:
+        if data is None:
+            batch.drop(key, emitted)
+        else:
+            batch.keep(key, emitted, data, None)
+    return batch
+
+
+def exact_cells(feed: IndexedFeed, data: Mapping[str, Any]) -> Iterable[tuple[int, str]]:
+    """Yield the places of decimals that no number of the engine is, each with its key."""
+    for name, (place, kind) in feed.cells.items():
+        value = data.get(name)
+        if kind is Kind.NUMBER and isinstance(value, Decimal):
+            yield place, number_key(value)
+
+
+def blobs_of(feed: Feed, data: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """Yield the blob fields that a record fills, each with the blob it names."""
+    for name in feed.blobs:
+        value = data.get(name)
+        blob_id = value.get("blob_id") if isinstance(value, dict) else value
+        if isinstance(blob_id, str):
+            yield name, blob_id

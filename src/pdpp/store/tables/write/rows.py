@@ -1,0 +1,148 @@
+"""The rows of one batch, gathered so that each table is written in one go."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from pdpp.store.cell import CellValue
+from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.positions import IndexedFeed
+from pdpp.store.tables.records.predicate import ABSENT, OWNER
+from pdpp.store.tables.search.entry import Indexed
+from pdpp.store.tables.write.pack import NEW_RECORDS, head_of
+from pdpp.store.tables.write.prepared import NewRows, PreparedBatch
+
+_CHANGE_RECORD = """
+    UPDATE record SET version = ?, stamps = ?, time = ?, field_set = ?, digest = ?, cells = ?,
+                      data = ?
+    WHERE id = ?
+"""
+
+NEW_CELLS = """
+    INSERT INTO cell
+    SELECT :owner, :feed, held.key, coalesce(held.value, x''), record.surrogate, record.id
+    FROM record, json_each(record.cells) AS held
+    WHERE record.id BETWEEN :first AND :last AND held.type <> 'real'
+      AND held.key IN (SELECT value FROM json_each(:places))
+    ORDER BY 3, 4, 5
+"""
+"""A fraction is left out: the engine reads it in its own way, and a cell has to be found again by
+the very value that was written."""
+
+
+@dataclass(slots=True)
+class BatchRows:
+    """What is to be written to one feed, as one version; the first new record is ``first``."""
+
+    feed: IndexedFeed
+    version: int
+    first: int
+    changed: list[tuple[Any, ...]] = field(default_factory=list)
+    cells: list[tuple[Any, ...]] = field(default_factory=list)
+    cells_gone: list[tuple[Any, ...]] = field(default_factory=list)
+    words: list[Indexed] = field(default_factory=list)
+    words_gone: list[Indexed] = field(default_factory=list)
+    edits: list[tuple[Any, ...]] = field(default_factory=list)
+    edits_gone: list[tuple[Any, ...]] = field(default_factory=list)
+    ghosts: list[tuple[Any, ...]] = field(default_factory=list)
+    blobs: list[tuple[Any, ...]] = field(default_factory=list)
+    blobs_gone: list[tuple[Any, ...]] = field(default_factory=list)
+    exact: list[tuple[Any, ...]] = field(default_factory=list)
+    exact_gone: list[tuple[Any, ...]] = field(default_factory=list)
+    records_gone: list[tuple[int]] = field(default_factory=list)
+
+    def add_cell(self, place: int, value: CellValue, surrogate: int, number: int) -> None:
+        """Take one cell."""
+        self.cells.append((*self.cell_key(place, value, surrogate), number))
+
+    def cell_key(self, place: int, value: CellValue, surrogate: int) -> tuple[Any, ...]:
+        """Return what a cell is found by."""
+        return OWNER, self.feed.id, place, ABSENT if value is None else value, surrogate
+
+    def use_blob(self, number: int, name: str, blob_id: str) -> None:
+        """Take the use of a blob by a field of a record."""
+        self.blobs.append((OWNER, blob_id, self.feed.id, name, number))
+
+    def apply(self, db: TableConnection, field_sets: Sequence[int], batch: PreparedBatch) -> None:
+        """Write the new records of a batch, and everything else that was gathered.
+
+        ``field_sets`` are the numbers of the batch's field_sets.
+        """
+        self._take_away(db)
+        fresh = batch.fresh()
+        if fresh.records:
+            self._insert(db, field_sets, fresh, batch.surrogates)
+            self.words += [
+                Indexed(self.first + turn, batch.surrogates[turn], entry)
+                for turn, entry in zip(fresh.turns, fresh.entries, strict=False)
+            ]
+        for sql, rows in (
+            (_CHANGE_RECORD, self.changed),
+            ("INSERT INTO edit VALUES (?, ?, ?, ?, ?)", self.edits),
+            ("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?)", self.cells),
+            ("INSERT INTO exact_number VALUES (?, ?, ?, ?, ?)", self.exact),
+            ("INSERT OR REPLACE INTO ghost VALUES (?, ?, ?, ?, ?, ?, ?)", self.ghosts),
+            ("INSERT OR IGNORE INTO blob_use VALUES (?, ?, ?, ?, ?)", self.blobs),
+        ):
+            if rows:
+                db.executemany(sql, rows)
+        if self.feed.lexical:
+            self._index(db)
+
+    def _index(self, db: TableConnection) -> None:
+        """Bring the word index up to date."""
+        from pdpp.store.tables.search import index
+
+        index.remove(db, self.feed.id, self.words_gone)
+        index.add(db, self.feed.id, tuple(self.feed.lexical.values()), self.words)
+
+    def _take_away(self, db: TableConnection) -> None:
+        for sql, rows in (
+            ("DELETE FROM record WHERE id = ?", self.records_gone),
+            (
+                "DELETE FROM cell WHERE owner = ? AND feed = ? AND field = ? AND value = ?"
+                " AND surrogate = ?",
+                self.cells_gone,
+            ),
+            (
+                "DELETE FROM exact_number WHERE owner = ? AND feed = ? AND field = ?"
+                " AND surrogate = ?",
+                self.exact_gone,
+            ),
+            (
+                "DELETE FROM edit WHERE owner = ? AND feed = ? AND field = ? AND version = ?"
+                " AND surrogate = ?",
+                self.edits_gone,
+            ),
+            (
+                "DELETE FROM blob_use WHERE owner = ? AND blob_id = ? AND feed = ? AND field = ?"
+                " AND record = ?",
+                self.blobs_gone,
+            ),
+        ):
+            if rows:
+                db.executemany(sql, rows)
+
+    def _insert(
+        self,
+        db: TableConnection,
+        field_sets: Sequence[int],
+        fresh: NewRows,
+        surrogates: Sequence[int],
+    ) -> None:
+        """Write the new records, and from them their cells in the table's order."""
+        feed = {"owner": OWNER, "feed": self.feed.id, "first": self.first}
+        values = {"version": self.version, "field_sets": orjson.dumps(field_sets).decode()}
+        db.execute(NEW_RECORDS, {**feed, **values, "packs": db.array(tuple(fresh.records))})
+        if self.feed.cells:
+            last = self.first + head_of(fresh.records[-1]).turn
+            places = orjson.dumps([place for place, _ in self.feed.cells.values()]).decode()
+            db.execute(NEW_CELLS, {**feed, "last": last, "places": places})
+        for turn, place, value in fresh.fractions:
+            self.add_cell(place, value, surrogates[turn], self.first + turn)
+        for turn, place, key in fresh.exact:
+            self.exact.append((OWNER, self.feed.id, place, surrogates[turn], key))
+        for turn, name, blob_id in fresh.uses:
+            self.use_blob(self.first + turn, name, blob_id)

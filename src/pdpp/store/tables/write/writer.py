@@ -1,0 +1,235 @@
+"""Writing a batch: records, their cells, their words, and the traces that changes need."""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import orjson
+
+from pdpp.model import instant
+from pdpp.model.declaration import TIMES
+from pdpp.store.batch import WriteResult, canonical
+from pdpp.store.cell import CellValue
+from pdpp.store.numbers import read_data
+from pdpp.store.tables.database import TableConnection
+from pdpp.store.tables.numbering import record_number
+from pdpp.store.tables.records.predicate import OWNER
+from pdpp.store.tables.records.stamps import Stamps
+from pdpp.store.tables.search.entry import Indexed, bare_entry_of
+from pdpp.store.tables.write.fieldsets import FieldSets
+from pdpp.store.tables.write.pack import Head, data_of, head_of
+from pdpp.store.tables.write.prepared import PreparedBatch, blobs_of, exact_cells
+from pdpp.store.tables.write.rows import BatchRows
+
+_Edit = tuple[str | bytes, int]
+"""A field, or what stands in its place, and a version."""
+
+
+_CHANGED_AT = ("updated_at", "edited_at", "modified_on")
+"""What importers call the time at which a record was last changed where it comes from."""
+
+
+class _Stored(NamedTuple):
+    """A record as it is before a batch."""
+
+    number: int
+    key: str
+    surrogate: int
+    created: int
+    stamps: str | None
+    time: int | None
+    cells: str
+    data: bytes
+
+
+class BatchWriter:
+    """Applies one batch to one feed inside a write transaction."""
+
+    def __init__(
+        self, db: TableConnection, batch: PreparedBatch, field_sets: FieldSets, now: int
+    ) -> None:
+        self._db = db
+        self._feed = batch.feed
+        self._batch = batch
+        self._field_sets = field_sets
+        self._version, first = self._open(now)
+        self._work = BatchRows(batch.feed, self._version, first)
+
+    def _open(self, now: int) -> tuple[int, int]:
+        """Return the version of this batch, and the number of the next new record."""
+        last, sequence = next(
+            self._db.execute(
+                "SELECT version, next_sequence FROM feed WHERE id = ?", (self._feed.id,)
+            )
+        )
+        return max(last + 1, now), record_number(self._feed.id, sequence)
+
+    def write(self) -> WriteResult:
+        """Write each key's record, or delete it where the batch says so."""
+        batch = self._batch
+        stored = self._stored([*batch.turn_of_key, *batch.gone])
+        new, changed, deleted = len(batch.turn_of_key), 0, 0
+        for key, old in stored.items():
+            turn = batch.turn_of_key.get(key)
+            if turn is None:
+                deleted += 1
+                self._remove(old, batch.gone[key])
+                continue
+            new -= 1
+            batch.pass_over(turn)
+            text = data_of(batch.packs[turn])
+            if bytes(old.data) != text and not (batch.keep_newer and self._is_older(text, old)):
+                changed += 1
+                self._update(turn, old)
+        if new:
+            self._give_back_surrogates(stored)
+        if new or changed or deleted:
+            self._work.apply(self._db, self._field_set_numbers, batch)
+            self._close(new - deleted, batch.turns if new else 0)
+        asked = len(batch.turn_of_key) + len(batch.gone)
+        return WriteResult(new, changed, asked - new - changed - deleted, deleted)
+
+    def _is_older(self, text: bytes, old: "_Stored") -> bool:
+        """Tell whether a record says itself that it is an earlier state of the stored one."""
+        fields = self._feed.stream.fields
+        names = [name for name in _CHANGED_AT if name in fields and fields[name].kind in TIMES]
+        if not names:
+            return False
+        before, after = read_data(old.data), read_data(text)
+        for name in names:
+            stored, new = (_moment(data.get(name)) for data in (before, after))
+            if stored is not None and (new is None or new < stored):
+                return True
+        return False
+
+    def _close(self, more: int, turns: int) -> None:
+        """Count the records, and go on with the numbers after those that this batch may have."""
+        self._db.execute(
+            "UPDATE feed SET record_count = record_count + ?, version = ?,"
+            " next_sequence = next_sequence + ? WHERE id = ?",
+            (more, self._version, turns, self._feed.id),
+        )
+
+    def _stored(self, keys: Iterable[str]) -> dict[str, "_Stored"]:
+        rows = self._db.execute(
+            "SELECT id, key, surrogate, created, stamps, time, cells, data FROM record"
+            " WHERE owner = ? AND feed = ? AND key IN (SELECT value FROM json_each(?))",
+            (OWNER, self._feed.id, orjson.dumps(list(keys)).decode()),
+        )
+        return {row[1]: _Stored(*row) for row in rows}
+
+    def _give_back_surrogates(self, stored: Mapping[str, "_Stored"]) -> None:
+        """Let records that come back be the ones they were, while that is remembered."""
+        feed = (OWNER, self._feed.id)
+        some = "SELECT 1 FROM ghost WHERE owner = ? AND feed = ? LIMIT 1"
+        if next(self._db.execute(some, feed), None) is None:
+            return
+        new = [key for key in self._batch.turn_of_key if key not in stored]
+        rows: list[Any] = self._db.execute(
+            "SELECT DISTINCT key, surrogate FROM ghost INDEXED BY ghost_key"
+            " WHERE owner = ? AND feed = ? AND key IN (SELECT value FROM json_each(?))",
+            (*feed, orjson.dumps(new).decode()),
+        ).fetchall()
+        for key, surrogate in rows:
+            self._batch.give_surrogate(self._batch.turn_of_key[key], surrogate)
+
+    def _update(self, turn: int, old: "_Stored") -> None:
+        pack = self._batch.packs[turn]
+        head, text = head_of(pack), data_of(pack)
+        before, after = read_data(old.data), read_data(text)
+        stamps = Stamps.parse(old.stamps)
+        edits = set() if old.stamps is None else set(stamps.edits(old.created))
+        for name in _changed(before, after):
+            stamps.fields[name] = (self._version, head.emitted)
+        if old.time != head.time:
+            stamps.move(self._version, head.emitted, old.time)
+            self._leave_ghost(old, head.emitted)
+        row = (self._version, stamps.text(), head.time, self._field_set(head), head.digest)
+        self._work.changed.append((*row, orjson.dumps(head.cells).decode(), text, old.number))
+        self._swap_edits(old.surrogate, edits, set(stamps.edits(old.created)))
+        self._swap_cells(old, head.cells)
+        self._swap_exact(old, before, after)
+        self._drop_words(old, before)
+        if self._feed.lexical:
+            entry = self._batch.entries[turn]
+            self._work.words.append(Indexed(old.number, old.surrogate, entry))
+        self._swap_blobs(old.number, blobs_of(self._feed, before), blobs_of(self._feed, after))
+
+    def _remove(self, old: "_Stored", emitted: int) -> None:
+        before = read_data(old.data)
+        self._work.records_gone.append((old.number,))
+        if old.stamps is not None:
+            edits = set(Stamps.parse(old.stamps).edits(old.created))
+            self._swap_edits(old.surrogate, edits, set())
+        self._swap_cells(old, None)
+        self._swap_exact(old, before, {})
+        self._drop_words(old, before)
+        self._swap_blobs(old.number, blobs_of(self._feed, before), ())
+        self._leave_ghost(old, emitted)
+
+    @cached_property
+    def _field_set_numbers(self) -> list[int]:
+        return [self._field_sets.number(self._db, names) for names in self._batch.field_sets]
+
+    def _field_set(self, head: Head) -> int:
+        return self._field_set_numbers[head.field_set]
+
+    def _swap_edits(self, surrogate: int, before: set[_Edit], after: set[_Edit]) -> None:
+        feed = (OWNER, self._feed.id)
+        self._work.edits_gone += [(*feed, *edit, surrogate) for edit in before - after]
+        self._work.edits += [(*feed, *edit, surrogate) for edit in after - before]
+
+    def _swap_cells(self, old: "_Stored", after: list[CellValue] | None) -> None:
+        cells: list[CellValue] = orjson.loads(old.cells)
+        for place, value in enumerate(cells):
+            if after is None or _differ(after[place], value):
+                self._work.cells_gone.append(self._work.cell_key(place, value, old.surrogate))
+                if after is not None:
+                    self._work.add_cell(place, after[place], old.surrogate, old.number)
+
+    def _swap_exact(
+        self, old: "_Stored", before: Mapping[str, Any], after: Mapping[str, Any]
+    ) -> None:
+        feed = (OWNER, self._feed.id)
+        for place, _ in exact_cells(self._feed, before):
+            self._work.exact_gone.append((*feed, place, old.surrogate))
+        for place, key in exact_cells(self._feed, after):
+            self._work.exact.append((*feed, place, old.surrogate, key))
+
+    def _drop_words(self, old: "_Stored", before: Mapping[str, Any]) -> None:
+        if self._feed.lexical:
+            entry = bare_entry_of(self._feed, before, old.time)
+            self._work.words_gone.append(Indexed(old.number, old.surrogate, entry))
+
+    def _swap_blobs(
+        self, number: int, before: Iterable[tuple[str, str]], after: Iterable[tuple[str, str]]
+    ) -> None:
+        old, new = set(before), set(after)
+        for name, blob_id in old - new:
+            self._work.blobs_gone.append((OWNER, blob_id, self._feed.id, name, number))
+        for name, blob_id in new - old:
+            self._work.use_blob(number, name, blob_id)
+
+    def _leave_ghost(self, old: "_Stored", emitted: int) -> None:
+        ghost = (self._version, old.surrogate, old.key, old.time, emitted)
+        self._work.ghosts.append((OWNER, self._feed.id, *ghost))
+
+
+def _moment(value: Any) -> int | None:
+    """Return the moment that a field names; a day is its beginning."""
+    if not isinstance(value, str):
+        return None
+    return instant.parse(value) or instant.parse(f"{value}T00:00:00Z")
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterable[str]:
+    """Return the members that differ in value or in kind, or stand on one side only."""
+    for name in sorted(before.keys() | after.keys()):
+        on_both = name in before and name in after
+        if not on_both or canonical(before[name]) != canonical(after[name]):
+            yield name
+
+
+def _differ(one: CellValue, other: CellValue) -> bool:
+    """Tell whether cells are not the same to the letter: 1 and 1.0 compare alike and show apart."""
+    return one != other or (isinstance(one, int | float) and repr(one) != repr(other))

@@ -1,0 +1,55 @@
+"""Analysis of many texts at once against the analyser, text by text."""
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pdpp.evidence.language.terms import terms_of
+from pdpp.store.tables.search.analysis import _remembered, analyse
+from pdpp.store.tables.search.vocabulary import MOST_WORDS, KeyTable
+
+PLAIN = ["the", "The", "invoices", "was", "dog's", "don't", "der", "und", "Haus", "le", "el", "12"]
+LONG = ["internationalisation", "eightlet", "ninelette", "x" * 50, "2026-03-01", "", "...", "\n"]
+OTHER = ["café", "東京都", "Straße", "y\tz", "\x00", "it’s"]
+WORDS = st.sampled_from([*PLAIN, *LONG, *OTHER])
+TEXTS = st.lists(st.lists(WORDS, max_size=100).map(" ".join), max_size=40) | st.lists(
+    st.text("ab '.z9", max_size=30), min_size=16, max_size=40
+)
+
+
+@given(TEXTS, st.integers(0, 40), st.booleans())
+def test_texts_have_the_same_terms_together_as_each_alone(
+    texts: list[str], middle: int, anew: bool
+) -> None:
+    if anew:
+        _remembered.cache_clear()
+    fields = [texts[:middle], texts[middle:]]
+    for own, (names, ranks, owners) in zip(fields, analyse(fields), strict=True):
+        held = [Counter[str]() for _ in own]
+        for rank, owner in zip(ranks.tolist(), owners.tolist(), strict=True):
+            held[owner][names[rank]] += 1
+        assert held == [Counter(terms_of(text)) for text in own]
+        assert names == sorted(set(names))
+
+
+def test_a_full_vocabulary_is_begun_anew() -> None:
+    _remembered.cache_clear()
+    for start in range(0, 3 * MOST_WORDS // 2, MOST_WORDS // 2):
+        texts = [f"number{number} n{number}" for number in range(start, start + MOST_WORDS // 2)]
+        (terms,) = analyse([texts])
+        assert terms.names == sorted(term for text in texts for term in terms_of(text))
+    assert not _remembered().vocabulary().full
+    _remembered.cache_clear()
+
+
+@given(st.sets(st.integers(0, 2**64 - 1) | st.integers(0, 2**40), max_size=80), st.integers(1, 8))
+def test_a_key_has_the_number_that_it_was_given(keys: set[int], step: int) -> None:
+    table = KeyTable(4)
+    every = sorted(keys)
+    for number, key in enumerate(every[::step]):
+        table.add(key, number)
+    numbers = {key: number for number, key in enumerate(every[::step])}
+    looked_up = table.find(np.array(every, dtype=np.uint64)).tolist()
+    assert looked_up == [numbers.get(key, -1) for key in every]
