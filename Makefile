@@ -42,7 +42,7 @@ help:
 	@echo 'make run        start the server with demo data   PORT=$(PORT) DATA=$(DATA)'
 	@echo 'make test       check format, lint, types, imports, then run every test with coverage'
 	@echo 'make test-fast  check lint and types, then run the unit and contract tests, without coverage'
-	@echo 'make bench      measure the server                N=$(N)'
+	@echo 'make bench      measure the server                N=$(N) ENGINE=postgres against bare SQL'
 	@echo 'make quality    measure how well searches find    SETS=a folder of question sets MODEL=1 by meaning too'
 	@echo 'make soak       attack and load it for long       MINUTES=$(MINUTES)'
 	@echo 'make lint       check format, lint, types and imports'
@@ -99,7 +99,7 @@ $(MEANING)/model/model.onnx: | $(VENV)/dev.stamp
 
 bench: $(VENV)/dev.stamp
 	@$(PY) -m compileall -q src
-	@$(PY) -m bench --records $(N)
+	@$(PY) -m bench$(if $(filter postgres,$(ENGINE)),.postgres) --records $(N)
 
 # Both parts talk to nothing but servers of their own on this machine, and end by themselves.
 soak: $(VENV)/dev.stamp

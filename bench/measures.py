@@ -122,7 +122,7 @@ def against_floor(bench: Bench) -> Iterator[Row]:
     for name, goal, ours, floor in cases:
         targets = {"ours": Target(bench.product, ours), "floor": Target(bench.floor, floor)}
         found = compare(targets, bench.rounds)
-        yield _ratio(name, goal, found["ours"], found["floor"], "floor")
+        yield ratio(name, goal, found["ours"], found["floor"], "floor")
 
 
 def growth(bench: Bench) -> Iterator[Row]:
@@ -135,7 +135,7 @@ def growth(bench: Bench) -> Iterator[Row]:
             "small": Target(bench.small, small[name]),
         }
         found = compare(targets, bench.rounds)
-        yield _ratio(f"{few}: {name}", 1.5, found["big"], found["small"], "small store")
+        yield ratio(f"{few}: {name}", 1.5, found["big"], found["small"], "small store")
 
 
 def _same_everywhere(stock: Stock) -> dict[str, list[bytes]]:
@@ -150,7 +150,8 @@ def _same_everywhere(stock: Stock) -> dict[str, list[bytes]]:
     }
 
 
-def _ratio(name: str, goal: float, ours: Timing, theirs: Timing, other: str) -> Row:
+def ratio(name: str, goal: float, ours: Timing, theirs: Timing, other: str) -> Row:
+    """Return how many times the processor time of another server an answer takes."""
     note = f"{cost(ours)}; {other} {cost(theirs)}"
     return Row(name, ours.ratio(theirs), "×", goal, note)
 

@@ -1,12 +1,15 @@
 """A measured process: started, asked how much time and memory it takes, and ended."""
 
+import secrets
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from bench.engine import APPLICATION, Backends, environment, place_of
 
 _ROOT = Path(__file__).parents[1]
 _SCHEDULED = 2
@@ -37,10 +40,16 @@ class Process:
 
     pid: int
     port: int
+    backends: Callable[[], Sequence[int]] = tuple
+    """The processes of a database that work for it, whose time counts as its own."""
 
     def cpu_seconds(self) -> float:
-        """Return the processor time used by all its threads."""
-        return time.clock_gettime(~self.pid << 3 | _SCHEDULED)
+        """Return the processor time used by all its threads, and by its database for it."""
+        used = _cpu_seconds(self.pid)
+        for pid in self.backends():
+            with suppress(OSError):  # a connection may be closed meanwhile
+                used += _cpu_seconds(pid)
+        return used
 
     def wait_until_idle(self, rounds: int) -> None:
         """Wait until it has put its index together, which it does when nobody asks.
@@ -63,20 +72,34 @@ class Process:
         return Memory(sizes["Rss:"], sizes["Pss:"], sizes["Anonymous:"])
 
 
+def _cpu_seconds(pid: int) -> float:
+    return time.clock_gettime(~pid << 3 | _SCHEDULED)
+
+
 @contextmanager
 def serving(kind: str, folder: Path) -> Iterator[Process]:
     """Run the product or the floor over a store, in a process of its own."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "bench.serve", kind, str(folder.resolve())],
-        cwd=_ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
+    name = f"{APPLICATION}-{secrets.token_hex(4)}"
+    place = place_of(folder)
+    with (
+        ExitStack() as stack,
+        subprocess.Popen(
+            [sys.executable, "-m", "bench.serve", kind, str(folder.resolve())],
+            cwd=_ROOT,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment(name),
+        ) as process,
+    ):
         assert process.stdout is not None
         try:
             port = process.stdout.readline()
             if not port:
                 raise DidNotStart(f"the {kind} ended before it served")
-            yield Process(process.pid, int(port))
+            if place is None:
+                yield Process(process.pid, int(port))
+            else:
+                backends = stack.enter_context(closing(Backends(place, name)))
+                yield Process(process.pid, int(port), backends)
         finally:
             process.terminate()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 
+from bench.engine import open_store, place_of
 from pdpp.serving.process import configure, tune_process
 from pdpp.serving.slow_clients import GuardedServer
 
@@ -13,11 +14,8 @@ from pdpp.serving.slow_clients import GuardedServer
 def _product(folder: Path) -> Starlette:
     from pdpp.app import make_app
     from pdpp.service.settings import Settings
-    from pdpp.serving.data_folder import store_key
-    from pdpp.store.sqlite.store import SqliteStore
 
-    store = SqliteStore(folder, key=store_key(folder))
-    return make_app(store, Settings(requests_per_second=0))
+    return make_app(open_store(folder), Settings(requests_per_second=0))
 
 
 def _unrecorded(folder: Path) -> Starlette:
@@ -34,7 +32,12 @@ def _unrecorded(folder: Path) -> Starlette:
 def _floor(folder: Path) -> Starlette:
     from bench.floor import make_floor
 
-    return make_floor(folder)
+    place = place_of(folder)
+    if place is None:
+        return make_floor(folder)
+    from bench.postgres_floor import make_postgres_floor
+
+    return make_postgres_floor(place)
 
 
 def main(kind: str, folder: str) -> None:

@@ -11,6 +11,7 @@ import orjson
 
 from bench import world
 from bench.client import Client, post
+from bench.engine import DatabasePlace, open_store, put_place
 from bench.process import serving
 from pdpp.authz.selection import Selection, make_grant, make_package, resolve
 from pdpp.authz.token import TokenKind, mint
@@ -19,8 +20,8 @@ from pdpp.model import instant
 from pdpp.model.grant import Interval
 from pdpp.model.validation import parse_declaration
 from pdpp.store import cell
+from pdpp.store.port import Store
 from pdpp.store.sqlite import schema
-from pdpp.store.sqlite.store import SqliteStore
 from pdpp.store.tables import feeds, numbering
 from pdpp.store.tables.search import (
     analysis,
@@ -94,12 +95,19 @@ class Stock:
     built: str
 
 
-def open_stock(shelf: Path, records: int, *, fresh: bool, say: Say) -> Stock:
-    """Return the stock of a size; an older one of the same code is taken as it is."""
+def open_stock(
+    shelf: Path, records: int, *, fresh: bool, say: Say, database: str | None = None
+) -> Stock:
+    """Return the stock of a size; an older one of the same code is taken as it is.
+
+    ``database`` is where the records of a new one go, else into a file.
+    """
     folder = shelf / f"{records}-{_fingerprint()}"
     if fresh or not (folder / _FACTS).exists():
         for old in shelf.glob(f"{records}-*"):
             shutil.rmtree(old)
+        if database is not None:
+            put_place(folder, DatabasePlace(database, str(folder.resolve())))
         _fill(folder, world.make_world(records), say)
     facts = orjson.loads((folder / _FACTS).read_bytes())
     return Stock(
@@ -133,7 +141,7 @@ def _fill(folder: Path, made: world.World, say: Say) -> None:
 
 def _tend(folder: Path) -> None:
     """Merge the word index as a server does in idle time."""
-    store = SqliteStore(folder)
+    store = open_store(folder)
     while store.tend():
         pass
     store.close()
@@ -141,7 +149,7 @@ def _tend(folder: Path) -> None:
 
 def _prepare(folder: Path) -> Tokens:
     """Make a store with every source, connection and caller, and no record."""
-    store = SqliteStore(folder)
+    store = open_store(folder)
     for document in world.declarations():
         store.register(parse_declaration(document))
     for number in range(world.CONNECTIONS):
@@ -167,7 +175,7 @@ def _prepare(folder: Path) -> Tokens:
     return tokens
 
 
-def grant_token(store: SqliteStore, selection: Selection) -> str:
+def grant_token(store: Store, selection: Selection) -> str:
     """Keep a grant of a selection and return its token."""
     allowances = resolve(selection, store.catalogue())
     grant, secret, token = make_grant(
@@ -177,7 +185,7 @@ def grant_token(store: SqliteStore, selection: Selection) -> str:
     return secret
 
 
-def package_token(store: SqliteStore, selection: Selection) -> str:
+def package_token(store: Store, selection: Selection) -> str:
     """Keep a package of a selection and return its token."""
     package, grants, secret, token = make_package(
         resolve(selection, store.catalogue()),
